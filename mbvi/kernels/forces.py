@@ -1,0 +1,501 @@
+"""Forces beside gravity: on joint coordinates, on body points, and between two body points.
+
+A force f on a point x of link b, and −f on a point of link a, has the generalized force (virtual work, D_j the
+displacement column of coordinate j, taken at the point)
+
+    F_j = D_j(x_b)·f − D_j(x_a)·f
+
+and with δx_k = D_k(x), δẋ_k = θ_k × ẋ + U_k(x) (θ_k the angular part of D_k), K = ∂f/∂r, C = ∂f/∂ṙ, r = x_b − x_a,
+
+    ∂F_j/∂q_k = δr_j·(K δr_k + C δṙ_k) + f·∂(D_j(x_b) − D_j(x_a))/∂q_k,     ∂F_j/∂v_k = δr_j·C S_k(r)
+
+where ∂D_j(x)/∂q_k = θ_k × D_j(x) for k nearer the root than j, θ_j × D_k(x) for j nearer the root than k.
+Constant world forces, springs and gravity derive from a potential; all are handled here by their forces.
+"""
+
+import math
+
+from mbvi.kernels.layout import (
+    CONSTANT,
+    DAMPER,
+    DOF,
+    FORCE_BODY,
+    FORCE_WORLD,
+    JOINT_DAMPER,
+    JOINT_SPRING,
+    KIND,
+    PARENT,
+    PITCH,
+    PRISMATIC,
+    QUATERNION,
+    REVOLUTE,
+    SPRING,
+    TABLE,
+    TORQUE_BODY,
+    TORQUE_WORLD,
+    kernel,
+)
+from mbvi.kernels.rotation import conjugate_product_vector, cross, rotate, rotate_back
+from mbvi.kernels.tree import (
+    WORLD_LINEAR,
+    WORLD_OMEGA,
+    WORLD_PLACE,
+    WORLD_ROTATION,
+    displacement_derivative,
+)
+
+SMOOTHNESS = 0.810747  # Mutze's p: least L² norm of the second derivative of the blending function
+
+
+@kernel
+def time_function(time_functions, operations, numbers, stack, index, t):
+    """Value of a function of time: a constant, a program in postfix form, or a smoothly interpolated table."""
+    kind, start, length = time_functions[index, 0], time_functions[index, 1], time_functions[index, 2]
+    if kind == CONSTANT:
+        return numbers[start]
+    if kind == TABLE:
+        return interpolate(numbers, start, length, t)
+    return run_program(operations, numbers, stack, start, length, t)
+
+
+@kernel
+def interpolate(numbers, start, length, t):
+    """C^∞ interpolation of a table by a partition of unity.
+
+    Local interpolants (parabolas through three neighbours, lines at the ends) are blended on each interval by
+    r(z) = 1/(1 + exp(p (1/z + 1/(z − 1)))), 0 < z < 1.  Times stand in numbers[start : start + length], values behind.
+
+    Source: Mutze, The direct midpoint method as a quantum mechanical integrator, section 2.
+    """
+    i = 0
+    while i < length - 2 and t >= numbers[start + i + 1]:
+        i += 1
+    left, right = numbers[start + i], numbers[start + i + 1]
+    z = (t - left) / (right - left)
+    if z <= 0.0:
+        blend = 0.0
+    elif z >= 1.0:
+        blend = 1.0
+    else:
+        blend = 1.0 / (1.0 + math.exp(SMOOTHNESS * (1.0 / z + 1.0 / (z - 1.0))))
+    return (1.0 - blend) * local_interpolant(numbers, start, length, i, t) + blend * local_interpolant(
+        numbers, start, length, i + 1, t
+    )
+
+
+@kernel
+def local_interpolant(numbers, start, length, i, t):
+    """The parabola through points i − 1, i, i + 1 of a table, or at its ends the line through the last two, at t."""
+    lower = max(i - 1, 0)
+    upper = min(i + 1, length - 1)
+    total = 0.0
+    for j in range(lower, upper + 1):
+        factor = 1.0
+        for l in range(lower, upper + 1):
+            if l != j:
+                factor *= (t - numbers[start + l]) / (numbers[start + j] - numbers[start + l])
+        total += factor * numbers[start + length + j]
+    return total
+
+
+# Operation codes of the programs: PUSH takes the next of the program's numbers, TIME pushes t.
+OPERATIONS = (
+    "push", "t", "+", "-", "*", "/", "**", "neg", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+    "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs", "min", "max",
+)  # fmt: skip
+STACK_SIZE = 64
+
+
+@kernel
+def run_program(operations, numbers, stack, start, length, t):
+    """Run a postfix program: operations[start : start + 2 length] are pairs (operation, index of a number)."""
+    top = -1
+    for i in range(start, start + 2 * length, 2):
+        code = operations[i]
+        if code == 0:
+            top += 1
+            stack[top] = numbers[operations[i + 1]]
+        elif code == 1:
+            top += 1
+            stack[top] = t
+        elif code in (2, 3, 4, 5, 6, 14, 22, 23):
+            top -= 1
+            stack[top] = binary(code, stack[top], stack[top + 1])
+        else:
+            stack[top] = unary(code, stack[top])
+    return stack[0]
+
+
+@kernel
+def binary(code, x, y):
+    """One of the operations of two arguments."""
+    if code == 2:
+        return x + y
+    if code == 3:
+        return x - y
+    if code == 4:
+        return x * y
+    if code == 5:
+        return x / y
+    if code == 6:
+        return x**y
+    if code == 14:
+        return math.atan2(x, y)
+    if code == 22:
+        return min(x, y)
+    return max(x, y)
+
+
+@kernel
+def unary(code, x):
+    """One of the operations of one argument."""
+    if code == 7:
+        return -x
+    if code == 8:
+        return math.sin(x)
+    if code == 9:
+        return math.cos(x)
+    if code == 10:
+        return math.tan(x)
+    if code == 11:
+        return math.asin(x)
+    if code == 12:
+        return math.acos(x)
+    if code == 13:
+        return math.atan(x)
+    if code == 15:
+        return math.sinh(x)
+    if code == 16:
+        return math.cosh(x)
+    if code == 17:
+        return math.tanh(x)
+    if code == 18:
+        return math.exp(x)
+    if code == 19:
+        return math.log(x)
+    if code == 20:
+        return math.sqrt(x)
+    return abs(x)
+
+
+@kernel
+def add_joint_forces(f, system, stack, t, q, v):
+    """Springs −k (q − q₀), dampers −c v and given forces on single coordinates, added to f (n,)."""
+    for i in range(system.joint_forces.shape[0]):
+        kind, dof, function = system.joint_forces[i, 0], system.joint_forces[i, 1], system.joint_forces[i, 2]
+        if kind == JOINT_SPRING:
+            f[dof] -= system.joint_force_data[i, 0] * (q[dof] - system.joint_force_data[i, 1])
+        elif kind == JOINT_DAMPER:
+            f[dof] -= system.joint_force_data[i, 0] * v[dof]
+        else:
+            f[dof] += time_function(system.time_functions, system.operations, system.numbers, stack, function, t)
+
+
+@kernel
+def point_motion(world, link, x, y, z):
+    """Position and velocity in world axes of a point of a link; link −1 is the world."""
+    if link < 0:
+        return x, y, z, 0.0, 0.0, 0.0
+    x, y, z = rotate(world, link, WORLD_ROTATION, x, y, z)
+    ux, uy, uz = cross(world[link, WORLD_OMEGA], world[link, WORLD_OMEGA + 1], world[link, WORLD_OMEGA + 2], x, y, z)
+    return (
+        x + world[link, WORLD_PLACE], y + world[link, WORLD_PLACE + 1], z + world[link, WORLD_PLACE + 2],
+        ux + world[link, WORLD_LINEAR], uy + world[link, WORLD_LINEAR + 1], uz + world[link, WORLD_LINEAR + 2],
+    )  # fmt: skip
+
+
+@kernel
+def element_points(system, world, i):
+    """Positions and velocities of the two points of body force i: (a: x y z ẋ ẏ ż, b: the same)."""
+    data = system.body_force_data
+    a = point_motion(world, system.body_forces[i, 1], data[i, 0], data[i, 1], data[i, 2])
+    b = point_motion(world, system.body_forces[i, 2], data[i, 3], data[i, 4], data[i, 5])
+    return a, b
+
+
+@kernel
+def element_force(system, world, stack, i, t, a, b):
+    """World components of the force (or torque) that body force i exerts on link b."""
+    kind = system.body_forces[i, 0]
+    if kind == SPRING or kind == DAMPER:
+        rx, ry, rz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+        k, rest = system.body_force_data[i, 6], system.body_force_data[i, 7]
+        if kind == SPRING:
+            factor = -k if rest == 0.0 else -k * (1.0 - rest / math.sqrt(rx * rx + ry * ry + rz * rz))
+        else:
+            rate = rx * (b[3] - a[3]) + ry * (b[4] - a[4]) + rz * (b[5] - a[5])
+            factor = -k * rate / (rx * rx + ry * ry + rz * rz)
+        return factor * rx, factor * ry, factor * rz
+    fx = time_function(
+        system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 3], t
+    )
+    fy = time_function(
+        system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 4], t
+    )
+    fz = time_function(
+        system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 5], t
+    )
+    if kind == FORCE_BODY or kind == TORQUE_BODY:
+        return rotate(world, system.body_forces[i, 2], WORLD_ROTATION, fx, fy, fz)
+    return fx, fy, fz
+
+
+@kernel
+def add_wrench(wrench, world, link, x, y, z, fx, fy, fz):
+    """Add a force at a world point to a link's wrench about its own origin."""
+    if link >= 0:
+        Nx, Ny, Nz = cross(
+            x - world[link, WORLD_PLACE], y - world[link, WORLD_PLACE + 1], z - world[link, WORLD_PLACE + 2], fx, fy, fz
+        )
+        wrench[link, 0] += Nx
+        wrench[link, 1] += Ny
+        wrench[link, 2] += Nz
+        wrench[link, 3] += fx
+        wrench[link, 4] += fy
+        wrench[link, 5] += fz
+
+
+@kernel
+def add_body_forces(f, system, wrench, world, stack, t, q):
+    """Generalized forces of all forces and torques on bodies, added to f (n,), by one sweep from the leaves.
+
+    wrench    (L, 6)    work: [moment; force] on each link and what hangs on it, world axes, about the link's origin
+    world     (L, 18)   poses and velocities at q, v
+    """
+    links, geometry = system.links, system.geometry
+    wrench[:, :] = 0.0
+    for i in range(system.body_forces.shape[0]):
+        a, b = element_points(system, world, i)
+        fx, fy, fz = element_force(system, world, stack, i, t, a, b)
+        kind = system.body_forces[i, 0]
+        if kind == TORQUE_WORLD or kind == TORQUE_BODY:
+            link = system.body_forces[i, 2]
+            wrench[link, 0] += fx
+            wrench[link, 1] += fy
+            wrench[link, 2] += fz
+        else:
+            add_wrench(wrench, world, system.body_forces[i, 2], b[0], b[1], b[2], fx, fy, fz)
+            if kind == SPRING or kind == DAMPER:
+                add_wrench(wrench, world, system.body_forces[i, 1], a[0], a[1], a[2], -fx, -fy, -fz)
+    for i in range(links.shape[0] - 1, -1, -1):
+        parent, kind, dof = links[i, PARENT], links[i, KIND], links[i, DOF]
+        Nx, Ny, Nz = rotate_back(world, i, WORLD_ROTATION, wrench[i, 0], wrench[i, 1], wrench[i, 2])
+        if kind == QUATERNION:
+            a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+            scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+            for j in range(4):
+                dx, dy, dz = conjugate_product_vector(
+                    a0, a1, a2, a3, 1.0 * (j == 0), 1.0 * (j == 1), 1.0 * (j == 2), 1.0 * (j == 3)
+                )
+                f[dof + j] += scale * (dx * Nx + dy * Ny + dz * Nz)
+        else:
+            if kind != PRISMATIC:
+                f[dof] += Nz
+            if kind != REVOLUTE:
+                Px, Py, Pz = rotate_back(world, i, WORLD_ROTATION, wrench[i, 3], wrench[i, 4], wrench[i, 5])
+                f[dof] += geometry[i, PITCH] * Pz
+        if parent >= 0:
+            for j in range(3, 6):
+                wrench[parent, j] += wrench[i, j]
+            Nx, Ny, Nz = cross(
+                world[i, WORLD_PLACE] - world[parent, WORLD_PLACE],
+                world[i, WORLD_PLACE + 1] - world[parent, WORLD_PLACE + 1],
+                world[i, WORLD_PLACE + 2] - world[parent, WORLD_PLACE + 2],
+                wrench[i, 3], wrench[i, 4], wrench[i, 5],
+            )  # fmt: skip
+            wrench[parent, 0] += wrench[i, 0] + Nx
+            wrench[parent, 1] += wrench[i, 1] + Ny
+            wrench[parent, 2] += wrench[i, 2] + Nz
+
+
+@kernel
+def force_potential(system, world, stack, q):
+    """Potential energy of springs and of constant world forces [J]."""
+    V = 0.0
+    for i in range(system.joint_forces.shape[0]):
+        if system.joint_forces[i, 0] == JOINT_SPRING:
+            stretch = q[system.joint_forces[i, 1]] - system.joint_force_data[i, 1]
+            V += 0.5 * system.joint_force_data[i, 0] * stretch * stretch
+    for i in range(system.body_forces.shape[0]):
+        kind = system.body_forces[i, 0]
+        a, b = element_points(system, world, i)
+        if kind == SPRING:
+            rx, ry, rz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+            stretch = math.sqrt(rx * rx + ry * ry + rz * rz) - system.body_force_data[i, 7]
+            V += 0.5 * system.body_force_data[i, 6] * stretch * stretch
+        elif kind == FORCE_WORLD and is_constant(system, i):
+            fx, fy, fz = element_force(system, world, stack, i, 0.0, a, b)
+            V -= fx * b[0] + fy * b[1] + fz * b[2]
+    return V
+
+
+@kernel
+def is_constant(system, i):
+    """Whether the three components of body force i do not depend on time."""
+    for j in range(3, 6):
+        if system.time_functions[system.body_forces[i, j], 0] != CONSTANT:
+            return False
+    return True
+
+
+@kernel
+def at_point(columns, j, x, y, z):
+    """Linear part of twist column j at a point given relative to the columns' origin."""
+    rx, ry, rz = cross(columns[j, 0], columns[j, 1], columns[j, 2], x, y, z)
+    return columns[j, 3] + rx, columns[j, 4] + ry, columns[j, 5] + rz
+
+
+@kernel
+def column_derivative(system, D, world, q, above_link, j_link, j, k_link, k, x, y, z):
+    """∂D_j(x)/∂q_k of two coordinates that both carry the point x (relative to the columns' origin).
+
+    Returns the angular and the linear part at the point, in world axes. above_link is the one nearer the root.
+    """
+    last = system.links.shape[0] - 1
+    if j_link == k_link:
+        lx, ly, lz = at_point(D, j, x, y, z)
+        ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
+        bx, by, bz = cross(D[k, 0], D[k, 1], D[k, 2], lx, ly, lz)
+        if system.links[j_link, KIND] == QUATERNION:
+            dof = system.links[j_link, DOF]
+            cx, cy, cz = displacement_derivative(q, dof, j - dof, k - dof)
+            cx, cy, cz = rotate(world, j_link, WORLD_ROTATION, cx, cy, cz)
+            ox = x - (world[j_link, WORLD_PLACE] - world[last, WORLD_PLACE])
+            oy = y - (world[j_link, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1])
+            oz = z - (world[j_link, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2])
+            lx, ly, lz = cross(cx, cy, cz, ox, oy, oz)
+            ax, ay, az, bx, by, bz = ax + cx, ay + cy, az + cz, bx + lx, by + ly, bz + lz
+        return ax, ay, az, bx, by, bz
+    if above_link == k_link:
+        lx, ly, lz = at_point(D, j, x, y, z)
+        ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
+        bx, by, bz = cross(D[k, 0], D[k, 1], D[k, 2], lx, ly, lz)
+        return ax, ay, az, bx, by, bz
+    lx, ly, lz = at_point(D, k, x, y, z)
+    bx, by, bz = cross(D[j, 0], D[j, 1], D[j, 2], lx, ly, lz)
+    return 0.0, 0.0, 0.0, bx, by, bz
+
+
+@kernel
+def link_width(links, i):
+    """Number of coordinates of a link's joint."""
+    return 4 if links[i, KIND] == QUATERNION else 1
+
+
+@kernel
+def add_force_hessian(Kqv, Kqq, system, S, D, U, world, stack, t, q, v):
+    """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both (n, n).
+
+    S, D, U   (n, 6)    columns at q, v, about the last link's origin
+    """
+    for i in range(system.joint_forces.shape[0]):
+        kind, dof = system.joint_forces[i, 0], system.joint_forces[i, 1]
+        if kind == JOINT_SPRING:
+            Kqq[dof, dof] -= system.joint_force_data[i, 0]
+        elif kind == JOINT_DAMPER:
+            Kqv[dof, dof] -= system.joint_force_data[i, 0]
+    for i in range(system.body_forces.shape[0]):
+        kind = system.body_forces[i, 0]
+        a, b = element_points(system, world, i)
+        force = element_force(system, world, stack, i, t, a, b)
+        if kind == SPRING or kind == DAMPER:
+            add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, force)
+        else:
+            add_one_point_hessian(Kqq, system, D, world, q, i, b, force)
+
+
+@kernel
+def add_one_point_hessian(Kqq, system, D, world, q, i, b, force):
+    """Derivatives of one force or torque on a body, of world components `force` at the point b."""
+    links = system.links
+    last = links.shape[0] - 1
+    kind, link = system.body_forces[i, 0], system.body_forces[i, 2]
+    is_torque = kind == TORQUE_WORLD or kind == TORQUE_BODY
+    is_turning = kind == FORCE_BODY or kind == TORQUE_BODY
+    fx, fy, fz = force
+    x, y, z = b[0] - world[last, WORLD_PLACE], b[1] - world[last, WORLD_PLACE + 1], b[2] - world[last, WORLD_PLACE + 2]
+    j_link = link
+    while j_link >= 0:
+        for j in range(links[j_link, DOF], links[j_link, DOF] + link_width(links, j_link)):
+            lx, ly, lz = at_point(D, j, x, y, z)
+            if is_torque:
+                lx, ly, lz = D[j, 0], D[j, 1], D[j, 2]
+            k_link = link
+            while k_link >= 0:
+                for k in range(links[k_link, DOF], links[k_link, DOF] + link_width(links, k_link)):
+                    ax, ay, az, bx, by, bz = column_derivative(
+                        system, D, world, q, min(j_link, k_link), j_link, j, k_link, k, x, y, z
+                    )
+                    if is_torque:
+                        bx, by, bz = ax, ay, az
+                    Kqq[j, k] += bx * fx + by * fy + bz * fz
+                    if is_turning:
+                        cx, cy, cz = cross(D[k, 0], D[k, 1], D[k, 2], fx, fy, fz)
+                        Kqq[j, k] += lx * cx + ly * cy + lz * cz
+                k_link = links[k_link, PARENT]
+        j_link = links[j_link, PARENT]
+
+
+@kernel
+def two_point_slopes(system, i, a, b, dx, dy, dz, ex, ey, ez):
+    """Change of a spring's or damper's force on b when r changes by d and ṙ by e: K d + C e.
+
+    Spring: K = −k ((1 − ℓ₀/ℓ) 1 + ℓ₀/ℓ n nᵀ).  Damper: f = −c (n·ṙ) n, with δn = (1 − n nᵀ) d / ℓ.
+    """
+    k, rest = system.body_force_data[i, 6], system.body_force_data[i, 7]
+    rx, ry, rz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    if system.body_forces[i, 0] == SPRING and rest == 0.0:
+        return -k * dx, -k * dy, -k * dz
+    length = math.sqrt(rx * rx + ry * ry + rz * rz)
+    nx, ny, nz = rx / length, ry / length, rz / length
+    along = nx * dx + ny * dy + nz * dz
+    if system.body_forces[i, 0] == SPRING:
+        near, radial = -k * (1.0 - rest / length), -k * rest / length * along
+        return near * dx + radial * nx, near * dy + radial * ny, near * dz + radial * nz
+    wx, wy, wz = b[3] - a[3], b[4] - a[4], b[5] - a[5]
+    rate = nx * wx + ny * wy + nz * wz
+    mx, my, mz = (dx - along * nx) / length, (dy - along * ny) / length, (dz - along * nz) / length
+    change = mx * wx + my * wy + mz * wz + nx * ex + ny * ey + nz * ez
+    return -k * (change * nx + rate * mx), -k * (change * ny + rate * my), -k * (change * nz + rate * mz)
+
+
+@kernel
+def add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, force):
+    """Derivatives of a spring or damper between two points, of force `force` on b."""
+    links = system.links
+    last = links.shape[0] - 1
+    ox, oy, oz = world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
+    fx, fy, fz = force
+    for j_end in range(2):
+        j_sign = 2.0 * j_end - 1.0
+        j_point = a if j_end == 0 else b
+        jx, jy, jz = j_point[0] - ox, j_point[1] - oy, j_point[2] - oz
+        for k_end in range(2):
+            k_sign = 2.0 * k_end - 1.0
+            k_point = a if k_end == 0 else b
+            kx, ky, kz = k_point[0] - ox, k_point[1] - oy, k_point[2] - oz
+            k_link = system.body_forces[i, 1 + k_end]
+            while k_link >= 0:
+                for k in range(links[k_link, DOF], links[k_link, DOF] + link_width(links, k_link)):
+                    dx, dy, dz = at_point(D, k, kx, ky, kz)
+                    ex, ey, ez = at_point(U, k, kx, ky, kz)
+                    cx, cy, cz = cross(D[k, 0], D[k, 1], D[k, 2], k_point[3], k_point[4], k_point[5])
+                    qx, qy, qz = two_point_slopes(system, i, a, b, dx, dy, dz, ex + cx, ey + cy, ez + cz)
+                    ex, ey, ez = at_point(S, k, kx, ky, kz)
+                    vx, vy, vz = 0.0, 0.0, 0.0
+                    if system.body_forces[i, 0] == DAMPER:
+                        vx, vy, vz = two_point_slopes(system, i, a, b, 0.0, 0.0, 0.0, ex, ey, ez)
+                    j_link = system.body_forces[i, 1 + j_end]
+                    while j_link >= 0:
+                        for j in range(links[j_link, DOF], links[j_link, DOF] + link_width(links, j_link)):
+                            lx, ly, lz = at_point(D, j, jx, jy, jz)
+                            sign = j_sign * k_sign
+                            Kqq[j, k] += sign * (lx * qx + ly * qy + lz * qz)
+                            Kqv[j, k] += sign * (lx * vx + ly * vy + lz * vz)
+                            if j_end == k_end:
+                                _, _, _, bx, by, bz = column_derivative(
+                                    system, D, world, q, min(j_link, k_link), j_link, j, k_link, k, jx, jy, jz
+                                )
+                                Kqq[j, k] += j_sign * (bx * fx + by * fy + bz * fz)
+                        j_link = links[j_link, PARENT]
+                k_link = links[k_link, PARENT]

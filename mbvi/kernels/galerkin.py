@@ -1,0 +1,592 @@
+"""All Galerkin variational schemes in one kernel: residual, Jacobian, Newton's method, one step, the loop over steps.
+
+On one step of size h, with increments Y_l = Q_l − q_k of the control points (Y_0 = 0), node states
+
+    q_i = q_k + Σ_l A_il Y_l,     v_i = (1/h) Σ_l B_il Y_l,     p_i = ∂L/∂v,   f_i = ∂L/∂q + F   at (t_i, q_i, v_i)
+
+the discrete Euler–Lagrange equations for Y_1 … Y_s and the impulses Λ_j = h w_j λ_j, j = 0 … s−1, are
+
+    R_j = [j = 0] p_k + Σ_i b_i (h A_ij f_i + B_ij p_i) + G(Q_j)ᵀ Λ_j = 0,     g(Q_l) = 0,  l = 1 … s.
+
+Their sum gives p_{k+1} = p_k + h Σ_i b_i f_i + Σ_j G_jᵀ Λ_j + Gᵀ(Q_s) μ, with μ such that G v + ∂g/∂t = 0 at the step's end.
+
+Two iterations solve them. The simplified one, Y ← Y − h (K⁻¹ ⊗ M⁻¹) R with M factored at the predicted middle, is cheap and
+linear; Newton's uses the whole Jacobian. Both continue until the error left is below round-off.  The start is the
+polynomial extrapolation in k of the increments themselves, of the order that would have served best on the last step.
+q and p are summed with compensation (Kahan), so that round-off grows as a random walk.
+
+Sources: Marsden & West 2001 (Galerkin variational integrators); Hairer, McLachlan & Razakarivony 2008 (round-off).
+"""
+
+import math
+
+import numpy as np
+
+from mbvi.kernels.constraints import add_curvature, fill_constraints
+from mbvi.kernels.dense import cholesky, cholesky_solve, lu, lu_solve
+from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix
+from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System, kernel
+from mbvi.kernels.packed import Packed
+
+EPS = 2.220446049250313e-16
+MAX_ORDER = 8  # highest order of the extrapolation that starts a step
+MAX_ITERATIONS = 50
+MAX_HALVINGS = 12
+MAX_AGE = 20  # steps that one factor may serve
+RETRY = 200  # steps with Newton's iteration after which the simplified one is tried again
+SIMPLIFIED, NEWTON = 0, 1
+
+# Columns of Space.count: totals of a run, then what the solver remembers from step to step.
+ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
+# Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
+# largest node momentum (the size of the terms that cancel in the residual).
+THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE = 0, 1, 2, 3, 4
+# Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
+# beyond which Newton's Jacobian is formed anew.
+SIMPLIFIED_LIMIT, NEWTON_LIMIT = 0, 1
+
+
+class Space(Packed):
+    """What a run overwrites; made once."""
+
+
+def make_space(system: System, scheme: Scheme) -> Space:
+    """Workspace of a run with N = s (n + k) unknowns per substep: increments, then impulses."""
+    n, k = system.n, system.k
+    m, s, r = len(scheme.b), len(scheme.K), len(scheme.fractions)
+    N = s * (n + k)
+    evaluation = 45.0 * m * n + 20.0 * m * s * n
+    jacobian = 15.0 * m * n * n + 2.0 * m * (s * n) ** 2 + 0.3 * N**3
+    return Space(
+        q=np.zeros(n),
+        q_low=np.zeros(n),
+        p=np.zeros(n),
+        p_low=np.zeros(n),
+        z=np.zeros(N),
+        z_kept=np.zeros(N),
+        start=np.zeros(N),
+        delta=np.zeros(N),
+        R=np.zeros(N),
+        node_q=np.zeros(n),
+        node_v=np.zeros(n),
+        node_p=np.zeros((m, n)),
+        node_f=np.zeros((m, n)),
+        g=np.zeros(k),
+        g_t=np.zeros(k),
+        G=np.zeros((s + 1, k, n)),
+        M=np.zeros((n, n)),
+        Lvv=np.zeros((n, n)),
+        Lvq=np.zeros((n, n)),
+        Kqv=np.zeros((n, n)),
+        Kqq=np.zeros((n, n)),
+        J=np.zeros((N, N)),
+        pivots=np.zeros(N, np.int64),
+        saddle=np.zeros((n + k, n + k)),
+        saddle_pivots=np.zeros(n + k, np.int64),
+        saddle_x=np.zeros(n + k),
+        table=np.zeros((r, MAX_ORDER + 2, N)),
+        orders=np.full((r, 2), -1),
+        count=np.array([0, 0, 0, 0, SIMPLIFIED if k == 0 else NEWTON, MAX_AGE, 0, 0]),
+        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0]),
+        limits=np.array([3.0 + jacobian / (evaluation + s * n * n), 1.0 + jacobian / evaluation]),
+    )
+
+
+@kernel
+def copy(out, x):
+    """out = x, (N,)."""
+    for a in range(x.shape[0]):
+        out[a] = x[a]
+
+
+@kernel
+def fill_node(node_q, node_v, space, scheme, i, h):
+    """State at quadrature node i of the polynomial through the control points."""
+    n = node_q.shape[0]
+    s = scheme.K.shape[0]
+    for a in range(n):
+        dq = dv = 0.0
+        for l in range(1, s + 1):
+            y = space.z[(l - 1) * n + a]
+            dq += scheme.A[i, l] * y
+            dv += scheme.B[i, l] * y
+        node_q[a] = space.q[a] + (space.q_low[a] + dq)
+        node_v[a] = dv / h
+
+
+@kernel
+def fill_residual(system, scheme, work, space, t, h):
+    """Residual of the step equations at space.z into space.R (constraints divided by h); returns its largest entry.
+
+    Also fills node_p, node_f and G(Q_j), and space.measure[MOMENTUM_SIZE].
+    """
+    n, k = system.n, system.k
+    m, s = scheme.b.shape[0], scheme.K.shape[0]
+    R = space.R
+    size = 0.0
+    for i in range(m):
+        fill_node(space.node_q, space.node_v, space, scheme, i, h)
+        fill_gradient(
+            space.node_p[i], space.node_f[i], system, work, t + scheme.c[i] * h, space.node_q, space.node_v
+        )
+    for j in range(s):
+        for a in range(n):
+            total = 0.0
+            for i in range(m):
+                pi = space.node_p[i, a]
+                total += scheme.b[i] * (h * scheme.A[i, j] * space.node_f[i, a] + scheme.B[i, j] * pi)
+                size = max(size, abs(pi))
+            if j == 0:
+                total += space.p[a] + space.p_low[a]
+            R[j * n + a] = total
+    if k > 0:
+        fill_constraint_residual(system, scheme, space, t, h)
+    space.measure[MOMENTUM_SIZE] = size
+    largest = 0.0
+    for a in range(R.shape[0]):
+        largest = max(largest, abs(R[a]))
+        if R[a] != R[a]:
+            largest = math.inf
+    return largest
+
+
+@kernel
+def fill_constraint_residual(system, scheme, space, t, h):
+    """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h."""
+    n, k = system.n, system.k
+    s = scheme.K.shape[0]
+    R, z = space.R, space.z
+    for j in range(s + 1):
+        for a in range(n):
+            y = z[(j - 1) * n + a] if j > 0 else 0.0
+            space.node_q[a] = space.q[a] + (space.q_low[a] + y)
+        fill_constraints(space.g, space.G[j], space.g_t, system, t + scheme.d[j] * h, space.node_q)
+        if j > 0:
+            for b in range(k):
+                R[s * n + (j - 1) * k + b] = space.g[b] / h
+        if j < s:
+            for b in range(k):
+                impulse = z[s * n + j * k + b]
+                for a in range(n):
+                    R[j * n + a] += space.G[j, b, a] * impulse
+
+
+@kernel
+def factor_simplified(system, scheme, work, space, t, h):
+    """Factor M at the middle of the predicted polynomial."""
+    n = system.n
+    s = scheme.K.shape[0]
+    for a in range(n):
+        space.node_q[a] = space.q[a] + 0.5 * space.z[(s - 1) * n + a]
+    fill_mass_matrix(space.M, system, work, t + 0.5 * h, space.node_q)
+    space.count[SIMPLIFIED_FACTORS] += 1
+    return cholesky(space.M)
+
+
+@kernel
+def solve_simplified(system, scheme, space, h):
+    """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
+    n = system.n
+    s = scheme.K.shape[0]
+    for j in range(s):
+        cholesky_solve(space.M, space.R[j * n : (j + 1) * n])
+    for l in range(s):
+        for a in range(n):
+            total = 0.0
+            for j in range(s):
+                total += scheme.K_inverse[l, j] * space.R[j * n + a]
+            space.delta[l * n + a] = -h * total
+
+
+@kernel
+def factor_newton(system, scheme, work, space, t, h):
+    """Assemble and factor the whole Jacobian, with respect to Y/h and Λ, at space.z."""
+    n, k = system.n, system.k
+    m, s = scheme.b.shape[0], scheme.K.shape[0]
+    J = space.J
+    J[:, :] = 0.0
+    for i in range(m):
+        fill_node(space.node_q, space.node_v, space, scheme, i, h)
+        fill_hessian(
+            space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, t + scheme.c[i] * h, space.node_q, space.node_v
+        )
+        for j in range(s):
+            for l in range(1, s + 1):
+                vv = scheme.b[i] * scheme.B[i, j] * scheme.B[i, l]
+                vq = scheme.b[i] * scheme.B[i, j] * scheme.A[i, l] * h
+                qv = scheme.b[i] * scheme.A[i, j] * scheme.B[i, l] * h
+                qq = scheme.b[i] * scheme.A[i, j] * scheme.A[i, l] * h * h
+                for a in range(n):
+                    for b in range(n):
+                        J[j * n + a, (l - 1) * n + b] += (
+                            vv * space.Lvv[a, b] + vq * space.Lvq[a, b] + qv * space.Kqv[a, b] + qq * space.Kqq[a, b]
+                        )
+    if k > 0:
+        add_constraint_jacobian(system, scheme, space, t, h)
+    space.count[NEWTON_FACTORS] += 1
+    space.measure[FACTOR_STEP] = h
+    return lu(J, space.pivots)
+
+
+@kernel
+def add_constraint_jacobian(system, scheme, space, t, h):
+    """Borders G(Q_j)ᵀ, G(Q_l) of the Jacobian and the curvature h ∂²(Λ_jᵀ g)/∂q² of its diagonal blocks."""
+    n, k = system.n, system.k
+    s = scheme.K.shape[0]
+    J, z = space.J, space.z
+    for j in range(s):
+        for a in range(n):
+            for b in range(k):
+                J[j * n + a, s * n + j * k + b] = space.G[j, b, a]
+                J[s * n + j * k + b, j * n + a] = space.G[j + 1, b, a]
+    for j in range(1, s):
+        space.Kqq[:, :] = 0.0
+        for a in range(n):
+            space.node_q[a] = space.q[a] + (space.q_low[a] + z[(j - 1) * n + a])
+        add_curvature(
+            space.Kqq, system, t + scheme.d[j] * h, space.node_q, z[s * n + j * k : s * n + (j + 1) * k]
+        )
+        for a in range(n):
+            for b in range(n):
+                J[j * n + a, (j - 1) * n + b] += h * space.Kqq[a, b]
+
+
+@kernel
+def solve_newton(system, scheme, space, h):
+    """delta = −J⁻¹ R, in increments and impulses."""
+    N, increments = space.R.shape[0], scheme.K.shape[0] * system.n
+    lu_solve(space.J, space.pivots, space.R)
+    for a in range(N):
+        space.delta[a] = -space.R[a] * h if a < increments else -space.R[a]
+
+
+@kernel
+def correct(system, scheme, space):
+    """Add the correction to the unknowns; its size, relative, and whether the positions' part is below their rounding.
+
+    The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
+    """
+    n, increments = system.n, scheme.K.shape[0] * system.n
+    z, delta = space.z, space.delta
+    step = move = place = impulse = 0.0
+    for a in range(increments):
+        step = max(step, abs(delta[a]))
+        z[a] += delta[a]
+        move = max(move, abs(z[a]))
+    for a in range(increments, z.shape[0]):
+        impulse = max(impulse, abs(delta[a]))
+        z[a] += delta[a]
+    for a in range(n):
+        place = max(place, abs(space.q[a]))
+    size = max(step / max(move, 1e-290), impulse / max(space.measure[MOMENTUM_SIZE], 1e-290))
+    return size, step <= 16.0 * EPS * max(place, move)
+
+
+@kernel
+def is_converged(space, residual, size, theta, iteration, is_rounding):
+    """Whether the error left after a correction of relative size `size`, about theta · size, is below round-off.
+
+    Also where the residual is round-off, or where a correction that no longer contracts is.
+    """
+    floor = EPS * space.measure[MOMENTUM_SIZE]
+    if residual <= 2.0 * floor or theta * size <= 0.25 * EPS:
+        return True
+    return iteration > 0 and theta > 0.5 and (residual <= 1e3 * floor or is_rounding)
+
+
+@kernel
+def iterations_left(size, theta):
+    """Iterations until round-off at contraction theta."""
+    if not theta < 0.9:
+        return 1e9
+    return math.log(0.25 * EPS / size) / math.log(theta)
+
+
+@kernel
+def iterate_simplified(system, scheme, work, space, t, h):
+    """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper."""
+    count, measure = space.count, space.measure
+    is_fresh = count[AGE] >= MAX_AGE or count[LAST] > 3
+    if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
+        return SINGULAR
+    size_before = 0.0
+    theta = measure[THETA_SIMPLIFIED]
+    for iteration in range(MAX_ITERATIONS):
+        residual = fill_residual(system, scheme, work, space, t, h)
+        measure[RESIDUAL] = residual
+        if not residual < math.inf:
+            return NOT_FINITE
+        solve_simplified(system, scheme, space, h)
+        size, is_rounding = correct(system, scheme, space)
+        count[ITERATIONS] += 1
+        count[LAST] = iteration + 1
+        if size_before > 0.0:
+            theta = size / size_before
+            if size > 1e3 * EPS:
+                measure[THETA_SIMPLIFIED] = theta
+        if is_converged(space, residual, size, theta, iteration, is_rounding):
+            if is_fresh:
+                count[AGE] = 0
+            return OK
+        size_before = size
+        if iteration > 0 and iterations_left(size, theta) > space.limits[SIMPLIFIED_LIMIT]:
+            if is_fresh or not theta < 1.0:
+                return NOT_CONVERGED
+            is_fresh = True
+            size_before = 0.0
+            if not factor_simplified(system, scheme, work, space, t, h):
+                return SINGULAR
+    return NOT_CONVERGED
+
+
+@kernel
+def iterate_newton(system, scheme, work, space, t, h):
+    """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long."""
+    count, measure, z = space.count, space.measure, space.z
+    is_stale = True
+    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > 3
+    residual_before = math.inf
+    size_before = 0.0
+    halvings = 0
+    iteration = 0
+    while iteration < MAX_ITERATIONS:
+        residual = fill_residual(system, scheme, work, space, t, h)
+        measure[RESIDUAL] = residual
+        floor = EPS * measure[MOMENTUM_SIZE]
+        if iteration > 0 and not residual <= max(residual_before, 1e4 * floor):
+            if is_stale and residual < math.inf:
+                needs_factor = True
+            elif halvings < MAX_HALVINGS:
+                halvings += 1
+                for a in range(z.shape[0]):
+                    space.delta[a] *= 0.5
+                    z[a] = space.z_kept[a] + space.delta[a]
+                continue
+        if not residual < math.inf:
+            return NOT_FINITE
+        if needs_factor:
+            if not factor_newton(system, scheme, work, space, t, h):
+                return SINGULAR
+            is_stale = False
+            needs_factor = False
+            size_before = 0.0
+        residual_before = residual
+        copy(space.z_kept, z)
+        solve_newton(system, scheme, space, h)
+        size, is_rounding = correct(system, scheme, space)
+        iteration += 1
+        count[ITERATIONS] += 1
+        count[LAST] = iteration
+        theta = measure[THETA_NEWTON]
+        if size_before > 0.0 and halvings == 0:
+            theta = size / size_before
+            if size > 1e3 * EPS:
+                measure[THETA_NEWTON] = theta
+        if is_converged(space, residual, size, theta, iteration - 1, is_rounding):
+            if not is_stale:
+                count[AGE] = 0
+            return OK
+        if size_before > 0.0 or halvings > 0:
+            needs_factor = halvings > 0 or iterations_left(size, theta) > space.limits[NEWTON_LIMIT]
+        size_before = size
+        halvings = 0
+    return NOT_CONVERGED
+
+
+@kernel
+def solve_step(system, scheme, work, space, t, h):
+    """Solve the step equations from the start in space.z; a status."""
+    count, z = space.count, space.z
+    if system.k == 0 and count[MODE] == NEWTON and count[SINCE] >= RETRY:
+        count[MODE] = SIMPLIFIED
+        count[AGE] = MAX_AGE
+        space.measure[THETA_SIMPLIFIED] = 0.1
+    count[SINCE] += 1
+    count[AGE] += 1
+    if count[MODE] == SIMPLIFIED:
+        copy(space.start, z)
+        status = iterate_simplified(system, scheme, work, space, t, h)
+        if status == OK:
+            return OK
+        copy(z, space.start)
+        count[MODE] = NEWTON
+        count[SINCE] = 0
+        count[AGE] = MAX_AGE
+    return iterate_newton(system, scheme, work, space, t, h)
+
+
+@kernel
+def fill_start(space, r):
+    """Start of substep r in space.z: extrapolation of the unknowns of the last steps."""
+    z = space.z
+    for a in range(z.shape[0]):
+        total = 0.0
+        for i in range(space.orders[r, 1] + 1):
+            total += space.table[r, i, a]
+        z[a] = total
+
+
+@kernel
+def fill_free_flight(system, scheme, work, space, t, h):
+    """Start without a past: Y_l = d_l h v, no impulses."""
+    n = system.n
+    solve_velocity(system, work, space, t, space.q, space.p)
+    space.z[:] = 0.0
+    for l in range(1, scheme.K.shape[0] + 1):
+        for a in range(n):
+            space.z[(l - 1) * n + a] = scheme.d[l] * h * space.saddle_x[a]
+    space.count[AGE] = MAX_AGE
+
+
+@kernel
+def update_table(space, r):
+    """Backward differences of the unknowns of substep r, and the order of extrapolation that was best for them.
+
+    table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}.
+    """
+    available = min(space.orders[r, 0] + 1, MAX_ORDER + 1, space.orders[r, 1] + 3)
+    table, z = space.table, space.z
+    best_order = 0
+    best = math.inf
+    for a in range(z.shape[0]):
+        space.delta[a] = z[a]
+    for i in range(available + 1):
+        miss = 0.0
+        for a in range(z.shape[0]):
+            old = table[r, i, a]
+            new = space.delta[a]
+            table[r, i, a] = new
+            space.delta[a] = new - old
+            miss = max(miss, abs(new))
+        if i > 0 and miss < best:
+            best = miss
+            best_order = i - 1
+    space.orders[r, 0] = available
+    space.orders[r, 1] = best_order
+
+
+@kernel
+def add_compensated(x, low, a, increment):
+    """x[a] + low[a] += increment, with the rounding error kept in low[a]."""
+    y = low[a] + increment
+    total = x[a] + y
+    low[a] = (x[a] - total) + y
+    x[a] = total
+
+
+@kernel
+def finish_step(system, scheme, work, space, t, h):
+    """q and p at the step's end from the solved unknowns; a status."""
+    n, k = system.n, system.k
+    m, s = scheme.b.shape[0], scheme.K.shape[0]
+    z = space.z
+    for a in range(n):
+        impulse = 0.0
+        for i in range(m):
+            impulse += scheme.b[i] * space.node_f[i, a]
+        impulse *= h
+        for j in range(s):
+            for b in range(k):
+                impulse += space.G[j, b, a] * z[s * n + j * k + b]
+        add_compensated(space.p, space.p_low, a, impulse)
+        add_compensated(space.q, space.q_low, a, z[(s - 1) * n + a])
+    if k > 0:
+        return project_momentum(system, work, space, t + h)
+    return OK
+
+
+@kernel
+def project_momentum(system, work, space, t):
+    """Make the momentum satisfy the hidden constraint: p ← p − Gᵀμ; a status."""
+    n, k = system.n, system.k
+    if not solve_velocity(system, work, space, t, space.q, space.p):
+        return SINGULAR
+    for a in range(n):
+        impulse = 0.0
+        for b in range(k):
+            impulse -= space.G[0, b, a] * space.saddle_x[n + b]
+        add_compensated(space.p, space.p_low, a, impulse)
+    return OK
+
+
+@kernel
+def solve_velocity(system, work, space, t, q, p):
+    """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into space.saddle_x = (v, μ); False where the matrix is singular."""
+    n, k = system.n, system.k
+    A, x = space.saddle, space.saddle_x
+    A[:, :] = 0.0
+    fill_mass_matrix(space.Lvv, system, work, t, q)
+    if k > 0:
+        fill_constraints(space.g, space.G[0], space.g_t, system, t, q)
+    for a in range(n):
+        x[a] = p[a]
+        for b in range(n):
+            A[a, b] = space.Lvv[a, b]
+        for b in range(k):
+            A[a, n + b] = A[n + b, a] = space.G[0, b, a]
+    for b in range(k):
+        x[n + b] = -space.g_t[b]
+    if not lu(A, space.saddle_pivots):
+        return False
+    lu_solve(A, space.saddle_pivots, x)
+    return True
+
+
+@kernel
+def advance(system, scheme, work, space, t, h, r):
+    """Substep r of a step, from space.q, space.p; a status."""
+    if space.orders[r, 1] < 0:
+        fill_free_flight(system, scheme, work, space, t, h)
+        status = solve_step(system, scheme, work, space, t, h)
+    else:
+        fill_start(space, r)
+        status = solve_step(system, scheme, work, space, t, h)
+        if status != OK:
+            fill_free_flight(system, scheme, work, space, t, h)
+            status = solve_step(system, scheme, work, space, t, h)
+    if status == OK:
+        status = finish_step(system, scheme, work, space, t, h)
+    update_table(space, r)
+    space.count[WORST] = max(space.count[WORST], space.count[LAST])
+    return status
+
+
+@kernel
+def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
+    """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
+
+    t0, h         start time and step [s]
+    out_q, out_p  (stored, n)   out: states after the steps first + every, first + 2 every, …
+    """
+    n = system.n
+    stored = 0
+    for step in range(first, last):
+        t = t0 + step * h
+        done = 0.0
+        for r in range(scheme.fractions.shape[0]):
+            part = scheme.fractions[r] * h
+            status = advance(system, scheme, work, space, t + done, part, r)
+            if status != OK:
+                return status, step
+            done += part
+        if (step + 1) % every == 0:
+            for a in range(n):
+                out_q[stored, a] = space.q[a]
+                out_p[stored, a] = space.p[a]
+            stored += 1
+    return OK, last
+
+
+@kernel
+def fill_velocities(v, system, work, space, t, q, p):
+    """v = M⁻¹ p on the constraints for many states; False where M is singular.
+
+    v, q, p   (states, n)
+    t         (states,)    [s]
+    """
+    for i in range(q.shape[0]):
+        if not solve_velocity(system, work, space, t[i], q[i], p[i]):
+            return False
+        for a in range(system.n):
+            v[i, a] = space.saddle_x[a]
+    return True

@@ -1,0 +1,139 @@
+"""The handful of functions that every scheme needs of a system: L_v, L_q + F, their derivatives, V, g.
+
+One dispatch for both kinds of systems: trees of joints, and a user's own functions.
+"""
+
+import numpy as np
+
+from mbvi.kernels.forces import STACK_SIZE, add_body_forces, add_force_hessian, add_joint_forces, force_potential
+from mbvi.kernels.layout import System, kernel
+from mbvi.kernels.packed import Packed, call
+from mbvi.kernels.tree import (
+    SWEEP_WIDTH,
+    WORLD_WIDTH,
+    accumulate,
+    fill_gradient_tree,
+    fill_hessian_tree,
+    fill_inertia,
+    fill_mass_matrix_tree,
+    fill_screws,
+    fill_world,
+    gravity_potential,
+)
+
+
+class Work(Packed):
+    """Arrays that the evaluation of a system overwrites; see the kernels of a tree."""
+
+
+def make_work(system: System) -> Work:
+    """Workspace for the evaluation of a system."""
+    n, count = system.n, len(system.links)
+    return Work(
+        row=np.zeros((count, SWEEP_WIDTH)),
+        world=np.zeros((count, WORLD_WIDTH)),
+        wrench=np.zeros((count, 6)),
+        S=np.zeros((n, 6)),
+        D=np.zeros((n, 6)),
+        U=np.zeros((n, 6)),
+        inertia=np.zeros((count, 10)),
+        momentum=np.zeros((count, 6)),
+        pair=np.zeros((4, 6)),
+        stack=np.zeros(STACK_SIZE),
+        base=np.zeros(n),
+        side=np.zeros(n),
+        zero=np.zeros(n),
+    )
+
+
+@kernel
+def fill_gradient(p, f, system, work, t, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
+    if system.is_tree == 1:
+        fill_gradient_tree(p, f, work.row, system.links, system.geometry, system.gravity, q, v)
+        if system.joint_forces.shape[0] > 0:
+            add_joint_forces(f, system, work.stack, t, q, v)
+        if system.body_forces.shape[0] > 0:
+            fill_world(work.world, system.links, system.geometry, q, v)
+            add_body_forces(f, system, work.wrench, work.world, work.stack, t, q)
+    else:
+        call(system.gradient, t, (q, v, p, f))
+    if system.force != 0:
+        call(system.force, t, (q, v, f))
+
+
+@kernel
+def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
+    """Derivatives of p = ∂L/∂v and of f = ∂L/∂q + F.
+
+    Lvv, Lvq  (n, n)    out: ∂p/∂v (the mass matrix), ∂p/∂q
+    Kqv, Kqq  (n, n)    out: ∂f/∂v, ∂f/∂q
+    """
+    n = system.n
+    if system.is_tree == 1:
+        fill_world(work.world, system.links, system.geometry, q, v)
+        fill_hessian_tree(
+            Lvv, Lvq, Kqq, work.S, work.D, work.U, work.inertia, work.momentum, work.pair,
+            system.links, system.geometry, system.gravity, work.world, q, v,
+        )  # fmt: skip
+        for i in range(n):
+            for j in range(n):
+                Kqv[i, j] = Lvq[j, i]
+        add_force_hessian(Kqv, Kqq, system, work.S, work.D, work.U, work.world, work.stack, t, q, v)
+    else:
+        call(system.hessian, t, (q, v, Lvv, Lvq, Kqv, Kqq))
+    if system.force != 0:
+        add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
+
+
+@kernel
+def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
+    """Derivatives of a user's force function by forward differences.
+
+    They steer Newton's method only: the converged step does not depend on them.
+    """
+    n = system.n
+    base, side = work.base, work.side
+    base[:] = 0.0
+    call(system.force, t, (q, v, base))
+    for j in range(2 * n):
+        x = q if j < n else v
+        K = Kqq if j < n else Kqv
+        column = j if j < n else j - n
+        kept = x[column]
+        step = 1.5e-8 * max(1.0, abs(kept))
+        x[column] = kept + step
+        side[:] = 0.0
+        call(system.force, t, (q, v, side))
+        x[column] = kept
+        for i in range(n):
+            K[i, column] += (side[i] - base[i]) / step
+
+
+@kernel
+def fill_mass_matrix(M, system, work, t, q):
+    """M(q) = ∂²L/∂v², (n, n)."""
+    if system.is_tree == 1:
+        fill_world(work.world, system.links, system.geometry, q, work.zero)
+        fill_inertia(work.inertia, system.links, system.geometry, work.world)
+        accumulate(work.inertia, system.links)
+        fill_screws(work.S, work.D, system.links, system.geometry, work.world, q)
+        fill_mass_matrix_tree(M, work.S, work.inertia, work.pair, system.links)
+    else:
+        for j in range(system.n):
+            work.zero[j] = 1.0
+            call(system.gradient, t, (q, work.zero, work.base, work.side))
+            work.zero[j] = 0.0
+            for i in range(system.n):
+                M[i, j] = work.base[i]
+
+
+@kernel
+def potential(system, work, t, q):
+    """V(t, q) [J]: gravity, springs and constant forces, or the user's own."""
+    if system.is_tree == 1:
+        fill_world(work.world, system.links, system.geometry, q, work.zero)
+        return gravity_potential(system.links, system.geometry, system.gravity, work.world) + force_potential(
+            system, work.world, work.stack, q
+        )
+    return call(system.potential, t, (q,))

@@ -1,0 +1,108 @@
+"""The arrays that describe a system, a scheme and a workspace; kinds and status codes; the one decorator of all kernels.
+
+A system is a forest of *links*. A link hangs from its parent by one elementary joint (revolute, prismatic, screw or
+unit-quaternion ball) whose axis is the z axis of the link's own frame; the joints of a model are sequences of these
+with massless links between. Every kernel takes these tuples and chooses by the integer kinds in them, so that one
+compiled kernel serves every model.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from numba import config, njit, types
+
+from mbvi.kernels.packed import Packed
+
+# Elementary joints: column KIND of System.links.
+REVOLUTE, PRISMATIC, SCREW, QUATERNION = 0, 1, 2, 3
+# Columns of System.links (L, 4): parent link or -1, kind, first coordinate, 1 where the fixed rotation is the identity.
+PARENT, KIND, DOF, ALIGNED = 0, 1, 2, 3
+# Columns of System.geometry (L, 24), all in the link's own frame unless said otherwise.
+ROTATION = 0  # 9: rows of the fixed rotation, joint frame to parent frame
+PLACE = 9  # 3: joint's place in the parent's frame [m]
+PITCH = 12  # advance of a screw [m/rad]
+MASS = 13  # [kg]
+MOMENT = 14  # 3: first moment, mass times centre of mass [kg m]
+INERTIA = 17  # 6: xx, yy, zz, xy, xz, yz about the link's origin [kg m²]
+SUBTREE_MASS = 23  # [kg]
+
+# Joint forces: System.joint_forces (., 3) = kind, coordinate, time function; joint_force_data (., 2) = constant, rest.
+JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE = 0, 1, 2
+# Body forces: System.body_forces (., 6) = kind, link a, link b, three time functions; body_force_data (., 8) = point a,
+# point b (link frame; world frame for link -1), constant, rest length. Forces and torques act on b.
+FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER = 0, 1, 2, 3, 4, 5
+# Time functions: System.time_functions (., 3) = kind, start, length into program / table.
+CONSTANT, PROGRAM, TABLE = 0, 1, 2
+# Constraints: System.constraints (k, 2) = kind, first coordinate.
+UNIT_QUATERNION = 0
+
+# What a run ends with.
+OK, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
+
+# Signatures of a system's own functions.
+_vector, _matrix = types.float64[::1], types.float64[:, ::1]
+GRADIENT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q, v → p, f
+HESSIAN = types.float64(types.float64, _vector, _vector, _matrix, _matrix, _matrix, _matrix)  # → Lvv, Lvq, Kqv, Kqq
+POTENTIAL = types.float64(types.float64, _vector)  # t, q; returns V
+CONSTRAINT = types.float64(types.float64, _vector, _vector, _matrix, _vector)  # t, q → g, G, g_t
+CURVATURE = types.float64(types.float64, _vector, _vector, _matrix)  # t, q, lam → adds ∂²(lamᵀg)/∂q²
+FORCE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, v → adds to F
+
+
+class System(Packed):
+    """A system as arrays and functions; the columns are named above.
+
+    n, k                 numbers of coordinates and of constraints
+    is_tree              1: links; 0: the functions gradient … curvature
+    gravity              (3,)  [m/s²]
+    links, geometry      (L, 4), (L, 24)
+    joint_forces, joint_force_data, body_forces, body_force_data    one row each
+    time_functions       (., 3)
+    operations, numbers  programs in postfix form, and constants and tables
+    constraints          (., 2)
+    gradient, hessian, potential, constraint, curvature, force      compiled functions, or 0
+    """
+
+
+class Scheme(Packed):
+    """A Galerkin scheme as arrays: section "Schemes" of the theory.
+
+    A, B    (m, s+1)  values and derivatives of the Lagrange basis at the m quadrature nodes
+    b, c    (m,)      weights and nodes
+    d, w    (s+1,)    control points, and weights of the quadrature on them
+    K       (s, s)    K[j, l-1] = sum_i b_i B_ij B_il, j = 0 … s-1, l = 1 … s
+    K_inverse (s, s)
+    fractions (r,)    substeps of a composition, as fractions of the step
+    """
+
+
+def _cache_folder() -> str:
+    """Folder of the compiled kernels, named by a hash of their sources: numba looks only at the file a function
+    stands in, so that a changed kernel would leave its callers in other files stale."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(home) / "mbvi" / digest
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return ""
+    return str(folder)
+
+
+_CACHE_FOLDER = _cache_folder()
+
+
+# Kernels cannot allocate: numba's memory management is switched off in them, which also spares reference counting.
+_WITHOUT_ALLOCATION = {"_nrt": False}
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile a kernel on first use and keep it on disk. Division by zero gives inf or nan, never an exception."""
+    previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_FOLDER
+    try:
+        return njit(cache=True, error_model="numpy", nogil=True, **_WITHOUT_ALLOCATION)(function)
+    finally:
+        config.CACHE_DIR = previous

@@ -1,0 +1,123 @@
+"""Many arrays that travel through kernels as one pointer.
+
+A `Packed` object shows its fields as attributes, in Python and in kernels alike. Kernels receive the address of a table of
+words (data pointer and shape of each array, value of each number), so that a call costs one machine word and not several
+hundred, and compiling its callers takes seconds and not a minute. Fields are fixed when the object is made; the arrays'
+contents may change.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types, typeof
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.np.arrayobj import make_array, populate_array
+
+
+class Packed:
+    """Fields given by name: C-contiguous float64 or int64 arrays, integers, compiled functions (`numba.cfunc`)."""
+
+    def __init__(self, **fields: Any) -> None:
+        words: list[int] = []
+        layout = []
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value = np.ascontiguousarray(value)
+                layout.append((name, typeof(value), len(words)))
+                words += [value.ctypes.data, *value.shape]
+            else:
+                layout.append((name, types.int64, len(words)))
+                words.append(int(getattr(value, "address", 0) if callable(value) else value))
+            setattr(self, name, value)
+        self.words = np.array(words, dtype=np.int64)
+        self.address = self.words.ctypes.data
+        self.numba_type = PackedType(type(self).__name__, tuple(layout))
+
+
+class PackedType(types.Type):
+    """Type of a Packed object: its class and its layout, (name, type, first word) of each field."""
+
+    def __init__(self, name: str, layout: tuple) -> None:
+        self.layout = {field: (kind, word) for field, kind, word in layout}
+        super().__init__(name=f"{name}({', '.join(f'{field}: {kind}' for field, kind, _ in layout)})")
+
+
+@typeof_impl.register(Packed)
+def _typeof_packed(value: Packed, context: Any) -> PackedType:
+    return value.numba_type
+
+
+@register_model(PackedType)
+class _PackedModel(models.OpaqueModel):
+    """A pointer."""
+
+
+@unbox(PackedType)
+def _unbox_packed(kind: PackedType, value: Any, c: Any) -> NativeValue:
+    number = c.pyapi.object_getattr_string(value, "address")
+    pointer = c.pyapi.long_as_voidptr(number)
+    c.pyapi.decref(number)
+    return NativeValue(pointer)
+
+
+@infer_getattr
+class _PackedFields(AttributeTemplate):
+    key = PackedType
+
+    def generic_resolve(self, kind: PackedType, name: str) -> Any:
+        return kind.layout[name][0] if name in kind.layout else None
+
+
+@lower_getattr_generic(PackedType)
+def _load_field(context: Any, builder: Any, kind: PackedType, value: Any, name: str) -> Any:
+    """Load a field: a number, or an array without an owner (its Python object outlives every kernel)."""
+    field, first = kind.layout[name]
+    word = ir.IntType(64)
+    table = builder.bitcast(value, word.as_pointer())
+
+    def load(index: int) -> Any:
+        return builder.load(builder.gep(table, [ir.Constant(word, index)]))
+
+    if not isinstance(field, types.Array):
+        return load(first)
+    size = 8
+    shape = [load(first + 1 + axis) for axis in range(field.ndim)]
+    strides = [ir.Constant(word, size)]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], extent))
+    array = make_array(field)(context, builder)
+    data = builder.inttoptr(load(first), context.get_data_type(field.dtype).as_pointer())
+    populate_array(array, data=data, shape=shape, strides=strides, itemsize=ir.Constant(word, size), meminfo=None)
+    return array._getvalue()
+
+
+@intrinsic
+def _call_address(typing_context, address, t, arrays):
+    """Call the compiled function at an address with (t, *arrays)."""
+
+    def generate(context, builder, signature, values):
+        kinds = (types.float64, *arrays.types)
+        items = [values[1], *(builder.extract_value(values[2], index) for index in range(len(arrays.types)))]
+        function = ir.FunctionType(ir.DoubleType(), [context.get_value_type(kind) for kind in kinds])
+        return builder.call(builder.inttoptr(values[0], function.as_pointer()), items)
+
+    return types.float64(address, t, arrays), generate
+
+
+def _call_python(function: Any, t: float, arrays: tuple) -> float:
+    return function(t, *arrays)
+
+
+# Call a function field of a Packed object: call(system.potential, t, (q,)); every such function returns a float64.
+call = _call_python if config.DISABLE_JIT else _call_address

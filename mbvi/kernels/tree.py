@@ -1,0 +1,576 @@
+"""Trees of joints: momentum and force of the Lagrangian in O(n), all second derivatives in O(n · depth).
+
+T = 1/2 Σ V_iᵀ I_i V_i and V = −Σ m_i gᵀ c_i, with the twist V_i of link i, S_j the screw axis of joint j, composite
+momentum F_j = Σ_{i ⪰ j} I_i V_i and composite inertia Iᶜ_j = Σ_{i ⪰ j} I_i (i ⪰ j: link i hangs on joint j):
+
+    p_j  = S_jᵀ F_j                      ∂T/∂q_j = F_jᵀ U_j,     U_j = V_j × S_j
+    −∂V/∂q_j = S_jᵀ (gravity wrench of the subtree)
+
+and for k an ancestor of j or j itself, with X_j = Iᶜ_j U_j + S_j ×* F_j,
+
+    T_vv[k,j] = S_kᵀ Iᶜ_j S_j     T_vq[k,j] = S_kᵀ X_j     T_vq[j,k] = U_kᵀ Iᶜ_j S_j     T_qq[k,j] = U_kᵀ X_j.
+
+A unit-quaternion ball joint a has the body angular velocity ω = 2 vec(ā ȧ), also off the unit sphere, and the rotation of
+a/|a|. Its velocity columns S_α = 2 vec(ā e_α) and its displacement columns D_α = S_α/|a|² differ off the sphere; in the
+link's frame U_α = [(ω − 2 vec(ā ȧ)) × D_α + 2 vec(ē_α ȧ); u × D_α].
+
+Twists are [angular; linear]. The O(n) sweep works in link frames, each at its own joint; the second derivatives in world
+axes about the origin of the last link.
+"""
+
+import math
+
+from mbvi.kernels.layout import (
+    ALIGNED,
+    DOF,
+    INERTIA,
+    KIND,
+    MASS,
+    MOMENT,
+    PARENT,
+    PITCH,
+    PLACE,
+    PRISMATIC,
+    QUATERNION,
+    REVOLUTE,
+    ROTATION,
+    SUBTREE_MASS,
+    kernel,
+)
+from mbvi.kernels.rotation import (
+    apply_inertia,
+    conjugate_product_vector,
+    cross,
+    dot6,
+    quaternion_matrix,
+    rotate,
+    rotate_back,
+)
+
+# Columns of a sweep's row (L, 32): cosine and sine of the joint angle, twist, gravity in the link's frame,
+# composite momentum [angular; linear], composite first moment, and the nine entries of a quaternion's rotation.
+COSINE, SINE, OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION = (
+    0, 1, 2, 5, 8, 11, 14, 17, 20,
+)  # fmt: skip
+SWEEP_WIDTH = 32
+
+
+@kernel
+def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in.
+
+    p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
+    row       (L, 32)   work, see the column names above
+    links, geometry, gravity    of the System
+    q, v      (n,)      configuration and velocity  [rad, m, –]
+    """
+    count = links.shape[0]
+    for i in range(count):
+        parent = links[i, PARENT]
+        kind = links[i, KIND]
+        dof = links[i, DOF]
+        if parent < 0:
+            wx = wy = wz = ux = uy = uz = 0.0
+            gx, gy, gz = gravity[0], gravity[1], gravity[2]
+        else:
+            wx, wy, wz = row[parent, OMEGA], row[parent, OMEGA + 1], row[parent, OMEGA + 2]
+            ux, uy, uz = row[parent, LINEAR], row[parent, LINEAR + 1], row[parent, LINEAR + 2]
+            gx, gy, gz = row[parent, GRAVITY], row[parent, GRAVITY + 1], row[parent, GRAVITY + 2]
+            x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+            ux += wy * z - wz * y
+            uy += wz * x - wx * z
+            uz += wx * y - wy * x
+        if links[i, ALIGNED] == 0:
+            wx, wy, wz = rotate_back(geometry, i, ROTATION, wx, wy, wz)
+            ux, uy, uz = rotate_back(geometry, i, ROTATION, ux, uy, uz)
+            gx, gy, gz = rotate_back(geometry, i, ROTATION, gx, gy, gz)
+        if kind == QUATERNION:
+            quaternion_matrix(row, i, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
+            wx, wy, wz = rotate_back(row, i, QUATERNION_ROTATION, wx, wy, wz)
+            ux, uy, uz = rotate_back(row, i, QUATERNION_ROTATION, ux, uy, uz)
+            gx, gy, gz = rotate_back(row, i, QUATERNION_ROTATION, gx, gy, gz)
+            rx, ry, rz = conjugate_product_vector(
+                q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+            )
+            wx, wy, wz = wx + 2.0 * rx, wy + 2.0 * ry, wz + 2.0 * rz
+        else:
+            if kind != REVOLUTE:
+                d = q[dof] * geometry[i, PITCH]
+                ux += wy * d
+                uy -= wx * d
+                uz += v[dof] * geometry[i, PITCH]
+            if kind != PRISMATIC:
+                c, s = math.cos(q[dof]), math.sin(q[dof])
+                row[i, COSINE], row[i, SINE] = c, s
+                wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
+                ux, uy = c * ux + s * uy, c * uy - s * ux
+                gx, gy = c * gx + s * gy, c * gy - s * gx
+        row[i, OMEGA], row[i, OMEGA + 1], row[i, OMEGA + 2] = wx, wy, wz
+        row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2] = ux, uy, uz
+        row[i, GRAVITY], row[i, GRAVITY + 1], row[i, GRAVITY + 2] = gx, gy, gz
+        m = geometry[i, MASS]
+        hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
+        Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+        Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
+        row[i, ANGULAR_MOMENTUM] = Ixx * wx + Ixy * wy + Ixz * wz + hy * uz - hz * uy
+        row[i, ANGULAR_MOMENTUM + 1] = Ixy * wx + Iyy * wy + Iyz * wz + hz * ux - hx * uz
+        row[i, ANGULAR_MOMENTUM + 2] = Ixz * wx + Iyz * wy + Izz * wz + hx * uy - hy * ux
+        row[i, MOMENTUM] = m * ux + wy * hz - wz * hy
+        row[i, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
+        row[i, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
+        row[i, FIRST_MOMENT], row[i, FIRST_MOMENT + 1], row[i, FIRST_MOMENT + 2] = hx, hy, hz
+    for i in range(count - 1, -1, -1):
+        parent = links[i, PARENT]
+        kind = links[i, KIND]
+        dof = links[i, DOF]
+        m = geometry[i, SUBTREE_MASS]
+        Nx, Ny, Nz = row[i, ANGULAR_MOMENTUM], row[i, ANGULAR_MOMENTUM + 1], row[i, ANGULAR_MOMENTUM + 2]
+        Px, Py, Pz = row[i, MOMENTUM], row[i, MOMENTUM + 1], row[i, MOMENTUM + 2]
+        hx, hy, hz = row[i, FIRST_MOMENT], row[i, FIRST_MOMENT + 1], row[i, FIRST_MOMENT + 2]
+        if kind == QUATERNION:
+            fill_gradient_quaternion(p, f, row, i, q, v, dof)
+            if parent >= 0:
+                Nx, Ny, Nz = rotate(row, i, QUATERNION_ROTATION, Nx, Ny, Nz)
+                Px, Py, Pz = rotate(row, i, QUATERNION_ROTATION, Px, Py, Pz)
+                hx, hy, hz = rotate(row, i, QUATERNION_ROTATION, hx, hy, hz)
+        else:
+            wx, wy = row[i, OMEGA], row[i, OMEGA + 1]
+            ux, uy = row[i, LINEAR], row[i, LINEAR + 1]
+            gx, gy = row[i, GRAVITY], row[i, GRAVITY + 1]
+            turn = shift = turn_force = shift_force = 0.0
+            if kind != PRISMATIC:
+                turn = Nz
+                turn_force = Nx * wy - Ny * wx + Px * uy - Py * ux + hx * gy - hy * gx
+            if kind != REVOLUTE:
+                shift = geometry[i, PITCH] * Pz
+                shift_force = geometry[i, PITCH] * (Px * wy - Py * wx + m * row[i, GRAVITY + 2])
+            p[dof] = turn + shift
+            f[dof] = turn_force + shift_force
+            if parent >= 0:
+                if kind != PRISMATIC:
+                    c, s = row[i, COSINE], row[i, SINE]
+                    Nx, Ny = c * Nx - s * Ny, s * Nx + c * Ny
+                    Px, Py = c * Px - s * Py, s * Px + c * Py
+                    hx, hy = c * hx - s * hy, s * hx + c * hy
+                if kind != REVOLUTE:
+                    d = q[dof] * geometry[i, PITCH]
+                    Nx -= d * Py
+                    Ny += d * Px
+                    hz += m * d
+        if parent >= 0:
+            if links[i, ALIGNED] == 0:
+                Nx, Ny, Nz = rotate(geometry, i, ROTATION, Nx, Ny, Nz)
+                Px, Py, Pz = rotate(geometry, i, ROTATION, Px, Py, Pz)
+                hx, hy, hz = rotate(geometry, i, ROTATION, hx, hy, hz)
+            x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+            row[parent, ANGULAR_MOMENTUM] += Nx + y * Pz - z * Py
+            row[parent, ANGULAR_MOMENTUM + 1] += Ny + z * Px - x * Pz
+            row[parent, ANGULAR_MOMENTUM + 2] += Nz + x * Py - y * Px
+            row[parent, MOMENTUM] += Px
+            row[parent, MOMENTUM + 1] += Py
+            row[parent, MOMENTUM + 2] += Pz
+            row[parent, FIRST_MOMENT] += hx + m * x
+            row[parent, FIRST_MOMENT + 1] += hy + m * y
+            row[parent, FIRST_MOMENT + 2] += hz + m * z
+
+
+@kernel
+def fill_gradient_quaternion(p, f, row, i, q, v, dof):
+    """p and f of the four coordinates of a unit-quaternion ball joint, from the composite quantities of its link.
+
+    With τ = h × g the moment of the subtree's weight: p_α = N·S_α, f_α = N·U_α(angular) + P·U_α(linear) + D_α·τ.
+    """
+    a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+    scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+    b0, b1, b2, b3 = v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+    rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, b0, b1, b2, b3)
+    wx, wy, wz = row[i, OMEGA] - 2.0 * rx, row[i, OMEGA + 1] - 2.0 * ry, row[i, OMEGA + 2] - 2.0 * rz
+    N = row[i, ANGULAR_MOMENTUM], row[i, ANGULAR_MOMENTUM + 1], row[i, ANGULAR_MOMENTUM + 2]
+    P = row[i, MOMENTUM], row[i, MOMENTUM + 1], row[i, MOMENTUM + 2]
+    tau = cross(
+        row[i, FIRST_MOMENT], row[i, FIRST_MOMENT + 1], row[i, FIRST_MOMENT + 2],
+        row[i, GRAVITY], row[i, GRAVITY + 1], row[i, GRAVITY + 2],
+    )  # fmt: skip
+    for alpha in range(4):
+        e0, e1, e2, e3 = 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)
+        sx, sy, sz = conjugate_product_vector(a0, a1, a2, a3, e0, e1, e2, e3)
+        sx, sy, sz = 2.0 * sx, 2.0 * sy, 2.0 * sz
+        dx, dy, dz = scale * sx, scale * sy, scale * sz
+        kx, ky, kz = conjugate_product_vector(e0, e1, e2, e3, b0, b1, b2, b3)
+        Ux, Uy, Uz = cross(wx, wy, wz, dx, dy, dz)
+        lx, ly, lz = cross(row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2], dx, dy, dz)
+        p[dof + alpha] = N[0] * sx + N[1] * sy + N[2] * sz
+        f[dof + alpha] = (
+            N[0] * (Ux + 2.0 * kx) + N[1] * (Uy + 2.0 * ky) + N[2] * (Uz + 2.0 * kz)
+            + P[0] * lx + P[1] * ly + P[2] * lz
+            + dx * tau[0] + dy * tau[1] + dz * tau[2]
+        )  # fmt: skip
+
+
+# Columns of a world row (L, 18): rotation link to world, place of the link's origin, its velocity, angular velocity.
+WORLD_ROTATION, WORLD_PLACE, WORLD_LINEAR, WORLD_OMEGA = 0, 9, 12, 15
+WORLD_WIDTH = 18
+
+
+@kernel
+def fill_world(world, links, geometry, q, v):
+    """Pose and velocity of every link's frame, in world axes.
+
+    world     (L, 18)   out: rotation (9), place [m] (3), velocity of that point [m/s] (3), angular velocity [rad/s] (3)
+    """
+    for i in range(links.shape[0]):
+        parent = links[i, PARENT]
+        kind = links[i, KIND]
+        dof = links[i, DOF]
+        x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+        wx = wy = wz = ux = uy = uz = 0.0
+        if parent >= 0:
+            x, y, z = rotate(world, parent, WORLD_ROTATION, x, y, z)
+            wx, wy, wz = world[parent, WORLD_OMEGA], world[parent, WORLD_OMEGA + 1], world[parent, WORLD_OMEGA + 2]
+            ux, uy, uz = cross(wx, wy, wz, x, y, z)
+            x += world[parent, WORLD_PLACE]
+            y += world[parent, WORLD_PLACE + 1]
+            z += world[parent, WORLD_PLACE + 2]
+            ux += world[parent, WORLD_LINEAR]
+            uy += world[parent, WORLD_LINEAR + 1]
+            uz += world[parent, WORLD_LINEAR + 2]
+            for r in range(3):
+                Rx, Ry, Rz = rotate_back(
+                    geometry, i, ROTATION, world[parent, 3 * r], world[parent, 3 * r + 1], world[parent, 3 * r + 2]
+                )
+                world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = Rx, Ry, Rz
+        else:
+            for r in range(9):
+                world[i, r] = geometry[i, ROTATION + r]
+        if kind == QUATERNION:
+            a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+            for r in range(3):
+                jx, jy, jz = world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2]
+                quaternion_matrix(world, i, WORLD_PLACE, a0, a1, a2, a3)  # the columns behind are not yet written
+                jx, jy, jz = rotate_back(world, i, WORLD_PLACE, jx, jy, jz)
+                world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = jx, jy, jz
+            rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
+            rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
+            wx, wy, wz = wx + rx, wy + ry, wz + rz
+        else:
+            ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
+            if kind != REVOLUTE:
+                d, rate = geometry[i, PITCH] * q[dof], geometry[i, PITCH] * v[dof]
+                x, y, z = x + d * ax, y + d * ay, z + d * az
+                sx, sy, sz = cross(wx, wy, wz, ax, ay, az)
+                ux, uy, uz = ux + d * sx + rate * ax, uy + d * sy + rate * ay, uz + d * sz + rate * az
+            if kind != PRISMATIC:
+                c, s = math.cos(q[dof]), math.sin(q[dof])
+                for r in range(3):
+                    jx, jy = world[i, 3 * r], world[i, 3 * r + 1]
+                    world[i, 3 * r], world[i, 3 * r + 1] = c * jx + s * jy, c * jy - s * jx
+                wx, wy, wz = wx + v[dof] * ax, wy + v[dof] * ay, wz + v[dof] * az
+        world[i, WORLD_PLACE], world[i, WORLD_PLACE + 1], world[i, WORLD_PLACE + 2] = x, y, z
+        world[i, WORLD_LINEAR], world[i, WORLD_LINEAR + 1], world[i, WORLD_LINEAR + 2] = ux, uy, uz
+        world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2] = wx, wy, wz
+
+
+@kernel
+def gravity_potential(links, geometry, gravity, world):
+    """V = −Σ m gᵀ c of the links' poses [J]."""
+    V = 0.0
+    for i in range(links.shape[0]):
+        m = geometry[i, MASS]
+        hx, hy, hz = rotate(
+            world, i, WORLD_ROTATION, geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
+        )
+        V -= gravity[0] * (m * world[i, WORLD_PLACE] + hx)
+        V -= gravity[1] * (m * world[i, WORLD_PLACE + 1] + hy)
+        V -= gravity[2] * (m * world[i, WORLD_PLACE + 2] + hz)
+    return V
+
+
+@kernel
+def fill_inertia(inertia, links, geometry, world):
+    """Inertia of every link, in world axes about the origin of the last link.
+
+    inertia   (L, 10)   out: mass, first moment (3), second moments xx yy zz xy xz yz (6)
+    """
+    count = links.shape[0]
+    ox, oy, oz = world[count - 1, WORLD_PLACE], world[count - 1, WORLD_PLACE + 1], world[count - 1, WORLD_PLACE + 2]
+    for i in range(count):
+        m = geometry[i, MASS]
+        x, y, z = world[i, WORLD_PLACE] - ox, world[i, WORLD_PLACE + 1] - oy, world[i, WORLD_PLACE + 2] - oz
+        hx, hy, hz = rotate(
+            world, i, WORLD_ROTATION, geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
+        )
+        Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+        Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
+        # Rows of R I, then R I Rᵀ, then the shift by (x, y, z): J = R I Rᵀ + (2 x·h + m x·x) 1 − h xᵀ − x hᵀ − m x xᵀ.
+        a0, a1, a2 = rotate(world, i, WORLD_ROTATION, Ixx, Ixy, Ixz)
+        b0, b1, b2 = rotate(world, i, WORLD_ROTATION, Ixy, Iyy, Iyz)
+        c0, c1, c2 = rotate(world, i, WORLD_ROTATION, Ixz, Iyz, Izz)
+        xx, xy, xz = rotate(world, i, WORLD_ROTATION, a0, b0, c0)
+        _, yy, yz = rotate(world, i, WORLD_ROTATION, a1, b1, c1)
+        _, _, zz = rotate(world, i, WORLD_ROTATION, a2, b2, c2)
+        trace = 2.0 * (x * hx + y * hy + z * hz) + m * (x * x + y * y + z * z)
+        inertia[i, 0] = m
+        inertia[i, 1], inertia[i, 2], inertia[i, 3] = hx + m * x, hy + m * y, hz + m * z
+        inertia[i, 4] = xx + trace - 2.0 * hx * x - m * x * x
+        inertia[i, 5] = yy + trace - 2.0 * hy * y - m * y * y
+        inertia[i, 6] = zz + trace - 2.0 * hz * z - m * z * z
+        inertia[i, 7] = xy - hx * y - x * hy - m * x * y
+        inertia[i, 8] = xz - hx * z - x * hz - m * x * z
+        inertia[i, 9] = yz - hy * z - y * hz - m * y * z
+
+
+@kernel
+def accumulate(rows, links):
+    """Add to every link's row those of its whole subtree: own quantities become composite ones."""
+    for i in range(links.shape[0] - 1, -1, -1):
+        parent = links[i, PARENT]
+        if parent >= 0:
+            for j in range(rows.shape[1]):
+                rows[parent, j] += rows[i, j]
+
+
+@kernel
+def fill_momentum(momentum, inertia, pair, links, world):
+    """Momentum I_i V_i [angular; linear] of every link, in world axes about the origin of the last link.
+
+    momentum  (L, 6)    out  [kg m²/s, kg m/s]
+    inertia   (L, 10)   of the links themselves
+    pair      (4, 6)    work
+    """
+    last = links.shape[0] - 1
+    ox, oy, oz = world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
+    for i in range(links.shape[0]):
+        wx, wy, wz = world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2]
+        rx, ry, rz = cross(
+            wx, wy, wz, world[i, WORLD_PLACE] - ox, world[i, WORLD_PLACE + 1] - oy, world[i, WORLD_PLACE + 2] - oz
+        )
+        pair[0, 0], pair[0, 1], pair[0, 2] = wx, wy, wz
+        pair[0, 3] = world[i, WORLD_LINEAR] - rx
+        pair[0, 4] = world[i, WORLD_LINEAR + 1] - ry
+        pair[0, 5] = world[i, WORLD_LINEAR + 2] - rz
+        apply_inertia(momentum, i, inertia, i, pair, 0)
+
+
+@kernel
+def fill_screws(S, D, links, geometry, world, q):
+    """Velocity columns S and displacement columns D of every coordinate, in world axes about the last link's origin.
+
+    S, D      (n, 6)    out, [angular; linear]
+    """
+    last = links.shape[0] - 1
+    ox, oy, oz = world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
+    for i in range(links.shape[0]):
+        kind = links[i, KIND]
+        dof = links[i, DOF]
+        x, y, z = world[i, WORLD_PLACE] - ox, world[i, WORLD_PLACE + 1] - oy, world[i, WORLD_PLACE + 2] - oz
+        if kind == QUATERNION:
+            a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+            scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+            for alpha in range(4):
+                sx, sy, sz = conjugate_product_vector(
+                    a0, a1, a2, a3, 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)
+                )
+                sx, sy, sz = rotate(world, i, WORLD_ROTATION, 2.0 * sx, 2.0 * sy, 2.0 * sz)
+                lx, ly, lz = cross(x, y, z, sx, sy, sz)
+                S[dof + alpha, 0], S[dof + alpha, 1], S[dof + alpha, 2] = sx, sy, sz
+                S[dof + alpha, 3], S[dof + alpha, 4], S[dof + alpha, 5] = lx, ly, lz
+                for j in range(6):
+                    D[dof + alpha, j] = scale * S[dof + alpha, j]
+        else:
+            ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
+            sx = sy = sz = lx = ly = lz = 0.0
+            if kind != PRISMATIC:
+                sx, sy, sz = ax, ay, az
+                lx, ly, lz = cross(x, y, z, ax, ay, az)
+            if kind != REVOLUTE:
+                pitch = geometry[i, PITCH]
+                lx, ly, lz = lx + pitch * ax, ly + pitch * ay, lz + pitch * az
+            S[dof, 0], S[dof, 1], S[dof, 2], S[dof, 3], S[dof, 4], S[dof, 5] = sx, sy, sz, lx, ly, lz
+            for j in range(6):
+                D[dof, j] = S[dof, j]
+
+
+@kernel
+def fill_convective(U, D, links, world, q, v):
+    """Columns U of every coordinate: the twist by which the subtree's velocity changes, seen from the turned subtree.
+
+    U         (n, 6)    out: V × D, with 2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α more in a quaternion's angular part
+    """
+    last = links.shape[0] - 1
+    ox, oy, oz = world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
+    for i in range(links.shape[0]):
+        kind = links[i, KIND]
+        dof = links[i, DOF]
+        x, y, z = world[i, WORLD_PLACE] - ox, world[i, WORLD_PLACE + 1] - oy, world[i, WORLD_PLACE + 2] - oz
+        wx, wy, wz = world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2]
+        rx, ry, rz = cross(wx, wy, wz, x, y, z)
+        ux, uy, uz = world[i, WORLD_LINEAR] - rx, world[i, WORLD_LINEAR + 1] - ry, world[i, WORLD_LINEAR + 2] - rz
+        for j in range(dof, dof + (4 if kind == QUATERNION else 1)):
+            dx, dy, dz, lx, ly, lz = D[j, 0], D[j, 1], D[j, 2], D[j, 3], D[j, 4], D[j, 5]
+            U[j, 0], U[j, 1], U[j, 2] = cross(wx, wy, wz, dx, dy, dz)
+            rx, ry, rz = cross(wx, wy, wz, lx, ly, lz)
+            lx, ly, lz = cross(ux, uy, uz, dx, dy, dz)
+            U[j, 3], U[j, 4], U[j, 5] = rx + lx, ry + ly, rz + lz
+            if kind == QUATERNION:
+                e0, e1, e2, e3 = 1.0 * (j == dof), 1.0 * (j == dof + 1), 1.0 * (j == dof + 2), 1.0 * (j == dof + 3)
+                kx, ky, kz = conjugate_product_vector(e0, e1, e2, e3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
+                kx, ky, kz = rotate(world, i, WORLD_ROTATION, 2.0 * kx, 2.0 * ky, 2.0 * kz)
+                rx, ry, rz = conjugate_product_vector(
+                    q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+                )
+                rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
+                rx, ry, rz = cross(rx, ry, rz, dx, dy, dz)
+                kx, ky, kz = kx - rx, ky - ry, kz - rz
+                lx, ly, lz = cross(x, y, z, kx, ky, kz)
+                U[j, 0], U[j, 1], U[j, 2] = U[j, 0] + kx, U[j, 1] + ky, U[j, 2] + kz
+                U[j, 3], U[j, 4], U[j, 5] = U[j, 3] + lx, U[j, 4] + ly, U[j, 5] + lz
+
+
+@kernel
+def fill_mass_matrix_tree(M, S, inertia, pair, links):
+    """M[k, j] = S_kᵀ Iᶜ_j S_j for k an ancestor of j or j itself (composite rigid body algorithm).
+
+    M         (n, n)    out  [kg m², kg m or kg]
+    pair      (4, 6)    work
+    """
+    M[:, :] = 0.0
+    for i in range(links.shape[0]):
+        width = 4 if links[i, KIND] == QUATERNION else 1
+        for j in range(links[i, DOF], links[i, DOF] + width):
+            apply_inertia(pair, 0, inertia, i, S, j)
+            above = i
+            while above >= 0:
+                first = links[above, DOF]
+                for k in range(first, first + (4 if links[above, KIND] == QUATERNION else 1)):
+                    M[k, j] = M[j, k] = dot6(S, k, pair, 0)
+                above = links[above, PARENT]
+
+
+@kernel
+def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, links, geometry, gravity, world, q, v):
+    """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth).
+
+    Lvv, Lvq, Lqq   (n, n)   out: ∂p/∂v, ∂p/∂q, ∂f/∂q (∂f/∂v is the transpose of Lvq)
+    S, D, U         (n, 6)   out: velocity, displacement and convective columns
+    inertia         (L, 10)  out: composite inertias
+    momentum        (L, 6)   out: composite momenta
+    pair            (4, 6)   work
+    world           (L, 18)  pose and velocity at q, v
+
+    Source: the formulas at the head of this file.
+    """
+    count = links.shape[0]
+    fill_screws(S, D, links, geometry, world, q)
+    fill_convective(U, D, links, world, q, v)
+    fill_inertia(inertia, links, geometry, world)
+    fill_momentum(momentum, inertia, pair, links, world)
+    accumulate(inertia, links)
+    accumulate(momentum, links)
+    Lvv[:, :] = 0.0
+    Lvq[:, :] = 0.0
+    Lqq[:, :] = 0.0
+    gx, gy, gz = gravity[0], gravity[1], gravity[2]
+    for i in range(count):
+        Nx, Ny, Nz = momentum[i, 0], momentum[i, 1], momentum[i, 2]
+        Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
+        m, hx, hy, hz = inertia[i, 0], inertia[i, 1], inertia[i, 2], inertia[i, 3]
+        is_quaternion = links[i, KIND] == QUATERNION
+        for j in range(links[i, DOF], links[i, DOF] + (4 if is_quaternion else 1)):
+            dx, dy, dz, lx, ly, lz = D[j, 0], D[j, 1], D[j, 2], D[j, 3], D[j, 4], D[j, 5]
+            apply_inertia(pair, 0, inertia, i, S, j)
+            apply_inertia(pair, 1, inertia, i, U, j)
+            ax, ay, az = cross(dx, dy, dz, Nx, Ny, Nz)
+            bx, by, bz = cross(lx, ly, lz, Px, Py, Pz)
+            pair[1, 0] += ax + bx
+            pair[1, 1] += ay + by
+            pair[1, 2] += az + bz
+            ax, ay, az = cross(dx, dy, dz, Px, Py, Pz)
+            pair[1, 3] += ax
+            pair[1, 4] += ay
+            pair[1, 5] += az
+            # Change of the moment of the subtree's weight: (d × h + m l) × g.
+            ax, ay, az = cross(dx, dy, dz, hx, hy, hz)
+            wx, wy, wz = cross(ax + m * lx, ay + m * ly, az + m * lz, gx, gy, gz)
+            above = i
+            while above >= 0:
+                first = links[above, DOF]
+                for k in range(first, first + (4 if links[above, KIND] == QUATERNION else 1)):
+                    Lvv[k, j] = Lvv[j, k] = dot6(S, k, pair, 0)
+                    Lvq[k, j] = dot6(S, k, pair, 1)
+                    Lqq[k, j] = Lqq[j, k] = dot6(U, k, pair, 1) + D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz
+                    if above != i:
+                        Lvq[j, k] = dot6(U, k, pair, 0)
+                above = links[above, PARENT]
+        if is_quaternion:
+            fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, links, gravity, world, q, v, i)
+
+
+@kernel
+def fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, links, gravity, world, q, v, i):
+    """The 4 × 4 diagonal blocks of Lvq and Lqq of a unit-quaternion ball joint.
+
+    In the frame of the link, where the composite quantities of the subtree do not depend on the joint's own coordinates,
+    with ŵ = ω − 2 vec(ā ȧ), S_αβ = ∂S_α/∂a_β = 2 vec(ē_β e_α), D_αβ = ∂D_α/∂a_β = S_αβ/|a|² − 2 a_β S_α/|a|⁴:
+
+        Lvq[α,β] = S_α·Iᶜ U_β + N·S_αβ
+        Lqq[α,β] = U_α·Iᶜ U_β + N·((ŵ×D_β)×D_α + ŵ×D_αβ) + P·((u×D_β)×D_α + u×D_αβ)
+                   + D_αβ·(h×g) + D_α·(h×(g×D_β))
+    """
+    last = links.shape[0] - 1
+    dof = links[i, DOF]
+    a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+    # The link's origin relative to the point of reference; momenta and first moment shifted to it.
+    x = world[i, WORLD_PLACE] - world[last, WORLD_PLACE]
+    y = world[i, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1]
+    z = world[i, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2]
+    m = inertia[i, 0]
+    hx, hy, hz = inertia[i, 1] - m * x, inertia[i, 2] - m * y, inertia[i, 3] - m * z
+    Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
+    sx, sy, sz = cross(x, y, z, Px, Py, Pz)
+    Nx, Ny, Nz = momentum[i, 0] - sx, momentum[i, 1] - sy, momentum[i, 2] - sz
+    ux, uy, uz = world[i, WORLD_LINEAR], world[i, WORLD_LINEAR + 1], world[i, WORLD_LINEAR + 2]
+    rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
+    rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
+    wx, wy, wz = world[i, WORLD_OMEGA] - rx, world[i, WORLD_OMEGA + 1] - ry, world[i, WORLD_OMEGA + 2] - rz
+    tx, ty, tz = cross(hx, hy, hz, gravity[0], gravity[1], gravity[2])
+    for beta in range(4):
+        bx, by, bz = D[dof + beta, 0], D[dof + beta, 1], D[dof + beta, 2]
+        wbx, wby, wbz = cross(wx, wy, wz, bx, by, bz)
+        ubx, uby, ubz = cross(ux, uy, uz, bx, by, bz)
+        gbx, gby, gbz = cross(gravity[0], gravity[1], gravity[2], bx, by, bz)
+        gbx, gby, gbz = cross(hx, hy, hz, gbx, gby, gbz)
+        apply_inertia(pair, 1, inertia, i, U, dof + beta)
+        for alpha in range(4):
+            ax, ay, az = D[dof + alpha, 0], D[dof + alpha, 1], D[dof + alpha, 2]
+            sx, sy, sz = conjugate_product_vector(
+                1.0 * (beta == 0), 1.0 * (beta == 1), 1.0 * (beta == 2), 1.0 * (beta == 3),
+                1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3),
+            )  # fmt: skip
+            sx, sy, sz = rotate(world, i, WORLD_ROTATION, 2.0 * sx, 2.0 * sy, 2.0 * sz)
+            cx, cy, cz = displacement_derivative(q, dof, alpha, beta)
+            cx, cy, cz = rotate(world, i, WORLD_ROTATION, cx, cy, cz)
+            Lvq[dof + alpha, dof + beta] = dot6(S, dof + alpha, pair, 1) + Nx * sx + Ny * sy + Nz * sz
+            w1x, w1y, w1z = cross(wbx, wby, wbz, ax, ay, az)
+            w2x, w2y, w2z = cross(wx, wy, wz, cx, cy, cz)
+            u1x, u1y, u1z = cross(ubx, uby, ubz, ax, ay, az)
+            u2x, u2y, u2z = cross(ux, uy, uz, cx, cy, cz)
+            Lqq[dof + alpha, dof + beta] = (
+                dot6(U, dof + alpha, pair, 1)
+                + Nx * (w1x + w2x) + Ny * (w1y + w2y) + Nz * (w1z + w2z)
+                + Px * (u1x + u2x) + Py * (u1y + u2y) + Pz * (u1z + u2z)
+                + cx * tx + cy * ty + cz * tz + ax * gbx + ay * gby + az * gbz
+            )  # fmt: skip
+
+
+@kernel
+def displacement_derivative(q, dof, alpha, beta):
+    """∂D_α/∂a_β of a unit-quaternion ball joint, in the frame of its link: S_αβ/|a|² − 2 a_β S_α/|a|⁴."""
+    a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+    scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+    e0, e1, e2, e3 = 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)
+    sx, sy, sz = conjugate_product_vector(a0, a1, a2, a3, e0, e1, e2, e3)
+    cx, cy, cz = conjugate_product_vector(
+        1.0 * (beta == 0), 1.0 * (beta == 1), 1.0 * (beta == 2), 1.0 * (beta == 3), e0, e1, e2, e3
+    )
+    factor = q[dof + beta] * scale
+    return scale * (cx - factor * sx), scale * (cy - factor * sy), scale * (cz - factor * sz)

@@ -1,0 +1,357 @@
+"""Numbers as text: "pi/3", "60 deg", "9.81/(2*pi)**2", names of parameters, and functions of the time t.
+
+A text is parsed into Python's syntax tree, of which only arithmetic is accepted, and compiled into a postfix program,
+("t", 2.0, "*", "sin") for "sin(2*t)". Constants are folded, so a text without t compiles into one number: its value.
+All arithmetic is that of floats. Nothing is ever executed as Python.
+
+The words of every message of this layer are here too: "expected …, found …; remedy".
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import graphlib
+import keyword
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from mbvi.errors import ModelError
+
+Program = tuple[float | str, ...]
+
+CONSTANTS = {"pi": math.pi, "e": math.e, "deg": math.pi / 180, "rad": 1.0, "rpm": math.pi / 30}
+OPERATORS: dict[str, Callable[..., float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "**": operator.pow,
+    "neg": operator.neg,
+}
+UNARY = {name: getattr(math, name) for name in ("sin cos tan asin acos atan sinh cosh tanh exp log sqrt").split()} | {
+    "abs": abs
+}
+BINARY: dict[str, Callable[..., float]] = {"atan2": math.atan2, "min": min, "max": max}
+FUNCTIONS: dict[str, Callable[..., float]] = UNARY | BINARY
+RESERVED = frozenset(CONSTANTS) | frozenset(FUNCTIONS) | {"t", "s"}
+
+MAX_LENGTH = 1000
+MAX_DEPTH = 200
+
+_SYMBOLS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.Pow: "**",
+}
+_NOT_ARITHMETIC = {
+    ast.Attribute: "an attribute",
+    ast.Subscript: "an index",
+    ast.Lambda: "a function definition",
+    ast.Constant: "a value that is not a number",
+    ast.JoinedStr: "text",
+    ast.Compare: "a comparison",
+    ast.IfExp: "a condition",
+    ast.BoolOp: "a logical operation",
+    ast.Tuple: "a list",
+    ast.List: "a list",
+    ast.Dict: "a mapping",
+}
+_UNIT = re.compile(r"(?<=[\w.)])\s+(deg|rad|rpm)\b(?:\s*/\s*s\b(?:\s*\*\*\s*2(?![\w.]))?)?")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+
+
+class Problem(NamedTuple):
+    """What is wrong, and where: the keys that lead there, ("joints", "crank", "axis")."""
+
+    where: tuple[str | int, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'.'.join(map(str, self.where))}: {self.text}" if self.where else self.text
+
+
+def wrong(expected: str, found: str, remedy: str = "") -> str:
+    """The words of a message: expected …, found …; remedy."""
+    return f"expected {expected}, found {found}" + (f"; {remedy}" if remedy else "")
+
+
+def show(value: object, width: int = 60) -> str:
+    """A value as a message shows it: on one line, lists in square brackets, cut at `width` characters."""
+    if value is None:
+        return "nothing"
+    text = _shown(value)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_shown(item) for item in value[:20])}]"
+    if isinstance(value, Mapping):
+        return "a mapping with the keys " + ", ".join(map(str, value)) if value else "an empty mapping"
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.6g}"
+    return repr(value)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The remedy for an unknown name: the nearest known one, or a list of those known."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return "known: " + (", ".join(names[:12]) + (", …" if len(names) > 12 else "") if names else "none")
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text spells out in decimal digits, or None: "1e-3" is one, "pi", "nan" and "0x10" are not."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def evaluate(text: str | float, parameters: Mapping[str, float]) -> float:
+    """The value of an expression.
+
+    Parameters
+    ----------
+    text : str or float
+        A number or an expression of numbers, parameters, pi, e, + - * / **, parentheses and the functions sin cos tan
+        asin acos atan atan2 sinh cosh tanh exp log sqrt abs min max. A unit deg, rad, rpm, deg/s, rad/s, deg/s**2 or
+        rad/s**2 may follow a number, a name or a parenthesis after a blank; it multiplies what stands before it.
+    parameters : mapping of str to float
+        Values of the names that the text may use.
+
+    Returns
+    -------
+    float
+        A finite number, angles in rad.
+
+    Raises
+    ------
+    ModelError
+        If the text is no such expression, or has no finite value.
+
+    Examples
+    --------
+    >>> evaluate("3 * sqrt(length) / 4", {"length": 4.0})
+    1.5
+    """
+    (value,) = _compile(text, parameters, has_time=False)
+    return float(value)
+
+
+def postfix(text: str | float, parameters: Mapping[str, float]) -> Program:
+    """The postfix program of a function of the time t [s].
+
+    Parameters
+    ----------
+    text : str or float
+        A number or an expression as in `evaluate`, which may also use t.
+    parameters : mapping of str to float
+        Values of the names that the text may use.
+
+    Returns
+    -------
+    tuple of float or str
+        Numbers, "t", the operators "+", "-", "*", "/", "**", "neg", and names of functions, each after its operands.
+
+    Raises
+    ------
+    ModelError
+        If the text is no such expression, or a part without t has no finite value.
+
+    Examples
+    --------
+    >>> postfix("f0 * sin(2*pi*t)", {"f0": 3.0})
+    (3.0, 6.283185307179586, 't', '*', 'sin', '*')
+    """
+    return _compile(text, parameters, has_time=True)
+
+
+def infix(program: Program) -> str:
+    """A postfix program as text again, with a parenthesis around every operation."""
+    stack: list[str] = []
+    for item in program:
+        if isinstance(item, float):
+            stack.append(repr(item) if item >= 0 else f"({item!r})")
+        elif item == "t":
+            stack.append("t")
+        elif item == "neg":
+            stack.append(f"(-{stack.pop()})")
+        elif item in UNARY:
+            stack.append(f"{item}({stack.pop()})")
+        else:
+            right, left = stack.pop(), stack.pop()
+            stack.append(f"{item}({left}, {right})" if item in BINARY else f"({left} {item} {right})")
+    return stack[0]
+
+
+def names_in(text: str | float) -> set[str]:
+    """The names that an expression uses, without constants and functions."""
+    if not isinstance(text, str):
+        return set()
+    found = {node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name)}
+    return found - RESERVED
+
+
+def check_parameter_name(name: str) -> str:
+    """The name itself, if a parameter can have it; ModelError otherwise."""
+    if name in RESERVED:
+        raise ModelError(wrong("a name of its own", f"{name!r}, which is predefined", "rename the parameter"))
+    if not name.isidentifier() or keyword.iskeyword(name) or not name.isascii():
+        raise ModelError(wrong("a name of letters, digits and _", show(name), "rename the parameter"))
+    return name
+
+
+def resolve_parameters(parameters: Mapping[str, str | float]) -> tuple[dict[str, float], list[Problem]]:
+    """The values of parameters that may refer to each other in any order, and what is wrong with them."""
+    problems: list[Problem] = []
+    uses: dict[str, set[str]] = {}
+    for name, text in parameters.items():
+        try:
+            uses[name] = names_in(text) & parameters.keys()
+        except ModelError as error:
+            problems.append(Problem(("parameters", name), str(error)))
+    try:
+        order = list(graphlib.TopologicalSorter(uses).static_order())
+    except graphlib.CycleError as error:
+        cycle = error.args[1][::-1]
+        text = wrong("parameters without a cycle", " -> ".join(cycle), "give one of them a number")
+        return {}, [*problems, Problem(("parameters", cycle[0]), text)]
+    values: dict[str, float] = {}
+    for name in order:
+        try:
+            values[name] = evaluate(parameters[name], values)
+        except ModelError as error:
+            if name in uses and uses[name] <= values.keys():
+                problems.append(Problem(("parameters", name), str(error)))
+    return values, problems
+
+
+class _Scope(NamedTuple):
+    text: str
+    parameters: Mapping[str, float]
+    has_time: bool
+
+
+def _compile(text: str | float, parameters: Mapping[str, float], *, has_time: bool) -> Program:
+    if not isinstance(text, str):
+        return (_finite(float(text), repr(text)),)
+    return _program(_parse(text), _Scope(text, parameters, has_time), 0)
+
+
+@functools.lru_cache(maxsize=1024)
+def _parse(text: str) -> ast.expr:
+    if len(text) > MAX_LENGTH:
+        raise ModelError(wrong(f"at most {MAX_LENGTH} characters", f"{len(text)}", "use parameters for its parts"))
+    try:
+        return ast.parse(_UNIT.sub(r"*\1", " ".join(text.split())), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        remedy = "write for example 'pi/3', '2*length' or '60 deg' (units: deg, rad, rpm, also with /s)"
+        raise ModelError(wrong("an arithmetic expression", show(text), remedy)) from None
+
+
+def _program(node: ast.expr, scope: _Scope, depth: int) -> Program:
+    """The program of a node of the syntax tree; anything but arithmetic is an error."""
+    if depth > MAX_DEPTH:
+        raise ModelError(wrong(f"at most {MAX_DEPTH} nested operations", "more", "use parameters for its parts"))
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return (_number(value, scope.text),)
+        case ast.Name(id="t") if scope.has_time:
+            return ("t",)
+        case ast.Name(id=name):
+            return (_lookup(name, scope),)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _program(operand, scope, depth + 1)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _fold("neg", [_program(operand, scope, depth + 1)], scope)
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in _SYMBOLS:
+            sides = [_program(side, scope, depth + 1) for side in (left, right)]
+            return _fold(_SYMBOLS[type(op)], sides, scope)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
+            return _call(name, [_program(arg, scope, depth + 1) for arg in args], scope)
+    raise ModelError(_not_arithmetic(node, scope.text))
+
+
+def _call(name: str, args: list[Program], scope: _Scope) -> Program:
+    is_nary = name in ("min", "max")
+    count = 1 if name in UNARY else 2
+    if len(args) < count or (len(args) > count and not is_nary):
+        expected = f"{count} argument{'s' if count > 1 else ''}{' or more' if is_nary else ''} of {name}"
+        raise ModelError(wrong(expected, f"{len(args)} in {show(scope.text)}"))
+    if count == 1:
+        return _fold(name, args, scope)
+    return functools.reduce(lambda left, right: _fold(name, [left, right], scope), args)
+
+
+def _fold(name: str, operands: list[Program], scope: _Scope) -> Program:
+    """The operands' programs followed by the operation, or its value where all operands are numbers."""
+    numbers = [item for program in operands if len(program) == 1 for item in program if isinstance(item, float)]
+    if len(numbers) < len(operands):
+        return (*(item for program in operands for item in program), name)
+    return (_value(name, numbers, scope.text),)
+
+
+def _value(name: str, numbers: list[float], text: str) -> float:
+    where = f"in {show(text)}"
+    try:
+        value = (OPERATORS | FUNCTIONS)[name](*numbers)
+    except ZeroDivisionError:
+        raise ModelError(wrong("a finite number", f"a division by zero {where}", "change the divisor")) from None
+    except OverflowError:
+        raise ModelError(wrong("a finite number", f"an overflow {where}", "use smaller numbers")) from None
+    except ValueError:
+        value = math.nan
+    if isinstance(value, complex) or math.isnan(value):
+        operation = f"{name}({', '.join(f'{number:g}' for number in numbers)})"
+        remedy = "keep its arguments where it is defined"
+        raise ModelError(wrong("a real number", f"{operation} {where}", remedy))
+    return _finite(value, text)
+
+
+def _number(value: float, text: str) -> float:
+    try:
+        return _finite(float(value), text)
+    except OverflowError:
+        return _finite(math.inf, text)
+
+
+def _finite(value: float, text: str) -> float:
+    if not math.isfinite(value):
+        raise ModelError(wrong("a finite number", f"an overflow in {show(text)}", "use smaller numbers"))
+    return value
+
+
+def _lookup(name: str, scope: _Scope) -> float:
+    if name in scope.parameters:
+        return scope.parameters[name]
+    if name in CONSTANTS:
+        return CONSTANTS[name]
+    found = f"{name!r} in {show(scope.text)}"
+    if name == "t":
+        remedy = "only values of forces may depend on the time t"
+    elif name in FUNCTIONS:
+        remedy = f"write {name}(…)"
+    else:
+        remedy = nearest(name, [*scope.parameters, *CONSTANTS])
+    raise ModelError(wrong("a parameter or a constant", found, remedy))
+
+
+def _not_arithmetic(node: ast.expr, text: str) -> str:
+    where = f"in {show(text)}"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id in FUNCTIONS:
+            return wrong(f"plain arguments of {node.func.id}", f"a named one {where}")
+        remedy = nearest(node.func.id, FUNCTIONS)
+        return wrong("a known function", f"{node.func.id!r} {where}", remedy)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
+        return wrong("arithmetic", f"'^' {where}", "write ** for a power")
+    what = "a call of a computed function" if isinstance(node, ast.Call) else _NOT_ARITHMETIC.get(type(node))
+    remedy = "use only numbers, parameters, + - * / ** ( ) and functions such as sin"
+    return wrong("arithmetic", f"{what or 'something else'} {where}", remedy)

@@ -1,0 +1,439 @@
+"""Model files: YAML to Model and back, and the JSON Schema that editors check them with.
+
+The YAML is read event by event into plain mappings, lists, text and numbers, with the line of every key; aliases,
+tags and duplicate keys are errors, so a file can neither execute anything nor unfold into more than it is. Numbers
+are those of YAML 1.2: `1e-3` is one, `1:30`, `010` and `on` are text.
+
+mbvi/model/schema.json holds `schema_text()`; `python -c "import mbvi.model.file as f; f.write_schema()"` renews it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import ValidationError
+
+from mbvi.errors import ModelError
+from mbvi.model import elements, shapes
+from mbvi.model.elements import Element, Model, one_line, problems_of
+from mbvi.model.expressions import Problem, as_number, infix, show, wrong
+
+if TYPE_CHECKING:
+    import yaml
+
+MAX_BYTES = 4 * 2**20
+MAX_DEPTH = 20
+
+_NON_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_WORDS: dict[str, bool | None] = {"": None, "~": None}
+for _word, _value in (("null", None), ("true", True), ("false", False)):
+    _WORDS |= {_word: _value, _word.capitalize(): _value, _word.upper(): _value}
+_TAGS = {None, "!"} | {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "map", "seq")}
+
+Where = tuple[str | int, ...]
+Lines = dict[Where, int]
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str or path
+        A YAML file of at most 4 MiB.
+
+    Returns
+    -------
+    Model
+        The checked model; mesh files are looked for relative to the file's folder.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read or anything in it is wrong; the message begins with file and line.
+    """
+    path = Path(path)
+    return from_yaml(_read(path), source=str(path), folder=path.parent)
+
+
+def from_yaml(text: str, source: str = "<string>", folder: str | os.PathLike[str] | None = None) -> Model:
+    """The model that a YAML text describes.
+
+    Parameters
+    ----------
+    text : str
+        YAML.
+    source : str
+        What messages call the text.
+    folder : str or path, optional
+        Folder that mesh files are relative to; the working directory if None.
+
+    Raises
+    ------
+    ModelError
+        If anything is wrong; the message begins with source and line.
+
+    Examples
+    --------
+    >>> joints = "joints: {j: {type: free, parent: world, child: b}}"
+    >>> from_yaml("{name: ball, bodies: {b: {mass: 1, inertia: [1, 1, 1]}}, " + joints + "}").bodies["b"].mass
+    1.0
+    """
+    data, lines = _parse(text, source)
+    try:
+        model = Model.model_validate(data)
+    except ValidationError as error:
+        raise _located(problems_of(error, Model), lines, source) from None
+    model._folder = None if folder is None else Path(folder)
+    problems = list(_mesh_problems(model))
+    if problems:
+        raise _located(problems, lines, source)
+    return model
+
+
+def save(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model as YAML, such that `load` gives an equal model.
+
+    Parameters
+    ----------
+    model : Model
+        Paths of meshes are rewritten if the file is in another folder than the model's.
+    path : str or path
+        The file to write.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be written.
+    """
+    path = Path(path)
+    try:
+        path.write_text(to_yaml(_moved(model, path.parent)), encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"{path}: {wrong('a file that can be written', error.strerror or 'none')}") from None
+
+
+def to_yaml(model: Model) -> str:
+    """A model as YAML: keys in the order of the reference, values that are the default left out.
+
+    Parameters
+    ----------
+    model : Model
+        Any model; a resolved one gives the numbers.
+
+    Returns
+    -------
+    str
+        Text that `from_yaml` turns into an equal model.
+    """
+    import yaml
+
+    return yaml.dump(_plain(model), Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=120)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of model files, described by the docstrings of the elements.
+
+    Returns
+    -------
+    dict
+        What mbvi/model/schema.json holds.
+    """
+    found = Model.model_json_schema()
+    definitions = found.pop("$defs")
+    for name, definition in [("Model", found), *definitions.items()]:
+        _describe(definition, getattr(elements, name))
+    parts = elements.SHARED_SCHEMAS | definitions
+    title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "mbvi model"}
+    return title | _shared(found) | {"$defs": {name: _shared(part, name) for name, part in parts.items()}}
+
+
+def schema_text() -> str:
+    """The JSON Schema as text."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_schema() -> None:
+    """Write mbvi/model/schema.json."""
+    Path(__file__).with_name("schema.json").write_text(schema_text(), encoding="utf-8")
+
+
+# --------------------------------------------------------------------------------------------- reading
+
+
+class _Open(NamedTuple):
+    """A mapping or list that is being read, and where it is."""
+
+    value: Any
+    where: Where
+
+
+def _read(path: Path) -> str:
+    if not path.exists():
+        raise ModelError(f"{path}: {wrong('a model file', 'no such file', 'check the path')}")
+    if not path.is_file():
+        raise ModelError(f"{path}: {wrong('a model file', 'a folder' if path.is_dir() else 'something else')}")
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        remedy = "keep meshes and tables of data in files of their own"
+        raise ModelError(f"{path}: {wrong(f'at most {MAX_BYTES >> 20} MiB', f'{size / 2**20:.1f} MiB', remedy)}")
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise ModelError(f"{path}:{line}: {wrong('UTF-8 text', f'the byte 0x{byte:02x}')}") from None
+    except OSError as error:
+        raise ModelError(f"{path}: {wrong('a readable file', error.strerror or 'none')}") from None
+
+
+def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:
+    """The plain data of a YAML text, and the line of every key."""
+    import yaml
+
+    try:
+        data, lines = _Reader(source).read(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ModelError(f"{source}:{line}: {wrong('YAML', error.problem or 'something else')}") from None
+    except yaml.YAMLError as error:
+        line = text.count("\n", 0, getattr(error, "position", 0)) + 1
+        raise ModelError(f"{source}:{line}: {wrong('YAML text', 'a control character')}") from None
+    if not isinstance(data, dict):
+        raise ModelError(f"{source}:1: {wrong('a mapping with the keys name, bodies, …', show(data))}")
+    return data, lines
+
+
+class _Reader:
+    """Builds plain data from YAML events."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.lines: Lines = {}
+
+    def read(self, events: Iterator[yaml.Event]) -> tuple[Any, Lines]:
+        """The data of the only document, and the line of every key and list item."""
+        import yaml
+
+        stack = [_Open([], ())]
+        keys: list[str | None] = [None]
+        for event in events:
+            line = event.start_mark.line + 1
+            open_, where = stack[-1], self.where(stack[-1], keys[-1])
+            if isinstance(event, yaml.NodeEvent):
+                self.check(event, where, line)
+            if isinstance(event, yaml.DocumentStartEvent) and open_.value:
+                raise self.error(line, (), wrong("one document", "a second one", "remove it"))
+            if isinstance(event, yaml.CollectionEndEvent):
+                stack.pop()
+                keys.pop()
+            elif isinstance(open_.value, dict) and keys[-1] is None and isinstance(event, yaml.NodeEvent):
+                keys[-1] = self.key(event, open_, line)
+            elif isinstance(event, yaml.NodeEvent):
+                value = self.value(event)
+                self.lines.setdefault(where, line)
+                if isinstance(open_.value, dict):
+                    open_.value[keys[-1]], keys[-1] = value, None
+                else:
+                    open_.value.append(value)
+                if isinstance(event, yaml.CollectionStartEvent):
+                    if len(stack) > MAX_DEPTH:
+                        raise self.error(line, where, wrong(f"at most {MAX_DEPTH} levels", "more"))
+                    stack.append(_Open(value, where))
+                    keys.append(None)
+        return (stack[0].value or [None])[0], self.lines
+
+    @staticmethod
+    def where(open_: _Open, key: str | None) -> Where:
+        """Where the next value belongs."""
+        if isinstance(open_.value, dict):
+            return open_.where if key is None else (*open_.where, key)
+        return (*open_.where, len(open_.value))
+
+    def check(self, event: Any, where: Where, line: int) -> None:
+        """Aliases, anchors and tags are errors."""
+        import yaml
+
+        if isinstance(event, yaml.AliasEvent):
+            raise self.error(line, where, wrong("a value", f"the alias *{event.anchor}", "use parameters instead"))
+        if event.anchor is not None:
+            raise self.error(line, where, wrong("a value", f"the anchor &{event.anchor}", "use parameters instead"))
+        if getattr(event, "tag", None) not in _TAGS:
+            raise self.error(line, where, wrong("a value without a tag", f"the tag {event.tag}", "remove it"))
+
+    def key(self, event: Any, open_: _Open, line: int) -> str:
+        """A key, noted with its line."""
+        import yaml
+
+        if not isinstance(event, yaml.ScalarEvent):
+            raise self.error(line, open_.where, wrong("a key of text", "a list or mapping"))
+        where = (*open_.where, event.value)
+        if event.value in open_.value:
+            found = f"{event.value!r} again (first in line {self.lines[where]})"
+            raise self.error(line, where, wrong("each key once", found, "remove one of them"))
+        self.lines[where] = line
+        return str(event.value)
+
+    @staticmethod
+    def value(event: Any) -> Any:
+        """A scalar's value, or a new mapping or list."""
+        import yaml
+
+        if isinstance(event, yaml.MappingStartEvent):
+            return {}
+        if isinstance(event, yaml.SequenceStartEvent):
+            return []
+        text = event.value
+        if not event.implicit[0]:
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if _NON_FINITE.fullmatch(text):
+            return float(text.replace(".", "", 1))
+        number = as_number(text)
+        return text if number is None else number
+
+    def error(self, line: int, where: Where, text: str) -> ModelError:
+        """The error of a problem in a line; `where` starts with the number of the document."""
+        return ModelError(f"{self.source}:{line}: {Problem(where[1:], text)}")
+
+
+def _located(problems: list[Problem], lines: Lines, source: str) -> ModelError:
+    """The error that shows the first problem."""
+    return ModelError(f"{source}:{_line(problems[0].where, lines)}: {one_line(problems)}")
+
+
+def _line(where: Where, lines: Lines) -> int:
+    """The line of a key, or of the nearest one around it."""
+    path: Where = (0, *where)
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path, 1)
+
+
+def _mesh_problems(model: Model) -> Iterator[Problem]:
+    for name, body in model.resolved().bodies.items():
+        for i, shape in enumerate(body.shapes):
+            if isinstance(shape, elements.Mesh):
+                try:
+                    shapes.read_mesh(shape, model.folder)
+                except ModelError as error:
+                    yield Problem(("bodies", name, "shapes", i, "file"), str(error))
+
+
+# --------------------------------------------------------------------------------------------- writing
+
+
+def _plain(value: Any) -> Any:
+    """Mappings, lists, text and numbers; fields that have their default are left out."""
+    if isinstance(value, Element):
+        return {key: _plain(_written(value, key)) for key in _given(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else value
+
+
+def _given(element: Element) -> Iterator[str]:
+    """The keys of fields that do not have their default, the type first."""
+    if "type" in type(element).model_fields:
+        yield "type"
+    for key, field in type(element).model_fields.items():
+        if key != "type" and (field.is_required() or getattr(element, key) != field.default):
+            yield key
+
+
+def _written(element: Element, key: str) -> Any:
+    """The value of a field, with the postfix programs of a resolved model as text."""
+    value = getattr(element, key)
+    if key == "vector":
+        return tuple(infix(item) if isinstance(item, tuple) else item for item in value)
+    return infix(value) if key == "value" and isinstance(value, tuple) else value
+
+
+def _moved(model: Model, folder: Path) -> Model:
+    """The model with paths of meshes that lead from another folder to the same files."""
+    old = model.folder or Path()
+    if old.resolve() == folder.resolve():
+        return model
+    bodies = {}
+    for name, body in model.bodies.items():
+        moved = [
+            shape.model_copy(update={"file": os.path.relpath(old / shape.file, folder)})
+            if isinstance(shape, elements.Mesh)
+            else shape
+            for shape in body.shapes
+        ]
+        bodies[name] = body.model_copy(update={"shapes": tuple(moved)})
+    return model.model_copy(update={"bodies": bodies})
+
+
+@functools.cache
+def _dumper() -> type[yaml.SafeDumper]:
+    """A dumper that writes lists of numbers in one line and quotes text that `load` would take for something else."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.Node:
+        return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=not _has_mapping(items))
+
+    def represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+        style = "'" if as_number(text) is not None or text in _WORDS else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    Dumper.add_representer(list, represent_list)
+    Dumper.add_representer(str, represent_text)
+    return Dumper
+
+
+def _has_mapping(items: list[Any]) -> bool:
+    return any(isinstance(item, dict) or (isinstance(item, list) and _has_mapping(item)) for item in items)
+
+
+# ---------------------------------------------------------------------------------------------- schema
+
+
+def _describe(definition: dict[str, Any], element: type[Element]) -> None:
+    """Titles and descriptions from the docstrings of an element and of what it has in common with others."""
+    documents = [
+        _documented(inspect.getdoc(owner) or "") for owner in reversed(element.__mro__) if owner is not Element
+    ]
+    definition["description"] = documents[-1][0]
+    fields = {key: text for _, texts in documents for key, text in texts.items()}
+    for key, value in definition["properties"].items():
+        value.pop("title", None)
+        if key in fields:
+            value["description"] = fields[key]
+    if "type" in definition["properties"]:
+        definition["required"] = ["type", *definition.get("required", [])]
+
+
+def _shared(part: Any, name: str = "") -> Any:
+    """A part of the schema with references for what occurs often, other than the part of that name itself."""
+    if isinstance(part, list):
+        return [_shared(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    for key, shared in elements.SHARED_SCHEMAS.items():
+        if key != name and shared.items() <= part.items():
+            return {"$ref": f"#/$defs/{key}"} | {k: item for k, item in part.items() if k not in shared}
+    return {key: _shared(item) for key, item in part.items() if key not in ("discriminator", "title")}
+
+
+def _documented(text: str) -> tuple[str, dict[str, str]]:
+    """The text above the sections of a numpydoc docstring, and the text on each of its parameters."""
+    head, _, tail = text.partition("\nParameters\n----------\n")
+    section = re.split(r"\n\n\w+\n-+\n", tail)[0]
+    found = re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
+    summary = re.split(r"\n\n\w+\n-+\n", head)[0]
+    return " ".join(summary.split()), {key: " ".join(lines.split()) for key, lines in found}

@@ -1,0 +1,118 @@
+"""A Galerkin variational scheme as data, and what follows from the data alone.
+
+Control points 0 = d_0 < … < d_s = 1 carry the polynomial of one step; nodes c_i with weights b_i are its quadrature.
+A_ij = φ_j(c_i) and B_ij = φ_j'(c_i) are the Lagrange basis of the control points and its derivative at the nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """A scheme's numbers.
+
+    Parameters
+    ----------
+    name : str
+        Name in `simulate` and on the command line.
+    control_points : tuple of float
+        d_0 = 0 … d_s = 1, increasing.
+    nodes, weights : tuple of float
+        Quadrature on [0, 1]; the weights sum to 1.
+    order : int
+        Order of the whole scheme, composition included.
+    source : str
+        Where it comes from.
+    fractions : tuple of float
+        Substeps of a composition as fractions of the step; they sum to 1.
+    description : str
+        One line for people.
+    """
+
+    name: str
+    control_points: tuple[float, ...]
+    nodes: tuple[float, ...]
+    weights: tuple[float, ...]
+    order: int
+    source: str
+    fractions: tuple[float, ...] = (1.0,)
+    description: str = ""
+
+    @property
+    def stages(self) -> int:
+        """Number s of unknown control points per substep."""
+        return len(self.control_points) - 1
+
+    @cached_property
+    def A(self) -> Array:
+        """Lagrange basis at the nodes, (m, s + 1)."""
+        return np.array([lagrange_basis(self.control_points, c)[0] for c in self.nodes])
+
+    @cached_property
+    def B(self) -> Array:
+        """Derivative of the Lagrange basis at the nodes, (m, s + 1)."""
+        return np.array([lagrange_basis(self.control_points, c)[1] for c in self.nodes])
+
+    @cached_property
+    def K(self) -> Array:
+        """K[j, l-1] = Σ_i b_i B_ij B_il, j = 0 … s−1, l = 1 … s: the leading part of the step equations, (s, s)."""
+        return np.einsum("i,ij,il->jl", self.weights, self.B[:, :-1], self.B[:, 1:])
+
+    @cached_property
+    def control_weights(self) -> Array:
+        """Weights of the interpolatory quadrature on the control points, (s + 1,)."""
+        points = np.asarray(self.control_points)
+        powers = np.arange(len(points))
+        return np.linalg.solve(points[None, :] ** powers[:, None], 1.0 / (powers + 1.0))
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the scheme is its own adjoint: a step back undoes a step."""
+
+        def mirrored(values: tuple[float, ...]) -> Array:
+            return 1.0 - np.asarray(values)[::-1]
+
+        return bool(
+            np.allclose(mirrored(self.control_points), self.control_points, atol=1e-14)
+            and np.allclose(mirrored(self.nodes), self.nodes, atol=1e-14)
+            and np.allclose(self.weights[::-1], self.weights, atol=1e-14)
+            and np.allclose(self.fractions[::-1], self.fractions, atol=1e-14)
+        )
+
+
+def lagrange_basis(points: tuple[float, ...], x: float) -> tuple[list[float], list[float]]:
+    """Values and derivatives at x of the Lagrange polynomials of the given points."""
+    values, derivatives = [], []
+    for j, own in enumerate(points):
+        others = [p for l, p in enumerate(points) if l != j]
+        scale = 1.0 / float(np.prod([own - p for p in others]))
+        values.append(scale * float(np.prod([x - p for p in others])))
+        derivatives.append(
+            scale * sum(float(np.prod([x - p for l, p in enumerate(others) if l != i])) for i in range(len(others)))
+        )
+    return values, derivatives
+
+
+def gauss(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Nodes and weights of Gauss quadrature on [0, 1]."""
+    x, w = np.polynomial.legendre.leggauss(count)
+    return tuple(0.5 + 0.5 * x), tuple(0.5 * w)
+
+
+def lobatto(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Nodes and weights of Lobatto quadrature on [0, 1]: the ends and the roots of P'_{count−1}."""
+    legendre = np.polynomial.legendre.Legendre.basis(count - 1)
+    slope, curvature = legendre.deriv(), legendre.deriv(2)
+    x = np.real(slope.roots())
+    for _ in range(3):
+        x = x - slope(x) / curvature(x)
+    x = np.concatenate([[-1.0], 0.5 * (x - x[::-1]), [1.0]])
+    w = 2.0 / (count * (count - 1) * legendre(x) ** 2)
+    return tuple(0.5 + 0.5 * x), tuple(0.5 * w)

@@ -1,0 +1,47 @@
+"""Structure-preserving dynamics of constrained multibody systems.
+
+    Model  →  System  →  scheme  →  simulate()  →  Trajectory
+
+`load` reads a Model from a file, `assemble` makes the System of it, `simulate` advances it. The elements of a model (Body,
+Revolute, Spring, …) are names of this package too; `mbvi.model` lists them. Names are imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Model": "mbvi.model",
+    "load": "mbvi.model",
+    "save": "mbvi.model",
+    "assemble": "mbvi.system.assemble",
+    "from_sympy": "mbvi.system.lagrangian",
+    "from_functions": "mbvi.system.lagrangian",
+    "System": "mbvi.system.system",
+    "SCHEMES": "mbvi.schemes.catalog",
+    "simulate": "mbvi.simulation",
+    "Trajectory": "mbvi.trajectory",
+    "read": "mbvi.trajectory",
+    "find_invariants": "mbvi.analysis.symmetry",
+    "ModelError": "mbvi.errors",
+    "StepError": "mbvi.errors",
+}
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, or an element of a model, when it is first used."""
+    home = import_module(_HOMES.get(name, "mbvi.model"))
+    if name.startswith("_") or not hasattr(home, name):
+        raise AttributeError(f"module 'mbvi' has no attribute {name!r}")
+    value = getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted([*__all__, *import_module("mbvi.model").__all__])

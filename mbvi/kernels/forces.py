@@ -236,6 +236,7 @@ def element_force(system, world, stack, i, t, a, b):
         system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 5], t
     )
     if kind == FORCE_BODY or kind == TORQUE_BODY:
+        fx, fy, fz = rotate(system.body_force_data, i, 8, fx, fy, fz)
         return rotate(world, system.body_forces[i, 2], WORLD_ROTATION, fx, fy, fz)
     return fx, fy, fz
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import cholesky, cholesky_solve, lu, lu_solve
-from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix
+from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System, kernel
 from mbvi.kernels.packed import Packed
 
@@ -32,8 +32,9 @@ EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
+MAX_UPDATES = 10  # Broyden updates within one step
 MAX_AGE = 20  # steps that one factor may serve
-RETRY = 200  # steps with Newton's iteration after which the simplified one is tried again
+RETRY = 16  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
@@ -55,8 +56,8 @@ def make_space(system: System, scheme: Scheme) -> Space:
     n, k = system.n, system.k
     m, s, r = len(scheme.b), len(scheme.K), len(scheme.fractions)
     N = s * (n + k)
-    evaluation = 45.0 * m * n + 20.0 * m * s * n
-    jacobian = 15.0 * m * n * n + 2.0 * m * (s * n) ** 2 + 0.3 * N**3
+    evaluation = 30.0 * m * n + 10.0 * m * s * n + 2.0 * s * n * n  # about [ns]
+    jacobian = m * n * (150.0 + 9.0 * n) + 2.5 * m * (s * n) ** 2 + 0.5 * N**3
     return Space(
         q=np.zeros(n),
         q_low=np.zeros(n),
@@ -66,6 +67,8 @@ def make_space(system: System, scheme: Scheme) -> Space:
         z_kept=np.zeros(N),
         start=np.zeros(N),
         delta=np.zeros(N),
+        steps=np.zeros((MAX_UPDATES, N)),
+        squares=np.zeros(MAX_UPDATES),
         R=np.zeros(N),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
@@ -81,14 +84,11 @@ def make_space(system: System, scheme: Scheme) -> Space:
         Kqq=np.zeros((n, n)),
         J=np.zeros((N, N)),
         pivots=np.zeros(N, np.int64),
-        saddle=np.zeros((n + k, n + k)),
-        saddle_pivots=np.zeros(n + k, np.int64),
-        saddle_x=np.zeros(n + k),
         table=np.zeros((r, MAX_ORDER + 2, N)),
         orders=np.full((r, 2), -1),
         count=np.array([0, 0, 0, 0, SIMPLIFIED if k == 0 else NEWTON, MAX_AGE, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0]),
-        limits=np.array([3.0 + jacobian / (evaluation + s * n * n), 1.0 + jacobian / evaluation]),
+        limits=np.array([4.0 * (3.0 + jacobian / evaluation), 1.0 + jacobian / evaluation]),
     )
 
 
@@ -103,15 +103,18 @@ def copy(out, x):
 def fill_node(node_q, node_v, space, scheme, i, h):
     """State at quadrature node i of the polynomial through the control points."""
     n = node_q.shape[0]
-    s = scheme.K.shape[0]
+    z, q, q_low = space.z, space.q, space.q_low
+    value, slope = scheme.A[i, 1], scheme.B[i, 1] / h
     for a in range(n):
-        dq = dv = 0.0
-        for l in range(1, s + 1):
-            y = space.z[(l - 1) * n + a]
-            dq += scheme.A[i, l] * y
-            dv += scheme.B[i, l] * y
-        node_q[a] = space.q[a] + (space.q_low[a] + dq)
-        node_v[a] = dv / h
+        node_q[a] = q_low[a] + value * z[a]
+        node_v[a] = slope * z[a]
+    for l in range(2, scheme.K.shape[0] + 1):
+        value, slope, first = scheme.A[i, l], scheme.B[i, l] / h, (l - 1) * n
+        for a in range(n):
+            node_q[a] += value * z[first + a]
+            node_v[a] += slope * z[first + a]
+    for a in range(n):
+        node_q[a] += q[a]
 
 
 @kernel
@@ -120,34 +123,34 @@ def fill_residual(system, scheme, work, space, t, h):
 
     Also fills node_p, node_f and G(Q_j), and space.measure[MOMENTUM_SIZE].
     """
-    n, k = system.n, system.k
+    n = system.n
     m, s = scheme.b.shape[0], scheme.K.shape[0]
-    R = space.R
+    R, p, p_low = space.R, space.p, space.p_low
+    for a in range(n):
+        R[a] = p_low[a]
+    for a in range(n, R.shape[0]):
+        R[a] = 0.0
     size = 0.0
     for i in range(m):
+        node_p, node_f = space.node_p[i], space.node_f[i]
         fill_node(space.node_q, space.node_v, space, scheme, i, h)
-        fill_gradient(
-            space.node_p[i], space.node_f[i], system, work, t + scheme.c[i] * h, space.node_q, space.node_v
-        )
-    for j in range(s):
+        fill_gradient(node_p, node_f, system, work, t + scheme.c[i] * h, space.node_q, space.node_v)
         for a in range(n):
-            total = 0.0
-            for i in range(m):
-                pi = space.node_p[i, a]
-                total += scheme.b[i] * (h * scheme.A[i, j] * space.node_f[i, a] + scheme.B[i, j] * pi)
-                size = max(size, abs(pi))
-            if j == 0:
-                total += space.p[a] + space.p_low[a]
-            R[j * n + a] = total
-    if k > 0:
+            size = max(size, abs(node_p[a]))
+        for j in range(s):
+            of_f, of_p, first = scheme.b[i] * h * scheme.A[i, j], scheme.b[i] * scheme.B[i, j], j * n
+            for a in range(n):
+                R[first + a] += of_f * node_f[a] + of_p * node_p[a]
+    for a in range(n):
+        R[a] += p[a]
+    if system.k > 0:
         fill_constraint_residual(system, scheme, space, t, h)
     space.measure[MOMENTUM_SIZE] = size
-    largest = 0.0
+    largest = check = 0.0
     for a in range(R.shape[0]):
         largest = max(largest, abs(R[a]))
-        if R[a] != R[a]:
-            largest = math.inf
-    return largest
+        check += 0.0 * R[a]
+    return largest if check == 0.0 else math.inf
 
 
 @kernel
@@ -261,6 +264,35 @@ def solve_newton(system, scheme, space, h):
 
 
 @kernel
+def accelerate(space, iteration):
+    """Broyden's rank-one updates of the simplified iteration, from the corrections of this step alone.
+
+    delta ← (1 − s_nᵀz/|s_n|²)⁻¹ z,  z = delta + Σ_{j < n} s_{j+1} (s_jᵀ delta)/|s_j|² in turn, s_j the corrections before.
+
+    Source: Kelley, Iterative Methods for Linear and Nonlinear Equations (1995), section 7.3 (algorithm brsol).
+    """
+    delta, steps, squares = space.delta, space.steps, space.squares
+    N = delta.shape[0]
+    for j in range(iteration):
+        product = 0.0
+        for a in range(N):
+            product += steps[j, a] * delta[a]
+        product /= squares[j]
+        if j < iteration - 1:
+            for a in range(N):
+                delta[a] += product * steps[j + 1, a]
+        elif product < 0.5:
+            for a in range(N):
+                delta[a] /= 1.0 - product
+    if iteration < steps.shape[0]:
+        total = 0.0
+        for a in range(N):
+            steps[iteration, a] = delta[a]
+            total += delta[a] * delta[a]
+        squares[iteration] = max(total, 1e-290)
+
+
+@kernel
 def correct(system, scheme, space):
     """Add the correction to the unknowns; its size, relative, and whether the positions' part is below their rounding.
 
@@ -311,12 +343,15 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return SINGULAR
     size_before = 0.0
     theta = measure[THETA_SIMPLIFIED]
+    updates = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
         if not residual < math.inf:
             return NOT_FINITE
         solve_simplified(system, scheme, space, h)
+        accelerate(space, min(updates, MAX_UPDATES))
+        updates += 1
         size, is_rounding = correct(system, scheme, space)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
@@ -334,6 +369,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 return NOT_CONVERGED
             is_fresh = True
             size_before = 0.0
+            updates = 0
             if not factor_simplified(system, scheme, work, space, t, h):
                 return SINGULAR
     return NOT_CONVERGED
@@ -430,11 +466,11 @@ def fill_start(space, r):
 def fill_free_flight(system, scheme, work, space, t, h):
     """Start without a past: Y_l = d_l h v, no impulses."""
     n = system.n
-    solve_velocity(system, work, space, t, space.q, space.p)
+    solve_velocity(system, work, t, space.q, space.p)
     space.z[:] = 0.0
     for l in range(1, scheme.K.shape[0] + 1):
         for a in range(n):
-            space.z[(l - 1) * n + a] = scheme.d[l] * h * space.saddle_x[a]
+            space.z[(l - 1) * n + a] = scheme.d[l] * h * work.saddle_x[a]
     space.count[AGE] = MAX_AGE
 
 
@@ -499,37 +535,14 @@ def finish_step(system, scheme, work, space, t, h):
 def project_momentum(system, work, space, t):
     """Make the momentum satisfy the hidden constraint: p ← p − Gᵀμ; a status."""
     n, k = system.n, system.k
-    if not solve_velocity(system, work, space, t, space.q, space.p):
+    if not solve_velocity(system, work, t, space.q, space.p):
         return SINGULAR
     for a in range(n):
         impulse = 0.0
         for b in range(k):
-            impulse -= space.G[0, b, a] * space.saddle_x[n + b]
+            impulse -= work.G[b, a] * work.saddle_x[n + b]
         add_compensated(space.p, space.p_low, a, impulse)
     return OK
-
-
-@kernel
-def solve_velocity(system, work, space, t, q, p):
-    """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into space.saddle_x = (v, μ); False where the matrix is singular."""
-    n, k = system.n, system.k
-    A, x = space.saddle, space.saddle_x
-    A[:, :] = 0.0
-    fill_mass_matrix(space.Lvv, system, work, t, q)
-    if k > 0:
-        fill_constraints(space.g, space.G[0], space.g_t, system, t, q)
-    for a in range(n):
-        x[a] = p[a]
-        for b in range(n):
-            A[a, b] = space.Lvv[a, b]
-        for b in range(k):
-            A[a, n + b] = A[n + b, a] = space.G[0, b, a]
-    for b in range(k):
-        x[n + b] = -space.g_t[b]
-    if not lu(A, space.saddle_pivots):
-        return False
-    lu_solve(A, space.saddle_pivots, x)
-    return True
 
 
 @kernel
@@ -575,18 +588,3 @@ def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
                 out_p[stored, a] = space.p[a]
             stored += 1
     return OK, last
-
-
-@kernel
-def fill_velocities(v, system, work, space, t, q, p):
-    """v = M⁻¹ p on the constraints for many states; False where M is singular.
-
-    v, q, p   (states, n)
-    t         (states,)    [s]
-    """
-    for i in range(q.shape[0]):
-        if not solve_velocity(system, work, space, t[i], q[i], p[i]):
-            return False
-        for a in range(system.n):
-            v[i, a] = space.saddle_x[a]
-    return True

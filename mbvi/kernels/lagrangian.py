@@ -5,11 +5,14 @@ One dispatch for both kinds of systems: trees of joints, and a user's own functi
 
 import numpy as np
 
+from mbvi.kernels.constraints import fill_constraints
+from mbvi.kernels.dense import lu, lu_solve
 from mbvi.kernels.forces import STACK_SIZE, add_body_forces, add_force_hessian, add_joint_forces, force_potential
 from mbvi.kernels.layout import System, kernel
 from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.tree import (
     SWEEP_WIDTH,
+    WORLD_PLACE,
     WORLD_WIDTH,
     accumulate,
     fill_gradient_tree,
@@ -28,7 +31,7 @@ class Work(Packed):
 
 def make_work(system: System) -> Work:
     """Workspace for the evaluation of a system."""
-    n, count = system.n, len(system.links)
+    n, k, count = system.n, system.k, len(system.links)
     return Work(
         row=np.zeros((count, SWEEP_WIDTH)),
         world=np.zeros((count, WORLD_WIDTH)),
@@ -43,6 +46,13 @@ def make_work(system: System) -> Work:
         base=np.zeros(n),
         side=np.zeros(n),
         zero=np.zeros(n),
+        M=np.zeros((n, n)),
+        g=np.zeros(k),
+        g_t=np.zeros(k),
+        G=np.zeros((k, n)),
+        saddle=np.zeros((n + k, n + k)),
+        saddle_pivots=np.zeros(n + k, np.int64),
+        saddle_x=np.zeros(n + k),
     )
 
 
@@ -137,3 +147,74 @@ def potential(system, work, t, q):
             system, work.world, work.stack, q
         )
     return call(system.potential, t, (q,))
+
+
+@kernel
+def fill_energies(kinetic, potentials, p, system, work, t, q, v):
+    """Kinetic and potential energy, and momentum, of many states.
+
+    kinetic, potentials   (states,)      out  [J]
+    p                     (states, n)    out  [kg m²/s, kg m/s]
+    t                     (states,)      [s]
+    q, v                  (states, n)
+    """
+    for i in range(q.shape[0]):
+        fill_gradient(p[i], work.base, system, work, t[i], q[i], v[i])
+        total = 0.0
+        for a in range(system.n):
+            total += v[i, a] * p[i, a]
+        kinetic[i] = 0.5 * total
+        potentials[i] = potential(system, work, t[i], q[i])
+
+
+@kernel
+def fill_poses(places, rotations, system, work, link, q):
+    """Place and rotation of one link's frame in many states.
+
+    places     (states, 3)       out  [m]
+    rotations  (states, 3, 3)    out, link to world
+    """
+    for i in range(q.shape[0]):
+        fill_world(work.world, system.links, system.geometry, q[i], work.zero)
+        for a in range(3):
+            places[i, a] = work.world[link, WORLD_PLACE + a]
+            for b in range(3):
+                rotations[i, a, b] = work.world[link, 3 * a + b]
+
+
+@kernel
+def solve_velocity(system, work, t, q, p):
+    """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into work.saddle_x = (v, μ); False where the matrix is singular."""
+    n, k = system.n, system.k
+    A, x = work.saddle, work.saddle_x
+    A[:, :] = 0.0
+    fill_mass_matrix(work.M, system, work, t, q)
+    if k > 0:
+        fill_constraints(work.g, work.G, work.g_t, system, t, q)
+    for a in range(n):
+        x[a] = p[a]
+        for b in range(n):
+            A[a, b] = work.M[a, b]
+        for b in range(k):
+            A[a, n + b] = A[n + b, a] = work.G[b, a]
+    for b in range(k):
+        x[n + b] = -work.g_t[b]
+    if not lu(A, work.saddle_pivots):
+        return False
+    lu_solve(A, work.saddle_pivots, x)
+    return True
+
+
+@kernel
+def fill_velocities(v, system, work, t, q, p):
+    """v = M⁻¹ p on the constraints for many states; False where M is singular.
+
+    v, q, p   (states, n)
+    t         (states,)    [s]
+    """
+    for i in range(q.shape[0]):
+        if not solve_velocity(system, work, t[i], q[i], p[i]):
+            return False
+        for a in range(system.n):
+            v[i, a] = work.saddle_x[a]
+    return True

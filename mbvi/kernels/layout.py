@@ -10,8 +10,9 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from numba import config, njit, types
+from numba import cfunc, config, njit, types
 
 from mbvi.kernels.packed import Packed
 
@@ -30,8 +31,9 @@ SUBTREE_MASS = 23  # [kg]
 
 # Joint forces: System.joint_forces (., 3) = kind, coordinate, time function; joint_force_data (., 2) = constant, rest.
 JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE = 0, 1, 2
-# Body forces: System.body_forces (., 6) = kind, link a, link b, three time functions; body_force_data (., 8) = point a,
-# point b (link frame; world frame for link -1), constant, rest length. Forces and torques act on b.
+# Body forces: System.body_forces (., 6) = kind, link a, link b, three time functions; body_force_data (., 17) = point a,
+# point b (link frame; world frame for link -1), constant, rest length, rotation of the body in link b.
+# Forces and torques act on b.
 FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER = 0, 1, 2, 3, 4, 5
 # Time functions: System.time_functions (., 3) = kind, start, length into program / table.
 CONSTANT, PROGRAM, TABLE = 0, 1, 2
@@ -106,3 +108,21 @@ def kernel(function: Callable) -> Callable:
         return njit(cache=True, error_model="numpy", nogil=True, **_WITHOUT_ALLOCATION)(function)
     finally:
         config.CACHE_DIR = previous
+
+
+def compiled(signature: Any, function: Callable) -> Any:
+    """A function of a system, compiled at a fixed address; with numba switched off, the function itself."""
+    if config.DISABLE_JIT:
+        return function
+    return cfunc(signature, error_model="numpy")(getattr(function, "py_func", function))
+
+
+def returning_zero(function: Callable) -> Callable:
+    """A function (t, q, v, F) that calls another and returns 0.0, as functions of a system must."""
+    inner = function if config.DISABLE_JIT or hasattr(function, "py_func") else njit(error_model="numpy")(function)
+
+    def outer(t, q, v, F):
+        inner(t, q, v, F)
+        return 0.0
+
+    return outer

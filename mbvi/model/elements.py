@@ -54,12 +54,12 @@ UNIT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Kind:
-    """How a field becomes numbers: it holds `numbers`, a `place`, functions of `time`, or the `name` of something.
+    """How a field becomes numbers: it holds `numbers`, a `place`, a function of `time` or `times` several, or a `name`.
 
     `of` is, for a place, the field that names the body it lies on; for a name, the mapping of the Model that has it.
     """
 
-    name: Literal["numbers", "place", "time", "name"]
+    name: Literal["numbers", "place", "time", "times", "name"]
     of: str = ""
     or_world: bool = False
 
@@ -183,7 +183,10 @@ _ROW_SCHEMA = {"type": "array", "items": _list_schema(3), "minItems": 3, "maxIte
 _TABLE_SCHEMA = {
     "type": "object",
     "description": "Values [their unit] at increasing times [s], interpolated smoothly.",
-    "properties": {key: {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 2} for key in ("times", "values")},
+    "properties": {
+        key: {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 2, "description": text}
+        for key, text in (("times", "Strictly increasing times [s]."), ("values", "The value at each time."))
+    },
     "required": ["times", "values"],
     "additionalProperties": False,
 }
@@ -239,7 +242,7 @@ TimeVector = Annotated[
     tuple[Any, Any, Any],
     PlainValidator(_times),
     WithJsonSchema({"type": "array", "items": _TIME_SCHEMA, "minItems": 3, "maxItems": 3}),
-    Kind("time"),
+    Kind("times"),
 ]
 Name = Annotated[str, AfterValidator(_name)]
 BodyRef = Annotated[str, Kind("name", "bodies")]
@@ -476,7 +479,7 @@ class Body(Element):
         places = ["center_of_mass", "origin", *self.points]
         if self.inertia_about not in places:
             remedy = nearest(self.inertia_about, places)
-            yield Problem(("inertia_about",), wrong("a point", repr(self.inertia_about), remedy))
+            yield Problem(("inertia_about",), wrong("a point", show(self.inertia_about), remedy))
             return
         yield from shapes.problems(self)
         for i, shape in enumerate(self.shapes):
@@ -1049,7 +1052,7 @@ class Model(Element):
         for name in values:
             if name not in self.parameters:
                 raise ModelError(
-                    str(Problem(("parameters", name), wrong("a parameter", repr(name), nearest(name, self.parameters))))
+                    str(Problem(("parameters", name), wrong("a parameter", show(name), nearest(name, self.parameters))))
                 )
         fields = {key: getattr(self, key) for key in type(self).model_fields}
         model = Model(**(fields | {"parameters": self.parameters | dict(values)}))
@@ -1153,8 +1156,10 @@ class _Resolver:
                 values[key] = self.point(value, body, (*where, key))
             elif kind.name == "name":
                 values[key] = self.known(value, kind, (*where, key))
+            elif kind.name == "times":
+                values[key] = tuple(self.time(item, (*where, key, i)) for i, item in enumerate(value))
             else:
-                values[key] = self.value(value, (*where, key), has_time=kind.name == "time")
+                values[key] = (self.time if kind.name == "time" else self.value)(value, (*where, key))
         return element.model_copy(update=values)
 
     def elements(self, value: Any, where: Where) -> Any:
@@ -1167,26 +1172,30 @@ class _Resolver:
             return tuple(self.elements(item, (*where, i)) for i, item in enumerate(value))
         return value
 
-    def value(self, value: Any, where: Where, has_time: bool = False) -> Any:
-        """The number of an expression (the program of a function of time), or those of a nested tuple or mapping."""
+    def value(self, value: Any, where: Where) -> Any:
+        """The number of an expression, or those of a nested tuple or mapping."""
         if value is None or isinstance(value, float):
             return value
         if isinstance(value, dict):
             return {key: self.value(item, (*where, key)) for key, item in value.items()}
         if isinstance(value, tuple):
-            return tuple(self.value(item, (*where, i), has_time) for i, item in enumerate(value))
+            return tuple(self.value(item, (*where, i)) for i, item in enumerate(value))
+        try:
+            return evaluate(value, self.parameters)
+        except ModelError as error:
+            self.problems.append(Problem(where, str(error)))
+            return math.nan
+
+    def time(self, value: Any, where: Where) -> Any:
+        """The number or program of a function of time, or the table of numbers; what is a program already stays."""
+        if isinstance(value, float | tuple):
+            return value
         if isinstance(value, Table):
             table = self.element(value, where)
             self.problems += () if self.problems else _placed(table, where)
             return table
-        return self.expression(value, where, has_time)
-
-    def expression(self, text: str, where: Where, has_time: bool) -> float | tuple[float | str, ...]:
-        """The number of an expression, or the program of a function of time."""
         try:
-            if not has_time:
-                return evaluate(text, self.parameters)
-            program = postfix(text, self.parameters)
+            program = postfix(value, self.parameters)
         except ModelError as error:
             self.problems.append(Problem(where, str(error)))
             return math.nan
@@ -1194,19 +1203,21 @@ class _Resolver:
 
     def known(self, name: str, kind: Kind, where: Where) -> str:
         """The name, of which it is noted if nothing has it."""
-        names = ([WORLD] if kind.or_world else []) + list(getattr(self.model, kind.of))
-        if name not in names:
+        known = getattr(self.model, kind.of)
+        if name not in known and not (kind.or_world and name == WORLD):
+            names = ([WORLD] if kind.or_world else []) + list(known)
+            remedy = nearest(name, names) if len(self.problems) < 10 else ""  # each takes a while among many names
             what = {"bodies": "a body", "joints": "a joint"}[kind.of] + (" or world" if kind.or_world else "")
-            self.problems.append(Problem(where, wrong(what, repr(name), nearest(name, names))))
+            self.problems.append(Problem(where, wrong(what, show(name), remedy)))
         return name
 
     def point(self, name: str, body: Any, where: Where) -> str:
         """The name, of which it is noted if the body has no such point."""
         if body == WORLD:
-            self.problems.append(Problem(where, wrong("3 numbers", repr(name), "the world has no named points")))
+            self.problems.append(Problem(where, wrong("3 numbers", show(name), "the world has no named points")))
         elif body in self.model.bodies and name not in self.model.bodies[body].points:
             points = self.model.bodies[body].points
-            text = wrong(f"3 numbers or a point of {body!r}", repr(name), nearest(name, points))
+            text = wrong(f"3 numbers or a point of {body!r}", show(name), nearest(name, points))
             self.problems.append(Problem(where, text))
         return name
 
@@ -1251,7 +1262,7 @@ def _coordinate_problems(model: Model) -> Iterator[Problem]:
     """What is wrong with the joints named in initial, and with the coordinates that joint forces act on."""
     for name in model.initial:
         if name not in model.joints:
-            yield Problem(("initial", name), wrong("a joint", repr(name), nearest(name, model.joints)))
+            yield Problem(("initial", name), wrong("a joint", show(name), nearest(name, model.joints)))
     for name, force in model.forces.items():
         if isinstance(force, OnJoint):
             yield from _on_joint_problems(force, model.joints[force.joint], ("forces", name, "coordinate"))
@@ -1265,7 +1276,7 @@ def _on_joint_problems(force: OnJoint, joint: Joint, where: Where) -> Iterator[P
     elif force.coordinate is None and len(names) > 1:
         yield Problem(where, wrong(f"one of the coordinates {', '.join(names)} {on}", "nothing", "name one"))
     elif force.coordinate is not None and force.coordinate not in names:
-        yield Problem(where, wrong(f"a coordinate {on}", repr(force.coordinate), nearest(force.coordinate, names)))
+        yield Problem(where, wrong(f"a coordinate {on}", show(force.coordinate), nearest(force.coordinate, names)))
     elif (force.coordinate or names[0]).startswith("q"):
         remedy = "give the joint Euler coordinates, as coordinates: xyz, or use a torque or a spring"
         yield Problem(where, wrong("an angle or a displacement", f"the quaternion {on}", remedy))
@@ -1348,14 +1359,14 @@ def _problem(detail: dict[str, Any], element: type[Element]) -> Problem:
             return Problem((*where, *context["at"]), context["text"])
         case "extra_forbidden":
             key, known = str(where[-1]), [name for owner in owners for name in owner.model_fields]
-            return Problem(where, wrong("a known key", repr(key), nearest(key, known)))
+            return Problem(where, wrong("a known key", show(key), nearest(key, known)))
         case "missing":
             return Problem(where, wrong("a value", "nothing", f"add the key {where[-1]!r}"))
         case "union_tag_invalid" | "union_tag_not_found":
             known = [str(owner.model_fields["type"].default) for owner in owners]
             tag = context.get("tag")
             remedy = nearest(tag, known) if tag else f"add the key 'type'; known: {', '.join(known)}"
-            return Problem((*where, "type"), wrong("a known type", repr(tag) if tag else "nothing", remedy))
+            return Problem((*where, "type"), wrong("a known type", show(tag) if tag else "nothing", remedy))
         case "literal_error":
             return Problem(where, wrong(context["expected"], found))
         case "string_type":

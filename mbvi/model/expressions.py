@@ -17,6 +17,7 @@ import keyword
 import math
 import operator
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ UNARY = {name: getattr(math, name) for name in ("sin cos tan asin acos atan sinh
 }
 BINARY: dict[str, Callable[..., float]] = {"atan2": math.atan2, "min": min, "max": max}
 FUNCTIONS: dict[str, Callable[..., float]] = UNARY | BINARY
+_OPERATIONS = OPERATORS | FUNCTIONS
 RESERVED = frozenset(CONSTANTS) | frozenset(FUNCTIONS) | {"t", "s"}
 
 MAX_LENGTH = 1000
@@ -74,7 +76,8 @@ class Problem(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        return f"{'.'.join(map(str, self.where))}: {self.text}" if self.where else self.text
+        keys = [str(key) if str(key).isprintable() and len(str(key)) < 60 else show(key) for key in self.where]
+        return f"{'.'.join(keys)}: {self.text}" if keys else self.text
 
 
 def wrong(expected: str, found: str, remedy: str = "") -> str:
@@ -250,7 +253,9 @@ def _parse(text: str) -> ast.expr:
     if len(text) > MAX_LENGTH:
         raise ModelError(wrong(f"at most {MAX_LENGTH} characters", f"{len(text)}", "use parameters for its parts"))
     try:
-        return ast.parse(_UNIT.sub(r"*\1", " ".join(text.split())), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of text that is refused below anyway
+            return ast.parse(_UNIT.sub(r"*\1", " ".join(text.split())), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         remedy = "write for example 'pi/3', '2*length' or '60 deg' (units: deg, rad, rpm, also with /s)"
         raise ModelError(wrong("an arithmetic expression", show(text), remedy)) from None
@@ -301,7 +306,7 @@ def _fold(name: str, operands: list[Program], scope: _Scope) -> Program:
 def _value(name: str, numbers: list[float], text: str) -> float:
     where = f"in {show(text)}"
     try:
-        value = (OPERATORS | FUNCTIONS)[name](*numbers)
+        value = _OPERATIONS[name](*numbers)
     except ZeroDivisionError:
         raise ModelError(wrong("a finite number", f"a division by zero {where}", "change the divisor")) from None
     except OverflowError:
@@ -333,7 +338,7 @@ def _lookup(name: str, scope: _Scope) -> float:
         return scope.parameters[name]
     if name in CONSTANTS:
         return CONSTANTS[name]
-    found = f"{name!r} in {show(scope.text)}"
+    found = f"{show(name)} in {show(scope.text)}"
     if name == "t":
         remedy = "only values of forces may depend on the time t"
     elif name in FUNCTIONS:
@@ -349,7 +354,7 @@ def _not_arithmetic(node: ast.expr, text: str) -> str:
         if node.func.id in FUNCTIONS:
             return wrong(f"plain arguments of {node.func.id}", f"a named one {where}")
         remedy = nearest(node.func.id, FUNCTIONS)
-        return wrong("a known function", f"{node.func.id!r} {where}", remedy)
+        return wrong("a known function", f"{show(node.func.id)} {where}", remedy)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
         return wrong("arithmetic", f"'^' {where}", "write ** for a power")
     what = "a call of a computed function" if isinstance(node, ast.Call) else _NOT_ARITHMETIC.get(type(node))

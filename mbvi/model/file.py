@@ -169,10 +169,11 @@ def write_schema() -> None:
 
 
 class _Open(NamedTuple):
-    """A mapping or list that is being read, and where it is."""
+    """A mapping or list that is being read, where it is, and the key, if there is one yet, of the next value."""
 
     value: Any
     where: Where
+    key: list[str]
 
 
 def _read(path: Path) -> str:
@@ -218,44 +219,45 @@ class _Reader:
         self.source = source
         self.lines: Lines = {}
 
-    def read(self, events: Iterator[yaml.Event]) -> tuple[Any, Lines]:
+    def read(self, events: Iterator[Any]) -> tuple[Any, Lines]:
         """The data of the only document, and the line of every key and list item."""
         import yaml
 
-        stack = [_Open([], ())]
-        keys: list[str | None] = [None]
+        stack = [_Open([], (), [])]
         for event in events:
-            line = event.start_mark.line + 1
-            open_, where = stack[-1], self.where(stack[-1], keys[-1])
-            if isinstance(event, yaml.NodeEvent):
-                self.check(event, where, line)
+            open_, line = stack[-1], event.start_mark.line + 1
             if isinstance(event, yaml.DocumentStartEvent) and open_.value:
                 raise self.error(line, (), wrong("one document", "a second one", "remove it"))
             if isinstance(event, yaml.CollectionEndEvent):
                 stack.pop()
-                keys.pop()
-            elif isinstance(open_.value, dict) and keys[-1] is None and isinstance(event, yaml.NodeEvent):
-                keys[-1] = self.key(event, open_, line)
-            elif isinstance(event, yaml.NodeEvent):
-                value = self.value(event)
-                self.lines.setdefault(where, line)
-                if isinstance(open_.value, dict):
-                    open_.value[keys[-1]], keys[-1] = value, None
-                else:
-                    open_.value.append(value)
-                if isinstance(event, yaml.CollectionStartEvent):
-                    if len(stack) > MAX_DEPTH:
-                        raise self.error(line, where, wrong(f"at most {MAX_DEPTH} levels", "more"))
-                    stack.append(_Open(value, where))
-                    keys.append(None)
+            if not isinstance(event, yaml.NodeEvent):
+                continue
+            where = self.where(open_)
+            self.check(event, where, line)
+            if isinstance(open_.value, dict) and not open_.key:
+                open_.key.append(self.key(event, open_, line))
+                continue
+            value = self.add(event, open_)
+            self.lines.setdefault(where, line)
+            if isinstance(event, yaml.CollectionStartEvent):
+                if len(stack) > MAX_DEPTH:
+                    raise self.error(line, where, wrong(f"at most {MAX_DEPTH} levels", "more"))
+                stack.append(_Open(value, where, []))
         return (stack[0].value or [None])[0], self.lines
 
-    @staticmethod
-    def where(open_: _Open, key: str | None) -> Where:
-        """Where the next value belongs."""
+    def add(self, event: Any, open_: _Open) -> Any:
+        """The value of an event, put where it belongs."""
+        value = self.value(event)
         if isinstance(open_.value, dict):
-            return open_.where if key is None else (*open_.where, key)
-        return (*open_.where, len(open_.value))
+            open_.value[open_.key.pop()] = value
+        else:
+            open_.value.append(value)
+        return value
+
+    @staticmethod
+    def where(open_: _Open) -> Where:
+        """Where the next value belongs."""
+        return (*open_.where, *(open_.key if isinstance(open_.value, dict) else [len(open_.value)]))
 
     def check(self, event: Any, where: Where, line: int) -> None:
         """Aliases, anchors and tags are errors."""
@@ -264,7 +266,9 @@ class _Reader:
         if isinstance(event, yaml.AliasEvent):
             raise self.error(line, where, wrong("a value", f"the alias *{event.anchor}", "use parameters instead"))
         if event.anchor is not None:
-            raise self.error(line, where, wrong("a value", f"the anchor &{event.anchor}", "use parameters instead"))
+            raise self.error(
+                line, where, wrong("a value without an anchor", f"&{event.anchor}", "use parameters instead")
+            )
         if getattr(event, "tag", None) not in _TAGS:
             raise self.error(line, where, wrong("a value without a tag", f"the tag {event.tag}", "remove it"))
 
@@ -276,7 +280,7 @@ class _Reader:
             raise self.error(line, open_.where, wrong("a key of text", "a list or mapping"))
         where = (*open_.where, event.value)
         if event.value in open_.value:
-            found = f"{event.value!r} again (first in line {self.lines[where]})"
+            found = f"{show(event.value)} again (first in line {self.lines[where]})"
             raise self.error(line, where, wrong("each key once", found, "remove one of them"))
         self.lines[where] = line
         return str(event.value)
@@ -319,6 +323,8 @@ def _line(where: Where, lines: Lines) -> int:
 
 
 def _mesh_problems(model: Model) -> Iterator[Problem]:
+    if not any(isinstance(shape, elements.Mesh) for body in model.bodies.values() for shape in body.shapes):
+        return
     for name, body in model.resolved().bodies.items():
         for i, shape in enumerate(body.shapes):
             if isinstance(shape, elements.Mesh):
@@ -382,7 +388,8 @@ def _dumper() -> type[yaml.SafeDumper]:
     import yaml
 
     class Dumper(yaml.SafeDumper):
-        pass
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+            super().increase_indent(flow, False)
 
     def represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.Node:
         return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=not _has_mapping(items))

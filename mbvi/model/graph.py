@@ -72,8 +72,9 @@ def massless_leaves(model: Model) -> Iterator[Problem]:
     moved = {name: joint for name, joint in model.joints.items() if joint.type != "weld"}
     ends = {rigid[joint.child] for joint in moved.values()} - {rigid[joint.parent] for joint in moved.values()}
     massive = {rigid[name] for name, body in model.bodies.items() if not shapes.is_massless(body)}
+    massless = ends - massive
     for name, joint in moved.items():
-        if rigid[joint.child] in ends - massive:
+        if rigid[joint.child] in massless:
             found = f"none on the massless body {joint.child!r} at the end of the tree"
             remedy = "give it mass or inertia, or tie something that has mass to it"
             yield Problem(("joints", name), wrong("mass or inertia that the joint moves", found, remedy))
@@ -111,7 +112,8 @@ def _joint_problems(model: Model) -> Iterator[Problem]:
     import networkx as nx
 
     tied = nx.utils.UnionFind([WORLD, *model.bodies])
-    graph, parent_joint = nx.Graph(), dict[str, str]()
+    graph: nx.Graph[str] = nx.Graph()
+    parent_joint: dict[str, str] = {}
     for name, joint in model.joints.items():
         if joint.parent == joint.child:
             remedy = "tie two different bodies"

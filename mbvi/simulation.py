@@ -1,0 +1,214 @@
+"""Advance a system: check, allocate, run the kernel in pieces, report progress, turn a status into an error."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError, StepError
+from mbvi.kernels import galerkin, layout
+from mbvi.model.elements import Model
+from mbvi.schemes.catalog import find_scheme
+from mbvi.schemes.tableau import Tableau
+from mbvi.system.assemble import assemble
+from mbvi.system.initial import initial_momentum
+from mbvi.system.system import System
+from mbvi.trajectory import Statistics, Trajectory
+
+PIECE_SECONDS = 0.1
+MAX_STORED_BYTES = 8e9
+
+REASONS = {
+    layout.NOT_CONVERGED: "Newton's iteration did not converge",
+    layout.SINGULAR: "the equations of the step became singular",
+    layout.NOT_FINITE: "a force or momentum became infinite or not a number",
+}
+
+
+def simulate(
+    model: Model | System,
+    scheme: str | Tableau | None = None,
+    step: float | None = None,
+    duration: float | None = None,
+    *,
+    initial_q: ArrayLike | None = None,
+    initial_v: ArrayLike | None = None,
+    start_time: float = 0.0,
+    every: int = 1,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Trajectory:
+    """Run a model or a system from its initial state.
+
+    Parameters
+    ----------
+    model : Model or System
+    scheme : str, optional
+        Name of a scheme (see `mbvi.schemes`); by default the model's, or simpson.
+    step : float, optional
+        Step size h [s]; by default the model's.
+    duration : float, optional
+        Length of the simulated time [s]; by default the model's. The number of steps is the smallest that reaches it.
+    initial_q, initial_v : (n,), optional
+        Initial coordinates and velocities instead of the system's own.
+    start_time : float
+        Time of the initial state [s].
+    every : int
+        Store every so-manyth state (and the initial one).
+    progress : callable, optional
+        Called as ``progress(steps_done, steps)`` several times per second.
+
+    Returns
+    -------
+    Trajectory
+        States at the N/every + 1 stored times.
+
+    Raises
+    ------
+    ModelError
+        If an argument or the initial state cannot be used.
+    StepError
+        If a step does not converge; ``error.trajectory`` holds all states before it.
+
+    Examples
+    --------
+    >>> import mbvi
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> trajectory = simulate(model, "simpson", step=0.01, duration=1.0, initial_q=[0.5])
+    >>> trajectory.q.shape
+    (101, 1)
+    """
+    system = model if isinstance(model, System) else assemble(model)
+    tableau = find_scheme(_default(scheme, system, "scheme", "simpson"))
+    h = _positive(_default(step, system, "step", None), "step")
+    length = _positive(_default(duration, system, "duration", None), "duration")
+    steps = max(1, math.ceil(length / h * (1.0 - 1e-12)))
+    every = _check_every(every, steps, system.dimension)
+    q, v, p = initial_momentum(
+        system,
+        system.initial_q if initial_q is None else initial_q,
+        system.initial_v if initial_v is None else initial_v,
+        start_time,
+    )
+    return _run(system, tableau, h, steps, every, start_time, q, p, progress)
+
+
+def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:
+    if value is not None:
+        return value
+    if system.model is not None:
+        return getattr(system.model.resolved().simulation, key)
+    if otherwise is None:
+        raise ModelError(f"{key}: expected a number of seconds, found nothing; a system without a model has no default")
+    return otherwise
+
+
+def _positive(value: Any, what: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise ModelError(f"{what}: expected a time greater than 0, found {value!r}; write for example 0.01 [s]")
+    return number
+
+
+def _check_every(every: Any, steps: int, n: int) -> int:
+    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+        raise ModelError(f"every: expected a whole number of at least 1, found {every!r}")
+    needed = 16.0 * n * (steps // every)
+    if needed > MAX_STORED_BYTES:
+        raise ModelError(
+            f"every: expected a trajectory of at most {MAX_STORED_BYTES / 1e9:.0f} GB, found {steps} steps of {n} coordinates "
+            f"({needed / 1e9:.0f} GB); store every {math.ceil(every * needed / MAX_STORED_BYTES)}th state"
+        )
+    return int(every)
+
+
+def scheme_arrays(tableau: Tableau) -> layout.Scheme:
+    """The arrays of a tableau as kernels take them."""
+    return layout.Scheme(
+        A=tableau.A,
+        B=tableau.B,
+        b=np.array(tableau.weights),
+        c=np.array(tableau.nodes),
+        d=np.array(tableau.control_points),
+        w=tableau.control_weights,
+        K=tableau.K,
+        K_inverse=np.linalg.inv(tableau.K),
+        fractions=np.array(tableau.fractions),
+    )
+
+
+def _run(
+    system: System,
+    tableau: Tableau,
+    h: float,
+    steps: int,
+    every: int,
+    start_time: float,
+    q: np.ndarray,
+    p: np.ndarray,
+    progress: Callable[[int, int], Any] | None,
+) -> Trajectory:
+    scheme = scheme_arrays(tableau)
+    space = galerkin.make_space(system.arrays, scheme)
+    space.q[:], space.p[:] = q, p
+    out_q, out_p = np.empty((steps // every + 1, len(q))), np.empty((steps // every + 1, len(q)))
+    out_q[0], out_p[0] = q, p
+    done, piece, status = 0, every, layout.OK
+    seconds = 0.0
+    while done < steps and status == layout.OK:
+        last = min(steps, done + piece)
+        stored = done // every + 1
+        began = time.perf_counter()
+        status, done = galerkin.run(
+            system.arrays, scheme, system.work, space, start_time, h, done, last, every, out_q[stored:], out_p[stored:]
+        )
+        spent = time.perf_counter() - began
+        seconds += spent
+        piece = every * max(1, round(min(4.0, PIECE_SECONDS / max(spent, 1e-6)) * piece / every))
+        if progress is not None:
+            progress(done, steps)
+    count = done // every + 1
+    statistics = Statistics(
+        steps=done,
+        seconds=seconds,
+        iterations=int(space.count[galerkin.ITERATIONS]),
+        most_iterations=int(space.count[galerkin.WORST]),
+        mass_factorizations=int(space.count[galerkin.SIMPLIFIED_FACTORS]),
+        newton_factorizations=int(space.count[galerkin.NEWTON_FACTORS]),
+    )
+    trajectory = Trajectory(
+        system=system,
+        scheme=tableau,
+        step=h,
+        every=every,
+        t=start_time + h * every * np.arange(count),
+        q=out_q[:count],
+        p=out_p[:count],
+        statistics=statistics,
+    )
+    if status != layout.OK:
+        raise StepError(_step_message(system, tableau, space, status, done, start_time + h * done, h), trajectory)
+    return trajectory
+
+
+def _step_message(
+    system: System, tableau: Tableau, space: galerkin.Space, status: int, step: int, t: float, h: float
+) -> str:
+    residual = space.measure[galerkin.RESIDUAL]
+    size = space.measure[galerkin.MOMENTUM_SIZE]
+    worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) % system.dimension
+    name = system.coordinate_names[worst]
+    return (
+        f"step {step} (t = {t:.6g} s): {REASONS[status]}: residual {residual:.2g} where round-off is "
+        f"{galerkin.EPS * size:.2g}, after {int(space.count[galerkin.LAST])} iterations, largest at {name}. "
+        f"The states before it are in error.trajectory. A smaller step may help: try step={h / 2:.3g}."
+    )

@@ -1,0 +1,74 @@
+"""The state a run starts from: coordinates, velocities and momenta that can be started from, or an error that says why not."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError
+from mbvi.system.system import System
+
+Array = np.ndarray
+SINGULAR = 1e-13
+CONSTRAINT_TOLERANCE = 1e-9
+
+
+def initial_momentum(system: System, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array, Array]:
+    """Checked initial coordinates, velocities and momenta, (n,) each.
+
+    Raises
+    ------
+    ModelError
+        If the numbers do not fit, the state violates a constraint, or the mass matrix is singular (as at a gimbal lock).
+    """
+    q, v = system._vector(q, "initial_q"), system._vector(v, "initial_v")
+    _check_constraints(system, q, v, t)
+    _check_mass_matrix(system, q, t)
+    return q, v, system.momentum(q, v, t)
+
+
+def _check_constraints(system: System, q: Array, v: Array, t: float) -> None:
+    if not system.constraint_count:
+        return
+    g, G, g_t = system._constraints(q, t)
+    if np.abs(g).max() > CONSTRAINT_TOLERANCE:
+        raise ModelError(
+            f"initial_q: expected a position on the constraints, found |g| = {np.abs(g).max():.3g}; "
+            "unit quaternions have norm 1"
+        )
+    rate = G @ v + g_t
+    if np.abs(rate).max() > CONSTRAINT_TOLERANCE * max(1.0, float(np.abs(v).max())):
+        raise ModelError(
+            f"initial_v: expected a velocity along the constraints, found |G v + ∂g/∂t| = {np.abs(rate).max():.3g}; "
+            "the rates of a unit quaternion are orthogonal to it"
+        )
+
+
+def _check_mass_matrix(system: System, q: Array, t: float) -> None:
+    """The mass matrix, on the constraints, must be positive definite."""
+    n = system.dimension
+    M = system.mass_matrix(q, t)
+    basis = np.eye(n)
+    if system.constraint_count:
+        _, singular, right = np.linalg.svd(system.constraint_jacobian(q, t))
+        basis = right[int(np.sum(singular > 1e-12)) :].T
+    scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
+    scaled = basis.T @ (M / np.outer(scale, scale)) @ basis if not system.constraint_count else basis.T @ M @ basis
+    values, vectors = np.linalg.eigh(scaled)
+    if values[0] > SINGULAR * values[-1] and values[0] > 0:
+        return
+    direction = np.abs(basis @ vectors[:, 0])
+    names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
+    joints = sorted({name.split(".")[0] for name in names})
+    where = f"joints.{joints[0]}" if system.model is not None else "mass_matrix"
+    is_euler = system.model is not None and any(
+        getattr(system.model.joints[joint], "coordinates", "quaternion") != "quaternion" for joint in joints
+    )
+    remedy = (
+        "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"
+        if is_euler and len(names) > 1
+        else "no mass or inertia moves with them; give the body one, or remove the joint"
+    )
+    raise ModelError(
+        f"{where}: expected a regular mass matrix at the start, found a singular one, along {' and '.join(names)}; {remedy}"
+    )

@@ -1,0 +1,300 @@
+"""Systems given by their Lagrangian L = 1/2 vᵀ M(q) v − V(q): as SymPy expressions, or as functions that numba compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError
+from mbvi.kernels import layout
+from mbvi.kernels.dual import compile_functions
+from mbvi.system.system import System
+
+Array = np.ndarray
+
+
+def from_sympy(
+    coordinates: Sequence[Any],
+    mass_matrix: Any,
+    potential: Any,
+    *,
+    velocities: Sequence[Any] = (),
+    time: Any = None,
+    constraints: Sequence[Any] = (),
+    forces: Sequence[Any] = (),
+    parameters: Mapping[Any, float] | None = None,
+    initial_q: ArrayLike | None = None,
+    initial_v: ArrayLike | None = None,
+    name: str = "lagrangian",
+) -> System:
+    """A system from SymPy expressions; all derivatives are exact.
+
+    Parameters
+    ----------
+    coordinates : sequence of n symbols
+    mass_matrix : n × n matrix of expressions in the coordinates
+        Symmetric.
+    potential : expression
+        V(q), or V(t, q).
+    velocities : sequence of n symbols, optional
+        Needed where `forces` use them.
+    time : symbol, optional
+    constraints : sequence of k expressions, optional
+        g(q) or g(t, q), zero on the constraints.
+    forces : sequence of n expressions, optional
+        Generalized forces F(t, q, v).
+    parameters : mapping of symbol or name to number, optional
+        Values put in for the remaining symbols.
+    initial_q, initial_v : (n,), optional
+        Zero if left out.
+    name : str
+
+    Raises
+    ------
+    ModelError
+        If sizes do not fit, the matrix is not symmetric, or a symbol has no value.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> q, m = sympy.symbols("q m")
+    >>> system = from_sympy([q], [[m]], -m * sympy.cos(q), parameters={m: 2.0})
+    >>> system.energy([0.0], [3.0])
+    7.0
+    """
+    import sympy
+
+    q = list(coordinates)
+    n = len(q)
+    v = list(velocities) or [sympy.Dummy(f"v{i}") for i in range(n)]
+    t = sympy.Dummy("t") if time is None else time
+    values = {sympy.Symbol(key) if isinstance(key, str) else key: value for key, value in (parameters or {}).items()}
+    M = sympy.Matrix(mass_matrix).subs(values)
+    V = sympy.sympify(potential).subs(values)
+    g = sympy.Matrix([sympy.sympify(each).subs(values) for each in constraints])
+    F = sympy.Matrix([sympy.sympify(each).subs(values) for each in forces] or [0] * n)
+    _check_sympy(q, v, t, M, V, g, F)
+    speed = sympy.Matrix(v)
+    p = M * speed
+    L = (speed.T * p)[0] / 2 - V
+    f = sympy.Matrix([L.diff(x) for x in q]) + F
+    lam = [sympy.Dummy(f"lam{i}") for i in range(len(g))]
+    weighted = sum((a * b for a, b in zip(lam, g, strict=True)), sympy.Integer(0))
+    names = {"q": q, "v": v, "lam": lam}
+    arrays = _arrays(
+        n,
+        len(g),
+        gradient=_function(layout.GRADIENT, t, names, "qv", {"p": p, "f": f}),
+        hessian=_function(
+            layout.HESSIAN,
+            t,
+            names,
+            "qv",
+            {"Lvv": p.jacobian(v), "Lvq": p.jacobian(q), "Kqv": f.jacobian(v), "Kqq": f.jacobian(q)},
+        ),
+        potential=_function(layout.POTENTIAL, t, names, "q", {}, V),
+        constraint=_function(layout.CONSTRAINT, t, names, "q", {"g": g, "G": g.jacobian(q), "g_t": g.diff(t)})
+        if len(g)
+        else 0,
+        curvature=_function(layout.CURVATURE, t, names, ("q", "lam"), {"+out": sympy.hessian(weighted, q)})
+        if len(g)
+        else 0,
+    )
+    is_conservative = not any(F) and not (M.has(t) or V.has(t) or g.has(t))
+    return _system(name, arrays, [str(x) for x in q], initial_q, initial_v, is_conservative)
+
+
+def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> None:
+    n = len(q)
+    if n == 0:
+        raise ModelError("coordinates: expected at least one symbol, found none")
+    if M.shape != (n, n):
+        raise ModelError(f"mass_matrix: expected {n} × {n} expressions, found {M.shape[0]} × {M.shape[1]}")
+    if not (M - M.T).applyfunc(lambda x: x.simplify()).is_zero_matrix:
+        raise ModelError("mass_matrix: expected a symmetric matrix, found one that is not")
+    if len(v) != n:
+        raise ModelError(f"velocities: expected {n} symbols, found {len(v)}")
+    if len(F) != n:
+        raise ModelError(f"forces: expected {n} expressions, found {len(F)}")
+    known = {
+        "mass_matrix": (M, {*q, t}),
+        "potential": (V, {*q, t}),
+        "constraints": (g, {*q, t}),
+        "forces": (F, {*q, *v, t}),
+    }
+    for what, (expression, symbols) in known.items():
+        unknown = sorted(str(symbol) for symbol in expression.free_symbols - symbols)
+        if unknown:
+            raise ModelError(f"{what}: expected a value for every symbol, found none for {unknown[0]}; add it to parameters")
+
+
+def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], outputs: dict, result: Any = None) -> Any:
+    """Compile expressions into a function (t, *inputs, *outputs) that writes its outputs ("+out": adds to out)."""
+    import sympy
+    from sympy.printing.pycode import pycode
+
+    def code(expression: Any) -> str:
+        return pycode(expression, fully_qualified_modules=True)
+
+    inputs = list(inputs)
+    flat = [item for matrix in outputs.values() for item in matrix] + ([] if result is None else [result])
+    shared, reduced = sympy.cse(flat, symbols=sympy.numbered_symbols("x_"))
+    local = {symbol: sympy.Symbol(f"{name}_{i}") for name in inputs for i, symbol in enumerate(names[name])}
+    local[t] = sympy.Symbol("t")
+    lines = [f"def function(t, {', '.join([*inputs, *(key.lstrip('+') for key in outputs)])}):"]
+    lines += [f"    {name}_{i} = {name}[{i}]" for name in inputs for i in range(len(names[name]))]
+    lines += [f"    {symbol} = {code(expression.xreplace(local))}" for symbol, expression in shared]
+    items = iter(reduced)
+    for key, matrix in outputs.items():
+        is_vector = key in ("p", "f", "g", "g_t")
+        for i in range(matrix.shape[0]):
+            for j in range(matrix.shape[1]):
+                place = f"{i}" if is_vector else f"{i}, {j}"
+                operator = "+=" if key[0] == "+" else "="
+                lines.append(f"    {key.lstrip('+')}[{place}] {operator} {code(next(items).xreplace(local))}")
+    lines.append(f"    return float({'0.0' if result is None else code(next(items).xreplace(local))})")
+    space: dict[str, Any] = {"math": __import__("math")}
+    exec("\n".join(lines), space)  # the text is printed from the expression trees above, never read from a file
+    return layout.compiled(signature, space["function"])
+
+
+def from_functions(
+    coordinate_names: Sequence[str],
+    mass_matrix: Callable,
+    potential: Callable,
+    *,
+    constraints: Callable | None = None,
+    constraint_count: int = 0,
+    force: Callable | None = None,
+    initial_q: ArrayLike | None = None,
+    initial_v: ArrayLike | None = None,
+    name: str = "lagrangian",
+) -> System:
+    """A system from functions that numba can compile; first derivatives are exact, by complex steps.
+
+    Parameters
+    ----------
+    coordinate_names : sequence of n str
+    mass_matrix : callable
+        ``mass_matrix(q, M)`` writes M(q) into M (n, n). It is called with real and with complex arrays: use operators
+        and functions of numpy that continue analytically, not abs, max or comparisons.
+    potential : callable
+        ``potential(q)`` returns V(q), under the same rule [J].
+    constraints : callable, optional
+        ``constraints(q, g)`` writes g(q) into g (k,), under the same rule.
+    constraint_count : int
+        The number k of constraints.
+    force : callable, optional
+        ``force(t, q, v, F)`` adds generalized forces to F (n,).
+    initial_q, initial_v : (n,), optional
+        Zero if left out.
+    name : str
+
+    Raises
+    ------
+    ModelError
+        If a function cannot be compiled, or its derivative by complex steps differs from its difference quotient.
+
+    Notes
+    -----
+    Second derivatives, which only steer Newton's method, are differences of the exact first ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def mass(q, M):
+    ...     M[0, 0] = 2.0
+    >>> def height(q):
+    ...     return -2.0 * np.cos(q[0])
+    >>> system = from_functions(["angle"], mass, height)
+    >>> system.energy([0.0], [3.0])
+    7.0
+    """
+    n = len(coordinate_names)
+    if (constraints is None) != (constraint_count == 0):
+        raise ModelError(
+            f"constraint_count: expected the number of constraints that `constraints` writes, found {constraint_count}"
+        )
+    try:
+        functions = compile_functions(n, constraint_count, mass_matrix, potential, constraints)
+    except Exception as error:
+        raise ModelError(f"{name}: a function cannot be compiled by numba: {_first_line(error)}") from error
+    arrays = _arrays(n, constraint_count, **functions, force=0 if force is None else compile_force(force, n))
+    system = _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=force is None)
+    _check_complex_step(system)
+    return system
+
+
+def compile_force(force: Callable, n: int) -> Any:
+    """A user's force function ``force(t, q, v, F)`` as a compiled function of a system."""
+    try:
+        return layout.compiled(layout.FORCE, layout.returning_zero(force))
+    except Exception as error:
+        raise ModelError(f"force: the function cannot be compiled by numba: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if "rror" in line or "nknown" in line or "ndefined" in line), lines[0] if lines else "")
+
+
+def _arrays(n: int, k: int, **functions: Any) -> layout.System:
+    def empty(width: int, dtype: Any) -> Array:
+        return np.zeros((0, width), dtype)
+
+    fields = dict.fromkeys(("gradient", "hessian", "potential", "constraint", "curvature", "force"), 0) | functions
+    return layout.System(
+        n=n,
+        k=k,
+        is_tree=0,
+        gravity=np.zeros(3),
+        links=empty(4, np.int64),
+        geometry=empty(24, float),
+        joint_forces=empty(3, np.int64),
+        joint_force_data=empty(2, float),
+        body_forces=empty(6, np.int64),
+        body_force_data=empty(17, float),
+        time_functions=empty(3, np.int64),
+        operations=np.zeros(0, np.int64),
+        numbers=np.zeros(0),
+        constraints=empty(2, np.int64),
+        **fields,
+    )
+
+
+def _system(
+    name: str, arrays: layout.System, coordinate_names: Sequence[str], q: Any, v: Any, is_conservative: bool
+) -> System:
+    n = arrays.n
+    states = []
+    for what, value in (("initial_q", q), ("initial_v", v)):
+        array = np.zeros(n) if value is None else np.array(value, dtype=float)
+        if array.shape != (n,):
+            raise ModelError(f"{what}: expected {n} numbers, found an array of shape {array.shape}")
+        states.append(array)
+    units = [""] * n
+    return System(name, arrays, tuple(coordinate_names), units, states[0], states[1], is_conservative)
+
+
+def _check_complex_step(system: System) -> None:
+    """Compare the exact derivatives with difference quotients at a place near the initial one."""
+    n = system.dimension
+    random = np.random.default_rng(0)
+    q = system.initial_q + 0.1 * random.standard_normal(n)
+    v = random.standard_normal(n)
+    _, f = system.gradient(q, v)
+    if system.arrays.force:
+        return
+    h = 1e-5
+    quotient = [(system.lagrangian(q + h * e, v) - system.lagrangian(q - h * e, v)) / (2 * h) for e in np.eye(n)]
+    scale = 1.0 + np.abs(quotient).max()
+    worst = int(np.argmax(np.abs(f - quotient)))
+    if not abs(f[worst] - quotient[worst]) <= 1e-4 * scale:
+        raise ModelError(
+            f"{system.name}: expected functions that continue analytically, found ∂L/∂{system.coordinate_names[worst]} = "
+            f"{f[worst]:.6g} by a complex step and {quotient[worst]:.6g} by differences; avoid abs, max, comparisons "
+            "and .real in mass_matrix and potential"
+        )

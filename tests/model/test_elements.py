@@ -1,0 +1,433 @@
+"""Elements and the Model: what is accepted, what it is resolved to, and the message of everything that is wrong."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import mbvi.model as mm
+from mbvi.errors import ModelError
+
+BASE = {
+    "name": "test",
+    "parameters": {"length": 2},
+    "bodies": {
+        "rod": {"mass": 1, "inertia": [1, 1, 1], "points": {"tip": [0, 0, "-length"]}},
+        "top": {"mass": 1, "inertia": [1, 1, 1]},
+    },
+    "joints": {
+        "crank": {"type": "revolute", "parent": "world", "child": "rod", "axis": [0, 0, 1]},
+        "hub": {"type": "ball", "parent": "rod", "child": "top"},
+    },
+}
+
+
+def changed(**changes):
+    """The base model's data with changes at dotted paths, written a__b__c; the value ... removes a key."""
+    data = copy.deepcopy(BASE)
+    for path, value in changes.items():
+        *keys, last = path.split("__")
+        place = data
+        for key in keys:
+            place = place.setdefault(key, {})
+        if value is ...:
+            del place[last]
+        else:
+            place[last] = value
+    return data
+
+
+def test_base_is_right():
+    assert mm.Model(**BASE).resolved().bodies["rod"].points["tip"] == (0.0, 0.0, -2.0)
+
+
+KNOWN_JOINTS = "weld, revolute, prismatic, screw, universal, cylindrical, planar, ball, free"
+EULER = "'quaternion', 'xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'zxz' or 'zyz'"
+FORCE = {"type": "force", "body": "rod", "vector": [0, 0, 1]}
+SPRING = {"type": "spring", "body_a": "world", "body_b": "rod", "stiffness": 1}
+ON_HUB = {"type": "joint_spring", "joint": "hub", "stiffness": 1}
+UNIT = "expected a unit quaternion (w, x, y, z), found"
+MESSAGES = [
+    # wrong types
+    ({"bodies__rod__mass": True}, "bodies.rod.mass: expected a number or an expression, found True"),
+    ({"bodies__rod__mass": [1]}, "bodies.rod.mass: expected a number or an expression, found [1]"),
+    ({"bodies__rod__mass": None}, "bodies.rod.mass: expected a number or an expression, found nothing"),
+    ({"bodies__rod__mass": " "}, "bodies.rod.mass: expected a number or an expression, found ' '"),
+    ({"bodies__rod__mass": 1j}, "bodies.rod.mass: expected a number or an expression, found 1j"),
+    ({"bodies__rod": 3}, "bodies.rod: expected a mapping of keys to values, found 3"),
+    ({"bodies": [1]}, "bodies: expected a mapping of keys to values, found [1]"),
+    ({"bodies__rod__shapes": 3}, "bodies.rod.shapes: expected a list, found 3"),
+    ({"name": 3}, "name: expected text, found 3"),
+    ({"gravity": 9.81}, "gravity: expected 3 numbers, found 9.81"),
+    ({"gravity": [0, 0]}, "gravity: expected 3 numbers, found [0, 0]"),
+    ({"gravity": [0, 0, False]}, "gravity.2: expected a number or an expression, found False"),
+    (
+        {"bodies__rod__inertia": [1, 2]},
+        "bodies.rod.inertia: expected [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or 3 rows of 3 numbers, "
+        "found [1, 2]",
+    ),
+    ({"joints__crank__axis": "z"}, "joints.crank.axis: expected 3 numbers, found 'z'"),
+    (
+        {"joints__crank__orientation": [1, 0]},
+        "joints.crank.orientation: expected a rotation vector of 3 numbers or a unit quaternion of 4 (w, x, y, z), "
+        "found [1, 0]",
+    ),
+    ({"joints__crank": 7}, "joints.crank: expected a mapping of keys to values, found 7"),
+    # non-finite numbers
+    ({"bodies__rod__mass": math.nan}, "bodies.rod.mass: expected a finite number, found nan"),
+    ({"gravity": [0, math.inf, 0]}, "gravity.1: expected a finite number, found inf"),
+    ({"bodies__rod__mass": 10**400}, "bodies.rod.mass: expected a finite number, found " + "1" + "0" * 58 + "…"),
+    # unknown and missing keys
+    ({"bodies__rod__mas": 1}, "bodies.rod.mas: expected a known key, found 'mas'; did you mean 'mass'?"),
+    ({"joints__crank__axes": [0, 0, 1]}, "joints.crank.axes: expected a known key, found 'axes'; did you mean 'axis'?"),
+    (
+        {"joints__crank__axi": [0, 0, 1], "joints__crank__axis": ...},
+        "joints.crank.axi: expected a known key, found 'axi'; did you mean 'axis'? (and 1 more)",
+    ),
+    ({"gravitiy": [0, 0, 0]}, "gravitiy: expected a known key, found 'gravitiy'; did you mean 'gravity'?"),
+    ({"joints__crank__axis": ...}, "joints.crank.axis: expected a value, found nothing; add the key 'axis'"),
+    (
+        {"joints__crank__type": "revolut"},
+        "joints.crank.type: expected a known type, found 'revolut'; did you mean 'revolute'?",
+    ),
+    (
+        {"joints__crank__type": ...},
+        f"joints.crank.type: expected a known type, found nothing; add the key 'type'; known: {KNOWN_JOINTS}",
+    ),
+    (
+        {"bodies__rod__shapes": [{"type": "bax", "size": [1, 1, 1]}]},
+        "bodies.rod.shapes.0.type: expected a known type, found 'bax'; did you mean 'box'?",
+    ),
+    (
+        {"bodies__rod__shapes": [{"type": "box", "size": [1, 1, 1], "densty": 3}]},
+        "bodies.rod.shapes.0.densty: expected a known key, found 'densty'; did you mean 'density'?",
+    ),
+    (
+        {"joints__revolute": {"type": "ball", "parent": "rod", "child": "top", "axis": [0, 0, 1]}},
+        "joints.revolute.axis: expected a known key, found 'axis'; "
+        "known: type, parent, child, position, orientation, offset, coordinates",
+    ),
+    # unknown names
+    ({"joints__hub__child": "topp"}, "joints.hub.child: expected a body or world, found 'topp'; did you mean 'top'?"),
+    ({"joints__hub__parent": "x"}, "joints.hub.parent: expected a body or world, found 'x'; known: world, rod, top"),
+    ({"initial__crnk": {}}, "initial.crnk: expected a joint, found 'crnk'; did you mean 'crank'?"),
+    ({"forces__f": {**FORCE, "body": "world"}}, "forces.f.body: expected a body, found 'world'; known: rod, top"),
+    (
+        {"forces__f": {**FORCE, "point": "tipp"}},
+        "forces.f.point: expected 3 numbers or a point of 'rod', found 'tipp'; did you mean 'tip'?",
+    ),
+    (
+        {"forces__f": {**SPRING, "point_a": "tip"}},
+        "forces.f.point_a: expected 3 numbers, found 'tip'; the world has no named points",
+    ),
+    (
+        {"bodies__top__point_masses": {"bob": {"mass": 1, "position": "tip"}}},
+        "bodies.top.point_masses.bob.position: expected 3 numbers or a point of 'top', found 'tip'; known: none",
+    ),
+    (
+        {"bodies__rod__inertia_about": "tipp"},
+        "bodies.rod.inertia_about: expected a point, found 'tipp'; did you mean 'tip'?",
+    ),
+    (
+        {"forces__f": {**ON_HUB, "joint": "hubb"}},
+        "forces.f.joint: expected a joint, found 'hubb'; did you mean 'hub'?",
+    ),
+    (
+        {"bodies__rod__mass": "lenght"},
+        "bodies.rod.mass: expected a parameter or a constant, found 'lenght' in 'lenght'; did you mean 'length'?",
+    ),
+    # names that cannot be
+    (
+        {"bodies__world": {}},
+        "bodies.world: expected a name of its own, found 'world', which is the fixed frame; rename the body",
+    ),
+    (
+        {"bodies__rod__points__origin": [0, 0, 0]},
+        "bodies.rod.points.origin: expected a name of its own, found 'origin', which is predefined; rename the point",
+    ),
+    (
+        {"parameters__pi": 3},
+        "parameters.pi: expected a name of its own, found 'pi', which is predefined; rename the parameter",
+    ),
+    (
+        {"parameters__lambda": 3},
+        "parameters.lambda: expected a name of letters, digits and _, found 'lambda'; rename the parameter",
+    ),
+    (
+        {"forces": {"a.b": FORCE}},
+        "forces.a.b: expected a name of letters, digits, _, +, - and blanks, found 'a.b'; rename it",
+    ),
+    # expressions
+    (
+        {"bodies__rod__mass": "1/(length-2)"},
+        "bodies.rod.mass: expected a finite number, found a division by zero in '1/(length-2)'; change the divisor",
+    ),
+    (
+        {"gravity": [0, 0, "__import__('os')"]},
+        "gravity.2: expected a known function, found '__import__' in \"__import__('os')\"; known: sin, cos, tan, asin, "
+        "acos, atan, sinh, cosh, tanh, exp, log, sqrt, …",
+    ),
+    (
+        {"parameters__length": "2*length"},
+        "parameters.length: expected parameters without a cycle, found length -> length; give one of them a number",
+    ),
+    (
+        {"simulation__step": "t"},
+        "simulation.step: expected a parameter or a constant, found 't' in 't'; "
+        "only values of forces may depend on the time t",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, "sin(tt)", 0]}},
+        "forces.f.vector.1: expected a parameter or a constant, found 'tt' in 'sin(tt)'; known: length, pi, e, deg, "
+        "rad, rpm",
+    ),
+    # axes, orientations
+    (
+        {"joints__crank__axis": [0, 0, 0]},
+        "joints.crank.axis: expected a non-zero 3-vector, found [0, 0, 0]; write for example [0, 0, 1]",
+    ),
+    (
+        {"joints__crank__orientation": [1, 1, 0, 0]},
+        f"joints.crank.orientation: {UNIT} [1, 1, 0, 0] of norm 1.41421; write for example [1, 0, 0, 0]",
+    ),
+    (
+        {"joints__crank__orientation": [0, 0, 0, 0]},
+        f"joints.crank.orientation: {UNIT} the zero quaternion; write for example [1, 0, 0, 0]",
+    ),
+    (
+        {"joints__hub": {"type": "universal", "parent": "rod", "child": "top", "axes": [[0, 0, 1], [0, 0, -2]]}},
+        "joints.hub.axes: expected two axes that are not parallel, found [[0, 0, 1], [0, 0, -2]]; "
+        "turn one of them, or use the type revolute",
+    ),
+    (
+        {"joints__hub": {"type": "universal", "parent": "rod", "child": "top", "axes": [[0, 0, 1], [0, 0, 0]]}},
+        "joints.hub.axes.1: expected a non-zero 3-vector, found [0, 0, 0]; write for example [0, 0, 1]",
+    ),
+    (
+        {"joints__hub": {"type": "universal", "parent": "rod", "child": "top", "axes": [0, 0, 1]}},
+        "joints.hub.axes: expected 2 axes of 3 numbers, found [0, 0, 1]",
+    ),
+    (
+        {"joints__hub": {"type": "planar", "parent": "rod", "child": "top", "normal": [0, 0, 1], "x_axis": [0, 0, 3]}},
+        "joints.hub.x_axis: expected a direction across the normal [0, 0, 1], found [0, 0, 3]; "
+        "choose a direction in the plane",
+    ),
+    ({"joints__hub__coordinates": "zzx"}, f"joints.hub.coordinates: expected {EULER}, found 'zzx'"),
+    # masses
+    ({"bodies__rod__mass": -1}, "bodies.rod.mass: expected a mass of at least 0, found -1"),
+    (
+        {"bodies__rod__inertia": [1, 1, 3]},
+        "bodies.rod.inertia: expected principal moments of which none exceeds the sum of the others, found [1, 1, 3] "
+        "about the center of mass; check inertia, which is given about the center_of_mass, and mass",
+    ),
+    (
+        {"bodies__rod__shapes": [{"type": "sphere", "radius": 1, "mass": 1, "density": 1}]},
+        "bodies.rod.shapes.0.mass: expected density or mass, found both; remove one of them",
+    ),
+    ({"bodies": {}, "joints": {}}, "bodies: expected at least one body, found none"),
+    # initial values
+    ({"initial__crank": {"position": [1, 2]}}, "initial.crank.position: expected 1 number (angle), found [1, 2]"),
+    ({"initial__hub": {"position": 1}}, "initial.hub.position: expected 4 numbers (qw, qx, qy, qz), found 1"),
+    (
+        {"initial__hub": {"velocity": [1, 2]}},
+        "initial.hub.velocity: expected 3 or 4 numbers (qw, qx, qy, qz), found [1, 2]",
+    ),
+    (
+        {"initial__hub": {"position": [0, 0, 0, 0]}},
+        f"initial.hub.position: {UNIT} the zero quaternion; write for example [1, 0, 0, 0]",
+    ),
+    (
+        {"initial__hub": {"position": [1, 0.1, 0, 0]}},
+        f"initial.hub.position: {UNIT} [1, 0.1, 0, 0] of norm 1.00499; write for example [1, 0, 0, 0]",
+    ),
+    ({"simulation__step": 0}, "simulation.step: expected a time greater than 0, found 0"),
+    ({"simulation__duration": -1}, "simulation.duration: expected a time greater than 0, found -1"),
+    # forces
+    (
+        {"forces__f": {**FORCE, "vector": 3}},
+        "forces.f.vector: expected 3 components, each a number, an expression of t or a table, found 3",
+    ),
+    ({"forces__f": {**FORCE, "frame": "bdy"}}, "forces.f.frame: expected 'world' or 'body', found 'bdy'"),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1, 1], "values": [1, 2, 3]}]}},
+        "forces.f.vector.2.times: expected strictly increasing times, found [0, 1, 1]",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, "length"], "values": [1]}]}},
+        "forces.f.vector.2.values: expected as many values as times (2), found 1",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0], "values": [1]}]}},
+        "forces.f.vector.2.times: expected at least 2 times, found 1",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"time": [0, 1], "values": [1, 1]}]}},
+        "forces.f.vector.2.time: expected a known key, found 'time'; did you mean 'times'?",
+    ),
+    (
+        {"forces__f": {**SPRING, "body_a": "rod"}},
+        "forces.f.body_b: expected two different bodies, found 'rod' twice; choose another body",
+    ),
+    ({"forces__f": {**SPRING, "rest_length": -1}}, "forces.f.rest_length: expected a length of at least 0, found -1"),
+    (
+        {"forces__f": ON_HUB},
+        "forces.f.coordinate: expected one of the coordinates qw, qx, qy, qz of joint 'hub', found nothing; name one",
+    ),
+    (
+        {"forces__f": {**ON_HUB, "coordinate": "qx"}},
+        "forces.f.coordinate: expected an angle or a displacement, found the quaternion of joint 'hub'; "
+        "give the joint Euler coordinates, as coordinates: xyz, or use a torque or a spring",
+    ),
+    (
+        {"forces__f": {**ON_HUB, "joint": "crank", "coordinate": "angel"}},
+        "forces.f.coordinate: expected a coordinate of joint 'crank', found 'angel'; did you mean 'angle'?",
+    ),
+    (
+        {"forces__f": ON_HUB, "joints__hub": {"type": "weld", "parent": "rod", "child": "top"}},
+        "forces.f.joint: expected a joint that moves, found 'hub', a weld",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), MESSAGES, ids=[message[:50] for _, message in MESSAGES])
+def test_messages(changes, message):
+    with pytest.raises(ModelError) as caught:
+        mm.Model(**changed(**changes))
+    assert str(caught.value) == message
+
+
+def test_forces_on_coordinates_that_are_no_quaternion():
+    joint = {"type": "free", "parent": "world", "child": "rod"}
+    model = mm.Model(**changed(joints__crank=joint, forces__f={**ON_HUB, "joint": "crank", "coordinate": "z"}))
+    assert model.resolved().forces["f"].coordinate == "z"
+
+
+def test_several_problems():
+    with pytest.raises(ModelError) as caught:
+        mm.Model(**changed(bodies__rod__mass="x", gravity=["y", 0, "z"]))
+    assert str(caught.value).startswith("gravity.0: expected a parameter or a constant, found 'y'")
+    assert str(caught.value).endswith("(and 2 more)")
+
+
+def test_errors_of_single_elements():
+    with pytest.raises(ModelError) as caught:
+        mm.Revolute(parent="world", child="a", axis=(0, 0), posision=(0, 0, 0))
+    assert str(caught.value) == (
+        "posision: expected a known key, found 'posision'; did you mean 'position'? (and 1 more)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("joint", "names", "units"),
+    [
+        (mm.Weld(parent="a", child="b"), (), ()),
+        (mm.Revolute(parent="a", child="b", axis=(1, 0, 0)), ("angle",), ("rad",)),
+        (mm.Prismatic(parent="a", child="b", axis=(1, 0, 0)), ("displacement",), ("m",)),
+        (mm.Screw(parent="a", child="b", axis=(1, 0, 0), pitch=1), ("angle",), ("rad",)),
+        (mm.Universal(parent="a", child="b", axes=((1, 0, 0), (0, 1, 0))), ("angle1", "angle2"), ("rad", "rad")),
+        (mm.Cylindrical(parent="a", child="b", axis=(1, 0, 0)), ("angle", "displacement"), ("rad", "m")),
+        (mm.Planar(parent="a", child="b", normal=(1, 0, 0)), ("x", "y", "angle"), ("m", "m", "rad")),
+        (mm.Ball(parent="a", child="b"), ("qw", "qx", "qy", "qz"), ("-",) * 4),
+        (mm.Ball(parent="a", child="b", coordinates="zxz"), ("phi", "theta", "psi"), ("rad",) * 3),
+        (mm.Free(parent="a", child="b"), ("x", "y", "z", "qw", "qx", "qy", "qz"), ("m",) * 3 + ("-",) * 4),
+        (
+            mm.Free(parent="a", child="b", coordinates="xyz"),
+            ("x", "y", "z", "phi", "theta", "psi"),
+            ("m",) * 3 + ("rad",) * 3,
+        ),
+    ],
+    ids=lambda value: getattr(value, "type", None),
+)
+def test_coordinates(joint, names, units):
+    assert (joint.coordinate_names, joint.coordinate_units) == (names, units)
+
+
+def test_resolved():
+    model = mm.Model(
+        **changed(
+            gravity=[0, 0, "-9.81*length"],
+            joints__crank__axis=[0, "3*length", 0],
+            joints__crank__orientation=[0, 0, "90 deg"],
+            initial__crank={"position": "60 deg"},
+            initial__hub={"position": [1, 0, 0, 1e-7], "velocity": ["length", 0, 0]},
+            forces__push={
+                **FORCE,
+                "point": "tip",
+                "vector": ["length*t", "2*length", {"times": [0, "length"], "values": [0, 1]}],
+            },
+            forces__torsion={**ON_HUB, "joint": "crank"},
+            bodies__top__point_masses={"bob": {"mass": 1, "position": [1, 0, 0]}},
+        )
+    )
+    resolved = model.resolved()
+    assert resolved.gravity == (0.0, 0.0, -19.62)
+    assert resolved.joints["crank"].axis == (0.0, 1.0, 0.0)
+    assert resolved.joints["crank"].orientation == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)))
+    assert resolved.joints["hub"].orientation == (1.0, 0.0, 0.0, 0.0)
+    assert resolved.bodies["rod"].inertia == ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    assert resolved.initial["crank"].position == pytest.approx((math.pi / 3,))
+    assert math.hypot(*resolved.initial["hub"].position) == pytest.approx(1, abs=1e-15)
+    assert resolved.initial["hub"].velocity == (2.0, 0.0, 0.0)
+    assert resolved.forces["push"].point == (0.0, 0.0, -2.0)
+    assert resolved.forces["push"].vector == ((2.0, "t", "*"), 4.0, mm.Table(times=(0, 2), values=(0, 1)))
+    assert resolved.forces["torsion"].coordinate == "angle"
+    assert resolved.resolved() is resolved
+    again = mm.Model(**{key: getattr(resolved, key) for key in mm.Model.model_fields})
+    assert again.resolved() == resolved
+    assert model.joints["crank"].axis == (0.0, "3*length", 0.0)
+
+
+def test_x_axis_of_a_planar_joint():
+    def x_axis(**arguments):
+        joint = {"type": "planar", "parent": "rod", "child": "top", **arguments}
+        return mm.Model(**changed(joints__hub=joint)).resolved().joints["hub"].x_axis
+
+    assert x_axis(normal=[0, 0, 2]) == (1.0, 0.0, 0.0)
+    assert x_axis(normal=[2, 0, 0]) == (0.0, 1.0, 0.0)
+    assert x_axis(normal=[0, 0, 1], x_axis=[0, 3, 5]) == (0.0, 1.0, 0.0)
+
+
+def test_with_parameters():
+    model = mm.Model(**BASE)
+    assert model.with_parameters({"length": "1 + 2"}).resolved().bodies["rod"].points["tip"] == (0.0, 0.0, -3.0)
+    assert model.parameters == {"length": 2.0}
+    with pytest.raises(ModelError) as caught:
+        model.with_parameters({"lenght": 1})
+    assert str(caught.value) == "parameters.lenght: expected a parameter, found 'lenght'; did you mean 'length'?"
+    with pytest.raises(ModelError, match="resolved model has no parameters left to change"):
+        model.resolved().with_parameters({"length": 1})
+
+
+def test_elements_mappings_and_arrays_are_the_same():
+    made = mm.Model(
+        name="test",
+        parameters={"length": np.int64(2)},
+        bodies={
+            "rod": mm.Body(mass=np.float32(1), inertia=np.eye(3), points={"tip": (0, 0, "-length")}),
+            "top": mm.Body(mass="1", inertia=(1, 1, 1)),
+        },
+        joints={
+            "crank": mm.Revolute(parent="world", child="rod", axis=np.array([0, 0, 1])),
+            "hub": mm.Ball(parent="rod", child="top"),
+        },
+    )
+    assert made.resolved() == mm.Model(**BASE).resolved()
+    assert made != mm.Model(**changed(name="other"))
+    assert pickle.loads(pickle.dumps(made)) == made == copy.deepcopy(made)
+
+
+def test_frozen():
+    with pytest.raises(ValueError, match="frozen"):
+        mm.Model(**BASE).name = "other"
+
+
+def test_import_is_light():
+    """Neither YAML, graphs, meshes nor numba are imported before they are needed."""
+    import subprocess
+    import sys
+
+    code = "import sys, mbvi.model; print([m for m in ('yaml', 'networkx', 'trimesh', 'numba') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,103 @@
+"""The models that come with mbvi: each loads, validates against the schema, and is what its comment says."""
+
+import math
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+
+import mbvi.model as mm
+
+FOLDER = Path(__file__).parents[2] / "models"
+FILES = sorted(FOLDER.glob("*.yaml"))
+NAMES = {
+    "pendulum",
+    "double_pendulum",
+    "lagrange_top",
+    "lagrange_top_cusps",
+    "free_rigid_body",
+    "chain_10",
+    "branched_tree",
+    "gantry_crane",
+    "gyroscope",
+    "spring_damper",
+}
+
+
+def resolved(name):
+    return mm.load(FOLDER / f"{name}.yaml").resolved()
+
+
+def test_all_are_there():
+    assert {path.stem for path in FILES} >= NAMES
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_model(path):
+    model = mm.load(path)
+    assert model.description
+    assert mm.from_yaml(mm.to_yaml(model)) == model
+    assert len(mm.spanning_tree(model)) == len(model.bodies)
+    total = sum(mm.mass_properties(body, model.folder).mass for body in model.resolved().bodies.values())
+    assert total > 0
+    jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), mm.schema())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_opening_comment(path):
+    first, *rest = path.read_text(encoding="utf-8").splitlines()
+    reference = first.removeprefix("# yaml-language-server: $schema=")
+    assert (path.parent / reference).resolve() == Path(mm.__file__).with_name("schema.json").resolve()
+    assert any(line.startswith("# Look for:") for line in rest)
+    assert max(map(len, rest)) <= 120
+
+
+def test_double_pendulum_is_that_of_the_paper():
+    model = resolved("double_pendulum")
+    length = 9.81 / (2 * math.pi) ** 2
+    for name in ("upper", "lower"):
+        found = mm.mass_properties(model.bodies[name])
+        assert found.mass == 1.0
+        np.testing.assert_allclose(found.center_of_mass, (0, 0, -length), rtol=1e-15)
+        assert not found.inertia.any()
+    assert model.joints["elbow"].position == pytest.approx((0, 0, -length))
+    angles = np.cumsum([model.initial["shoulder"].position[0], model.initial["elbow"].position[0]])
+    np.testing.assert_allclose(angles, (math.pi / 4, math.pi / 3), rtol=1e-15)
+
+
+def test_lagrange_top_is_that_of_the_paper():
+    model = resolved("lagrange_top")
+    found = mm.mass_properties(model.bodies["top"])
+    across = 0.002329969592394382 - 0.1 * 0.15**2
+    np.testing.assert_allclose(found.inertia, np.diag((across, across, 0.000125)), rtol=1e-12)
+    assert (found.mass, *found.center_of_mass) == (0.1, 0, 0, 0.15)
+    assert model.joints["contact"].coordinate_names == ("phi", "theta", "psi")
+    assert model.initial["contact"].velocity == (9.2, 0.0, 252.0)
+
+
+def test_lagrange_top_with_cusps_is_that_of_the_paper():
+    model = resolved("lagrange_top_cusps")
+    np.testing.assert_array_equal(mm.mass_properties(model.bodies["top"]).inertia, np.diag((1, 1, 2)))
+    assert model.forces["pull"].vector == pytest.approx((0, 0, -4 * math.pi**2))
+    assert model.forces["pull"].point == (0.0, 0.0, 1.0)
+    assert model.gravity == (0.0, 0.0, 0.0)
+
+
+def test_chain_is_of_thin_rods():
+    model = resolved("chain_10")
+    found = mm.mass_properties(model.bodies["rod7"])
+    np.testing.assert_allclose(found.inertia, np.diag((0, 0.2**2 / 12, 0.2**2 / 12)), atol=1e-18)
+    np.testing.assert_array_equal(found.center_of_mass, (0.1, 0, 0))
+    assert len(model.bodies) == 10
+
+
+def test_puppet_is_symmetric():
+    model = resolved("branched_tree")
+    for name in model.bodies:
+        if name.startswith("left "):
+            left, right = (mm.mass_properties(model.bodies[side + name[4:]]) for side in ("left", "right"))
+            np.testing.assert_array_equal(left.inertia, right.inertia)
+    left, right = (np.array(model.joints[f"{side} shoulder"].position) for side in ("left", "right"))
+    np.testing.assert_array_equal(left * (1, -1, 1), right)

@@ -162,15 +162,15 @@ def _run(
     space.q[:], space.p[:] = q, p
     out_q, out_p = np.empty((steps // every + 1, len(q))), np.empty((steps // every + 1, len(q)))
     out_q[0], out_p[0] = q, p
+    run = (system.arrays, scheme, system.work, space, start_time, h)
+    galerkin.run(*run, 0, 0, every, out_q, out_p)  # compiles, or loads what was compiled
     done, piece, status = 0, every, layout.OK
     seconds = 0.0
     while done < steps and status == layout.OK:
         last = min(steps, done + piece)
         stored = done // every + 1
         began = time.perf_counter()
-        status, done = galerkin.run(
-            system.arrays, scheme, system.work, space, start_time, h, done, last, every, out_q[stored:], out_p[stored:]
-        )
+        status, done = galerkin.run(*run, done, last, every, out_q[stored:], out_p[stored:])
         spent = time.perf_counter() - began
         seconds += spent
         piece = every * max(1, round(min(4.0, PIECE_SECONDS / max(spent, 1e-6)) * piece / every))

@@ -1,22 +1,36 @@
-"""The result of a run: states at times, everything that was run, and what follows from them."""
+"""The result of a run: states at times, everything that was run, and what follows from them; and its file.
+
+A file is HDF5, as netCDF-4 has it: the datasets t, q, v, p, energies, momenta and constraint residual hang on the
+dimension scales t, coordinate and momentum, with units; the model is a text in it, the scheme its numbers. The first
+rows of t, q and p are the initial state. So the file alone can be read by other tools, and run again.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+import os
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+import mbvi
 from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
+from mbvi.model import Mesh, Model, from_yaml, to_yaml
+from mbvi.model.expressions import wrong
 from mbvi.schemes.tableau import Tableau
+from mbvi.system.assemble import assemble
 from mbvi.system.system import System
+
+if TYPE_CHECKING:
+    import h5py
 
 Array = np.ndarray
 FORMAT = "mbvi trajectory 1"
+CHUNK_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,53 @@ class Statistics:
 
 
 @dataclass(frozen=True, eq=False)
+class Stored:
+    """What a file holds besides t, q and p, and what need not be computed again.
+
+    Attributes
+    ----------
+    v : ndarray (N + 1, n)
+    kinetic_energy, potential_energy, constraint_residual : ndarray (N + 1,)
+    momenta : dict of str to ndarray (N + 1,)
+    """
+
+    v: Array
+    kinetic_energy: Array
+    potential_energy: Array
+    constraint_residual: Array
+    momenta: dict[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Nameplate:
+    """What a file tells of a system that it cannot rebuild: enough for labels. Its functions raise a ModelError.
+
+    Attributes
+    ----------
+    name : str
+    coordinate_names, coordinate_units : tuple of str
+    degrees_of_freedom, constraint_count : int
+    is_conservative : bool
+    """
+
+    name: str
+    coordinate_names: tuple[str, ...]
+    coordinate_units: tuple[str, ...]
+    degrees_of_freedom: int
+    constraint_count: int
+    is_conservative: bool
+
+    def __getattr__(self, key: str) -> Any:
+        """No function of the system is there."""
+        if key.startswith("_"):
+            raise AttributeError(key)
+        raise ModelError(
+            f"{key}: expected a system, found only the name {self.name!r}: the trajectory's file cannot hold a system of "
+            "functions or symbols; build the system and pass it: mbvi.read(path, system=system)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Trajectory:
     """States of a system at times.
 
@@ -55,12 +116,15 @@ class Trajectory:
     q, v, p : ndarray (N + 1, n)
         Coordinates, velocities and momenta, in the order of ``system.coordinate_names``.
     system : System
+        A `Nameplate` if it was read from a file that cannot hold the system.
     scheme : Tableau
     step : float
         Step size [s].
     every : int
         Every so-manyth state is stored.
     statistics : Statistics
+    stored : Stored or None
+        What was read from a file.
     """
 
     system: System
@@ -71,7 +135,7 @@ class Trajectory:
     q: Array
     p: Array
     statistics: Statistics
-    stored: dict[str, Array] = field(default_factory=dict, repr=False)
+    stored: Stored | None = None
 
     def __repr__(self) -> str:
         """What was run."""
@@ -87,10 +151,12 @@ class Trajectory:
     @cached_property
     def v(self) -> Array:
         """Velocities (N + 1, n): M⁻¹ p, on the constraints."""
-        return self.system.velocities(self.t, self.q, self.p)
+        return self.stored.v if self.stored else self.system.velocities(self.t, self.q, self.p)
 
     @cached_property
     def _energies(self) -> tuple[Array, Array]:
+        if self.stored:
+            return self.stored.kinetic_energy, self.stored.potential_energy
         return self.system.energies(self.t, self.q, self.v)
 
     def energy(self) -> Array:
@@ -112,10 +178,14 @@ class Trajectory:
 
     def momenta(self) -> dict[str, Array]:
         """Every conserved momentum (N + 1,) by name [kg m²/s or kg m/s]."""
+        if self.stored:
+            return dict(self.stored.momenta)
         return {invariant.name: invariant.value(self.q, self.p) for invariant in self.invariants}
 
     def constraint_residual(self) -> Array:
         """Largest |g| at every state, (N + 1,)."""
+        if self.stored:
+            return self.stored.constraint_residual
         if not self.system.constraint_count:
             return np.zeros(len(self.t))
         return np.array([np.abs(self.system.constraint(q, t)).max() for q, t in zip(self.q, self.t, strict=True)])
@@ -141,3 +211,250 @@ class Trajectory:
             If there is no such body.
         """
         return self.system.poses(body, self.q)
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write a file that `read` turns into an equal trajectory, at once or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; the usual ending is .h5.
+        force : bool
+            Whether an existing file is overwritten.
+
+        Raises
+        ------
+        ModelError
+            If the file exists, or cannot be written.
+        """
+        import h5py
+
+        path = check_output(path, force)
+        part = _part(path)
+        try:
+            with h5py.File(part, "w") as file:
+                _fill(file, self)
+            os.replace(part, path.resolve())
+        except (OSError, RuntimeError) as error:
+            raise ModelError(f"{path}: {wrong('a file that can be written', _reason(error))}") from None
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
+    """A path that can be written, tried out, so that one knows before a long run.
+
+    Raises
+    ------
+    ModelError
+        If there is such a file and `force` is not set, or its folder is missing or cannot be written.
+    """
+    path = Path(path)
+    try:
+        if path.exists() and not path.is_file():
+            raise ModelError(f"{path}: {wrong('a file', 'a folder' if path.is_dir() else 'a device')}")
+        if path.exists() and not force:
+            remedy = "choose another name, or overwrite it by force=True (--force)"
+            raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")
+        _part(path).touch()
+        _part(path).unlink()
+    except OSError as error:
+        raise ModelError(f"{path}: {wrong('a file that can be written', _reason(error))}") from None
+    return path
+
+
+def read(path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
+    """Read a trajectory's file.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that `Trajectory.save` or `mbvi run` wrote.
+    system : System, optional
+        The system, which is needed for poses if it was not made from a model, or had a force of your own.
+
+    Raises
+    ------
+    ModelError
+        If the file is missing, damaged, of another kind, or of another system.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> trajectory = mbvi.simulate(model, "simpson", step=0.01, duration=1.0, initial_q=[0.5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trajectory.save(folder + "/pendulum.h5")
+    ...     read(folder + "/pendulum.h5")
+    <Trajectory of 'pendulum': 101 states from t = 0 s to 1 s, simpson, step 0.01 s>
+    """
+    import h5py
+
+    path = Path(path)
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "no such file"
+        raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
+    try:
+        with h5py.File(path, "r") as file:
+            found = str(file.attrs.get("format", "an HDF5 file of another program"))
+            if found != FORMAT:
+                raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found)}")
+            return _trajectory(file, system, str(path))
+    except ModelError:
+        raise
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: {wrong('a trajectory file', _damage(error))}") from None
+
+
+# ---------------------------------------------------------------------------------------------- writing
+
+
+def _part(path: Path) -> Path:
+    """Where a file is written before it gets its name."""
+    return path.resolve().with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def _reason(error: Exception) -> str:
+    number = getattr(error, "errno", None)
+    return os.strerror(number).lower() if number else " ".join(str(error).split())
+
+
+def _fill(file: h5py.File, trajectory: Trajectory) -> None:
+    """Write everything into an empty file."""
+    system = trajectory.system
+    stored = trajectory.stored or _computed(trajectory)
+    file.attrs["format"] = FORMAT
+    file.attrs["mbvi_version"] = mbvi.__version__
+    file.attrs["name"] = system.name
+    for key in ("degrees_of_freedom", "constraint_count", "is_conservative"):
+        file.attrs[key] = getattr(system, key)
+    file.attrs["step"], file.attrs["every"] = trajectory.step, trajectory.every
+    file.attrs["start_time"] = trajectory.t[0]
+    file.attrs["scheme"] = trajectory.scheme.name
+    file.attrs["scheme_numbers"] = json.dumps(asdict(trajectory.scheme))
+    file.attrs["statistics"] = json.dumps(asdict(trajectory.statistics))
+    _write_model(file, system)
+    _scale(file, "t", trajectory.t, "s", "time")
+    _scale(file, "coordinate", system.coordinate_names, "", "names of the coordinates")
+    _write(file, "coordinate_unit", system.coordinate_units, "", "units of the coordinates", "coordinate")
+    _write(file, "q", trajectory.q, "see coordinate_unit", "coordinates", "t", "coordinate")
+    _write(file, "v", stored.v, "coordinate_unit/s", "rates of the coordinates", "t", "coordinate")
+    _write(file, "p", trajectory.p, "J s/coordinate_unit", "momenta of the coordinates", "t", "coordinate")
+    energy = stored.kinetic_energy + stored.potential_energy
+    _write(file, "energy", energy, "J", "kinetic and potential energy", "t")
+    _write(file, "kinetic_energy", stored.kinetic_energy, "J", "kinetic energy", "t")
+    _write(file, "potential_energy", stored.potential_energy, "J", "potential energy", "t")
+    _write(file, "constraint_residual", stored.constraint_residual, "", "largest constraint |g|", "t")
+    if stored.momenta:
+        _scale(file, "momentum", tuple(stored.momenta), "", "names of the conserved momenta")
+        momenta = np.stack(list(stored.momenta.values()), axis=1)
+        _write(file, "momenta", momenta, "kg m2/s or kg m/s", "conserved momenta", "t", "momentum")
+
+
+def _write_model(file: h5py.File, system: System) -> None:
+    """The model as a dataset, since attributes hold at most 64 KiB; none if it is not all that the system is."""
+    if isinstance(system, Nameplate) or system.model is None or system.arrays.force:
+        return
+    file["model"] = to_yaml(system.model)
+    has_mesh = any(isinstance(shape, Mesh) for body in system.model.bodies.values() for shape in body.shapes)
+    if has_mesh:
+        file["model"].attrs["folder"] = str((system.model.folder or Path()).resolve())
+
+
+def _computed(trajectory: Trajectory) -> Stored:
+    """What is stored besides t, q and p; not a number where the velocities cannot be computed, so that no run is lost."""
+    try:
+        v, (kinetic, potential) = trajectory.v, trajectory._energies
+    except ModelError:
+        v = np.full_like(trajectory.q, np.nan)
+        kinetic = potential = np.full(len(trajectory), np.nan)
+    return Stored(v, kinetic, potential, trajectory.constraint_residual(), trajectory.momenta())
+
+
+def _write(file: h5py.File, key: str, values: Any, unit: str, text: str, *scales: str) -> None:
+    if isinstance(values, tuple):
+        values = np.array(values, dtype=object)
+        data = file.create_dataset(key, data=values, dtype=_text_type())
+    else:
+        rows = min(CHUNK_ROWS, len(values))
+        data = file.create_dataset(key, data=values, chunks=(rows, *values.shape[1:]))
+    data.attrs["long_name"] = text
+    if unit:
+        data.attrs["units"] = unit
+    for axis, scale in enumerate(scales):
+        data.dims[axis].attach_scale(file[scale])
+
+
+def _scale(file: h5py.File, key: str, values: Any, unit: str, text: str) -> None:
+    _write(file, key, values, unit, text)
+    file[key].make_scale(key)
+
+
+def _text_type() -> Any:
+    import h5py
+
+    return h5py.string_dtype()
+
+
+# ---------------------------------------------------------------------------------------------- reading
+
+
+def _trajectory(file: h5py.File, system: System | None, source: str) -> Trajectory:
+    numbers = json.loads(file.attrs["scheme_numbers"])
+    scheme = Tableau(**{key: tuple(value) if isinstance(value, list) else value for key, value in numbers.items()})
+    momenta = file["momenta"][()].T if "momenta" in file else []
+    names = file["momentum"].asstr()[()] if "momenta" in file else []
+    return Trajectory(
+        system=_system(file, system, source),
+        scheme=scheme,
+        step=float(file.attrs["step"]),
+        every=int(file.attrs["every"]),
+        t=file["t"][()],
+        q=file["q"][()],
+        p=file["p"][()],
+        statistics=Statistics(**json.loads(file.attrs["statistics"])),
+        stored=Stored(
+            v=file["v"][()],
+            kinetic_energy=file["kinetic_energy"][()],
+            potential_energy=file["potential_energy"][()],
+            constraint_residual=file["constraint_residual"][()],
+            momenta=dict(zip(map(str, names), momenta, strict=True)),
+        ),
+    )
+
+
+def _system(file: h5py.File, system: System | None, source: str) -> System:
+    """The given system, or that of the model, or else its nameplate."""
+    plate = Nameplate(
+        name=str(file.attrs["name"]),
+        coordinate_names=tuple(file["coordinate"].asstr()[()]),
+        coordinate_units=tuple(file["coordinate_unit"].asstr()[()]),
+        degrees_of_freedom=int(file.attrs["degrees_of_freedom"]),
+        constraint_count=int(file.attrs["constraint_count"]),
+        is_conservative=bool(file.attrs["is_conservative"]),
+    )
+    if system is None and "model" in file:
+        system = assemble(_model(file, source))
+    if system is None:
+        return cast(System, plate)
+    if system.coordinate_names != plate.coordinate_names:
+        expected, found = (", ".join(each.coordinate_names) for each in (plate, system))
+        raise ModelError(f"{source}: system: {wrong(f'the coordinates {expected}', found)}")
+    return system
+
+
+def _model(file: h5py.File, source: str) -> Model:
+    data = file["model"]
+    return from_yaml(data.asstr()[()], source=f"{source}: model", folder=data.attrs.get("folder"))
+
+
+def _damage(error: Exception) -> str:
+    """What is wrong with a file that could not be read, from HDF5's words."""
+    text = " ".join(str(error).split())
+    if "signature not found" in text:
+        return "a file that is not HDF5"
+    if "truncated" in text:
+        return "a truncated one; copy it again"
+    return f"a damaged one ({text})"

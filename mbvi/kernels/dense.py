@@ -2,12 +2,12 @@
 
 import math
 
-from mbvi.kernels.layout import kernel
+from mbvi.kernels.layout import solver_kernel
 
 
-@kernel
+@solver_kernel
 def cholesky(M):
-    """Overwrite the lower triangle of a symmetric positive definite M (n, n) by its factor; False if it is not.
+    """Overwrite a symmetric positive definite M (n, n) by its factor L below and Lᵀ above; False if it is not.
 
     The diagonal holds the reciprocals of the factor's, so that a solve divides nothing.
     """
@@ -25,26 +25,25 @@ def cholesky(M):
             total = M[i, j]
             for k in range(j):
                 total -= M[i, k] * M[j, k]
-            M[i, j] = total * inverse
+            M[i, j] = M[j, i] = total * inverse
     return True
 
 
-@kernel
+@solver_kernel
 def cholesky_solve(L, x):
     """Overwrite x (n,) by the solution of L Lᵀ y = x, L from `cholesky`."""
     n = L.shape[0]
     for i in range(n):
-        total = x[i]
-        for k in range(i):
-            total -= L[i, k] * x[k]
-        x[i] = total * L[i, i]
+        x[i] *= L[i, i]
+        for k in range(i + 1, n):
+            x[k] -= L[i, k] * x[i]
     for i in range(n - 1, -1, -1):
         x[i] *= L[i, i]
         for k in range(i):
             x[k] -= L[i, k] * x[i]
 
 
-@kernel
+@solver_kernel
 def lu(A, pivots):
     """Overwrite A (n, n) by its LU factors with partial pivoting; False if it is singular to working precision."""
     n = A.shape[0]
@@ -73,7 +72,7 @@ def lu(A, pivots):
     return True
 
 
-@kernel
+@solver_kernel
 def lu_solve(A, pivots, x):
     """Overwrite x (n,) by the solution of A y = x, A and pivots from `lu`."""
     n = A.shape[0]

@@ -25,13 +25,15 @@ import numpy as np
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import cholesky, cholesky_solve, lu, lu_solve
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
-from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System, kernel
+from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System, kernel, solver_kernel
 from mbvi.kernels.packed import Packed
 
 EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
+BELOW_ROUNDING = 1e-4  # the error left by the iteration, in units of round-off: a larger one of constant sign would drift
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
+PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 10  # Broyden updates within one step
 MAX_AGE = 20  # steps that one factor may serve
 RETRY = 16  # steps with Newton's iteration after which the simplified one is tried again
@@ -104,24 +106,28 @@ def fill_node(node_q, node_v, space, scheme, i, h):
     """State at quadrature node i of the polynomial through the control points."""
     n = node_q.shape[0]
     z, q, q_low = space.z, space.q, space.q_low
-    value, slope = scheme.A[i, 1], scheme.B[i, 1] / h
+    value, slope = scheme.A[i, 1], scheme.B[i, 1]
     for a in range(n):
         node_q[a] = q_low[a] + value * z[a]
         node_v[a] = slope * z[a]
     for l in range(2, scheme.K.shape[0] + 1):
-        value, slope, first = scheme.A[i, l], scheme.B[i, l] / h, (l - 1) * n
+        value, slope, first = scheme.A[i, l], scheme.B[i, l], (l - 1) * n
         for a in range(n):
             node_q[a] += value * z[first + a]
             node_v[a] += slope * z[first + a]
     for a in range(n):
         node_q[a] += q[a]
+        node_v[a] /= h
 
 
 @kernel
 def fill_residual(system, scheme, work, space, t, h):
     """Residual of the step equations at space.z into space.R (constraints divided by h); returns its largest entry.
 
-    Also fills node_p, node_f and G(Q_j), and space.measure[MOMENTUM_SIZE].
+    Also fills node_p = b_i p_i, node_f = h b_i f_i, G(Q_j) and space.measure[MOMENTUM_SIZE].
+
+    The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i, or
+    A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
     """
     n = system.n
     m, s = scheme.b.shape[0], scheme.K.shape[0]
@@ -132,15 +138,21 @@ def fill_residual(system, scheme, work, space, t, h):
         R[a] = 0.0
     size = 0.0
     for i in range(m):
-        node_p, node_f = space.node_p[i], space.node_f[i]
+        node_p, node_f, weight = space.node_p[i], space.node_f[i], scheme.b[i]
         fill_node(space.node_q, space.node_v, space, scheme, i, h)
         fill_gradient(node_p, node_f, system, work, t + scheme.c[i] * h, space.node_q, space.node_v)
         for a in range(n):
             size = max(size, abs(node_p[a]))
-        for j in range(s):
-            of_f, of_p, first = scheme.b[i] * h * scheme.A[i, j], scheme.b[i] * scheme.B[i, j], j * n
+            node_p[a] *= weight
+            node_f[a] = h * (weight * node_f[a])
+            R[a] += node_f[a]
+        for j in range(1, s + 1):
+            of_f, of_p, first = scheme.A[i, j], scheme.B[i, j], j * n
             for a in range(n):
-                R[first + a] += of_f * node_f[a] + of_p * node_p[a]
+                value = of_f * node_f[a] + of_p * node_p[a]
+                R[a] -= value
+                if j < s:
+                    R[first + a] += value
     for a in range(n):
         R[a] += p[a]
     if system.k > 0:
@@ -186,7 +198,7 @@ def factor_simplified(system, scheme, work, space, t, h):
     return cholesky(space.M)
 
 
-@kernel
+@solver_kernel
 def solve_simplified(system, scheme, space, h):
     """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
     n = system.n
@@ -263,7 +275,7 @@ def solve_newton(system, scheme, space, h):
         space.delta[a] = -space.R[a] * h if a < increments else -space.R[a]
 
 
-@kernel
+@solver_kernel
 def accelerate(space, iteration):
     """Broyden's rank-one updates of the simplified iteration, from the corrections of this step alone.
 
@@ -292,7 +304,7 @@ def accelerate(space, iteration):
         squares[iteration] = max(total, 1e-290)
 
 
-@kernel
+@solver_kernel
 def correct(system, scheme, space):
     """Add the correction to the unknowns; its size, relative, and whether the positions' part is below their rounding.
 
@@ -321,7 +333,7 @@ def is_converged(space, residual, size, theta, iteration, is_rounding):
     Also where the residual is round-off, or where a correction that no longer contracts is.
     """
     floor = EPS * space.measure[MOMENTUM_SIZE]
-    if residual <= 2.0 * floor or theta * size <= 0.25 * EPS:
+    if residual <= 2.0 * floor or theta * size <= BELOW_ROUNDING * EPS:
         return True
     return iteration > 0 and theta > 0.5 and (residual <= 1e3 * floor or is_rounding)
 
@@ -331,7 +343,7 @@ def iterations_left(size, theta):
     """Iterations until round-off at contraction theta."""
     if not theta < 0.9:
         return 1e9
-    return math.log(0.25 * EPS / size) / math.log(theta)
+    return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
 
 
 @kernel
@@ -343,7 +355,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return SINGULAR
     size_before = 0.0
     theta = measure[THETA_SIMPLIFIED]
-    updates = 0
+    updates = slow = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
@@ -364,10 +376,13 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 count[AGE] = 0
             return OK
         size_before = size
-        if iteration > 0 and iterations_left(size, theta) > space.limits[SIMPLIFIED_LIMIT]:
-            if is_fresh or not theta < 1.0:
+        is_slow = iteration > 0 and iterations_left(size, theta) > space.limits[SIMPLIFIED_LIMIT]
+        slow = slow + 1 if is_slow else 0
+        if slow > 0 and not is_fresh or slow > PATIENCE:
+            if is_fresh:
                 return NOT_CONVERGED
             is_fresh = True
+            slow = 0
             size_before = 0.0
             updates = 0
             if not factor_simplified(system, scheme, work, space, t, h):
@@ -519,8 +534,7 @@ def finish_step(system, scheme, work, space, t, h):
     for a in range(n):
         impulse = 0.0
         for i in range(m):
-            impulse += scheme.b[i] * space.node_f[i, a]
-        impulse *= h
+            impulse += space.node_f[i, a]
         for j in range(s):
             for b in range(k):
                 impulse += space.G[j, b, a] * z[s * n + j * k + b]

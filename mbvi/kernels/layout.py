@@ -101,13 +101,22 @@ _CACHE_FOLDER = _cache_folder()
 _WITHOUT_ALLOCATION = {"_nrt": False}
 
 
-def kernel(function: Callable) -> Callable:
-    """Compile a kernel on first use and keep it on disk. Division by zero gives inf or nan, never an exception."""
+def _compile(function: Callable, **options: Any) -> Callable:
     previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_FOLDER
     try:
-        return njit(cache=True, error_model="numpy", nogil=True, **_WITHOUT_ALLOCATION)(function)
+        return njit(cache=True, error_model="numpy", nogil=True, **_WITHOUT_ALLOCATION, **options)(function)
     finally:
         config.CACHE_DIR = previous
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile a kernel on first use and keep it on disk. Division by zero gives inf or nan, never an exception."""
+    return _compile(function, fastmath={"contract"})
+
+
+def solver_kernel(function: Callable) -> Callable:
+    """The same for linear algebra that only steers an iteration: the compiler may reorder sums, so as to vectorise."""
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
 def compiled(signature: Any, function: Callable) -> Any:

@@ -1,0 +1,39 @@
+"""The order at which errors fall with the step, fitted: log(error) = order · log(step) + constant."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError
+
+
+def convergence_order(errors: ArrayLike, steps: ArrayLike) -> float:
+    """The order fitted, by least squares, to the errors at several step sizes.
+
+    Parameters
+    ----------
+    errors : (m,)
+        Errors in any norm, m ≥ 2. Leave out those at round-off and those of steps too large for the asymptotic rate.
+    steps : (m,)
+        Step sizes [s].
+
+    Returns
+    -------
+    float
+        The slope of log(error) over log(step).
+
+    Raises
+    ------
+    ModelError
+        If there are not two or more positive pairs.
+
+    Examples
+    --------
+    >>> round(convergence_order([3.2e-3, 2.0e-4, 1.25e-5], [0.1, 0.05, 0.025]), 6)
+    4.0
+    """
+    e, h = np.array(errors, dtype=float), np.array(steps, dtype=float)
+    if e.shape != h.shape or e.ndim != 1 or len(e) < 2 or not (np.all(e > 0) and np.all(h > 0)):
+        raise ModelError(f"errors: expected two or more positive errors, one for every step, found {e} for steps {h}")
+    return float(np.polyfit(np.log(h), np.log(e), 1)[0])

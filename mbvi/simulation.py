@@ -96,6 +96,8 @@ def simulate(
         system.initial_v if initial_v is None else initial_v,
         start_time,
     )
+    if system.dimension == 0:
+        raise ModelError("joints: expected at least one coordinate, found none: every body is welded, and nothing moves")
     return _run(system, tableau, h, steps, every, start_time, q, p, progress)
 
 

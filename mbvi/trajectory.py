@@ -7,6 +7,7 @@ rows of t, q and p are the initial state. So the file alone can be read by other
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -256,6 +257,8 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
         if path.exists() and not force:
             remedy = "choose another name, or overwrite it by force=True (--force)"
             raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")
+        if not path.resolve().parent.is_dir():
+            raise ModelError(f"{path}: {wrong('a file in a folder', f'no folder {str(path.parent)!r}', 'make it first')}")
         _part(path).touch()
         _part(path).unlink()
     except OSError as error:
@@ -304,7 +307,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
             return _trajectory(file, system, str(path))
     except ModelError:
         raise
-    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError, OverflowError, MemoryError) as error:
         raise ModelError(f"{path}: {wrong('a trajectory file', _damage(error))}") from None
 
 
@@ -329,7 +332,7 @@ def _fill(file: h5py.File, trajectory: Trajectory) -> None:
     file.attrs["mbvi_version"] = mbvi.__version__
     file.attrs["name"] = system.name
     for key in ("degrees_of_freedom", "constraint_count", "is_conservative"):
-        file.attrs[key] = getattr(system, key)
+        file.attrs[key] = int(getattr(system, key))  # netCDF has no booleans
     file.attrs["step"], file.attrs["every"] = trajectory.step, trajectory.every
     file.attrs["start_time"] = trajectory.t[0]
     file.attrs["scheme"] = trajectory.scheme.name
@@ -364,13 +367,16 @@ def _write_model(file: h5py.File, system: System) -> None:
 
 
 def _computed(trajectory: Trajectory) -> Stored:
-    """What is stored besides t, q and p; not a number where the velocities cannot be computed, so that no run is lost."""
-    try:
+    """What is stored besides t, q and p. Nothing that cannot be computed, as velocities in a singular position, keeps a
+    run from being saved: it is then not a number, or missing."""
+    v = np.full_like(trajectory.q, np.nan)
+    kinetic = potential = np.full(len(trajectory), np.nan)
+    momenta: dict[str, Array] = {}
+    with contextlib.suppress(ModelError):
         v, (kinetic, potential) = trajectory.v, trajectory._energies
-    except ModelError:
-        v = np.full_like(trajectory.q, np.nan)
-        kinetic = potential = np.full(len(trajectory), np.nan)
-    return Stored(v, kinetic, potential, trajectory.constraint_residual(), trajectory.momenta())
+    with contextlib.suppress(ModelError, np.linalg.LinAlgError):
+        momenta = trajectory.momenta()
+    return Stored(v, kinetic, potential, trajectory.constraint_residual(), momenta)
 
 
 def _write(file: h5py.File, key: str, values: Any, unit: str, text: str, *scales: str) -> None:

@@ -33,6 +33,7 @@ MAX_ORDER = 8  # highest order of the extrapolation that starts a step
 BELOW_ROUNDING = 1e-4  # the error left by the iteration, in units of round-off: a larger one of constant sign would drift
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
+MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 10  # Broyden updates within one step
 MAX_AGE = 20  # steps that one factor may serve
@@ -42,8 +43,8 @@ SIMPLIFIED, NEWTON = 0, 1
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
-# largest node momentum (the size of the terms that cancel in the residual).
-THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE = 0, 1, 2, 3, 4
+# largest node momentum (the size of the terms that cancel in the residual), stiffness (see is_converged).
+THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE, STIFFNESS = 0, 1, 2, 3, 4, 5
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
 # beyond which Newton's Jacobian is formed anew.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT = 0, 1
@@ -89,7 +90,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         table=np.zeros((r, MAX_ORDER + 2, N)),
         orders=np.full((r, 2), -1),
         count=np.array([0, 0, 0, 0, SIMPLIFIED if k == 0 else NEWTON, MAX_AGE, 0, 0]),
-        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0]),
+        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1 if k == 0 else 1.0]),
         limits=np.array([4.0 * (3.0 + jacobian / evaluation), 1.0 + jacobian / evaluation]),
     )
 
@@ -327,15 +328,20 @@ def correct(system, scheme, space):
 
 
 @kernel
-def is_converged(space, residual, size, theta, iteration, is_rounding):
-    """Whether the error left after a correction of relative size `size`, about theta · size, is below round-off.
+def is_converged(space, residual, size, size_before, theta, is_rounding):
+    """Whether the step is solved to round-off after a correction of relative size `size`.
 
-    Also where the residual is round-off, or where a correction that no longer contracts is.
+    The error left in q is about theta · size; that in p, which was evaluated before the correction, about stiffness · size,
+    where the stiffness, h² ∂f/∂q against M, is what the simplified iteration contracts by before it is accelerated.
+    Otherwise the end is where the residual is round-off, or where corrections that round-off explains no longer shrink.
     """
     floor = EPS * space.measure[MOMENTUM_SIZE]
-    if residual <= 2.0 * floor or theta * size <= BELOW_ROUNDING * EPS:
+    if residual <= 2.0 * floor:
         return True
-    return iteration > 0 and theta > 0.5 and (residual <= 1e3 * floor or is_rounding)
+    if theta * size <= BELOW_ROUNDING * EPS and space.measure[STIFFNESS] * size <= 100.0 * BELOW_ROUNDING * EPS:
+        return True
+    is_stalled = size_before > 0.0 and size > 0.5 * size_before
+    return is_stalled and (residual <= 1e3 * floor or is_rounding)
 
 
 @kernel
@@ -353,8 +359,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
     is_fresh = count[AGE] >= MAX_AGE or count[LAST] > 3
     if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
         return SINGULAR
-    size_before = 0.0
     theta = measure[THETA_SIMPLIFIED]
+    size_before = residual_before = 0.0
     updates = slow = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
@@ -363,28 +369,31 @@ def iterate_simplified(system, scheme, work, space, t, h):
             return NOT_FINITE
         solve_simplified(system, scheme, space, h)
         accelerate(space, min(updates, MAX_UPDATES))
-        updates += 1
         size, is_rounding = correct(system, scheme, space)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
-        if size_before > 0.0:
+        if updates > 0:
+            growth = residual / residual_before
+            if growth > (1.0 if updates == 1 else 10.0) and residual > 1e4 * EPS * measure[MOMENTUM_SIZE]:
+                return NOT_CONVERGED  # it diverges, and may lead to another solution
             theta = size / size_before
             if size > 1e3 * EPS:
                 measure[THETA_SIMPLIFIED] = theta
-        if is_converged(space, residual, size, theta, iteration, is_rounding):
+                if updates == 1:
+                    measure[STIFFNESS] = growth
+        if is_converged(space, residual, size, size_before, theta, is_rounding):
             if is_fresh:
                 count[AGE] = 0
             return OK
-        size_before = size
+        updates += 1
+        size_before, residual_before = size, residual
         is_slow = iteration > 0 and iterations_left(size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
         if slow > 0 and not is_fresh or slow > PATIENCE:
             if is_fresh:
                 return NOT_CONVERGED
             is_fresh = True
-            slow = 0
-            size_before = 0.0
-            updates = 0
+            updates = slow = 0
             if not factor_simplified(system, scheme, work, space, t, h):
                 return SINGULAR
     return NOT_CONVERGED
@@ -394,12 +403,12 @@ def iterate_simplified(system, scheme, work, space, t, h):
 def iterate_newton(system, scheme, work, space, t, h):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long."""
     count, measure, z = space.count, space.measure, space.z
-    is_stale = True
     needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > 3
+    is_stale = True
+    is_chord = False
     residual_before = math.inf
     size_before = 0.0
-    halvings = 0
-    iteration = 0
+    halvings = iteration = stalls = 0
     while iteration < MAX_ITERATIONS:
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
@@ -418,9 +427,7 @@ def iterate_newton(system, scheme, work, space, t, h):
         if needs_factor:
             if not factor_newton(system, scheme, work, space, t, h):
                 return SINGULAR
-            is_stale = False
-            needs_factor = False
-            size_before = 0.0
+            is_stale = needs_factor = is_chord = False
         residual_before = residual
         copy(space.z_kept, z)
         solve_newton(system, scheme, space, h)
@@ -429,16 +436,17 @@ def iterate_newton(system, scheme, work, space, t, h):
         count[ITERATIONS] += 1
         count[LAST] = iteration
         theta = measure[THETA_NEWTON]
-        if size_before > 0.0 and halvings == 0:
+        if is_chord and halvings == 0:
             theta = size / size_before
             if size > 1e3 * EPS:
                 measure[THETA_NEWTON] = theta
-        if is_converged(space, residual, size, theta, iteration - 1, is_rounding):
+        stalls += size_before > 0.0 and size > 0.5 * size_before and size < SMALL
+        if is_converged(space, residual, size, size_before, theta, is_rounding) or stalls >= MAX_STALLS:
             if not is_stale:
                 count[AGE] = 0
             return OK
-        if size_before > 0.0 or halvings > 0:
-            needs_factor = halvings > 0 or iterations_left(size, theta) > space.limits[NEWTON_LIMIT]
+        needs_factor = halvings > 0 or is_chord and iterations_left(size, theta) > space.limits[NEWTON_LIMIT]
+        is_chord = True
         size_before = size
         halvings = 0
     return NOT_CONVERGED

@@ -47,6 +47,8 @@ def _check_constraints(system: System, q: Array, v: Array, t: float) -> None:
 def _check_mass_matrix(system: System, q: Array, t: float) -> None:
     """The mass matrix, on the constraints, must be positive definite."""
     n = system.dimension
+    if n == 0:
+        return
     M = system.mass_matrix(q, t)
     basis = np.eye(n)
     if system.constraint_count:
@@ -67,7 +69,7 @@ def _check_mass_matrix(system: System, q: Array, t: float) -> None:
     remedy = (
         "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"
         if is_euler and len(names) > 1
-        else "no mass or inertia moves with them; give the body one, or remove the joint"
+        else "no mass or inertia moves along it; give the body some, or remove the joint"
     )
     raise ModelError(
         f"{where}: expected a regular mass matrix at the start, found a singular one, along {' and '.join(names)}; {remedy}"

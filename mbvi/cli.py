@@ -1,0 +1,168 @@
+"""The command line: `mbvi run`, `check`, `schemes`, `schema`. Every command is one call of the API and one of the report.
+
+Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed; 130 for Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import mbvi
+from mbvi.errors import ModelError, StepError
+
+if TYPE_CHECKING:
+    from mbvi.model import Model
+    from mbvi.trajectory import Trajectory
+
+WRONG, FAILED, INTERRUPTED = 2, 3, 130
+
+app = typer.Typer(
+    help="Structure-preserving dynamics of multibody systems: variational integrators from a model file.",
+    epilog="Start with: mbvi run models/lagrange_top.yaml",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (YAML).", show_default=False)]
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app(prog_name="mbvi")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"mbvi {mbvi.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    model: ModelPath,
+    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="Name of a scheme; see `mbvi schemes`.")] = None,
+    step: Annotated[
+        str | None, typer.Option(metavar="SECONDS", help="Step size, a number or an expression such as 1/120.")
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="SECONDS", help="Simulated time, a number or an expression.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Trajectory file; by default MODEL's name with .h5, here.")
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, metavar="K", help="Store every K-th state.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing trajectory file.")] = False,
+) -> None:
+    """Run a model, report how it went, and write the trajectory."""
+    with _one_line_errors():
+        from mbvi.trajectory import check_output
+
+        described = mbvi.load(model)
+        path = check_output(out or Path(f"{model.stem}.h5"), force)
+        values = {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
+        try:
+            with _progress(described.name) as progress:
+                trajectory = mbvi.simulate(described, scheme, every=every, progress=progress, **values)
+        except StepError as error:
+            error.trajectory.save(path, force)
+            _complain(str(error).replace("error.trajectory", str(path)))
+            raise typer.Exit(FAILED) from None
+        trajectory.save(path, force)
+        typer.echo(_written(trajectory, path))
+
+
+@app.command()
+def check(model: ModelPath) -> None:
+    """Validate a model and describe it: its graph, coordinates, constants of motion, and what is odd."""
+    with _one_line_errors():
+        from mbvi.report import check_report
+        from mbvi.system.initial import initial_momentum
+
+        described = mbvi.load(model)
+        system = mbvi.assemble(described)
+        initial_momentum(system, system.initial_q, system.initial_v)
+        typer.echo(check_report(described, system))
+
+
+@app.command()
+def schemes() -> None:
+    """List the schemes with their order and source."""
+    from mbvi.report import scheme_table
+
+    typer.echo(scheme_table())
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of model files, for editors."""
+    from mbvi.model.file import schema_text
+
+    typer.echo(schema_text(), nl=False)
+
+
+def _written(trajectory: Trajectory, path: Path) -> str:
+    from mbvi.report import count, file_size, run_report
+
+    written = f"{count(len(trajectory), 'state')} written to {path} ({file_size(path.stat().st_size)})"
+    return f"{run_report(trajectory)}\n\n{written}"
+
+
+def _number(text: str | None, option: str, model: Model) -> float | None:
+    """The value of an option, which may use the model's parameters."""
+    if text is None:
+        return None
+    try:
+        return float(mbvi.evaluate(text, model.resolved().parameters))
+    except ModelError as error:
+        raise ModelError(f"{option}: {error}") from None
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    try:
+        yield
+    except ModelError as error:
+        _complain(str(error))
+        raise typer.Exit(WRONG) from None
+    except KeyboardInterrupt:
+        _complain("interrupted; nothing was written")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _complain(message: str) -> None:
+    typer.echo(message, err=True)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[int, int], Any] | None]:
+    """A progress bar on stderr, if that is a terminal; a function of steps done and steps that moves it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("steps"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, steps: bar.update(task, completed=done, total=steps)

@@ -1,0 +1,410 @@
+"""What `mbvi run`, `mbvi check` and `mbvi schemes` print: plain text from a trajectory, a model or the catalogue.
+
+Nothing heavy is imported here: what needs numba comes in by the arguments, or by a name of `mbvi` when it is first used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import mbvi
+from mbvi.model.expressions import names_in
+from mbvi.schemes.catalog import SCHEMES
+
+if TYPE_CHECKING:
+    from mbvi.analysis.symmetry import Invariant
+    from mbvi.model import Model
+    from mbvi.system.system import System
+    from mbvi.trajectory import Trajectory
+
+Array = np.ndarray
+FEWEST_STATES = 10
+MOST_BINS = 1 << 16
+SIGNIFICANT = 3.0
+AT_REST = 1e-10
+
+# ------------------------------------------------------------------------------------------------- text
+
+
+def aligned(rows: Iterable[Sequence[str]], indent: str = "", right: Sequence[int] = ()) -> list[str]:
+    """Rows of cells as lines with aligned columns; those numbered in `right` are flush right.
+
+    Examples
+    --------
+    >>> print(*aligned([("a", "1"), ("bcd", "20")], right=[1]), sep="\\n")
+    a     1
+    bcd  20
+    """
+    rows = [tuple(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return lines
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things: 1 step, 2 steps, no steps."""
+    first, *rest = noun.split(" ")
+    return " ".join([str(number or "no"), first if number == 1 else first + "s", *rest])
+
+
+def file_size(size: int) -> str:
+    """A number of bytes: 97.0 kB."""
+    return f"{rounded(size / 1e6)} MB" if size >= 1e6 else f"{rounded(size / 1e3)} kB"
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """A number to so many digits, without an exponent: 312 000.
+
+    Examples
+    --------
+    >>> rounded(312345.6), rounded(3.14159), rounded(0.0123456)
+    ('312 000', '3.14', '0.0123')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{round(value, places):,.{max(places, 0)}f}".replace(",", " ")
+
+
+# ------------------------------------------------------------------------------------------------ trend
+
+
+class Trend(NamedTuple):
+    """Slope [1/s] of a least-squares line over time and its standard error, which allows for correlated values."""
+
+    slope: float
+    error: float
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the slope is more than three standard errors."""
+        return abs(self.slope) > SIGNIFICANT * self.error
+
+    def __str__(self) -> str:
+        """As (1.2 ± 3.4)e-15 per second."""
+        size = max(abs(self.slope), self.error)
+        if size == 0:
+            return "0 per second"
+        exponent = math.floor(math.log10(size))
+        slope, error = (round(value / 10.0**exponent, 1) + 0.0 for value in self)  # without a negative zero
+        return f"({slope:.1f} ± {error:.1f})e{exponent:+03d} per second"
+
+
+def fit_trend(t: Array, values: Array) -> Trend:
+    """The linear trend of values (N,) over times t (N,).
+
+    An energy error oscillates, so that its values are not independent: the variance of the slope is σ² τ / Σ (t − t̄)², where
+    σ² is that of the residuals, and τ = 1 + 2 Σ ρ_k their correlation time, ρ_k the autocorrelation up to its first zero.
+
+    Examples
+    --------
+    >>> t = np.linspace(0.0, 100.0, 1001)
+    >>> fit_trend(t, np.sin(2.0 * t)).is_significant
+    False
+    >>> fit_trend(t, np.sin(2.0 * t) + 0.1 * t).is_significant
+    True
+    """
+    size = -(-len(t) // MOST_BINS)
+    whole = len(t) // size * size
+    x, y = (each[:whole].reshape(-1, size).mean(axis=1) for each in (t, values))
+    x, y = x - x.mean(), y - y.mean()
+    slope = float(x @ y / (x @ x))
+    residual = y - slope * x
+    variance = float(residual @ residual) / (len(x) - 2)
+    return Trend(slope, math.sqrt(variance * _correlation_time(residual) / float(x @ x)))
+
+
+def _correlation_time(residual: Array) -> float:
+    """τ = 1 + 2 Σ ρ_k up to the first zero of the autocorrelation ρ, in numbers of values."""
+    n = len(residual)
+    spectrum = np.fft.rfft(residual, 2 * n)
+    correlation = np.fft.irfft(spectrum * spectrum.conj())[:n]
+    if correlation[0] <= 0:
+        return 1.0
+    correlation /= correlation[0]
+    first = int(np.argmax(correlation <= 0)) or n
+    return 1.0 + 2.0 * float(correlation[1:first].sum())
+
+
+# ---------------------------------------------------------------------------------------------- a run
+
+
+def run_report(trajectory: Trajectory) -> str:
+    """What was run, what it cost, and how well it kept what the system conserves."""
+    lines = [trajectory.system.name, ""]
+    lines += aligned(_run_rows(trajectory))
+    if trajectory.momenta():
+        lines += ["", *_momenta(trajectory)]
+    return "\n".join(lines)
+
+
+def _run_rows(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+    statistics, scheme = trajectory.statistics, trajectory.scheme
+    yield "system", _dimensions(trajectory.system)
+    yield "scheme", f"{scheme.name}, order {scheme.order}"
+    yield "step", f"{trajectory.step:.6g} s, {count(statistics.steps, 'step')} to t = {_end(trajectory):.6g} s"
+    if statistics.steps and statistics.seconds > 0:
+        per_step = statistics.seconds / statistics.steps
+        yield "speed", f"{rounded(1 / per_step)} steps per second, {rounded(1e6 * per_step)} µs per step"
+    if statistics.steps:
+        each = statistics.iterations / statistics.steps
+        where = "step" if len(scheme.fractions) == 1 else "substep"
+        yield "iterations", f"{each:.1f} per step, at most {statistics.most_iterations} in a {where}"
+    yield from _energy_rows(trajectory)
+    if trajectory.system.constraint_count:
+        yield "constraints", f"largest residual {trajectory.constraint_residual().max():.1e}"
+
+
+def _end(trajectory: Trajectory) -> float:
+    return float(trajectory.t[0] + trajectory.step * trajectory.statistics.steps)
+
+
+def _dimensions(system: System) -> str:
+    parts = [
+        count(system.degrees_of_freedom, "degree of freedom"),
+        count(len(system.coordinate_names), "coordinate"),
+        count(system.constraint_count, "constraint"),
+    ]
+    return ", ".join(parts)
+
+
+def _energy_rows(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+    energy = trajectory.energy()
+    if not trajectory.system.is_conservative:
+        yield "energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end; not conserved: forces do work"
+        return
+    yield "energy", f"{energy[0]:.6g} J at the start"
+    error = energy_error(trajectory)
+    text = f"at most {np.abs(error).max():.1e} of the largest kinetic energy"
+    if len(error) >= FEWEST_STATES:
+        trend = fit_trend(trajectory.t, error)
+        text += f"; {'trend' if trend.is_significant else 'no trend'}: {trend}"
+    yield "energy error", text
+
+
+def energy_error(trajectory: Trajectory) -> Array:
+    """Energy less that at the start, by the largest kinetic energy (N + 1,): unlike the energy itself, this does not
+    depend on where the potential is zero."""
+    energy, scale = trajectory.energy(), float(trajectory.kinetic_energy().max())
+    return (energy - energy[0]) / (scale if scale > 0 else 1.0)
+
+
+def _momenta(trajectory: Trajectory) -> list[str]:
+    rows = [("conserved momentum", "at the start", "largest drift", "")]
+    units = [momentum_unit(each, trajectory.system.coordinate_units) for each in trajectory.invariants]
+    for (name, values), unit in zip(trajectory.momenta().items(), units, strict=True):
+        rows.append((name, f"{values[0]:.6g}", f"{np.abs(values - values[0]).max():.1e}", unit))
+    return aligned(rows, right=[1, 2])
+
+
+def momentum_unit(invariant: Invariant, units: Sequence[str]) -> str:
+    """The unit of a conserved momentum, or nothing where coordinates have none."""
+    used = {units[i] for i in np.flatnonzero(np.any(invariant.A, axis=1) | (invariant.b != 0))}
+    return {"m": "kg m/s", "rad": "kg m²/s", "-": "kg m²/s"}.get(used.pop(), "") if len(used) == 1 else ""
+
+
+# -------------------------------------------------------------------------------------------- a check
+
+
+def check_report(model: Model, system: System) -> str:
+    """What a model is: its graph, coordinates, bodies, forces, what it conserves, and what is odd."""
+    lines = [model.name, *([model.description] if model.description else [])]
+    parts = [
+        ("Bodies and joints", mbvi.describe_tree(model).splitlines()),
+        ("Coordinates", _coordinate_table(system)),
+        ("Bodies", _body_table(model)),
+        ("Forces", _force_table(model)),
+        ("Dynamics", _dynamics(system)),
+        ("Run", [_run_line(model)]),
+        ("Odd", [f"- {text}" for text in oddities(model, system)]),
+    ]
+    for title, part in parts:
+        if part:
+            lines += ["", title, *(f"  {line}" for line in part)]
+    return "\n".join(lines)
+
+
+def _coordinate_table(system: System) -> list[str]:
+    rows = [("name", "unit", "at the start", "rate at the start")]
+    for name, unit, q, v in zip(
+        system.coordinate_names, system.coordinate_units, system.initial_q, system.initial_v, strict=True
+    ):
+        rows.append((name, unit, f"{q:.6g}", f"{v:.6g}"))
+    return aligned(rows, right=[2, 3])
+
+
+def _body_table(model: Model) -> list[str]:
+    rows = [("name", "mass [kg]", "centre of mass [m]")]
+    for name, body in model.resolved().bodies.items():
+        properties = mbvi.mass_properties(body, model.folder)
+        center = _vector(properties.center_of_mass) if properties.mass else "-"
+        rows.append((name, f"{properties.mass:.6g}", center))
+    return aligned(rows, right=[1])
+
+
+def _vector(values: Iterable[float]) -> str:
+    return f"({', '.join(f'{value:.4g}' for value in values)})"
+
+
+def _force_table(model: Model) -> list[str]:
+    resolved = model.resolved()
+    rows = [("gravity", "", f"{_vector(resolved.gravity)} m/s²")] if any(resolved.gravity) else []
+    rows += [(name, force.type, _acts_on(force)) for name, force in resolved.forces.items()]
+    return aligned(rows)
+
+
+def _acts_on(force: Any) -> str:
+    match force.type:
+        case "joint_spring" | "joint_damper" | "joint_force":
+            return f"{force.joint}.{force.coordinate}"
+        case "spring" | "damper":
+            return f"between {force.body_a} and {force.body_b}"
+        case "force":
+            return f"on {force.body} at {_vector(force.point)}, along the axes of {_axes(force)}"
+    return f"on {force.body}, along the axes of {_axes(force)}"
+
+
+def _axes(force: Any) -> str:
+    return "the world" if force.frame == "world" else "the body"
+
+
+def _dynamics(system: System) -> list[str]:
+    q, v = system.initial_q, system.initial_v
+    energy = f"{system.energy(q, v):.6g} J at the start"
+    why = "conserved" if system.is_conservative else "not conserved: forces do work"
+    rows = [("system", _dimensions(system), ""), ("energy", energy, why)]
+    p, f = system.gradient(q, v)
+    for invariant in mbvi.find_invariants(system) if np.isfinite(f).all() else ():
+        unit = momentum_unit(invariant, system.coordinate_units)
+        rows.append((invariant.name, f"{invariant.value(q, p):.6g} {unit} at the start".replace("  ", " "), "conserved"))
+    first, *rest = rows
+    return [f"{first[1]}", *aligned(rest)]
+
+
+def _run_line(model: Model) -> str:
+    run = model.resolved().simulation
+    return f"{run.scheme}, step {run.step:.6g} s, duration {run.duration:.6g} s: {count(_steps(model), 'step')}"
+
+
+def _steps(model: Model) -> int:
+    run = model.resolved().simulation
+    return max(1, math.ceil(run.duration / run.step * (1.0 - 1e-12)))
+
+
+# ------------------------------------------------------------------------------------------------- odd
+
+
+def oddities(model: Model, system: System) -> list[str]:
+    """What is allowed, but may not be meant."""
+    resolved = model.resolved()
+    found = [*_idle_parameters(model), *_odd_gravity(resolved), *_odd_forces(resolved, system)]
+    for name, body in resolved.bodies.items():
+        if not mbvi.mass_properties(body, model.folder).mass:
+            found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")
+    if resolved.simulation.scheme not in SCHEMES:
+        found.append(f"simulation.scheme: no scheme {resolved.simulation.scheme!r}; `mbvi schemes` lists all")
+    end = _steps(model) * resolved.simulation.step
+    if abs(end - resolved.simulation.duration) > 1e-9 * end:
+        found.append(f"simulation.duration: not a multiple of the step; the run ends at t = {end:.6g} s")
+    if _is_at_rest(system, end):
+        found.append("initial: at rest in an equilibrium; nothing will move")
+    return found
+
+
+def _idle_parameters(model: Model) -> Iterator[str]:
+    used = {name for text in _expressions(model) for name in names_in(text)}
+    for name in model.parameters:
+        if name not in used:
+            yield f"parameters.{name}: nothing uses it"
+
+
+def _expressions(element: Any) -> Iterator[str]:
+    """All texts of a model that are expressions, as far as fields tell."""
+    if isinstance(element, dict):
+        element = tuple(element.values())
+    if isinstance(element, tuple):
+        for item in element:
+            yield from _expressions(item)
+    for key, field in getattr(type(element), "model_fields", {}).items():
+        value = getattr(element, key)
+        kinds = [item.name for item in field.metadata if hasattr(item, "or_world")]
+        if kinds and kinds[0] != "name" or key == "parameters":
+            yield from _texts(value)
+        elif not kinds:
+            yield from _expressions(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    else:
+        yield from _expressions(value)
+
+
+def _odd_gravity(model: Model) -> Iterator[str]:
+    size = float(np.linalg.norm(model.gravity))
+    if size > 100 or 0 < size < 0.01:
+        yield f"gravity: {size:.6g} m/s²; lengths are in metres and times in seconds"
+
+
+def _odd_forces(model: Model, system: System) -> Iterator[str]:
+    """Forces that do nothing, that drive instead of damping, or that have no direction at the start."""
+    for name, force in model.forces.items():
+        where = f"forces.{name}"
+        ends = [getattr(force, key) for key in ("body", "body_a", "body_b") if hasattr(force, key)]
+        links = [system.frames[body].link for body in ends]
+        if links == [-1]:
+            yield f"{where}: no effect, since {ends[0]} is welded to the world"
+        elif len(links) == 2 and links[0] == links[1]:
+            yield f"{where}: no effect, since {ends[0]} and {ends[1]} do not move against each other"
+        elif len(links) == 2 and (force.type == "damper" or force.rest_length) and not _distance(force, system):
+            yield f"{where}: its ends coincide at the start, where its direction is not defined"
+        if getattr(force, "damping", 0.0) < 0:
+            yield f"{where}: negative damping; it drives"
+        if getattr(force, "stiffness", 0.0) < 0:
+            yield f"{where}: negative stiffness; it pushes away"
+
+
+def _distance(force: Any, system: System) -> float:
+    ends = []
+    for body, point in ((force.body_a, force.point_a), (force.body_b, force.point_b)):
+        places, rotations = system.poses(body, system.initial_q[None])
+        ends.append(places[0] + rotations[0] @ np.array(point))
+    return float(np.linalg.norm(ends[1] - ends[0]))
+
+
+def _is_at_rest(system: System, end: float) -> bool:
+    """Whether nothing moves at the start, and nothing pushes then or at some later times."""
+    q, v = system.initial_q, system.initial_v
+    times = (0.0, *(end * fraction for fraction in (0.1234, 0.3456, 0.5678, 0.7891)))
+    return not v.any() and all(np.abs(system.acceleration(q, v, t)).max() < AT_REST for t in times)
+
+
+# --------------------------------------------------------------------------------------------- schemes
+
+
+def scheme_table() -> str:
+    """All schemes, and below them their sources."""
+    sources = list(dict.fromkeys(scheme.source for scheme in SCHEMES.values()))
+    rows = [("name", "order", "substeps", "symmetric", "source", "description")]
+    for scheme in SCHEMES.values():
+        symmetric = "yes" if scheme.is_symmetric else "no"
+        number = f"[{sources.index(scheme.source) + 1}]"
+        substeps = str(len(scheme.fractions))
+        rows.append((scheme.name, str(scheme.order), substeps, symmetric, number, scheme.description))
+    notes = [f"[{i}] {source}" for i, source in enumerate(sources, 1)]
+    return "\n".join([*aligned(rows, right=[1, 2]), "", *notes])

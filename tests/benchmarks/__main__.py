@@ -1,0 +1,210 @@
+"""Measure mbvi beside its peers: `python -m tests.benchmarks [--json FILE] [NAME …]`.
+
+Every figure is taken in one run, interleaved with its peer's, as the best of several repeats; a ratio is what counts, since
+machines differ and are noisy. A peer that is not installed is reported as missing. Nothing here asserts a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+
+import mbvi
+from tests.benchmarks import peers
+
+ROOT = Path(__file__).parents[2]
+REPEATS = 7
+
+
+def best(measures: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """The smallest of several interleaved repeats of each measure."""
+    results: dict[str, list[float]] = {name: [] for name in measures}
+    for _ in range(REPEATS):
+        for name, measure in measures.items():
+            results[name].append(measure())
+    return {name: min(values) for name, values in results.items()}
+
+
+def step_cost(system: mbvi.System, scheme: str, step: float, duration: float) -> Callable[[], float]:
+    """Measures the wall time per step [µs], converged to round-off, compilation left out."""
+
+    def measure() -> float:
+        statistics = mbvi.simulate(system, scheme, step=step, duration=duration).statistics
+        return 1e6 * statistics.seconds / statistics.steps
+
+    return measure
+
+
+def chain(n: int) -> mbvi.System:
+    """A chain of n rods of 0.2 m and 1 kg about y, released from horizontal."""
+    model = mbvi.load(ROOT / "models" / "chain_10.yaml")
+    rod, hinge = model.bodies["rod1"], model.joints["hinge1"]
+    bodies = {f"rod{i}": rod for i in range(1, n + 1)}
+    joints = {"hinge1": hinge}
+    for i in range(2, n + 1):
+        joints[f"hinge{i}"] = model.joints["hinge2"].model_copy(update={"parent": f"rod{i - 1}", "child": f"rod{i}"})
+    return mbvi.assemble(mbvi.Model(name=f"chain of {n}", parameters=model.parameters, bodies=bodies, joints=joints))
+
+
+def targets() -> list[dict]:
+    """Cost per step of the double pendulum and of the chain of 10 rods."""
+    pendulum = mbvi.assemble(mbvi.load(ROOT / "models" / "double_pendulum.yaml"))
+    rods = mbvi.assemble(mbvi.load(ROOT / "models" / "chain_10.yaml"))
+    costs = best(
+        {
+            "double pendulum, simpson, 10 ms": step_cost(pendulum, "simpson", 0.01, 100.0),
+            "chain of 10 rods, midpoint, 1 ms": step_cost(rods, "midpoint", 0.001, 2.0),
+            "chain of 10 rods, simpson, 5 ms": step_cost(rods, "simpson", 0.005, 2.0),
+        }
+    )
+    return [{"case": case, "µs per step": cost} for case, cost in costs.items()]
+
+
+def chains() -> list[dict]:
+    """Cost per step of chains of n rods beside MuJoCo's."""
+    rows = []
+    for n in (2, 5, 10, 20, 50, 100):
+        system = chain(n)
+        measures = {
+            "midpoint, 1 ms": step_cost(system, "midpoint", 0.001, 0.2),
+            "simpson, 5 ms": step_cost(system, "simpson", 0.005, 1.0),
+        }
+        theirs = peers.mujoco_chain(n)
+        if theirs is None:
+            rows.append({"rods": n} | best(measures) | {"MuJoCo": "missing"})
+            continue
+        costs = best(measures | theirs)
+        costs["midpoint / Euler"] = costs["midpoint, 1 ms"] / costs["MuJoCo Euler"]
+        costs["simpson / RK4"] = costs["simpson, 5 ms"] / costs["MuJoCo RK4"]
+        rows.append({"rods": n} | costs)
+    return rows
+
+
+def evaluations() -> list[dict]:
+    """One evaluation of L_q and L_v, and of all second derivatives, beside Pinocchio's RNEA and its derivatives."""
+    rows = []
+    for n in (5, 20, 100):
+        measures = peers.mbvi_evaluations(chain(n))
+        theirs = peers.pinocchio_evaluations(n)
+        row = {"rods": n} | best(measures | (theirs or {}))
+        if theirs is None:
+            row["Pinocchio"] = "missing"
+        else:
+            row["gradient / RNEA"] = row["gradient"] / row["RNEA"]
+            row["second derivatives / RNEA derivatives"] = row["second derivatives"] / row["RNEA derivatives"]
+        rows.append(row)
+    return rows
+
+
+def long_runs() -> list[dict]:
+    """A million steps: energy error, its trend over the whole run, and the drift of the conserved momenta."""
+    rows = []
+    for name, scheme, step in (
+        ("double_pendulum", "simpson", 0.01),
+        ("lagrange_top", "simpson", 0.005),
+        ("double_pendulum", "gauss4", 0.02),
+    ):
+        system = mbvi.assemble(mbvi.load(ROOT / "models" / f"{name}.yaml"))
+        trajectory = mbvi.simulate(system, scheme, step=step, duration=1e6 * step, every=100)
+        energy = trajectory.energy()
+        error = energy / energy[0] - 1.0
+        size = len(error) // 100 * 100
+        means = error[:size].reshape(100, -1).mean(axis=1)
+        fit, covariance = np.polyfit(np.linspace(0, 1, 100), means, 1, cov=True)
+        drift = max((np.ptp(J) / np.abs(J).max() for J in trajectory.momenta().values()), default=float("nan"))
+        rows.append(
+            {
+                "case": f"{name}, {scheme}, {step} s",
+                "largest energy error": np.abs(error).max(),
+                "trend over the run": fit[0],
+                "± standard error": np.sqrt(covariance[0, 0]),
+                "drift of momenta": drift,
+            }
+        )
+    return rows
+
+
+def start_up() -> list[dict]:
+    """Wall times as a user feels them: import, the first run ever, the second."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "XDG_CACHE_HOME": folder}
+
+        def seconds(*command: str) -> float:
+            began = time.perf_counter()
+            subprocess.run(command, check=True, env=environment, cwd=folder, capture_output=True)
+            return time.perf_counter() - began
+
+        run = (sys.executable, "-m", "mbvi", "run", str(ROOT / "models" / "lagrange_top.yaml"), "--force")
+        python = min(seconds(sys.executable, "-c", "pass") for _ in range(3))
+        imported = min(seconds(sys.executable, "-c", "import mbvi") for _ in range(3))
+        rows = [{"case": "import mbvi, less Python itself", "s": imported - python}]
+        rows.append({"case": "first mbvi run, all compilation included", "s": seconds(*run)})
+        rows.append({"case": "second mbvi run", "s": min(seconds(*run) for _ in range(3))})
+    return rows
+
+
+BENCHMARKS = {
+    "targets": targets,
+    "chains": chains,
+    "evaluations": evaluations,
+    "long_runs": long_runs,
+    "start_up": start_up,
+}
+
+
+def environment() -> dict[str, str]:
+    """Machine and versions."""
+    found = {"machine": platform.processor() or platform.machine(), "python": platform.python_version()}
+    for package in ("mbvi", "numpy", "numba", "mujoco", "pin"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found
+
+
+def show(rows: list[dict]) -> None:
+    """Print rows as a table."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[_cell(row.get(key, "")) for key in keys] for row in rows]
+    widths = [max(len(key), *(len(row[i]) for row in cells)) for i, key in enumerate(keys)]
+    for row in [keys, *cells]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def main() -> None:
+    """Run the named benchmarks, or all."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; all if none is given")
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    options = parser.parse_args()
+    for name in options.names:
+        if name not in BENCHMARKS:
+            parser.error(f"expected one of {', '.join(BENCHMARKS)}, found {name}")
+    results: dict = {"environment": environment()}
+    print(", ".join(f"{key} {value}" for key, value in results["environment"].items()))
+    for name in options.names or BENCHMARKS:
+        print(f"\n{BENCHMARKS[name].__doc__}")
+        results[name] = BENCHMARKS[name]()
+        show(results[name])
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1, default=float))
+
+
+if __name__ == "__main__":
+    main()

@@ -27,6 +27,7 @@ from mbvi.kernels.dense import cholesky, cholesky_solve, lu, lu_solve
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System, kernel, solver_kernel
 from mbvi.kernels.packed import Packed
+from mbvi.kernels.tree import SWEEP_WIDTH
 
 EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
@@ -75,6 +76,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         R=np.zeros(N),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
+        rows=np.full((m, len(system.links), SWEEP_WIDTH), np.nan),
         node_p=np.zeros((m, n)),
         node_f=np.zeros((m, n)),
         g=np.zeros(k),
@@ -141,7 +143,7 @@ def fill_residual(system, scheme, work, space, t, h):
     for i in range(m):
         node_p, node_f, weight = space.node_p[i], space.node_f[i], scheme.b[i]
         fill_node(space.node_q, space.node_v, space, scheme, i, h)
-        fill_gradient(node_p, node_f, system, work, t + scheme.c[i] * h, space.node_q, space.node_v)
+        fill_gradient(node_p, node_f, space.rows[i], system, work, t + scheme.c[i] * h, space.node_q, space.node_v)
         for a in range(n):
             size = max(size, abs(node_p[a]))
             node_p[a] *= weight

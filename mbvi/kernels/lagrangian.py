@@ -33,7 +33,7 @@ def make_work(system: System) -> Work:
     """Workspace for the evaluation of a system."""
     n, k, count = system.n, system.k, len(system.links)
     return Work(
-        row=np.zeros((count, SWEEP_WIDTH)),
+        row=np.full((count, SWEEP_WIDTH), np.nan),
         world=np.zeros((count, WORLD_WIDTH)),
         wrench=np.zeros((count, 6)),
         S=np.zeros((n, 6)),
@@ -57,10 +57,10 @@ def make_work(system: System) -> Work:
 
 
 @kernel
-def fill_gradient(p, f, system, work, t, q, v):
-    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
+def fill_gradient(p, f, row, system, work, t, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v); row (L, 32) is work of the sweep, work.row or a node's own."""
     if system.is_tree == 1:
-        fill_gradient_tree(p, f, work.row, system.links, system.geometry, system.gravity, q, v)
+        fill_gradient_tree(p, f, row, system.links, system.geometry, system.gravity, q, v)
         if system.joint_forces.shape[0] > 0:
             add_joint_forces(f, system, work.stack, t, q, v)
         if system.body_forces.shape[0] > 0:
@@ -159,7 +159,7 @@ def fill_energies(kinetic, potentials, p, system, work, t, q, v):
     q, v                  (states, n)
     """
     for i in range(q.shape[0]):
-        fill_gradient(p[i], work.base, system, work, t[i], q[i], v[i])
+        fill_gradient(p[i], work.base, work.row, system, work, t[i], q[i], v[i])
         total = 0.0
         for a in range(system.n):
             total += v[i, a] * p[i, a]

@@ -49,8 +49,9 @@ from mbvi.kernels.rotation import (
 
 # Columns of a sweep's row (L, 32): cosine and sine of the joint angle, twist, gravity in the link's frame,
 # composite momentum [angular; linear], composite first moment, and the nine entries of a quaternion's rotation.
-COSINE, SINE, OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION = (
-    0, 1, 2, 5, 8, 11, 14, 17, 20,
+# The angle itself tells whether they are still those of this q: at a node that is the step's start they are.
+COSINE, SINE, OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION, ANGLE = (
+    0, 1, 2, 5, 8, 11, 14, 17, 20, 29,
 )  # fmt: skip
 SWEEP_WIDTH = 32
 
@@ -100,8 +101,9 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
                 uy -= wx * d
                 uz += v[dof] * geometry[i, PITCH]
             if kind != PRISMATIC:
-                c, s = math.cos(q[dof]), math.sin(q[dof])
-                row[i, COSINE], row[i, SINE] = c, s
+                if q[dof] != row[i, ANGLE]:
+                    row[i, ANGLE], row[i, COSINE], row[i, SINE] = q[dof], math.cos(q[dof]), math.sin(q[dof])
+                c, s = row[i, COSINE], row[i, SINE]
                 wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
                 ux, uy = c * ux + s * uy, c * uy - s * ux
                 gx, gy = c * gx + s * gy, c * gy - s * gx

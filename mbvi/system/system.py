@@ -121,7 +121,8 @@ class System:
     def gradient(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array]:
         """∂L/∂v and ∂L/∂q + F, (n,) each: the momentum and the force of the Lagrangian with all other forces."""
         p, f = np.zeros(self.dimension), np.zeros(self.dimension)
-        kernels.fill_gradient(p, f, self.arrays, self.work, t, self._vector(q, "q"), self._vector(v, "v"))
+        work = self.work
+        kernels.fill_gradient(p, f, work.row, self.arrays, work, t, self._vector(q, "q"), self._vector(v, "v"))
         return p, f
 
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array, Array, Array]:

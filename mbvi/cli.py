@@ -1,4 +1,4 @@
-"""The command line: `mbvi run`, `check`, `schemes`, `schema`. Every command is one call of the API and one of the report.
+"""The command line: `mbvi run`, `check`, `schemes`, `schema`; each is a call of the API and one of the report.
 
 Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed; 130 for Ctrl-C.
 """
@@ -162,7 +162,7 @@ def _progress(name: str) -> Iterator[Callable[[int, int], Any] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("steps"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    text = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("steps")
+    with Progress(*text, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, steps: bar.update(task, completed=done, total=steps)

@@ -1,13 +1,12 @@
 """What `mbvi run`, `mbvi check` and `mbvi schemes` print: plain text from a trajectory, a model or the catalogue.
 
-Nothing heavy is imported here: what needs numba comes in by the arguments, or by a name of `mbvi` when it is first used.
+Nothing heavy is imported here: what needs numba comes in by arguments, or by a name of `mbvi` when it is first used.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -104,8 +103,9 @@ class Trend(NamedTuple):
 def fit_trend(t: Array, values: Array) -> Trend:
     """The linear trend of values (N,) over times t (N,).
 
-    An energy error oscillates, so that its values are not independent: the variance of the slope is σ² τ / Σ (t − t̄)², where
-    σ² is that of the residuals, and τ = 1 + 2 Σ ρ_k their correlation time, ρ_k the autocorrelation up to its first zero.
+    An energy error oscillates, so that its values are not independent: the variance of the slope is σ² τ / Σ (t − t̄)²,
+    where σ² is that of the residuals, and τ = 1 + 2 Σ ρ_k their correlation time, ρ_k the autocorrelation up to its
+    first zero.
 
     Examples
     --------
@@ -194,8 +194,10 @@ def _energy_rows(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
 
 
 def energy_error(trajectory: Trajectory) -> Array:
-    """Energy less that at the start, by the largest kinetic energy (N + 1,): unlike the energy itself, this does not
-    depend on where the potential is zero."""
+    """Energy less that at the start, divided by the largest kinetic energy, (N + 1,).
+
+    Unlike an error divided by the energy, this does not depend on where the potential is zero.
+    """
     energy, scale = trajectory.energy(), float(trajectory.kinetic_energy().max())
     return (energy - energy[0]) / (scale if scale > 0 else 1.0)
 
@@ -210,7 +212,7 @@ def _momenta(trajectory: Trajectory) -> list[str]:
 
 def momentum_unit(invariant: Invariant, units: Sequence[str]) -> str:
     """The unit of a conserved momentum, or nothing where coordinates have none."""
-    used = {units[i] for i in np.flatnonzero(np.any(invariant.A, axis=1) | (invariant.b != 0))}
+    used = {units[int(i)] for i in np.flatnonzero(np.any(invariant.A, axis=1) | (invariant.b != 0))}
     return {"m": "kg m/s", "rad": "kg m²/s", "-": "kg m²/s"}.get(used.pop(), "") if len(used) == 1 else ""
 
 
@@ -236,7 +238,7 @@ def check_report(model: Model, system: System) -> str:
 
 
 def _coordinate_table(system: System) -> list[str]:
-    rows = [("name", "unit", "at the start", "rate at the start")]
+    rows = [("name", "unit", "at the start", "rate at the start")] if system.dimension else []
     for name, unit, q, v in zip(
         system.coordinate_names, system.coordinate_units, system.initial_q, system.initial_v, strict=True
     ):
@@ -253,8 +255,8 @@ def _body_table(model: Model) -> list[str]:
     return aligned(rows, right=[1])
 
 
-def _vector(values: Iterable[float]) -> str:
-    return f"({', '.join(f'{value:.4g}' for value in values)})"
+def _vector(values: Iterable[Any]) -> str:
+    return f"({', '.join(f'{float(value):.4g}' for value in values)})"
 
 
 def _force_table(model: Model) -> list[str]:
@@ -285,21 +287,24 @@ def _dynamics(system: System) -> list[str]:
     why = "conserved" if system.is_conservative else "not conserved: forces do work"
     rows = [("system", _dimensions(system), ""), ("energy", energy, why)]
     p, f = system.gradient(q, v)
-    for invariant in mbvi.find_invariants(system) if np.isfinite(f).all() else ():
-        unit = momentum_unit(invariant, system.coordinate_units)
-        rows.append((invariant.name, f"{invariant.value(q, p):.6g} {unit} at the start".replace("  ", " "), "conserved"))
+    for invariant in mbvi.find_invariants(system) if f.size and np.isfinite(f).all() else ():
+        value = f"{invariant.value(q, p):.6g} {momentum_unit(invariant, system.coordinate_units)}".rstrip()
+        rows.append((invariant.name, f"{value} at the start", "conserved"))
     first, *rest = rows
     return [f"{first[1]}", *aligned(rest)]
 
 
 def _run_line(model: Model) -> str:
-    run = model.resolved().simulation
-    return f"{run.scheme}, step {run.step:.6g} s, duration {run.duration:.6g} s: {count(_steps(model), 'step')}"
+    step, duration, steps = _run_of(model)
+    scheme = model.simulation.scheme
+    return f"{scheme}, step {step:.6g} s, duration {duration:.6g} s: {count(steps, 'step')}"
 
 
-def _steps(model: Model) -> int:
+def _run_of(model: Model) -> tuple[float, float, int]:
+    """Step [s], duration [s] and number of steps that a model asks for."""
     run = model.resolved().simulation
-    return max(1, math.ceil(run.duration / run.step * (1.0 - 1e-12)))
+    step, duration = float(run.step), float(run.duration)
+    return step, duration, max(1, math.ceil(duration / step * (1.0 - 1e-12)))
 
 
 # ------------------------------------------------------------------------------------------------- odd
@@ -314,10 +319,13 @@ def oddities(model: Model, system: System) -> list[str]:
             found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")
     if resolved.simulation.scheme not in SCHEMES:
         found.append(f"simulation.scheme: no scheme {resolved.simulation.scheme!r}; `mbvi schemes` lists all")
-    end = _steps(model) * resolved.simulation.step
-    if abs(end - resolved.simulation.duration) > 1e-9 * end:
+    step, duration, steps = _run_of(model)
+    end = steps * step
+    if abs(end - duration) > 1e-9 * end:
         found.append(f"simulation.duration: not a multiple of the step; the run ends at t = {end:.6g} s")
-    if _is_at_rest(system, end):
+    if not system.dimension:
+        found.append("joints: every body is welded to the world; nothing moves")
+    elif _is_at_rest(system, end):
         found.append("initial: at rest in an equilibrium; nothing will move")
     return found
 
@@ -339,7 +347,7 @@ def _expressions(element: Any) -> Iterator[str]:
     for key, field in getattr(type(element), "model_fields", {}).items():
         value = getattr(element, key)
         kinds = [item.name for item in field.metadata if hasattr(item, "or_world")]
-        if kinds and kinds[0] != "name" or key == "parameters":
+        if (kinds and kinds[0] != "name") or key == "parameters":
             yield from _texts(value)
         elif not kinds:
             yield from _expressions(value)
@@ -371,7 +379,7 @@ def _odd_forces(model: Model, system: System) -> Iterator[str]:
             yield f"{where}: no effect, since {ends[0]} is welded to the world"
         elif len(links) == 2 and links[0] == links[1]:
             yield f"{where}: no effect, since {ends[0]} and {ends[1]} do not move against each other"
-        elif len(links) == 2 and (force.type == "damper" or force.rest_length) and not _distance(force, system):
+        elif len(links) == 2 and getattr(force, "rest_length", True) and not _distance(force, system):
             yield f"{where}: its ends coincide at the start, where its direction is not defined"
         if getattr(force, "damping", 0.0) < 0:
             yield f"{where}: negative damping; it drives"

@@ -101,8 +101,8 @@ class Nameplate:
         if key.startswith("_"):
             raise AttributeError(key)
         raise ModelError(
-            f"{key}: expected a system, found only the name {self.name!r}: the trajectory's file cannot hold a system of "
-            "functions or symbols; build the system and pass it: mbvi.read(path, system=system)"
+            f"{key}: expected a system, found only the name {self.name!r}: the trajectory's file cannot hold a system "
+            "of functions or symbols; build the system and pass it: mbvi.read(path, system=system)"
         )
 
 
@@ -258,7 +258,8 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
             remedy = "choose another name, or overwrite it by force=True (--force)"
             raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")
         if not path.resolve().parent.is_dir():
-            raise ModelError(f"{path}: {wrong('a file in a folder', f'no folder {str(path.parent)!r}', 'make it first')}")
+            found = f"no folder {str(path.parent)!r}"
+            raise ModelError(f"{path}: {wrong('a file in a folder', found, 'make it first')}")
         _part(path).touch()
         _part(path).unlink()
     except OSError as error:
@@ -367,8 +368,11 @@ def _write_model(file: h5py.File, system: System) -> None:
 
 
 def _computed(trajectory: Trajectory) -> Stored:
-    """What is stored besides t, q and p. Nothing that cannot be computed, as velocities in a singular position, keeps a
-    run from being saved: it is then not a number, or missing."""
+    """What is stored besides t, q and p.
+
+    Nothing that cannot be computed, as velocities in a singular position, keeps a run from being saved: it is then not
+    a number, or missing.
+    """
     v = np.full_like(trajectory.q, np.nan)
     kinetic = potential = np.full(len(trajectory), np.nan)
     momenta: dict[str, Array] = {}
@@ -408,13 +412,13 @@ def _text_type() -> Any:
 
 
 def _trajectory(file: h5py.File, system: System | None, source: str) -> Trajectory:
-    numbers = json.loads(file.attrs["scheme_numbers"])
-    scheme = Tableau(**{key: tuple(value) if isinstance(value, list) else value for key, value in numbers.items()})
+    numbers: dict[str, Any] = json.loads(file.attrs["scheme_numbers"])
+    fields: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in numbers.items()}
     momenta = file["momenta"][()].T if "momenta" in file else []
     names = file["momentum"].asstr()[()] if "momenta" in file else []
     return Trajectory(
         system=_system(file, system, source),
-        scheme=scheme,
+        scheme=Tableau(**fields),
         step=float(file.attrs["step"]),
         every=int(file.attrs["every"]),
         t=file["t"][()],

@@ -19,26 +19,43 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 TOLERANCE = 1e-9
+MOST_COMBINED = 300
+"""Beyond so many candidates, only each by itself is tried."""
 
 
 @dataclass(frozen=True, eq=False)
 class Invariant:
-    """A conserved momentum J = p·(A q + b).
+    """A conserved momentum J = Σ p_part·ξ(q_part).
 
     Attributes
     ----------
     name : str
-    A : ndarray (n, n)
-    b : ndarray (n,)
+    parts : tuple of (int, ndarray)
+        First coordinate and, for a translation, a vector (1,): ξ = b; for a rotation of a quaternion, a matrix (4, 4): ξ = A q.
     """
 
     name: str
-    A: Array
-    b: Array
+    parts: tuple[tuple[int, Array], ...]
 
     def value(self, q: Array, p: Array) -> Array:
         """J at states q, p (..., n)."""
-        return np.einsum("...i,...i->...", p, q @ self.A.T + self.b)
+        total = np.zeros(q.shape[:-1])
+        for first, factor in self.parts:
+            place = slice(first, first + len(factor))
+            field = q[..., place] @ factor.T if factor.ndim == 2 else factor
+            total = total + np.sum(p[..., place] * field, axis=-1)
+        return total
+
+    def rate(self, q: Array, v: Array, p: Array, f: Array) -> float:
+        """dJ/dt = f·ξ(q) + p·A v at one state, f = ∂L/∂q + F."""
+        total = 0.0
+        for first, factor in self.parts:
+            place = slice(first, first + len(factor))
+            if factor.ndim == 1:
+                total += f[place] @ factor
+            else:
+                total += f[place] @ factor @ q[place] + p[place] @ factor @ v[place]
+        return float(total)
 
 
 def find_invariants(system: System) -> tuple[Invariant, ...]:
@@ -55,17 +72,22 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     """
     candidates = _candidates(system)
     rates = _rates(system, candidates)
-    scale = np.abs(rates).max(axis=0)
-    combinations = _null_space(rates / np.where(scale > 0, np.abs(rates).max(), 1.0))
+    scale = np.abs(rates).max(initial=0.0) or 1.0
     found = []
-    for weights in combinations:
+    for weights in _combinations(rates / scale):
         used = np.flatnonzero(weights)
-        terms = [_term(weights[i], candidates[i].name) for i in used]
-        name = " + ".join(terms).replace("+ -", "- ")
-        A = sum(weights[i] * candidates[i].A for i in used)
-        b = sum(weights[i] * candidates[i].b for i in used)
-        found.append(Invariant(name, A, b))
+        name = " + ".join(_term(weights[i], candidates[i].name) for i in used).replace("+ -", "- ")
+        parts = tuple((part[0], weights[i] * part[1]) for i in used for part in candidates[i].parts)
+        found.append(Invariant(name, parts))
     return tuple(found)
+
+
+def _combinations(rates: Array) -> Array:
+    """Weights (rows) of the combinations of candidates whose rates (states, candidates) vanish."""
+    count = rates.shape[1]
+    if count <= MOST_COMBINED:
+        return _null_space(rates)
+    return np.eye(count)[np.abs(rates).max(axis=0) <= TOLERANCE]
 
 
 def _term(weight: float, name: str) -> str:
@@ -77,20 +99,17 @@ def _term(weight: float, name: str) -> str:
 
 
 def _candidates(system: System) -> list[Invariant]:
-    n = system.dimension
     quaternions = _quaternions(system)
     inside = {first + i for first in quaternions for i in range(4)}
-    zero = np.zeros((n, n))
     found = [
-        Invariant(f"p({name})", zero, np.eye(n)[i]) for i, name in enumerate(system.coordinate_names) if i not in inside
+        Invariant(f"p({name})", ((i, np.ones(1)),)) for i, name in enumerate(system.coordinate_names) if i not in inside
     ]
     for first in quaternions:
         joint = system.coordinate_names[first].split(".")[0]
         for axis in range(3):
             for side, frame in (("left", "fixed"), ("right", "body")):
-                A = np.zeros((n, n))
-                A[first : first + 4, first : first + 4] = 0.5 * _product_matrix(axis, side)
-                found.append(Invariant(f"angular momentum ({joint}, {frame} {'xyz'[axis]})", A, np.zeros(n)))
+                name = f"angular momentum ({joint}, {frame} {'xyz'[axis]})"
+                found.append(Invariant(name, ((first, 0.5 * _product_matrix(axis, side)),)))
     return found
 
 
@@ -113,7 +132,7 @@ def _rates(system: System, candidates: list[Invariant]) -> Array:
     random = np.random.default_rng(1)
     n = system.dimension
     rows = []
-    for _ in range(2 * len(candidates) + 4):
+    for _ in range(min(2 * len(candidates) + 4, 2 * MOST_COMBINED)):
         q = system.initial_q + random.standard_normal(n)
         v = random.standard_normal(n)
         t = random.uniform(0.0, 10.0)
@@ -121,7 +140,7 @@ def _rates(system: System, candidates: list[Invariant]) -> Array:
             q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
             v[first : first + 4] -= (q[first : first + 4] @ v[first : first + 4]) * q[first : first + 4]
         p, f = system.gradient(q, v, t)
-        rows.append([f @ (each.A @ q + each.b) + p @ (each.A @ v) for each in candidates])
+        rows.append([each.rate(q, v, p, f) for each in candidates])
     return np.array(rows)
 
 

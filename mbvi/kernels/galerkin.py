@@ -22,6 +22,7 @@ import math
 
 import numpy as np
 
+from mbvi.kernels.articulated import factor_articulated, solve_articulated
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import cholesky, cholesky_solve, lu, lu_solve
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
@@ -37,6 +38,7 @@ MAX_HALVINGS = 12
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 10  # Broyden updates within one step
+ARTICULATED_FROM = 24  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
 RETRY = 16  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
@@ -190,24 +192,36 @@ def fill_constraint_residual(system, scheme, space, t, h):
 
 
 @kernel
+def is_articulated(system):
+    """Whether M is inverted by the articulated-body recursion, O(n), and not as a dense matrix."""
+    return system.is_tree == 1 and system.k == 0 and system.n >= ARTICULATED_FROM
+
+
+@kernel
 def factor_simplified(system, scheme, work, space, t, h):
     """Factor M at the middle of the predicted polynomial."""
     n = system.n
     s = scheme.K.shape[0]
     for a in range(n):
         space.node_q[a] = space.q[a] + 0.5 * space.z[(s - 1) * n + a]
-    fill_mass_matrix(space.M, system, work, t + 0.5 * h, space.node_q)
     space.count[SIMPLIFIED_FACTORS] += 1
+    if is_articulated(system):
+        return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
+    fill_mass_matrix(space.M, system, work, t + 0.5 * h, space.node_q)
     return cholesky(space.M)
 
 
 @solver_kernel
-def solve_simplified(system, scheme, space, h):
+def solve_simplified(system, scheme, work, space, h):
     """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
     n = system.n
     s = scheme.K.shape[0]
     for j in range(s):
-        cholesky_solve(space.M, space.R[j * n : (j + 1) * n])
+        right = space.R[j * n : (j + 1) * n]
+        if is_articulated(system):
+            solve_articulated(work.articulated, system.links, system.geometry, right)
+        else:
+            cholesky_solve(space.M, right)
     for l in range(s):
         for a in range(n):
             total = 0.0
@@ -369,7 +383,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         measure[RESIDUAL] = residual
         if not residual < math.inf:
             return NOT_FINITE
-        solve_simplified(system, scheme, space, h)
+        solve_simplified(system, scheme, work, space, h)
         accelerate(space, min(updates, MAX_UPDATES))
         size, is_rounding = correct(system, scheme, space)
         count[ITERATIONS] += 1

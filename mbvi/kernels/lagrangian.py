@@ -5,6 +5,7 @@ One dispatch for both kinds of systems: trees of joints, and a user's own functi
 
 import numpy as np
 
+from mbvi.kernels.articulated import ARTICULATED_WIDTH, factor_articulated, solve_articulated
 from mbvi.kernels.constraints import fill_constraints
 from mbvi.kernels.dense import lu, lu_solve
 from mbvi.kernels.forces import STACK_SIZE, add_body_forces, add_force_hessian, add_joint_forces, force_potential
@@ -46,6 +47,7 @@ def make_work(system: System) -> Work:
         base=np.zeros(n),
         side=np.zeros(n),
         zero=np.zeros(n),
+        articulated=np.zeros((count, ARTICULATED_WIDTH)),
         M=np.zeros((n, n)),
         g=np.zeros(k),
         g_t=np.zeros(k),
@@ -185,6 +187,13 @@ def fill_poses(places, rotations, system, work, link, q):
 @kernel
 def solve_velocity(system, work, t, q, p):
     """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into work.saddle_x = (v, μ); False where the matrix is singular."""
+    if system.is_tree == 1 and system.k == 0:
+        for a in range(system.n):
+            work.saddle_x[a] = p[a]
+        if not factor_articulated(work.articulated, system.links, system.geometry, q):
+            return False
+        solve_articulated(work.articulated, system.links, system.geometry, work.saddle_x)
+        return True
     n, k = system.n, system.k
     A, x = work.saddle, work.saddle_x
     A[:, :] = 0.0

@@ -44,8 +44,25 @@ def _check_constraints(system: System, q: Array, v: Array, t: float) -> None:
         )
 
 
+def _smallest_pivot(M: Array) -> float:
+    """Smallest pivot of a symmetric matrix, eliminated from the last row to the first, relative to the diagonal."""
+    diagonal = np.diag(M)
+    if len(M) and diagonal.min() <= 0:
+        return 0.0
+    try:
+        factor = np.linalg.cholesky(M[::-1, ::-1])
+    except np.linalg.LinAlgError:
+        return 0.0
+    return float(np.min(np.diag(factor) ** 2 / diagonal[::-1], initial=1.0))
+
+
 def _check_mass_matrix(system: System, q: Array, t: float) -> None:
-    """The mass matrix, on the constraints, must be positive definite."""
+    """The mass matrix, on the constraints, must be positive definite.
+
+    Its condition number says nothing: that of a chain grows as the fourth power of its length. The pivots do: eliminated from
+    the leaves to the root, each is the inertia that a joint feels when those after it are free, against that when they are
+    locked.
+    """
     n = system.dimension
     if n == 0:
         return
@@ -54,11 +71,11 @@ def _check_mass_matrix(system: System, q: Array, t: float) -> None:
     if system.constraint_count:
         _, singular, right = np.linalg.svd(system.constraint_jacobian(q, t))
         basis = right[int(np.sum(singular > 1e-12)) :].T
-    scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
-    scaled = basis.T @ (M / np.outer(scale, scale)) @ basis if not system.constraint_count else basis.T @ M @ basis
-    values, vectors = np.linalg.eigh(scaled)
-    if values[0] > SINGULAR * values[-1] and values[0] > 0:
+        M = basis.T @ M @ basis
+    if _smallest_pivot(M) > SINGULAR:
         return
+    scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
+    vectors = np.linalg.eigh(M / np.outer(scale, scale))[1] / scale[:, None]
     direction = np.abs(basis @ vectors[:, 0])
     names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
     joints = sorted({name.split(".")[0] for name in names})

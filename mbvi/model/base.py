@@ -1,0 +1,116 @@
+"""Element, the root of all that a model consists of, and pydantic's errors in one line.
+
+Every error begins with the keys that lead to its place, as `joints.crank.axis: …`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from mbvi.errors import ModelError
+from mbvi.model.expressions import Problem, Where, nearest, show, wrong
+
+
+class Element(BaseModel):
+    """The common root of all elements: frozen, without unknown keys, and with one-line errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __init__(self, /, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise ModelError(one_line(problems_of(error, type(self)))) from None
+
+    # Of nested elements with an __init__ of their own pydantic loses the place, so this one is marked as pydantic's.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong with the numbers of this element, which are resolved; places are relative to the element."""
+        yield from ()
+
+    def canonical(self) -> dict[str, Any]:
+        """The fields that a resolved element has in another form: unit axes, unit quaternions, inertia matrices."""
+        return {}
+
+
+def one_line(problems: Sequence[Problem]) -> str:
+    """The first problem, and how many more there are."""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0]}{more}"
+
+
+def refusal(text: str, *at: str | int) -> PydanticCustomError:
+    """What a validator raises; `at` leads from the validated field to what is wrong in it."""
+    return PydanticCustomError("mbvi", "{text}", {"text": text, "at": at})
+
+
+def validation_error(problems: Sequence[Problem]) -> ValidationError:
+    """What a validator of a whole model raises; `problems_of` gives the problems back."""
+    details = [InitErrorDetails(type=refusal(text, *where), loc=(), input=None) for where, text in problems]
+    return ValidationError.from_exception_data("Model", details)
+
+
+def problems_of(error: ValidationError, element: type[Element]) -> list[Problem]:
+    """What pydantic found wrong in an element's data; unknown keys and types first, since others follow from them."""
+    details = error.errors(include_url=False)
+    details.sort(key=lambda detail: detail["type"] not in ("extra_forbidden", "union_tag_invalid"))
+    return [_problem(dict(detail), element) for detail in details]
+
+
+def _problem(detail: dict[str, Any], element: type[Element]) -> Problem:
+    where, owners = _descend(detail["loc"], element)
+    found, context = show(detail["input"]), detail.get("ctx", {})
+    match detail["type"]:
+        case "mbvi":
+            return Problem((*where, *context["at"]), context["text"])
+        case "extra_forbidden":
+            key, known = str(where[-1]), [name for owner in owners for name in owner.model_fields]
+            return Problem(where, wrong("a known key", show(key), nearest(key, known)))
+        case "missing":
+            return Problem(where, wrong("a value", "nothing", f"add the key {where[-1]!r}"))
+        case "union_tag_invalid" | "union_tag_not_found":
+            known = [str(owner.model_fields["type"].default) for owner in owners]
+            tag = context.get("tag")
+            remedy = nearest(tag, known) if tag else f"add the key 'type'; known: {', '.join(known)}"
+            return Problem((*where, "type"), wrong("a known type", show(tag) if tag else "nothing", remedy))
+        case "literal_error":
+            return Problem(where, wrong(context["expected"], found))
+        case "string_type":
+            return Problem(where, wrong("text", found))
+        case "tuple_type":
+            return Problem(where, wrong("a list", found))
+        case "dict_type" | "model_type" | "model_attributes_type":
+            return Problem(where, wrong("a mapping of keys to values", found))
+    return Problem(where, wrong("a valid value", f"{found} ({detail['msg']})"))
+
+
+def _descend(loc: Sequence[str | int], element: type[Element]) -> tuple[Where, list[type[Element]]]:
+    """Where pydantic's loc leads, without the tags of unions, and the elements that may own its last key."""
+    owners, skip = [element], 0
+    where: list[str | int] = []
+    for key in loc:
+        if key == "[key]":
+            continue
+        if skip == 0 and len(owners) > 1:
+            owners = [owner for owner in owners if owner.model_fields["type"].default == key]
+            continue
+        where.append(key)
+        if skip:
+            skip -= 1
+        elif owners and key in owners[0].model_fields:
+            annotation = owners[0].model_fields[str(key)].annotation
+            inside = _elements_in(annotation)
+            skip = 1 if get_origin(annotation) in (dict, tuple) else 0
+            owners = inside or owners[:0]
+    return tuple(where), owners
+
+
+def _elements_in(annotation: Any) -> list[type[Element]]:
+    if isinstance(annotation, type) and issubclass(annotation, Element):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _elements_in(part)]

@@ -1,0 +1,52 @@
+"""Axes and orientations as tuples: unit vectors, unit quaternions, and what is wrong with those given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbvi.model import shapes
+from mbvi.model.expressions import Problem, show, wrong
+
+UNIT_TOLERANCE = 1e-6
+"""How far the norm of a unit quaternion in a model may be from 1."""
+
+
+def unit(vector: Any) -> tuple[float, ...]:
+    """The unit vector in the direction of a non-zero vector."""
+    values = np.array(vector, dtype=float)
+    values = values / np.abs(values).max()
+    return tuple((values / np.linalg.norm(values)).tolist())
+
+
+def quaternion(orientation: Sequence[Any]) -> tuple[float, ...]:
+    """The unit quaternion (w, x, y, z) of a rotation vector (3,) [rad] or a quaternion (4,)."""
+    return tuple(shapes.quaternion(orientation).tolist())
+
+
+def is_parallel(a: Any, b: Any) -> bool:
+    """True if the directions differ by less than 1e-6 rad, or b is zero."""
+    return not np.any(b) or float(np.linalg.norm(np.cross(unit(a), unit(b)))) < 1e-6
+
+
+def direction_problems(vector: Any, *where: str | int) -> Iterator[Problem]:
+    """The zero vector has no direction."""
+    if not np.any(vector):
+        yield Problem(where, wrong("a non-zero 3-vector", show(vector), "write for example [0, 0, 1]"))
+
+
+def orientation_problems(orientation: Sequence[Any]) -> Iterator[Problem]:
+    """Any rotation vector is an orientation, but a quaternion only if its norm is 1."""
+    if len(orientation) == 4:
+        yield from quaternion_problems(orientation, "orientation")
+
+
+def quaternion_problems(values: Sequence[Any], *where: str | int) -> Iterator[Problem]:
+    """A norm other than 1."""
+    norm = math.hypot(*values)
+    if abs(norm - 1) > UNIT_TOLERANCE:
+        found = f"{show(values)} of norm {norm:.6g}" if norm else "the zero quaternion"
+        yield Problem(where, wrong("a unit quaternion (w, x, y, z)", found, "write for example [1, 0, 0, 0]"))

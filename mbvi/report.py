@@ -212,7 +212,7 @@ def _momenta(trajectory: Trajectory) -> list[str]:
 
 def momentum_unit(invariant: Invariant, units: Sequence[str]) -> str:
     """The unit of a conserved momentum, or nothing where coordinates have none."""
-    used = {units[int(i)] for i in np.flatnonzero(np.any(invariant.A, axis=1) | (invariant.b != 0))}
+    used = {units[first + i] for first, factor in invariant.parts for i in range(len(factor))}
     return {"m": "kg m/s", "rad": "kg m²/s", "-": "kg m²/s"}.get(used.pop(), "") if len(used) == 1 else ""
 
 

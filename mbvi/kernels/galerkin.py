@@ -26,7 +26,7 @@ from mbvi.kernels.articulated import factor_articulated, solve_articulated
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import cholesky, cholesky_solve, lu, lu_solve
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
-from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System, kernel, solver_kernel
+from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System, inlined_kernel, kernel, solver_kernel
 from mbvi.kernels.packed import Packed
 from mbvi.kernels.tree import SWEEP_WIDTH
 
@@ -368,7 +368,7 @@ def iterations_left(size, theta):
     return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
 
 
-@kernel
+@inlined_kernel
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper."""
     count, measure = space.count, space.measure
@@ -415,7 +415,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
     return NOT_CONVERGED
 
 
-@kernel
+@inlined_kernel
 def iterate_newton(system, scheme, work, space, t, h):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long."""
     count, measure, z = space.count, space.measure, space.z
@@ -468,7 +468,7 @@ def iterate_newton(system, scheme, work, space, t, h):
     return NOT_CONVERGED
 
 
-@kernel
+@inlined_kernel
 def solve_step(system, scheme, work, space, t, h):
     """Solve the step equations from the start in space.z; a status."""
     count, z = space.count, space.z
@@ -583,18 +583,18 @@ def project_momentum(system, work, space, t):
     return OK
 
 
-@kernel
+@inlined_kernel
 def advance(system, scheme, work, space, t, h, r):
     """Substep r of a step, from space.q, space.p; a status."""
-    if space.orders[r, 1] < 0:
-        fill_free_flight(system, scheme, work, space, t, h)
-        status = solve_step(system, scheme, work, space, t, h)
-    else:
-        fill_start(space, r)
-        status = solve_step(system, scheme, work, space, t, h)
-        if status != OK:
+    status = NOT_CONVERGED
+    for attempt in range(2):
+        if attempt == 1 or space.orders[r, 1] < 0:
             fill_free_flight(system, scheme, work, space, t, h)
-            status = solve_step(system, scheme, work, space, t, h)
+        else:
+            fill_start(space, r)
+        status = solve_step(system, scheme, work, space, t, h)
+        if status == OK or space.orders[r, 1] < 0:
+            break
     if status == OK:
         status = finish_step(system, scheme, work, space, t, h)
     update_table(space, r)

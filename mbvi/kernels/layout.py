@@ -114,6 +114,11 @@ def kernel(function: Callable) -> Callable:
     return _compile(function, fastmath={"contract"})
 
 
+def inlined_kernel(function: Callable) -> Callable:
+    """The same, compiled as part of its only caller: numba compiles all that a kernel calls anew with every caller."""
+    return _compile(function, fastmath={"contract"}, inline="always")
+
+
 def solver_kernel(function: Callable) -> Callable:
     """The same for linear algebra that only steers an iteration: the compiler may reorder sums, so as to vectorise."""
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})

@@ -104,9 +104,8 @@ def _descend(loc: Sequence[str | int], element: type[Element]) -> tuple[Where, l
             skip -= 1
         elif owners and key in owners[0].model_fields:
             annotation = owners[0].model_fields[str(key)].annotation
-            inside = _elements_in(annotation)
+            owners = _elements_in(annotation)
             skip = 1 if get_origin(annotation) in (dict, tuple) else 0
-            owners = inside or owners[:0]
     return tuple(where), owners
 
 

@@ -18,12 +18,13 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from mbvi.errors import ModelError
 
 Program = tuple[float | str, ...]
+Where = tuple[str | int, ...]
 
 CONSTANTS = {"pi": math.pi, "e": math.e, "deg": math.pi / 180, "rad": 1.0, "rpm": math.pi / 30}
 OPERATORS: dict[str, Callable[..., float]] = {
@@ -72,12 +73,17 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 class Problem(NamedTuple):
     """What is wrong, and where: the keys that lead there, ("joints", "crank", "axis")."""
 
-    where: tuple[str | int, ...]
+    where: Where
     text: str
 
     def __str__(self) -> str:
         keys = [str(key) if str(key).isprintable() and len(str(key)) < 60 else show(key) for key in self.where]
         return f"{'.'.join(keys)}: {self.text}" if keys else self.text
+
+
+def placed(problems: Iterable[Problem], *where: str | int) -> Iterator[Problem]:
+    """The problems of what is at `where`."""
+    return (Problem((*where, *problem.where), problem.text) for problem in problems)
 
 
 def wrong(expected: str, found: str, remedy: str = "") -> str:

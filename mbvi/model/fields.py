@@ -46,7 +46,7 @@ def kinds(element: type[Element]) -> dict[str, Kind | None]:
     }
 
 
-# ------------------------------------------------------------------------------------- JSON Schemas
+# ------------------------------------------------------------------------------------------ JSON Schemas
 
 
 def _list_schema(items: dict[str, Any], *sizes: int) -> dict[str, Any]:
@@ -82,7 +82,7 @@ SHARED_SCHEMAS: dict[str, dict[str, Any]] = {
 }
 """JSON Schemas of kinds of fields that many elements have."""
 
-# ------------------------------------------------------------------------------------------ numbers
+# ----------------------------------------------------------------------------------------------- numbers
 
 
 def _scalar(value: Any, *at: int) -> float | str:
@@ -106,13 +106,184 @@ def _items(value: Any) -> list[Any] | None:
     return list(value) if isinstance(value, list | tuple) else None
 
 
-def _tuples(item: Callable[..., Any], expected: str, *sizes: int) -> Callable[[Any], tuple[Any, ...]]:
+def _optional(validate: Callable[..., Any]) -> Callable[[Any], Any]:
+    """A validator of what another one accepts, or None."""
+    return lambda value: None if value is None else validate(value)
+
+
+def _tuple(item: Callable[..., Any], expected: str, *sizes: int) -> Callable[..., tuple[Any, ...]]:
     """A validator of tuples of such items with one of these sizes (any, if none is given)."""
 
-    def validate(value: Any) -> tuple[Any, ...]:
+    def validate(value: Any, *at: int) -> tuple[Any, ...]:
         items = _items(value)
         if items is None or (sizes and len(items) not in sizes):
-            raise refusal(wrong(expected, show(value)))
-        return tuple(item(part, i) for i, part in enumerate(items))
+            raise refusal(wrong(expected, show(value)), *at)
+        return tuple(item(part, *at, i) for i, part in enumerate(items))
 
     return validate
+
+
+_numbers = _tuple(_scalar, "numbers")
+_vector = _tuple(_scalar, "3 numbers", 3)
+_moments = _tuple(_scalar, "[Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or 3 rows of 3 numbers", 3, 6)
+_matrix = _tuple(_tuple(_scalar, "3 rows of 3 numbers", 3), "3 rows of 3 numbers", 3)
+
+
+def _inertia(value: Any) -> tuple[Any, ...]:
+    items = _items(value) or []
+    is_matrix = len(items) == 3 and all(_items(row) is not None for row in items)
+    return _matrix(items) if is_matrix else _moments(value)
+
+
+def _coordinates(value: Any) -> Any:
+    return _scalar(value) if _items(value) is None else _numbers(value)
+
+
+_NUMBERS = Kind("numbers")
+Scalar = Annotated[float | str, PlainValidator(_scalar), WithJsonSchema(_NUMBER_SCHEMA), _NUMBERS]
+"""A finite number or an expression."""
+OptionalScalar = Annotated[
+    float | str | None,
+    PlainValidator(_optional(_scalar)),
+    WithJsonSchema({"type": ["number", "string", "null"]}),
+    _NUMBERS,
+]
+Scalars = Annotated[
+    tuple[float | str, ...],
+    PlainValidator(_tuple(_scalar, "a list of numbers")),
+    WithJsonSchema(_list_schema(_NUMBER_SCHEMA)),
+    _NUMBERS,
+]
+Triple = tuple[float | str, float | str, float | str]
+Vector = Annotated[Triple, PlainValidator(_vector), WithJsonSchema(_VECTOR_SCHEMA), _NUMBERS]
+OptionalVector = Annotated[
+    Triple | None, PlainValidator(_optional(_vector)), _any_schema(_VECTOR_SCHEMA, _NULL_SCHEMA), _NUMBERS
+]
+Direction = Annotated[Triple, PlainValidator(_vector), WithJsonSchema(_VECTOR_SCHEMA), Kind("direction")]
+"""A vector that is not zero; resolved: a unit vector."""
+TwoDirections = Annotated[
+    tuple[Triple, Triple],
+    PlainValidator(_tuple(_tuple(_scalar, "2 axes of 3 numbers", 3), "2 axes of 3 numbers", 2)),
+    WithJsonSchema(_list_schema(_VECTOR_SCHEMA, 2)),
+    _NUMBERS,
+]
+Orientation = Annotated[
+    tuple[float | str, ...],
+    PlainValidator(_tuple(_scalar, "a rotation vector of 3 numbers or a unit quaternion of 4 (w, x, y, z)", 3, 4)),
+    WithJsonSchema(_list_schema(_NUMBER_SCHEMA, 3, 4)),
+    _NUMBERS,
+]
+Inertia = Annotated[
+    tuple[Any, ...],
+    PlainValidator(_inertia),
+    _any_schema(_VECTOR_SCHEMA, _list_schema(_NUMBER_SCHEMA, 6), _list_schema(_VECTOR_SCHEMA, 3)),
+    _NUMBERS,
+]
+Coordinates = Annotated[
+    float | str | tuple[float | str, ...] | None,
+    PlainValidator(_optional(_coordinates)),
+    _any_schema(_NUMBER_SCHEMA, _list_schema(_NUMBER_SCHEMA), _NULL_SCHEMA),
+    _NUMBERS,
+]
+
+# ------------------------------------------------------------------------------------- functions of time
+
+
+class Table(Element):
+    """A function of time given by its values at times, interpolated smoothly.
+
+    Parameters
+    ----------
+    times : list
+        Strictly increasing times, at least 2 [s].
+    values : list
+        The value at each time, in the unit of what the table stands for.
+    """
+
+    times: Scalars
+    values: Scalars
+
+    def problems(self) -> Iterator[Problem]:
+        """Two or more points at increasing times."""
+        if len(self.times) < 2:
+            yield Problem(("times",), wrong("at least 2 times", f"{len(self.times)}"))
+        elif len(self.values) != len(self.times):
+            yield Problem(("values",), wrong(f"as many values as times ({len(self.times)})", f"{len(self.values)}"))
+        elif np.any(np.diff(self.times) <= 0):
+            yield Problem(("times",), wrong("strictly increasing times", show(self.times)))
+
+
+def _time(value: Any, *at: int) -> Any:
+    if isinstance(value, Table):
+        return value
+    if isinstance(value, Mapping):
+        try:
+            return Table.model_validate(value)
+        except ValidationError as error:
+            problem = problems_of(error, Table)[0]
+            raise refusal(problem.text, *at, *problem.where) from None
+    return _scalar(value, *at)
+
+
+TimeFunction = Annotated[Any, PlainValidator(_time), WithJsonSchema(_TIME_SCHEMA), Kind("time")]
+"""A number, an expression that may use the time t [s], or a Table; resolved: a float, a postfix program or a Table."""
+TimeVector = Annotated[
+    tuple[Any, Any, Any],
+    PlainValidator(_tuple(_time, "3 components, each a number, an expression of t or a table", 3)),
+    WithJsonSchema(_list_schema(_TIME_SCHEMA, 3)),
+    Kind("times"),
+]
+
+# -------------------------------------------------------------------------------------- names and places
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"\w([\w +-]*\w)?", value):
+        raise refusal(wrong("a name of letters, digits, _, +, - and blanks", show(value), "rename it"))
+    return value
+
+
+def _body_name(value: str) -> str:
+    if value == WORLD:
+        raise refusal(wrong("a name of its own", "'world', which is the fixed frame", "rename the body"))
+    return _name(value)
+
+
+def _point_name(value: str) -> str:
+    if value in ("origin", "center_of_mass"):
+        raise refusal(wrong("a name of its own", f"{value!r}, which is predefined", "rename the point"))
+    return _name(value)
+
+
+def _parameter_name(value: str) -> str:
+    try:
+        return check_parameter_name(value)
+    except ModelError as error:
+        raise refusal(str(error)) from None
+
+
+_place_numbers = _tuple(_scalar, "3 numbers or the name of a point", 3)
+
+
+def _place(value: Any) -> tuple[float | str, ...] | str:
+    return value if isinstance(value, str) else _place_numbers(value)
+
+
+Name = Annotated[str, AfterValidator(_name)]
+BodyName = Annotated[str, AfterValidator(_body_name)]
+PointName = Annotated[str, AfterValidator(_point_name)]
+ParameterName = Annotated[str, AfterValidator(_parameter_name)]
+
+BodyRef = Annotated[str, Kind("name", "bodies")]
+FrameRef = Annotated[str, Kind("name", "bodies", or_world=True)]
+JointRef = Annotated[str, Kind("name", "joints")]
+CoordinateRef = Annotated[str | None, Kind("coordinate", "joint")]
+"""The short name of a coordinate of the element's joint; None for its only one; resolved: always the name."""
+
+Points = Annotated[dict[PointName, Vector], _NUMBERS]
+Place = Annotated[Triple | str, PlainValidator(_place), _any_schema(_VECTOR_SCHEMA, {"type": "string"})]
+"""3 numbers or the name of a point, on the body that a Kind beside it tells; resolved: 3 numbers."""
+
+RotationCoordinates = Literal[
+    "quaternion", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz"
+]

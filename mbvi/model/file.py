@@ -22,8 +22,10 @@ from pydantic import ValidationError
 
 from mbvi.errors import ModelError
 from mbvi.model import elements, shapes
-from mbvi.model.elements import Element, Model, one_line, problems_of
-from mbvi.model.expressions import Problem, as_number, infix, show, wrong
+from mbvi.model.base import Element, one_line, problems_of
+from mbvi.model.elements import Model
+from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
+from mbvi.model.fields import SHARED_SCHEMAS
 
 if TYPE_CHECKING:
     import yaml
@@ -37,7 +39,6 @@ for _word, _value in (("null", None), ("true", True), ("false", False)):
     _WORDS |= {_word: _value, _word.capitalize(): _value, _word.upper(): _value}
 _TAGS = {None, "!"} | {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "map", "seq")}
 
-Where = tuple[str | int, ...]
 Lines = dict[Where, int]
 
 
@@ -150,7 +151,7 @@ def schema() -> dict[str, Any]:
     definitions = found.pop("$defs")
     for name, definition in [("Model", found), *definitions.items()]:
         _describe(definition, getattr(elements, name))
-    parts = elements.SHARED_SCHEMAS | definitions
+    parts = SHARED_SCHEMAS | definitions
     title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "mbvi model"}
     return title | _shared(found) | {"$defs": {name: _shared(part, name) for name, part in parts.items()}}
 
@@ -431,7 +432,7 @@ def _shared(part: Any, name: str = "") -> Any:
         return [_shared(item) for item in part]
     if not isinstance(part, dict):
         return part
-    for key, shared in elements.SHARED_SCHEMAS.items():
+    for key, shared in SHARED_SCHEMAS.items():
         if key != name and shared.items() <= part.items():
             return {"$ref": f"#/$defs/{key}"} | {k: item for k, item in part.items() if k not in shared}
     return {key: _shared(item) for key, item in part.items() if key not in ("discriminator", "title")}

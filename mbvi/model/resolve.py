@@ -1,0 +1,216 @@
+"""A model in numbers: expressions evaluated, names looked up, and everything that is wrong.
+
+The order is: parameters; then every field as its Kind says, which needs the parameters; then what the elements say of
+their own numbers; then, of numbers in their canonical form, the graph of joints. Each part needs that those before it
+found nothing wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.model import graph
+from mbvi.model.base import Element
+from mbvi.model.directions import quaternion, quaternion_problems
+from mbvi.model.expressions import (
+    Problem,
+    Where,
+    evaluate,
+    nearest,
+    placed,
+    postfix,
+    resolve_parameters,
+    show,
+    wrong,
+)
+from mbvi.model.fields import Kind, Table, kinds
+from mbvi.model.graph import WORLD
+
+if TYPE_CHECKING:
+    from mbvi.model.elements import Initial, Joint, Model
+
+AnElement = TypeVar("AnElement", bound=Element)
+
+
+def resolve(model: Model) -> tuple[Model, list[Problem]]:
+    """The resolved model, or the model itself and what is wrong with it."""
+    resolver = _Resolver(model)
+    if resolver.problems:
+        return model, resolver.problems
+    if not model.bodies:
+        return model, [Problem(("bodies",), wrong("at least one body", "none"))]
+    resolved = resolver.element(model).model_copy(update={"parameters": resolver.parameters})
+    for name in model.initial:
+        resolver.known(name, Kind("name", "joints"), ("initial", name))
+    problems = list(dict.fromkeys(resolver.problems)) or list(_element_problems(resolved))
+    if not problems:
+        resolved = _canonical(resolved)
+        problems = list(graph.problems(resolved)) or list(graph.massless_leaves(resolved))
+    return (model, problems) if problems else (resolved, [])
+
+
+class _Resolver:
+    """Turns the expressions of a model into numbers, looks up its names, and collects what is wrong."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.parameters, self.problems = resolve_parameters(model.parameters)
+
+    def note(self, where: Where, text: str) -> None:
+        """Collect a problem."""
+        self.problems.append(Problem(where, text))
+
+    def element(self, element: AnElement, where: Where = ()) -> AnElement:
+        """The element with floats for expressions."""
+        values = {key: self.field(element, key, kind, (*where, key)) for key, kind in kinds(type(element)).items()}
+        return element.model_copy(update=values)
+
+    def field(self, element: Element, key: str, kind: Kind | None, where: Where) -> Any:
+        """The value of a field, resolved as its kind says."""
+        value = getattr(element, key)
+        match kind:
+            case None:
+                return self.elements(value, where)
+            case Kind("place", of) if isinstance(value, str):
+                return self.point(value, getattr(element, of) if of else where[1], where)
+            case Kind("name"):
+                return self.known(value, kind, where)
+            case Kind("coordinate", of):
+                return self.coordinate(value, getattr(element, of), where)
+            case Kind("time"):
+                return self.time(value, where)
+            case Kind("times"):
+                return tuple(self.time(item, (*where, i)) for i, item in enumerate(value))
+        return self.value(value, where)
+
+    def elements(self, value: Any, where: Where) -> Any:
+        """The same for an element, a mapping or a tuple of elements; anything else is returned as it is."""
+        if isinstance(value, Element):
+            return self.element(value, where)
+        if isinstance(value, dict):
+            return {key: self.elements(item, (*where, key)) for key, item in value.items()}
+        if isinstance(value, tuple):
+            return tuple(self.elements(item, (*where, i)) for i, item in enumerate(value))
+        return value
+
+    def value(self, value: Any, where: Where) -> Any:
+        """The number of an expression, or those of a nested tuple or mapping."""
+        if value is None or isinstance(value, float):
+            return value
+        if isinstance(value, dict):
+            return {key: self.value(item, (*where, key)) for key, item in value.items()}
+        if isinstance(value, tuple):
+            return tuple(self.value(item, (*where, i)) for i, item in enumerate(value))
+        try:
+            return evaluate(value, self.parameters)
+        except ModelError as error:
+            self.note(where, str(error))
+            return math.nan
+
+    def time(self, value: Any, where: Where) -> Any:
+        """The number or program of a function of time, or the table of numbers; what is a program already stays."""
+        if isinstance(value, float | tuple):
+            return value
+        if isinstance(value, Table):
+            table = self.element(value, where)
+            self.problems += () if self.problems else placed(table.problems(), *where)
+            return table
+        try:
+            program = postfix(value, self.parameters)
+        except ModelError as error:
+            self.note(where, str(error))
+            return math.nan
+        return program[0] if len(program) == 1 and isinstance(program[0], float) else program
+
+    def known(self, name: str, kind: Kind, where: Where) -> str:
+        """The name, of which it is noted if nothing has it."""
+        known = getattr(self.model, kind.of)
+        if name not in known and not (kind.or_world and name == WORLD):
+            names = ([WORLD] if kind.or_world else []) + list(known)
+            remedy = nearest(name, names) if len(self.problems) < 10 else ""  # each takes a while among many names
+            what = {"bodies": "a body", "joints": "a joint"}[kind.of] + (" or world" if kind.or_world else "")
+            self.note(where, wrong(what, show(name), remedy))
+        return name
+
+    def point(self, name: str, body: Any, where: Where) -> Any:
+        """The coordinates of a point of a body, or its name, of which it is noted that the body has no such point."""
+        if body == WORLD:
+            self.note(where, wrong("3 numbers", show(name), "the world has no named points"))
+        elif body in self.model.bodies:
+            points = self.model.bodies[body].points
+            if name in points:
+                return self.value(points[name], ("bodies", body, "points", name))
+            self.note(where, wrong(f"3 numbers or a point of {body!r}", show(name), nearest(name, points)))
+        return name
+
+    def coordinate(self, name: str | None, joint: str, where: Where) -> str | None:
+        """The name of a joint's coordinate, by default its only one; it is noted if no force can act on it."""
+        if joint not in self.model.joints:
+            return name
+        names, on = self.model.joints[joint].coordinate_names, f"of joint {joint!r}"
+        chosen = names[0] if name is None and len(names) == 1 else name
+        if not names:
+            self.note((*where[:-1], "joint"), wrong("a joint that moves", f"{joint!r}, a weld"))
+        elif chosen is None:
+            self.note(where, wrong(f"one of the coordinates {', '.join(names)} {on}", "nothing", "name one"))
+        elif chosen not in names:
+            self.note(where, wrong(f"a coordinate {on}", show(chosen), nearest(chosen, names)))
+        elif chosen.startswith("q"):
+            remedy = "give the joint Euler coordinates, as coordinates: xyz, or use a torque or a spring"
+            self.note(where, wrong("an angle or a displacement", f"the quaternion {on}", remedy))
+        return chosen
+
+
+def _element_problems(model: Model) -> Iterator[Problem]:
+    """What is wrong with the numbers of a model without expressions."""
+    for group in ("bodies", "joints", "forces"):
+        for name, element in getattr(model, group).items():
+            yield from placed(element.problems(), group, name)
+    for name, initial in model.initial.items():
+        yield from placed(_initial_problems(initial, model.joints[name]), "initial", name)
+    yield from placed(model.simulation.problems(), "simulation")
+
+
+def _initial_problems(initial: Initial, joint: Joint) -> Iterator[Problem]:
+    """Wrong numbers of coordinates, and quaternions that are not of norm 1."""
+    count, names = len(joint.coordinate_names), ", ".join(joint.coordinate_names) or "none, for a weld"
+    for key, sizes in (("position", {count}), ("velocity", {count, count - _has_quaternion(joint)})):
+        value = getattr(initial, key)
+        size = 1 if isinstance(value, float) else len(value or ())
+        if value is not None and size not in sizes:
+            plural = "" if sizes == {1} else "s"
+            expected = f"{' or '.join(map(str, sorted(sizes)))} number{plural} ({names})"
+            yield Problem((key,), wrong(expected, show(value)))
+    if initial.position is not None and _has_quaternion(joint) and np.size(initial.position) == count:
+        yield from quaternion_problems(np.ravel(initial.position)[-4:].tolist(), "position")
+
+
+def _canonical(model: Model) -> Model:
+    """A model of numbers in the form that `Model.resolved` promises."""
+    update = {
+        group: {name: element.model_copy(update=element.canonical()) for name, element in getattr(model, group).items()}
+        for group in ("bodies", "joints")
+    }
+    initial = {name: _initial(initial, model.joints[name]) for name, initial in model.initial.items()}
+    resolved = model.model_copy(update={**update, "initial": initial})
+    resolved._is_resolved = True
+    return resolved
+
+
+def _initial(initial: Initial, joint: Joint) -> Initial:
+    """Positions and velocities as tuples, quaternions of norm 1."""
+    position, velocity = (
+        (value,) if isinstance(value, float) else value for value in (initial.position, initial.velocity)
+    )
+    if position is not None and _has_quaternion(joint):
+        position = (*position[:-4], *quaternion(position[-4:]))
+    return initial.model_copy(update={"position": position, "velocity": velocity})
+
+
+def _has_quaternion(joint: Joint) -> bool:
+    return "qw" in joint.coordinate_names

@@ -37,9 +37,10 @@ MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
-MAX_UPDATES = 10  # Broyden updates within one step
+MAX_UPDATES = 10  # Broyden updates before they begin anew
 ARTICULATED_FROM = 24  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
+FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
 RETRY = 16  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 
@@ -313,12 +314,11 @@ def accelerate(space, iteration):
         elif product < 0.5:
             for a in range(N):
                 delta[a] /= 1.0 - product
-    if iteration < steps.shape[0]:
-        total = 0.0
-        for a in range(N):
-            steps[iteration, a] = delta[a]
-            total += delta[a] * delta[a]
-        squares[iteration] = max(total, 1e-290)
+    total = 0.0
+    for a in range(N):
+        steps[iteration, a] = delta[a]
+        total += delta[a] * delta[a]
+    squares[iteration] = max(total, 1e-290)
 
 
 @solver_kernel
@@ -384,7 +384,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         if not residual < math.inf:
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, h)
-        accelerate(space, min(updates, MAX_UPDATES))
+        accelerate(space, updates % MAX_UPDATES)
         size, is_rounding = correct(system, scheme, space)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
@@ -479,7 +479,6 @@ def solve_step(system, scheme, work, space, t, h):
     count[SINCE] += 1
     count[AGE] += 1
     if count[MODE] == SIMPLIFIED:
-        copy(space.start, z)
         status = iterate_simplified(system, scheme, work, space, t, h)
         if status == OK:
             return OK
@@ -583,17 +582,33 @@ def project_momentum(system, work, space, t):
     return OK
 
 
+@kernel
+def is_far_from_start(system, scheme, space):
+    """Whether the increments have moved away from their start by more than a part of the largest."""
+    miss = size = 0.0
+    for a in range(scheme.K.shape[0] * system.n):
+        miss = max(miss, abs(space.z[a] - space.start[a]))
+        size = max(size, abs(space.z[a]))
+    return miss > FAR * size
+
+
 @inlined_kernel
 def advance(system, scheme, work, space, t, h, r):
-    """Substep r of a step, from space.q, space.p; a status."""
+    """Substep r of a step, from space.q, space.p; a status.
+
+    The step equations may have several solutions when the step is long. That which the extrapolation leads to is taken only
+    if the extrapolation was close to it; otherwise that which free flight leads to.
+    """
     status = NOT_CONVERGED
     for attempt in range(2):
-        if attempt == 1 or space.orders[r, 1] < 0:
+        is_flight = attempt == 1 or space.orders[r, 1] < 0
+        if is_flight:
             fill_free_flight(system, scheme, work, space, t, h)
         else:
             fill_start(space, r)
+        copy(space.start, space.z)
         status = solve_step(system, scheme, work, space, t, h)
-        if status == OK or space.orders[r, 1] < 0:
+        if is_flight or (status == OK and not is_far_from_start(system, scheme, space)):
             break
     if status == OK:
         status = finish_step(system, scheme, work, space, t, h)

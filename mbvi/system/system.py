@@ -16,6 +16,7 @@ from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.model.elements import Model
 
 Array = np.ndarray
+TIME_DIFFERENCE = 1e-5  # [s]
 
 
 class BodyFrame(NamedTuple):
@@ -178,7 +179,10 @@ class System:
         return g, G, g_t
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
-        """Acceleration (n,) by the Euler–Lagrange equations M a + Gᵀ λ = f − (∂p/∂q) v, G a = −vᵀ (∂²g/∂q²) v.
+        """Acceleration (n,) by the Euler–Lagrange equations.
+
+        M a + Gᵀ λ = f − (∂p/∂q) v,  G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t². Derivatives of constraints with respect to
+        time are differences, exact to about 1e-10.
 
         Raises
         ------
@@ -199,6 +203,10 @@ class System:
                 curvature = np.zeros((n, n))
                 add_curvature(curvature, self.arrays, t, self._vector(q, "q"), np.eye(k)[i])
                 right[n + i] = -v @ curvature @ v
+            (_, G_after, rate_after), (_, G_before, rate_before) = (
+                self._constraints(q, t + sign * TIME_DIFFERENCE) for sign in (1.0, -1.0)
+            )
+            right[n:] -= (2.0 * (G_after - G_before) @ v + rate_after - rate_before) / (2.0 * TIME_DIFFERENCE)
         try:
             return np.linalg.solve(matrix, right)[:n]
         except np.linalg.LinAlgError:

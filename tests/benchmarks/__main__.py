@@ -145,7 +145,7 @@ def start_up() -> list[dict]:
             subprocess.run(command, check=True, env=environment, cwd=folder, capture_output=True)
             return time.perf_counter() - began
 
-        run = (sys.executable, "-m", "mbvi", "run", str(ROOT / "models" / "lagrange_top.yaml"), "--force")
+        run = (str(Path(sys.executable).with_name("mbvi")), "run", str(ROOT / "models" / "lagrange_top.yaml"), "--force")
         python = min(seconds(sys.executable, "-c", "pass") for _ in range(3))
         imported = min(seconds(sys.executable, "-c", "import mbvi") for _ in range(3))
         rows = [{"case": "import mbvi, less Python itself", "s": imported - python}]

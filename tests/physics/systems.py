@@ -1,0 +1,184 @@
+"""The systems of the table of schemes × systems × properties."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import sympy
+from scipy.integrate import solve_ivp
+
+import mbvi
+
+from ..system import mechanisms
+
+MODELS = Path(__file__).parents[2] / "models"
+
+
+def model(name):
+    return mbvi.load(MODELS / f"{name}.yaml")
+
+
+def top(coordinates, name="lagrange_top_cusps", spin=None):
+    """A Lagrange top of models/, its ball joint in the coordinates given."""
+    base = model(name).resolved()
+    _, theta, _ = base.initial["contact"].position
+    phi_rate, theta_rate, psi_rate = base.initial["contact"].velocity
+    psi_rate = psi_rate if spin is None else spin
+    if coordinates == "quaternion":
+        position = (np.cos(theta / 2), np.sin(theta / 2), 0, 0)
+        velocity = (theta_rate, phi_rate * np.sin(theta), psi_rate + phi_rate * np.cos(theta))  # at phi = psi = 0
+    else:
+        position, velocity = (0, theta, 0), (phi_rate, theta_rate, psi_rate)
+    return mbvi.Model(
+        name=f"top {coordinates}",
+        gravity=base.gravity,
+        bodies=base.bodies,
+        joints={"contact": mbvi.Ball(parent="world", child="top", coordinates=coordinates)},
+        forces=base.forces,
+        initial={"contact": mbvi.Initial(position=position, velocity=velocity)},
+    )
+
+
+def double_pendulum_in_absolute_angles():
+    """models/double_pendulum.yaml in the angles of both rods to the vertical."""
+    a, b = sympy.symbols("a b")
+    parameters = model("double_pendulum").resolved().parameters
+    m, length, g = (sympy.Float(parameters[key], 30) for key in ("mass", "length", "g"))
+    M = m * length**2 * sympy.Matrix([[2, sympy.cos(a - b)], [sympy.cos(a - b), 1]])
+    V = -m * g * length * (2 * sympy.cos(a) + sympy.cos(b))
+    return mbvi.from_sympy([a, b], M, V, initial_q=[np.pi / 4, np.pi / 3], name="absolute angles")
+
+
+def lagrange_top_in_sympy(name="lagrange_top"):
+    """A top of models/ in the Euler angles phi, theta, psi (zxz)."""
+    phi, theta, psi = sympy.symbols("phi theta psi")
+    values = {"lagrange_top": (0.002329969592394382, 0.000125, 0.1 * 9.81 * 0.15)}[name]
+    I, I3, weight = map(sympy.Float, values)
+    c, s = sympy.cos(theta), sympy.sin(theta)
+    M = sympy.Matrix([[I * s**2 + I3 * c**2, 0, I3 * c], [0, I, 0], [I3 * c, 0, I3]])
+    initial = model(name).resolved().initial["contact"]
+    return mbvi.from_sympy(
+        [phi, theta, psi], M, weight * c, initial_q=initial.position, initial_v=initial.velocity, name="top in sympy"
+    )
+
+
+def elastic_pendulum(is_forced=False):
+    r, a, vr, va, t = sympy.symbols("r a vr va t")
+    return mbvi.from_sympy(
+        [r, a],
+        sympy.diag(1, r**2),
+        8 * (r - 1) ** 2 - 4 * r * sympy.cos(a),
+        velocities=[vr, va],
+        time=t,
+        forces=[sympy.cos(2 * t) - vr / 5, r * sympy.sin(t) - r * va * vr / 4] if is_forced else (),
+        initial_q=[1.2, 1.0],
+        initial_v=[0.3, -0.5],
+        name="elastic pendulum",
+    )
+
+
+def spherical_pendulum():
+    x, y, z = q = sympy.symbols("x y z")
+    return mbvi.from_sympy(
+        q,
+        sympy.eye(3),
+        5 * z,
+        constraints=[(x**2 + y**2 + z**2 - 1) / 2],
+        initial_q=[0.8, 0.0, -0.6],
+        initial_v=[0.3, 1.5, 0.4],
+        name="spherical pendulum",
+    )
+
+
+def driven_pendulum():
+    """A pendulum in the plane whose pivot moves along x as a given function of time."""
+    x, y, t = sympy.symbols("x y t")
+    pivot = sympy.sin(2 * t) / 5
+    return mbvi.from_sympy(
+        (x, y),
+        sympy.eye(2),
+        5 * y,
+        time=t,
+        constraints=[((x - pivot) ** 2 + y**2 - 1) / 2],
+        initial_q=[0.6, -0.8],
+        initial_v=[0.4, 0.0],
+        name="driven pendulum",
+    )
+
+
+def tree(forces=mechanisms.POTENTIAL, kinds=("revolute", "ball", "prismatic", "screw", "ball euler"), seed=3):
+    made = mechanisms.without_tables(mechanisms.random_tree(seed, kinds=kinds, forces=forces))
+    system = mbvi.assemble(made)
+    system.initial_q[:], system.initial_v[:] = mechanisms.random_state(system, seed)
+    system.initial_v *= 0.5
+    return system
+
+
+class Case(NamedTuple):
+    """A system and the time over which its motion is compared [s]."""
+
+    system: mbvi.System
+    duration: float
+
+
+@cache
+def case(name):
+    match name:
+        case "double pendulum":
+            return Case(mbvi.assemble(model("double_pendulum")), 2.0)
+        case "top, Euler angles":
+            return Case(mbvi.assemble(top("zxz")), 4.0)
+        case "top, quaternion":
+            return Case(mbvi.assemble(top("quaternion")), 4.0)
+        case "tree with springs":
+            return Case(tree(), 4.0)
+        case "tree with dampers":
+            return Case(tree(mechanisms.POTENTIAL + mechanisms.OTHER), 4.0)
+        case "elastic pendulum":
+            return Case(elastic_pendulum(), 10.0)
+        case "elastic pendulum, forced":
+            return Case(elastic_pendulum(True), 8.0)
+        case "spherical pendulum":
+            return Case(spherical_pendulum(), 16.0)
+        case "driven pendulum":
+            return Case(driven_pendulum(), 16.0)
+    raise ValueError(name)
+
+
+CONSERVATIVE = ("double pendulum", "top, Euler angles", "top, quaternion", "tree with springs", "elastic pendulum")
+FORCED = ("tree with dampers", "elastic pendulum, forced")
+CONSTRAINED = ("spherical pendulum", "driven pendulum")
+
+
+SAMPLES = 4
+
+
+@cache
+def reference(name):
+    """The motion at SAMPLES times after the start, by a scheme of order 12 with small steps."""
+    system, duration = case(name)
+    return mbvi.simulate(system, "gauss6", step=duration / 800, duration=duration, every=800 // SAMPLES)
+
+
+def error(name, scheme, steps):
+    """The mean (root of squares) error of coordinates and momenta at all samples, relative to the mean motion."""
+    system, duration = case(name)
+    exact = reference(name)
+    found = mbvi.simulate(system, scheme, step=duration / steps, duration=duration, every=steps // SAMPLES)
+    return max(np.linalg.norm(x - y) / np.linalg.norm(y) for x, y in ((found.q, exact.q), (found.p, exact.p)))
+
+
+def integrated_end(name):
+    """q, v at the end by DOP853 on the accelerations."""
+    system, duration = case(name)
+    n = system.dimension
+
+    def rates(t, y):
+        return np.concatenate([y[n:], system.acceleration(y[:n], y[n:], t)])
+
+    start = np.concatenate([system.initial_q, system.initial_v])
+    y = solve_ivp(rates, (0, duration), start, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+    return y[:n], y[n:]

@@ -1,0 +1,118 @@
+"""What every scheme keeps: the way back, momenta, the energy in the long run, the constraints."""
+
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.kernels.galerkin import EPS
+
+from . import systems
+
+SCHEMES = list(mbvi.SCHEMES)
+every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
+STEP = 0.02
+
+
+def there_and_back(system, scheme, steps=40):
+    there = mbvi.simulate(system, scheme, step=STEP, duration=steps * STEP)
+    return mbvi.simulate(
+        system, scheme, step=STEP, duration=steps * STEP, initial_q=there.q[-1], initial_v=-there.v[-1]
+    )
+
+
+@every_scheme
+@pytest.mark.parametrize("name", [*systems.CONSERVATIVE, "spherical pendulum"])
+def test_time_reversal_is_undone(name, scheme):
+    system = systems.case(name).system
+    back = there_and_back(system, scheme)
+    scale = np.abs(back.q).max(), np.abs(back.p).max()
+    assert np.abs(back.q[-1] - system.initial_q).max() < 1e-12 * scale[0]
+    assert np.abs(back.p[-1] + system.momentum(system.initial_q, system.initial_v)).max() < 1e-12 * scale[1]
+
+
+def test_time_reversal_tells_dampers():
+    system = systems.case("tree with dampers").system
+    assert np.abs(there_and_back(system, "simpson").q[-1] - system.initial_q).max() > 1e-3
+
+
+INVARIANTS = {
+    "top, Euler angles": {"p(contact.phi)", "p(contact.psi)"},
+    "top, quaternion": {"angular momentum (contact, fixed z)", "angular momentum (contact, body z)"},
+    "free rigid body": {f"angular momentum (center, fixed {axis})" for axis in "xyz"},
+}
+
+
+def invariant_system(name):
+    if name == "free rigid body":
+        return mbvi.assemble(systems.model("free_rigid_body"))
+    return systems.case(name).system
+
+
+@every_scheme
+@pytest.mark.parametrize("name", INVARIANTS)
+def test_momenta(name, scheme):
+    """Sums of 1000 steps: round-off of each is EPS of the momenta that it adds up."""
+    run = mbvi.simulate(invariant_system(name), scheme, step=STEP, duration=1000 * STEP)
+    momenta = run.momenta()
+    assert set(momenta) == INVARIANTS[name]
+    for values in momenta.values():
+        assert np.abs(values - values[0]).max() < 100 * EPS * np.abs(run.p).max()
+
+
+@every_scheme
+def test_momentum_of_a_constrained_system(scheme):
+    run = mbvi.simulate(systems.case("spherical pendulum").system, scheme, step=STEP, duration=1000 * STEP)
+    J = run.q[:, 0] * run.p[:, 1] - run.q[:, 1] * run.p[:, 0]
+    assert np.abs(J - J[0]).max() < 100 * EPS * np.abs(run.p).max()
+
+
+@every_scheme
+@pytest.mark.parametrize("name", ["top, quaternion", "tree with springs", "spherical pendulum", "driven pendulum"])
+def test_constraints(name, scheme):
+    """At every step's end, and the hidden constraint with it: G v + ∂g/∂t = 0."""
+    system = systems.case(name).system
+    run = mbvi.simulate(system, scheme, step=STEP, duration=200 * STEP)
+    assert run.constraint_residual().max() < 10 * EPS
+    for t, q, v in zip(run.t[::20], run.q[::20], run.v[::20], strict=True):
+        G = system.constraint_jacobian(q, t)
+        by_t = (system.constraint(q, t + 1e-5) - system.constraint(q, t - 1e-5)) / 2e-5  # to about 1e-10
+        assert np.abs(G @ v + by_t).max() < 1e-9 * np.any(by_t) + 100 * EPS * np.abs(v).max()
+
+
+LONG = {"double pendulum": 0.01, "top, Euler angles": 0.02, "top, quaternion": 0.02, "spherical pendulum": 0.05}
+
+
+def trend_and_spread(values):
+    """The difference of the mean of the last third from that of the first, and the spread."""
+    third = len(values) // 3
+    return abs(values[-third:].mean() - values[:third].mean()), np.ptp(values)
+
+
+def has_no_trend(run):
+    energy = run.energy()
+    size = np.abs(run.system.energies(run.t, run.q, run.v)).max()
+    trend, spread = trend_and_spread(energy)
+    round_off = 10 * EPS * size * np.sqrt(run.statistics.steps)
+    return trend < 0.05 * spread + round_off and spread < 0.05 * size
+
+
+@every_scheme
+@pytest.mark.parametrize("name", LONG)
+def test_energy_has_no_trend(name, scheme):
+    run = mbvi.simulate(systems.case(name).system, scheme, step=LONG[name], duration=10_000 * LONG[name])
+    assert has_no_trend(run)
+
+
+@pytest.mark.parametrize("scheme", ["midpoint", "simpson"])
+def test_energy_has_no_trend_in_100_000_steps(scheme):
+    run = mbvi.simulate(systems.case("double pendulum").system, scheme, step=0.01, duration=1000.0)
+    assert has_no_trend(run)
+
+
+def test_energy_has_a_trend_with_friction():
+    system = mbvi.assemble(systems.model("double_pendulum"), force=friction)
+    assert not has_no_trend(mbvi.simulate(system, "simpson", step=0.01, duration=100.0))
+
+
+def friction(t, q, v, F):
+    F[0] -= 1e-4 * v[0]

@@ -1,0 +1,228 @@
+"""States and steps that cannot be run say so; odd ones that can be run are right."""
+
+import re
+
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.kernels.galerkin import EPS
+
+from . import systems
+
+
+def one_body(joint, body=None, **rest):
+    body = body or mbvi.Body(mass=1, center_of_mass=(0, 0, 1), inertia=(1, 1, 2))
+    return mbvi.Model(name="one body", bodies={"body": body}, joints={"joint": joint}, **rest)
+
+
+def ball(coordinates="quaternion"):
+    return mbvi.Ball(parent="world", child="body", coordinates=coordinates)
+
+
+def model_error(*args, **kwargs):
+    with pytest.raises(mbvi.ModelError) as caught:
+        mbvi.simulate(*args, **{"step": 0.01, "duration": 0.1, **kwargs})
+    return str(caught.value)
+
+
+def infinite_at_half_a_second(t, q, v, F):
+    F[0] += 1.0 / (t - 0.5)
+
+
+# ------------------------------------------------------------------------------------------------ steps
+
+
+def test_step_too_large():
+    with pytest.raises(mbvi.StepError) as caught:
+        mbvi.simulate(systems.model("chain_10"), "simpson", step=0.1, duration=10.0)
+    message, found = str(caught.value), caught.value.trajectory
+    step = len(found) - 1
+    assert message.startswith(f"step {step} (t = {0.1 * step:.6g} s): Newton's iteration did not converge: residual ")
+    assert re.search(r"largest at hinge\d+\.angle\. ", message)
+    assert message.endswith("A smaller step may help: try step=0.05.")
+    assert found.t[-1] == pytest.approx(0.1 * step)
+    assert np.all(np.isfinite(found.q)) and np.all(np.isfinite(found.energy()))
+    again = mbvi.simulate(systems.model("chain_10"), "simpson", step=0.1, duration=max(0.1, 0.1 * step))
+    np.testing.assert_array_equal(again.q[: len(found)], found.q)
+
+
+def test_infinite_force():
+    system = mbvi.assemble(systems.model("pendulum"), force=infinite_at_half_a_second)
+    with pytest.raises(mbvi.StepError, match=r"step 4 \(t = 0\.4 s\): a force or momentum became infinite"):
+        mbvi.simulate(system, "simpson", step=0.1, duration=1.0)
+
+
+@pytest.mark.parametrize("scheme", ["yoshida4", "suzuki4", "gauss2", "simpson", "kahan_li6"])
+@pytest.mark.parametrize("name", ["top, quaternion", "tree with springs", "tree with dampers"])
+@pytest.mark.parametrize("steps", [1024, 2560, 4096])
+def test_small_steps_converge(name, scheme, steps):
+    system, duration = systems.case(name)
+    run = mbvi.simulate(system, scheme, step=duration / steps, duration=duration)
+    assert run.statistics.steps == steps
+    assert run.statistics.most_iterations < 12
+
+
+LARGE = {"lagrange_top": ("gauss8", 0.2), "elastic pendulum": ("gauss8", 0.5)}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_steps_fail_rather_than_leave_the_motion(name):
+    """The step equations have other solutions, far from the motion: a step must not take one of them.
+
+    The energies of these runs are right to 1e-6 where the solution nearest the motion is taken.
+    """
+    system = systems.elastic_pendulum() if name == "elastic pendulum" else mbvi.assemble(systems.model(name))
+    scheme, step = LARGE[name]
+    try:
+        run = mbvi.simulate(system, scheme, step=step, duration=10.0)
+    except mbvi.StepError as error:
+        run = error.trajectory
+    energy = run.energy()
+    kinetic = system.energies(run.t, run.q, run.v)[0]
+    assert np.abs(energy - energy[0]).max() < 0.01 * np.median(kinetic[:8])
+
+
+# ----------------------------------------------------------------------------------------------- starts
+
+
+def test_gimbal_lock():
+    assert model_error(one_body(ball("zxz"))) == (
+        "joints.joint: expected a regular mass matrix at the start, found a singular one, along joint.phi and joint.psi; "
+        "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"
+    )
+
+
+def test_gimbal_lock_of_a_sequence_of_three_axes():
+    model = one_body(ball("xyz"), initial={"joint": mbvi.Initial(position=(0.3, np.pi / 2, 0.1))})
+    assert "along joint.phi and joint.psi; this is gimbal lock" in model_error(model)
+
+
+def test_no_gimbal_lock_in_quaternions():
+    mbvi.simulate(one_body(ball()), step=0.01, duration=0.1)
+
+
+@pytest.mark.parametrize(
+    "joint", [mbvi.Revolute(parent="world", child="body", axis=(0, 0, 1)), ball()], ids=["revolute", "ball"]
+)
+def test_point_mass_about_its_own_axis(joint):
+    bead = mbvi.Body(point_masses={"bead": mbvi.PointMass(mass=1, position=(0, 0, 1))})
+    message = model_error(one_body(joint, bead))
+    assert message.startswith("joints.joint: expected a regular mass matrix at the start, found a singular one, along ")
+    assert "no mass or inertia moves" in message
+
+
+@pytest.mark.parametrize("key", ["initial_q", "initial_v"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_start_that_is_not_finite(key, value):
+    message = model_error(systems.model("pendulum"), **{key: [value]})
+    assert message == f"{key}: expected finite numbers, found {value} for pivot.angle"
+
+
+def test_start_off_the_constraints():
+    body = systems.model("free_rigid_body")
+    assert model_error(body, initial_q=[1, 0.1, 0, 0]).startswith("initial_q: expected a position on the constraints")
+    assert model_error(body, initial_v=[0.1, 1, 0, 0]).startswith(
+        "initial_v: expected a velocity along the constraints"
+    )
+
+
+def test_start_of_another_size():
+    message = model_error(systems.model("pendulum"), initial_q=[0.1, 0.2])
+    assert message == "initial_q: expected 1 numbers, found an array of shape (2,)"
+
+
+@pytest.mark.parametrize("value", [0, -0.1, np.nan, np.inf, "soon"])
+@pytest.mark.parametrize("key", ["step", "duration"])
+def test_times_that_are_no_times(key, value):
+    message = model_error(systems.model("pendulum"), **{key: value})
+    assert message.startswith(f"{key}: expected a time greater than 0, found {value!r}")
+
+
+def test_nothing_moves():
+    message = model_error(one_body(mbvi.Weld(parent="world", child="body")))
+    assert message == "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
+
+
+# ------------------------------------------------------------------------------------------- odd but right
+
+
+def test_free_body_without_gravity():
+    """Its centre of mass moves on a line, and its momenta stay."""
+    joint = mbvi.Free(parent="world", child="body")
+    initial = {"joint": mbvi.Initial(velocity=(1, 2, 3, 0.1, 2, 0.3))}
+    body = mbvi.Body(mass=2, center_of_mass=(0.1, 0.2, 0.3), inertia=(1, 2, 2.5))
+    run = mbvi.simulate(one_body(joint, body, gravity=(0, 0, 0), initial=initial), "gauss4", step=0.05, duration=20.0)
+    places, rotations = run.pose("body")
+    center = places + rotations @ body.center_of_mass
+    line = center[0] + np.outer(run.t / run.t[-1], center[-1] - center[0])
+    np.testing.assert_allclose(center, line, atol=1e-9)
+    assert np.ptp(run.energy()) < 1e-9
+    for name, values in run.momenta().items():
+        assert np.ptp(values) < 1e-12, name
+    assert {f"p(joint.{axis})" for axis in "xyz"} <= set(run.momenta())
+
+
+def test_long_chain():
+    count = 300
+    rod = mbvi.Body(mass=1, center_of_mass=(0.05, 0, 0), inertia=(0, 1e-3, 1e-3))
+    joints = {
+        f"hinge{i}": mbvi.Revolute(
+            parent=f"rod{i - 1}" if i else "world",
+            child=f"rod{i}",
+            axis=(0, 1, 0),
+            position=(0.1 if i else 0, 0, 0),
+        )
+        for i in range(count)
+    }
+    model = mbvi.Model(name="long chain", bodies={f"rod{i}": rod for i in range(count)}, joints=joints)
+    run = mbvi.simulate(model, "midpoint", step=1e-4, duration=1e-3)
+    assert np.ptp(run.energy()) < 1e-10
+    # released from a line, all but the last few hinges are still straight: the first one begins as of one rigid rod
+    system = run.system
+    assert run.v[-1] == pytest.approx(
+        1e-3 * system.acceleration(system.initial_q, system.initial_v), rel=1e-2, abs=1e-6
+    )
+
+
+def test_tiny_steps():
+    """A thousand steps of a nanosecond add up to what one step of a microsecond does."""
+    model = systems.model("double_pendulum")
+    many = mbvi.simulate(model, "simpson", step=1e-9, duration=1e-6)
+    once = mbvi.simulate(model, "simpson", step=1e-6, duration=1e-6)
+    assert len(many) == 1001
+    np.testing.assert_allclose(many.q[-1], once.q[-1], rtol=4 * EPS)
+    np.testing.assert_allclose(many.p[-1], once.p[-1], rtol=1e-12)
+
+
+def test_duration_shorter_than_a_step():
+    assert mbvi.simulate(systems.model("pendulum"), step=0.1, duration=0.01).t.tolist() == [0.0, 0.1]
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6])
+def test_far_from_the_origin(far):
+    """The motion, to the rounding of the place, is that at the origin."""
+
+    def run(x):
+        body = mbvi.Body(mass=1, center_of_mass=(0, 0, -1), inertia=(0.1, 0.2, 0.25))
+        model = mbvi.Model(
+            name="far",
+            bodies={"a": body, "b": body, "c": body},
+            joints={
+                "free": mbvi.Free(parent="world", child="a"),
+                "ball": mbvi.Ball(parent="a", child="b", position=(0, 0, -2)),
+                "hinge": mbvi.Revolute(parent="world", child="c", axis=(0, 1, 0), position=(x, 0, 0)),
+            },
+            forces={"spring": mbvi.Spring(body_a="b", body_b="c", stiffness=5, rest_length=1)},
+            initial={
+                "free": mbvi.Initial(position=(x, 1, 0, 1, 0, 0, 0), velocity=(1, 0, 0, 0.2, 0.1, 0.5)),
+                "hinge": mbvi.Initial(position=1.0),
+            },
+        )
+        return mbvi.simulate(model, "simpson", step=0.01, duration=2.0)
+
+    near, away = run(0.0), run(far)
+    tolerance = 1e-13 + 200 * EPS * far  # 200 steps
+    assert np.abs(near.q[:, 1:] - away.q[:, 1:]).max() < tolerance
+    assert np.abs(near.q[:, 0] + far - away.q[:, 0]).max() < tolerance
+    assert np.abs(near.p - away.p).max() < 10 * tolerance

@@ -1,0 +1,158 @@
+"""What follows from the numbers of every scheme alone: exactness, symmetry, order conditions of the compositions."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.schemes.catalog import find_scheme
+
+SCHEMES = mbvi.SCHEMES
+every_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+COMPOSITIONS = {name: scheme for name, scheme in SCHEMES.items() if len(scheme.fractions) > 1}
+every_composition = pytest.mark.parametrize("scheme", COMPOSITIONS.values(), ids=COMPOSITIONS)
+
+
+def degree_of_exactness(nodes, weights):
+    """The highest degree whose monomials, about 1/2, a quadrature on [0, 1] integrates exactly."""
+    x = 2 * np.array(nodes) - 1
+    basis = np.polynomial.legendre.Legendre.basis
+    errors = (abs(weights @ basis(degree)(x) - (degree == 0)) for degree in itertools.count())
+    return next(degree for degree, error in enumerate(errors) if error > 1e-13) - 1
+
+
+def base_order(scheme):
+    """Order of the scheme that a composition is made of: superconvergence takes the quadrature's degree + 1."""
+    return min(degree_of_exactness(scheme.nodes, scheme.weights) + 1, 2 * scheme.stages)
+
+
+@every_scheme
+def test_control_points_run_from_0_to_1(scheme):
+    points = np.array(scheme.control_points)
+    assert (points[0], points[-1]) == (0.0, 1.0)
+    assert np.all(np.diff(points) > 0)
+
+
+@every_scheme
+def test_quadrature_is_exact(scheme):
+    assert sum(scheme.weights) == pytest.approx(1.0, abs=1e-15)
+    assert min(scheme.weights) > 0
+    m = len(scheme.nodes)
+    is_gauss = min(scheme.nodes) > 0
+    assert degree_of_exactness(scheme.nodes, scheme.weights) == (2 * m - 1 if is_gauss else 2 * m - 3)
+
+
+@every_scheme
+def test_basis_interpolates(scheme):
+    s = scheme.stages
+    for degree in range(s + 1):
+        at_points = np.array(scheme.control_points) ** degree
+        c = np.array(scheme.nodes)
+        np.testing.assert_allclose(scheme.A @ at_points, c**degree, atol=1e-13)
+        slope = degree * c ** max(degree - 1, 0)
+        np.testing.assert_allclose(scheme.B @ at_points, slope, atol=1e-12)
+
+
+@every_scheme
+def test_leading_matrix_is_regular(scheme):
+    assert scheme.K.shape == (scheme.stages, scheme.stages)
+    assert np.linalg.cond(scheme.K) < 1e4
+
+
+@every_scheme
+def test_control_weights_integrate(scheme):
+    w = scheme.control_weights
+    points = np.array(scheme.control_points)
+    for degree in range(scheme.stages + 1):
+        assert w @ points**degree == pytest.approx(1 / (degree + 1), abs=1e-14)
+    assert np.all(w > 0)
+
+
+@every_scheme
+def test_is_symmetric(scheme):
+    assert scheme.is_symmetric
+
+
+@every_scheme
+def test_order(scheme):
+    if scheme.name in COMPOSITIONS:
+        assert scheme.order > base_order(scheme)
+    else:
+        assert scheme.order == base_order(scheme)
+
+
+@every_scheme
+def test_name_and_source(scheme):
+    assert SCHEMES[scheme.name] is scheme
+    assert find_scheme(scheme.name) is scheme
+    assert scheme.source and scheme.description
+    assert "\n" not in scheme.description
+
+
+def test_entries_differ_in_more_than_their_names():
+    aliases = {("midpoint", "gauss1"), ("simpson", "lobatto3"), ("trapezoidal", "lobatto2")}
+    same = {
+        (a.name, b.name)
+        for a, b in itertools.combinations(SCHEMES.values(), 2)
+        if (a.control_points, a.nodes, a.fractions) == (b.control_points, b.nodes, b.fractions)
+    }
+    assert same == aliases
+
+
+# A symmetric base of order b is exp(h X_1 + h^(b+1) X_(b+1) + h^(b+3) X_(b+3) + …). A symmetric composition of it has
+# order r if Π exp(γ h X_1 + …) and exp(h X_1) agree up to h^r for all X. In the free associative algebra of the X this
+# is a condition for every word of letters 1, b + 1, b + 3, … whose weight, the sum of its letters, is at most r.
+
+
+def free_series(base, order, fractions):
+    """Coefficients, on words of weight ≤ order, of Π exp(γ X_1 + γ^(b+1) X_(b+1) + …)."""
+    letters = [1, *range(base + 1, order + 1, 2)]
+
+    def product(x, y):
+        found = {}
+        for (a, ca), (b, cb) in itertools.product(x.items(), y.items()):
+            if sum(a) + sum(b) <= order:
+                found[a + b] = found.get(a + b, 0.0) + ca * cb
+        return found
+
+    def exponential(gamma):
+        x = {(letter,): gamma**letter for letter in letters}
+        total = term = {(): 1.0}
+        for k in range(1, order + 1):
+            term = {word: value / k for word, value in product(term, x).items()}
+            total = {word: total.get(word, 0.0) + term.get(word, 0.0) for word in {*total, *term}}
+        return total
+
+    result = {(): 1.0}
+    for gamma in fractions:
+        result = product(result, exponential(gamma))
+    return result
+
+
+@every_composition
+def test_composition_is_consistent(scheme):
+    gamma = np.array(scheme.fractions)
+    assert math.fsum(gamma) == pytest.approx(1.0, abs=1e-15)
+    np.testing.assert_array_equal(gamma, gamma[::-1])
+    for power in range(base_order(scheme) + 1, scheme.order, 2):
+        assert math.fsum(gamma**power) == pytest.approx(0.0, abs=1e-14)
+
+
+@every_composition
+def test_composition_order_conditions(scheme):
+    series = free_series(base_order(scheme), scheme.order, scheme.fractions)
+    exact = {(1,) * k: 1 / math.factorial(k) for k in range(scheme.order + 1)}
+    worst = max(abs(value - exact.get(word, 0.0)) for word, value in series.items())
+    assert worst < 1e-13
+
+
+@every_composition
+def test_composition_has_no_higher_order(scheme):
+    gamma = np.array(scheme.fractions)
+    next_power = scheme.order + 1
+    series = free_series(base_order(scheme), next_power, scheme.fractions)
+    exact = {(1,) * k: 1 / math.factorial(k) for k in range(next_power + 1)}
+    assert max(abs(value - exact.get(word, 0.0)) for word, value in series.items()) > 1e-8
+    assert abs(gamma).max() < 2.0

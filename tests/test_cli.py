@@ -1,0 +1,278 @@
+"""The command line: exit codes, messages, files, and how long it takes to start."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+import mbvi
+from mbvi.cli import app
+
+ROOT = Path(__file__).parents[1]
+PENDULUM = """
+name: pendulum
+parameters: {length: 1}
+bodies:
+  bob: {mass: 1, center_of_mass: [0, 0, -length]}
+joints:
+  pivot: {type: revolute, parent: world, child: bob, axis: [0, 1, 0]}
+initial:
+  pivot: {position: 120 deg}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working directory with a model in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pendulum.yaml").write_text(PENDULUM)
+    return tmp_path
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def command(*arguments, **keys):
+    """Run mbvi in a process of its own."""
+    line = [sys.executable, "-c", "from mbvi.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=300, **keys)
+
+
+# ------------------------------------------------------------------------------------------------- run
+
+
+def test_run_writes_the_trajectory_and_reports(folder):
+    result = call("run", "pendulum.yaml")
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert result.stdout.startswith("pendulum\n\nsystem        1 degree of freedom, 1 coordinate, no constraints\n")
+    assert result.stdout.splitlines()[-1].startswith("1001 states written to pendulum.h5 (")
+    assert sorted(os.listdir()) == ["pendulum.h5", "pendulum.yaml"]
+    expected = mbvi.simulate(mbvi.load("pendulum.yaml"))
+    assert mbvi.read("pendulum.h5").q.tobytes() == expected.q.tobytes()
+
+
+def test_run_options_override_the_model(folder):
+    options = ["--scheme", "gauss2", "--step", "1/120", "--duration", "2*length", "--every", "2", "--out", "other.h5"]
+    assert call("run", "pendulum.yaml", *options).exit_code == 0
+    trajectory = mbvi.read("other.h5")
+    assert trajectory.scheme.name == "gauss2"
+    assert (trajectory.step, trajectory.every, len(trajectory)) == (1 / 120, 2, 121)
+    assert trajectory.t[-1] == pytest.approx(2.0)
+    assert not os.path.exists("pendulum.h5")
+
+
+def test_run_never_overwrites_unasked(folder):
+    (folder / "pendulum.h5").write_text("precious")
+    result = call("run", "pendulum.yaml")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == (
+        "pendulum.h5: expected a new file, found one that exists; choose another name, or overwrite it by force=True "
+        "(--force)\n"
+    )
+    assert (folder / "pendulum.h5").read_text() == "precious"
+    assert call("run", "pendulum.yaml", "--force").exit_code == 0
+    assert len(mbvi.read("pendulum.h5")) == 1001
+
+
+def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
+    monkeypatch.setattr("mbvi.simulation.simulate", lambda *args, **keys: pytest.fail("it ran"))
+    monkeypatch.setitem(mbvi.__dict__, "simulate", lambda *args, **keys: pytest.fail("it ran"))
+    result = call("run", "pendulum.yaml", "--out", "nowhere/a.h5")
+    assert result.exit_code == 2
+    assert result.stderr == "nowhere/a.h5: expected a file in a folder, found no folder 'nowhere'; make it first\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.yaml"], "missing.yaml: expected a model file, found no such file; check the path"),
+        (["."], ".: expected a model file, found a folder"),
+        (
+            ["broken.yaml"],
+            "broken.yaml:6: joints.pivot.axis: expected a non-zero 3-vector, found [0, 0, 0]; write for example",
+        ),
+        (
+            ["pendulum.yaml", "--scheme", "simpso"],
+            "scheme: expected the name of a scheme, found 'simpso'; did you mean 'simpson'?",
+        ),
+        (["pendulum.yaml", "--step", "1/0"], "--step: expected a finite number, found a division by zero in '1/0'"),
+        (
+            ["pendulum.yaml", "--step", "-1"],
+            "step: expected a time greater than 0, found -1.0; write for example 0.01 [s]",
+        ),
+        (["pendulum.yaml", "--duration", "__import__('os')"], "--duration: expected "),
+        (
+            ["pendulum.yaml", "--step", "1e-12"],
+            "every: expected a trajectory of at most 8 GB, found ",
+        ),
+    ],
+)
+def test_what_a_user_can_mend_is_one_line_and_exit_code_2(arguments, message, folder):
+    (folder / "broken.yaml").write_text(PENDULUM.lstrip().replace("[0, 1, 0]", "[0, 0, 0]"))
+    result = call("run", *arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
+    assert not list(folder.glob("*.h5"))
+
+
+def test_wrong_options_are_exit_code_2(folder):
+    for arguments in (["run"], ["run", "pendulum.yaml", "--every", "0"], ["fly"], ["run", "pendulum.yaml", "--fast"]):
+        result = call(*arguments)
+        assert result.exit_code == 2
+        assert "Traceback" not in result.stderr
+
+
+def test_a_failed_step_is_exit_code_3_and_keeps_what_there_is(folder):
+    result = call("run", "pendulum.yaml", "--step", "3", "--duration", "3000")
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    assert result.stderr.startswith("step ") and result.stderr.count("\n") == 1
+    assert "The states before it are in pendulum.h5. A smaller step may help: try step=1.5." in result.stderr
+    done = int(result.stderr.split()[1])
+    trajectory = mbvi.read("pendulum.h5")
+    assert len(trajectory) == done + 1
+    assert np.all(np.isfinite(trajectory.q))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_control_c_is_exit_code_130_and_one_line(folder):
+    line = [
+        sys.executable,
+        "-c",
+        "from mbvi.cli import main; main()",
+        "run",
+        "pendulum.yaml",
+        "--step",
+        "1e-7",
+        "--every",
+        "100",
+    ]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted; nothing was written\n")
+    assert os.listdir() == ["pendulum.yaml"]
+
+
+def test_the_progress_bar_is_for_terminals(folder):
+    import pty
+
+    main, terminal = pty.openpty()
+    line = [sys.executable, "-c", "from mbvi.cli import main; main()", "run", "pendulum.yaml", "--force"]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=terminal, env=os.environ | {"TERM": "xterm"})
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # which a closed terminal reads as
+        while part := os.read(main, 4096):
+            shown += part
+    out, _ = process.communicate(timeout=60)
+    os.close(main)
+    assert process.returncode == 0
+    assert b"1000/1000" in shown and b"pendulum" in shown
+    assert b"\x1b" not in out
+    result = command("run", "pendulum.yaml", "--force")
+    assert result.stderr == "" and "\x1b" not in result.stdout
+
+
+# ----------------------------------------------------------------------------------------------- check
+
+
+def test_check_describes(folder):
+    result = call("check", "pendulum.yaml")
+    assert result.exit_code == 0
+    assert "\n  `-- pivot: revolute (angle) -> bob\n" in result.stdout
+    assert "\n  pivot.angle  rad         2.0944                  0\n" in result.stdout
+    assert "\nOdd\n" not in result.stdout
+    assert os.listdir() == ["pendulum.yaml"]
+
+
+def test_check_finds_a_singular_start(folder):
+    text = PENDULUM.replace("[0, 1, 0]}", "[0, 1, 0]}").replace("type: revolute", "type: ball, coordinates: zxz")
+    text = (
+        text.replace(", axis: [0, 1, 0]", "")
+        .replace("120 deg", "[0, 0, 0]")
+        .replace("mass: 1,", "mass: 1, inertia: [1, 1, 1],")
+    )
+    (folder / "lock.yaml").write_text(text)
+    result = call("check", "lock.yaml")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "joints.pivot: expected a regular mass matrix at the start, found a singular one, along pivot.phi and "
+        "pivot.psi; this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles\n"
+    )
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "models").glob("*.yaml")), ids=lambda path: path.stem)
+def test_all_models_check_and_run(path, folder):
+    assert call("check", path).exit_code == 0
+    result = call("run", path, "--duration", "0.1")
+    assert result.exit_code == 0, result.stderr
+    assert mbvi.read(f"{path.stem}.h5").system.name == mbvi.load(path).name
+
+
+# -------------------------------------------------------------------------------------------- the rest
+
+
+def test_schemes():
+    result = call("schemes")
+    assert result.exit_code == 0
+    assert "simpson                   4         1  yes        [2]     parabolas, Simpson's rule" in result.stdout
+
+
+def test_schema_checks_models(models):
+    result = call("schema")
+    assert result.exit_code == 0
+    schema = json.loads(result.stdout)
+    assert schema == mbvi.model.schema()
+    data = yaml.safe_load((models / "lagrange_top.yaml").read_text())
+    jsonschema.validate(data, schema)
+    data["bodies"]["top"]["colour"] = "red"
+    with pytest.raises(jsonschema.ValidationError, match="colour"):
+        jsonschema.validate(data, schema)
+
+
+def test_version_and_help():
+    assert call("--version").stdout == f"mbvi {mbvi.__version__}\n"
+    result = call("--help")
+    assert result.exit_code == 0
+    for name in ("run", "check", "schemes", "schema"):
+        assert f"\n  {name} " in result.stdout
+
+
+def test_nothing_heavy_is_imported_for_light_work(folder):
+    code = "import sys, mbvi{}; print([n for n in {!r} if n in sys.modules])"
+    heavy = ["numba", "numpy", "pydantic", "networkx", "trimesh", "sympy", "h5py", "rich", "typer", "scipy"]
+
+    def imported(after, names):
+        result = subprocess.run([sys.executable, "-c", code.format(after, names)], capture_output=True, text=True)
+        return result.stdout.splitlines()[-1]
+
+    assert imported("", heavy) == "[]"
+    assert imported(".cli", heavy) == "['typer']"
+    on_run = ".cli; mbvi.cli.app(['run', 'pendulum.yaml'], standalone_mode=False)"
+    assert imported(on_run, ["trimesh", "sympy", "rich.progress", "matplotlib", "scipy.spatial"]) == "[]"
+
+
+def test_exit_codes_of_the_process(folder):
+    result = command("run", "pendulum.yaml", "--duration", "0.1")
+    assert (result.returncode, result.stderr) == (0, "")
+    result = command("check", "missing.yaml")
+    expected = "missing.yaml: expected a model file, found no such file; check the path\n"
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", expected)
+    assert command("--version").stdout == f"mbvi {mbvi.__version__}\n"

@@ -1,0 +1,59 @@
+"""The examples run and show what they say."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mbvi
+
+FOLDER = Path(__file__).parents[1] / "examples"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_double_pendulum():
+    first, second, distance = load("double_pendulum").main()
+    assert distance[0] == pytest.approx(0.5 * np.radians(1e-6), rel=1e-3)
+    assert distance.max() > 0.1
+    for run in (first, second):
+        assert np.abs(run.energy() - run.energy()[0]).max() < 1e-5 * run.kinetic_energy().max()
+
+
+def test_top_as_lagrangian():
+    from_model, from_lagrangian = load("top_as_lagrangian").main()
+    assert np.abs(from_model.q - from_lagrangian.q).max() < 1e-10
+    assert np.allclose(from_model.p, from_lagrangian.p, rtol=1e-9, atol=1e-13)
+    theta = np.degrees(from_model.q[:, 1])
+    assert theta.max() == pytest.approx(60, abs=0.1)
+    assert theta.min() == pytest.approx(2.7, abs=0.2)
+
+
+def test_convergence():
+    example = load("convergence")
+    errors = example.main()
+    assert set(errors) == set(example.SCHEMES)
+    for name, values in errors.items():
+        if values[1] > 1e-12:  # above round-off
+            order = np.log2(values[0] / values[1])
+            assert order == pytest.approx(mbvi.SCHEMES[name].order, abs=0.2), name
+    assert sum(values[1] > 1e-12 for values in errors.values()) == 4
+
+
+def test_all_examples_are_tested():
+    assert all(f"test_{path.stem}" in globals() for path in FOLDER.glob("*.py"))
+
+
+def test_they_run_as_scripts():
+    result = subprocess.run([sys.executable, FOLDER / "convergence.py"], capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0].endswith("order")
+    assert len(result.stdout.splitlines()) == 6

@@ -29,7 +29,7 @@ _HOMES = {
     "ModelError": "mbvi.errors",
     "StepError": "mbvi.errors",
 }
-__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604
+__all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -97,7 +97,9 @@ def simulate(
         start_time,
     )
     if system.dimension == 0:
-        raise ModelError("joints: expected at least one coordinate, found none: every body is welded, and nothing moves")
+        raise ModelError(
+            "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
+        )
     return _run(system, tableau, h, steps, every, start_time, q, p, progress)
 
 

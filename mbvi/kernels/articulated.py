@@ -14,6 +14,7 @@ Source: Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3.
 import math
 
 from mbvi.kernels.layout import (
+    DOF,
     INERTIA,
     KIND,
     MASS,
@@ -24,7 +25,6 @@ from mbvi.kernels.layout import (
     PRISMATIC,
     REVOLUTE,
     ROTATION,
-    DOF,
     solver_kernel,
 )
 from mbvi.kernels.rotation import cross, rotate, rotate_back

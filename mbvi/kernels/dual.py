@@ -19,7 +19,9 @@ TINY = 1e-200
 WIDE = 1e-5
 
 
-def compile_functions(n: int, k: int, mass: Callable, potential: Callable, constraints: Callable | None) -> dict[str, Any]:
+def compile_functions(
+    n: int, k: int, mass: Callable, potential: Callable, constraints: Callable | None
+) -> dict[str, Any]:
     """The compiled functions of a system: gradient, hessian, potential, and with constraints constraint, curvature."""
     jit = (lambda function: function) if config.DISABLE_JIT else njit(error_model="numpy")
     M_of, V_of = jit(mass), jit(potential)

@@ -226,15 +226,9 @@ def element_force(system, world, stack, i, t, a, b):
             rate = rx * (b[3] - a[3]) + ry * (b[4] - a[4]) + rz * (b[5] - a[5])
             factor = -k * rate / (rx * rx + ry * ry + rz * rz)
         return factor * rx, factor * ry, factor * rz
-    fx = time_function(
-        system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 3], t
-    )
-    fy = time_function(
-        system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 4], t
-    )
-    fz = time_function(
-        system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 5], t
-    )
+    fx = time_function(system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 3], t)
+    fy = time_function(system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 4], t)
+    fz = time_function(system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 5], t)
     if kind == FORCE_BODY or kind == TORQUE_BODY:
         fx, fy, fz = rotate(system.body_force_data, i, 8, fx, fy, fz)
         return rotate(world, system.body_forces[i, 2], WORLD_ROTATION, fx, fy, fz)

@@ -26,18 +26,30 @@ from mbvi.kernels.articulated import factor_articulated, solve_articulated
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import cholesky, cholesky_solve, lu, lu_solve
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
-from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System, inlined_kernel, kernel, solver_kernel
+from mbvi.kernels.layout import (
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OK,
+    SINGULAR,
+    Scheme,
+    System,
+    inlined_kernel,
+    kernel,
+    solver_kernel,
+)
 from mbvi.kernels.packed import Packed
 from mbvi.kernels.tree import SWEEP_WIDTH
 
 EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
-BELOW_ROUNDING = 1e-4  # the error left by the iteration, in units of round-off: a larger one of constant sign would drift
+BELOW_ROUNDING = (
+    1e-4  # the error left by the iteration, in units of round-off: a larger one of constant sign would drift
+)
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
-MAX_UPDATES = 10  # Broyden updates before they begin anew
+MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 24  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
@@ -276,9 +288,7 @@ def add_constraint_jacobian(system, scheme, space, t, h):
         space.Kqq[:, :] = 0.0
         for a in range(n):
             space.node_q[a] = space.q[a] + (space.q_low[a] + z[(j - 1) * n + a])
-        add_curvature(
-            space.Kqq, system, t + scheme.d[j] * h, space.node_q, z[s * n + j * k : s * n + (j + 1) * k]
-        )
+        add_curvature(space.Kqq, system, t + scheme.d[j] * h, space.node_q, z[s * n + j * k : s * n + (j + 1) * k])
         for a in range(n):
             for b in range(n):
                 J[j * n + a, (j - 1) * n + b] += h * space.Kqq[a, b]
@@ -405,7 +415,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         size_before, residual_before = size, residual
         is_slow = iteration > 0 and iterations_left(size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
-        if slow > 0 and not is_fresh or slow > PATIENCE:
+        if (slow > 0 and not is_fresh) or slow > PATIENCE:
             if is_fresh:
                 return NOT_CONVERGED
             is_fresh = True
@@ -461,7 +471,7 @@ def iterate_newton(system, scheme, work, space, t, h):
             if not is_stale:
                 count[AGE] = 0
             return OK
-        needs_factor = halvings > 0 or is_chord and iterations_left(size, theta) > space.limits[NEWTON_LIMIT]
+        needs_factor = halvings > 0 or (is_chord and iterations_left(size, theta) > space.limits[NEWTON_LIMIT])
         is_chord = True
         size_before = size
         halvings = 0

@@ -82,7 +82,8 @@ class Scheme(Packed):
 
 def _cache_folder() -> str:
     """Folder of the compiled kernels, named by a hash of their sources: numba looks only at the file a function
-    stands in, so that a changed kernel would leave its callers in other files stale."""
+    stands in, so that a changed kernel would leave its callers in other files stale.
+    """
     sources = sorted(Path(__file__).parent.glob("*.py"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types, typeof
+from numba import config, typeof, types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,

@@ -128,7 +128,9 @@ def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> No
     for what, (expression, symbols) in known.items():
         unknown = sorted(str(symbol) for symbol in expression.free_symbols - symbols)
         if unknown:
-            raise ModelError(f"{what}: expected a value for every symbol, found none for {unknown[0]}; add it to parameters")
+            raise ModelError(
+                f"{what}: expected a value for every symbol, found none for {unknown[0]}; add it to parameters"
+            )
 
 
 def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], outputs: dict, result: Any = None) -> Any:
@@ -238,7 +240,9 @@ def compile_force(force: Callable, n: int) -> Any:
 
 def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return next((line for line in lines if "rror" in line or "nknown" in line or "ndefined" in line), lines[0] if lines else "")
+    return next(
+        (line for line in lines if "rror" in line or "nknown" in line or "ndefined" in line), lines[0] if lines else ""
+    )
 
 
 def _arrays(n: int, k: int, **functions: Any) -> layout.System:

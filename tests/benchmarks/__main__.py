@@ -145,7 +145,12 @@ def start_up() -> list[dict]:
             subprocess.run(command, check=True, env=environment, cwd=folder, capture_output=True)
             return time.perf_counter() - began
 
-        run = (str(Path(sys.executable).with_name("mbvi")), "run", str(ROOT / "models" / "lagrange_top.yaml"), "--force")
+        run = (
+            str(Path(sys.executable).with_name("mbvi")),
+            "run",
+            str(ROOT / "models" / "lagrange_top.yaml"),
+            "--force",
+        )
         python = min(seconds(sys.executable, "-c", "pass") for _ in range(3))
         imported = min(seconds(sys.executable, "-c", "import mbvi") for _ in range(3))
         rows = [{"case": "import mbvi, less Python itself", "s": imported - python}]
@@ -190,7 +195,9 @@ def _cell(value: object) -> str:
 def main() -> None:
     """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; all if none is given")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; all if none is given"
+    )
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     options = parser.parse_args()
     for name in options.names:

@@ -16,7 +16,7 @@ def model(joints, bodies="abc", **more):
         name: kind(parent=parent, child=child, **({"axis": (0, 0, 1)} if kind is Revolute else {}))
         for name, (kind, parent, child) in joints.items()
     }
-    return Model(name="test", bodies={name: BALL for name in bodies} | more, joints=made)
+    return Model(name="test", bodies=dict.fromkeys(bodies, BALL) | more, joints=made)
 
 
 def test_parents_come_before_children_in_the_order_of_the_model():

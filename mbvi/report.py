@@ -212,8 +212,12 @@ def _momenta(trajectory: Trajectory) -> list[str]:
 
 def momentum_unit(invariant: Invariant, units: Sequence[str]) -> str:
     """The unit of a conserved momentum, or nothing where coordinates have none."""
-    used = {units[first + i] for first, factor in invariant.parts for i in range(len(factor))}
-    return {"m": "kg m/s", "rad": "kg m²/s", "-": "kg m²/s"}.get(used.pop(), "") if len(used) == 1 else ""
+    translation = {"m": "kg m/s", "rad": "kg m²/s"}
+    used = {
+        "kg m²/s" if factor.ndim == 2 else translation.get(units[first], "")  # a rotation, or along one coordinate
+        for first, factor in invariant.parts
+    }
+    return used.pop() if len(used) == 1 else ""
 
 
 # -------------------------------------------------------------------------------------------- a check

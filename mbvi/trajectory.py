@@ -187,9 +187,7 @@ class Trajectory:
         """Largest |g| at every state, (N + 1,)."""
         if self.stored:
             return self.stored.constraint_residual
-        if not self.system.constraint_count:
-            return np.zeros(len(self.t))
-        return np.array([np.abs(self.system.constraint(q, t)).max() for q, t in zip(self.q, self.t, strict=True)])
+        return self.system.constraint_residuals(self.t, self.q)
 
     def pose(self, body: str) -> tuple[Array, Array]:
         """Places and rotations of a body.

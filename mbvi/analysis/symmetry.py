@@ -2,8 +2,9 @@
 
 A linear vector field ξ(q) = A q + b is a symmetry when L_q·ξ + L_v·(A v) + F·ξ = 0 for all (q, v); then J = p·ξ(q) is
 conserved, by the motion and, exactly, by every Galerkin variational scheme (they are equivariant under linear maps).
-The candidates are translations of every coordinate and, for every unit quaternion a, its rotations in the frame it hangs in
-(a → e ⋆ a) and in its own (a → a ⋆ e). The symmetries are the linear combinations that vanish at random states.
+The candidates are translations of every coordinate; for every unit quaternion a, its rotations in the frame it hangs in
+(a → e ⋆ a) and in its own (a → a ⋆ e); and for every free or planar joint the rotations e × x of its place, which become
+symmetries together with those of its orientation. The symmetries are the linear combinations that vanish at random states.
 
 Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether theorem).
 """
@@ -31,7 +32,7 @@ class Invariant:
     ----------
     name : str
     parts : tuple of (int, ndarray)
-        First coordinate and, for a translation, a vector (1,): ξ = b; for a rotation of a quaternion, a matrix (4, 4): ξ = A q.
+        First coordinate and, for a translation, a vector (1,): ξ = b; for a rotation of a quaternion or a place, a matrix: ξ = A q.
     """
 
     name: str
@@ -72,6 +73,8 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     """
     candidates = _candidates(system)
     rates = _rates(system, candidates)
+    if not len(rates):
+        return ()
     scale = np.abs(rates).max(initial=0.0) or 1.0
     found = []
     for weights in _combinations(rates / scale):
@@ -110,7 +113,27 @@ def _candidates(system: System) -> list[Invariant]:
             for side, frame in (("left", "fixed"), ("right", "body")):
                 name = f"angular momentum ({joint}, {frame} {'xyz'[axis]})"
                 found.append(Invariant(name, ((first, 0.5 * _product_matrix(axis, side)),)))
+    return found + _orbital_candidates(system)
+
+
+def _orbital_candidates(system: System) -> list[Invariant]:
+    """Rotations of the place x, y, z of every free joint, and of x, y of every planar one."""
+    found = []
+    names = system.coordinate_names
+    for first, name in enumerate(names):
+        joint, _, short = name.rpartition(".")
+        if short != "x" or not joint:
+            continue
+        size = 3 if f"{joint}.z" in names else 2
+        for axis in range(3) if size == 3 else [2]:
+            matrix = _cross_matrix(np.eye(3)[axis])[:size, :size]
+            found.append(Invariant(f"orbital momentum ({joint}, {'xyz'[axis]})", ((first, matrix),)))
     return found
+
+
+def _cross_matrix(e: Array) -> Array:
+    """Matrix of x → e × x, (3, 3)."""
+    return np.array([[0, -e[2], e[1]], [e[2], 0, -e[0]], [-e[1], e[0], 0]])
 
 
 def _quaternions(system: System) -> list[int]:
@@ -120,7 +143,7 @@ def _quaternions(system: System) -> list[int]:
 def _product_matrix(axis: int, side: str) -> Array:
     """Matrix of a → e ⋆ a (left) or a → a ⋆ e (right) for the imaginary unit e of an axis, (4, 4)."""
     e = np.eye(3)[axis]
-    cross = np.array([[0, -e[2], e[1]], [e[2], 0, -e[0]], [-e[1], e[0], 0]])
+    cross = _cross_matrix(e)
     matrix = np.zeros((4, 4))
     matrix[0, 1:], matrix[1:, 0] = -e, e
     matrix[1:, 1:] = cross if side == "left" else -cross
@@ -141,7 +164,8 @@ def _rates(system: System, candidates: list[Invariant]) -> Array:
             v[first : first + 4] -= (q[first : first + 4] @ v[first : first + 4]) * q[first : first + 4]
         p, f = system.gradient(q, v, t)
         rows.append([each.rate(q, v, p, f) for each in candidates])
-    return np.array(rows)
+    rates = np.array(rows)
+    return rates[np.isfinite(rates).all(axis=1)]  # at some states a force may be undefined
 
 
 def _null_space(matrix: Array) -> Array:

@@ -227,3 +227,19 @@ def fill_velocities(v, system, work, t, q, p):
         for a in range(system.n):
             v[i, a] = work.saddle_x[a]
     return True
+
+
+@kernel
+def fill_constraint_residuals(out, system, work, t, q):
+    """Largest |g| at each of many states.
+
+    out   (states,)      out
+    t     (states,)      [s]
+    q     (states, n)
+    """
+    if system.k == 0:
+        return
+    for i in range(q.shape[0]):
+        fill_constraints(work.g, work.G, work.g_t, system, t[i], q[i])
+        for b in range(system.k):
+            out[i] = max(out[i], abs(work.g[b]))

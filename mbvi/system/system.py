@@ -164,6 +164,12 @@ class System:
         kernels.fill_energies(kinetic, potential, p, self.arrays, self.work, t, q, v)
         return kinetic, potential
 
+    def constraint_residuals(self, t: Array, q: Array) -> Array:
+        """Largest |g| (states,) at each of many states: t (states,), q (states, n)."""
+        out = np.zeros(len(q))
+        kernels.fill_constraint_residuals(out, self.arrays, self.work, t, q)
+        return out
+
     def constraint(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Constraint values g(q), (k,), zero on the constraints."""
         return self._constraints(q, t)[0]
@@ -190,7 +196,7 @@ class System:
             If the mass matrix is singular there.
         """
         n, k = self.dimension, self.constraint_count
-        v = self._vector(v, "v")
+        q, v = self._vector(q, "q"), self._vector(v, "v")
         _, f = self.gradient(q, v, t)
         M, Lvq, _, _ = self.second_derivatives(q, v, t)
         matrix, right = np.zeros((n + k, n + k)), np.zeros(n + k)
@@ -201,7 +207,7 @@ class System:
             matrix[:n, n:], matrix[n:, :n] = G.T, G
             for i in range(k):
                 curvature = np.zeros((n, n))
-                add_curvature(curvature, self.arrays, t, self._vector(q, "q"), np.eye(k)[i])
+                add_curvature(curvature, self.arrays, t, q, np.eye(k)[i])
                 right[n + i] = -v @ curvature @ v
             (_, G_after, rate_after), (_, G_before, rate_before) = (
                 self._constraints(q, t + sign * TIME_DIFFERENCE) for sign in (1.0, -1.0)

@@ -1,0 +1,80 @@
+"""The momenta that `find_invariants` finds: all of them, no others, and conserved by the schemes."""
+
+import numpy as np
+import pytest
+
+import mbvi
+
+BODY = mbvi.Body(mass=2, inertia=(1, 2, 2.5))
+START = {"position": (0.1, 0.2, 0.3, 1, 0, 0, 0), "velocity": (1, -2, 3, 0.4, 0.5, -0.6)}
+
+
+def free_body(**changes):
+    joint = mbvi.Free(parent="world", child="body")
+    fields = {"name": "body", "bodies": {"body": BODY}, "joints": {"j": joint}, "initial": {"j": START}}
+    return mbvi.Model(**(fields | changes))
+
+
+def names(model):
+    return {invariant.name for invariant in mbvi.find_invariants(mbvi.assemble(model))}
+
+
+def test_free_body_in_gravity_has_four_momenta_and_a_spin():
+    vertical = "angular momentum (j, fixed z)"
+    # The weight acts at the joint's own place, so that all three spins are kept too.
+    spins = {"angular momentum (j, fixed x)", "angular momentum (j, fixed y)", vertical}
+    assert names(free_body()) == {"p(j.x)", "p(j.y)", "orbital momentum (j, z)"} | spins
+
+
+def test_off_centre_body_in_gravity_keeps_only_the_whole_vertical_momentum():
+    body = BODY.model_copy(update={"center_of_mass": (0.3, 0.1, 0.2)})
+    assert names(free_body(bodies={"body": body})) == {
+        "p(j.x)",
+        "p(j.y)",
+        "angular momentum (j, fixed z) + orbital momentum (j, z)",
+    }
+
+
+def test_bodies_tied_by_a_spring_share_their_momenta():
+    model = mbvi.Model(
+        name="pair",
+        gravity=(0, 0, 0),
+        bodies={"a": BODY, "b": BODY},
+        joints={key: mbvi.Free(parent="world", child=key) for key in "ab"},
+        forces={
+            "spring": mbvi.Spring(
+                body_a="a", point_a=(0, 0.1, 0), body_b="b", point_b=(0.1, 0, 0), stiffness=3, rest_length=0.5
+            )
+        },
+        initial={"a": START, "b": {"position": (1, 1, 0, 1, 0, 0, 0), "velocity": (0, 0, 0, 0, 0, 2)}},
+    )
+    system = mbvi.assemble(model)
+    linear = {f"p(a.{x}) + p(b.{x})" for x in "xyz"}
+    assert linear <= names(model)
+    assert len(mbvi.find_invariants(system)) == 6
+    run = mbvi.simulate(system, "gauss2", step=0.02, duration=10)
+    for values in run.momenta().values():
+        assert np.ptp(values) < 1e-12
+
+
+def test_damping_leaves_what_it_does_not_touch():
+    damper = mbvi.Damper(body_a="world", point_a=(5, 0, 0), body_b="body", damping=1)
+    assert names(free_body(forces={"damper": damper}, gravity=(0, 0, 0))).isdisjoint({"p(j.x)", "p(j.y)", "p(j.z)"})
+
+
+def test_planar_joint():
+    joint = mbvi.Planar(parent="world", child="body", normal=(0, 0, 1))
+    body = mbvi.Body(mass=1, center_of_mass=(0.3, 0, 0), inertia=(1, 1, 1))
+    model = mbvi.Model(name="puck", bodies={"body": body}, joints={"j": joint})
+    assert names(model) == {"p(j.x)", "p(j.y)", "p(j.angle) + orbital momentum (j, z)"}
+
+
+def test_invariants_are_conserved_by_the_equations_of_motion():
+    system = mbvi.assemble(free_body())
+    random = np.random.default_rng(5)
+    q, v = random.standard_normal(7), random.standard_normal(7)
+    q[3:] /= np.linalg.norm(q[3:])
+    v[3:] -= (q[3:] @ v[3:]) * q[3:]
+    p, f = system.gradient(q, v)
+    for invariant in mbvi.find_invariants(system):
+        assert invariant.rate(q, v, p, f) == pytest.approx(0.0, abs=1e-12)

@@ -32,7 +32,8 @@ class Invariant:
     ----------
     name : str
     parts : tuple of (int, ndarray)
-        First coordinate and, for a translation, a vector (1,): ξ = b; for a rotation of a quaternion or a place, a matrix: ξ = A q.
+        First coordinate and, for a translation, a vector (1,): ξ = b; for a rotation, of a quaternion or a place, a matrix:
+        ξ = A q.
     """
 
     name: str

@@ -1,46 +1,37 @@
 """Dense factorizations in place, for the small matrices of one step."""
 
-import math
-
 from mbvi.kernels.layout import solver_kernel
 
 
 @solver_kernel
-def cholesky(M):
-    """Overwrite a symmetric positive definite M (n, n) by its factor L below and Lᵀ above; False if it is not.
-
-    The diagonal holds the reciprocals of the factor's, so that a solve divides nothing.
-    """
+def invert(M):
+    """Overwrite a symmetric positive definite M (n, n) by its inverse (Gauss–Jordan); False if a pivot is not positive."""
     n = M.shape[0]
-    for j in range(n):
-        largest = M[j, j]
-        total = M[j, j]
-        for k in range(j):
-            total -= M[j, k] * M[j, k]
-        if not total > 1e-14 * abs(largest):
+    for k in range(n):
+        if not M[k, k] > 0.0:
             return False
-        inverse = 1.0 / math.sqrt(total)
-        M[j, j] = inverse
-        for i in range(j + 1, n):
-            total = M[i, j]
-            for k in range(j):
-                total -= M[i, k] * M[j, k]
-            M[i, j] = M[j, i] = total * inverse
+        inverse = 1.0 / M[k, k]
+        M[k, k] = 1.0
+        for j in range(n):
+            M[k, j] *= inverse
+        for i in range(n):
+            if i != k:
+                factor = M[i, k]
+                M[i, k] = 0.0
+                for j in range(n):
+                    M[i, j] -= factor * M[k, j]
     return True
 
 
 @solver_kernel
-def cholesky_solve(L, x):
-    """Overwrite x (n,) by the solution of L Lᵀ y = x, L from `cholesky`."""
-    n = L.shape[0]
+def multiply_symmetric(out, M, x):
+    """out = M x, (n,), of a symmetric M (n, n)."""
+    n = M.shape[0]
     for i in range(n):
-        x[i] *= L[i, i]
-        for k in range(i + 1, n):
-            x[k] -= L[i, k] * x[i]
-    for i in range(n - 1, -1, -1):
-        x[i] *= L[i, i]
-        for k in range(i):
-            x[k] -= L[i, k] * x[i]
+        out[i] = 0.0
+    for j in range(n):
+        for i in range(n):
+            out[i] += M[j, i] * x[j]
 
 
 @solver_kernel

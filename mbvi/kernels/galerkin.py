@@ -24,7 +24,7 @@ import numpy as np
 
 from mbvi.kernels.articulated import factor_articulated, solve_articulated
 from mbvi.kernels.constraints import add_curvature, fill_constraints
-from mbvi.kernels.dense import cholesky, cholesky_solve, lu, lu_solve
+from mbvi.kernels.dense import invert, lu, lu_solve, multiply_symmetric
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
 from mbvi.kernels.layout import (
     NOT_CONVERGED,
@@ -89,6 +89,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         steps=np.zeros((MAX_UPDATES, N)),
         squares=np.zeros(MAX_UPDATES),
         R=np.zeros(N),
+        solved=np.zeros((s, n)),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
         rows=np.full((m, len(system.links), SWEEP_WIDTH), np.nan),
@@ -212,7 +213,7 @@ def is_articulated(system):
 
 @kernel
 def factor_simplified(system, scheme, work, space, t, h):
-    """Factor M at the middle of the predicted polynomial."""
+    """Invert M at the middle of the predicted polynomial, or factor it for the articulated-body recursion."""
     n = system.n
     s = scheme.K.shape[0]
     for a in range(n):
@@ -221,7 +222,7 @@ def factor_simplified(system, scheme, work, space, t, h):
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
     fill_mass_matrix(space.M, system, work, t + 0.5 * h, space.node_q)
-    return cholesky(space.M)
+    return invert(space.M)
 
 
 @solver_kernel
@@ -230,17 +231,21 @@ def solve_simplified(system, scheme, work, space, h):
     n = system.n
     s = scheme.K.shape[0]
     for j in range(s):
-        right = space.R[j * n : (j + 1) * n]
+        right, part = space.R[j * n : (j + 1) * n], space.solved[j]
         if is_articulated(system):
-            solve_articulated(work.articulated, system.links, system.geometry, right)
+            copy(part, right)
+            solve_articulated(work.articulated, system.links, system.geometry, part)
         else:
-            cholesky_solve(space.M, right)
+            multiply_symmetric(part, space.M, right)
     for l in range(s):
+        first = l * n
         for a in range(n):
-            total = 0.0
-            for j in range(s):
-                total += scheme.K_inverse[l, j] * space.R[j * n + a]
-            space.delta[l * n + a] = -h * total
+            space.delta[first + a] = 0.0
+        for j in range(s):
+            factor = -h * scheme.K_inverse[l, j]
+            part = space.solved[j]
+            for a in range(n):
+                space.delta[first + a] += factor * part[a]
 
 
 @kernel

@@ -53,7 +53,7 @@ MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 24  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
-RETRY = 16  # steps with Newton's iteration after which the simplified one is tried again
+RETRY = 4  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.

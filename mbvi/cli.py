@@ -5,9 +5,10 @@ Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +41,14 @@ def main() -> None:
         app(prog_name="mbvi")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except OSError as error:  # of standard output, since files have messages of their own
+        with suppress(OSError):
+            _complain(
+                f"standard output: expected a file that can be written, found {(error.strerror or str(error)).lower()}"
+            )
+        for stream in (sys.stdout, sys.stderr):  # else the interpreter tries again to write what is left
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        sys.exit(WRONG)
 
 
 def _show_version(is_asked: bool) -> None:
@@ -70,13 +79,15 @@ def run(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Trajectory file; by default MODEL's name with .h5, here.")
     ] = None,
-    every: Annotated[int, typer.Option(min=1, metavar="K", help="Store every K-th state.")] = 1,
+    every: Annotated[int, typer.Option(metavar="K", help="Store every K-th state, and run a multiple of K steps.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing trajectory file.")] = False,
 ) -> None:
     """Run a model, report how it went, and write the trajectory."""
     with _one_line_errors():
         from mbvi.trajectory import check_output
 
+        if every < 1:
+            raise ModelError(f"--every: expected a whole number of at least 1, found {every}")
         described = mbvi.load(model)
         path = check_output(out or Path(f"{model.stem}.h5"), force)
         values = {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
@@ -96,9 +107,11 @@ def check(model: ModelPath) -> None:
     """Validate a model and describe it: its graph, coordinates, constants of motion, and what is odd."""
     with _one_line_errors():
         from mbvi.report import check_report
+        from mbvi.schemes.catalog import find_scheme
         from mbvi.system.initial import initial_momentum
 
         described = mbvi.load(model)
+        find_scheme(described.simulation.scheme)
         system = mbvi.assemble(described)
         initial_momentum(system, system.initial_q, system.initial_v)
         typer.echo(check_report(described, system))

@@ -321,9 +321,8 @@ def oddities(model: Model, system: System) -> list[str]:
     for name, body in resolved.bodies.items():
         if not mbvi.mass_properties(body, model.folder).mass:
             found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")
-    if resolved.simulation.scheme not in SCHEMES:
-        found.append(f"simulation.scheme: no scheme {resolved.simulation.scheme!r}; `mbvi schemes` lists all")
     step, duration, steps = _run_of(model)
+    found += _short_tables(resolved, duration)
     end = steps * step
     if abs(end - duration) > 1e-9 * end:
         found.append(f"simulation.duration: not a multiple of the step; the run ends at t = {end:.6g} s")
@@ -389,6 +388,16 @@ def _odd_forces(model: Model, system: System) -> Iterator[str]:
             yield f"{where}: negative damping; it drives"
         if getattr(force, "stiffness", 0.0) < 0:
             yield f"{where}: negative stiffness; it pushes away"
+
+
+def _short_tables(model: Model, duration: float) -> Iterator[str]:
+    """Tables that do not cover the run."""
+    for name, force in model.forces.items():
+        components = [getattr(force, "value", None), *getattr(force, "vector", ())]
+        for times in dict.fromkeys(each.times for each in components if isinstance(each, mbvi.Table)):
+            if times[0] > 0 or times[-1] < duration:
+                span = f"a table from {times[0]:.6g} s to {times[-1]:.6g} s for a run from 0 s to {duration:.6g} s"
+                yield f"forces.{name}: {span}; outside it continues along its end lines"
 
 
 def _distance(force: Any, system: System) -> float:

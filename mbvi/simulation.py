@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError, StepError
 from mbvi.kernels import galerkin, layout
 from mbvi.model.elements import Model
+from mbvi.model.expressions import evaluate
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
@@ -22,6 +23,7 @@ from mbvi.trajectory import Statistics, Trajectory
 
 PIECE_SECONDS = 0.1
 MAX_STORED_BYTES = 8e9
+MOST_STEPS = 1e15
 
 REASONS = {
     layout.NOT_CONVERGED: "Newton's iteration did not converge",
@@ -52,7 +54,8 @@ def simulate(
     step : float, optional
         Step size h [s]; by default the model's.
     duration : float, optional
-        Length of the simulated time [s]; by default the model's. The number of steps is the smallest that reaches it.
+        Length of the simulated time [s]; by default the model's. The number of steps is the smallest multiple of `every` that
+        reaches it.
     initial_q, initial_v : (n,), optional
         Initial coordinates and velocities instead of the system's own.
     start_time : float
@@ -72,7 +75,7 @@ def simulate(
     ModelError
         If an argument or the initial state cannot be used.
     StepError
-        If a step does not converge; ``error.trajectory`` holds all states before it.
+        If a step does not converge; ``error.trajectory`` holds all stored states before it.
 
     Examples
     --------
@@ -85,21 +88,23 @@ def simulate(
     (101, 1)
     """
     system = model if isinstance(model, System) else assemble(model)
+    if system.dimension == 0:
+        raise ModelError(
+            "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
+        )
+    if progress is not None and not callable(progress):
+        raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
     tableau = find_scheme(_default(scheme, system, "scheme", "simpson"))
-    h = _positive(_default(step, system, "step", None), "step")
-    length = _positive(_default(duration, system, "duration", None), "duration")
-    steps = max(1, math.ceil(length / h * (1.0 - 1e-12)))
-    every = _check_every(every, steps, system.dimension)
+    h = _positive(_default(step, system, "step", None), "step", system)
+    length = _positive(_default(duration, system, "duration", None), "duration", system)
+    steps, every = _count_steps(length / h, every, system.dimension)
+    start_time = _number(start_time, "start_time", system)
     q, v, p = initial_momentum(
         system,
         system.initial_q if initial_q is None else initial_q,
         system.initial_v if initial_v is None else initial_v,
         start_time,
     )
-    if system.dimension == 0:
-        raise ModelError(
-            "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
-        )
     return _run(system, tableau, h, steps, every, start_time, q, p, progress)
 
 
@@ -113,26 +118,46 @@ def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:
     return otherwise
 
 
-def _positive(value: Any, what: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise ModelError(f"{what}: expected a time greater than 0, found {value!r}; write for example 0.01 [s]")
+def _number(value: Any, what: str, system: System, expected: str = "a number of seconds") -> float:
+    """A finite number, or the value of an expression, which may use the model's parameters."""
+    if isinstance(value, str):
+        parameters = {} if system.model is None else system.model.resolved().parameters
+        try:
+            return evaluate(value, parameters)  # type: ignore[arg-type]
+        except ModelError as error:
+            raise ModelError(f"{what}: {error}") from None
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example 0.01 [s]")
+    return float(value)
+
+
+def _positive(value: Any, what: str, system: System) -> float:
+    expected = "a time greater than 0"
+    number = _number(value, what, system, expected)
+    if number <= 0:
+        raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example 0.01 [s]")
     return number
 
 
-def _check_every(every: Any, steps: int, n: int) -> int:
+def _count_steps(ratio: float, every: Any, n: int) -> tuple[int, int]:
+    """The number of steps, the smallest multiple of `every` that reaches the duration; and `every`, checked."""
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise ModelError(f"every: expected a whole number of at least 1, found {every!r}")
+    if not ratio < MOST_STEPS:
+        raise ModelError(f"step: expected at most {MOST_STEPS:.0e} steps, found {ratio:.0e}; choose a larger step")
+    every = int(every)
+    steps = max(1, math.ceil(ratio * (1.0 - 1e-12)))
+    if every > steps:
+        raise ModelError(f"every: expected at most the number of steps, {steps}, found {every}")
+    steps = -(-steps // every) * every
     needed = 16.0 * n * (steps // every)
     if needed > MAX_STORED_BYTES:
         raise ModelError(
             f"every: expected a trajectory of at most {MAX_STORED_BYTES / 1e9:.0f} GB, found {steps} steps of {n} coordinates "
             f"({needed / 1e9:.0f} GB); store every {math.ceil(every * needed / MAX_STORED_BYTES)}th state"
         )
-    return int(every)
+    return steps, every
 
 
 def scheme_arrays(tableau: Tableau) -> layout.Scheme:
@@ -211,8 +236,13 @@ def _step_message(
     size = space.measure[galerkin.MOMENTUM_SIZE]
     worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) % system.dimension
     name = system.coordinate_names[worst]
+    head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
+    kept = "The stored states before it are in error.trajectory."
+    if not np.all(np.isfinite(system.gradient(space.q, np.zeros(system.dimension), t)[1])):
+        remedy = "Look for a pole of an expression of t, or a spring of no length."
+        return f"{head}: a force is not a finite number there. {kept} {remedy}"
     return (
-        f"step {step} (t = {t:.6g} s): {REASONS[status]}: residual {residual:.2g} where round-off is "
-        f"{galerkin.EPS * size:.2g}, after {int(space.count[galerkin.LAST])} iterations, largest at {name}. "
-        f"The states before it are in error.trajectory. A smaller step may help: try step={h / 2:.3g}."
+        f"{head}: residual {residual:.2g} where round-off is {galerkin.EPS * size:.2g}, after "
+        f"{int(space.count[galerkin.LAST])} iterations, largest at {name}. {kept} "
+        f"A smaller step may help: try step={h / 2:.3g}."
     )

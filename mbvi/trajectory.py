@@ -278,7 +278,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
     Raises
     ------
     ModelError
-        If the file is missing, damaged, of another kind, or of another system.
+        If the file is missing, damaged, of another kind, or of another system or model.
 
     Examples
     --------
@@ -450,7 +450,22 @@ def _system(file: h5py.File, system: System | None, source: str) -> System:
     if system.coordinate_names != plate.coordinate_names:
         expected, found = (", ".join(each.coordinate_names) for each in (plate, system))
         raise ModelError(f"{source}: system: {wrong(f'the coordinates {expected}', found)}")
+    _check_model(file, system, source)
     return system
+
+
+def _check_model(file: h5py.File, system: System, source: str) -> None:
+    """A given system's model is that of the file, if both have one; parameters may have become numbers."""
+    if isinstance(system, Nameplate) or system.model is None or "model" not in file:
+        return
+    if to_yaml(system.model) == file["model"].asstr()[()]:
+        return
+    expected, found = _model(file, source).resolved(), system.model.resolved()
+    different = [key for key in Model.model_fields if getattr(expected, key) != getattr(found, key)]
+    if different:
+        expectation, remedy = f"the file's model {expected.name!r}", "leave system out to take that of the file"
+        found_text = f"{found.name!r} with other {', '.join(different)}"
+        raise ModelError(f"{source}: system: {wrong(expectation, found_text, remedy)}")
 
 
 def _model(file: h5py.File, source: str) -> Model:

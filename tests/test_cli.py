@@ -113,6 +113,7 @@ def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
             ["pendulum.yaml", "--step", "-1"],
             "step: expected a time greater than 0, found -1.0; write for example 0.01 [s]",
         ),
+        (["pendulum.yaml", "--every", "0"], "--every: expected a whole number of at least 1, found 0\n"),
         (["pendulum.yaml", "--duration", "__import__('os')"], "--duration: expected "),
         (
             ["pendulum.yaml", "--step", "1e-12"],
@@ -131,7 +132,7 @@ def test_what_a_user_can_mend_is_one_line_and_exit_code_2(arguments, message, fo
 
 
 def test_wrong_options_are_exit_code_2(folder):
-    for arguments in (["run"], ["run", "pendulum.yaml", "--every", "0"], ["fly"], ["run", "pendulum.yaml", "--fast"]):
+    for arguments in (["run"], ["run", "pendulum.yaml", "--every", "x"], ["fly"], ["run", "pendulum.yaml", "--fast"]):
         result = call(*arguments)
         assert result.exit_code == 2
         assert "Traceback" not in result.stderr
@@ -142,7 +143,7 @@ def test_a_failed_step_is_exit_code_3_and_keeps_what_there_is(folder):
     assert result.exit_code == 3
     assert result.stdout == ""
     assert result.stderr.startswith("step ") and result.stderr.count("\n") == 1
-    assert "The states before it are in pendulum.h5. A smaller step may help: try step=1.5." in result.stderr
+    assert "The stored states before it are in pendulum.h5. A smaller step may help: try step=1.5." in result.stderr
     done = int(result.stderr.split()[1])
     trajectory = mbvi.read("pendulum.h5")
     assert len(trajectory) == done + 1
@@ -216,6 +217,42 @@ def test_check_finds_a_singular_start(folder):
         "joints.pivot: expected a regular mass matrix at the start, found a singular one, along pivot.phi and "
         "pivot.psi; this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles\n"
     )
+
+
+def test_check_finds_an_unknown_scheme(folder):
+    (folder / "simson.yaml").write_text(PENDULUM + "simulation: {scheme: simson}\n")
+    result = call("check", "simson.yaml")
+    expected = "scheme: expected the name of a scheme, found 'simson'; did you mean 'simpson'?\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
+
+
+def test_check_refuses_more_steps_than_can_be_counted(folder):
+    (folder / "fine.yaml").write_text(PENDULUM + "simulation: {step: 1e-300, duration: 1e300}\n")
+    result = call("check", "fine.yaml")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "fine.yaml:9: simulation.step: expected at most 1e15 steps, found steps of 1e-300 s for 1e+300 s; a larger step "
+        "or a shorter duration\n"
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
+def test_output_that_cannot_be_written_is_one_line(folder):
+    line = [sys.executable, "-c", "from mbvi.cli import main; main()", "check", "pendulum.yaml"]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+    expected = "standard output: expected a file that can be written, found no space left on device\n"
+    assert (result.returncode, result.stderr) == (2, expected)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a pipe")
+def test_a_closed_pipe_is_quiet(folder):
+    line = [sys.executable, "-c", "from mbvi.cli import main; main()", "check", "pendulum.yaml"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(line, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=300)
+    os.close(writer)
+    assert result.returncode in (1, 2) and result.stderr == ""
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "models").glob("*.yaml")), ids=lambda path: path.stem)

@@ -37,7 +37,7 @@ forces:
   push: {type: force, body: base, vector: [1, 0, "0*t"]}
   band: {type: spring, body_a: rod, body_b: world, stiffness: -1, rest_length: 1}
   brake: {type: damper, body_a: base, body_b: world, damping: -1}
-simulation: {step: 0.03, duration: 1, scheme: simson}
+simulation: {step: 0.03, duration: 1}
 """
 
 
@@ -165,6 +165,10 @@ def test_units_of_momenta(models):
         for each in mbvi.find_invariants(system)
     }
     assert units["p(contact.psi)"] == units["angular momentum (center, fixed x)"] == "kg m²/s"
+    system = mbvi.assemble(mbvi.load(models / "branched_tree.yaml"))
+    (whole,) = (each for each in mbvi.find_invariants(system) if " + " in each.name)
+    assert whole.name == "angular momentum (body, fixed z) + orbital momentum (body, z)"
+    assert momentum_unit(whole, system.coordinate_units) == "kg m²/s"
     _, slider = described(
         "{name: a, bodies: {b: {mass: 1}}, joints: {j: {type: prismatic, parent: world, child: b, axis: [1, 0, 0]}}}"
     )
@@ -235,10 +239,32 @@ def test_what_is_odd():
         "forces.brake: no effect, since base and world do not move against each other",
         "forces.brake: negative damping; it drives",
         "bodies.knot: no mass; its motion follows from that of the bodies it is tied to",
-        "simulation.scheme: no scheme 'simson'; `mbvi schemes` lists all",
         "simulation.duration: not a multiple of the step; the run ends at t = 1.02 s",
     ]
     assert "  - parameters.b: nothing uses it" in check_report(model, system).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("times", "is_odd"), [((0, 5, 10), False), ((-1, 0, 11), False), ((0.5, 1, 10), True), ((0, 1, 9), True)]
+)
+def test_a_table_that_does_not_cover_the_run_is_odd(times, is_odd, models):
+    force = f"forces: {{f: {{type: joint_force, joint: pivot, value: {{times: {list(times)}, values: [0, 1, 0]}}}}}}"
+    text = (models / "pendulum.yaml").read_text() + f"\n{force}\nsimulation: {{duration: 10}}\n"
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("simulation: {s"))
+    expected = (
+        f"forces.f: a table from {times[0]} s to {times[-1]} s for a run from 0 s to 10 s; outside it continues along "
+        "its end lines"
+    )
+    assert oddities(*described(text)) == ([expected] if is_odd else [])
+
+
+def test_a_force_on_a_body_that_chains_of_welds_hold_is_odd():
+    text = (
+        ODD.replace("body: base, vector", "body: lid, vector")
+        .replace("  base: {mass: 1}\n", "  base: {mass: 1}\n  lid: {mass: 1}\n")
+        .replace("\nforces:", "\n  glue: {type: weld, parent: base, child: lid}\nforces:")
+    )
+    assert "forces.push: no effect, since lid is welded to the world" in oddities(*described(text))
 
 
 @pytest.mark.parametrize(

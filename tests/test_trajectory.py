@@ -63,6 +63,19 @@ def test_a_file_alone_can_be_run_again(short, tmp_path):
     assert bits(again) == bits(short)
 
 
+def test_a_given_system_is_that_of_the_file(short, tmp_path):
+    path = tmp_path / "a.h5"
+    short.save(path)
+    same = [mbvi.assemble(pendulum()), mbvi.assemble(pendulum().resolved()), short.system]
+    for system in same:
+        assert mbvi.read(path, system=system).system is system
+    other = mbvi.assemble(pendulum().with_parameters({"length": 3}))
+    assert error_of(mbvi.read, path, system=other) == (
+        f"{path}: system: expected the file's model 'pendulum', found 'pendulum' with other parameters, bodies; leave "
+        "system out to take that of the file"
+    )
+
+
 def test_a_trajectory_that_was_read_can_be_saved(short, tmp_path):
     short.save(tmp_path / "a.h5")
     mbvi.read(tmp_path / "a.h5").save(tmp_path / "b.h5")

@@ -11,6 +11,7 @@ Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,8 @@ Array = np.ndarray
 TOLERANCE = 1e-9
 MOST_COMBINED = 300
 """Beyond so many candidates, only each by itself is tried."""
+SMALLEST_PART = 1e-4
+"""Rates are judged against at least this part of the kinetic energy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +76,32 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     ['p(joint.phi)']
     """
     candidates = _candidates(system)
-    rates = _rates(system, candidates)
+    rates, sizes = _rates(_with_any_forces(system), candidates)
     if not len(rates):
         return ()
-    scale = np.abs(rates).max(initial=0.0) or 1.0
     found = []
-    for weights in _combinations(rates / scale):
+    for weights in _combinations(rates / sizes) / sizes:
         used = np.flatnonzero(weights)
+        weights = weights / weights[used[0]]
         name = " + ".join(_term(weights[i], candidates[i].name) for i in used).replace("+ -", "- ")
         parts = tuple((part[0], weights[i] * part[1]) for i in used for part in candidates[i].parts)
         found.append(Invariant(name, parts))
     return tuple(found)
+
+
+def _with_any_forces(system: System) -> System:
+    """The system with arbitrary constants for all functions of time: what these conserve, no function of time changes."""
+    arrays = system.arrays
+    depends = arrays.time_functions[:, 0] != layout.CONSTANT
+    if not depends.any():
+        return system
+    functions, first = arrays.time_functions.copy(), len(arrays.numbers)
+    functions[depends] = [[layout.CONSTANT, first + i, 1] for i in range(depends.sum())]
+    numbers = np.concatenate([arrays.numbers, np.random.default_rng(2).uniform(1.0, 2.0, depends.sum())])
+    fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
+    other = copy(system)
+    other.arrays = layout.System(**(fields | {"time_functions": functions, "numbers": numbers}))
+    return other
 
 
 def _combinations(rates: Array) -> Array:
@@ -151,11 +169,15 @@ def _product_matrix(axis: int, side: str) -> Array:
     return matrix
 
 
-def _rates(system: System, candidates: list[Invariant]) -> Array:
-    """d/dt (p·ξ) along the motion for every candidate at random states and times, (states, candidates)."""
+def _rates(system: System, candidates: list[Invariant]) -> tuple[Array, Array]:
+    """d/dt (p·ξ) for every candidate at random states, (states, candidates), and the size of its terms, (candidates,).
+
+    The size is at least a small part of the kinetic energy, since the terms themselves may be rounding.
+    """
     random = np.random.default_rng(1)
     n = system.dimension
-    rows = []
+    magnitudes = [Invariant(each.name, tuple((i, np.abs(factor)) for i, factor in each.parts)) for each in candidates]
+    rates, sizes = [], []
     for _ in range(min(2 * len(candidates) + 4, 2 * MOST_COMBINED)):
         q = system.initial_q + random.standard_normal(n)
         v = random.standard_normal(n)
@@ -164,9 +186,11 @@ def _rates(system: System, candidates: list[Invariant]) -> Array:
             q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
             v[first : first + 4] -= (q[first : first + 4] @ v[first : first + 4]) * q[first : first + 4]
         p, f = system.gradient(q, v, t)
-        rows.append([each.rate(q, v, p, f) for each in candidates])
-    rates = np.array(rows)
-    return rates[np.isfinite(rates).all(axis=1)]  # at some states a force may be undefined
+        if np.all(np.isfinite(f)):  # at some states a force may be undefined
+            rates.append([each.rate(q, v, p, f) for each in candidates])
+            part = SMALLEST_PART * np.abs(p) @ np.abs(v)
+            sizes.append([max(part, each.rate(*map(np.abs, (q, v, p, f)))) for each in magnitudes])
+    return np.array(rates), np.array(sizes).max(axis=0, initial=0.0)
 
 
 def _null_space(matrix: Array) -> Array:

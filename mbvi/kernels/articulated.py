@@ -37,7 +37,7 @@ ARTICULATED_WIDTH = 64
 
 @solver_kernel
 def factor_articulated(row, links, geometry, q):
-    """Articulated inertias of all links at q; False if the mass matrix is not positive definite.
+    """Articulated inertias of all links at q; False if the mass matrix is not positive definite in rounded numbers.
 
     row       (L, 64)   out
     """
@@ -52,8 +52,9 @@ def factor_articulated(row, links, geometry, q):
             row[i, U + a] = turn * row[i, J + 3 * a + 2] + slide * row[i, H + 3 * a + 2]
             row[i, U + 3 + a] = turn * row[i, H + 6 + a] + slide * row[i, C + 3 * a + 2]
         d = turn * row[i, U + 2] + slide * row[i, U + 5]
-        own = turn * row[i, J + 8] + slide * slide * row[i, C + 8]
-        if not d > 1e-14 * abs(own):
+        size = turn * (row[i, J] + row[i, J + 4] + row[i, J + 8])
+        size += slide * slide * (row[i, C] + row[i, C + 4] + row[i, C + 8])
+        if not d > 1e-15 * size:
             return False
         row[i, INVERSE] = 1.0 / d
         if links[i, PARENT] >= 0:

@@ -341,34 +341,29 @@ def at_point(columns, j, x, y, z):
 
 
 @kernel
-def column_derivative(system, D, world, q, above_link, j_link, j, k_link, k, x, y, z):
+def column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z):
     """∂D_j(x)/∂q_k of two coordinates that both carry the point x (relative to the columns' origin).
 
-    Returns the angular and the linear part at the point, in world axes. above_link is the one nearer the root.
+    Returns the angular and the linear part at the point, in world axes. Links are numbered from the root.
     """
-    last = system.links.shape[0] - 1
-    if j_link == k_link:
-        lx, ly, lz = at_point(D, j, x, y, z)
-        ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
-        bx, by, bz = cross(D[k, 0], D[k, 1], D[k, 2], lx, ly, lz)
-        if system.links[j_link, KIND] == QUATERNION:
-            dof = system.links[j_link, DOF]
-            cx, cy, cz = displacement_derivative(q, dof, j - dof, k - dof)
-            cx, cy, cz = rotate(world, j_link, WORLD_ROTATION, cx, cy, cz)
-            ox = x - (world[j_link, WORLD_PLACE] - world[last, WORLD_PLACE])
-            oy = y - (world[j_link, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1])
-            oz = z - (world[j_link, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2])
-            lx, ly, lz = cross(cx, cy, cz, ox, oy, oz)
-            ax, ay, az, bx, by, bz = ax + cx, ay + cy, az + cz, bx + lx, by + ly, bz + lz
-        return ax, ay, az, bx, by, bz
-    if above_link == k_link:
-        lx, ly, lz = at_point(D, j, x, y, z)
-        ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
-        bx, by, bz = cross(D[k, 0], D[k, 1], D[k, 2], lx, ly, lz)
-        return ax, ay, az, bx, by, bz
-    lx, ly, lz = at_point(D, k, x, y, z)
-    bx, by, bz = cross(D[j, 0], D[j, 1], D[j, 2], lx, ly, lz)
-    return 0.0, 0.0, 0.0, bx, by, bz
+    if j_link < k_link:
+        lx, ly, lz = at_point(D, k, x, y, z)
+        bx, by, bz = cross(D[j, 0], D[j, 1], D[j, 2], lx, ly, lz)
+        return 0.0, 0.0, 0.0, bx, by, bz
+    lx, ly, lz = at_point(D, j, x, y, z)
+    ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
+    bx, by, bz = cross(D[k, 0], D[k, 1], D[k, 2], lx, ly, lz)
+    if j_link == k_link and system.links[j_link, KIND] == QUATERNION:
+        last = system.links.shape[0] - 1
+        dof = system.links[j_link, DOF]
+        cx, cy, cz = displacement_derivative(q, dof, j - dof, k - dof)
+        cx, cy, cz = rotate(world, j_link, WORLD_ROTATION, cx, cy, cz)
+        ox = x - (world[j_link, WORLD_PLACE] - world[last, WORLD_PLACE])
+        oy = y - (world[j_link, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1])
+        oz = z - (world[j_link, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2])
+        lx, ly, lz = cross(cx, cy, cz, ox, oy, oz)
+        ax, ay, az, bx, by, bz = ax + cx, ay + cy, az + cz, bx + lx, by + ly, bz + lz
+    return ax, ay, az, bx, by, bz
 
 
 @kernel
@@ -418,9 +413,7 @@ def add_one_point_hessian(Kqq, system, D, world, q, i, b, force):
             k_link = link
             while k_link >= 0:
                 for k in range(links[k_link, DOF], links[k_link, DOF] + link_width(links, k_link)):
-                    ax, ay, az, bx, by, bz = column_derivative(
-                        system, D, world, q, min(j_link, k_link), j_link, j, k_link, k, x, y, z
-                    )
+                    ax, ay, az, bx, by, bz = column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z)
                     if is_torque:
                         bx, by, bz = ax, ay, az
                     Kqq[j, k] += bx * fx + by * fy + bz * fz
@@ -489,7 +482,7 @@ def add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, force):
                             Kqv[j, k] += sign * (lx * vx + ly * vy + lz * vz)
                             if j_end == k_end:
                                 _, _, _, bx, by, bz = column_derivative(
-                                    system, D, world, q, min(j_link, k_link), j_link, j, k_link, k, jx, jy, jz
+                                    system, D, world, q, j_link, j, k_link, k, jx, jy, jz
                                 )
                                 Kqq[j, k] += j_sign * (bx * fx + by * fy + bz * fz)
                         j_link = links[j_link, PARENT]

@@ -23,7 +23,7 @@ PARENT, KIND, DOF, ALIGNED = 0, 1, 2, 3
 # Columns of System.geometry (L, 24), all in the link's own frame unless said otherwise.
 ROTATION = 0  # 9: rows of the fixed rotation, joint frame to parent frame
 PLACE = 9  # 3: joint's place in the parent's frame [m]
-PITCH = 12  # advance of a screw [m/rad]
+PITCH = 12  # advance along the axis per coordinate: a screw's pitch [m/rad], 1 of a prismatic joint
 MASS = 13  # [kg]
 MOMENT = 14  # 3: first moment, mass times centre of mass [kg m]
 INERTIA = 17  # 6: xx, yy, zz, xy, xz, yz about the link's origin [kg m²]

@@ -26,6 +26,7 @@ from mbvi.model.fields import (
     Direction,
     FrameRef,
     Inertia,
+    JointPlace,
     JointRef,
     Kind,
     Name,
@@ -39,12 +40,15 @@ from mbvi.model.fields import (
     Scalar,
     TimeFunction,
     TimeVector,
+    Title,
     TwoDirections,
     Vector,
     kinds,
 )
 from mbvi.model.fields import Table as Table  # an element too, which stands with the fields that accept it
 from mbvi.model.resolve import resolve
+
+MAX_STEPS = 1e15
 
 
 class Posed(Element):
@@ -260,9 +264,9 @@ class Joint(Element):
     type: str
     parent: FrameRef
     child: FrameRef
-    position: Vector = (0.0, 0.0, 0.0)
+    position: JointPlace = (0.0, 0.0, 0.0)
     orientation: Orientation = (0.0, 0.0, 0.0)
-    offset: Vector = (0.0, 0.0, 0.0)
+    offset: JointPlace = (0.0, 0.0, 0.0)
 
     fixed_names: ClassVar[tuple[str, ...]] = ()
     """Short names of the coordinates of all joints of a type; ball and free joints have a choice instead."""
@@ -665,10 +669,14 @@ class Simulation(Element):
     duration: Scalar = 10.0
 
     def problems(self) -> Iterator[Problem]:
-        """Positive times."""
-        for key in ("step", "duration"):
-            if getattr(self, key) <= 0:
-                yield Problem((key,), wrong("a time greater than 0", show(getattr(self, key))))
+        """Positive times, and not too many steps."""
+        step, duration = float(self.step), float(self.duration)
+        for key, value, example in (("step", step, "0.01"), ("duration", duration, "10")):
+            if value <= 0:
+                yield Problem((key,), wrong("a time greater than 0", show(value), f"write for example {example} [s]"))
+        if min(step, duration) > 0 and duration / step > MAX_STEPS:
+            found = f"steps of {step:g} s for {duration:g} s"
+            yield Problem(("step",), wrong("at most 1e15 steps", found, "a larger step or a shorter duration"))
 
 
 class Model(Element):
@@ -709,7 +717,7 @@ class Model(Element):
     (0.0, 0.0, -2.0)
     """
 
-    name: str
+    name: Title
     description: str = ""
     parameters: dict[ParameterName, Scalar] = Field(default={})
     gravity: Vector = (0.0, 0.0, -9.81)

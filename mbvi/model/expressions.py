@@ -45,6 +45,8 @@ RESERVED = frozenset(CONSTANTS) | frozenset(FUNCTIONS) | {"t", "s"}
 
 MAX_LENGTH = 1000
 MAX_DEPTH = 200
+MAX_STACK = 64
+"""The most numbers that a program may hold at once: the size of the stack that kernels run it on."""
 
 _SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -67,6 +69,7 @@ _NOT_ARITHMETIC = {
     ast.Dict: "a mapping",
 }
 _UNIT = re.compile(r"(?<=[\w.)])\s+(deg|rad|rpm)\b(?:\s*/\s*s\b(?:\s*\*\*\s*2(?![\w.]))?)?")
+_NOT_DECIMAL = re.compile(r"(?<![\w.])(0[xXoObB]\w*|\.?\d[\w.]*_\w*)")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
@@ -119,8 +122,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def as_number(text: str) -> float | None:
-    """The number that a text spells out in decimal digits, or None: "1e-3" is one, "pi", "nan" and "0x10" are not."""
-    return float(text) if _NUMBER.fullmatch(text) else None
+    """The number that a text spells out in decimal digits, or None: for "pi", "nan", "0x10", and "1e999", too large."""
+    number = float(text) if _NUMBER.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else None
 
 
 def evaluate(text: str | float, parameters: Mapping[str, float]) -> float:
@@ -131,7 +135,8 @@ def evaluate(text: str | float, parameters: Mapping[str, float]) -> float:
     text : str or float
         A number or an expression of numbers, parameters, pi, e, + - * / **, parentheses and the functions sin cos tan
         asin acos atan atan2 sinh cosh tanh exp log sqrt abs min max. A unit deg, rad, rpm, deg/s, rad/s, deg/s**2 or
-        rad/s**2 may follow a number, a name or a parenthesis after a blank; it multiplies what stands before it.
+        rad/s**2 may follow a number, a name or a parenthesis after a blank; it multiplies what stands before it. A
+        power of it needs parentheses, as (60 deg)**2.
     parameters : mapping of str to float
         Values of the names that the text may use.
 
@@ -172,14 +177,31 @@ def postfix(text: str | float, parameters: Mapping[str, float]) -> Program:
     Raises
     ------
     ModelError
-        If the text is no such expression, or a part without t has no finite value.
+        If the text is no such expression, is nested too deeply, or a part without t has no finite value.
 
     Examples
     --------
     >>> postfix("f0 * sin(2*pi*t)", {"f0": 3.0})
     (3.0, 6.283185307179586, 't', '*', 'sin', '*')
     """
-    return _compile(text, parameters, has_time=True)
+    program = _compile(text, parameters, has_time=True)
+    size = _stack_size(program)
+    if size > MAX_STACK:
+        remedy = "nest fewer parentheses, or use parameters for its parts"
+        raise ModelError(wrong(f"an expression of t that keeps at most {MAX_STACK} numbers at once", str(size), remedy))
+    return program
+
+
+def _stack_size(program: Program) -> int:
+    """The most numbers that a program holds at once."""
+    size = most = 0
+    for item in program:
+        if isinstance(item, float) or item == "t":
+            size += 1
+        elif item not in UNARY and item != "neg":
+            size -= 1
+        most = max(most, size)
+    return most
 
 
 def infix(program: Program) -> str:
@@ -258,13 +280,25 @@ def _compile(text: str | float, parameters: Mapping[str, float], *, has_time: bo
 def _parse(text: str) -> ast.expr:
     if len(text) > MAX_LENGTH:
         raise ModelError(wrong(f"at most {MAX_LENGTH} characters", f"{len(text)}", "use parameters for its parts"))
+    text = " ".join(text.split())
+    _check_notation(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of text that is refused below anyway
-            return ast.parse(_UNIT.sub(r"*\1", " ".join(text.split())), mode="eval").body
+            return ast.parse(_UNIT.sub(r"*\1", text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         remedy = "write for example 'pi/3', '2*length' or '60 deg' (units: deg, rad, rpm, also with /s)"
         raise ModelError(wrong("an arithmetic expression", show(text), remedy)) from None
+
+
+def _check_notation(text: str) -> None:
+    """Units have no powers, and numbers only decimal digits, though Python would read more."""
+    for match in _UNIT.finditer(text):
+        if text[match.end() :].lstrip().startswith("**"):
+            found, remedy = f"a power of it in {show(text)}", "write for example 60 deg/s**2, or (60 deg)**2"
+            raise ModelError(wrong(f"+ - * / or nothing after the unit {match[0].strip()!r}", found, remedy))
+    if odd := _NOT_DECIMAL.search(text):
+        raise ModelError(wrong("a number in decimal digits", f"{odd[0]!r} in {show(text)}", "write for example 1000"))
 
 
 def _program(node: ast.expr, scope: _Scope, depth: int) -> Program:

@@ -96,7 +96,7 @@ def _scalar(value: Any, *at: int) -> float | str:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise refusal(wrong("a finite number", show(value)), *at)
+        raise refusal(wrong("a finite number", show(value), "write for example 1.5 or 1e-3"), *at)
     return number
 
 
@@ -111,13 +111,13 @@ def _optional(validate: Callable[..., Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else validate(value)
 
 
-def _tuple(item: Callable[..., Any], expected: str, *sizes: int) -> Callable[..., tuple[Any, ...]]:
+def _tuple(item: Callable[..., Any], expected: str, *sizes: int, remedy: str = "") -> Callable[..., tuple[Any, ...]]:
     """A validator of tuples of such items with one of these sizes (any, if none is given)."""
 
     def validate(value: Any, *at: int) -> tuple[Any, ...]:
         items = _items(value)
         if items is None or (sizes and len(items) not in sizes):
-            raise refusal(wrong(expected, show(value)), *at)
+            raise refusal(wrong(expected, show(value), remedy), *at)
         return tuple(item(part, *at, i) for i, part in enumerate(items))
 
     return validate
@@ -125,6 +125,9 @@ def _tuple(item: Callable[..., Any], expected: str, *sizes: int) -> Callable[...
 
 _numbers = _tuple(_scalar, "numbers")
 _vector = _tuple(_scalar, "3 numbers", 3)
+_joint_place = _tuple(
+    _scalar, "3 numbers", 3, remedy="write for example [0, 0, 1]; names of points are for forces and point masses"
+)
 _moments = _tuple(_scalar, "[Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or 3 rows of 3 numbers", 3, 6)
 _matrix = _tuple(_tuple(_scalar, "3 rows of 3 numbers", 3), "3 rows of 3 numbers", 3)
 
@@ -156,6 +159,8 @@ Scalars = Annotated[
 ]
 Triple = tuple[float | str, float | str, float | str]
 Vector = Annotated[Triple, PlainValidator(_vector), WithJsonSchema(_VECTOR_SCHEMA), _NUMBERS]
+JointPlace = Annotated[Triple, PlainValidator(_joint_place), WithJsonSchema(_VECTOR_SCHEMA), _NUMBERS]
+"""3 numbers; unlike a Place, never the name of a point."""
 OptionalVector = Annotated[
     Triple | None, PlainValidator(_optional(_vector)), _any_schema(_VECTOR_SCHEMA, _NULL_SCHEMA), _NUMBERS
 ]
@@ -191,6 +196,9 @@ Coordinates = Annotated[
 
 class Table(Element):
     """A function of time given by its values at times, interpolated smoothly.
+
+    Before the first time it continues along the line through the first two points, after the last along that through the
+    last two, without an end.
 
     Parameters
     ----------
@@ -237,6 +245,12 @@ TimeVector = Annotated[
 # -------------------------------------------------------------------------------------- names and places
 
 
+def _title(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise refusal(wrong("a name of printable characters", show(value), "write for example 'pendulum'"))
+    return value
+
+
 def _name(value: str) -> str:
     if not re.fullmatch(r"\w([\w +-]*\w)?", value):
         raise refusal(wrong("a name of letters, digits, _, +, - and blanks", show(value), "rename it"))
@@ -269,6 +283,8 @@ def _place(value: Any) -> tuple[float | str, ...] | str:
     return value if isinstance(value, str) else _place_numbers(value)
 
 
+Title = Annotated[str, AfterValidator(_title)]
+"""What a model is called: any text of one line."""
 Name = Annotated[str, AfterValidator(_name)]
 BodyName = Annotated[str, AfterValidator(_body_name)]
 PointName = Annotated[str, AfterValidator(_point_name)]

@@ -2,7 +2,7 @@
 
 The YAML is read event by event into plain mappings, lists, text and numbers, with the line of every key; aliases,
 tags and duplicate keys are errors, so a file can neither execute anything nor unfold into more than it is. Numbers
-are those of YAML 1.2: `1e-3` is one, `1:30`, `010` and `on` are text.
+are decimal: `1e-3` and `010`, which is ten, are numbers, `1:30`, `0x10` and `on` are text.
 
 mbvi/model/schema.json holds `schema_text()`; `python -c "import mbvi.model.file as f; f.write_schema()"` renews it.
 """
@@ -203,14 +203,27 @@ def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:
     try:
         data, lines = _Reader(source).read(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ModelError(f"{source}:{line}: {wrong('YAML', error.problem or 'something else')}") from None
+        line, problem = error.problem_mark.line + 1 if error.problem_mark else 1, error.problem or "something else"
+        raise ModelError(f"{source}:{line}: {_yaml_problem(problem, text.splitlines()[line - 1 : line])}") from None
     except yaml.YAMLError as error:
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
         raise ModelError(f"{source}:{line}: {wrong('YAML text', 'a control character')}") from None
     if not isinstance(data, dict):
         raise ModelError(f"{source}:1: {wrong('a mapping with the keys name, bodies, …', show(data))}")
     return data, lines
+
+
+def _yaml_problem(problem: str, line: list[str]) -> str:
+    """The message of what YAML's parser says of a line; [] at the end of the text."""
+    if line and "\t" in re.match(r"\s*", line[0])[0]:  # type: ignore[index]
+        return wrong("YAML", "a tab at the start of the line", "indent with blanks")
+    if problem.startswith("did not find expected "):
+        return wrong(f"YAML with {problem.removeprefix('did not find expected ')} here", "something else")
+    if "mapping values are not allowed" in problem:
+        return wrong("YAML", "a second ': '", "quote the text, or check the indentation")
+    if "cannot start any token" in problem:
+        return wrong("YAML", "a character that cannot start a value", "quote the text")
+    return wrong("YAML", problem.removeprefix("found "))
 
 
 class _Reader:

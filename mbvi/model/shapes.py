@@ -75,20 +75,25 @@ def mass_properties(body: Body, folder: Path | None = None) -> MassProperties:
 def problems(body: Body) -> Iterator[Problem]:
     """What is wrong with a body's masses and inertia, short of reading meshes."""
     if float(body.mass) < 0:
-        yield Problem(("mass",), wrong("a mass of at least 0", show(body.mass)))
+        yield Problem(("mass",), wrong("a mass of at least 0", show(body.mass), "change its sign"))
         return
     yield from _inertia_problems(body)
     for name, point in body.point_masses.items():
         if float(point.mass) < 0:
-            yield Problem(("point_masses", name, "mass"), wrong("a mass of at least 0", show(point.mass)))
+            yield Problem(
+                ("point_masses", name, "mass"), wrong("a mass of at least 0", show(point.mass), "change its sign")
+            )
     for i, shape in enumerate(body.shapes):
         for key in ("density", "mass"):
             value = getattr(shape, key)
             if value is not None and value < 0:
-                yield Problem(("shapes", i, key), wrong(f"a {key} of at least 0", show(value)))
+                yield Problem(("shapes", i, key), wrong(f"a {key} of at least 0", show(value), "change its sign"))
         for key in ("size", "radius", "length", "height", "scale"):
             if hasattr(shape, key) and np.min(getattr(shape, key)) <= 0:
-                yield Problem(("shapes", i, key), wrong("lengths greater than 0", show(getattr(shape, key))))
+                yield Problem(
+                    ("shapes", i, key),
+                    wrong("lengths greater than 0", show(getattr(shape, key)), "write for example 0.1"),
+                )
 
 
 def is_massless(body: Body) -> bool:

@@ -11,6 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
+from mbvi.errors import ModelError
+
 Array = np.ndarray
 
 
@@ -44,6 +46,20 @@ class Tableau:
     source: str
     fractions: tuple[float, ...] = (1.0,)
     description: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are not a scheme."""
+        points, problem = np.asarray(self.control_points), ""
+        if len(points) < 2 or points[0] != 0 or points[-1] != 1 or np.any(np.diff(points) <= 0):
+            problem = f"control_points: expected increasing numbers from 0 to 1, found {self.control_points}"
+        elif len(self.nodes) != len(self.weights) or len(self.nodes) < self.stages:
+            problem = f"nodes: expected as many as weights, and at least {self.stages}, found {len(self.nodes)}"
+        elif abs(sum(self.weights) - 1) > 1e-12 or abs(sum(self.fractions) - 1) > 1e-12:
+            problem = "weights: expected weights and fractions that sum to 1"
+        elif np.linalg.cond(self.K) > 1e12:
+            problem = "nodes: expected a quadrature that determines the polynomial, found one that does not"
+        if problem:
+            raise ModelError(f"scheme {self.name!r}: {problem}")
 
     @property
     def stages(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.forces import OPERATIONS, STACK_SIZE
 from mbvi.model import elements as el
@@ -78,6 +79,8 @@ def assemble(model: el.Model, force: Any = None) -> System:
     """
     from mbvi.system.lagrangian import compile_force
 
+    if not isinstance(model, el.Model):
+        raise ModelError(f"model: expected a Model, found {model!r}; mbvi.load reads one from a file")
     resolved = model.resolved()
     tables = Tables()
     frames = {WORLD: BodyFrame(-1, np.eye(3), np.zeros(3))}

@@ -24,7 +24,12 @@ def initial_momentum(system: System, q: ArrayLike, v: ArrayLike, t: float = 0.0)
     q, v = system._vector(q, "initial_q"), system._vector(v, "initial_v")
     _check_constraints(system, q, v, t)
     _check_mass_matrix(system, q, t)
-    return q, v, system.momentum(q, v, t)
+    p = system.momentum(q, v, t)
+    with np.errstate(over="ignore"):
+        energy = system.energy(q, v, t)
+    if not np.isfinite(energy):
+        raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
+    return q, v, p
 
 
 def _check_constraints(system: System, q: Array, v: Array, t: float) -> None:
@@ -33,14 +38,14 @@ def _check_constraints(system: System, q: Array, v: Array, t: float) -> None:
     g, G, g_t = system._constraints(q, t)
     if np.abs(g).max() > CONSTRAINT_TOLERANCE:
         raise ModelError(
-            f"initial_q: expected a position on the constraints, found |g| = {np.abs(g).max():.3g}; "
-            "unit quaternions have norm 1"
+            f"initial_q: expected a position on the constraints, found |g| = {np.abs(g).max():.3g}"
+            + ("; unit quaternions have norm 1" if system.model is not None else "")
         )
     rate = G @ v + g_t
     if np.abs(rate).max() > CONSTRAINT_TOLERANCE * max(1.0, float(np.abs(v).max())):
         raise ModelError(
-            f"initial_v: expected a velocity along the constraints, found |G v + ∂g/∂t| = {np.abs(rate).max():.3g}; "
-            "the rates of a unit quaternion are orthogonal to it"
+            f"initial_v: expected a velocity along the constraints, found |G v + ∂g/∂t| = {np.abs(rate).max():.3g}"
+            + ("; the rates of a unit quaternion are orthogonal to it" if system.model is not None else "")
         )
 
 

@@ -67,15 +67,20 @@ def from_sympy(
     """
     import sympy
 
-    q = list(coordinates)
+    q = _symbols(coordinates, "coordinates")
     n = len(q)
-    v = list(velocities) or [sympy.Dummy(f"v{i}") for i in range(n)]
+    v = _symbols(velocities, "velocities") or [sympy.Dummy(f"v{i}") for i in range(n)]
     t = sympy.Dummy("t") if time is None else time
-    values = {sympy.Symbol(key) if isinstance(key, str) else key: value for key, value in (parameters or {}).items()}
-    M = sympy.Matrix(mass_matrix).subs(values)
-    V = sympy.sympify(potential).subs(values)
-    g = sympy.Matrix([sympy.sympify(each).subs(values) for each in constraints])
-    F = sympy.Matrix([sympy.sympify(each).subs(values) for each in forces] or [0] * n)
+    values = _values(parameters or {}, {*q, *v, t})
+    try:
+        M = sympy.Matrix(mass_matrix).subs(values)
+        V = sympy.sympify(potential).subs(values)
+        g = sympy.Matrix([sympy.sympify(each).subs(values) for each in constraints])
+        F = sympy.Matrix([sympy.sympify(each).subs(values) for each in forces] or [0] * n)
+    except (TypeError, ValueError, sympy.SympifyError) as error:
+        raise ModelError(
+            f"{name}: expected a square matrix, an expression and lists of expressions, found {_first_line(error)}"
+        ) from None
     _check_sympy(q, v, t, M, V, g, F)
     speed = sympy.Matrix(v)
     p = M * speed
@@ -84,27 +89,58 @@ def from_sympy(
     lam = [sympy.Dummy(f"lam{i}") for i in range(len(g))]
     weighted = sum((a * b for a, b in zip(lam, g, strict=True)), sympy.Integer(0))
     names = {"q": q, "v": v, "lam": lam}
-    arrays = _arrays(
-        n,
-        len(g),
-        gradient=_function(layout.GRADIENT, t, names, "qv", {"p": p, "f": f}),
-        hessian=_function(
-            layout.HESSIAN,
-            t,
-            names,
-            "qv",
-            {"Lvv": p.jacobian(v), "Lvq": p.jacobian(q), "Kqv": f.jacobian(v), "Kqq": f.jacobian(q)},
-        ),
-        potential=_function(layout.POTENTIAL, t, names, "q", {}, V),
-        constraint=_function(layout.CONSTRAINT, t, names, "q", {"g": g, "G": g.jacobian(q), "g_t": g.diff(t)})
-        if len(g)
-        else 0,
-        curvature=_function(layout.CURVATURE, t, names, ("q", "lam"), {"+out": sympy.hessian(weighted, q)})
-        if len(g)
-        else 0,
-    )
+    try:
+        functions = _sympy_functions(t, names, p, f, V, g, weighted)
+    except Exception as error:  # SymPy's printer and numba each have their own
+        raise ModelError(
+            f"{name}: expected expressions of elementary functions that are smooth, found one that cannot be compiled: "
+            f"{_first_line(error)}"
+        ) from error
     is_conservative = not any(F) and not (M.has(t) or V.has(t) or g.has(t))
-    return _system(name, arrays, [str(x) for x in q], initial_q, initial_v, is_conservative)
+    return _system(name, _arrays(n, len(g), **functions), [str(x) for x in q], initial_q, initial_v, is_conservative)
+
+
+def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weighted: Any) -> dict[str, Any]:
+    """The compiled functions of a system."""
+    import sympy
+
+    q, v = names["q"], names["v"]
+    second = {"Lvv": p.jacobian(v), "Lvq": p.jacobian(q), "Kqv": f.jacobian(v), "Kqq": f.jacobian(q)}
+    functions = {
+        "gradient": _function(layout.GRADIENT, t, names, "qv", {"p": p, "f": f}),
+        "hessian": _function(layout.HESSIAN, t, names, "qv", second),
+        "potential": _function(layout.POTENTIAL, t, names, "q", {}, V),
+    }
+    if len(g):
+        first = {"g": g, "G": g.jacobian(q), "g_t": g.diff(t)}
+        functions["constraint"] = _function(layout.CONSTRAINT, t, names, "q", first)
+        curvature = {"+out": sympy.hessian(weighted, q)}
+        functions["curvature"] = _function(layout.CURVATURE, t, names, ("q", "lam"), curvature)
+    return functions
+
+
+def _symbols(symbols: Any, what: str) -> list:
+    import sympy
+
+    found = (
+        list(symbols) if isinstance(symbols, Sequence | sympy.MatrixBase) and not isinstance(symbols, str) else [None]
+    )
+    if not all(isinstance(each, sympy.Symbol) for each in found) or len(set(found)) != len(found):
+        raise ModelError(f"{what}: expected a list of different SymPy symbols, found {symbols!r}")
+    return found
+
+
+def _values(parameters: Mapping[Any, float], used: set) -> dict:
+    import sympy
+
+    values = {sympy.Symbol(key) if isinstance(key, str) else key: value for key, value in parameters.items()}
+    for key, value in values.items():
+        is_number = isinstance(value, int | float | np.number | sympy.Number) and np.isfinite(float(value))
+        if not is_number or key in used:
+            raise ModelError(
+                f"parameters: expected a finite number for a symbol that is no coordinate, found {value!r} for {key}"
+            )
+    return values
 
 
 def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> None:
@@ -215,19 +251,26 @@ def from_functions(
     >>> system.energy([0.0], [3.0])
     7.0
     """
+    if isinstance(coordinate_names, str) or not len(coordinate_names):
+        raise ModelError(f"coordinate_names: expected a list of names, found {coordinate_names!r}")
     n = len(coordinate_names)
-    if (constraints is None) != (constraint_count == 0):
+    if (constraints is None) != (constraint_count == 0) or constraint_count < 0:
         raise ModelError(
             f"constraint_count: expected the number of constraints that `constraints` writes, found {constraint_count}"
         )
     try:
         functions = compile_functions(n, constraint_count, mass_matrix, potential, constraints)
     except Exception as error:
-        raise ModelError(f"{name}: a function cannot be compiled by numba: {_first_line(error)}") from error
-    arrays = _arrays(n, constraint_count, **functions, force=0 if force is None else compile_force(force, n))
-    system = _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=force is None)
-    _check_complex_step(system)
-    return system
+        raise ModelError(
+            f"{name}: a function cannot be compiled by numba, for complex arrays and so without comparisons: "
+            f"{_first_line(error)}"
+        ) from error
+    bare = _system(name, _arrays(n, constraint_count, **functions), coordinate_names, initial_q, initial_v, True)
+    _check_functions(bare)
+    if force is None:
+        return bare
+    arrays = _arrays(n, constraint_count, **functions, force=compile_force(force, n))
+    return _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False)
 
 
 def compile_force(force: Callable, n: int) -> Any:
@@ -283,22 +326,33 @@ def _system(
     return System(name, arrays, tuple(coordinate_names), units, states[0], states[1], is_conservative)
 
 
-def _check_complex_step(system: System) -> None:
-    """Compare the exact derivatives with difference quotients at a place near the initial one."""
+def _check_functions(system: System) -> None:
+    """Compare the exact derivatives with difference quotients at a place near the initial one; M must be symmetric."""
     n = system.dimension
     random = np.random.default_rng(0)
     q = system.initial_q + 0.1 * random.standard_normal(n)
     v = random.standard_normal(n)
-    _, f = system.gradient(q, v)
-    if system.arrays.force:
-        return
-    h = 1e-5
-    quotient = [(system.lagrangian(q + h * e, v) - system.lagrangian(q - h * e, v)) / (2 * h) for e in np.eye(n)]
-    scale = 1.0 + np.abs(quotient).max()
-    worst = int(np.argmax(np.abs(f - quotient)))
-    if not abs(f[worst] - quotient[worst]) <= 1e-4 * scale:
+    M = system.mass_matrix(q)
+    if not np.allclose(M, M.T, rtol=1e-10, atol=0.0):
+        raise ModelError(f"{system.name}: mass_matrix: expected a symmetric matrix, found one that is not")
+
+    def differences(function: Callable) -> Array:
+        h = 1e-5
+        return np.array([(function(q + h * e) - function(q - h * e)) / (2 * h) for e in np.eye(n)])
+
+    _compare(system, "∂L/∂", system.gradient(q, v)[1][:, None], differences(lambda x: system.lagrangian(x, v))[:, None])
+    if system.constraint_count:
+        _compare(system, "∂g/∂", system.constraint_jacobian(q).T, differences(system.constraint))
+
+
+def _compare(system: System, what: str, exact: Array, quotient: Array) -> None:
+    """Rows of exact derivatives, one for each coordinate, against difference quotients."""
+    error = np.abs(exact - quotient).max(axis=1)
+    worst = int(np.argmax(error))
+    if not error[worst] <= 1e-4 * (1.0 + np.abs(quotient).max()):
+        i = int(np.argmax(np.abs(exact[worst] - quotient[worst])))
         raise ModelError(
-            f"{system.name}: expected functions that continue analytically, found ∂L/∂{system.coordinate_names[worst]} = "
-            f"{f[worst]:.6g} by a complex step and {quotient[worst]:.6g} by differences; avoid abs, max, comparisons "
-            "and .real in mass_matrix and potential"
+            f"{system.name}: expected functions that continue analytically, found {what}{system.coordinate_names[worst]} = "
+            f"{exact[worst, i]:.6g} by a complex step and {quotient[worst, i]:.6g} by differences; avoid abs, max, "
+            "comparisons and .real in mass_matrix, potential and constraints"
         )

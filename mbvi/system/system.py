@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,8 +30,8 @@ class BodyFrame(NamedTuple):
 class System:
     """A mechanical system as compiled functions of its coordinates.
 
-    Made by `assemble`, `from_sympy` or `from_functions`. All functions take coordinates q and velocities v of shape (n,),
-    in the order and units of `coordinate_names` and `coordinate_units`.
+    Made by `assemble`, `from_sympy` or `from_functions`; several threads may use one. All functions take coordinates q and
+    velocities v of shape (n,), in the order and units of `coordinate_names` and `coordinate_units`.
 
     Attributes
     ----------
@@ -56,7 +56,6 @@ class System:
         is_conservative: bool,
         model: Model | None = None,
         frames: dict[str, BodyFrame] | None = None,
-        keep: Any = None,
     ) -> None:
         self.name = name
         self.arrays = arrays
@@ -67,7 +66,7 @@ class System:
         self.is_conservative = is_conservative
         self.model = model
         self.frames = frames or {}
-        self._keep = keep
+        self._local = threading.local()
 
     def __repr__(self) -> str:
         """Name, dimensions and coordinates."""
@@ -91,13 +90,18 @@ class System:
             return self.dimension
         return self.dimension - int(np.linalg.matrix_rank(self.constraint_jacobian(self.initial_q)))
 
-    @cached_property
+    @property
     def work(self) -> kernels.Work:
-        """Workspace of the functions below."""
-        return kernels.make_work(self.arrays)
+        """Workspace of the functions below, one for each thread."""
+        if not hasattr(self._local, "work"):
+            self._local.work = kernels.make_work(self.arrays)
+        return self._local.work
 
     def _vector(self, values: ArrayLike, what: str) -> Array:
-        array = np.array(values, dtype=float)
+        try:
+            array = np.array(values, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{what}: expected {self.dimension} numbers, found {values!r}") from None
         if array.shape != (self.dimension,):
             raise ModelError(f"{what}: expected {self.dimension} numbers, found an array of shape {array.shape}")
         if not np.all(np.isfinite(array)):
@@ -105,15 +109,23 @@ class System:
             raise ModelError(f"{what}: expected finite numbers, found {array[~np.isfinite(array)][0]} for {name}")
         return array
 
+    def _states(self, values: ArrayLike, what: str) -> Array:
+        array = np.ascontiguousarray(values, dtype=float)
+        if array.ndim != 2 or array.shape[1] != self.dimension:
+            raise ModelError(
+                f"{what}: expected an array of shape (states, {self.dimension}), found one of shape {array.shape}"
+            )
+        return array
+
     def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Mass matrix M(q), (n, n) [kg, kg m or kg m²]."""
         M = np.zeros((self.dimension, self.dimension))
-        kernels.fill_mass_matrix(M, self.arrays, self.work, t, self._vector(q, "q"))
+        kernels.fill_mass_matrix(M, self.arrays, self.work, float(t), self._vector(q, "q"))
         return M
 
     def potential(self, q: ArrayLike, t: float = 0.0) -> float:
         """Potential energy V(q) of gravity, springs and constant forces [J]."""
-        return float(kernels.potential(self.arrays, self.work, t, self._vector(q, "q")))
+        return float(kernels.potential(self.arrays, self.work, float(t), self._vector(q, "q")))
 
     def momentum(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
         """Momentum p = ∂L/∂v = M(q) v, (n,) [kg m²/s or kg m/s]."""
@@ -123,14 +135,14 @@ class System:
         """∂L/∂v and ∂L/∂q + F, (n,) each: the momentum and the force of the Lagrangian with all other forces."""
         p, f = np.zeros(self.dimension), np.zeros(self.dimension)
         work = self.work
-        kernels.fill_gradient(p, f, work.row, self.arrays, work, t, self._vector(q, "q"), self._vector(v, "v"))
+        kernels.fill_gradient(p, f, work.row, self.arrays, work, float(t), self._vector(q, "q"), self._vector(v, "v"))
         return p, f
 
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array, Array, Array]:
         """∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q of p and f as `gradient` gives them, (n, n) each."""
         n = self.dimension
         out = tuple(np.zeros((n, n)) for _ in range(4))
-        kernels.fill_hessian(*out, self.arrays, self.work, t, self._vector(q, "q"), self._vector(v, "v"))
+        kernels.fill_hessian(*out, self.arrays, self.work, float(t), self._vector(q, "q"), self._vector(v, "v"))
         return out  # type: ignore[return-value]
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
@@ -153,19 +165,28 @@ class System:
         ModelError
             If the mass matrix is singular at one of them.
         """
+        t, q, p = self._times(t, q), self._states(q, "q"), self._states(p, "p")
         v = np.empty_like(q)
         if not kernels.fill_velocities(v, self.arrays, self.work, t, q, p):
             raise ModelError(f"velocities of {self.name!r}: the mass matrix is singular at one of the states")
         return v
 
+    def _times(self, t: ArrayLike, q: ArrayLike) -> Array:
+        times = np.ascontiguousarray(t, dtype=float)
+        if times.shape != (len(np.asarray(q)),):
+            raise ModelError(f"t: expected one time for each of {len(np.asarray(q))} states, found shape {times.shape}")
+        return times
+
     def energies(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Kinetic and potential energy (states,) [J] of many states: t (states,), q and v (states, n)."""
+        t, q, v = self._times(t, q), self._states(q, "q"), self._states(v, "v")
         kinetic, potential, p = np.zeros(len(q)), np.zeros(len(q)), np.zeros_like(q)
         kernels.fill_energies(kinetic, potential, p, self.arrays, self.work, t, q, v)
         return kinetic, potential
 
     def constraint_residuals(self, t: Array, q: Array) -> Array:
         """Largest |g| (states,) at each of many states: t (states,), q (states, n)."""
+        t, q = self._times(t, q), self._states(q, "q")
         out = np.zeros(len(q))
         kernels.fill_constraint_residuals(out, self.arrays, self.work, t, q)
         return out
@@ -181,7 +202,7 @@ class System:
     def _constraints(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
         k = self.constraint_count
         g, G, g_t = np.zeros(k), np.zeros((k, self.dimension)), np.zeros(k)
-        fill_constraints(g, G, g_t, self.arrays, t, self._vector(q, "q"))
+        fill_constraints(g, G, g_t, self.arrays, float(t), self._vector(q, "q"))
         return g, G, g_t
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
@@ -207,7 +228,7 @@ class System:
             matrix[:n, n:], matrix[n:, :n] = G.T, G
             for i in range(k):
                 curvature = np.zeros((n, n))
-                add_curvature(curvature, self.arrays, t, q, np.eye(k)[i])
+                add_curvature(curvature, self.arrays, float(t), q, np.eye(k)[i])
                 right[n + i] = -v @ curvature @ v
             (_, G_after, rate_after), (_, G_before, rate_before) = (
                 self._constraints(q, t + sign * TIME_DIFFERENCE) for sign in (1.0, -1.0)
@@ -223,8 +244,9 @@ class System:
         if body not in self.frames:
             known = ", ".join(name for name in self.frames if name != "world") or "none: it has no bodies"
             raise ModelError(f"pose: expected the name of a body, found {body!r}; known: {known}")
+        q = self._states(q, "q")
         frame = self.frames[body]
         places, rotations = np.zeros((len(q), 3)), np.tile(np.eye(3), (len(q), 1, 1))
         if frame.link >= 0:
-            kernels.fill_poses(places, rotations, self.arrays, self.work, frame.link, np.ascontiguousarray(q))
+            kernels.fill_poses(places, rotations, self.arrays, self.work, frame.link, q)
         return places + rotations @ frame.place, rotations @ frame.rotation

@@ -78,3 +78,27 @@ def test_invariants_are_conserved_by_the_equations_of_motion():
     p, f = system.gradient(q, v)
     for invariant in mbvi.find_invariants(system):
         assert invariant.rate(q, v, p, f) == pytest.approx(0.0, abs=1e-12)
+
+
+def slider(**changes):
+    body = mbvi.Body(mass=1)
+    fields = {
+        "name": "sliders",
+        "gravity": (0, 0, 0),
+        "bodies": {"a": body, "b": body},
+        "joints": {key: mbvi.Prismatic(parent="world", child=key, axis=(1, 0, 0)) for key in "ab"},
+    }
+    return mbvi.Model(**(fields | changes))
+
+
+def test_force_that_acts_late_changes_a_momentum():
+    late = mbvi.JointForce(joint="a", value="max(0, t - 1000)")
+    assert names(slider(forces={"late": late})) == {"p(b.displacement)"}
+
+
+def test_weak_damping_beside_a_stiff_spring_is_seen():
+    forces = {
+        "stiff": mbvi.JointSpring(joint="a", stiffness=1e7),
+        "weak": mbvi.JointDamper(joint="b", damping=1e-3),
+    }
+    assert names(slider(forces=forces)) == set()

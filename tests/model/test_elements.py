@@ -76,9 +76,22 @@ MESSAGES = [
     ),
     ({"joints__crank": 7}, "joints.crank: expected a mapping of keys to values, found 7"),
     # non-finite numbers
-    ({"bodies__rod__mass": math.nan}, "bodies.rod.mass: expected a finite number, found nan"),
-    ({"gravity": [0, math.inf, 0]}, "gravity.1: expected a finite number, found inf"),
-    ({"bodies__rod__mass": 10**400}, "bodies.rod.mass: expected a finite number, found " + "1" + "0" * 58 + "…"),
+    (
+        {"bodies__rod__mass": math.nan},
+        "bodies.rod.mass: expected a finite number, found nan; write for example 1.5 or 1e-3",
+    ),
+    ({"gravity": [0, math.inf, 0]}, "gravity.1: expected a finite number, found inf; write for example 1.5 or 1e-3"),
+    (
+        {"bodies__rod__mass": 10**400},
+        "bodies.rod.mass: expected a finite number, found 1" + "0" * 58 + "…; write for example 1.5 or 1e-3",
+    ),
+    ({"name": ""}, "name: expected a name of printable characters, found ''; write for example 'pendulum'"),
+    ({"name": "a\0b"}, "name: expected a name of printable characters, found 'a\\x00b'; write for example 'pendulum'"),
+    (
+        {"joints__crank__position": "tip"},
+        "joints.crank.position: expected 3 numbers, found 'tip'; write for example [0, 0, 1]; names of points are for "
+        "forces and point masses",
+    ),
     # unknown and missing keys
     ({"bodies__rod__mas": 1}, "bodies.rod.mas: expected a known key, found 'mas'; did you mean 'mass'?"),
     ({"joints__crank__axes": [0, 0, 1]}, "joints.crank.axes: expected a known key, found 'axes'; did you mean 'axis'?"),
@@ -216,7 +229,7 @@ MESSAGES = [
     ),
     ({"joints__hub__coordinates": "zzx"}, f"joints.hub.coordinates: expected {EULER}, found 'zzx'"),
     # masses
-    ({"bodies__rod__mass": -1}, "bodies.rod.mass: expected a mass of at least 0, found -1"),
+    ({"bodies__rod__mass": -1}, "bodies.rod.mass: expected a mass of at least 0, found -1; change its sign"),
     (
         {"bodies__rod__inertia": [1, 1, 3]},
         "bodies.rod.inertia: expected principal moments of which none exceeds the sum of the others, found [1, 1, 3] "
@@ -242,8 +255,21 @@ MESSAGES = [
         {"initial__hub": {"position": [1, 0.1, 0, 0]}},
         f"initial.hub.position: {UNIT} [1, 0.1, 0, 0] of norm 1.00499; write for example [1, 0, 0, 0]",
     ),
-    ({"simulation__step": 0}, "simulation.step: expected a time greater than 0, found 0"),
-    ({"simulation__duration": -1}, "simulation.duration: expected a time greater than 0, found -1"),
+    ({"simulation__step": 0}, "simulation.step: expected a time greater than 0, found 0; write for example 0.01 [s]"),
+    (
+        {"simulation__duration": -1},
+        "simulation.duration: expected a time greater than 0, found -1; write for example 10 [s]",
+    ),
+    (
+        {"simulation": {"step": 1e-300, "duration": 1e300}},
+        "simulation.step: expected at most 1e15 steps, found steps of 1e-300 s for 1e+300 s; a larger step or a shorter "
+        "duration",
+    ),
+    (
+        {"forces__f": {"type": "joint_force", "joint": "crank", "value": "t+(" * 64 + "t" + ")" * 64}},
+        "forces.f.value: expected an expression of t that keeps at most 64 numbers at once, found 65; nest fewer "
+        "parentheses, or use parameters for its parts",
+    ),
     # forces
     (
         {"forces__f": {**FORCE, "vector": 3}},

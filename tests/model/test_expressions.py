@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbvi.errors import ModelError
-from mbvi.model.expressions import BINARY, OPERATORS, UNARY, evaluate, infix, postfix, resolve_parameters
+from mbvi.kernels.forces import STACK_SIZE
+from mbvi.model.expressions import BINARY, MAX_STACK, OPERATORS, UNARY, evaluate, infix, postfix, resolve_parameters
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,8 @@ from mbvi.model.expressions import BINARY, OPERATORS, UNARY, evaluate, infix, po
         ("30 deg / s**2", math.pi / 6),
         ("10 rpm", math.pi / 3),
         ("90 deg + 1 rad", math.pi / 2 + 1),
+        ("(180 deg)**2", math.pi**2),
+        ("2 deg*90/(4 rad)", math.pi / 4),
         ("a deg", 2 * math.pi / 180),
         ("9.81/(2*pi)**2", 9.81 / (2 * math.pi) ** 2),
         ("2**3**2", 512.0),
@@ -99,6 +102,18 @@ SYNTAX = "write for example 'pi/3', '2*length' or '60 deg' (units: deg, rad, rpm
         ("sin(x=1)", "expected plain arguments of sin, found a named one in 'sin(x=1)'"),
         ("sin(1, 2)", "expected 1 argument of sin, found 2 in 'sin(1, 2)'"),
         ("max(1)", "expected 2 arguments or more of max, found 1 in 'max(1)'"),
+        ("0x10", "expected a number in decimal digits, found '0x10' in '0x10'; write for example 1000"),
+        ("a + 1_0.5", "expected a number in decimal digits, found '1_0.5' in 'a + 1_0.5'; write for example 1000"),
+        (
+            "60 deg/s**3",
+            "expected + - * / or nothing after the unit 'deg/s', found a power of it in '60 deg/s**3'; write for "
+            "example 60 deg/s**2, or (60 deg)**2",
+        ),
+        (
+            "60 deg ** 2",
+            "expected + - * / or nothing after the unit 'deg', found a power of it in '60 deg ** 2'; write for "
+            "example 60 deg/s**2, or (60 deg)**2",
+        ),
         ("60deg", f"expected an arithmetic expression, found '60deg'; {SYNTAX}"),
         ("5 kg", f"expected an arithmetic expression, found '5 kg'; {SYNTAX}"),
         ("", f"expected an arithmetic expression, found ''; {SYNTAX}"),
@@ -139,6 +154,16 @@ def test_postfix(text, program):
 def test_constant_part_of_a_time_function_is_checked():
     with pytest.raises(ModelError, match="a division by zero in 't/\\(1-1\\) \\+ 1/0'"):
         postfix("t/(1-1) + 1/0", {})
+
+
+def test_nesting_of_a_time_function_is_limited_by_the_stack_of_the_kernels():
+    assert MAX_STACK == STACK_SIZE
+    nested = ["t+(" * depth + "t" + ")" * depth for depth in (63, 64)]
+    assert run(postfix(nested[0], {}), 1.0) == 64.0
+    message = f"expected an expression of t that keeps at most {MAX_STACK} numbers at once, found 65; nest fewer"
+    with pytest.raises(ModelError, match=message):
+        postfix(nested[1], {})
+    assert run(postfix("+".join("t" * 150), {}), 1.0) == 150.0
 
 
 def run(program, t):

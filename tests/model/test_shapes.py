@@ -107,7 +107,7 @@ ABOUT = "about the center of mass; check inertia, which is given about the cente
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"mass": -1}, "mass: expected a mass of at least 0, found -1"),
+        ({"mass": -1}, "mass: expected a mass of at least 0, found -1; change its sign"),
         (
             {"mass": 1, "inertia": (1, 1, 3)},
             f"inertia: expected principal moments of which none exceeds the sum of the others, found [1, 1, 3] {ABOUT}",
@@ -133,11 +133,20 @@ ABOUT = "about the center of mass; check inertia, which is given about the cente
         ),
         (
             {"point_masses": {"bob": PointMass(mass=-2, position=(0, 0, 0))}},
-            "point_masses.bob.mass: expected a mass of at least 0, found -2",
+            "point_masses.bob.mass: expected a mass of at least 0, found -2; change its sign",
         ),
-        ({"shapes": [Sphere(radius=1, density=-2)]}, "shapes.0.density: expected a density of at least 0, found -2"),
-        ({"shapes": [Sphere(radius=0)]}, "shapes.0.radius: expected lengths greater than 0, found 0"),
-        ({"shapes": [Box(size=(1, -1, 1))]}, "shapes.0.size: expected lengths greater than 0, found [1, -1, 1]"),
+        (
+            {"shapes": [Sphere(radius=1, density=-2)]},
+            "shapes.0.density: expected a density of at least 0, found -2; change its sign",
+        ),
+        (
+            {"shapes": [Sphere(radius=0)]},
+            "shapes.0.radius: expected lengths greater than 0, found 0; write for example 0.1",
+        ),
+        (
+            {"shapes": [Box(size=(1, -1, 1))]},
+            "shapes.0.size: expected lengths greater than 0, found [1, -1, 1]; write for example 0.1",
+        ),
     ],
 )
 def test_messages(arguments, message):

@@ -132,11 +132,16 @@ def test_start_of_another_size():
     assert message == "initial_q: expected 1 numbers, found an array of shape (2,)"
 
 
-@pytest.mark.parametrize("value", [0, -0.1, np.nan, np.inf, "soon"])
+@pytest.mark.parametrize("value", [0, -0.1, np.nan, np.inf, (), True])
 @pytest.mark.parametrize("key", ["step", "duration"])
 def test_times_that_are_no_times(key, value):
     message = model_error(systems.model("pendulum"), **{key: value})
     assert message.startswith(f"{key}: expected a time greater than 0, found {value!r}")
+
+
+def test_time_that_is_no_expression():
+    message = model_error(systems.model("pendulum"), step="soon")
+    assert message.startswith("step: expected a parameter or a constant, found 'soon'")
 
 
 def test_nothing_moves():

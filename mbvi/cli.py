@@ -46,7 +46,7 @@ def main() -> None:
             _complain(
                 f"standard output: expected a file that can be written, found {(error.strerror or str(error)).lower()}"
             )
-        for stream in (sys.stdout, sys.stderr):  # else the interpreter tries again to write what is left
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # else the interpreter tries again to write what is left
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         sys.exit(WRONG)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, StepError
 from mbvi.kernels import galerkin, layout
-from mbvi.model.elements import Model
+from mbvi.model.elements import MAX_STEPS, Model
 from mbvi.model.expressions import evaluate
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau
@@ -23,7 +23,7 @@ from mbvi.trajectory import Statistics, Trajectory
 
 PIECE_SECONDS = 0.1
 MAX_STORED_BYTES = 8e9
-MOST_STEPS = 1e15
+
 
 REASONS = {
     layout.NOT_CONVERGED: "Newton's iteration did not converge",
@@ -144,8 +144,8 @@ def _count_steps(ratio: float, every: Any, n: int) -> tuple[int, int]:
     """The number of steps, the smallest multiple of `every` that reaches the duration; and `every`, checked."""
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise ModelError(f"every: expected a whole number of at least 1, found {every!r}")
-    if not ratio < MOST_STEPS:
-        raise ModelError(f"step: expected at most {MOST_STEPS:.0e} steps, found {ratio:.0e}; choose a larger step")
+    if not ratio < MAX_STEPS:
+        raise ModelError(f"step: expected at most {MAX_STEPS:.0e} steps, found {ratio:.0e}; choose a larger step")
     every = int(every)
     steps = max(1, math.ceil(ratio * (1.0 - 1e-12)))
     if every > steps:

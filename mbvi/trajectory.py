@@ -96,6 +96,10 @@ class Nameplate:
     constraint_count: int
     is_conservative: bool
 
+    def __repr__(self) -> str:
+        """What it is, as messages say it."""
+        return f"the name {self.name!r} of a system that its file cannot hold"
+
     def __getattr__(self, key: str) -> Any:
         """No function of the system is there."""
         if key.startswith("_"):

@@ -231,7 +231,7 @@ def test_check_refuses_more_steps_than_can_be_counted(folder):
     result = call("check", "fine.yaml")
     assert result.exit_code == 2
     assert result.stderr == (
-        "fine.yaml:9: simulation.step: expected at most 1e15 steps, found steps of 1e-300 s for 1e+300 s; a larger step "
+        "fine.yaml:10: simulation.step: expected at most 1e15 steps, found steps of 1e-300 s for 1e+300 s; a larger step "
         "or a shorter duration\n"
     )
 

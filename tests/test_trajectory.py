@@ -144,7 +144,9 @@ def test_without_its_system_a_trajectory_has_numbers_but_no_functions(tmp_path):
     with pytest.raises(mbvi.ModelError) as raised:
         read.pose("bob")
     assert str(raised.value) == message
-    with pytest.raises(mbvi.ModelError, match="expected a system"):
+    with pytest.raises(
+        mbvi.ModelError, match="expected a Model, found the name 'symbols' of a system that its file cannot"
+    ):
         mbvi.simulate(read.system, step=0.01, duration=0.1)
 
 

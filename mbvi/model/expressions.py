@@ -69,7 +69,7 @@ _NOT_ARITHMETIC = {
     ast.Dict: "a mapping",
 }
 _UNIT = re.compile(r"(?<=[\w.)])\s+(deg|rad|rpm)\b(?:\s*/\s*s\b(?:\s*\*\*\s*2(?![\w.]))?)?")
-_NOT_DECIMAL = re.compile(r"(?<![\w.])(0[xXoObB]\w*|\.?\d[\w.]*_\w*)")
+_NOT_DECIMAL = re.compile(r"(?<![\w.])(0[xXoObB]\w*|\.?\d[\w.]*_[\w.]*)")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 

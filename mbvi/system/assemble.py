@@ -14,7 +14,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.kernels.forces import OPERATIONS, STACK_SIZE
+from mbvi.kernels.forces import OPERATIONS
 from mbvi.model import elements as el
 from mbvi.model.graph import WORLD, spanning_tree
 from mbvi.model.shapes import mass_properties, rotation_matrix
@@ -242,23 +242,10 @@ def add_time_function(tables: Tables, value: Any) -> int:
             is_number = isinstance(item, float)
             tables.operations += [0 if is_number else OPERATIONS.index(item), len(tables.numbers)]
             tables.numbers += [item] if is_number else []
-        _check_depth(value)
     else:
         tables.time_functions.append([layout.CONSTANT, start, 1])
         tables.numbers.append(float(value))
     return len(tables.time_functions) - 1
-
-
-def _check_depth(program: tuple) -> None:
-    depth = deepest = 0
-    for item in program:
-        if isinstance(item, float) or item == "t":
-            depth += 1
-        elif item in ("+", "-", "*", "/", "**", "atan2", "min", "max"):
-            depth -= 1
-        deepest = max(deepest, depth)
-    if deepest > STACK_SIZE:
-        raise ValueError(f"an expression of time needs a stack of {deepest} numbers, more than {STACK_SIZE}")
 
 
 def _derives_from_potential(force: Any) -> bool:

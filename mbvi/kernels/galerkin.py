@@ -12,7 +12,8 @@ Their sum gives p_{k+1} = p_k + h Σ_i b_i f_i + Σ_j G_jᵀ Λ_j + Gᵀ(Q_s) μ
 
 Two iterations solve them. The simplified one, Y ← Y − h (K⁻¹ ⊗ M⁻¹) R with M factored at the predicted middle, is cheap and
 linear; Newton's uses the whole Jacobian. Both continue until the error left is below round-off.  The start is the
-polynomial extrapolation in k of the increments themselves, of the order that would have served best on the last step.
+polynomial extrapolation in k of the increments themselves, of the order that would have served best on the last step, or free
+flight where none would have served.
 q and p are summed with compensation (Kahan), so that round-off grows as a random walk.
 
 Sources: Marsden & West 2001 (Galerkin variational integrators); Hairer, McLachlan & Razakarivony 2008 (round-off).
@@ -529,13 +530,13 @@ def fill_free_flight(system, scheme, work, space, t, h):
 
 @kernel
 def update_table(space, r):
-    """Backward differences of the unknowns of substep r, and the order of extrapolation that was best for them.
+    """Backward differences of the unknowns of substep r, and the order of extrapolation that was best for them, or −1.
 
     table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}.
     """
     available = min(space.orders[r, 0] + 1, MAX_ORDER + 1, space.orders[r, 1] + 3)
     table, z = space.table, space.z
-    best_order = 0
+    best_order = -1
     best = math.inf
     for a in range(z.shape[0]):
         space.delta[a] = z[a]
@@ -547,7 +548,9 @@ def update_table(space, r):
             table[r, i, a] = new
             space.delta[a] = new - old
             miss = max(miss, abs(new))
-        if i > 0 and miss < best:
+        if i == 0:
+            best = FAR * miss  # an extrapolation that misses by more is not used
+        elif miss < best:
             best = miss
             best_order = i - 1
     space.orders[r, 0] = available

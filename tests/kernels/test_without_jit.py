@@ -1,0 +1,60 @@
+"""The kernels are plain Python too: with numba switched off they give what they give compiled."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+MODELS = Path(__file__).parents[2] / "models"
+
+SCRIPT = """
+import json, sys
+import mbvi
+
+def mass(q, M):
+    M[0, 0] = 1.0 + q[0] ** 2
+
+def potential(q):
+    return q[0] ** 4
+
+def force(t, q, v, F):
+    F[0] -= 0.1 * v[0]
+
+folder, results = sys.argv[1], {}
+for name, scheme, step in (
+    ("lagrange_top", "simpson", 0.01),
+    ("free_rigid_body", "gauss2", 0.01),
+    ("spring_damper", "suzuki4", 0.01),
+    ("gantry_crane", "lobatto4", 0.05),
+    ("chain_10", "midpoint", 0.002),
+    ("branched_tree", "midpoint", 0.005),
+):
+    run = mbvi.simulate(mbvi.load(f"{folder}/{name}.yaml"), scheme, step=step, duration=3 * step)
+    results[name] = [run.q[-1].tolist(), run.v[-1].tolist(), float(run.energy()[-1])]
+own = mbvi.from_functions(["x"], mass, potential, force=force, initial_q=[1.0])
+results["functions"] = mbvi.simulate(own, "gauss3", step=0.05, duration=0.2).q[-1].tolist()
+print(json.dumps(results))
+"""
+
+
+def results(**environment):
+    command = [sys.executable, "-c", SCRIPT, str(MODELS)]
+    run = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def flat(values):
+    return [x for each in values for x in (flat(each) if isinstance(each, list) else [each])]
+
+
+@pytest.mark.filterwarnings("default")
+def test_interpreted_equals_compiled():
+    compiled, interpreted = results(NUMBA_DISABLE_JIT="0"), results(NUMBA_DISABLE_JIT="1")
+    assert compiled.keys() == interpreted.keys()
+    for name, values in compiled.items():
+        # Compiled code rounds once where a product is added to a sum.
+        assert np.allclose(flat(values), flat(interpreted[name]), rtol=1e-11, atol=1e-12), name

@@ -8,6 +8,7 @@ compiled kernel serves every model.
 
 import hashlib
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,9 +91,11 @@ def _cache_folder() -> str:
     folder = Path(home) / "mbvi" / digest
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return str(folder)
     except OSError:
-        return ""
-    return str(folder)
+        pass
+    return tempfile.mkdtemp(prefix="mbvi-")  # compiled for this process alone
 
 
 _CACHE_FOLDER = _cache_folder()

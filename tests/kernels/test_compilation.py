@@ -1,4 +1,4 @@
-"""The kernels are plain Python too: with numba switched off they give what they give compiled."""
+"""The kernels are plain Python too, and are kept compiled where the user can write."""
 
 import json
 import os
@@ -58,3 +58,18 @@ def test_interpreted_equals_compiled():
     for name, values in compiled.items():
         # Compiled code rounds once where a product is added to a sum.
         assert np.allclose(flat(values), flat(interpreted[name]), rtol=1e-11, atol=1e-12), name
+
+
+def test_unwritable_home_compiles_for_the_process_alone(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.touch()
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    code = "from mbvi.kernels import layout; print(layout._CACHE_FOLDER)"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment, "XDG_CACHE_HOME": str(blocked), "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert Path(run.stdout.strip()).parent == tmp_path

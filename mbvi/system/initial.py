@@ -88,11 +88,12 @@ def _check_mass_matrix(system: System, q: Array, t: float) -> None:
     is_euler = system.model is not None and any(
         getattr(system.model.joints[joint], "coordinates", "quaternion") != "quaternion" for joint in joints
     )
-    remedy = (
-        "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"
-        if is_euler and len(names) > 1
-        else "no mass or inertia moves along it; give the body some, or remove the joint"
-    )
+    if len(names) == 1:
+        remedy = "no mass or inertia moves along it; give the body some, or remove the joint"
+    elif is_euler:
+        remedy = "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"
+    else:
+        remedy = "they move the same masses in the same way; give what is between them some, or remove one"
     raise ModelError(
         f"{where}: expected a regular mass matrix at the start, found a singular one, along {' and '.join(names)}; {remedy}"
     )

@@ -231,3 +231,17 @@ def test_far_from_the_origin(far):
     assert np.abs(near.q[:, 1:] - away.q[:, 1:]).max() < tolerance
     assert np.abs(near.q[:, 0] + far - away.q[:, 0]).max() < tolerance
     assert np.abs(near.p - away.p).max() < 10 * tolerance
+
+
+def test_two_joints_that_turn_a_body_about_the_same_axis():
+    bucket = mbvi.Body(mass=1, center_of_mass=(0, 0, -1), inertia=(1, 1, 1))
+    sheave = mbvi.Revolute(parent="world", child="hook", axis=(0, 1, 0))
+    model = mbvi.Model(
+        name="crane",
+        bodies={"hook": mbvi.Body(), "bucket": bucket},
+        joints={"sheave": sheave, "chain": mbvi.Ball(parent="hook", child="bucket")},
+    )
+    assert model_error(model) == (
+        "joints.chain: expected a regular mass matrix at the start, found a singular one, along sheave.angle and chain.qy; "
+        "they move the same masses in the same way; give what is between them some, or remove one"
+    )

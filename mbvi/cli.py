@@ -108,12 +108,12 @@ def check(model: ModelPath) -> None:
     with _one_line_errors():
         from mbvi.report import check_report
         from mbvi.schemes.catalog import find_scheme
-        from mbvi.system.initial import initial_momentum
+        from mbvi.system.initial import find_start
 
         described = mbvi.load(model)
         find_scheme(described.simulation.scheme)
         system = mbvi.assemble(described)
-        initial_momentum(system, system.initial_q, system.initial_v)
+        find_start(system)
         typer.echo(check_report(described, system))
 
 

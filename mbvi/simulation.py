@@ -17,7 +17,7 @@ from mbvi.model.expressions import evaluate
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
-from mbvi.system.initial import initial_momentum
+from mbvi.system.initial import find_start
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
 
@@ -38,9 +38,11 @@ def simulate(
     step: float | None = None,
     duration: float | None = None,
     *,
+    formulation: str | None = None,
     initial_q: ArrayLike | None = None,
     initial_v: ArrayLike | None = None,
     start_time: float = 0.0,
+    project: bool | None = None,
     every: int = 1,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Trajectory:
@@ -56,10 +58,14 @@ def simulate(
     duration : float, optional
         Length of the simulated time [s]; by default the model's. The number of steps is the smallest multiple of `every` that
         reaches it.
+    formulation : str, optional
+        tree or embedding, of a model; by default the model's own. See `assemble`.
     initial_q, initial_v : (n,), optional
         Initial coordinates and velocities instead of the system's own.
     start_time : float
         Time of the initial state [s].
+    project : bool, optional
+        Whether an initial state that violates the constraints is moved onto them, or refused; by default as the model says.
     every : int
         Store every so-manyth state (and the initial one).
     progress : callable, optional
@@ -87,7 +93,7 @@ def simulate(
     >>> trajectory.q.shape
     (101, 1)
     """
-    system = model if isinstance(model, System) else assemble(model)
+    system = model if isinstance(model, System) else assemble(model, formulation)
     if system.dimension == 0:
         raise ModelError(
             "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
@@ -99,12 +105,8 @@ def simulate(
     length = _positive(_default(duration, system, "duration", None), "duration", system)
     steps, every = _count_steps(length / h, every, system.dimension)
     start_time = _number(start_time, "start_time", system)
-    q, v, p = initial_momentum(
-        system,
-        system.initial_q if initial_q is None else initial_q,
-        system.initial_v if initial_v is None else initial_v,
-        start_time,
-    )
+    start = find_start(system, initial_q, initial_v, start_time, project)
+    q, p = start.q, start.p
     return _run(system, tableau, h, steps, every, start_time, q, p, progress)
 
 
@@ -172,6 +174,7 @@ def scheme_arrays(tableau: Tableau) -> layout.Scheme:
         K=tableau.K,
         K_inverse=np.linalg.inv(tableau.K),
         fractions=np.array(tableau.fractions),
+        is_projected=tableau.is_projected,
     )
 
 

@@ -156,7 +156,9 @@ def _cross_matrix(e: Array) -> Array:
 
 
 def _quaternions(system: System) -> list[int]:
-    return [int(first) for kind, first in system.arrays.constraints if kind == layout.UNIT_QUATERNION]
+    rows = system.arrays.constraints
+    firsts = rows[rows[:, layout.CONSTRAINT_KIND] == layout.UNIT_QUATERNION, layout.FIRST_ENTRY]
+    return [int(first) for first in system.arrays.entries[firsts, layout.COORDINATE]]
 
 
 def _product_matrix(axis: int, side: str) -> Array:

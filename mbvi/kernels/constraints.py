@@ -1,40 +1,331 @@
-"""Holonomic constraints g(t, q) = 0: values, Jacobian rows and the second derivatives of λᵀg.
+"""Holonomic constraints g(t, q) = 0: values, Jacobian and the second derivatives of λᵀg.
 
-    unit quaternion at coordinates a:   g = (|a|² − 1)/2,   G = aᵀ,   ∂²(λ g)/∂a² = λ 1
+With r = x_b − x_a between a point of link a and one of link b, u fixed in link a, w fixed in link b, and f a function of time
+or of one coordinate:
 
-Source: Wendlandt & Marsden 1997, section on the rigid body in quaternions.
+    along        g = u·r − f                      across    g = u·w − c
+    distance     g = (|r|² − f²)/(2 f)            coordinates   g = Σ α_j q_j − f
+    unit quaternion a    g = (|a|² − 1)/2
+
+The Jacobian of the first three is a wrench W on link b, and −W on link a: ∂g/∂q_j = ± W·D_j with D_j the displacement column
+of coordinate j, + on the side of b and − on that of a; what carries both links has no part in it. W is
+
+    along: force u at x_b       across: moment w × u       distance: force r/f at x_b.
+
+For the second derivatives, ∂D_j/∂q_k = D_k × D_j for k nearer the root than j, and W turns and moves with either side.
+
+Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
 
-from mbvi.kernels.layout import kernel
+from mbvi.kernels.functions import function_of
+from mbvi.kernels.layout import (
+    ACROSS,
+    ALONG,
+    ARGUMENT,
+    CONSTRAINT_KIND,
+    COORDINATE,
+    COORDINATES,
+    DIAGONAL,
+    DIRECTION_U,
+    DIRECTION_W,
+    DISTANCE,
+    DOF,
+    ENTRIES,
+    ENTRY_LINK,
+    FIRST_ENTRY,
+    FUNCTION,
+    KIND,
+    LINK_A,
+    LINK_B,
+    OFFSET,
+    POINT_A,
+    POINT_B,
+    QUATERNION,
+    UNIT_QUATERNION,
+    UPPER,
+    kernel,
+)
 from mbvi.kernels.packed import call
+from mbvi.kernels.rotation import cross, rotate
+from mbvi.kernels.saddle import block_place, node_width
+from mbvi.kernels.tree import WORLD_PLACE, WORLD_ROTATION, displacement_derivative, fill_screws, fill_world
+
+# Columns of a row of Work.wrench_of (22): the wrench (moment about the columns' origin, force), x_a and x_b from that origin,
+# u, w, and 1/f.
+MOMENT, FORCE, AT_A, AT_B, TURN_U, TURN_W, SCALE = 0, 3, 6, 9, 12, 15, 18
 
 
 @kernel
-def fill_constraints(g, G, g_t, system, t, q):
+def fill_constraint_geometry(system, work, q):
+    """Poses and columns of all links at q into work, for the functions below."""
+    if system.is_geometric == 1:
+        fill_world(work.world, system.links, system.geometry, q, work.zero)
+        fill_screws(work.S, work.D, system.links, system.geometry, work.world, q)
+
+
+@kernel
+def world_direction(world, link, x, y, z):
+    """World components of a direction fixed in a link."""
+    if link < 0:
+        return x, y, z
+    return rotate(world, link, WORLD_ROTATION, x, y, z)
+
+
+@kernel
+def place_from_origin(world, link, x, y, z):
+    """A point of a link, from the origin of the columns (the last link's)."""
+    last = world.shape[0] - 1
+    x, y, z = world_direction(world, link, x, y, z)
+    if link >= 0:
+        x += world[link, WORLD_PLACE]
+        y += world[link, WORLD_PLACE + 1]
+        z += world[link, WORLD_PLACE + 2]
+    return x - world[last, WORLD_PLACE], y - world[last, WORLD_PLACE + 1], z - world[last, WORLD_PLACE + 2]
+
+
+@kernel
+def fill_row_wrench(system, work, i, t, q):
+    """The wrench of constraint i and what it is made of, into work.wrench_of; (g, f', f''), f the function of the constraint."""
+    row, data, world = work.wrench_of, system.constraint_data, work.world
+    kind, a, b = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, LINK_A], system.constraints[i, LINK_B]
+    f, slope, curve = data[i, OFFSET], 0.0, 0.0
+    if system.constraints[i, FUNCTION] >= 0:
+        argument = system.constraints[i, ARGUMENT]
+        f, slope, curve = function_of(
+            system.time_functions, system.operations, system.numbers, work.stack, system.constraints[i, FUNCTION],
+            t if argument < 0 else q[argument],
+        )  # fmt: skip
+    if kind == COORDINATES:
+        return -f, slope, curve
+    ux, uy, uz = world_direction(world, a, data[i, DIRECTION_U], data[i, DIRECTION_U + 1], data[i, DIRECTION_U + 2])
+    row[TURN_U], row[TURN_U + 1], row[TURN_U + 2] = ux, uy, uz
+    if kind == ACROSS:
+        wx, wy, wz = world_direction(world, b, data[i, DIRECTION_W], data[i, DIRECTION_W + 1], data[i, DIRECTION_W + 2])
+        row[TURN_W], row[TURN_W + 1], row[TURN_W + 2] = wx, wy, wz
+        row[MOMENT], row[MOMENT + 1], row[MOMENT + 2] = cross(wx, wy, wz, ux, uy, uz)
+        row[FORCE] = row[FORCE + 1] = row[FORCE + 2] = 0.0
+        return ux * wx + uy * wy + uz * wz - f, slope, curve
+    ax, ay, az = place_from_origin(world, a, data[i, POINT_A], data[i, POINT_A + 1], data[i, POINT_A + 2])
+    bx, by, bz = place_from_origin(world, b, data[i, POINT_B], data[i, POINT_B + 1], data[i, POINT_B + 2])
+    row[AT_A], row[AT_A + 1], row[AT_A + 2] = ax, ay, az
+    row[AT_B], row[AT_B + 1], row[AT_B + 2] = bx, by, bz
+    rx, ry, rz = bx - ax, by - ay, bz - az
+    if kind == DISTANCE:
+        scale = 1.0 / f
+        row[SCALE] = scale
+        ux, uy, uz = rx * scale, ry * scale, rz * scale
+        g = 0.5 * (rx * ux + ry * uy + rz * uz - f)
+        slope *= 0.5 * (ux * ux + uy * uy + uz * uz + 1.0)  # −∂g/∂t = f' (|r|² + f²)/(2 f²)
+    else:
+        g = ux * rx + uy * ry + uz * rz - f
+    row[FORCE], row[FORCE + 1], row[FORCE + 2] = ux, uy, uz
+    row[MOMENT], row[MOMENT + 1], row[MOMENT + 2] = cross(bx, by, bz, ux, uy, uz)
+    return g, slope, curve
+
+
+@kernel
+def fill_constraints(g, G, g_t, system, work, t, q):
     """Constraint values, Jacobian and explicit time derivative.
 
     g, g_t    (k,)      out
-    G         (k, n)    out
+    G         (E,)      out, the entries of the Jacobian, see System.entries
     """
-    for i in range(system.constraints.shape[0]):
-        first = system.constraints[i, 1]
-        total = -1.0
-        G[i, :] = 0.0
-        for j in range(first, first + 4):
-            total += q[j] * q[j]
-            G[i, j] = q[j]
-        g[i] = 0.5 * total
-        g_t[i] = 0.0
     if system.constraint != 0:
         call(system.constraint, t, (q, g, G, g_t))
+        return
+    fill_constraint_geometry(system, work, q)
+    row, D = work.wrench_of, work.D
+    for i in range(system.k):
+        kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
+        end = first + system.constraints[i, ENTRIES]
+        g_t[i] = 0.0
+        if kind == UNIT_QUATERNION:
+            total = -1.0
+            for e in range(first, end):
+                x = q[system.entries[e, COORDINATE]]
+                total += x * x
+                G[e] = x
+            g[i] = 0.5 * total
+            continue
+        value, slope, _ = fill_row_wrench(system, work, i, t, q)
+        if system.constraints[i, ARGUMENT] >= 0:
+            end -= 1
+            G[end] = -slope
+        else:
+            g_t[i] = -slope
+        if kind == COORDINATES:
+            for e in range(first, end):
+                G[e] = system.signs[e]
+                value += system.signs[e] * q[system.entries[e, COORDINATE]]
+        else:
+            Nx, Ny, Nz, Px, Py, Pz = row[0], row[1], row[2], row[3], row[4], row[5]
+            for e in range(first, end):
+                j = system.entries[e, COORDINATE]
+                G[e] = system.signs[e] * (
+                    Nx * D[j, 0] + Ny * D[j, 1] + Nz * D[j, 2] + Px * D[j, 3] + Py * D[j, 4] + Pz * D[j, 5]
+                )
+        g[i] = value
 
 
 @kernel
-def add_curvature(out, system, t, q, lam):
-    """Add ∂²(λᵀg)/∂q² to out (n, n)."""
-    for i in range(system.constraints.shape[0]):
-        first = system.constraints[i, 1]
-        for j in range(first, first + 4):
-            out[j, j] += lam[i]
+def fill_wrench_rate(system, work, i, e):
+    """Derivative of the wrench of constraint i with respect to the coordinate of entry e, into work.wrench_rate."""
+    row, rate, D = work.wrench_of, work.wrench_rate, work.D
+    kind, j = system.constraints[i, CONSTRAINT_KIND], system.entries[e, COORDINATE]
+    is_b = system.signs[e] > 0.0
+    tx, ty, tz = D[j, 0], D[j, 1], D[j, 2]
+    mx = my = mz = fx = fy = fz = 0.0
+    if kind == ACROSS:
+        if is_b:
+            wx, wy, wz = cross(tx, ty, tz, row[TURN_W], row[TURN_W + 1], row[TURN_W + 2])
+            mx, my, mz = cross(wx, wy, wz, row[TURN_U], row[TURN_U + 1], row[TURN_U + 2])
+        else:
+            ux, uy, uz = cross(tx, ty, tz, row[TURN_U], row[TURN_U + 1], row[TURN_U + 2])
+            mx, my, mz = cross(row[TURN_W], row[TURN_W + 1], row[TURN_W + 2], ux, uy, uz)
+    elif kind == ALONG and not is_b:
+        fx, fy, fz = cross(tx, ty, tz, row[TURN_U], row[TURN_U + 1], row[TURN_U + 2])
+        mx, my, mz = cross(row[AT_B], row[AT_B + 1], row[AT_B + 2], fx, fy, fz)
+    else:
+        at = AT_B if is_b else AT_A
+        dx, dy, dz = cross(tx, ty, tz, row[at], row[at + 1], row[at + 2])
+        dx, dy, dz = dx + D[j, 3], dy + D[j, 4], dz + D[j, 5]
+        if kind == ALONG:
+            mx, my, mz = cross(dx, dy, dz, row[TURN_U], row[TURN_U + 1], row[TURN_U + 2])
+        elif is_b:
+            fx, fy, fz = dx * row[SCALE], dy * row[SCALE], dz * row[SCALE]
+            mx, my, mz = cross(row[AT_A], row[AT_A + 1], row[AT_A + 2], fx, fy, fz)
+        else:
+            fx, fy, fz = -dx * row[SCALE], -dy * row[SCALE], -dz * row[SCALE]
+            mx, my, mz = cross(row[AT_B], row[AT_B + 1], row[AT_B + 2], fx, fy, fz)
+    rate[0], rate[1], rate[2], rate[3], rate[4], rate[5] = mx, my, mz, fx, fy, fz
+
+
+@kernel
+def column_rate(system, work, q, j_entry, k_entry):
+    """W·∂D_j/∂q_k of the wrench in work.wrench_of, for two entries of its constraint."""
+    row, D, world = work.wrench_of, work.D, work.world
+    if system.signs[j_entry] != system.signs[k_entry]:
+        return 0.0
+    j, k = system.entries[j_entry, COORDINATE], system.entries[k_entry, COORDINATE]
+    link = system.entries[j_entry, ENTRY_LINK]
+    if system.entries[k_entry, ENTRY_LINK] > link:
+        return 0.0
+    ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
+    if system.entries[k_entry, ENTRY_LINK] < link:
+        lx, ly, lz = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 3], D[j, 4], D[j, 5])
+        mx, my, mz = cross(D[k, 3], D[k, 4], D[k, 5], D[j, 0], D[j, 1], D[j, 2])
+        lx, ly, lz = lx + mx, ly + my, lz + mz
+    elif system.links[link, KIND] == QUATERNION:
+        last, dof = system.links.shape[0] - 1, system.links[link, DOF]
+        cx, cy, cz = displacement_derivative(q, dof, j - dof, k - dof)
+        cx, cy, cz = rotate(world, link, WORLD_ROTATION, cx, cy, cz)
+        ax, ay, az = ax + cx, ay + cy, az + cz
+        lx, ly, lz = cross(
+            world[link, WORLD_PLACE] - world[last, WORLD_PLACE],
+            world[link, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1],
+            world[link, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2],
+            ax, ay, az,
+        )  # fmt: skip
+    else:
+        return 0.0
+    return row[0] * ax + row[1] * ay + row[2] * az + row[3] * lx + row[4] * ly + row[5] * lz
+
+
+@kernel
+def second_entry(system, work, q, j_entry, k_entry):
+    """∂²g/∂q_j∂q_k of a geometric constraint, with work.wrench_of of it and work.wrench_rate of k."""
+    rate, D, j = work.wrench_rate, work.D, system.entries[j_entry, COORDINATE]
+    return system.signs[j_entry] * (
+        column_rate(system, work, q, j_entry, k_entry)
+        + rate[0] * D[j, 0] + rate[1] * D[j, 1] + rate[2] * D[j, 2]
+        + rate[3] * D[j, 3] + rate[4] * D[j, 4] + rate[5] * D[j, 5]
+    )  # fmt: skip
+
+
+@kernel
+def matrix_place(system, j, k, s, row_stage, column_stage):
+    """Place in the matrix of s stages of the entry in the momentum row of coordinate j and the column of coordinate k."""
+    a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
+    wide = node_width(system, b, s)
+    row = row_stage * node_width(system, a, 1) + system.coordinate_nodes[j, 1]
+    column = column_stage * node_width(system, b, 1) + system.coordinate_nodes[k, 1]
+    return s * s * block_place(system, a, b, DIAGONAL, UPPER) + row * wide + column
+
+
+@kernel
+def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage):
+    """Add factor · ∂²(λᵀg)/∂q² to blocks of a matrix of s stages.
+
+    J         (.,)      the matrix
+    lam       (k,)      λ; of a user's system all λ come to one block
+    """
     if system.constraint != 0:
-        call(system.curvature, t, (q, lam, out))
+        n, wide = system.n, s * (system.n + system.k)
+        work.curvature[:] = 0.0
+        call(system.curvature, t, (q, lam, work.curvature))
+        place = row_stage * (n + system.k) * wide + column_stage * (n + system.k)
+        for a in range(n):
+            for b in range(n):
+                J[place + a * wide + b] += factor * work.curvature[a * n + b]
+        return
+    fill_constraint_geometry(system, work, q)
+    for i in range(system.k):
+        kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
+        end = first + system.constraints[i, ENTRIES]
+        weight = factor * lam[i]
+        if kind == UNIT_QUATERNION:
+            for e in range(first, end):
+                j = system.entries[e, COORDINATE]
+                J[matrix_place(system, j, j, s, row_stage, column_stage)] += weight
+            continue
+        _, _, curve = fill_row_wrench(system, work, i, t, q)
+        if system.constraints[i, ARGUMENT] >= 0:
+            end -= 1
+            j = system.constraints[i, ARGUMENT]
+            J[matrix_place(system, j, j, s, row_stage, column_stage)] -= weight * curve
+        if kind != COORDINATES:
+            for k_entry in range(first, end):
+                fill_wrench_rate(system, work, i, k_entry)
+                k = system.entries[k_entry, COORDINATE]
+                for j_entry in range(first, end):
+                    j = system.entries[j_entry, COORDINATE]
+                    value = second_entry(system, work, q, j_entry, k_entry)
+                    if value != 0.0:
+                        J[matrix_place(system, j, k, s, row_stage, column_stage)] += weight * value
+
+
+@kernel
+def fill_curvature_rate(out, system, work, t, q, v):
+    """vᵀ (∂²g_i/∂q²) v of every constraint, (k,)."""
+    n = system.n
+    if system.constraint != 0:
+        for i in range(system.k):
+            work.unit[i] = 1.0
+            work.curvature[:] = 0.0
+            call(system.curvature, t, (q, work.unit, work.curvature))
+            work.unit[i] = 0.0
+            out[i] = 0.0
+            for a in range(n):
+                for b in range(n):
+                    out[i] += v[a] * work.curvature[a * n + b] * v[b]
+        return
+    fill_constraint_geometry(system, work, q)
+    for i in range(system.k):
+        kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
+        end = first + system.constraints[i, ENTRIES]
+        out[i] = 0.0
+        if kind == UNIT_QUATERNION:
+            for e in range(first, end):
+                out[i] += v[system.entries[e, COORDINATE]] ** 2
+            continue
+        _, _, curve = fill_row_wrench(system, work, i, t, q)
+        if system.constraints[i, ARGUMENT] >= 0:
+            end -= 1
+            out[i] -= curve * v[system.constraints[i, ARGUMENT]] ** 2
+        if kind != COORDINATES:
+            for k_entry in range(first, end):
+                fill_wrench_rate(system, work, i, k_entry)
+                part = v[system.entries[k_entry, COORDINATE]]
+                for j_entry in range(first, end):
+                    value = second_entry(system, work, q, j_entry, k_entry)
+                    out[i] += part * v[system.entries[j_entry, COORDINATE]] * value

@@ -48,7 +48,9 @@ def compile_functions(
         return 0.0
 
     @jit
-    def hessian(t, q, v, Lvv, Lvq, Kqv, Kqq):
+    def hessian(t, q, v, flat_Lvv, flat_Lvq, flat_Kqv, flat_Kqq):
+        Lvv, Lvq = flat_Lvv.reshape((n, n)), flat_Lvq.reshape((n, n))
+        Kqv, Kqq = flat_Kqv.reshape((n, n)), flat_Kqq.reshape((n, n))
         p, f, f_back = np.zeros(n), np.zeros(n), np.zeros(n)
         M_of(q, Lvv)
         x = q.astype(np.complex128)
@@ -95,14 +97,14 @@ def compile_functions(
             g_of(x, gx)
             x[a] = q[a]
             for i in range(k):
-                G[i, a] = gx[i].imag / TINY
+                G[i * n + a] = gx[i].imag / TINY
         for i in range(k):
             g_t[i] = 0.0
         return 0.0
 
     @jit
     def curvature(t, q, lam, out):
-        g, g_t, G, G_back = np.zeros(k), np.zeros(k), np.zeros((k, n)), np.zeros((k, n))
+        g, g_t, G, G_back = np.zeros(k), np.zeros(k), np.zeros(k * n), np.zeros(k * n)
         y = q.copy()
         for a in range(n):
             y[a] = q[a] + WIDE
@@ -112,7 +114,7 @@ def compile_functions(
             y[a] = q[a]
             for b in range(n):
                 for i in range(k):
-                    out[b, a] += lam[i] * (G[i, b] - G_back[i, b]) / (2.0 * WIDE)
+                    out[b * n + a] += lam[i] * (G[i * n + b] - G_back[i * n + b]) / (2.0 * WIDE)
         return 0.0
 
     return functions | {

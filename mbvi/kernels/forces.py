@@ -15,6 +15,7 @@ Constant world forces, springs and gravity derive from a potential; all are hand
 
 import math
 
+from mbvi.kernels.functions import function_of
 from mbvi.kernels.layout import (
     CONSTANT,
     DAMPER,
@@ -24,158 +25,29 @@ from mbvi.kernels.layout import (
     JOINT_DAMPER,
     JOINT_SPRING,
     KIND,
+    NODE_COORDINATES,
     PARENT,
     PITCH,
     PRISMATIC,
     QUATERNION,
     REVOLUTE,
+    SECOND_DIAGONAL,
+    SECOND_UPPER,
     SPRING,
-    TABLE,
     TORQUE_BODY,
     TORQUE_WORLD,
     kernel,
 )
 from mbvi.kernels.rotation import conjugate_product_vector, cross, rotate, rotate_back
+from mbvi.kernels.saddle import block_place
 from mbvi.kernels.tree import (
     WORLD_LINEAR,
     WORLD_OMEGA,
     WORLD_PLACE,
     WORLD_ROTATION,
     displacement_derivative,
+    link_width,
 )
-
-SMOOTHNESS = 0.810747  # Mutze's p: least L² norm of the second derivative of the blending function
-
-
-@kernel
-def time_function(time_functions, operations, numbers, stack, index, t):
-    """Value of a function of time: a constant, a program in postfix form, or a smoothly interpolated table."""
-    kind, start, length = time_functions[index, 0], time_functions[index, 1], time_functions[index, 2]
-    if kind == CONSTANT:
-        return numbers[start]
-    if kind == TABLE:
-        return interpolate(numbers, start, length, t)
-    return run_program(operations, numbers, stack, start, length, t)
-
-
-@kernel
-def interpolate(numbers, start, length, t):
-    """C^∞ interpolation of a table by a partition of unity.
-
-    Local interpolants (parabolas through three neighbours, lines at the ends) are blended on each interval by
-    r(z) = 1/(1 + exp(p (1/z + 1/(z − 1)))), 0 < z < 1.  Times stand in numbers[start : start + length], values behind.
-
-    Source: Mutze, The direct midpoint method as a quantum mechanical integrator, section 2.
-    """
-    i = 0
-    while i < length - 2 and t >= numbers[start + i + 1]:
-        i += 1
-    left, right = numbers[start + i], numbers[start + i + 1]
-    z = (t - left) / (right - left)
-    if z <= 0.0:
-        blend = 0.0
-    elif z >= 1.0:
-        blend = 1.0
-    else:
-        blend = 1.0 / (1.0 + math.exp(SMOOTHNESS * (1.0 / z + 1.0 / (z - 1.0))))
-    return (1.0 - blend) * local_interpolant(numbers, start, length, i, t) + blend * local_interpolant(
-        numbers, start, length, i + 1, t
-    )
-
-
-@kernel
-def local_interpolant(numbers, start, length, i, t):
-    """The parabola through points i − 1, i, i + 1 of a table, or at its ends the line through the last two, at t."""
-    lower = max(i - 1, 0)
-    upper = min(i + 1, length - 1)
-    total = 0.0
-    for j in range(lower, upper + 1):
-        factor = 1.0
-        for l in range(lower, upper + 1):
-            if l != j:
-                factor *= (t - numbers[start + l]) / (numbers[start + j] - numbers[start + l])
-        total += factor * numbers[start + length + j]
-    return total
-
-
-# Operation codes of the programs: PUSH takes the next of the program's numbers, TIME pushes t.
-OPERATIONS = (
-    "push", "t", "+", "-", "*", "/", "**", "neg", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
-    "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs", "min", "max",
-)  # fmt: skip
-STACK_SIZE = 64
-
-
-@kernel
-def run_program(operations, numbers, stack, start, length, t):
-    """Run a postfix program: operations[start : start + 2 length] are pairs (operation, index of a number)."""
-    top = -1
-    for i in range(start, start + 2 * length, 2):
-        code = operations[i]
-        if code == 0:
-            top += 1
-            stack[top] = numbers[operations[i + 1]]
-        elif code == 1:
-            top += 1
-            stack[top] = t
-        elif code in (2, 3, 4, 5, 6, 14, 22, 23):
-            top -= 1
-            stack[top] = binary(code, stack[top], stack[top + 1])
-        else:
-            stack[top] = unary(code, stack[top])
-    return stack[0]
-
-
-@kernel
-def binary(code, x, y):
-    """One of the operations of two arguments."""
-    if code == 2:
-        return x + y
-    if code == 3:
-        return x - y
-    if code == 4:
-        return x * y
-    if code == 5:
-        return x / y
-    if code == 6:
-        return x**y
-    if code == 14:
-        return math.atan2(x, y)
-    if code == 22:
-        return min(x, y)
-    return max(x, y)
-
-
-@kernel
-def unary(code, x):
-    """One of the operations of one argument."""
-    if code == 7:
-        return -x
-    if code == 8:
-        return math.sin(x)
-    if code == 9:
-        return math.cos(x)
-    if code == 10:
-        return math.tan(x)
-    if code == 11:
-        return math.asin(x)
-    if code == 12:
-        return math.acos(x)
-    if code == 13:
-        return math.atan(x)
-    if code == 15:
-        return math.sinh(x)
-    if code == 16:
-        return math.cosh(x)
-    if code == 17:
-        return math.tanh(x)
-    if code == 18:
-        return math.exp(x)
-    if code == 19:
-        return math.log(x)
-    if code == 20:
-        return math.sqrt(x)
-    return abs(x)
 
 
 @kernel
@@ -188,7 +60,7 @@ def add_joint_forces(f, system, stack, t, q, v):
         elif kind == JOINT_DAMPER:
             f[dof] -= system.joint_force_data[i, 0] * v[dof]
         else:
-            f[dof] += time_function(system.time_functions, system.operations, system.numbers, stack, function, t)
+            f[dof] += function_of(system.time_functions, system.operations, system.numbers, stack, function, t)[0]
 
 
 @kernel
@@ -226,9 +98,10 @@ def element_force(system, world, stack, i, t, a, b):
             rate = rx * (b[3] - a[3]) + ry * (b[4] - a[4]) + rz * (b[5] - a[5])
             factor = -k * rate / (rx * rx + ry * ry + rz * rz)
         return factor * rx, factor * ry, factor * rz
-    fx = time_function(system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 3], t)
-    fy = time_function(system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 4], t)
-    fz = time_function(system.time_functions, system.operations, system.numbers, stack, system.body_forces[i, 5], t)
+    functions, operations, numbers = system.time_functions, system.operations, system.numbers
+    fx, _, _ = function_of(functions, operations, numbers, stack, system.body_forces[i, 3], t)
+    fy, _, _ = function_of(functions, operations, numbers, stack, system.body_forces[i, 4], t)
+    fz, _, _ = function_of(functions, operations, numbers, stack, system.body_forces[i, 5], t)
     if kind == FORCE_BODY or kind == TORQUE_BODY:
         fx, fy, fz = rotate(system.body_force_data, i, 8, fx, fy, fz)
         return rotate(world, system.body_forces[i, 2], WORLD_ROTATION, fx, fy, fz)
@@ -367,23 +240,25 @@ def column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z):
 
 
 @kernel
-def link_width(links, i):
-    """Number of coordinates of a link's joint."""
-    return 4 if links[i, KIND] == QUATERNION else 1
+def second_place(system, j, k):
+    """Place of the entry (j, k) of two coordinates in blocks of second derivatives."""
+    a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
+    place = block_place(system, a, b, SECOND_DIAGONAL, SECOND_UPPER)
+    return place + system.coordinate_nodes[j, 1] * system.nodes[b, NODE_COORDINATES] + system.coordinate_nodes[k, 1]
 
 
 @kernel
 def add_force_hessian(Kqv, Kqq, system, S, D, U, world, stack, t, q, v):
-    """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both (n, n).
+    """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks.
 
     S, D, U   (n, 6)    columns at q, v, about the last link's origin
     """
     for i in range(system.joint_forces.shape[0]):
         kind, dof = system.joint_forces[i, 0], system.joint_forces[i, 1]
         if kind == JOINT_SPRING:
-            Kqq[dof, dof] -= system.joint_force_data[i, 0]
+            Kqq[second_place(system, dof, dof)] -= system.joint_force_data[i, 0]
         elif kind == JOINT_DAMPER:
-            Kqv[dof, dof] -= system.joint_force_data[i, 0]
+            Kqv[second_place(system, dof, dof)] -= system.joint_force_data[i, 0]
     for i in range(system.body_forces.shape[0]):
         kind = system.body_forces[i, 0]
         a, b = element_points(system, world, i)
@@ -416,10 +291,11 @@ def add_one_point_hessian(Kqq, system, D, world, q, i, b, force):
                     ax, ay, az, bx, by, bz = column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z)
                     if is_torque:
                         bx, by, bz = ax, ay, az
-                    Kqq[j, k] += bx * fx + by * fy + bz * fz
+                    place = second_place(system, j, k)
+                    Kqq[place] += bx * fx + by * fy + bz * fz
                     if is_turning:
                         cx, cy, cz = cross(D[k, 0], D[k, 1], D[k, 2], fx, fy, fz)
-                        Kqq[j, k] += lx * cx + ly * cy + lz * cz
+                        Kqq[place] += lx * cx + ly * cy + lz * cz
                 k_link = links[k_link, PARENT]
         j_link = links[j_link, PARENT]
 
@@ -478,12 +354,13 @@ def add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, force):
                         for j in range(links[j_link, DOF], links[j_link, DOF] + link_width(links, j_link)):
                             lx, ly, lz = at_point(D, j, jx, jy, jz)
                             sign = j_sign * k_sign
-                            Kqq[j, k] += sign * (lx * qx + ly * qy + lz * qz)
-                            Kqv[j, k] += sign * (lx * vx + ly * vy + lz * vz)
+                            place = second_place(system, j, k)
+                            Kqq[place] += sign * (lx * qx + ly * qy + lz * qz)
+                            Kqv[place] += sign * (lx * vx + ly * vy + lz * vz)
                             if j_end == k_end:
                                 _, _, _, bx, by, bz = column_derivative(
                                     system, D, world, q, j_link, j, k_link, k, jx, jy, jz
                                 )
-                                Kqq[j, k] += j_sign * (bx * fx + by * fy + bz * fz)
+                                Kqq[place] += j_sign * (bx * fx + by * fy + bz * fz)
                         j_link = links[j_link, PARENT]
                 k_link = links[k_link, PARENT]

@@ -8,7 +8,8 @@ the discrete Euler–Lagrange equations for Y_1 … Y_s and the impulses Λ_j = 
 
     R_j = [j = 0] p_k + Σ_i b_i (h A_ij f_i + B_ij p_i) + G(Q_j)ᵀ Λ_j = 0,     g(Q_l) = 0,  l = 1 … s.
 
-Their sum gives p_{k+1} = p_k + h Σ_i b_i f_i + Σ_j G_jᵀ Λ_j + Gᵀ(Q_s) μ, with μ such that G v + ∂g/∂t = 0 at the step's end.
+Their sum gives the discrete momentum p_{k+1} = p_k + h Σ_i b_i f_i + Σ_j G_jᵀ Λ_j. The momentum given out is p + Gᵀ(Q_s) μ, with
+μ such that G v + ∂g/∂t = 0 at the step's end; the motion does not depend on μ, which would be a part of the next step's Λ_0.
 
 Two iterations solve them. The simplified one, Y ← Y − h (K⁻¹ ⊗ M⁻¹) R with M factored at the predicted middle, is cheap and
 linear; Newton's uses the whole Jacobian. Both continue until the error left is below round-off.  The start is the
@@ -25,9 +26,15 @@ import numpy as np
 
 from mbvi.kernels.articulated import factor_articulated, solve_articulated
 from mbvi.kernels.constraints import add_curvature, fill_constraints
-from mbvi.kernels.dense import invert, lu, lu_solve, multiply_symmetric
-from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
+from mbvi.kernels.dense import invert, multiply_symmetric
+from mbvi.kernels.lagrangian import add_jacobian, fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
 from mbvi.kernels.layout import (
+    COORDINATE,
+    ENTRIES,
+    FIRST_ENTRY,
+    NODE_COORDINATES,
+    NODE_ROWS,
+    NODE_START,
     NOT_CONVERGED,
     NOT_FINITE,
     OK,
@@ -39,6 +46,7 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed
+from mbvi.kernels.saddle import add_second, factor_saddle, solve_saddle
 from mbvi.kernels.tree import SWEEP_WIDTH
 
 EPS = 2.220446049250313e-16
@@ -58,10 +66,10 @@ RETRY = 4  # steps with Newton's iteration after which the simplified one is tri
 SIMPLIFIED, NEWTON = 0, 1
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
-ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
+ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE, STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
-# largest node momentum (the size of the terms that cancel in the residual), stiffness (see is_converged).
-THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE, STIFFNESS = 0, 1, 2, 3, 4, 5
+# largest node momentum (the size of the terms that cancel in the residual), stiffness (see is_converged), largest coordinate.
+THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE, STIFFNESS, PLACE = 0, 1, 2, 3, 4, 5, 6
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
 # beyond which Newton's Jacobian is formed anew.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT = 0, 1
@@ -77,7 +85,8 @@ def make_space(system: System, scheme: Scheme) -> Space:
     m, s, r = len(scheme.b), len(scheme.K), len(scheme.fractions)
     N = s * (n + k)
     evaluation = 30.0 * m * n + 10.0 * m * s * n + 2.0 * s * n * n  # about [ns]
-    jacobian = m * n * (150.0 + 9.0 * n) + 2.5 * m * (s * n) ** 2 + 0.5 * N**3
+    entries, widths = system.second_size, s * (system.nodes[:, NODE_COORDINATES] + system.nodes[:, NODE_ROWS])
+    jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * entries) + 0.5 * s * system.matrix_size * s * widths.max()
     return Space(
         q=np.zeros(n),
         q_low=np.zeros(n),
@@ -98,20 +107,37 @@ def make_space(system: System, scheme: Scheme) -> Space:
         node_f=np.zeros((m, n)),
         g=np.zeros(k),
         g_t=np.zeros(k),
-        G=np.zeros((s + 1, k, n)),
-        M=np.zeros((n, n)),
-        Lvv=np.zeros((n, n)),
-        Lvq=np.zeros((n, n)),
-        Kqv=np.zeros((n, n)),
-        Kqq=np.zeros((n, n)),
-        J=np.zeros((N, N)),
-        pivots=np.zeros(N, np.int64),
+        G=np.zeros((s + 1, len(system.entries))),
+        M=np.zeros(system.second_size),
+        Lvv=np.zeros(system.second_size),
+        Lvq=np.zeros(system.second_size),
+        Kqv=np.zeros(system.second_size),
+        Kqq=np.zeros(system.second_size),
+        J=np.zeros(s * s * system.matrix_size),
+        pivots=np.zeros((N, 2), np.int64),
+        ranks=np.zeros(len(system.nodes), np.int64),
+        order=elimination_order(system, s),
+        permuted=np.zeros(N),
         table=np.zeros((r, MAX_ORDER + 2, N)),
         orders=np.full((r, 2), -1),
-        count=np.array([0, 0, 0, 0, SIMPLIFIED if k == 0 else NEWTON, MAX_AGE, 0, 0]),
-        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1 if k == 0 else 1.0]),
+        count=np.array([0, 0, 0, 0, SIMPLIFIED if k == 0 else NEWTON, MAX_AGE, 0, 0, 0]),
+        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1 if k == 0 else 1.0, 0.0]),
         limits=np.array([4.0 * (3.0 + jacobian / evaluation), 1.0 + jacobian / evaluation]),
     )
+
+
+def elimination_order(system: System, s: int) -> np.ndarray:
+    """Place in the order of elimination of every unknown of s stages: increments, then impulses, (s (n + k),)."""
+    nodes = system.nodes
+    width = nodes[:, NODE_COORDINATES] + nodes[:, NODE_ROWS]
+
+    def places(of: np.ndarray, after: int | np.ndarray) -> np.ndarray:
+        node, local = of.T
+        first = s * nodes[node, NODE_START] + local + after
+        return np.concatenate([first + l * width[node] for l in range(s)])
+
+    rows = system.row_nodes
+    return np.concatenate([places(system.coordinate_nodes, 0), places(rows, nodes[rows[:, 0], NODE_COORDINATES])])
 
 
 @kernel
@@ -176,7 +202,7 @@ def fill_residual(system, scheme, work, space, t, h):
     for a in range(n):
         R[a] += p[a]
     if system.k > 0:
-        fill_constraint_residual(system, scheme, space, t, h)
+        fill_constraint_residual(system, scheme, work, space, t, h)
     space.measure[MOMENTUM_SIZE] = size
     largest = check = 0.0
     for a in range(R.shape[0]):
@@ -186,24 +212,41 @@ def fill_residual(system, scheme, work, space, t, h):
 
 
 @kernel
-def fill_constraint_residual(system, scheme, space, t, h):
-    """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h."""
+def fill_constraint_residual(system, scheme, work, space, t, h):
+    """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h.
+
+    G(Q_0) was filled when the step began.
+    """
     n, k = system.n, system.k
     s = scheme.K.shape[0]
     R, z = space.R, space.z
     for j in range(s + 1):
-        for a in range(n):
-            y = z[(j - 1) * n + a] if j > 0 else 0.0
-            space.node_q[a] = space.q[a] + (space.q_low[a] + y)
-        fill_constraints(space.g, space.G[j], space.g_t, system, t + scheme.d[j] * h, space.node_q)
         if j > 0:
+            fill_control_point(space, j)
+            fill_constraints(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
             for b in range(k):
                 R[s * n + (j - 1) * k + b] = space.g[b] / h
         if j < s:
-            for b in range(k):
-                impulse = z[s * n + j * k + b]
-                for a in range(n):
-                    R[j * n + a] += space.G[j, b, a] * impulse
+            add_constraint_force(R, j * n, space.G[j], system, z, s * n + j * k)
+
+
+@kernel
+def fill_control_point(space, j):
+    """Q_j = q_k + Y_j into space.node_q."""
+    n = space.node_q.shape[0]
+    for a in range(n):
+        y = space.z[(j - 1) * n + a] if j > 0 else 0.0
+        space.node_q[a] = space.q[a] + (space.q_low[a] + y)
+
+
+@kernel
+def add_constraint_force(out, first, G, system, impulses, start):
+    """Add Gᵀ Λ to out[first : first + n], Λ = impulses[start : start + k]."""
+    for b in range(system.k):
+        impulse = impulses[start + b]
+        entry = system.constraints[b, FIRST_ENTRY]
+        for e in range(entry, entry + system.constraints[b, ENTRIES]):
+            out[first + system.entries[e, COORDINATE]] += G[e] * impulse
 
 
 @kernel
@@ -223,7 +266,7 @@ def factor_simplified(system, scheme, work, space, t, h):
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
     fill_mass_matrix(space.M, system, work, t + 0.5 * h, space.node_q)
-    return invert(space.M)
+    return invert(space.M, n)
 
 
 @solver_kernel
@@ -251,11 +294,13 @@ def solve_simplified(system, scheme, work, space, h):
 
 @kernel
 def factor_newton(system, scheme, work, space, t, h):
-    """Assemble and factor the whole Jacobian, with respect to Y/h and Λ, at space.z."""
-    n, k = system.n, system.k
+    """Assemble and factor the whole Jacobian, with respect to Y/h and Λ, at space.z: what the residual was computed at.
+
+    Its borders are G(Q_j)ᵀ and G(Q_l), and the curvature h ∂²(Λ_jᵀ g)/∂q² is part of the diagonal blocks.
+    """
     m, s = scheme.b.shape[0], scheme.K.shape[0]
     J = space.J
-    J[:, :] = 0.0
+    J[:] = 0.0
     for i in range(m):
         fill_node(space.node_q, space.node_v, space, scheme, i, h)
         fill_hessian(
@@ -267,46 +312,30 @@ def factor_newton(system, scheme, work, space, t, h):
                 vq = scheme.b[i] * scheme.B[i, j] * scheme.A[i, l] * h
                 qv = scheme.b[i] * scheme.A[i, j] * scheme.B[i, l] * h
                 qq = scheme.b[i] * scheme.A[i, j] * scheme.A[i, l] * h * h
-                for a in range(n):
-                    for b in range(n):
-                        J[j * n + a, (l - 1) * n + b] += (
-                            vv * space.Lvv[a, b] + vq * space.Lvq[a, b] + qv * space.Kqv[a, b] + qq * space.Kqq[a, b]
-                        )
-    if k > 0:
-        add_constraint_jacobian(system, scheme, space, t, h)
+                add_second(J, system, s, j, l - 1, vv, vq, qv, qq, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
+    if system.k > 0:
+        for j in range(s):
+            add_jacobian(J, space.G[j], space.G[j + 1], system, s, j, j)
+        for j in range(1, s):
+            fill_control_point(space, j)
+            first = s * system.n + j * system.k
+            impulses = space.z[first : first + system.k]
+            add_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, impulses, h, s, j, j - 1)
     space.count[NEWTON_FACTORS] += 1
     space.measure[FACTOR_STEP] = h
-    return lu(J, space.pivots)
-
-
-@kernel
-def add_constraint_jacobian(system, scheme, space, t, h):
-    """Borders G(Q_j)ᵀ, G(Q_l) of the Jacobian and the curvature h ∂²(Λ_jᵀ g)/∂q² of its diagonal blocks."""
-    n, k = system.n, system.k
-    s = scheme.K.shape[0]
-    J, z = space.J, space.z
-    for j in range(s):
-        for a in range(n):
-            for b in range(k):
-                J[j * n + a, s * n + j * k + b] = space.G[j, b, a]
-                J[s * n + j * k + b, j * n + a] = space.G[j + 1, b, a]
-    for j in range(1, s):
-        space.Kqq[:, :] = 0.0
-        for a in range(n):
-            space.node_q[a] = space.q[a] + (space.q_low[a] + z[(j - 1) * n + a])
-        add_curvature(space.Kqq, system, t + scheme.d[j] * h, space.node_q, z[s * n + j * k : s * n + (j + 1) * k])
-        for a in range(n):
-            for b in range(n):
-                J[j * n + a, (j - 1) * n + b] += h * space.Kqq[a, b]
+    return factor_saddle(J, space.pivots, space.ranks, system, s)
 
 
 @kernel
 def solve_newton(system, scheme, space, h):
     """delta = −J⁻¹ R, in increments and impulses."""
     N, increments = space.R.shape[0], scheme.K.shape[0] * system.n
-    lu_solve(space.J, space.pivots, space.R)
+    x, order = space.permuted, space.order
     for a in range(N):
-        space.delta[a] = -space.R[a] * h if a < increments else -space.R[a]
+        x[order[a]] = space.R[a]
+    solve_saddle(x, space.J, space.pivots, space.ranks, system, scheme.K.shape[0])
+    for a in range(N):
+        space.delta[a] = -x[order[a]] * h if a < increments else -x[order[a]]
 
 
 @solver_kernel
@@ -339,7 +368,7 @@ def accelerate(space, iteration):
 
 @solver_kernel
 def correct(system, scheme, space):
-    """Add the correction to the unknowns; its size, relative, and whether the positions' part is below their rounding.
+    """Add the correction to the unknowns; its size, relative, and the rounding of positions in the same measure.
 
     The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
     """
@@ -355,23 +384,35 @@ def correct(system, scheme, space):
         z[a] += delta[a]
     for a in range(n):
         place = max(place, abs(space.q[a]))
+    space.measure[PLACE] = max(place, move)
     size = max(step / max(move, 1e-290), impulse / max(space.measure[MOMENTUM_SIZE], 1e-290))
-    return size, step <= 16.0 * EPS * max(place, move)
+    return size, EPS * max(place, move) / max(move, 1e-290)
 
 
 @kernel
-def is_converged(space, residual, size, size_before, theta, is_rounding):
+def residual_rounding(system, space, h):
+    """Rounding of the residual: of the momenta that cancel in it and, with constraints, of g(Q)/h."""
+    floor = EPS * space.measure[MOMENTUM_SIZE]
+    return floor + EPS * space.measure[PLACE] / h if system.is_geometric == 1 else floor
+
+
+@kernel
+def is_converged(system, space, residual, floor, size, size_before, theta, rounding):
     """Whether the step is solved to round-off after a correction of relative size `size`.
 
     The error left in q is about theta · size; that in p, which was evaluated before the correction, about stiffness · size,
     where the stiffness, h² ∂f/∂q against M, is what the simplified iteration contracts by before it is accelerated.
     Otherwise the end is where the residual is round-off, or where corrections that round-off explains no longer shrink.
+    With constraints between links, which hold to the rounding of positions, corrections are of that size at last: then the one before tells
+    the error left.
     """
-    floor = EPS * space.measure[MOMENTUM_SIZE]
-    if residual <= 2.0 * floor:
+    if residual <= 2.0 * EPS * space.measure[MOMENTUM_SIZE]:
         return True
     if theta * size <= BELOW_ROUNDING * EPS and space.measure[STIFFNESS] * size <= 100.0 * BELOW_ROUNDING * EPS:
         return True
+    is_rounding = size <= 16.0 * rounding
+    if system.is_geometric == 1 and is_rounding and theta * theta * size_before <= BELOW_ROUNDING * rounding:
+        return size_before > 0.0
     is_stalled = size_before > 0.0 and size > 0.5 * size_before
     return is_stalled and (residual <= 1e3 * floor or is_rounding)
 
@@ -396,12 +437,13 @@ def iterate_simplified(system, scheme, work, space, t, h):
     updates = slow = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
+        floor = residual_rounding(system, space, h)
         measure[RESIDUAL] = residual
         if not residual < math.inf:
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, h)
         accelerate(space, updates % MAX_UPDATES)
-        size, is_rounding = correct(system, scheme, space)
+        size, rounding = correct(system, scheme, space)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         if updates > 0:
@@ -413,7 +455,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 measure[THETA_SIMPLIFIED] = theta
                 if updates == 1:
                     measure[STIFFNESS] = growth
-        if is_converged(space, residual, size, size_before, theta, is_rounding):
+        if is_converged(system, space, residual, floor, size, size_before, theta, rounding):
             if is_fresh:
                 count[AGE] = 0
             return OK
@@ -444,7 +486,7 @@ def iterate_newton(system, scheme, work, space, t, h):
     while iteration < MAX_ITERATIONS:
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
-        floor = EPS * measure[MOMENTUM_SIZE]
+        floor = residual_rounding(system, space, h)
         if iteration > 0 and not residual <= max(residual_before, 1e4 * floor):
             if is_stale and residual < math.inf:
                 needs_factor = True
@@ -463,17 +505,17 @@ def iterate_newton(system, scheme, work, space, t, h):
         residual_before = residual
         copy(space.z_kept, z)
         solve_newton(system, scheme, space, h)
-        size, is_rounding = correct(system, scheme, space)
+        size, rounding = correct(system, scheme, space)
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
         theta = measure[THETA_NEWTON]
-        if is_chord and halvings == 0:
+        if is_chord and halvings == 0 and (system.is_geometric == 0 or size > 1e3 * rounding):
             theta = size / size_before
             if size > 1e3 * EPS:
                 measure[THETA_NEWTON] = theta
         stalls += size_before > 0.0 and size > 0.5 * size_before and size < SMALL
-        if is_converged(space, residual, size, size_before, theta, is_rounding) or stalls >= MAX_STALLS:
+        if is_converged(system, space, residual, floor, size, size_before, theta, rounding) or stalls >= MAX_STALLS:
             if not is_stale:
                 count[AGE] = 0
             return OK
@@ -524,7 +566,7 @@ def fill_free_flight(system, scheme, work, space, t, h):
     space.z[:] = 0.0
     for l in range(1, scheme.K.shape[0] + 1):
         for a in range(n):
-            space.z[(l - 1) * n + a] = scheme.d[l] * h * work.saddle_x[a]
+            space.z[(l - 1) * n + a] = scheme.d[l] * h * work.solution[a]
     space.count[AGE] = MAX_AGE
 
 
@@ -567,37 +609,39 @@ def add_compensated(x, low, a, increment):
 
 
 @kernel
-def finish_step(system, scheme, work, space, t, h):
-    """q and p at the step's end from the solved unknowns; a status."""
-    n, k = system.n, system.k
+def finish_step(system, scheme, space):
+    """q and p at the step's end from the solved unknowns.
+
+    p is the discrete momentum D_2 L_d, without the constraint force at the step's end: that is part of the next step's Λ_0.
+    """
+    n = system.n
     m, s = scheme.b.shape[0], scheme.K.shape[0]
-    z = space.z
+    z, impulse = space.z, space.node_v
     for a in range(n):
-        impulse = 0.0
+        impulse[a] = 0.0
         for i in range(m):
-            impulse += space.node_f[i, a]
-        for j in range(s):
-            for b in range(k):
-                impulse += space.G[j, b, a] * z[s * n + j * k + b]
-        add_compensated(space.p, space.p_low, a, impulse)
+            impulse[a] += space.node_f[i, a]
+    for j in range(s):
+        add_constraint_force(impulse, 0, space.G[j], system, z, s * n + j * system.k)
+    for a in range(n):
+        add_compensated(space.p, space.p_low, a, impulse[a])
         add_compensated(space.q, space.q_low, a, z[(s - 1) * n + a])
-    if k > 0:
-        return project_momentum(system, work, space, t + h)
-    return OK
+    for e in range(space.G.shape[1]):
+        space.G[0, e] = space.G[s, e]
 
 
 @kernel
-def project_momentum(system, work, space, t):
-    """Make the momentum satisfy the hidden constraint: p ← p − Gᵀμ; a status."""
-    n, k = system.n, system.k
+def fill_projected_momentum(out, system, work, space, t):
+    """The momentum that satisfies the hidden constraint G v + ∂g/∂t = 0: p − Gᵀμ, (n,); False where that is singular."""
+    copy(out, space.p)
+    if system.k == 0:
+        return True
     if not solve_velocity(system, work, t, space.q, space.p):
-        return SINGULAR
-    for a in range(n):
-        impulse = 0.0
-        for b in range(k):
-            impulse -= work.G[b, a] * work.saddle_x[n + b]
-        add_compensated(space.p, space.p_low, a, impulse)
-    return OK
+        return False
+    for b in range(system.k):
+        work.solution[system.n + b] *= -1.0
+    add_constraint_force(out, 0, work.G, system, work.solution, system.n)
+    return True
 
 
 @kernel
@@ -618,6 +662,9 @@ def advance(system, scheme, work, space, t, h, r):
     if the extrapolation was close to it; otherwise that which free flight leads to.
     """
     status = NOT_CONVERGED
+    if system.k > 0 and space.count[STEPS] == 0:
+        fill_constraints(space.g, space.G[0], space.g_t, system, work, t, space.q)
+    space.count[STEPS] += 1
     for attempt in range(2):
         is_flight = attempt == 1 or space.orders[r, 1] < 0
         if is_flight:
@@ -629,7 +676,7 @@ def advance(system, scheme, work, space, t, h, r):
         if is_flight or (status == OK and not is_far_from_start(system, scheme, space)):
             break
     if status == OK:
-        status = finish_step(system, scheme, work, space, t, h)
+        finish_step(system, scheme, space)
     update_table(space, r)
     space.count[WORST] = max(space.count[WORST], space.count[LAST])
     return status
@@ -642,7 +689,6 @@ def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
     t0, h         start time and step [s]
     out_q, out_p  (stored, n)   out: states after the steps first + every, first + 2 every, …
     """
-    n = system.n
     stored = 0
     for step in range(first, last):
         t = t0 + step * h
@@ -654,8 +700,10 @@ def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
                 return status, step
             done += part
         if (step + 1) % every == 0:
-            for a in range(n):
-                out_q[stored, a] = space.q[a]
-                out_p[stored, a] = space.p[a]
+            copy(out_q[stored], space.q)
+            if scheme.is_projected == 0:
+                copy(out_p[stored], space.p)
+            elif not fill_projected_momentum(out_p[stored], system, work, space, t0 + (step + 1) * h):
+                return SINGULAR, step
             stored += 1
     return OK, last

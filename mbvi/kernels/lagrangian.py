@@ -6,11 +6,31 @@ One dispatch for both kinds of systems: trees of joints, and a user's own functi
 import numpy as np
 
 from mbvi.kernels.articulated import ARTICULATED_WIDTH, factor_articulated, solve_articulated
-from mbvi.kernels.constraints import fill_constraints
-from mbvi.kernels.dense import lu, lu_solve
-from mbvi.kernels.forces import STACK_SIZE, add_body_forces, add_force_hessian, add_joint_forces, force_potential
-from mbvi.kernels.layout import System, kernel
+from mbvi.kernels.constraints import fill_constraint_geometry, fill_constraints, fill_curvature_rate, fill_row_wrench
+from mbvi.kernels.forces import add_body_forces, add_force_hessian, add_joint_forces, force_potential, second_place
+from mbvi.kernels.functions import STACK_SIZE
+from mbvi.kernels.layout import (
+    ACROSS,
+    ALONG,
+    BLOCK_COLUMN,
+    BLOCK_ROW,
+    BLOCK_SECOND,
+    CONSTRAINT_KIND,
+    COORDINATE,
+    DISTANCE,
+    ENTRIES,
+    ENTRY_LOWER,
+    ENTRY_UPPER,
+    FIRST_ENTRY,
+    FIRST_MEMBER,
+    NODE_COORDINATES,
+    NODE_START,
+    System,
+    kernel,
+)
 from mbvi.kernels.packed import Packed, call
+from mbvi.kernels.rotation import cross
+from mbvi.kernels.saddle import add_second, factor_saddle, fill_transposed, node_width, solve_saddle
 from mbvi.kernels.tree import (
     SWEEP_WIDTH,
     WORLD_PLACE,
@@ -43,18 +63,28 @@ def make_work(system: System) -> Work:
         inertia=np.zeros((count, 10)),
         momentum=np.zeros((count, 6)),
         pair=np.zeros((4, 6)),
-        stack=np.zeros(STACK_SIZE),
+        stack=np.zeros((STACK_SIZE, 3)),
         base=np.zeros(n),
         side=np.zeros(n),
         zero=np.zeros(n),
+        unit=np.zeros(k),
+        rate=np.zeros(k),
         articulated=np.zeros((count, ARTICULATED_WIDTH)),
-        M=np.zeros((n, n)),
+        M=np.zeros(system.second_size),
+        Lvq=np.zeros(system.second_size),
+        Kqv=np.zeros(system.second_size),
+        Kqq=np.zeros(system.second_size),
+        curvature=np.zeros(n * n if system.constraint else 0),
+        wrench_of=np.zeros(22),
+        wrench_rate=np.zeros(6),
         g=np.zeros(k),
         g_t=np.zeros(k),
-        G=np.zeros((k, n)),
-        saddle=np.zeros((n + k, n + k)),
-        saddle_pivots=np.zeros(n + k, np.int64),
-        saddle_x=np.zeros(n + k),
+        G=np.zeros(len(system.entries)),
+        saddle=np.zeros(system.matrix_size),
+        pivots=np.zeros((n + k, 2), np.int64),
+        ranks=np.zeros(len(system.nodes), np.int64),
+        permuted=np.zeros(n + k),
+        solution=np.zeros(n + k),
     )
 
 
@@ -78,19 +108,15 @@ def fill_gradient(p, f, row, system, work, t, q, v):
 def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     """Derivatives of p = ∂L/∂v and of f = ∂L/∂q + F.
 
-    Lvv, Lvq  (n, n)    out: ∂p/∂v (the mass matrix), ∂p/∂q
-    Kqv, Kqq  (n, n)    out: ∂f/∂v, ∂f/∂q
+    Lvv, Lvq  (.,)    out, in blocks of second derivatives: ∂p/∂v (the mass matrix), ∂p/∂q
+    Kqv, Kqq  (.,)    out: ∂f/∂v, ∂f/∂q
     """
-    n = system.n
     if system.is_tree == 1:
         fill_world(work.world, system.links, system.geometry, q, v)
         fill_hessian_tree(
-            Lvv, Lvq, Kqq, work.S, work.D, work.U, work.inertia, work.momentum, work.pair,
-            system.links, system.geometry, system.gravity, work.world, q, v,
-        )  # fmt: skip
-        for i in range(n):
-            for j in range(n):
-                Kqv[i, j] = Lvq[j, i]
+            Lvv, Lvq, Kqq, work.S, work.D, work.U, work.inertia, work.momentum, work.pair, system, work.world, q, v
+        )
+        fill_transposed(Kqv, Lvq, system)
         add_force_hessian(Kqv, Kqq, system, work.S, work.D, work.U, work.world, work.stack, t, q, v)
     else:
         call(system.hessian, t, (q, v, Lvv, Lvq, Kqv, Kqq))
@@ -119,25 +145,25 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
         call(system.force, t, (q, v, side))
         x[column] = kept
         for i in range(n):
-            K[i, column] += (side[i] - base[i]) / step
+            K[second_place(system, i, column)] += (side[i] - base[i]) / step
 
 
 @kernel
 def fill_mass_matrix(M, system, work, t, q):
-    """M(q) = ∂²L/∂v², (n, n)."""
+    """M(q) = ∂²L/∂v², in blocks of second derivatives."""
     if system.is_tree == 1:
         fill_world(work.world, system.links, system.geometry, q, work.zero)
         fill_inertia(work.inertia, system.links, system.geometry, work.world)
         accumulate(work.inertia, system.links)
         fill_screws(work.S, work.D, system.links, system.geometry, work.world, q)
-        fill_mass_matrix_tree(M, work.S, work.inertia, work.pair, system.links)
+        fill_mass_matrix_tree(M, work.S, work.inertia, work.pair, system)
     else:
         for j in range(system.n):
             work.zero[j] = 1.0
             call(system.gradient, t, (q, work.zero, work.base, work.side))
             work.zero[j] = 0.0
             for i in range(system.n):
-                M[i, j] = work.base[i]
+                M[i * system.n + j] = work.base[i]
 
 
 @kernel
@@ -185,32 +211,75 @@ def fill_poses(places, rotations, system, work, link, q):
 
 
 @kernel
+def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage):
+    """Write the borders of a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of row_stage, G_lower in
+    the constraint rows and coordinate columns of column_stage.
+
+    G_upper, G_lower   (E,)   entries of the constraint Jacobian at the two control points
+    """
+    for i in range(system.k):
+        node, local = system.row_nodes[i, 0], system.row_nodes[i, 1]
+        width = node_width(system, node, 1)
+        local += system.nodes[node, NODE_COORDINATES]
+        first = system.constraints[i, FIRST_ENTRY]
+        for e in range(first, first + system.constraints[i, ENTRIES]):
+            j = system.entries[e, COORDINATE]
+            other, other_local = system.coordinate_nodes[j, 0], system.coordinate_nodes[j, 1]
+            other_width = node_width(system, other, 1)
+            row, column = row_stage * other_width + other_local, row_stage * width + local
+            J[s * s * system.entries[e, ENTRY_UPPER] + row * s * width + column] += G_upper[e]
+            row, column = column_stage * width + local, column_stage * other_width + other_local
+            J[s * s * system.entries[e, ENTRY_LOWER] + row * s * other_width + column] += G_lower[e]
+
+
+@kernel
+def factor_mass_saddle(system, work, t, q):
+    """Factor [M Gᵀ; G 0] at (t, q) into work.saddle; False if it is singular. Fills work.g, work.G and work.g_t."""
+    A = work.saddle
+    A[:] = 0.0
+    fill_mass_matrix(work.M, system, work, t, q)
+    add_second(A, system, 1, 0, 0, 1.0, 0.0, 0.0, 0.0, work.M, work.M, work.M, work.M)
+    if system.k > 0:
+        fill_constraints(work.g, work.G, work.g_t, system, work, t, q)
+        add_jacobian(A, work.G, work.G, system, 1, 0, 0)
+    return factor_saddle(A, work.pivots, work.ranks, system, 1)
+
+
+@kernel
+def solve_mass_saddle(system, work):
+    """Overwrite work.solution (n + k,) by the solution with the factors of `factor_mass_saddle`."""
+    n, x, y = system.n, work.permuted, work.solution
+    for a in range(n):
+        node = system.coordinate_nodes[a, 0]
+        x[system.nodes[node, NODE_START] + system.coordinate_nodes[a, 1]] = y[a]
+    for b in range(system.k):
+        node = system.row_nodes[b, 0]
+        x[system.nodes[node, NODE_START] + system.nodes[node, NODE_COORDINATES] + system.row_nodes[b, 1]] = y[n + b]
+    solve_saddle(x, work.saddle, work.pivots, work.ranks, system, 1)
+    for a in range(n):
+        node = system.coordinate_nodes[a, 0]
+        y[a] = x[system.nodes[node, NODE_START] + system.coordinate_nodes[a, 1]]
+    for b in range(system.k):
+        node = system.row_nodes[b, 0]
+        y[n + b] = x[system.nodes[node, NODE_START] + system.nodes[node, NODE_COORDINATES] + system.row_nodes[b, 1]]
+
+
+@kernel
 def solve_velocity(system, work, t, q, p):
-    """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into work.saddle_x = (v, μ); False where the matrix is singular."""
+    """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into work.solution = (v, μ); False where the matrix is singular."""
+    n = system.n
+    for a in range(n):
+        work.solution[a] = p[a]
     if system.is_tree == 1 and system.k == 0:
-        for a in range(system.n):
-            work.saddle_x[a] = p[a]
         if not factor_articulated(work.articulated, system.links, system.geometry, q):
             return False
-        solve_articulated(work.articulated, system.links, system.geometry, work.saddle_x)
+        solve_articulated(work.articulated, system.links, system.geometry, work.solution)
         return True
-    n, k = system.n, system.k
-    A, x = work.saddle, work.saddle_x
-    A[:, :] = 0.0
-    fill_mass_matrix(work.M, system, work, t, q)
-    if k > 0:
-        fill_constraints(work.g, work.G, work.g_t, system, t, q)
-    for a in range(n):
-        x[a] = p[a]
-        for b in range(n):
-            A[a, b] = work.M[a, b]
-        for b in range(k):
-            A[a, n + b] = A[n + b, a] = work.G[b, a]
-    for b in range(k):
-        x[n + b] = -work.g_t[b]
-    if not lu(A, work.saddle_pivots):
+    if not factor_mass_saddle(system, work, t, q):
         return False
-    lu_solve(A, work.saddle_pivots, x)
+    for b in range(system.k):
+        work.solution[n + b] = -work.g_t[b]
+    solve_mass_saddle(system, work)
     return True
 
 
@@ -225,8 +294,64 @@ def fill_velocities(v, system, work, t, q, p):
         if not solve_velocity(system, work, t[i], q[i], p[i]):
             return False
         for a in range(system.n):
-            v[i, a] = work.saddle_x[a]
+            v[i, a] = work.solution[a]
     return True
+
+
+@kernel
+def solve_acceleration(system, work, t, q, v, g_tt):
+    """Solve M a + Gᵀλ = f − (∂p/∂q) v, G a = −vᵀ(∂²g/∂q²)v − g_tt into work.solution = (a, λ); False where singular.
+
+    g_tt      (k,)    what the explicit time adds: 2 (∂G/∂t) v + ∂²g/∂t²
+    """
+    n = system.n
+    if not factor_mass_saddle(system, work, t, q):
+        return False
+    if system.k > 0:
+        fill_curvature_rate(work.rate, system, work, t, q, v)
+    fill_hessian(work.M, work.Lvq, work.Kqv, work.Kqq, system, work, t, q, v)
+    fill_gradient(work.base, work.side, work.row, system, work, t, q, v)
+    subtract_second_product(work.side, work.Lvq, system, v)
+    for a in range(n):
+        work.solution[a] = work.side[a]
+    for b in range(system.k):
+        work.solution[n + b] = -work.rate[b] - g_tt[b]
+    solve_mass_saddle(system, work)
+    return True
+
+
+@kernel
+def subtract_second_product(out, X, system, v):
+    """out −= X v, X in blocks of second derivatives."""
+    for i in range(system.blocks.shape[0]):
+        A, B = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
+        rows, columns = system.nodes[A, FIRST_MEMBER], system.nodes[B, FIRST_MEMBER]
+        place = system.blocks[i, BLOCK_SECOND]
+        for a in range(rows, rows + system.nodes[A, NODE_COORDINATES]):
+            for b in range(columns, columns + system.nodes[B, NODE_COORDINATES]):
+                out[system.members[a]] -= X[place] * v[system.members[b]]
+                place += 1
+
+
+@kernel
+def fill_wrenches(out, system, work, t, q):
+    """The wrench of every geometric constraint on its link b, for a multiplier of 1.
+
+    out   (k, 6)   out: moment about the world's origin [m or 1], force [1]; zero for other constraints
+    """
+    fill_constraint_geometry(system, work, q)
+    last = system.links.shape[0] - 1
+    for i in range(system.k):
+        out[i, :] = 0.0
+        if system.constraints[i, CONSTRAINT_KIND] in (ALONG, ACROSS, DISTANCE):
+            fill_row_wrench(system, work, i, t, q)
+            row = work.wrench_of
+            Nx, Ny, Nz = cross(
+                work.world[last, WORLD_PLACE], work.world[last, WORLD_PLACE + 1], work.world[last, WORLD_PLACE + 2],
+                row[3], row[4], row[5],
+            )  # fmt: skip
+            out[i, 0], out[i, 1], out[i, 2] = row[0] + Nx, row[1] + Ny, row[2] + Nz
+            out[i, 3], out[i, 4], out[i, 5] = row[3], row[4], row[5]
 
 
 @kernel
@@ -240,6 +365,6 @@ def fill_constraint_residuals(out, system, work, t, q):
     if system.k == 0:
         return
     for i in range(q.shape[0]):
-        fill_constraints(work.g, work.G, work.g_t, system, t[i], q[i])
+        fill_constraints(work.g, work.G, work.g_t, system, work, t[i], q[i])
         for b in range(system.k):
             out[i] = max(out[i], abs(work.g[b]))

@@ -38,19 +38,46 @@ JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE = 0, 1, 2
 FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER = 0, 1, 2, 3, 4, 5
 # Time functions: System.time_functions (., 3) = kind, start, length into program / table.
 CONSTANT, PROGRAM, TABLE = 0, 1, 2
-# Constraints: System.constraints (k, 2) = kind, first coordinate.
-UNIT_QUATERNION = 0
+# Constraints: System.constraints (k, 7) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the
+# time), first entry of the Jacobian's row and their number. System.constraint_data (k, 13) = point a, point b, direction u
+# in link a, direction w in link b (link frames; world frame for link -1), constant.
+UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES = 0, 1, 2, 3, 4
+CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES = 0, 1, 2, 3, 4, 5, 6
+POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
+# Entries of the constraint Jacobian: System.entries (., 4) = coordinate, its link, places in the saddle-point matrix of the
+# blocks (node of the coordinate, node of the row) and (row, coordinate). System.signs: +1 on the side of link b, -1 on that
+# of link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
+COORDINATE, ENTRY_LINK, ENTRY_UPPER, ENTRY_LOWER = 0, 1, 2, 3
+# Nodes of elimination, in their order: System.nodes (., 9) = numbers of coordinates and of constraint rows, sum of both in
+# the nodes before, place of the diagonal block in the saddle-point matrix and in the second derivatives, first pair and
+# number of pairs, first target, first of its coordinates in System.members. System.pairs (., 5) = later node that this one is tied to, places of the two blocks
+# (this, later) and (later, this) in the matrix and in the second derivatives (-1: not stored).
+NODE_COORDINATES, NODE_ROWS, NODE_START, DIAGONAL, SECOND_DIAGONAL, FIRST_PAIR, PAIRS, FIRST_TARGET = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+)
+FIRST_MEMBER = 8
+LATER, UPPER, SECOND_UPPER = 0, 1, 3
+# Blocks of second derivatives: System.blocks (., 5) = row node, column node, place, place in the matrix, place of the mirror.
+BLOCK_ROW, BLOCK_COLUMN, BLOCK_SECOND, BLOCK_MATRIX, BLOCK_MIRROR = 0, 1, 2, 3, 4
 
 # What a run ends with.
 OK, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 
 # Signatures of a system's own functions.
-_vector, _matrix = types.float64[::1], types.float64[:, ::1]
+_vector = types.float64[::1]
+# Matrices are flat, row by row.
 GRADIENT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q, v → p, f
-HESSIAN = types.float64(types.float64, _vector, _vector, _matrix, _matrix, _matrix, _matrix)  # → Lvv, Lvq, Kqv, Kqq
+HESSIAN = types.float64(types.float64, _vector, _vector, _vector, _vector, _vector, _vector)  # → Lvv, Lvq, Kqv, Kqq
 POTENTIAL = types.float64(types.float64, _vector)  # t, q; returns V
-CONSTRAINT = types.float64(types.float64, _vector, _vector, _matrix, _vector)  # t, q → g, G, g_t
-CURVATURE = types.float64(types.float64, _vector, _vector, _matrix)  # t, q, lam → adds ∂²(lamᵀg)/∂q²
+CONSTRAINT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q → g, G, g_t
+CURVATURE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, lam → adds ∂²(lamᵀg)/∂q²
 FORCE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, v → adds to F
 
 
@@ -59,12 +86,17 @@ class System(Packed):
 
     n, k                 numbers of coordinates and of constraints
     is_tree              1: links; 0: the functions gradient … curvature
+    is_geometric         whether constraints depend on the links' poses
     gravity              (3,)  [m/s²]
     links, geometry      (L, 4), (L, 24)
     joint_forces, joint_force_data, body_forces, body_force_data    one row each
     time_functions       (., 3)
     operations, numbers  programs in postfix form, and constants and tables
-    constraints          (., 2)
+    constraints, constraint_data, entries, signs    rows of the constraints, and entries of their Jacobian
+    reference            (nodes,)  size of a pivot below 1e-9 of which a constraint is redundant; 0: it is not tested
+    coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it
+    nodes, members, pairs, targets, blocks    the elimination: see above and `saddle`
+    matrix_size, second_size       numbers of stored entries
     gradient, hessian, potential, constraint, curvature, force      compiled functions, or 0
     """
 
@@ -78,6 +110,7 @@ class Scheme(Packed):
     K       (s, s)    K[j, l-1] = sum_i b_i B_ij B_il, j = 0 … s-1, l = 1 … s
     K_inverse (s, s)
     fractions (r,)    substeps of a composition, as fractions of the step
+    is_projected      whether the momenta given out satisfy the hidden constraint
     """
 
 

@@ -27,6 +27,7 @@ from mbvi.kernels.layout import (
     KIND,
     MASS,
     MOMENT,
+    NODE_COORDINATES,
     PARENT,
     PITCH,
     PLACE,
@@ -34,6 +35,8 @@ from mbvi.kernels.layout import (
     QUATERNION,
     REVOLUTE,
     ROTATION,
+    SECOND_DIAGONAL,
+    SECOND_UPPER,
     SUBTREE_MASS,
     kernel,
 )
@@ -46,6 +49,7 @@ from mbvi.kernels.rotation import (
     rotate,
     rotate_back,
 )
+from mbvi.kernels.saddle import block_place
 
 # Columns of a sweep's row (L, 32): cosine and sine of the joint angle, twist, gravity in the link's frame,
 # composite momentum [angular; linear], composite first moment, and the nine entries of a quaternion's rotation.
@@ -354,6 +358,12 @@ def fill_momentum(momentum, inertia, pair, links, world):
 
 
 @kernel
+def link_width(links, i):
+    """Number of coordinates of a link's joint."""
+    return 4 if links[i, KIND] == QUATERNION else 1
+
+
+@kernel
 def fill_screws(S, D, links, geometry, world, q):
     """Velocity columns S and displacement columns D of every coordinate, in world axes about the last link's origin.
 
@@ -407,7 +417,7 @@ def fill_convective(U, D, links, world, q, v):
         wx, wy, wz = world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2]
         rx, ry, rz = cross(wx, wy, wz, x, y, z)
         ux, uy, uz = world[i, WORLD_LINEAR] - rx, world[i, WORLD_LINEAR + 1] - ry, world[i, WORLD_LINEAR + 2] - rz
-        for j in range(dof, dof + (4 if kind == QUATERNION else 1)):
+        for j in range(dof, dof + link_width(links, i)):
             dx, dy, dz, lx, ly, lz = D[j, 0], D[j, 1], D[j, 2], D[j, 3], D[j, 4], D[j, 5]
             U[j, 0], U[j, 1], U[j, 2] = cross(wx, wy, wz, dx, dy, dz)
             rx, ry, rz = cross(wx, wy, wz, lx, ly, lz)
@@ -429,30 +439,41 @@ def fill_convective(U, D, links, world, q, v):
 
 
 @kernel
-def fill_mass_matrix_tree(M, S, inertia, pair, links):
+def fill_mass_matrix_tree(M, S, inertia, pair, system):
     """M[k, j] = S_kᵀ Iᶜ_j S_j for k an ancestor of j or j itself (composite rigid body algorithm).
 
-    M         (n, n)    out  [kg m², kg m or kg]
+    M         (.,)      out, in blocks of second derivatives  [kg m², kg m or kg]
     pair      (4, 6)    work
     """
-    M[:, :] = 0.0
+    links = system.links
+    M[:] = 0.0
     for i in range(links.shape[0]):
-        width = 4 if links[i, KIND] == QUATERNION else 1
-        for j in range(links[i, DOF], links[i, DOF] + width):
+        first = links[i, DOF]
+        node = system.coordinate_nodes[first, 0]
+        width = system.nodes[node, NODE_COORDINATES]
+        for j in range(first, first + link_width(links, i)):
+            local = system.coordinate_nodes[j, 1]
             apply_inertia(pair, 0, inertia, i, S, j)
-            above = i
+            above, above_node, up, down = i, -1, 0, 0
             while above >= 0:
-                first = links[above, DOF]
-                for k in range(first, first + (4 if links[above, KIND] == QUATERNION else 1)):
-                    M[k, j] = M[j, k] = dot6(S, k, pair, 0)
+                if system.coordinate_nodes[links[above, DOF], 0] != above_node:
+                    above_node = system.coordinate_nodes[links[above, DOF], 0]
+                    up = block_place(system, above_node, node, SECOND_DIAGONAL, SECOND_UPPER)
+                    down = block_place(system, node, above_node, SECOND_DIAGONAL, SECOND_UPPER)
+                above_width = system.nodes[above_node, NODE_COORDINATES]
+                for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
+                    above_local = system.coordinate_nodes[k, 1]
+                    value = dot6(S, k, pair, 0)
+                    M[up + above_local * width + local] = value
+                    M[down + local * above_width + above_local] = value
                 above = links[above, PARENT]
 
 
 @kernel
-def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, links, geometry, gravity, world, q, v):
+def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, system, world, q, v):
     """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth).
 
-    Lvv, Lvq, Lqq   (n, n)   out: ∂p/∂v, ∂p/∂q, ∂f/∂q (∂f/∂v is the transpose of Lvq)
+    Lvv, Lvq, Lqq   (.,)     out: ∂p/∂v, ∂p/∂q, ∂f/∂q in blocks (∂f/∂v is the transpose of Lvq)
     S, D, U         (n, 6)   out: velocity, displacement and convective columns
     inertia         (L, 10)  out: composite inertias
     momentum        (L, 6)   out: composite momenta
@@ -461,6 +482,7 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, links, ge
 
     Source: the formulas at the head of this file.
     """
+    links, geometry, gravity = system.links, system.geometry, system.gravity
     count = links.shape[0]
     fill_screws(S, D, links, geometry, world, q)
     fill_convective(U, D, links, world, q, v)
@@ -468,16 +490,18 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, links, ge
     fill_momentum(momentum, inertia, pair, links, world)
     accumulate(inertia, links)
     accumulate(momentum, links)
-    Lvv[:, :] = 0.0
-    Lvq[:, :] = 0.0
-    Lqq[:, :] = 0.0
+    Lvv[:] = 0.0
+    Lvq[:] = 0.0
+    Lqq[:] = 0.0
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     for i in range(count):
         Nx, Ny, Nz = momentum[i, 0], momentum[i, 1], momentum[i, 2]
         Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
         m, hx, hy, hz = inertia[i, 0], inertia[i, 1], inertia[i, 2], inertia[i, 3]
-        is_quaternion = links[i, KIND] == QUATERNION
-        for j in range(links[i, DOF], links[i, DOF] + (4 if is_quaternion else 1)):
+        node = system.coordinate_nodes[links[i, DOF], 0]
+        width = system.nodes[node, NODE_COORDINATES]
+        for j in range(links[i, DOF], links[i, DOF] + link_width(links, i)):
+            local = system.coordinate_nodes[j, 1]
             dx, dy, dz, lx, ly, lz = D[j, 0], D[j, 1], D[j, 2], D[j, 3], D[j, 4], D[j, 5]
             apply_inertia(pair, 0, inertia, i, S, j)
             apply_inertia(pair, 1, inertia, i, U, j)
@@ -493,22 +517,29 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, links, ge
             # Change of the moment of the subtree's weight: (d × h + m l) × g.
             ax, ay, az = cross(dx, dy, dz, hx, hy, hz)
             wx, wy, wz = cross(ax + m * lx, ay + m * ly, az + m * lz, gx, gy, gz)
-            above = i
+            above, above_node, up, down = i, -1, 0, 0
             while above >= 0:
-                first = links[above, DOF]
-                for k in range(first, first + (4 if links[above, KIND] == QUATERNION else 1)):
-                    Lvv[k, j] = Lvv[j, k] = dot6(S, k, pair, 0)
-                    Lvq[k, j] = dot6(S, k, pair, 1)
-                    Lqq[k, j] = Lqq[j, k] = dot6(U, k, pair, 1) + D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz
+                if system.coordinate_nodes[links[above, DOF], 0] != above_node:
+                    above_node = system.coordinate_nodes[links[above, DOF], 0]
+                    up = block_place(system, above_node, node, SECOND_DIAGONAL, SECOND_UPPER)
+                    down = block_place(system, node, above_node, SECOND_DIAGONAL, SECOND_UPPER)
+                above_width = system.nodes[above_node, NODE_COORDINATES]
+                for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
+                    above_local = system.coordinate_nodes[k, 1]
+                    kj = up + above_local * width + local
+                    jk = down + local * above_width + above_local
+                    Lvv[kj] = Lvv[jk] = dot6(S, k, pair, 0)
+                    Lvq[kj] = dot6(S, k, pair, 1)
+                    Lqq[kj] = Lqq[jk] = dot6(U, k, pair, 1) + D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz
                     if above != i:
-                        Lvq[j, k] = dot6(U, k, pair, 0)
+                        Lvq[jk] = dot6(U, k, pair, 0)
                 above = links[above, PARENT]
-        if is_quaternion:
-            fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, links, gravity, world, q, v, i)
+        if links[i, KIND] == QUATERNION:
+            fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i)
 
 
 @kernel
-def fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, links, gravity, world, q, v, i):
+def fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i):
     """The 4 × 4 diagonal blocks of Lvq and Lqq of a unit-quaternion ball joint.
 
     In the frame of the link, where the composite quantities of the subtree do not depend on the joint's own coordinates,
@@ -518,8 +549,11 @@ def fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, links, g
         Lqq[α,β] = U_α·Iᶜ U_β + N·((ŵ×D_β)×D_α + ŵ×D_αβ) + P·((u×D_β)×D_α + u×D_αβ)
                    + D_αβ·(h×g) + D_α·(h×(g×D_β))
     """
+    links, gravity = system.links, system.gravity
     last = links.shape[0] - 1
     dof = links[i, DOF]
+    node = system.coordinate_nodes[dof, 0]
+    at, width = system.nodes[node, SECOND_DIAGONAL], system.nodes[node, NODE_COORDINATES]
     a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
     # The link's origin relative to the point of reference; momenta and first moment shifted to it.
     x = world[i, WORLD_PLACE] - world[last, WORLD_PLACE]
@@ -551,12 +585,13 @@ def fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, links, g
             sx, sy, sz = rotate(world, i, WORLD_ROTATION, 2.0 * sx, 2.0 * sy, 2.0 * sz)
             cx, cy, cz = displacement_derivative(q, dof, alpha, beta)
             cx, cy, cz = rotate(world, i, WORLD_ROTATION, cx, cy, cz)
-            Lvq[dof + alpha, dof + beta] = dot6(S, dof + alpha, pair, 1) + Nx * sx + Ny * sy + Nz * sz
+            place = at + system.coordinate_nodes[dof + alpha, 1] * width + system.coordinate_nodes[dof + beta, 1]
+            Lvq[place] = dot6(S, dof + alpha, pair, 1) + Nx * sx + Ny * sy + Nz * sz
             w1x, w1y, w1z = cross(wbx, wby, wbz, ax, ay, az)
             w2x, w2y, w2z = cross(wx, wy, wz, cx, cy, cz)
             u1x, u1y, u1z = cross(ubx, uby, ubz, ax, ay, az)
             u2x, u2y, u2z = cross(ux, uy, uz, cx, cy, cz)
-            Lqq[dof + alpha, dof + beta] = (
+            Lqq[place] = (
                 dot6(U, dof + alpha, pair, 1)
                 + Nx * (w1x + w2x) + Ny * (w1y + w2y) + Nz * (w1z + w2z)
                 + Px * (u1x + u2x) + Py * (u1y + u2y) + Pz * (u1z + u2z)

@@ -1,14 +1,18 @@
-"""What the user describes: elements, expressions, model files, shapes and the graph of joints."""
+"""What the user describes: elements, expressions, model files, shapes and the graph of bodies and joints."""
 
 from mbvi.model.elements import (
     Ball,
     Body,
     Box,
     Capsule,
+    CoincidentFrames,
+    CoincidentPoints,
     Cone,
+    Coupling,
     Cylinder,
     Cylindrical,
     Damper,
+    Distance,
     Force,
     Free,
     Initial,
@@ -20,6 +24,11 @@ from mbvi.model.elements import (
     Model,
     Planar,
     PointMass,
+    PointOnCurve,
+    PointOnLine,
+    PointOnPlane,
+    PrescribedCoordinate,
+    PrescribedPoint,
     Prismatic,
     Revolute,
     Screw,
@@ -33,7 +42,7 @@ from mbvi.model.elements import (
 )
 from mbvi.model.expressions import evaluate, postfix
 from mbvi.model.file import from_yaml, load, save, schema, to_yaml
-from mbvi.model.graph import describe_tree, spanning_tree
+from mbvi.model.graph import describe_tree, is_cut, plan
 from mbvi.model.shapes import MassProperties, mass_properties
 
 __all__ = [
@@ -41,10 +50,14 @@ __all__ = [
     "Body",
     "Box",
     "Capsule",
+    "CoincidentFrames",
+    "CoincidentPoints",
     "Cone",
+    "Coupling",
     "Cylinder",
     "Cylindrical",
     "Damper",
+    "Distance",
     "Force",
     "Free",
     "Initial",
@@ -57,6 +70,11 @@ __all__ = [
     "Model",
     "Planar",
     "PointMass",
+    "PointOnCurve",
+    "PointOnLine",
+    "PointOnPlane",
+    "PrescribedCoordinate",
+    "PrescribedPoint",
     "Prismatic",
     "Revolute",
     "Screw",
@@ -70,11 +88,12 @@ __all__ = [
     "describe_tree",
     "evaluate",
     "from_yaml",
+    "is_cut",
     "load",
     "mass_properties",
+    "plan",
     "postfix",
     "save",
     "schema",
-    "spanning_tree",
     "to_yaml",
 ]

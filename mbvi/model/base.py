@@ -82,6 +82,8 @@ def _problem(detail: dict[str, Any], element: type[Element]) -> Problem:
             return Problem(where, wrong(context["expected"], found))
         case "string_type":
             return Problem(where, wrong("text", found))
+        case "bool_type":
+            return Problem(where, wrong("true or false", found))
         case "tuple_type":
             return Problem(where, wrong("a list", found))
         case "dict_type" | "model_type" | "model_attributes_type":

@@ -1,4 +1,6 @@
-"""What the user describes: bodies, joints, forces and the Model that holds them, the same in YAML and Python.
+"""What the user describes: bodies, joints and the Model that holds them, the same in YAML and Python.
+
+Forces and constraints are elements too, in files of their own; all are names of this one.
 
 Every number may be an expression ("pi/3", "60 deg", names of parameters). A Model checks everything when it is made;
 every error is a ModelError of one line that begins with the keys that lead to its place, as `joints.crank.axis: …`.
@@ -11,23 +13,30 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, StrictBool, model_validator
 
 from mbvi.errors import ModelError
 from mbvi.model import shapes
 from mbvi.model.base import Element, one_line, validation_error
+from mbvi.model.constraints import AnyConstraint
+from mbvi.model.constraints import CoincidentFrames as CoincidentFrames
+from mbvi.model.constraints import CoincidentPoints as CoincidentPoints
+from mbvi.model.constraints import Coupling as Coupling
+from mbvi.model.constraints import Distance as Distance
+from mbvi.model.constraints import PointOnCurve as PointOnCurve
+from mbvi.model.constraints import PointOnLine as PointOnLine
+from mbvi.model.constraints import PointOnPlane as PointOnPlane
+from mbvi.model.constraints import PrescribedCoordinate as PrescribedCoordinate
+from mbvi.model.constraints import PrescribedPoint as PrescribedPoint
 from mbvi.model.directions import direction_problems, is_parallel, orientation_problems, quaternion, unit
 from mbvi.model.expressions import Problem, nearest, placed, show, wrong
 from mbvi.model.fields import (
     BodyName,
-    BodyRef,
-    CoordinateRef,
     Coordinates,
     Direction,
     FrameRef,
     Inertia,
     JointPlace,
-    JointRef,
     Kind,
     Name,
     OptionalScalar,
@@ -38,14 +47,22 @@ from mbvi.model.fields import (
     Points,
     RotationCoordinates,
     Scalar,
-    TimeFunction,
-    TimeVector,
     Title,
     TwoDirections,
     Vector,
     kinds,
 )
 from mbvi.model.fields import Table as Table  # an element too, which stands with the fields that accept it
+from mbvi.model.forces import AnyForce
+from mbvi.model.forces import Between as Between
+from mbvi.model.forces import Damper as Damper
+from mbvi.model.forces import Force as Force
+from mbvi.model.forces import JointDamper as JointDamper
+from mbvi.model.forces import JointForce as JointForce
+from mbvi.model.forces import JointSpring as JointSpring
+from mbvi.model.forces import OnJoint as OnJoint
+from mbvi.model.forces import Spring as Spring
+from mbvi.model.forces import Torque as Torque
 from mbvi.model.resolve import resolve
 
 MAX_STEPS = 1e15
@@ -249,9 +266,9 @@ class Joint(Element):
     Parameters
     ----------
     parent : str
-        The body, or world, that the joint hangs on.
+        The body, or world, in whose frame the joint and its axes are.
     child : str
-        The body that the joint moves.
+        The body, or world, that the joint moves in that frame.
     position : vector
         The joint's place in the parent's frame [m].
     orientation : vector or quaternion
@@ -259,6 +276,9 @@ class Joint(Element):
         or unit quaternion (w, x, y, z).
     offset : vector
         The joint's place in the child's frame [m].
+    cut : bool
+        Whether the joint becomes constraints instead of coordinates; by default in the embedding all do, in the tree
+        formulation those that close loops. A loop is closed by joints with true before those without cut.
     """
 
     type: str
@@ -267,9 +287,12 @@ class Joint(Element):
     position: JointPlace = (0.0, 0.0, 0.0)
     orientation: Orientation = (0.0, 0.0, 0.0)
     offset: JointPlace = (0.0, 0.0, 0.0)
+    cut: StrictBool | None = None
 
     fixed_names: ClassVar[tuple[str, ...]] = ()
     """Short names of the coordinates of all joints of a type; ball and free joints have a choice instead."""
+    constraint_count: ClassVar[int]
+    """How many constraints it takes to hold the two bodies together without the joint's coordinates."""
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -302,6 +325,7 @@ class Weld(Joint):
     """A rigid connection, without coordinates."""
 
     type: Literal["weld"] = "weld"
+    constraint_count: ClassVar[int] = 6
 
 
 class Revolute(Joint):
@@ -316,6 +340,7 @@ class Revolute(Joint):
     type: Literal["revolute"] = "revolute"
     axis: Direction
     fixed_names: ClassVar[tuple[str, ...]] = ("angle",)
+    constraint_count: ClassVar[int] = 5
 
 
 class Prismatic(Joint):
@@ -330,6 +355,7 @@ class Prismatic(Joint):
     type: Literal["prismatic"] = "prismatic"
     axis: Direction
     fixed_names: ClassVar[tuple[str, ...]] = ("displacement",)
+    constraint_count: ClassVar[int] = 5
 
 
 class Screw(Joint):
@@ -347,6 +373,7 @@ class Screw(Joint):
     axis: Direction
     pitch: Scalar
     fixed_names: ClassVar[tuple[str, ...]] = ("angle",)
+    constraint_count: ClassVar[int] = 5
 
 
 class Cylindrical(Joint):
@@ -361,6 +388,7 @@ class Cylindrical(Joint):
     type: Literal["cylindrical"] = "cylindrical"
     axis: Direction
     fixed_names: ClassVar[tuple[str, ...]] = ("angle", "displacement")
+    constraint_count: ClassVar[int] = 4
 
 
 class Universal(Joint):
@@ -375,6 +403,7 @@ class Universal(Joint):
     type: Literal["universal"] = "universal"
     axes: TwoDirections
     fixed_names: ClassVar[tuple[str, ...]] = ("angle1", "angle2")
+    constraint_count: ClassVar[int] = 4
 
     def problems(self) -> Iterator[Problem]:
         """Two axes that have directions and are not parallel."""
@@ -406,6 +435,7 @@ class Planar(Joint):
     normal: Direction
     x_axis: OptionalVector = None
     fixed_names: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
+    constraint_count: ClassVar[int] = 3
 
     def problems(self) -> Iterator[Problem]:
         """A normal and, if given, an x axis across it."""
@@ -439,6 +469,7 @@ class Ball(Joint):
 
     type: Literal["ball"] = "ball"
     coordinates: RotationCoordinates = "quaternion"
+    constraint_count: ClassVar[int] = 3
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -457,6 +488,7 @@ class Free(Joint):
 
     type: Literal["free"] = "free"
     coordinates: RotationCoordinates = "quaternion"
+    constraint_count: ClassVar[int] = 0
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -466,172 +498,6 @@ class Free(Joint):
 
 AnyJoint = Annotated[
     Weld | Revolute | Prismatic | Screw | Universal | Cylindrical | Planar | Ball | Free, Field(discriminator="type")
-]
-
-
-class Force(Element):
-    """A force on a point of a body.
-
-    Parameters
-    ----------
-    body : str
-        The body that the force acts on.
-    point : vector or str
-        Where it acts: a place in the body frame [m] or the name of one of the body's points.
-    vector : list
-        Three components, each a number, an expression of the time t, or a table [N].
-    frame : str
-        The frame of the components: world, or body, which turns with the body.
-    """
-
-    type: Literal["force"] = "force"
-    body: BodyRef
-    point: Annotated[Place, Kind("place", "body")] = (0.0, 0.0, 0.0)
-    vector: TimeVector
-    frame: Literal["world", "body"] = "world"
-
-
-class Torque(Element):
-    """A torque on a body.
-
-    Parameters
-    ----------
-    body : str
-        The body that the torque acts on.
-    vector : list
-        Three components, each a number, an expression of the time t, or a table [N m].
-    frame : str
-        The frame of the components: world, or body, which turns with the body.
-    """
-
-    type: Literal["torque"] = "torque"
-    body: BodyRef
-    vector: TimeVector
-    frame: Literal["world", "body"] = "world"
-
-
-class Between(Element):
-    """The common part of what acts between two points.
-
-    Parameters
-    ----------
-    body_a : str
-        The first body, or world.
-    point_a : vector or str
-        Place in its frame [m], or the name of one of its points.
-    body_b : str
-        The second body, or world.
-    point_b : vector or str
-        Place in its frame [m], or the name of one of its points.
-    """
-
-    type: str
-    body_a: FrameRef
-    point_a: Annotated[Place, Kind("place", "body_a")] = (0.0, 0.0, 0.0)
-    body_b: FrameRef
-    point_b: Annotated[Place, Kind("place", "body_b")] = (0.0, 0.0, 0.0)
-
-    def problems(self) -> Iterator[Problem]:
-        """Two different bodies."""
-        if self.body_a == self.body_b:
-            yield Problem(("body_b",), wrong("two different bodies", f"{self.body_b!r} twice", "choose another body"))
-
-
-class Spring(Between):
-    """A linear spring between two points: the force stiffness × (distance − rest_length) pulls them together.
-
-    Parameters
-    ----------
-    stiffness : number
-        Force per elongation [N/m].
-    rest_length : number
-        The distance at which there is no force [m].
-    """
-
-    type: Literal["spring"] = "spring"
-    stiffness: Scalar
-    rest_length: Scalar = 0.0
-
-    def problems(self) -> Iterator[Problem]:
-        """Two different bodies and a length."""
-        yield from super().problems()
-        if float(self.rest_length) < 0:
-            yield Problem(("rest_length",), wrong("a length of at least 0", show(self.rest_length)))
-
-
-class Damper(Between):
-    """A linear damper between two points: the force damping × (rate of their distance) resists.
-
-    Parameters
-    ----------
-    damping : number
-        Force per rate of the distance; negative values drive [N s/m].
-    """
-
-    type: Literal["damper"] = "damper"
-    damping: Scalar
-
-
-class OnJoint(Element):
-    """The common part of what acts on one coordinate of a joint.
-
-    Parameters
-    ----------
-    joint : str
-        The joint.
-    coordinate : str
-        Short name of the coordinate, as angle; may be left out where the joint has only one.
-    """
-
-    type: str
-    joint: JointRef
-    coordinate: CoordinateRef = None
-
-
-class JointSpring(OnJoint):
-    """A linear spring on a joint coordinate q: −stiffness × (q − rest).
-
-    Parameters
-    ----------
-    stiffness : number
-        Torque per angle [N m/rad] or force per displacement [N/m].
-    rest : number
-        The coordinate at which there is no torque or force [rad or m].
-    """
-
-    type: Literal["joint_spring"] = "joint_spring"
-    stiffness: Scalar
-    rest: Scalar = 0.0
-
-
-class JointDamper(OnJoint):
-    """A linear damper on a joint coordinate: −damping × its rate.
-
-    Parameters
-    ----------
-    damping : number
-        Torque per angular rate [N m s/rad] or force per speed [N s/m]; negative values drive.
-    """
-
-    type: Literal["joint_damper"] = "joint_damper"
-    damping: Scalar
-
-
-class JointForce(OnJoint):
-    """A torque on an angle or a force on a displacement.
-
-    Parameters
-    ----------
-    value : number, str or table
-        A number, an expression of the time t, or a table [N m or N].
-    """
-
-    type: Literal["joint_force"] = "joint_force"
-    value: TimeFunction
-
-
-AnyForce = Annotated[
-    Force | Torque | Spring | Damper | JointSpring | JointDamper | JointForce, Field(discriminator="type")
 ]
 
 
@@ -645,10 +511,13 @@ class Initial(Element):
     velocity : number or list
         Their rates; zero if left out. For a quaternion, its 4 rates or the 3 components of the angular velocity along
         the axes of the child [rad/s, m/s, 1/s].
+    hold : bool
+        Whether to keep these coordinates as given when the start is moved onto the constraints.
     """
 
     position: Coordinates = None
     velocity: Coordinates = None
+    hold: StrictBool = False
 
 
 class Simulation(Element):
@@ -662,11 +531,14 @@ class Simulation(Element):
         Step size [s].
     duration : number
         Length of the simulated time [s].
+    project : bool
+        Whether a start that violates the constraints is moved onto them; if not, it is an error.
     """
 
     scheme: str = "simpson"
     step: Scalar = 0.01
     duration: Scalar = 10.0
+    project: StrictBool = True
 
     def problems(self) -> Iterator[Problem]:
         """Positive times, and not too many steps."""
@@ -680,7 +552,7 @@ class Simulation(Element):
 
 
 class Model(Element):
-    """A system of bodies, joints and forces, with initial values and what to run.
+    """A system of bodies, joints, forces and constraints, with initial values and what to run.
 
     Parameters
     ----------
@@ -688,6 +560,9 @@ class Model(Element):
         A short name.
     description : str
         What it is, in words.
+    formulation : str
+        tree: generalized coordinates of the joints, of which those that close loops become constraints; embedding:
+        every body is a point or a position and a unit quaternion, every joint a set of constraints.
     parameters : mapping
         Named numbers, which every expression may use; they may use each other in any order.
     gravity : vector
@@ -695,9 +570,11 @@ class Model(Element):
     bodies : mapping
         Named bodies, at least one.
     joints : mapping
-        Named joints, which tie every body to the world as a tree.
+        Named joints, which tie every body to the world; they may close loops.
     forces : mapping
         Named forces, springs and dampers.
+    constraints : mapping
+        Named constraints other than joints.
     initial : mapping
         Initial coordinates and rates, by the names of joints.
     simulation : mapping
@@ -719,11 +596,13 @@ class Model(Element):
 
     name: Title
     description: str = ""
+    formulation: Literal["tree", "embedding"] = "tree"
     parameters: dict[ParameterName, Scalar] = Field(default={})
     gravity: Vector = (0.0, 0.0, -9.81)
     bodies: dict[BodyName, Body]
     joints: dict[Name, AnyJoint] = Field(default={})
     forces: dict[Name, AnyForce] = Field(default={})
+    constraints: dict[Name, AnyConstraint] = Field(default={})
     initial: dict[str, Initial] = Field(default={})
     simulation: Simulation = Simulation()
 
@@ -741,10 +620,10 @@ class Model(Element):
         Returns
         -------
         Model
-            Every expression is a float, save functions of the time t, which are postfix programs (tuples, see
-            `expressions.postfix`). Orientations are unit quaternions (w, x, y, z), axes unit vectors, inertias 3×3,
-            named points coordinates, initial positions and velocities tuples (or None), and every joint force names
-            its coordinate.
+            Every expression is a float, save functions of the time t and curves, which are postfix programs (tuples,
+            see `expressions.postfix`). Orientations are unit quaternions (w, x, y, z), axes unit vectors, inertias
+            3×3, named points coordinates, initial positions and velocities tuples (or None), and whatever is on a
+            coordinate of a joint names it.
 
         Raises
         ------

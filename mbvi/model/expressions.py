@@ -1,7 +1,7 @@
-"""Numbers as text: "pi/3", "60 deg", "9.81/(2*pi)**2", names of parameters, and functions of the time t.
+"""Numbers as text: "pi/3", "60 deg", "9.81/(2*pi)**2", names of parameters, and functions of one variable.
 
 A text is parsed into Python's syntax tree, of which only arithmetic is accepted, and compiled into a postfix program,
-("t", 2.0, "*", "sin") for "sin(2*t)". Constants are folded, so a text without t compiles into one number: its value.
+(2.0, "t", "*", "sin") for "sin(2*t)". Constants are folded, so a text without t compiles into one number: its value.
 All arithmetic is that of floats. Nothing is ever executed as Python.
 
 The words of every message of this layer are here too: "expected …, found …; remedy".
@@ -19,7 +19,7 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from mbvi.errors import ModelError
 
@@ -155,40 +155,44 @@ def evaluate(text: str | float, parameters: Mapping[str, float]) -> float:
     >>> evaluate("3 * sqrt(length) / 4", {"length": 4.0})
     1.5
     """
-    (value,) = _compile(text, parameters, has_time=False)
+    (value,) = _compile(text, parameters, variable="")
     return float(value)
 
 
-def postfix(text: str | float, parameters: Mapping[str, float]) -> Program:
-    """The postfix program of a function of the time t [s].
+def postfix(text: str | float, parameters: Mapping[str, float], variable: Literal["t", "s"] = "t") -> Program:
+    """The postfix program of a function of the time t [s], or of the parameter s of a curve.
 
     Parameters
     ----------
     text : str or float
-        A number or an expression as in `evaluate`, which may also use t.
+        A number or an expression as in `evaluate`, which may also use the variable.
     parameters : mapping of str to float
         Values of the names that the text may use.
+    variable : str
+        Name of the variable.
 
     Returns
     -------
     tuple of float or str
-        Numbers, "t", the operators "+", "-", "*", "/", "**", "neg", and names of functions, each after its operands.
+        Numbers, "t" for the variable whatever its name, the operators "+", "-", "*", "/", "**", "neg", and names of
+        functions, each after its operands.
 
     Raises
     ------
     ModelError
-        If the text is no such expression, is nested too deeply, or a part without t has no finite value.
+        If the text is no such expression, is nested too deeply, or a part without the variable has no finite value.
 
     Examples
     --------
     >>> postfix("f0 * sin(2*pi*t)", {"f0": 3.0})
     (3.0, 6.283185307179586, 't', '*', 'sin', '*')
     """
-    program = _compile(text, parameters, has_time=True)
+    program = _compile(text, parameters, variable)
     size = _stack_size(program)
     if size > MAX_STACK:
         remedy = "nest fewer parentheses, or use parameters for its parts"
-        raise ModelError(wrong(f"an expression of t that keeps at most {MAX_STACK} numbers at once", str(size), remedy))
+        expected = f"an expression of {variable} that keeps at most {MAX_STACK} numbers at once"
+        raise ModelError(wrong(expected, str(size), remedy))
     return program
 
 
@@ -204,14 +208,14 @@ def _stack_size(program: Program) -> int:
     return most
 
 
-def infix(program: Program) -> str:
-    """A postfix program as text again, with a parenthesis around every operation."""
+def infix(program: Program, variable: str = "t") -> str:
+    """A postfix program as text again, with the name of its variable and a parenthesis around every operation."""
     stack: list[str] = []
     for item in program:
         if isinstance(item, float):
             stack.append(repr(item) if item >= 0 else f"({item!r})")
         elif item == "t":
-            stack.append("t")
+            stack.append(variable)
         elif item == "neg":
             stack.append(f"(-{stack.pop()})")
         elif item in UNARY:
@@ -267,13 +271,14 @@ def resolve_parameters(parameters: Mapping[str, str | float]) -> tuple[dict[str,
 class _Scope(NamedTuple):
     text: str
     parameters: Mapping[str, float]
-    has_time: bool
+    variable: str
+    """The name of the variable; empty for a constant expression."""
 
 
-def _compile(text: str | float, parameters: Mapping[str, float], *, has_time: bool) -> Program:
+def _compile(text: str | float, parameters: Mapping[str, float], variable: str) -> Program:
     if not isinstance(text, str):
         return (_finite(float(text), repr(text)),)
-    return _program(_parse(text), _Scope(text, parameters, has_time), 0)
+    return _program(_parse(text), _Scope(text, parameters, variable), 0)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -308,7 +313,7 @@ def _program(node: ast.expr, scope: _Scope, depth: int) -> Program:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return (_number(value, scope.text),)
-        case ast.Name(id="t") if scope.has_time:
+        case ast.Name(id=scope.variable):
             return ("t",)
         case ast.Name(id=name):
             return (_lookup(name, scope),)
@@ -379,8 +384,12 @@ def _lookup(name: str, scope: _Scope) -> float:
     if name in CONSTANTS:
         return CONSTANTS[name]
     found = f"{show(name)} in {show(scope.text)}"
-    if name == "t":
-        remedy = "only values of forces may depend on the time t"
+    if name == "t" and scope.variable == "s":
+        remedy = "a curve depends on its parameter s alone, not on the time t"
+    elif name == "t":
+        remedy = "only values of forces and constraints may depend on the time t"
+    elif name == "s":
+        remedy = "only curves may depend on a parameter s"
     elif name in FUNCTIONS:
         remedy = f"write {name}(…)"
     else:

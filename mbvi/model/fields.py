@@ -27,12 +27,12 @@ from mbvi.model.graph import WORLD
 class Kind:
     """How a field becomes numbers.
 
-    It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, the `name` of a body or
-    joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies on; for a coordinate, the
-    field that names its joint; for a name, the mapping of the Model that has it.
+    It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, a `curve`, the `name` of a
+    body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies on; for a coordinate,
+    the field that names its joint; for a name, the mapping of the Model that has it.
     """
 
-    name: Literal["numbers", "direction", "place", "time", "times", "name", "coordinate"]
+    name: Literal["numbers", "direction", "place", "time", "times", "curve", "name", "coordinate"]
     of: str = ""
     or_world: bool = False
 
@@ -241,6 +241,14 @@ TimeVector = Annotated[
     WithJsonSchema(_list_schema(_TIME_SCHEMA, 3)),
     Kind("times"),
 ]
+
+Curve = Annotated[
+    tuple[Any, Any, Any],
+    PlainValidator(_tuple(_scalar, "3 components, each a number or an expression of s", 3)),
+    WithJsonSchema(_VECTOR_SCHEMA),
+    Kind("curve"),
+]
+"""3 numbers or expressions of the curve's parameter s; resolved: floats or postfix programs, whose "t" is s."""
 
 # -------------------------------------------------------------------------------------- names and places
 

@@ -25,7 +25,7 @@ from mbvi.model import elements, shapes
 from mbvi.model.base import Element, one_line, problems_of
 from mbvi.model.elements import Model
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
-from mbvi.model.fields import SHARED_SCHEMAS
+from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
 
 if TYPE_CHECKING:
     import yaml
@@ -374,9 +374,19 @@ def _given(element: Element) -> Iterator[str]:
 def _written(element: Element, key: str) -> Any:
     """The value of a field, with the postfix programs of a resolved model as text."""
     value = getattr(element, key)
-    if key == "vector":
-        return tuple(infix(item) if isinstance(item, tuple) else item for item in value)
-    return infix(value) if key == "value" and isinstance(value, tuple) else value
+    match kinds(type(element))[key]:
+        case Kind("time"):
+            return _as_text(value)
+        case Kind("times"):
+            return tuple(map(_as_text, value))
+        case Kind("curve"):
+            return tuple(_as_text(item, "s") for item in value)
+    return value
+
+
+def _as_text(value: Any, variable: str = "t") -> Any:
+    """The text of a postfix program; anything else is returned as it is."""
+    return infix(value, variable) if isinstance(value, tuple) else value
 
 
 def _moved(model: Model, folder: Path) -> Model:

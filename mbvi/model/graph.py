@@ -1,87 +1,129 @@
-"""The model as a graph: bodies are nodes, joints are edges from parent to child, and the world is the root.
+"""The model as a graph: bodies and the world are nodes, joints are edges.
 
-Every body of a tree is the child of exactly one joint, and following parents from it ends at the world.
+A spanning tree of it leads from the world to every body. Its joints are the branches; every other joint is a chord, which
+closes a loop. A joint whose coordinates are not used is cut: it takes constraints to hold its bodies together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mbvi.errors import ModelError
 from mbvi.model import shapes
 from mbvi.model.expressions import Problem, wrong
 
 if TYPE_CHECKING:
-    from mbvi.model.elements import Model
+    from mbvi.model.elements import Joint, Model
 
 WORLD = "world"
 
 
-def spanning_tree(model: Model) -> tuple[str, ...]:
-    """The joints' names, parents before children, otherwise in the order of the model.
+class Branch(NamedTuple):
+    """A joint of the spanning tree.
+
+    joint         its name
+    inner         of its two bodies the one nearer the world, or the world
+    outer         the other one
+    is_reversed   True if the outer body is the joint's parent
+    """
+
+    joint: str
+    inner: str
+    outer: str
+    is_reversed: bool
+
+
+class Plan(NamedTuple):
+    """The spanning tree of a model, and what it leaves out.
+
+    branches   joints of the tree, inner before outer, otherwise in the order of the model
+    chords     names of the joints that close loops, in the order of the model
+    """
+
+    branches: tuple[Branch, ...]
+    chords: tuple[str, ...]
+
+
+def plan(model: Model) -> Plan:
+    """The spanning tree that leaves the fewest constraints, and the chords, which close loops in the middle.
+
+    It is the maximum spanning tree in the number of constraints that a joint needs if cut (Kruskal). Joints with
+    `cut` true come last, those with false first; among equals those nearer the world come first, then the model's
+    order counts.
 
     Parameters
     ----------
     model : Model
-        A model whose joints refer to existing bodies.
+        Any model.
 
     Returns
     -------
-    tuple of str
-        One joint for every body.
-
-    Raises
-    ------
-    ModelError
-        If the joints do not tie all bodies to the world as a tree.
+    Plan
+        One branch for every body, and the chords.
 
     Examples
     --------
     >>> import mbvi.model as mm
     >>> upper, lower = mm.Free(parent="world", child="a"), mm.Ball(parent="a", child="b")
     >>> bodies = {"a": mm.Body(mass=1, inertia=(1, 1, 1)), "b": mm.Body(mass=1, inertia=(1, 1, 1))}
-    >>> spanning_tree(mm.Model(name="two", bodies=bodies, joints={"lower": lower, "upper": upper}))
-    ('upper', 'lower')
+    >>> joints = {"lower": lower, "upper": upper, "again": mm.Weld(parent="a", child="b", cut=True)}
+    >>> found = plan(mm.Model(name="two", bodies=bodies, joints=joints))
+    >>> [branch.joint for branch in found.branches], found.chords
+    (['upper', 'lower'], ('again',))
     """
     import networkx as nx
 
-    for problem in problems(model):
-        raise ModelError(str(problem))
-    joint_of = {joint.child: name for name, joint in model.joints.items()}
-    place = {name: i for i, name in enumerate(model.joints)}
-    tree = nx.DiGraph((joint.parent, joint.child) for joint in model.joints.values())
-    order = nx.lexicographical_topological_sort(tree, key=lambda body: place.get(joint_of.get(body, ""), -1))
-    return tuple(joint_of[body] for body in order if body != WORLD)
+    tied = nx.utils.UnionFind([WORLD, *model.bodies])
+    tree: nx.Graph[str] = nx.Graph()
+    for name in _by_preference(model):
+        joint = model.joints[name]
+        if tied[joint.parent] != tied[joint.child]:
+            tied.union(joint.parent, joint.child)
+            tree.add_edge(joint.parent, joint.child, joint=name)
+    branches = _branches(model, tree)
+    in_tree = {branch.joint for branch in branches}
+    return Plan(branches, tuple(name for name in model.joints if name not in in_tree))
+
+
+def is_cut(model: Model, joint_name: str, plan: Plan) -> bool:
+    """Whether a joint becomes constraints: a chord, one with `cut` true, or, without `cut`, any in the embedding."""
+    cut = model.joints[joint_name].cut
+    return bool(cut) or (cut is None and model.formulation == "embedding") or joint_name in plan.chords
 
 
 def problems(model: Model) -> Iterator[Problem]:
-    """Why the joints are not a tree that ties every body to the world."""
-    found = list(_joint_problems(model))
-    yield from found or _loose_bodies(model)
+    """What is wrong with the graph of a model of numbers."""
+    found = list(_joined_to_themselves(model)) or list(_loose_bodies(model))
+    if found:
+        yield from found
+        return
+    planned = plan(model)
+    yield from _reversed_quaternions(model, planned)
+    yield from _kept_chords(model, planned)
+    yield from massless_leaves(model, planned)
 
 
-def massless_leaves(model: Model) -> Iterator[Problem]:
-    """Joints that move nothing but massless bodies, in a model of numbers whose joints are a tree."""
+def massless_leaves(model: Model, plan: Plan) -> Iterator[Problem]:
+    """Joints that move nothing but massless bodies, on which no loop and no constraint acts; in a model of numbers."""
     import networkx as nx
 
     rigid = nx.utils.UnionFind([WORLD, *model.bodies])
     for joint in model.joints.values():
         if joint.type == "weld":
             rigid.union(joint.parent, joint.child)
-    moved = {name: joint for name, joint in model.joints.items() if joint.type != "weld"}
-    ends = {rigid[joint.child] for joint in moved.values()} - {rigid[joint.parent] for joint in moved.values()}
+    moved = [branch for branch in plan.branches if model.joints[branch.joint].type != "weld"]
+    ends = {rigid[branch.outer] for branch in moved} - {rigid[branch.inner] for branch in moved}
     massive = {rigid[name] for name, body in model.bodies.items() if not shapes.is_massless(body)}
-    massless = ends - massive
-    for name, joint in moved.items():
-        if rigid[joint.child] in massless:
-            found = f"none on the massless body {joint.child!r} at the end of the tree"
+    massless = ends - massive - {rigid[name] for name in _constrained(model, plan)}
+    for branch in moved:
+        if rigid[branch.outer] in massless:
+            found = f"none on the massless body {branch.outer!r} at the end of the tree"
             remedy = "give it mass or inertia, or tie something that has mass to it"
-            yield Problem(("joints", name), wrong("mass or inertia that the joint moves", found, remedy))
+            yield Problem(("joints", branch.joint), wrong("mass or inertia that the joint moves", found, remedy))
 
 
 def describe_tree(model: Model) -> str:
-    """The tree of bodies as lines of ASCII: below each body those that hang on it, each with its joint.
+    """The spanning tree as lines of ASCII, below each body those that hang on it, then what else ties bodies together.
 
     Parameters
     ----------
@@ -91,61 +133,154 @@ def describe_tree(model: Model) -> str:
     Returns
     -------
     str
-        One line for the world and one for each body: `joint: type (coordinates) -> body`.
+        A line for the world; one for each body, `joint: type (coordinates) -> body`, with `<-` if the body is the
+        joint's parent; one for each joint that closes a loop; one for each constraint. Of a joint that is cut its
+        number of constraints stands for its coordinates.
     """
-    children: dict[str, list[str]] = {}
-    for name in spanning_tree(model):
-        children.setdefault(model.joints[name].parent, []).append(name)
-    lines, stack = [WORLD], [(name, "") for name in reversed(children.get(WORLD, []))]
-    last = {names[-1] for names in children.values()}
-    while stack:
-        name, indent = stack.pop()
-        joint = model.joints[name]
-        coordinates = f" ({', '.join(joint.coordinate_names)})" if joint.coordinate_names else ""
-        lines.append(f"{indent}{'`' if name in last else '|'}-- {name}: {joint.type}{coordinates} -> {joint.child}")
-        below = indent + ("    " if name in last else "|   ")
-        stack.extend((child, below) for child in reversed(children.get(joint.child, [])))
-    return "\n".join(lines)
+    planned = plan(model)
+    chords = [
+        f"{_title(model, name, planned)} closes a loop: {loop_of(model.joints[name], planned)}"
+        for name in planned.chords
+    ]
+    constraints = [f"{name}: {each.type} of {' and '.join(_named(each))}" for name, each in model.constraints.items()]
+    return "\n".join([*_drawing(model, planned), *chords, *constraints])
 
 
-def _joint_problems(model: Model) -> Iterator[Problem]:
+# ------------------------------------------------------------------------------------- the spanning tree
+
+
+def _by_preference(model: Model) -> list[str]:
+    """The joints' names, those first that the spanning tree should have."""
     import networkx as nx
 
-    tied = nx.utils.UnionFind([WORLD, *model.bodies])
-    graph: nx.Graph[str] = nx.Graph()
-    parent_joint: dict[str, str] = {}
+    graph: nx.Graph[str] = nx.Graph((joint.parent, joint.child) for joint in model.joints.values())
+    distance = nx.single_source_shortest_path_length(graph, WORLD)
+
+    def key(name: str) -> tuple[int, int, int]:
+        joint = model.joints[name]
+        last = {False: 0, None: 1, True: 2}[joint.cut]
+        return last, -joint.constraint_count, min(distance[joint.parent], distance[joint.child])
+
+    return sorted(model.joints, key=key)
+
+
+def _branches(model: Model, tree: Any) -> tuple[Branch, ...]:
+    """The edges of a tree, inner before outer, otherwise in the order of the model."""
+    import networkx as nx
+
+    outward = nx.bfs_tree(tree, WORLD)
+    place = {name: i for i, name in enumerate(model.joints)}
+    branch_to = {}
+    for inner, outer in outward.edges:
+        name = tree.edges[inner, outer]["joint"]
+        branch_to[outer] = Branch(name, inner, outer, is_reversed=model.joints[name].parent == outer)
+    order = nx.lexicographical_topological_sort(
+        outward, key=lambda body: place[branch_to[body].joint] if body in branch_to else -1
+    )
+    return tuple(branch_to[body] for body in order if body != WORLD)
+
+
+# ------------------------------------------------------------------------------------------ what is wrong
+
+
+def _joined_to_themselves(model: Model) -> Iterator[Problem]:
     for name, joint in model.joints.items():
         if joint.parent == joint.child:
             remedy = "tie two different bodies"
             yield Problem(("joints", name), wrong("two bodies", f"{joint.child!r} as parent and as child", remedy))
-        elif joint.child == WORLD:
-            remedy = "swap parent and child"
-            yield Problem(("joints", name, "child"), wrong("a body", "'world', which can only be a parent", remedy))
-        elif tied[joint.parent] == tied[joint.child]:
-            yield _loop(name, joint, graph)
-        elif joint.child in parent_joint:
-            found = f"{joint.child!r}, which joint {parent_joint[joint.child]!r} already ties to a parent"
-            yield Problem(("joints", name, "child"), wrong("a body without a parent", found, "swap parent and child"))
-        else:
-            parent_joint[joint.child] = name
-            tied.union(joint.parent, joint.child)
-            graph.add_edge(joint.parent, joint.child)
-
-
-def _loop(name: str, joint: Any, graph: Any) -> Problem:
-    """The problem of a joint between two bodies that others tie already."""
-    import networkx as nx
-
-    path = nx.shortest_path(graph, joint.parent, joint.child)
-    found = f"the closed loop {' - '.join([*path, joint.parent])}, which joint {name!r} closes"
-    remedy = "closed loops are not supported yet: remove one of its joints"
-    return Problem(("joints", name), wrong("a tree of joints", found, remedy))
 
 
 def _loose_bodies(model: Model) -> Iterator[Problem]:
-    """Bodies that are no joint's child: in a graph without loops, the roots of all that is not tied to the world."""
+    """Of all bodies with no path to the world, one of each group that hangs together, if possible no joint's child."""
+    import networkx as nx
+
+    graph: nx.Graph[str] = nx.Graph((joint.parent, joint.child) for joint in model.joints.values())
+    graph.add_nodes_from([WORLD, *model.bodies])
     children = {joint.child for joint in model.joints.values()}
-    for name in model.bodies:
-        if name not in children:
-            remedy = "add a joint with this child; of the type free if nothing holds the body"
-            yield Problem(("bodies", name), wrong("a joint that ties the body to the world", "none", remedy))
+    place = {name: i for i, name in enumerate(model.bodies)}
+    groups = [group for group in nx.connected_components(graph) if WORLD not in group]
+    loose = [min(group, key=lambda name: (name in children, place[name])) for group in groups]
+    for name in sorted(loose, key=place.__getitem__):
+        remedy = "add a joint with this child; of the type free if nothing holds the body"
+        yield Problem(("bodies", name), wrong("a joint that ties the body to the world", "none", remedy))
+
+
+def _reversed_quaternions(model: Model, plan: Plan) -> Iterator[Problem]:
+    """Branches whose quaternion, which turns the child in the parent, is against the direction of the tree."""
+    remedy = "swap parent and child" + (" or, if the joint is in a loop, set cut: true" if plan.chords else "")
+    for branch in plan.branches:
+        if branch.is_reversed and "qw" in model.joints[branch.joint].coordinate_names:
+            found = f"the parent {branch.outer!r} hanging on the child {branch.inner!r} by a quaternion"
+            yield Problem(("joints", branch.joint), wrong("a child farther from the world", found, remedy))
+
+
+def _kept_chords(model: Model, plan: Plan) -> Iterator[Problem]:
+    """Joints that have to be cut though none of their loop may be."""
+    for name in plan.chords:
+        if model.joints[name].cut is False:
+            found = f"false for all of {loop_of(model.joints[name], plan)}"
+            remedy = "leave out the key 'cut' of one of them"
+            yield Problem(("joints", name, "cut"), wrong("a joint of every loop that may be cut", found, remedy))
+
+
+def _constrained(model: Model, plan: Plan) -> Iterator[str]:
+    """The bodies that chords and constraints act on."""
+    joints: list[str] = list(plan.chords)
+    for constraint in model.constraints.values():
+        yield from _named(constraint, "body")
+        joints += _named(constraint, "joint")
+    for name in joints:
+        yield from (model.joints[name].parent, model.joints[name].child)
+
+
+def _named(constraint: Any, *kinds: str) -> list[str]:
+    """The bodies and joints that a constraint names, or those of one kind."""
+    keys = [f"{kind}{suffix}" for kind in kinds or ("body", "joint") for suffix in ("", "_a", "_b")]
+    return [getattr(constraint, key) for key in keys if hasattr(constraint, key)]
+
+
+# ---------------------------------------------------------------------------------------------- drawing
+
+
+def _drawing(model: Model, plan: Plan) -> list[str]:
+    """The world and, below each body, the branches to those that hang on it."""
+    children: dict[str, list[Branch]] = {}
+    for branch in plan.branches:
+        children.setdefault(branch.inner, []).append(branch)
+    lines, stack = [WORLD], [(branch, "") for branch in reversed(children.get(WORLD, []))]
+    last = {branches[-1] for branches in children.values()}
+    while stack:
+        branch, indent = stack.pop()
+        arrow = "<-" if branch.is_reversed else "->"
+        title = _title(model, branch.joint, plan)
+        lines.append(f"{indent}{'`' if branch in last else '|'}-- {title} {arrow} {branch.outer}")
+        below = indent + ("    " if branch in last else "|   ")
+        stack.extend((child, below) for child in reversed(children.get(branch.outer, [])))
+    return lines
+
+
+def _title(model: Model, name: str, plan: Plan) -> str:
+    """A joint's name, type, and its coordinates or, if it is cut, how many constraints it has."""
+    joint: Joint = model.joints[name]
+    parts: Sequence[str] = joint.coordinate_names
+    if is_cut(model, name, plan):
+        parts = [f"{joint.constraint_count} constraints"]
+    return f"{name}: {joint.type}" + (f" ({', '.join(parts)})" if parts else "")
+
+
+def loop_of(chord: Joint, plan: Plan) -> str:
+    """The bodies of the loop that a joint closes: from its parent through the tree to its child, and back."""
+    inward = {branch.outer: branch.inner for branch in plan.branches}
+    up, down = (list(_path(body, inward)) for body in (chord.parent, chord.child))
+    while len(up) > 1 and len(down) > 1 and up[-2] == down[-2]:
+        up.pop()
+        down.pop()
+    return " - ".join([*up, *reversed(down[:-1]), chord.parent])
+
+
+def _path(body: str, inward: dict[str, str]) -> Iterator[str]:
+    """The body and those it hangs on, up to the world."""
+    yield body
+    while body in inward:
+        body = inward[body]
+        yield body

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model import graph
 from mbvi.model.base import Element
+from mbvi.model.constraints import prescribed_twice
 from mbvi.model.directions import quaternion, quaternion_problems
 from mbvi.model.expressions import (
     Problem,
@@ -50,7 +51,7 @@ def resolve(model: Model) -> tuple[Model, list[Problem]]:
     problems = list(dict.fromkeys(resolver.problems)) or list(_element_problems(resolved))
     if not problems:
         resolved = _canonical(resolved)
-        problems = list(graph.problems(resolved)) or list(graph.massless_leaves(resolved))
+        problems = list(graph.problems(resolved))
     return (model, problems) if problems else (resolved, [])
 
 
@@ -81,11 +82,13 @@ class _Resolver:
             case Kind("name"):
                 return self.known(value, kind, where)
             case Kind("coordinate", of):
-                return self.coordinate(value, getattr(element, of), where)
+                return self.coordinate(value, getattr(element, of), where, of)
             case Kind("time"):
-                return self.time(value, where)
+                return self.function(value, where)
             case Kind("times"):
-                return tuple(self.time(item, (*where, i)) for i, item in enumerate(value))
+                return tuple(self.function(item, (*where, i)) for i, item in enumerate(value))
+            case Kind("curve"):
+                return tuple(self.function(item, (*where, i), "s") for i, item in enumerate(value))
         return self.value(value, where)
 
     def elements(self, value: Any, where: Where) -> Any:
@@ -112,8 +115,8 @@ class _Resolver:
             self.note(where, str(error))
             return math.nan
 
-    def time(self, value: Any, where: Where) -> Any:
-        """The number or program of a function of time, or the table of numbers; what is a program already stays."""
+    def function(self, value: Any, where: Where, variable: Literal["t", "s"] = "t") -> Any:
+        """The number, program or table of numbers of a function of one variable; what is a program already stays."""
         if isinstance(value, float | tuple):
             return value
         if isinstance(value, Table):
@@ -121,7 +124,7 @@ class _Resolver:
             self.problems += () if self.problems else placed(table.problems(), *where)
             return table
         try:
-            program = postfix(value, self.parameters)
+            program = postfix(value, self.parameters, variable)
         except ModelError as error:
             self.note(where, str(error))
             return math.nan
@@ -148,29 +151,30 @@ class _Resolver:
             self.note(where, wrong(f"3 numbers or a point of {body!r}", show(name), nearest(name, points)))
         return name
 
-    def coordinate(self, name: str | None, joint: str, where: Where) -> str | None:
-        """The name of a joint's coordinate, by default its only one; it is noted if no force can act on it."""
+    def coordinate(self, name: str | None, joint: str, where: Where, key: str) -> str | None:
+        """The name of a coordinate of the joint at that key, by default its only one; it is noted if there is none."""
         if joint not in self.model.joints:
             return name
         names, on = self.model.joints[joint].coordinate_names, f"of joint {joint!r}"
         chosen = names[0] if name is None and len(names) == 1 else name
         if not names:
-            self.note((*where[:-1], "joint"), wrong("a joint that moves", f"{joint!r}, a weld"))
+            self.note((*where[:-1], key), wrong("a joint that moves", f"{joint!r}, a weld"))
         elif chosen is None:
             self.note(where, wrong(f"one of the coordinates {', '.join(names)} {on}", "nothing", "name one"))
         elif chosen not in names:
             self.note(where, wrong(f"a coordinate {on}", show(chosen), nearest(chosen, names)))
         elif chosen.startswith("q"):
-            remedy = "give the joint Euler coordinates, as coordinates: xyz, or use a torque or a spring"
+            remedy = "give the joint Euler coordinates, as coordinates: xyz"
             self.note(where, wrong("an angle or a displacement", f"the quaternion {on}", remedy))
         return chosen
 
 
 def _element_problems(model: Model) -> Iterator[Problem]:
     """What is wrong with the numbers of a model without expressions."""
-    for group in ("bodies", "joints", "forces"):
+    for group in ("bodies", "joints", "forces", "constraints"):
         for name, element in getattr(model, group).items():
             yield from placed(element.problems(), group, name)
+    yield from prescribed_twice(model.constraints)
     for name, initial in model.initial.items():
         yield from placed(_initial_problems(initial, model.joints[name]), "initial", name)
     yield from placed(model.simulation.problems(), "simulation")
@@ -194,7 +198,7 @@ def _canonical(model: Model) -> Model:
     """A model of numbers in the form that `Model.resolved` promises."""
     update = {
         group: {name: element.model_copy(update=element.canonical()) for name, element in getattr(model, group).items()}
-        for group in ("bodies", "joints")
+        for group in ("bodies", "joints", "constraints")
     }
     initial = {name: _initial(initial, model.joints[name]) for name, initial in model.initial.items()}
     resolved = model.model_copy(update={**update, "initial": initial})

@@ -36,6 +36,9 @@ class Tableau:
         Substeps of a composition as fractions of the step; they sum to 1.
     description : str
         One line for people.
+    is_projected : bool
+        Whether momenta are made to satisfy the hidden constraint G v + ∂g/∂t = 0; otherwise they are the discrete momenta
+        D_2 L_d. The motion is the same.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Tableau:
     source: str
     fractions: tuple[float, ...] = (1.0,)
     description: str = ""
+    is_projected: bool = True
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not a scheme."""

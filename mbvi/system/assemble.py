@@ -1,59 +1,50 @@
-"""From a model to the arrays of the kernels: every joint becomes a sequence of elementary joints with links between.
+"""From a model to the arrays of the kernels.
 
-The frame of a link has its joint's axis as z. With the joint frame at R_c, x_c in the link above, and A a rotation whose
-third column is the axis, the new link hangs at rotation R_c A and place x_c, and sees the moved joint frame at Aᵀ, 0.
-The child's body frame then lies at rotation Aᵀ R_orientation, and its origin −R offset from the joint.
+Every joint that is not cut becomes a sequence of elementary joints with links between. The frame of a link has its joint's
+axis as z. With the joint frame at R_c, x_c in the link above, and A a rotation whose third column is the axis, the new link
+hangs at rotation R_c A and place x_c, and sees the moved joint frame at Aᵀ, 0. The child's body frame then lies at rotation
+Aᵀ R_orientation, and its origin −R offset from the joint. From child to parent the sequence runs backwards, about −axis.
+
+A body whose joint to the spanning tree is cut gets coordinates of its own: the place of its centre of mass and a unit
+quaternion, or the place alone if it is a point mass that needs no orientation. A joint that is cut becomes constraints; where
+something acts on its coordinates, or it is a screw, they stay as coordinates of a massless frame that is tied to the child.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.forces import OPERATIONS
 from mbvi.model import elements as el
-from mbvi.model.graph import WORLD, spanning_tree
-from mbvi.model.shapes import mass_properties, rotation_matrix
-from mbvi.system.system import BodyFrame, System
+from mbvi.model.graph import WORLD, Branch, Plan, is_cut, plan
+from mbvi.model.shapes import MassProperties, mass_properties, rotation_matrix
+from mbvi.system import ties
+from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation, translation
+from mbvi.system.elimination import Atom, clique, dense, elimination
+from mbvi.system.points import point_bodies
+from mbvi.system.start import Homes, given_joint_state, state_from_joints
+from mbvi.system.system import System
+from mbvi.system.tables import BodyFrame, Entry, Row, Tables
 
 Array = np.ndarray
+DENSE = 12  # coordinates of a system up to which its matrix is one dense block
+MIXED_DENSE = 24  # the same without constraints
 
 
-class Elementary(NamedTuple):
-    """One elementary joint: kind, axis in the joint frame, and advance per coordinate."""
-
-    kind: int
-    axis: Array
-    pitch: float
-
-
-@dataclass
-class Tables:
-    """The rows of the arrays of a System, as they grow."""
-
-    links: list = field(default_factory=list)
-    geometry: list = field(default_factory=list)
-    constraints: list = field(default_factory=list)
-    joint_forces: list = field(default_factory=list)
-    joint_force_data: list = field(default_factory=list)
-    body_forces: list = field(default_factory=list)
-    body_force_data: list = field(default_factory=list)
-    time_functions: list = field(default_factory=list)
-    operations: list = field(default_factory=list)
-    numbers: list = field(default_factory=list)
-
-
-def assemble(model: el.Model, force: Any = None) -> System:
-    """The System of a model, in the generalized coordinates of its joints.
+def assemble(model: el.Model, formulation: str | None = None, force: Any = None) -> System:
+    """The System of a model.
 
     Parameters
     ----------
     model : Model
-        A tree of joints.
+    formulation : str, optional
+        tree, in the generalized coordinates of the joints, or embedding, in places and unit quaternions of the bodies with
+        joints as constraints; by default the model's.
     force : callable, optional
         A force of your own, ``force(t, q, v, F)`` with arrays (n,), compilable by numba, that adds generalized forces
         to ``F`` in place [N m for angles, N for displacements].
@@ -61,12 +52,12 @@ def assemble(model: el.Model, force: Any = None) -> System:
     Returns
     -------
     System
-        Mass matrix, potential and forces as compiled kernels; nothing is compiled for the model.
+        Mass matrix, potential, forces and constraints as compiled kernels; nothing is compiled for the model.
 
     Raises
     ------
     ModelError
-        If the joints are not a tree or a mesh cannot be used.
+        If a mesh cannot be used, or a constraint ties a body to itself.
 
     Examples
     --------
@@ -81,40 +72,28 @@ def assemble(model: el.Model, force: Any = None) -> System:
 
     if not isinstance(model, el.Model):
         raise ModelError(f"model: expected a Model, found {model!r}; mbvi.load reads one from a file")
-    resolved = model.resolved()
-    tables = Tables()
-    frames = {WORLD: BodyFrame(-1, np.eye(3), np.zeros(3))}
-    first_coordinate: dict[str, int] = {}
-    names: list[str] = []
-    units: list[str] = []
-    for name in spanning_tree(resolved):
-        joint = resolved.joints[name]
-        first_coordinate[name] = len(names)
-        add_joint(tables, frames, joint, len(names))
-        names += [f"{name}.{short}" for short in joint.coordinate_names]
-        units += joint.coordinate_units
-    for name, body in resolved.bodies.items():
-        add_body(tables, frames[name], mass_properties(body, resolved.folder))
-    add_subtree_masses(tables)
-    for each in resolved.forces.values():
-        add_force(tables, frames, resolved, first_coordinate, each)
-    q, v = initial_state(resolved, first_coordinate, len(names))
-    n = len(names)
+    if formulation not in (None, "tree", "embedding"):
+        raise ModelError(f"formulation: expected tree or embedding, found {formulation!r}")
+    if formulation is not None and formulation != model.formulation:
+        model = model.model_copy(update={"formulation": formulation})
+    builder = Builder(model.resolved())
+    builder.build()
+    tables = builder.tables
+    n, k = len(tables.names), len(tables.rows)
+    q, v = builder.given_state()
+    entries = [(i, entry) for i, row in enumerate(tables.rows) for entry in row.entries]
+    pairs = [(i, entry.coordinate) for i, entry in entries]
+    atoms, coupled = builder.atoms(is_dense=force is not None)
+    blocks = elimination(atoms, coupled, pairs)
+    places = blocks.pop("entry_places")
     arrays = layout.System(
         n=n,
-        k=len(tables.constraints),
+        k=k,
         is_tree=1,
-        gravity=np.array(resolved.gravity, dtype=float),
-        links=_integers(tables.links, 4),
-        geometry=_floats(tables.geometry, 24),
-        joint_forces=_integers(tables.joint_forces, 3),
-        joint_force_data=_floats(tables.joint_force_data, 2),
-        body_forces=_integers(tables.body_forces, 6),
-        body_force_data=_floats(tables.body_force_data, 17),
-        time_functions=_integers(tables.time_functions, 3),
-        operations=np.array(tables.operations, dtype=np.int64),
-        numbers=np.array(tables.numbers, dtype=float),
-        constraints=_integers(tables.constraints, 2),
+        gravity=np.array(builder.model.gravity, dtype=float),
+        **tables.arrays(),
+        entries=np.column_stack([np.array([entry[:2] for _, entry in entries], np.int64).reshape(-1, 2), places]),
+        **blocks,
         gradient=0,
         hessian=0,
         potential=0,
@@ -122,62 +101,41 @@ def assemble(model: el.Model, force: Any = None) -> System:
         curvature=0,
         force=compile_force(force, n) if force is not None else 0,
     )
-    return System(
-        name=resolved.name,
+    system = System(
+        name=model.name,
         arrays=arrays,
-        coordinate_names=tuple(names),
-        coordinate_units=tuple(units),
+        coordinate_names=tables.names,
+        coordinate_units=tables.units,
         initial_q=q,
         initial_v=v,
-        is_conservative=force is None and all(_derives_from_potential(each) for each in resolved.forces.values()),
+        is_conservative=force is None and builder.is_conservative(),
+        constraint_names=[row.name for row in tables.rows],
         model=model,
-        frames=frames,
+        frames=builder.frames,
+        homes=builder.homes(),
     )
+    arrays.reference[:] = loop_references(system)
+    return system
 
 
-def _integers(rows: list, width: int) -> Array:
-    return np.array(rows, dtype=np.int64).reshape(-1, width)
-
-
-def _floats(rows: list, width: int) -> Array:
-    return np.array(rows, dtype=float).reshape(-1, width)
-
-
-def elementary_joints(joint: el.Joint) -> list[Elementary]:
-    """The sequence of elementary joints of a resolved joint, one per coordinate (one for the four of a quaternion)."""
-
-    def revolute(axis: Any) -> Elementary:
-        return Elementary(layout.REVOLUTE, np.array(axis), 0.0)
-
-    def prismatic(axis: Any) -> Elementary:
-        return Elementary(layout.PRISMATIC, np.array(axis), 1.0)
-
-    def rotation(coordinates: str) -> list[Elementary]:
-        if coordinates == "quaternion":
-            return [Elementary(layout.QUATERNION, np.array([0.0, 0.0, 1.0]), 0.0)]
-        return [revolute(np.eye(3)["xyz".index(letter)]) for letter in coordinates]
-
-    match joint:
-        case el.Weld():
-            return []
-        case el.Revolute():
-            return [revolute(joint.axis)]
-        case el.Prismatic():
-            return [prismatic(joint.axis)]
-        case el.Screw():
-            return [Elementary(layout.SCREW, np.array(joint.axis), float(joint.pitch))]
-        case el.Cylindrical():
-            return [revolute(joint.axis), prismatic(joint.axis)]
-        case el.Universal():
-            return [revolute(joint.axes[0]), revolute(joint.axes[1])]
-        case el.Planar():
-            normal, x = np.array(joint.normal), np.array(joint.x_axis)
-            return [prismatic(x), prismatic(np.cross(normal, x)), revolute(normal)]
-        case el.Ball():
-            return rotation(joint.coordinates)
-        case el.Free():
-            return [*map(prismatic, np.eye(3)), *rotation(joint.coordinates)]
-    raise TypeError(f"no elementary joints are known for {type(joint).__name__}")
+def loop_references(system: System) -> Array:
+    """For every node of constraints that close loops, a size of its pivots: the largest Σ_j G_ij²/M_jj; 0 for others."""
+    arrays = system.arrays
+    mass = np.zeros(arrays.second_size)
+    kernels.fill_mass_matrix(mass, arrays, system.work, 0.0, system.initial_q)
+    node, local = arrays.coordinate_nodes.T
+    diagonal = mass[
+        arrays.nodes[node, layout.SECOND_DIAGONAL] + local * (arrays.nodes[node, layout.NODE_COORDINATES] + 1)
+    ]
+    inverse = np.divide(1.0, diagonal, out=np.zeros(len(diagonal)), where=diagonal > 0)
+    found = np.zeros(len(arrays.nodes))
+    _, G, _ = system._constraint_entries(system.initial_q, 0.0)
+    rows = np.repeat(np.arange(arrays.k), arrays.constraints[:, layout.ENTRIES])
+    sizes = np.bincount(rows, G**2 * inverse[arrays.entries[:, layout.COORDINATE]], minlength=arrays.k)
+    np.maximum.at(found, arrays.row_nodes[:, 0], sizes)
+    has_mass = np.zeros(len(found), bool)
+    has_mass[node[diagonal > 0]] = True
+    return np.where(has_mass, 0.0, found)
 
 
 def frame_with_axis(axis: Array, above: Array) -> Array:
@@ -189,63 +147,337 @@ def frame_with_axis(axis: Array, above: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-def add_joint(tables: Tables, frames: dict[str, BodyFrame], joint: Any, coordinate: int) -> None:
-    """Add the links of a joint, and the frame of its child."""
-    parent = frames[joint.parent]
-    link, rotation = parent.link, parent.rotation
-    place = parent.place + parent.rotation @ np.array(joint.position)
-    for kind, axis, pitch in elementary_joints(joint):
-        turned = np.eye(3) if kind == layout.QUATERNION else frame_with_axis(axis, rotation)
-        fixed = rotation @ turned
-        is_aligned = np.array_equal(fixed, np.eye(3))
-        tables.links.append([link, kind, coordinate, int(is_aligned)])
-        tables.geometry.append(np.concatenate([fixed.ravel(), place, [pitch], np.zeros(11)]))
-        if kind == layout.QUATERNION:
-            tables.constraints.append([layout.UNIT_QUATERNION, coordinate])
-        coordinate += 4 if kind == layout.QUATERNION else 1
-        link, rotation, place = len(tables.links) - 1, turned.T, np.zeros(3)
-    rotation = rotation @ rotation_matrix(joint.orientation)
-    frames[joint.child] = BodyFrame(link, rotation, place - rotation @ np.array(joint.offset))
+class Builder:
+    """The tables of a resolved model, filled joint by joint.
+
+    coordinates   first coordinate of every joint that has any
+    roots         atom of every body with coordinates of its own
+    """
+
+    def __init__(self, model: el.Model) -> None:
+        self.model = model
+        self.plan: Plan = plan(model)
+        self.tables = Tables()
+        self.properties = {name: mass_properties(body, model.folder) for name, body in model.bodies.items()}
+        self.frames = {WORLD: BodyFrame(-1, np.eye(3), np.zeros(3))}
+        self.coordinates: dict[str, int] = {}
+        self.roots: dict[str, int] = {}
+        self.root_coordinates: dict[str, tuple[int, bool]] = {}
+        self.curves: dict[str, int] = {}
+        self.atom_of_body: dict[str, int | None] = {WORLD: None}
+        self.branch_to = {branch.outer: branch for branch in self.plan.branches}
+        self.points = point_bodies(model, self.plan, self.properties)
+        self.used = set(_used_joints(model))
+
+    def build(self) -> None:
+        """Fill the tables."""
+        for branch in self.plan.branches:
+            if is_cut(self.model, branch.joint, self.plan):
+                self.add_root(branch.outer)
+            else:
+                self.add_branch(branch)
+        for name, frame in self.frames.items():
+            if name != WORLD:
+                self.add_body(frame, self.properties[name])
+        for branch in self.plan.branches:
+            if is_cut(self.model, branch.joint, self.plan):
+                self.add_cut_joint(branch.joint, self.roots[branch.outer])
+        for name in self.plan.chords:
+            self.add_cut_joint(name, self.loop_atom(self.model.joints[name].parent, self.model.joints[name].child))
+        for name, element in self.model.constraints.items():
+            self.add_constraint(name, element)
+        self.add_subtree_masses()
+        for force in self.model.forces.values():
+            self.add_force(force)
+
+    def homes(self) -> Homes:
+        """Where the coordinates come from."""
+        centers = {name: each.center_of_mass for name, each in self.properties.items()}
+        return Homes(self.plan, self.coordinates, self.root_coordinates, centers, self.curves)
+
+    def given_state(self) -> tuple[Array, Array]:
+        """The coordinates and velocities that the model gives."""
+        model = self.model
+        tree = [branch.joint for branch in self.plan.branches]
+        held = [name for name, initial in model.initial.items() if initial.hold]
+        states = {name: given_joint_state(model.joints[name], model.initial.get(name)) for name in (*tree, *held)}
+        starts = {name: (float(model.constraints[name].start), 0.0) for name in self.curves}  # type: ignore[union-attr]
+        return state_from_joints(model, self.homes(), states, starts, len(self.tables.names))
+
+    # ------------------------------------------------------------------------------------------ links
+
+    def add_sequence(self, start: BodyFrame, sequence: list[tuple[int, Elementary]], atom: int) -> BodyFrame:
+        """Add the links of (coordinate, elementary joint) at a joint frame; the joint frame at their end."""
+        tables, (link, turned, place) = self.tables, start
+        for coordinate, (kind, axis, pitch) in sequence:
+            own = np.eye(3) if kind == layout.QUATERNION else frame_with_axis(axis, turned)
+            fixed = turned @ own
+            tables.links.append([link, kind, coordinate, int(np.array_equal(fixed, np.eye(3)))])
+            tables.geometry.append(np.concatenate([fixed.ravel(), place, [pitch], np.zeros(11)]))
+            tables.atom_of_link.append(atom)
+            link, turned, place = len(tables.links) - 1, own.T, np.zeros(3)
+            if kind == layout.QUATERNION:
+                name = tables.names[coordinate].removesuffix(".qw")
+                quaternion = [Entry(j, link, 0.0) for j in range(coordinate, coordinate + 4)]
+                tables.add_row(Row(f"{name}.norm", layout.UNIT_QUATERNION, quaternion), atom)
+        return BodyFrame(link, turned, place)
+
+    def add_joint_links(self, name: str, inner: BodyFrame, atom: int, is_reversed: bool = False) -> BodyFrame:
+        """Add the coordinates and links of a joint from the body frame on its parent (or on its child) to the other."""
+        joint = self.model.joints[name]
+        if joint.coordinate_names:
+            self.coordinates[name] = len(self.tables.names)
+        for short, unit in zip(joint.coordinate_names, joint.coordinate_units, strict=True):
+            self.tables.add_coordinate(f"{name}.{short}", unit, atom)
+        sequence, coordinate = [], self.coordinates.get(name, 0)
+        for each in elementary_joints(joint):
+            sequence.append((coordinate, each))
+            coordinate += 4 if each.kind == layout.QUATERNION else 1
+        orientation = rotation_matrix(joint.orientation)
+        if is_reversed:
+            sequence = [(i, each._replace(axis=-each.axis)) for i, each in reversed(sequence)]
+            start = BodyFrame(inner.link, inner.rotation @ orientation.T, inner.point(joint.offset))
+            end = self.add_sequence(start, sequence, atom)
+            return end._replace(place=end.place - end.rotation @ np.array(joint.position))
+        end = self.add_sequence(inner._replace(place=inner.point(joint.position)), sequence, atom)
+        turned = end.rotation @ orientation
+        return BodyFrame(end.link, turned, end.place - turned @ np.array(joint.offset))
+
+    def add_branch(self, branch: Branch) -> None:
+        """Add a joint of the tree that is not cut."""
+        moves = bool(self.model.joints[branch.joint].coordinate_names)
+        atom = self.tables.add_atom() if moves else self.atom_of_body[branch.inner]
+        inner = self.frames[branch.inner]
+        self.frames[branch.outer] = self.add_joint_links(branch.joint, inner, atom or 0, branch.is_reversed)
+        self.atom_of_body[branch.outer] = atom
+
+    def add_root(self, body: str) -> None:
+        """Add coordinates of a body of its own: the place of its centre of mass and its orientation."""
+        atom = self.roots[body] = self.atom_of_body[body] = self.tables.add_atom()
+        first = len(self.tables.names)
+        self.root_coordinates[body] = first, body in self.points
+        sequence = list(
+            enumerate(translation() if body in self.points else [*translation(), *rotation("quaternion")], first)
+        )
+        for short in ("x", "y", "z"):
+            self.tables.add_coordinate(f"{body}.{short}", "m", atom)
+        for short in () if body in self.points else ("qw", "qx", "qy", "qz"):
+            self.tables.add_coordinate(f"{body}.{short}", "-", atom)
+        end = self.add_sequence(self.frames[WORLD], sequence, atom)
+        self.frames[body] = end._replace(place=-end.rotation @ self.properties[body].center_of_mass)
+
+    def add_body(self, frame: BodyFrame, properties: MassProperties) -> None:
+        """Add the mass properties of a body to its link, about the link's origin."""
+        if frame.link < 0:
+            return
+        m = properties.mass
+        c = frame.point(properties.center_of_mass)
+        inertia = frame.rotation @ properties.inertia @ frame.rotation.T + m * (c @ c * np.eye(3) - np.outer(c, c))
+        row = self.tables.geometry[frame.link]
+        row[layout.MASS] += m
+        row[layout.MOMENT : layout.MOMENT + 3] += m * c
+        row[layout.INERTIA : layout.INERTIA + 6] += inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+
+    def add_subtree_masses(self) -> None:
+        """Mass of every link and all that hangs on it."""
+        geometry = self.tables.geometry
+        for row in geometry:
+            row[layout.SUBTREE_MASS] = row[layout.MASS]
+        for link, row in reversed(list(zip(self.tables.links, geometry, strict=True))):
+            if link[layout.PARENT] >= 0:
+                geometry[link[layout.PARENT]][layout.SUBTREE_MASS] += row[layout.SUBTREE_MASS]
+
+    # ------------------------------------------------------------------------------------ constraints
+
+    def add_cut_joint(self, name: str, atom: int) -> None:
+        """Add the constraints of a joint that is cut; where its coordinates are needed, those and a weld."""
+        joint = self.model.joints[name]
+        if name in self.used or isinstance(joint, el.Screw):
+            frame = self.add_joint_links(name, self.frames[joint.parent], atom)
+            child = self.frames[joint.child]
+            a, b = (ties.End(f.link, f.place, f.rotation) for f in (frame, child))
+            weld = el.Weld(parent=joint.parent, child=joint.child)
+            self.add_rows(name, ties.joint_rows(self.tables, name, weld, a, b), atom)
+        elif arm := self.points_arm(joint):
+            a, b, length = arm
+            self.add_rows(name, [ties.distance(self.tables, name, a, b, length)], atom)
+        else:
+            self.add_rows(name, ties.joint_rows(self.tables, name, joint, *ties.joint_ends(joint, self.frames)), atom)
+
+    def points_arm(self, joint: el.Joint) -> tuple[ties.End, ties.End, float] | None:
+        """Of a joint about whose place a point body swings: the two points and their distance."""
+        if not isinstance(joint, el.Ball | el.Universal):
+            return None
+        a, b = ties.joint_ends(joint, self.frames)
+        for body, place in ((joint.parent, joint.position), (joint.child, joint.offset)):
+            arm = np.array(place) - self.properties[body].center_of_mass if body in self.points else np.zeros(3)
+            if np.any(arm):
+                origin = np.zeros(3)  # of a point's link, where its mass is
+                ends = (a._replace(place=origin), b) if body == joint.parent else (a, b._replace(place=origin))
+                return *ends, float(np.linalg.norm(arm))
+        return None
+
+    def add_constraint(self, name: str, element: Any) -> None:
+        """Add the constraints of an element."""
+        if isinstance(element, el.Coupling | el.PrescribedCoordinate):
+            names = [getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key)]
+            joints = [self.model.joints[each] for each in names]
+            atom = self.loop_atom(*(body for joint in joints for body in (joint.parent, joint.child)))
+        else:
+            keys = ("body", "body_a", "body_b")
+            bodies = [getattr(element, key) for key in keys if hasattr(element, key)]
+            atom = self.loop_atom(*bodies, *([WORLD] if len(bodies) == 1 else []))
+        if isinstance(element, el.PointOnCurve):
+            s = self.tables.add_coordinate(f"{name}.s", "", atom)
+            self.curves[name] = s
+            self.add_sequence(self.frames[WORLD], [(s, prismatic((0.0, 0.0, 1.0)))], atom)
+        self.add_rows(name, ties.element_rows(self.tables, name, element, self.frames, self.coordinate), atom)
+
+    def add_rows(self, name: str, rows: Any, atom: int) -> None:
+        """Add rows to an atom."""
+        for row in rows:
+            if not row.entries:
+                raise ModelError(
+                    f"{name}: expected a constraint between bodies that move, found one between parts of one body"
+                )
+            self.tables.add_row(row, atom)
+
+    def coordinate(self, joint: str, short: str) -> int:
+        """The index of a joint's coordinate, or of a curve's parameter."""
+        if joint not in self.model.joints:
+            return self.curves[joint]
+        return self.coordinates[joint] + self.model.joints[joint].coordinate_names.index(short)
+
+    # ------------------------------------------------------------------------------------------ atoms
+
+    def loop_atom(self, *bodies: str) -> int:
+        """An atom for what ties these bodies, eliminated after all bodies between them."""
+        atom = self.tables.add_atom()
+        paths = [self.body_path(body) for body in bodies]
+        common = set.intersection(*map(set, paths))
+        between = {body for path in paths for body in path} - common
+        self.tables.atoms[atom].before |= {a for a in map(self.atom_of_body.get, between) if a is not None}
+        return atom
+
+    def body_path(self, body: str) -> list[str]:
+        """A body and those between it and the world."""
+        path = [body]
+        while path[-1] in self.branch_to:
+            path.append(self.branch_to[path[-1]].inner)
+        return path
+
+    def atoms(self, is_dense: bool) -> tuple[list[Atom], list[tuple[int, int]]]:
+        """The atoms of elimination, and the pairs of them that share second derivatives or curvature."""
+        tables = self.tables
+        n, k = len(tables.names), len(tables.rows)
+        is_open = not self.plan.chords and not self.model.constraints
+        if is_dense or (is_open and n <= (DENSE if k else MIXED_DENSE - 1)):
+            return [dense(n, k)], []
+        merged = list(range(len(tables.atoms)))
+        for child, parent in self.merges():
+            merged[child] = parent
+        for i in range(len(merged)):
+            while merged[merged[i]] != merged[i]:
+                merged[i] = merged[merged[i]]
+        kept = sorted(set(merged))
+        number = {atom: i for i, atom in enumerate(kept)}
+        of = [number[atom] for atom in merged]
+        atoms = [Atom() for _ in kept]
+        for i, atom in enumerate(tables.atoms):
+            atoms[of[i]].coordinates += atom.coordinates
+            atoms[of[i]].rows += atom.rows
+            atoms[of[i]].before |= {of[j] for j in atom.before} - {of[i]}
+        return atoms, sorted({(of[a], of[b]) for a, b in self.coupled_atoms() if of[a] != of[b]})
+
+    def merges(self) -> Iterator[tuple[int, int]]:
+        """Atoms that go with another: serial joints with what they hang on, and massless bodies with what hangs on them."""
+        below: dict[str, list[str]] = {}
+        for branch in self.plan.branches:
+            below.setdefault(branch.inner, []).append(branch.outer)
+        for branch in self.plan.branches:
+            own, inner = self.atom_of_body[branch.outer], self.atom_of_body[branch.inner]
+            if own is None or inner is None or own == inner:
+                continue
+            is_serial = branch.outer not in self.roots and len(below[branch.inner]) == 1
+            is_carried = branch.inner in self.roots and not self.properties[branch.inner].mass
+            if is_serial or is_carried:
+                yield own, inner
+
+    def coupled_atoms(self) -> Iterator[tuple[int, int]]:
+        """Pairs of atoms whose coordinates share second derivatives."""
+        tables, done = self.tables, set()
+        for link in range(len(tables.links)):
+            above = [tables.atom_of_link[each] for each in tables.path(link)]
+            if (key := tuple(dict.fromkeys(above))) not in done:
+                done.add(key)
+                yield from ((key[0], other) for other in key[1:])
+        for _, a, b, *_ in tables.body_forces:
+            yield from clique(tables.atom_of_link[link] for end in (a, b) for link in tables.path(end))
+
+    # ----------------------------------------------------------------------------------------- forces
+
+    def is_conservative(self) -> bool:
+        """Whether all forces derive from a potential, and no constraint depends on time."""
+        is_driven = any(
+            row.function >= 0 and row.argument < 0 and not self.is_constant(row) for row in self.tables.rows
+        )
+        return not is_driven and all(_derives_from_potential(each) for each in self.model.forces.values())
+
+    def is_constant(self, row: Row) -> bool:
+        """Whether a constraint's function is a number."""
+        return self.tables.time_functions[row.function][0] == layout.CONSTANT
+
+    def add_force(self, force: Any) -> None:
+        """Add one force of the model."""
+        tables, frames = self.tables, self.frames
+        if isinstance(force, el.OnJoint):
+            self.add_joint_force(force, self.coordinate(force.joint, str(force.coordinate)))
+        elif isinstance(force, el.Between):
+            a, b = frames[force.body_a], frames[force.body_b]
+            kind = layout.SPRING if isinstance(force, el.Spring) else layout.DAMPER
+            constant, rest = (
+                (force.stiffness, force.rest_length) if isinstance(force, el.Spring) else (force.damping, 0.0)  # type: ignore[attr-defined]
+            )
+            tables.body_forces.append([kind, a.link, b.link, 0, 0, 0])
+            ends = [a.point(force.point_a), b.point(force.point_b)]
+            tables.body_force_data.append([*ends[0], *ends[1], constant, rest, *np.eye(3).ravel()])
+        else:
+            self.add_body_force(force, frames[force.body])
+
+    def add_body_force(self, force: Any, frame: BodyFrame) -> None:
+        """Add a force or torque on a body."""
+        if frame.link < 0:
+            return  # welded to the world, which does not move
+        is_force = isinstance(force, el.Force)
+        kind = {
+            (True, "world"): layout.FORCE_WORLD,
+            (True, "body"): layout.FORCE_BODY,
+            (False, "world"): layout.TORQUE_WORLD,
+            (False, "body"): layout.TORQUE_BODY,
+        }[is_force, force.frame]
+        functions = [self.tables.add_function(component) for component in force.vector]
+        point = frame.point(force.point) if is_force else np.zeros(3)
+        self.tables.body_forces.append([kind, -1, frame.link, *functions])
+        self.tables.body_force_data.append([0.0, 0.0, 0.0, *point, 0.0, 0.0, *frame.rotation.ravel()])
+
+    def add_joint_force(self, force: Any, coordinate: int) -> None:
+        """Add a force on a joint's coordinate."""
+        match force:
+            case el.JointSpring():
+                row, data = [layout.JOINT_SPRING, coordinate, 0], [force.stiffness, force.rest]
+            case el.JointDamper():
+                row, data = [layout.JOINT_DAMPER, coordinate, 0], [force.damping, 0.0]
+            case _:
+                row, data = [layout.JOINT_FORCE, coordinate, self.tables.add_function(force.value)], [0.0, 0.0]
+        self.tables.joint_forces.append(row)
+        self.tables.joint_force_data.append(data)
 
 
-def add_body(tables: Tables, frame: BodyFrame, properties: Any) -> None:
-    """Add the mass properties of a body to its link, about the link's origin."""
-    if frame.link < 0:
-        return
-    m = properties.mass
-    c = frame.place + frame.rotation @ properties.center_of_mass
-    inertia = frame.rotation @ properties.inertia @ frame.rotation.T + m * (c @ c * np.eye(3) - np.outer(c, c))
-    row = tables.geometry[frame.link]
-    row[layout.MASS] += m
-    row[layout.MOMENT : layout.MOMENT + 3] += m * c
-    row[layout.INERTIA : layout.INERTIA + 6] += inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-
-
-def add_subtree_masses(tables: Tables) -> None:
-    """Mass of every link and all that hangs on it."""
-    for row in tables.geometry:
-        row[layout.SUBTREE_MASS] = row[layout.MASS]
-    for link, row in reversed(list(zip(tables.links, tables.geometry, strict=True))):
-        if link[layout.PARENT] >= 0:
-            tables.geometry[link[layout.PARENT]][layout.SUBTREE_MASS] += row[layout.SUBTREE_MASS]
-
-
-def add_time_function(tables: Tables, value: Any) -> int:
-    """Add a function of time, a number, a postfix program or a table; its index."""
-    start = len(tables.numbers)
-    if isinstance(value, el.Table):
-        tables.time_functions.append([layout.TABLE, start, len(value.times)])
-        tables.numbers += [*value.times, *value.values]
-    elif isinstance(value, tuple):
-        tables.time_functions.append([layout.PROGRAM, len(tables.operations), len(value)])
-        for item in value:
-            is_number = isinstance(item, float)
-            tables.operations += [0 if is_number else OPERATIONS.index(item), len(tables.numbers)]
-            tables.numbers += [item] if is_number else []
-    else:
-        tables.time_functions.append([layout.CONSTANT, start, 1])
-        tables.numbers.append(float(value))
-    return len(tables.time_functions) - 1
+def _used_joints(model: el.Model) -> Iterator[str]:
+    """Joints whose coordinates something acts on, or that are held at the start though they close a loop."""
+    for element in (*model.forces.values(), *model.constraints.values()):
+        yield from (getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key))
+    yield from (name for name, initial in model.initial.items() if initial.hold)
 
 
 def _derives_from_potential(force: Any) -> bool:
@@ -256,75 +488,3 @@ def _derives_from_potential(force: Any) -> bool:
         and force.frame == "world"
         and all(isinstance(component, float) for component in force.vector)
     )
-
-
-def add_force(
-    tables: Tables, frames: dict[str, BodyFrame], model: el.Model, first_coordinate: dict[str, int], force: Any
-) -> None:
-    """Add one force of the model."""
-    if isinstance(force, el.OnJoint):
-        names = model.joints[force.joint].coordinate_names
-        coordinate = first_coordinate[force.joint] + names.index(str(force.coordinate))
-        _add_joint_force(tables, force, coordinate)
-    elif isinstance(force, el.Between):
-        a, b = frames[force.body_a], frames[force.body_b]
-        kind = layout.SPRING if isinstance(force, el.Spring) else layout.DAMPER
-        constant, rest = (
-            (force.stiffness, force.rest_length) if isinstance(force, el.Spring) else (force.damping, 0.0)  # type: ignore[attr-defined]
-        )
-        tables.body_forces.append([kind, a.link, b.link, 0, 0, 0])
-        ends = [frame.place + frame.rotation @ np.array(p) for frame, p in ((a, force.point_a), (b, force.point_b))]
-        tables.body_force_data.append([*ends[0], *ends[1], constant, rest, *np.eye(3).ravel()])
-    else:
-        frame = frames[force.body]
-        if frame.link < 0:
-            return  # welded to the world, which does not move
-        is_force = isinstance(force, el.Force)
-        kind = {
-            (True, "world"): layout.FORCE_WORLD,
-            (True, "body"): layout.FORCE_BODY,
-            (False, "world"): layout.TORQUE_WORLD,
-            (False, "body"): layout.TORQUE_BODY,
-        }[is_force, force.frame]
-        functions = [add_time_function(tables, component) for component in force.vector]
-        point = frame.place + frame.rotation @ np.array(force.point) if is_force else np.zeros(3)
-        tables.body_forces.append([kind, -1, frame.link, *functions])
-        tables.body_force_data.append([0.0, 0.0, 0.0, *point, 0.0, 0.0, *frame.rotation.ravel()])
-
-
-def _add_joint_force(tables: Tables, force: Any, coordinate: int) -> None:
-    match force:
-        case el.JointSpring():
-            row, data = [layout.JOINT_SPRING, coordinate, 0], [force.stiffness, force.rest]
-        case el.JointDamper():
-            row, data = [layout.JOINT_DAMPER, coordinate, 0], [force.damping, 0.0]
-        case _:
-            row, data = [layout.JOINT_FORCE, coordinate, add_time_function(tables, force.value)], [0.0, 0.0]
-    tables.joint_forces.append(row)
-    tables.joint_force_data.append(data)
-
-
-def initial_state(model: el.Model, first_coordinate: dict[str, int], n: int) -> tuple[Array, Array]:
-    """Initial coordinates and rates (n,) of a resolved model."""
-    q, v = np.zeros(n), np.zeros(n)
-    for name, first in first_coordinate.items():
-        joint, initial = model.joints[name], model.initial.get(name)
-        names = joint.coordinate_names
-        part = slice(first, first + len(names))
-        if "qw" in names:
-            q[first + names.index("qw")] = 1.0
-        if initial is not None and initial.position is not None:
-            q[part] = initial.position
-        if initial is not None and initial.velocity is not None:
-            rates = list(initial.velocity)  # type: ignore[arg-type]
-            if len(rates) < len(names):
-                omega = rotation_matrix(joint.orientation) @ np.array(rates[-3:])
-                rates[-3:] = quaternion_rates(q[part][-4:], omega)
-            v[part] = rates
-    return q, v
-
-
-def quaternion_rates(a: Array, omega: Array) -> Array:
-    """Rates ȧ = 1/2 a ⋆ (0, ω) of a quaternion (4,) turning with body angular velocity ω (3,) [rad/s]."""
-    scalar, vector = a[0], a[1:]
-    return 0.5 * np.concatenate([[-vector @ omega], scalar * omega + np.cross(vector, omega)])

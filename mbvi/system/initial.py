@@ -1,52 +1,369 @@
-"""The state a run starts from: coordinates, velocities and momenta that can be started from, or an error that says why not."""
+"""The state a run starts from: moved onto the constraints, or an error that says why it cannot be started from.
+
+Position: the q nearest to the given one in the metric of M, by Newton's method on
+
+    min 1/2 (q − q₀)ᵀ M (q − q₀)  with  g(q) = 0:     [M Gᵀ; G 0] (δ, μ) = (−M (q − q₀), −g),   q ← q + δ
+
+and the velocity nearest to the given one with G v + ∂g/∂t = 0. Where constraints are redundant, δ is the least-squares solution.
+A system in the embedding starts from the joint coordinates that its model gives, moved likewise in the coordinates of the
+spanning tree, so that a model starts alike in all formulations.
+"""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.kernels import lagrangian as kernels
+from mbvi.kernels import layout
+from mbvi.model import elements as el
+from mbvi.model.graph import loop_of
+from mbvi.system.assemble import assemble
+from mbvi.system.start import body_motions, nearest_joint_state, state_from_joints
 from mbvi.system.system import System
 
 Array = np.ndarray
 SINGULAR = 1e-13
 CONSTRAINT_TOLERANCE = 1e-9
+NEWTON_STEPS = 200
+LONGEST_STEP = 0.3  # change of a coordinate in one step [rad, m, –]
+RANK = 1e-9  # singular value below which constraints are redundant, relative to the largest
+LARGE = 600  # coordinates and constraints from which dense matrices take too long
 
 
-def initial_momentum(system: System, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array, Array]:
-    """Checked initial coordinates, velocities and momenta, (n,) each.
+class Start(NamedTuple):
+    """What a run starts from, and how far what was given is from it.
+
+    q, v, p       (n,)      state on the constraints
+    violation     float     largest |g| of the given coordinates
+    rate          float     largest |G v + ∂g/∂t| of the given velocities, at the coordinates started from
+    shift         float     largest change of a coordinate
+    """
+
+    q: Array
+    v: Array
+    p: Array
+    violation: float
+    rate: float
+    shift: float
+
+
+class Mobility(NamedTuple):
+    """How many ways a system can move.
+
+    degrees_of_freedom   coordinates less independent constraints
+    redundant            constraints that follow from others
+    origins              names of the joints and elements that they come from
+    is_singular          whether fewer constraints are independent at the start than at positions near it
+    """
+
+    degrees_of_freedom: int
+    redundant: int
+    origins: tuple[str, ...]
+    is_singular: bool
+
+
+def find_start(
+    system: System, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0, project: bool | None = None
+) -> Start:
+    """The state to start from.
+
+    Parameters
+    ----------
+    system : System
+    q, v : (n,), optional
+        Coordinates and velocities instead of the system's own.
+    t : float
+        Start time [s].
+    project : bool, optional
+        Whether a state that violates the constraints is moved onto them, or refused; by default as the model says.
 
     Raises
     ------
     ModelError
-        If the numbers do not fit, the state violates a constraint, or the mass matrix is singular (as at a gimbal lock).
+        If the numbers do not fit, the constraints cannot be satisfied or are not and may not be, or the mass matrix is
+        singular (as at a gimbal lock).
     """
-    q, v = system._vector(q, "initial_q"), system._vector(v, "initial_v")
-    _check_constraints(system, q, v, t)
-    _check_mass_matrix(system, q, t)
-    p = system.momentum(q, v, t)
+    if project is None:
+        project = system.model is None or system.model.simulation.project
+    own = q is None and v is None
+    held = _held(system) if own else np.zeros(system.dimension, bool)
+    if own and _starts_from_tree(system):
+        tree = _tree_system(system)
+        found = find_start(tree, t=t, project=project)
+        q, v = _from_tree(system, tree, found)
+        violation, rate, shift = found.violation, found.rate, found.shift
+        start = _moved(system, q, v, t, held, True)._replace(violation=violation, rate=rate, shift=shift)
+    else:
+        q = system._vector(system.initial_q if q is None else q, "initial_q")
+        v = system._vector(system.initial_v if v is None else v, "initial_v")
+        start = _moved(system, q, v, t, held, project)
+    _check_regular(system, start.q, t)
+    if own and system.homes is not None:
+        _check_chords(system, start)
+    p = system.momentum(start.q, start.v, t)
     with np.errstate(over="ignore"):
-        energy = system.energy(q, v, t)
+        energy = system.energy(start.q, start.v, t)
     if not np.isfinite(energy):
         raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
-    return q, v, p
+    return start._replace(p=p)
 
 
-def _check_constraints(system: System, q: Array, v: Array, t: float) -> None:
+def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: bool) -> Start:
     if not system.constraint_count:
+        return Start(q, v, q, 0.0, 0.0, 0.0)
+    violation = float(np.abs(system.constraint(q, t)).max())
+    moved = q
+    if violation > CONSTRAINT_TOLERANCE:
+        if not project:
+            raise ModelError(
+                f"initial_q: expected a position on the constraints, found |g| = {violation:.3g}, largest of "
+                f"{_worst(system, system.constraint(q, t))}{_norm_hint(system, q)}"
+            )
+        moved = _project_position(system, q, t, held)
+    rate = _rate(system, moved, v, t)
+    scale = max(1.0, float(np.abs(v).max()))
+    if rate.max() > CONSTRAINT_TOLERANCE * scale:
+        if not project:
+            raise ModelError(
+                f"initial_v: expected a velocity along the constraints, found |G v + ∂g/∂t| = {rate.max():.3g}, largest of "
+                f"{_worst(system, rate)}"
+            )
+        v = _project_velocity(system, moved, v, t, held)
+    return Start(moved, v, q, violation, float(rate.max()), float(np.abs(moved - q).max()))
+
+
+# --------------------------------------------------------------------------------------- the spanning tree
+
+
+def _starts_from_tree(system: System) -> bool:
+    """Whether a system's start is found in the coordinates of the spanning tree: it has loops, and other coordinates."""
+    if system.homes is None or system.model is None or not system.homes.roots:
+        return False
+    return bool(system.homes.plan.chords or system.model.constraints)
+
+
+def _tree_system(system: System) -> System:
+    """The same model with all joints of the spanning tree as coordinates."""
+    assert system.model is not None and system.homes is not None
+    model, chords = system.model.resolved(), system.homes.plan.chords
+    joints = {name: each.model_copy(update={"cut": name in chords or None}) for name, each in model.joints.items()}
+    return assemble(model.model_copy(update={"joints": joints, "formulation": "tree"}))
+
+
+def _from_tree(system: System, tree: System, start: Start) -> tuple[Array, Array]:
+    """Coordinates and velocities of a system from those of the spanning tree."""
+    assert system.model is not None and system.homes is not None and tree.homes is not None
+    states = _joint_states(tree, start)
+    curves = {name: (float(start.q[i]), float(start.v[i])) for name, i in tree.homes.curves.items()}
+    return state_from_joints(system.model.resolved(), system.homes, states, curves, system.dimension)
+
+
+def _joint_states(tree: System, start: Start) -> dict[str, tuple[Array, Array]]:
+    """Coordinates and rates of every joint that has coordinates in a system."""
+    assert tree.model is not None and tree.homes is not None
+    model, states = tree.model.resolved(), {}
+    for name in (*(branch.joint for branch in tree.homes.plan.branches), *tree.homes.joints):
+        first = tree.homes.joints.get(name, 0)
+        part = slice(first, first + len(model.joints[name].coordinate_names))
+        states[name] = start.q[part], start.v[part]
+    return states
+
+
+def _held(system: System) -> Array:
+    """Which coordinates the model wants kept as given."""
+    held = np.zeros(system.dimension, bool)
+    if system.model is None or system.homes is None:
+        return held
+    for name, initial in system.model.initial.items():
+        if initial.hold and name in system.homes.joints:
+            first = system.homes.joints[name]
+            held[first : first + len(system.model.joints[name].coordinate_names)] = True
+    return held
+
+
+def _check_chords(system: System, start: Start) -> None:
+    """What the model gives for joints that close loops must be what follows from the other joints."""
+    assert system.model is not None and system.homes is not None
+    model, plan = system.model.resolved(), system.homes.plan
+    given = [name for name in plan.chords if name in model.initial and not model.initial[name].hold]
+    if not given or system.homes.roots:
+        return  # the system of the spanning tree was asked before
+    motions = body_motions(model, plan, _joint_states(system, start))
+    for name in given:
+        joint, initial = model.joints[name], model.initial[name]
+        found = nearest_joint_state(joint, motions[joint.parent].inverse().then(motions[joint.child]))
+        for key, value in (("position", found[0]), ("velocity", found[1])):
+            wanted: Any = getattr(initial, key)
+            if (
+                wanted is not None
+                and len(wanted) == len(value)
+                and not np.allclose(wanted, value, rtol=1e-6, atol=1e-6)
+            ):
+                raise ModelError(
+                    f"initial.{name}.{key}: expected what follows from the other joints of the loop "
+                    f"{loop_of(joint, plan)}, {np.round(value, 9).tolist()}, found {list(wanted)}; remove it, or write "
+                    "hold: true to keep it and move the others"
+                )
+
+
+# ------------------------------------------------------------------------------------------- projection
+
+
+def _rate(system: System, q: Array, v: Array, t: float) -> Array:
+    """|G v + ∂g/∂t|, (k,)."""
+    _, G, g_t = system._constraint_entries(q, t)
+    rate = g_t.copy()
+    rows = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
+    np.add.at(rate, rows, G * v[system.arrays.entries[:, layout.COORDINATE]])
+    return np.abs(rate)
+
+
+def _metric(M: Array) -> Array:
+    """L with L Lᵀ = M, where massless coordinates have a little mass."""
+    return np.linalg.cholesky(M + 1e-9 * max(float(np.diag(M).max()), 1e-300) * np.eye(len(M)))
+
+
+def _nearest(L: Array, G: Array, left: Array, target: Array) -> Array:
+    """The δ nearest to `target`, in the metric L Lᵀ, with G δ = left (least squares where that cannot be)."""
+    scaled = np.linalg.solve(L, G.T).T  # G L⁻ᵀ
+    y = L.T @ target
+    return np.linalg.solve(L.T, y + np.linalg.pinv(scaled, rcond=1e-8) @ (left - scaled @ y))
+
+
+def _project_position(system: System, q0: Array, t: float, held: Array) -> Array:
+    """The position on the constraints nearest to q0 in the metric of M(q0)."""
+    if system.dimension + system.constraint_count > LARGE and not held.any():
+        return _project_large(system, q0, t)
+    free = ~held
+    L = _metric(system.mass_matrix(q0, t)[np.ix_(free, free)])
+    q = q0.copy()
+    for _ in range(NEWTON_STEPS):
+        g, G, _ = system._constraints(q, t)
+        delta = _nearest(L, G[:, free], -g, (q0 - q)[free])
+        delta *= min(1.0, LONGEST_STEP / max(float(np.abs(delta).max(initial=0.0)), 1e-300))
+        q[free] += delta
+        if np.abs(delta).max(initial=0.0) < 1e-15 * max(1.0, float(np.abs(q).max())):
+            break
+    _check_closed(system, q, t)
+    return q
+
+
+def _project_large(system: System, q0: Array, t: float) -> Array:
+    """A position on the constraints near q0: every step the nearest in the metric of M, along the graph."""
+    q, n = q0.copy(), system.dimension
+    for _ in range(NEWTON_STEPS):
+        work = system.work
+        if not kernels.factor_mass_saddle(system.arrays, work, t, q):
+            break
+        work.solution[:n], work.solution[n:] = 0.0, -work.g
+        kernels.solve_mass_saddle(system.arrays, work)
+        delta = work.solution[:n] * min(1.0, LONGEST_STEP / max(float(np.abs(work.solution[:n]).max()), 1e-300))
+        q += delta
+        if np.abs(delta).max() < 1e-15 * max(1.0, float(np.abs(q).max())):
+            break
+    _check_closed(system, q, t)
+    return q
+
+
+def _project_velocity(system: System, q: Array, v0: Array, t: float, held: Array) -> Array:
+    """The velocity along the constraints nearest to v0 in the metric of M."""
+    n, k = system.dimension, system.constraint_count
+    if n + k > LARGE and not held.any():
+        work, p = system.work, system.momentum(q, v0, t)
+        is_regular = kernels.solve_velocity(system.arrays, work, t, q, p)
+        v = work.solution[:n].copy() if is_regular else v0
+    else:
+        free = ~held
+        _, G, g_t = system._constraints(q, t)
+        L = _metric(system.mass_matrix(q, t)[np.ix_(free, free)])
+        v = v0.copy()
+        v[free] = _nearest(L, G[:, free], -g_t - G[:, held] @ v0[held], v0[free])
+    rate = _rate(system, q, v, t)
+    if rate.max() > CONSTRAINT_TOLERANCE * max(1.0, float(np.abs(v).max())):
+        raise ModelError(
+            f"{_where(system, rate)}: expected constraints that some velocity satisfies, found {rate.max():.3g} left; "
+            "the motions prescribed contradict each other, or values that are held do"
+        )
+    return v
+
+
+# --------------------------------------------------------------------------------------------- messages
+
+
+def _owner(system: System, row: int) -> str:
+    """The joint, element or body that a constraint belongs to."""
+    name = system.constraint_names[row]
+    known = (*system.model.joints, *system.model.constraints) if system.model is not None else ()
+    return next((each for each in (name, name.rsplit(".", 1)[0]) if each in known), name)
+
+
+def _worst(system: System, values: Array) -> str:
+    return _owner(system, int(np.argmax(np.abs(values))))
+
+
+def _where(system: System, values: Array) -> str:
+    owner = _worst(system, values)
+    if system.model is None:
+        return owner
+    return f"joints.{owner}" if owner in system.model.joints else f"constraints.{owner}"
+
+
+def _norm_hint(system: System, q: Array) -> str:
+    return "; unit quaternions have norm 1" if system.model is not None else ""
+
+
+def _check_closed(system: System, q: Array, t: float) -> None:
+    """An error where constraints are left that no position near satisfies."""
+    g = system._constraint_entries(q, t)[0]
+    if np.abs(g).max() <= CONSTRAINT_TOLERANCE:
         return
-    g, G, g_t = system._constraints(q, t)
-    if np.abs(g).max() > CONSTRAINT_TOLERANCE:
+    owner, where = _worst(system, g), _where(system, g)
+    own = np.array([_owner(system, i) == owner for i in range(len(g))])
+    lengths = own & np.isin(system.arrays.constraints[:, layout.CONSTRAINT_KIND], (layout.ALONG, layout.DISTANCE))
+    left = f"{np.linalg.norm(g[lengths]):.3g} m" if lengths.any() else f"{np.linalg.norm(g[own]):.3g}"
+    loop = ""
+    if system.model is not None and system.homes is not None and owner in system.homes.plan.chords:
+        loop = f" in the loop {loop_of(system.model.joints[owner], system.homes.plan)}"
+    raise ModelError(
+        f"{where}: expected constraints that can be satisfied, found {left} left{loop}; check lengths, places and what is held, "
+        "or start nearer"
+    )
+
+
+# --------------------------------------------------------------------------------------------- regularity
+
+
+def _check_regular(system: System, q: Array, t: float) -> None:
+    """The mass matrix, on the constraints, must be positive definite.
+
+    Its condition number says nothing: that of a chain grows as the fourth power of its length. The pivots do: eliminated from
+    the leaves to the root, each is the inertia that a joint feels when those after it are free, against that when they are
+    locked.
+    """
+    if system.dimension + system.constraint_count > LARGE:
+        if not kernels.solve_velocity(system.arrays, system.work, t, q, np.zeros(system.dimension)):
+            raise ModelError(
+                "joints: expected a regular mass matrix at the start, found a singular one; some body lacks mass or inertia"
+            )
+        return
+    M, basis = system.mass_matrix(q, t), np.eye(system.dimension)
+    if system.constraint_count:
+        _, singular, right = np.linalg.svd(system.constraint_jacobian(q, t))
+        basis = right[int(np.sum(singular > RANK * singular.max())) :].T
+        M = basis.T @ M @ basis
+    if not len(M):
+        if system.is_driven:
+            return  # it moves as it is prescribed
         raise ModelError(
-            f"initial_q: expected a position on the constraints, found |g| = {np.abs(g).max():.3g}"
-            + ("; unit quaternions have norm 1" if system.model is not None else "")
+            "joints: expected a system that can move, found no degree of freedom: the constraints hold every coordinate; "
+            "remove a joint or a constraint"
         )
-    rate = G @ v + g_t
-    if np.abs(rate).max() > CONSTRAINT_TOLERANCE * max(1.0, float(np.abs(v).max())):
-        raise ModelError(
-            f"initial_v: expected a velocity along the constraints, found |G v + ∂g/∂t| = {np.abs(rate).max():.3g}"
-            + ("; the rates of a unit quaternion are orthogonal to it" if system.model is not None else "")
-        )
+    if _smallest_pivot(M) <= SINGULAR:
+        raise ModelError(_singular_message(system, M, basis))
 
 
 def _smallest_pivot(M: Array) -> float:
@@ -61,39 +378,72 @@ def _smallest_pivot(M: Array) -> float:
     return float(np.min(np.diag(factor) ** 2 / diagonal[::-1], initial=1.0))
 
 
-def _check_mass_matrix(system: System, q: Array, t: float) -> None:
-    """The mass matrix, on the constraints, must be positive definite.
-
-    Its condition number says nothing: that of a chain grows as the fourth power of its length. The pivots do: eliminated from
-    the leaves to the root, each is the inertia that a joint feels when those after it are free, against that when they are
-    locked.
-    """
-    n = system.dimension
-    if n == 0:
-        return
-    M = system.mass_matrix(q, t)
-    basis = np.eye(n)
-    if system.constraint_count:
-        _, singular, right = np.linalg.svd(system.constraint_jacobian(q, t))
-        basis = right[int(np.sum(singular > 1e-12)) :].T
-        M = basis.T @ M @ basis
-    if _smallest_pivot(M) > SINGULAR:
-        return
+def _singular_message(system: System, M: Array, basis: Array) -> str:
+    """Which coordinates move without inertia, and what to do."""
     scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
     vectors = np.linalg.eigh(M / np.outer(scale, scale))[1] / scale[:, None]
     direction = np.abs(basis @ vectors[:, 0])
     names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
-    joints = sorted({name.split(".")[0] for name in names})
-    where = f"joints.{joints[0]}" if system.model is not None else "mass_matrix"
-    is_euler = system.model is not None and any(
-        getattr(system.model.joints[joint], "coordinates", "quaternion") != "quaternion" for joint in joints
-    )
+    owners = sorted({name.split(".")[0] for name in names})
+    where, is_euler = "mass_matrix", False
+    if system.model is not None:
+        joints = [owner for owner in owners if owner in system.model.joints]
+        where = f"joints.{joints[0]}" if joints else f"bodies.{owners[0]}"
+        is_euler = any(
+            isinstance(system.model.joints[joint], el.Ball | el.Free)
+            and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
+            for joint in joints
+        )
     if len(names) == 1:
         remedy = "no mass or inertia moves along it; give the body some, or remove the joint"
     elif is_euler:
         remedy = "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"
     else:
         remedy = "they move the same masses in the same way; give what is between them some, or remove one"
-    raise ModelError(
-        f"{where}: expected a regular mass matrix at the start, found a singular one, along {' and '.join(names)}; {remedy}"
-    )
+    return f"{where}: expected a regular mass matrix at the start, found a singular one, along {' and '.join(names)}; {remedy}"
+
+
+# ----------------------------------------------------------------------------------------------- mobility
+
+
+def find_mobility(system: System) -> Mobility:
+    """Degrees of freedom and redundant constraints at the start; of a model, in the coordinates of its spanning tree.
+
+    Raises
+    ------
+    ModelError
+        If the start cannot be moved onto the constraints.
+    """
+    n, k = system.dimension, system.constraint_count
+    has_loops = system.homes is None or bool(system.homes.plan.chords or (system.model and system.model.constraints))
+    if not has_loops or not k:
+        return Mobility(n - k, 0, (), False)
+    if _starts_from_tree(system):
+        return find_mobility(_tree_system(system))
+    q = _moved(system, system.initial_q, system.initial_v, 0.0, _held(system), True).q
+    G = system.constraint_jacobian(q)
+    rank, origins = _rank(system, G)
+    return Mobility(n - rank, k - rank, origins, _nearby_rank(system, q, G) > rank)
+
+
+def _rank(system: System, G: Array) -> tuple[int, tuple[str, ...]]:
+    """Rank of the constraint Jacobian, and the owners of the rows that depend on others."""
+    left, singular, _ = np.linalg.svd(G)
+    rank = int(np.sum(singular > RANK * singular.max(initial=0.0)))
+    rows = np.flatnonzero(np.abs(left[:, rank:]).max(axis=1, initial=0.0) > 1e-6)
+    return rank, tuple(dict.fromkeys(_owner(system, int(i)) for i in rows))
+
+
+def _nearby_rank(system: System, q: Array, G: Array) -> int:
+    """Largest rank of the constraint Jacobian at some positions near q on the constraints."""
+    random, largest = np.random.default_rng(0), 0
+    _, singular, right = np.linalg.svd(G)
+    free = right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :]
+    for _ in range(3):
+        away = q + 1e-3 * random.standard_normal(len(free)) @ free if len(free) else q
+        try:
+            near = _project_position(system, away, 0.0, np.zeros(system.dimension, bool))
+        except ModelError:
+            continue
+        largest = max(largest, _rank(system, system.constraint_jacobian(near))[0])
+    return largest

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.dual import compile_functions
+from mbvi.system.elimination import dense, elimination
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -187,12 +188,9 @@ def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], output
     lines += [f"    {symbol} = {code(expression.xreplace(local))}" for symbol, expression in shared]
     items = iter(reduced)
     for key, matrix in outputs.items():
-        is_vector = key in ("p", "f", "g", "g_t")
-        for i in range(matrix.shape[0]):
-            for j in range(matrix.shape[1]):
-                place = f"{i}" if is_vector else f"{i}, {j}"
-                operator = "+=" if key[0] == "+" else "="
-                lines.append(f"    {key.lstrip('+')}[{place}] {operator} {code(next(items).xreplace(local))}")
+        operator = "+=" if key[0] == "+" else "="
+        for i in range(len(matrix)):
+            lines.append(f"    {key.lstrip('+')}[{i}] {operator} {code(next(items).xreplace(local))}")
     lines.append(f"    return float({'0.0' if result is None else code(next(items).xreplace(local))})")
     space: dict[str, Any] = {"math": __import__("math")}
     exec("\n".join(lines), space)  # the text is printed from the expression trees above, never read from a file
@@ -292,11 +290,17 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
     def empty(width: int, dtype: Any) -> Array:
         return np.zeros((0, width), dtype)
 
+    entries = [(i, j) for i in range(k) for j in range(n)]
+    blocks = elimination([dense(n, k)], [], entries)
+    places = blocks.pop("entry_places")
+    rows = np.zeros((k, 7), np.int64)
+    rows[:, layout.FIRST_ENTRY], rows[:, layout.ENTRIES] = n * np.arange(k), n
     fields = dict.fromkeys(("gradient", "hessian", "potential", "constraint", "curvature", "force"), 0) | functions
     return layout.System(
         n=n,
         k=k,
         is_tree=0,
+        is_geometric=0,
         gravity=np.zeros(3),
         links=empty(4, np.int64),
         geometry=empty(24, float),
@@ -307,7 +311,13 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
         time_functions=empty(3, np.int64),
         operations=np.zeros(0, np.int64),
         numbers=np.zeros(0),
-        constraints=empty(2, np.int64),
+        constraints=rows,
+        constraint_data=np.zeros((k, 13)),
+        entries=np.array([[j, -1, *place] for (_, j), place in zip(entries, places, strict=True)], np.int64).reshape(
+            -1, 4
+        ),
+        signs=np.ones(len(entries)),
+        **blocks,
         **fields,
     )
 
@@ -322,8 +332,8 @@ def _system(
         if array.shape != (n,):
             raise ModelError(f"{what}: expected {n} numbers, found an array of shape {array.shape}")
         states.append(array)
-    units = [""] * n
-    return System(name, arrays, tuple(coordinate_names), units, states[0], states[1], is_conservative)
+    names = [f"g{i}" for i in range(arrays.k)]
+    return System(name, arrays, tuple(coordinate_names), [""] * n, states[0], states[1], is_conservative, names)
 
 
 def _check_functions(system: System) -> None:

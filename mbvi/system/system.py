@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,19 +13,16 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.constraints import add_curvature, fill_constraints
+from mbvi.kernels.constraints import fill_constraints
 from mbvi.model.elements import Model
+from mbvi.system.start import Homes
+from mbvi.system.tables import BodyFrame
+
+if TYPE_CHECKING:
+    from mbvi.system.initial import Mobility
 
 Array = np.ndarray
 TIME_DIFFERENCE = 1e-5  # [s]
-
-
-class BodyFrame(NamedTuple):
-    """Where a body's frame lies: on a link (−1: the world), at a rotation (3, 3) and a place (3,) [m] in its frame."""
-
-    link: int
-    rotation: Array
-    place: Array
 
 
 class System:
@@ -41,8 +39,12 @@ class System:
         Initial coordinates and velocities.
     is_conservative : bool
         Whether all forces derive from a potential that does not depend on time.
+    constraint_names : tuple of str
+        Of every constraint g_i: that of its joint, element or coordinates, and a short one.
     model : Model or None
         The model it was assembled from.
+    homes : Homes or None
+        Where the coordinates of an assembled system come from.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class System:
         initial_q: Array,
         initial_v: Array,
         is_conservative: bool,
+        constraint_names: Sequence[str],
         model: Model | None = None,
         frames: dict[str, BodyFrame] | None = None,
+        homes: Homes | None = None,
     ) -> None:
         self.name = name
         self.arrays = arrays
@@ -64,8 +68,10 @@ class System:
         self.initial_q = initial_q
         self.initial_v = initial_v
         self.is_conservative = is_conservative
+        self.constraint_names = tuple(constraint_names)
         self.model = model
         self.frames = frames or {}
+        self.homes = homes
         self._local = threading.local()
 
     def __repr__(self) -> str:
@@ -84,11 +90,23 @@ class System:
         return self.arrays.k
 
     @property
+    def is_driven(self) -> bool:
+        """Whether constraints prescribe motions as functions of time; of an assembled system."""
+        arrays = self.arrays
+        functions = arrays.constraints[arrays.constraints[:, layout.ARGUMENT] < 0, layout.FUNCTION]
+        return bool(np.any(arrays.time_functions[functions[functions >= 0], 0] != layout.CONSTANT))
+
+    @property
     def degrees_of_freedom(self) -> int:
         """Coordinates less independent constraints, at the initial state."""
-        if not self.constraint_count:
-            return self.dimension
-        return self.dimension - int(np.linalg.matrix_rank(self.constraint_jacobian(self.initial_q)))
+        return self.mobility.degrees_of_freedom
+
+    @cached_property
+    def mobility(self) -> Mobility:
+        """Degrees of freedom, redundant constraints and where they come from, at the initial state moved onto the constraints."""
+        from mbvi.system.initial import find_mobility
+
+        return find_mobility(self)
 
     @property
     def work(self) -> kernels.Work:
@@ -119,9 +137,21 @@ class System:
 
     def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Mass matrix M(q), (n, n) [kg, kg m or kg m²]."""
-        M = np.zeros((self.dimension, self.dimension))
+        M = np.zeros(self.arrays.second_size)
         kernels.fill_mass_matrix(M, self.arrays, self.work, float(t), self._vector(q, "q"))
-        return M
+        return self._dense(M)
+
+    def _dense(self, stored: Array) -> Array:
+        """A matrix (n, n) of the stored blocks of second derivatives."""
+        arrays, full = self.arrays, np.zeros((self.dimension, self.dimension))
+        for row, column, place, *_ in arrays.blocks:
+            of_row, of_column = (
+                arrays.members[node[layout.FIRST_MEMBER] : node[layout.FIRST_MEMBER] + node[layout.NODE_COORDINATES]]
+                for node in (arrays.nodes[row], arrays.nodes[column])
+            )
+            size = len(of_row), len(of_column)
+            full[np.ix_(of_row, of_column)] = stored[place : place + size[0] * size[1]].reshape(size)
+        return full
 
     def potential(self, q: ArrayLike, t: float = 0.0) -> float:
         """Potential energy V(q) of gravity, springs and constant forces [J]."""
@@ -140,10 +170,9 @@ class System:
 
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array, Array, Array]:
         """∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q of p and f as `gradient` gives them, (n, n) each."""
-        n = self.dimension
-        out = tuple(np.zeros((n, n)) for _ in range(4))
+        out = tuple(np.zeros(self.arrays.second_size) for _ in range(4))
         kernels.fill_hessian(*out, self.arrays, self.work, float(t), self._vector(q, "q"), self._vector(v, "v"))
-        return out  # type: ignore[return-value]
+        return tuple(map(self._dense, out))  # type: ignore[return-value]
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
         """Kinetic energy 1/2 vᵀ M(q) v [J]."""
@@ -200,44 +229,56 @@ class System:
         return self._constraints(q, t)[1]
 
     def _constraints(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
-        k = self.constraint_count
-        g, G, g_t = np.zeros(k), np.zeros((k, self.dimension)), np.zeros(k)
-        fill_constraints(g, G, g_t, self.arrays, float(t), self._vector(q, "q"))
+        g, G, g_t = self._constraint_entries(q, t)
+        full = np.zeros((self.constraint_count, self.dimension))
+        rows = np.repeat(np.arange(self.constraint_count), self.arrays.constraints[:, layout.ENTRIES])
+        np.add.at(full, (rows, self.arrays.entries[:, layout.COORDINATE]), G)
+        return g, full, g_t
+
+    def _constraint_entries(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
+        """g, the entries of G, and ∂g/∂t."""
+        g, g_t = np.zeros(self.constraint_count), np.zeros(self.constraint_count)
+        G = np.zeros(len(self.arrays.entries))
+        fill_constraints(g, G, g_t, self.arrays, self.work, float(t), self._vector(q, "q"))
         return g, G, g_t
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
-        """Acceleration (n,) by the Euler–Lagrange equations.
+        """Acceleration (n,) by the Euler–Lagrange equations, see `accelerations_and_multipliers`."""
+        return self.accelerations_and_multipliers(np.array([t]), np.atleast_2d(q), np.atleast_2d(v))[0][0]
 
-        M a + Gᵀ λ = f − (∂p/∂q) v,  G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t². Derivatives of constraints with respect to
+    def accelerations_and_multipliers(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
+        """Accelerations (states, n) and multipliers (states, k) of many states, by the Euler–Lagrange equations.
+
+        M a − Gᵀ λ = f − (∂p/∂q) v,  G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t². Derivatives of constraints with respect to
         time are differences, exact to about 1e-10.
 
         Raises
         ------
         ModelError
-            If the mass matrix is singular there.
+            If the equations are singular at one of them.
         """
+        t, q, v = self._times(t, q), self._states(q, "q"), self._states(v, "v")
         n, k = self.dimension, self.constraint_count
-        q, v = self._vector(q, "q"), self._vector(v, "v")
-        _, f = self.gradient(q, v, t)
-        M, Lvq, _, _ = self.second_derivatives(q, v, t)
-        matrix, right = np.zeros((n + k, n + k)), np.zeros(n + k)
-        matrix[:n, :n] = M
-        right[:n] = f - Lvq @ v
-        if k:
-            G = self.constraint_jacobian(q, t)
-            matrix[:n, n:], matrix[n:, :n] = G.T, G
-            for i in range(k):
-                curvature = np.zeros((n, n))
-                add_curvature(curvature, self.arrays, float(t), q, np.eye(k)[i])
-                right[n + i] = -v @ curvature @ v
-            (_, G_after, rate_after), (_, G_before, rate_before) = (
-                self._constraints(q, t + sign * TIME_DIFFERENCE) for sign in (1.0, -1.0)
-            )
-            right[n:] -= (2.0 * (G_after - G_before) @ v + rate_after - rate_before) / (2.0 * TIME_DIFFERENCE)
-        try:
-            return np.linalg.solve(matrix, right)[:n]
-        except np.linalg.LinAlgError:
-            raise ModelError(f"the mass matrix of {self.name!r} is singular at q = {q}") from None
+        a, lam = np.zeros((len(q), n)), np.zeros((len(q), k))
+        for i in range(len(q)):
+            self._vector(q[i], "q"), self._vector(v[i], "v")
+            rate = self._constraint_rate(t[i], q[i], v[i])
+            if not kernels.solve_acceleration(self.arrays, self.work, t[i], q[i], v[i], rate):
+                raise ModelError(f"the equations of motion of {self.name!r} are singular at t = {t[i]:g}, q = {q[i]}")
+            a[i], lam[i] = self.work.solution[:n], -self.work.solution[n:]
+        return a, lam
+
+    def _constraint_rate(self, t: float, q: Array, v: Array) -> Array:
+        """2 (∂G/∂t) v + ∂²g/∂t²; zero unless a constraint depends on time."""
+        if self.is_conservative or not self.constraint_count:
+            return np.zeros(self.constraint_count)
+        (_, G_after, rate_after), (_, G_before, rate_before) = (
+            self._constraint_entries(q, t + sign * TIME_DIFFERENCE) for sign in (1.0, -1.0)
+        )
+        counts = self.arrays.constraints[:, layout.ENTRIES]
+        along = (G_after - G_before) * v[self.arrays.entries[:, layout.COORDINATE]]
+        sums = np.add.reduceat(along, np.cumsum([0, *counts])[:-1]) if len(along) else np.zeros(len(counts))
+        return (2.0 * sums + rate_after - rate_before) / (2.0 * TIME_DIFFERENCE)
 
     def poses(self, body: str, q: Array) -> tuple[Array, Array]:
         """Places (states, 3) [m] of a body's origin and rotations (states, 3, 3), body to world, for q (states, n)."""

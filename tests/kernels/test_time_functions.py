@@ -1,4 +1,6 @@
-"""Functions of time: programs against Python, tables against a slow formula of the partition of unity."""
+"""Functions of time and their derivatives: programs against Python and mpmath, tables against a slow formula of the
+partition of unity.
+"""
 
 import math
 
@@ -9,20 +11,32 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 import mbvi
+from mbvi.kernels.functions import EDGE, OPERATIONS, STACK_SIZE, function_of
+from mbvi.model.expressions import postfix
+from mbvi.system.tables import Tables
 
 TIMES = (0.0, 0.3, 1.0, 1.2, 2.0, 3.5)
 VALUES = (1.0, -0.5, 2.0, 2.5, -1.0, 0.5)
 
 
+def jets(function, times):
+    """Rows (f, f′, f″) of a number, an expression or a table."""
+    tables = Tables()
+    tables.add_function(7.0)  # no function under test is the first
+    index = tables.add_function(postfix(function, {}) if isinstance(function, str) else function)
+    functions, operations = np.array(tables.time_functions, np.int64), np.array(tables.operations, np.int64)
+    numbers, stack = np.array(tables.numbers, np.float64), np.full((STACK_SIZE, 3), np.nan)
+    return np.array([function_of(functions, operations, numbers, stack, index, float(t)) for t in times])
+
+
 def values(function, times):
-    """A function of time, as the force on a mass on a rail."""
-    rail = mbvi.Prismatic(parent="world", child="mass", axis=(1, 0, 0))
-    force = mbvi.JointForce(joint="rail", value=function)
-    model = mbvi.Model(
-        name="rail", gravity=(0, 0, 0), bodies={"mass": mbvi.Body(mass=1)}, joints={"rail": rail}, forces={"f": force}
-    )
-    system = mbvi.assemble(model)
-    return np.array([system.gradient([0.0], [0.0], t)[1][0] for t in times])
+    return jets(function, times)[:, 0]
+
+
+def expected_jet(function, t):
+    """f, f′ and f″ of a function of multiple-precision numbers."""
+    with mp.workdps(40):
+        return [float(mp.diff(function, mpf(t), order)) for order in range(3)]
 
 
 def table(times=TIMES, values=VALUES):
@@ -44,11 +58,8 @@ def partition_of_unity(times, values, x):
     """Σ w_i f_i with w_i = r_{i−1} − r_i; lines at the ends and parabolas between."""
     points = [(mpf(a), mpf(b)) for a, b in zip(times, values, strict=True)]
     m = len(points)
-    x = mpf(x)
     steps = [mpf(1), *(r((x - points[i][0]) / (points[i + 1][0] - points[i][0])) for i in range(m - 1)), mpf(0)]
-    return float(
-        sum((steps[i] - steps[i + 1]) * lagrange(points[max(i - 1, 0) : min(i + 1, m - 1) + 1], x) for i in range(m))
-    )
+    return sum((steps[i] - steps[i + 1]) * lagrange(points[max(i - 1, 0) : min(i + 1, m - 1) + 1], x) for i in range(m))
 
 
 def test_table_takes_its_values_at_its_times():
@@ -57,10 +68,20 @@ def test_table_takes_its_values_at_its_times():
 
 @pytest.mark.parametrize("count", [2, 3, 6])
 def test_table_is_the_partition_of_unity(count):
-    times = np.linspace(-0.4, 4.0, 89)
-    found = values(table(TIMES[:count], VALUES[:count]), times)
-    expected = [partition_of_unity(TIMES[:count], VALUES[:count], t) for t in times]
-    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+    times, points = np.linspace(-0.4, 4.0, 89), (TIMES[:count], VALUES[:count])
+    found = jets(table(*points), times)
+    expected = np.array([expected_jet(lambda x: partition_of_unity(*points, x), t) for t in times])
+    for order in range(3):
+        scale = max(1.0, np.max(np.abs(expected[:, order])))
+        np.testing.assert_allclose(found[:, order], expected[:, order], rtol=1e-13, atol=1e-13 * scale)
+
+
+@pytest.mark.parametrize("z", [5e-324, 1e-200, 1e-9, 0.999 * EDGE, 1.001 * EDGE, 0.01, 0.5])
+def test_table_is_smooth_where_its_blend_ends(z):
+    points = ((0.0, 1.0, 2.0), (1.0, 0.0, 3.0))
+    for t in (z, 1.0 - z, 1.0 + z, 2.0 - z):
+        expected = expected_jet(lambda x: partition_of_unity(*points, x), t)
+        np.testing.assert_allclose(jets(table(*points), [t])[0], expected, rtol=1e-13, atol=1e-13)
 
 
 def test_table_reproduces_a_parabola():
@@ -69,24 +90,73 @@ def test_table_reproduces_a_parabola():
     def parabola(t):
         return 3.0 - t + 2.0 * t**2
 
-    found = values(table(TIMES, [parabola(t) for t in TIMES]), times)
-    np.testing.assert_allclose(found, parabola(times), rtol=1e-13)
-
-
-def test_table_is_smooth_across_its_times():
-    """Near a node the blend leaves its ends by exp(−p/z): all that is left is the parabola of the node's neighbours."""
-    node = TIMES[2]
-    times = node + 5e-4 * np.arange(-6, 7)  # z < 0.015, exp(−p/z) < 1e-23
-    local = [lagrange([(mpf(x), mpf(y)) for x, y in zip(TIMES[1:4], VALUES[1:4], strict=True)], t) for t in times]
-    np.testing.assert_allclose(values(table(), times), np.array(local, dtype=float), rtol=1e-14)
+    found = jets(table(TIMES, [parabola(t) for t in TIMES]), times)
+    expected = np.stack([parabola(times), 4.0 * times - 1.0, 0.0 * times + 4.0], axis=-1)
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
 numbers = st.floats(0.1, 3.0).map(lambda x: f"{x:.3f}")
 leaves = st.one_of(numbers, st.just("t"), st.just("pi"))
-FUNCTIONS = {
-    name: getattr(math, name) for name in "sin cos tan atan sinh cosh tanh exp asin acos log sqrt atan2".split()
-}
-FUNCTIONS |= {"abs": abs, "min": min, "max": max, "pi": math.pi, "e": math.e}
+NAMES = "sin cos tan atan sinh cosh tanh exp asin acos log sqrt atan2".split()
+FUNCTIONS = {name: getattr(math, name) for name in NAMES} | {"pi": math.pi, "e": math.e}
+EXACT = {name: getattr(mp, name) for name in NAMES} | {"pi": mpf(math.pi), "e": mpf(math.e)}
+for functions in (FUNCTIONS, EXACT):
+    functions |= {"abs": abs, "min": min, "max": max, "__builtins__": {}}
+
+
+def exact(text):
+    """The function of multiple-precision numbers that a text made here spells out."""
+    return lambda t: eval(text, EXACT, {"t": t})
+
+
+SINGLE = {
+    "push": "3.5 + 0*t", "t": "t", "+": "t**2 + 1/t", "-": "t**2 - 1/t", "*": "sin(t) * exp(t)", "/": "sin(t) / exp(t)",
+    "**": "(1 + t**2) ** sin(t)", "neg": "-(t**2)", "sin": "sin(t**2)", "cos": "cos(t**2)", "tan": "tan(t**2)",
+    "asin": "asin(t**2/2)", "acos": "acos(t**2/2)", "atan": "atan(t**2)", "atan2": "atan2(sin(3*t), cos(2*t))",
+    "sinh": "sinh(t**2)", "cosh": "cosh(t**2)", "tanh": "tanh(t**2)", "exp": "exp(t**2)", "log": "log(t**2)",
+    "sqrt": "sqrt(1 + t**3)", "abs": "abs(t**3)", "min": "min(t**2, sin(3*t))", "max": "max(t**2, sin(3*t))",
+}  # fmt: skip
+POWERS = ("t**0", "t**1", "t**2", "t**3", "t**7", "t**(-1)", "t**(-2)", "(t - 3)**2", "(t - 3)**3", "(t - 3)**(-2)")
+ROOTS = ("(2 + t)**0.5", "(2 + t)**1.5", "(2 + t)**(-0.7)", "2**t", "(2 + t)**t", "(2 + t)**(t**2)")
+
+
+def test_every_operation_is_tested():
+    assert tuple(SINGLE) == OPERATIONS
+
+
+@pytest.mark.parametrize("text", [*SINGLE.values(), *POWERS, *ROOTS])
+def test_derivatives_of_an_operation(text):
+    times = [-0.93, -0.35, 0.21, 0.87, 1.12]
+    expected = [expected_jet(exact(text), t) for t in times]
+    np.testing.assert_allclose(jets(text, times), expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("text", "t", "expected"),
+    [
+        ("t**0", 0.0, [1, 0, 0]),
+        ("t**1", 0.0, [0, 1, 0]),
+        ("t**2", 0.0, [0, 0, 2]),
+        ("t**3", 0.0, [0, 0, 0]),
+        ("t**1.5", 0.0, [0, 0, math.inf]),
+        ("(t**2)**2", 0.0, [0, 0, 0]),
+        ("sqrt(max(t, 0))", -1.0, [0, 0, 0]),
+        ("max(t, 0)**0.5", -1.0, [0, 0, 0]),
+        ("asin(min(t, 1))", 2.0, [math.pi / 2, 0, 0]),
+        ("acos(min(t, 1))", 2.0, [0, 0, 0]),
+        ("abs(t)", 0.0, [0, 1, 0]),
+        ("min(t, 1)", 1.0, [1, 1, 0]),
+        ("max(t, 1)", 1.0, [1, 1, 0]),
+        ("t**(t - t + 2)", -3.0, [9, -6, 2]),
+    ],
+)
+def test_derivatives_at_the_ends_of_an_operation(text, t, expected):
+    np.testing.assert_allclose(jets(text, [t])[0], expected, rtol=1e-15)
+
+
+def test_constants_have_no_derivatives():
+    np.testing.assert_array_equal(jets(-2.5, [0.0, 1.0]), [[-2.5, 0, 0]] * 2)
+    np.testing.assert_array_equal(jets("sqrt(6.25)", [0.0]), [[2.5, 0, 0]])
 
 
 def larger(inner):
@@ -100,21 +170,37 @@ def larger(inner):
     return st.one_of(unary, binary, function)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(text=st.recursive(leaves, larger, max_leaves=10), t=st.floats(-2.0, 2.0).map(lambda x: round(x, 3)))
 def test_programs_are_like_python(text, t):
     try:
-        expected = eval(text, {"__builtins__": {}}, {**FUNCTIONS, "t": t})  # the text is made above
+        expected = eval(text, FUNCTIONS, {"t": t})  # the text is made above
     except (ArithmeticError, ValueError):
         assume(False)
     assume(isinstance(expected, float) and math.isfinite(expected))
     try:
-        (found,) = values(text, [t])
+        (found,) = jets(text, [t])
     except mbvi.ModelError:  # a part without t that has no value, in Python too; or one that is beyond floats
         assume(False)
-    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert found[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    if abs(t) > 0.01:  # away from the kinks and ends of |t|, sqrt(t) …
+        exact_jet = expected_jet(exact(text), t)
+        size = max(1.0, *map(abs, exact_jet))
+        if size < 1e4:
+            np.testing.assert_allclose(found, exact_jet, rtol=0, atol=1e-13 * size**2)
 
 
 def test_programs_without_a_real_value_are_not_a_number():
-    found = values("sqrt(t) + log(t) * asin(2 + t)", [-1.5])
-    assert np.isnan(found).all()
+    assert np.isnan(jets("sqrt(t) + log(t) * asin(2 + t)", [-1.5])).all()
+
+
+@pytest.mark.parametrize("function", [2.5, "sin(2*t) + t**2", table()])
+def test_a_force_is_its_function_of_time(function):
+    rail = mbvi.Prismatic(parent="world", child="mass", axis=(1, 0, 0))
+    force = mbvi.JointForce(joint="rail", value=function)
+    model = mbvi.Model(
+        name="rail", gravity=(0, 0, 0), bodies={"mass": mbvi.Body(mass=1)}, joints={"rail": rail}, forces={"f": force}
+    )
+    system, times = mbvi.assemble(model), (-1.0, 0.3, 0.7, 5.0)
+    found = [system.gradient([0.0], [0.0], t)[1][0] for t in times]
+    np.testing.assert_allclose(found, values(function, times), rtol=1e-15)

@@ -48,6 +48,17 @@ EULER = "'quaternion', 'xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', '
 FORCE = {"type": "force", "body": "rod", "vector": [0, 0, 1]}
 SPRING = {"type": "spring", "body_a": "world", "body_b": "rod", "stiffness": 1}
 ON_HUB = {"type": "joint_spring", "joint": "hub", "stiffness": 1}
+KNOWN_CONSTRAINTS = (
+    "distance, coincident_points, coincident_frames, point_on_line, point_on_plane, point_on_curve, coupling, "
+    "prescribed_coordinate, prescribed_point"
+)
+ENDS = {"body_a": "world", "body_b": "rod"}
+DISTANCE = {"type": "distance", **ENDS, "length": 1}
+CURVE = {"type": "point_on_curve", "body_b": "rod", "point_b": "tip", "curve": ["s", "s**2", 0]}
+GEAR = {"type": "coupling", "joint_a": "crank", "joint_b": "slide", "ratio": 2}
+SLIDE = {"type": "prismatic", "parent": "rod", "child": "top", "axis": [0, 0, 1]}
+CRANK = {"type": "prescribed_coordinate", "joint": "crank", "value": "t"}
+POINT = {"type": "prescribed_point", "body": "rod", "point": "tip", "position": ["t", 0, 0]}
 UNIT = "expected a unit quaternion (w, x, y, z), found"
 MESSAGES = [
     # wrong types
@@ -120,7 +131,7 @@ MESSAGES = [
     (
         {"joints__revolute": {"type": "ball", "parent": "rod", "child": "top", "axis": [0, 0, 1]}},
         "joints.revolute.axis: expected a known key, found 'axis'; "
-        "known: type, parent, child, position, orientation, offset, coordinates",
+        "known: type, parent, child, position, orientation, offset, cut, coordinates",
     ),
     # unknown names
     ({"joints__hub__child": "topp"}, "joints.hub.child: expected a body or world, found 'topp'; did you mean 'top'?"),
@@ -189,7 +200,7 @@ MESSAGES = [
     (
         {"simulation__step": "t"},
         "simulation.step: expected a parameter or a constant, found 't' in 't'; "
-        "only values of forces may depend on the time t",
+        "only values of forces and constraints may depend on the time t",
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, "sin(tt)", 0]}},
@@ -304,7 +315,7 @@ MESSAGES = [
     (
         {"forces__f": {**ON_HUB, "coordinate": "qx"}},
         "forces.f.coordinate: expected an angle or a displacement, found the quaternion of joint 'hub'; "
-        "give the joint Euler coordinates, as coordinates: xyz, or use a torque or a spring",
+        "give the joint Euler coordinates, as coordinates: xyz",
     ),
     (
         {"forces__f": {**ON_HUB, "joint": "crank", "coordinate": "angel"}},
@@ -313,6 +324,148 @@ MESSAGES = [
     (
         {"forces__f": ON_HUB, "joints__hub": {"type": "weld", "parent": "rod", "child": "top"}},
         "forces.f.joint: expected a joint that moves, found 'hub', a weld",
+    ),
+    # formulation and how to start
+    ({"formulation": "treee"}, "formulation: expected 'tree' or 'embedding', found 'treee'"),
+    ({"joints__crank__cut": "yes"}, "joints.crank.cut: expected true or false, found 'yes'"),
+    ({"initial__crank": {"hold": 1}}, "initial.crank.hold: expected true or false, found 1"),
+    ({"simulation__project": "no"}, "simulation.project: expected true or false, found 'no'"),
+    # constraints
+    (
+        {"constraints__c": {"type": "distanc"}},
+        "constraints.c.type: expected a known type, found 'distanc'; did you mean 'distance'?",
+    ),
+    (
+        {"constraints__c": {}},
+        f"constraints.c.type: expected a known type, found nothing; add the key 'type'; known: {KNOWN_CONSTRAINTS}",
+    ),
+    (
+        {"constraints__c": {**DISTANCE, "lenght": 1}},
+        "constraints.c.lenght: expected a known key, found 'lenght'; did you mean 'length'?",
+    ),
+    (
+        {"constraints__c": {"type": "distance", **ENDS}},
+        "constraints.c.length: expected a value, found nothing; add the key 'length'",
+    ),
+    (
+        {"constraints__c": {**DISTANCE, "length": "1-1"}},
+        "constraints.c.length: expected a length greater than 0, found 0; or use coincident_points",
+    ),
+    (
+        {"constraints__c": {**DISTANCE, "length": {"times": [0, 1], "values": [1, -1]}}},
+        "constraints.c.length: expected a length greater than 0, found -1; or use coincident_points",
+    ),
+    (
+        {"constraints__c": {**DISTANCE, "body_b": "world"}},
+        "constraints.c.body_b: expected two different bodies, found 'world' twice; choose another body",
+    ),
+    (
+        {"constraints__c": {**DISTANCE, "body_b": "rodd"}},
+        "constraints.c.body_b: expected a body or world, found 'rodd'; did you mean 'rod'?",
+    ),
+    (
+        {"constraints__c": {**DISTANCE, "point_b": "tipp"}},
+        "constraints.c.point_b: expected 3 numbers or a point of 'rod', found 'tipp'; did you mean 'tip'?",
+    ),
+    (
+        {"constraints__c": {"type": "coincident_points", **ENDS, "point_a": [0, 0]}},
+        "constraints.c.point_a: expected 3 numbers or the name of a point, found [0, 0]",
+    ),
+    (
+        {"constraints__c": {"type": "coincident_frames", **ENDS, "orientation": [1, 1, 0, 0]}},
+        f"constraints.c.orientation: {UNIT} [1, 1, 0, 0] of norm 1.41421; write for example [1, 0, 0, 0]",
+    ),
+    (
+        {"constraints__c": {"type": "point_on_line", **ENDS, "direction": [0, 0, 0]}},
+        "constraints.c.direction: expected a non-zero 3-vector, found [0, 0, 0]; write for example [0, 0, 1]",
+    ),
+    (
+        {"constraints__c": {"type": "point_on_plane", **ENDS, "normal": [0, 0, 0]}},
+        "constraints.c.normal: expected a non-zero 3-vector, found [0, 0, 0]; write for example [0, 0, 1]",
+    ),
+    (
+        {"constraints__c": {**CURVE, "body_b": "world", "point_b": [0, 0, 0]}},
+        "constraints.c.body_b: expected two different bodies, found 'world' twice; choose another body",
+    ),
+    (
+        {"constraints__c": {**CURVE, "curve": ["s", 0]}},
+        "constraints.c.curve: expected 3 components, each a number or an expression of s, found ['s', 0]",
+    ),
+    (
+        {"constraints__c": {**CURVE, "curve": ["s", "t", 0]}},
+        "constraints.c.curve.1: expected a parameter or a constant, found 't' in 't'; "
+        "a curve depends on its parameter s alone, not on the time t",
+    ),
+    (
+        {"constraints__c": {**CURVE, "curve": [1, "length", 0]}},
+        "constraints.c.curve: expected a curve that depends on its parameter s, found [1, 2, 0]; "
+        "write for example [cos(s), sin(s), 0], or use coincident_points",
+    ),
+    (
+        {"constraints__c": {**CURVE, "curve": [{"times": [0, 1], "values": [0, 1]}, 0, 0]}},
+        "constraints.c.curve.0: expected a number or an expression, found a mapping with the keys times, values",
+    ),
+    (
+        {"constraints__c": {**CURVE, "start": "s"}},
+        "constraints.c.start: expected a parameter or a constant, found 's' in 's'; "
+        "only curves may depend on a parameter s",
+    ),
+    (
+        {"constraints__c": {**GEAR, "joint_b": "crank"}},
+        "constraints.c.joint_b: expected two different coordinates, found 'crank.angle' twice; choose another joint",
+    ),
+    (
+        {"constraints__c": {**GEAR, "ratio": 0, "joint_b": "slide"}, "joints__slide": SLIDE},
+        "constraints.c.ratio: expected a ratio other than 0, found 0; "
+        "to prescribe the second coordinate use prescribed_coordinate",
+    ),
+    (
+        {"constraints__c": {**GEAR, "joint_b": "hub", "coordinate_b": "qx"}},
+        "constraints.c.coordinate_b: expected an angle or a displacement, found the quaternion of joint 'hub'; "
+        "give the joint Euler coordinates, as coordinates: xyz",
+    ),
+    (
+        {"constraints__c": {**GEAR, "joint_b": "hub"}},
+        "constraints.c.coordinate_b: expected one of the coordinates qw, qx, qy, qz of joint 'hub', found nothing; "
+        "name one",
+    ),
+    (
+        {
+            "constraints__c": {**GEAR, "joint_a": "hub", "joint_b": "crank"},
+            "joints__hub": {"type": "weld", "parent": "rod", "child": "top"},
+        },
+        "constraints.c.joint_a: expected a joint that moves, found 'hub', a weld",
+    ),
+    (
+        {"constraints__c": {**GEAR, "joint_a": "crnk", "joint_b": "crank"}},
+        "constraints.c.joint_a: expected a joint, found 'crnk'; did you mean 'crank'?",
+    ),
+    (
+        {"constraints__c": {**CRANK, "coordinate": "angel"}},
+        "constraints.c.coordinate: expected a coordinate of joint 'crank', found 'angel'; did you mean 'angle'?",
+    ),
+    (
+        {"constraints__c": {**CRANK, "value": "s"}},
+        "constraints.c.value: expected a parameter or a constant, found 's' in 's'; "
+        "only curves may depend on a parameter s",
+    ),
+    (
+        {"constraints": {"a": CRANK, "b": {**CRANK, "coordinate": "angle"}}},
+        "constraints.b: expected one constraint that prescribes it, found the coordinate 'crank.angle', which 'a' "
+        "prescribes already; remove one of them",
+    ),
+    (
+        {"constraints__c": {**POINT, "body": "world", "point": [0, 0, 0]}},
+        "constraints.c.body: expected a body, found 'world'; known: rod, top",
+    ),
+    (
+        {"constraints__c": {**POINT, "position": [0, 0]}},
+        "constraints.c.position: expected 3 components, each a number, an expression of t or a table, found [0, 0]",
+    ),
+    (
+        {"constraints": {"a": POINT, "b": {**POINT, "point": [0, 0, -2], "position": [0, 0, 0]}}},
+        "constraints.b: expected one constraint that prescribes it, found the point [0, 0, -2] of 'rod', which 'a' "
+        "prescribes already; remove one of them",
     ),
 ]
 
@@ -328,6 +481,13 @@ def test_forces_on_coordinates_that_are_no_quaternion():
     joint = {"type": "free", "parent": "world", "child": "rod"}
     model = mm.Model(**changed(joints__crank=joint, forces__f={**ON_HUB, "joint": "crank", "coordinate": "z"}))
     assert model.resolved().forces["f"].coordinate == "z"
+
+
+def test_what_is_prescribed_once():
+    joint = {"type": "free", "parent": "world", "child": "rod"}
+    x, y = ({**CRANK, "coordinate": coordinate} for coordinate in "xy")
+    constraints = {"x": x, "y": y, "tip": POINT, "origin": {**POINT, "point": [0, 0, 0]}}
+    assert len(mm.Model(**changed(joints__crank=joint, constraints=constraints)).constraints) == 4
 
 
 def test_several_problems():
@@ -403,6 +563,65 @@ def test_resolved():
     again = mm.Model(**{key: getattr(resolved, key) for key in mm.Model.model_fields})
     assert again.resolved() == resolved
     assert model.joints["crank"].axis == (0.0, "3*length", 0.0)
+
+
+def test_resolved_constraints():
+    table = {"times": [0, 1], "values": [1, "length"]}
+    model = mm.Model(
+        **changed(
+            joints__slide=SLIDE,
+            constraints={
+                "rod": {**DISTANCE, "point_b": "tip", "length": "length + t"},
+                "rope": {**DISTANCE, "length": table},
+                "frames": {"type": "coincident_frames", **ENDS, "orientation": [0, 0, "180 deg"]},
+                "line": {"type": "point_on_line", **ENDS, "direction": [0, 0, "-length"]},
+                "plane": {"type": "point_on_plane", **ENDS, "normal": ["length", 0, 0]},
+                "curve": {**CURVE, "curve": ["length*s", "s/s", "length"], "start": "length"},
+                "gear": {**GEAR, "ratio": "1/length"},
+                "motor": {**CRANK, "value": "length*t"},
+                "hand": {**POINT, "position": ["t", table, "length"]},
+            },
+        )
+    )
+    found = model.resolved().constraints
+    assert (found["rod"].point_b, found["rod"].length) == ((0.0, 0.0, -2.0), (2.0, "t", "+"))
+    assert found["rope"].length == mm.Table(times=(0, 1), values=(1, 2))
+    assert found["frames"].orientation == pytest.approx((0, 0, 0, 1), abs=1e-15)
+    assert (found["line"].direction, found["plane"].normal) == ((0.0, 0.0, -1.0), (1.0, 0.0, 0.0))
+    assert found["curve"].curve == ((2.0, "t", "*"), ("t", "t", "/"), 2.0)
+    assert (found["curve"].body_a, found["curve"].start) == ("world", 2.0)
+    assert (found["gear"].coordinate_a, found["gear"].coordinate_b) == ("angle", "displacement")
+    assert (found["gear"].ratio, found["gear"].offset) == (0.5, 0.0)
+    assert (found["motor"].coordinate, found["motor"].value) == ("angle", (2.0, "t", "*"))
+    assert found["hand"].position == (("t",), mm.Table(times=(0, 1), values=(1, 2)), 2.0)
+    again = mm.Model(**dict(model.resolved()))
+    assert again.resolved() == model.resolved()
+
+
+def test_defaults():
+    model = mm.Model(**changed(initial__crank={"position": 1}))
+    assert (model.formulation, model.simulation.project, model.initial["crank"].hold) == ("tree", True, False)
+    assert model.constraints == {}
+    assert model.joints["crank"].cut is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        (mm.Weld, 6),
+        (mm.Revolute, 5),
+        (mm.Prismatic, 5),
+        (mm.Screw, 5),
+        (mm.Cylindrical, 4),
+        (mm.Universal, 4),
+        (mm.Planar, 3),
+        (mm.Ball, 3),
+        (mm.Free, 0),
+    ],
+)
+def test_constraints_of_a_joint_are_the_freedoms_it_takes(kind, count):
+    assert kind.constraint_count == count
+    assert kind in (mm.Ball, mm.Free) or 6 - len(kind.fixed_names) == count
 
 
 def test_x_axis_of_a_planar_joint():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbvi.errors import ModelError
-from mbvi.kernels.forces import STACK_SIZE
+from mbvi.kernels.functions import STACK_SIZE
 from mbvi.model.expressions import BINARY, MAX_STACK, OPERATORS, UNARY, evaluate, infix, postfix, resolve_parameters
 
 
@@ -74,7 +74,12 @@ SYNTAX = "write for example 'pi/3', '2*length' or '60 deg' (units: deg, rad, rpm
         ),
         (
             "2*t",
-            "expected a parameter or a constant, found 't' in '2*t'; only values of forces may depend on the time t",
+            "expected a parameter or a constant, found 't' in '2*t'; only values of forces and constraints may depend on "
+            "the time t",
+        ),
+        (
+            "2*s",
+            "expected a parameter or a constant, found 's' in '2*s'; only curves may depend on a parameter s",
         ),
         ("2*sin", "expected a parameter or a constant, found 'sin' in '2*sin'; write sin(…)"),
         ("sine(1)", "expected a known function, found 'sine' in 'sine(1)'; did you mean 'sin'?"),
@@ -149,6 +154,20 @@ def test_deep_nesting_is_an_error_and_not_a_crash(text):
 )
 def test_postfix(text, program):
     assert postfix(text, {"a": 2.0}) == program
+
+
+def test_postfix_of_another_variable():
+    program = postfix("a*cos(s)", {"a": 2.0}, "s")
+    assert program == (2.0, "t", "cos", "*")
+    assert infix(program, "s") == "(2.0 * cos(s))"
+    with pytest.raises(ModelError) as caught:
+        postfix("s*t", {}, "s")
+    assert str(caught.value) == (
+        "expected a parameter or a constant, found 't' in 's*t'; a curve depends on its parameter s alone, not on the "
+        "time t"
+    )
+    with pytest.raises(ModelError, match="found 's' in 's\\*t'; only curves may depend on a parameter s"):
+        postfix("s*t", {})
 
 
 def test_constant_part_of_a_time_function_is_checked():

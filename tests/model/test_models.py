@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import mbvi.model as mm
+from mbvi.model.shapes import rotation_matrix
 
 FOLDER = Path(__file__).parents[2] / "models"
 FILES = sorted(FOLDER.glob("*.yaml"))
@@ -23,6 +24,13 @@ NAMES = {
     "gantry_crane",
     "gyroscope",
     "spring_damper",
+    "four_bar",
+    "slider_crank",
+    "bricard",
+    "n_four_bars",
+    "stewart_platform",
+    "necklace_50",
+    "rope_1000",
 }
 
 
@@ -39,7 +47,7 @@ def test_model(path):
     model = mm.load(path)
     assert model.description
     assert mm.from_yaml(mm.to_yaml(model)) == model
-    assert len(mm.spanning_tree(model)) == len(model.bodies)
+    assert len(mm.plan(model).branches) == len(model.bodies)
     total = sum(mm.mass_properties(body, model.folder).mass for body in model.resolved().bodies.values())
     assert total > 0
     jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), mm.schema())
@@ -101,3 +109,54 @@ def test_puppet_is_symmetric():
             np.testing.assert_array_equal(left.inertia, right.inertia)
     left, right = (np.array(model.joints[f"{side} shoulder"].position) for side in ("left", "right"))
     np.testing.assert_array_equal(left * (1, -1, 1), right)
+
+
+def poses_at_zero(model):
+    """Place and rotation matrix of every body with all coordinates zero, along the spanning tree."""
+    poses = {"world": (np.zeros(3), np.eye(3))}
+    for branch in mm.plan(model).branches:
+        joint = model.joints[branch.joint]
+        place, rotation = poses[branch.inner]
+        turn = rotation_matrix(joint.orientation)
+        if branch.is_reversed:
+            rotation = rotation @ turn.T
+            at = place + poses[branch.inner][1] @ joint.offset
+            poses[branch.outer] = at - rotation @ joint.position, rotation
+        else:
+            at = place + rotation @ joint.position
+            poses[branch.outer] = at - rotation @ turn @ joint.offset, rotation @ turn
+    return poses
+
+
+@pytest.mark.parametrize("name", ["slider_crank", "bricard", "n_four_bars", "stewart_platform", "necklace_50"])
+def test_loops_are_closed_at_zero_coordinates(name):
+    model = resolved(name)
+    poses, chords = poses_at_zero(model), mm.plan(model).chords
+    assert chords
+    for joint in (model.joints[name] for name in chords):
+        (parent, R_parent), (child, R_child) = poses[joint.parent], poses[joint.child]
+        np.testing.assert_allclose(parent + R_parent @ joint.position, child + R_child @ joint.offset, atol=1e-14)
+        np.testing.assert_allclose(R_parent @ rotation_matrix(joint.orientation), R_child, atol=1e-13)
+
+
+def test_four_bar_is_a_crank_rocker():
+    lengths = sorted(
+        mm.load(FOLDER / "four_bar.yaml").parameters[key] for key in ("ground", "crank", "coupler", "rocker")
+    )
+    assert lengths[0] == 0.3
+    assert lengths[0] + lengths[3] < lengths[1] + lengths[2]
+
+
+def test_stewart_platform_is_upright():
+    poses = poses_at_zero(resolved("stewart_platform"))
+    place, rotation = poses["plate"]
+    np.testing.assert_allclose(place, (0, 0, 1.2), atol=1e-15)
+    np.testing.assert_allclose(rotation, np.eye(3), atol=1e-15)
+
+
+@pytest.mark.parametrize(("name", "bodies", "chords"), [("necklace_50", 50, 1), ("rope_1000", 1000, 0)])
+def test_chains_in_the_embedding(name, bodies, chords):
+    model = resolved(name)
+    plan = mm.plan(model)
+    assert (model.formulation, len(model.bodies), len(plan.chords)) == ("embedding", bodies, chords)
+    assert [branch.outer for branch in plan.branches] == list(model.bodies)

@@ -121,8 +121,10 @@ def test_start_that_is_not_finite(key, value):
 
 def test_start_off_the_constraints():
     body = systems.model("free_rigid_body")
-    assert model_error(body, initial_q=[1, 0.1, 0, 0]).startswith("initial_q: expected a position on the constraints")
-    assert model_error(body, initial_v=[0.1, 1, 0, 0]).startswith(
+    assert model_error(body, initial_q=[1, 0.1, 0, 0], project=False).startswith(
+        "initial_q: expected a position on the constraints"
+    )
+    assert model_error(body, initial_v=[0.1, 1, 0, 0], project=False).startswith(
         "initial_v: expected a velocity along the constraints"
     )
 

@@ -1,0 +1,256 @@
+"""Constraints other than joints: between two points or frames, between two coordinates, and prescribed motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mbvi.model.base import Element
+from mbvi.model.directions import direction_problems, orientation_problems, quaternion, unit
+from mbvi.model.expressions import Problem, show, wrong
+from mbvi.model.fields import (
+    BodyRef,
+    Curve,
+    Direction,
+    FrameRef,
+    JointRef,
+    Kind,
+    Orientation,
+    Place,
+    Scalar,
+    Table,
+    TimeFunction,
+    TimeVector,
+)
+from mbvi.model.forces import Between, OnJoint, same_body
+from mbvi.model.graph import WORLD
+
+
+class Distance(Between):
+    """Two points at a distance, as by a massless rod.
+
+    Parameters
+    ----------
+    length : number, str or table
+        The distance, greater than 0: a number, an expression of the time t, or a table [m].
+    """
+
+    type: Literal["distance"] = "distance"
+    length: TimeFunction
+
+    def problems(self) -> Iterator[Problem]:
+        """Two different bodies and lengths, as far as they are numbers."""
+        yield from super().problems()
+        lengths = self.length.values if isinstance(self.length, Table) else (self.length,)
+        if any(isinstance(length, float) and length <= 0 for length in lengths):
+            yield Problem(("length",), wrong("a length greater than 0", show(min(lengths)), "or use coincident_points"))
+
+
+class CoincidentPoints(Between):
+    """Two points at the same place."""
+
+    type: Literal["coincident_points"] = "coincident_points"
+
+
+class CoincidentFrames(Between):
+    """Two points at the same place, and one body turned in the frame of the other by a constant orientation.
+
+    Parameters
+    ----------
+    orientation : vector or quaternion
+        Orientation of the frame of body_b in that of body_a: rotation vector (axis times angle) [rad] or unit
+        quaternion (w, x, y, z).
+    """
+
+    type: Literal["coincident_frames"] = "coincident_frames"
+    orientation: Orientation = (0.0, 0.0, 0.0)
+
+    def problems(self) -> Iterator[Problem]:
+        """Two different bodies and a unit quaternion."""
+        yield from super().problems()
+        yield from orientation_problems(self.orientation)
+
+    def canonical(self) -> dict[str, Any]:
+        """The orientation as a unit quaternion."""
+        return {"orientation": quaternion(self.orientation)}
+
+
+class PointOnLine(Between):
+    """A point of body_b on a line of body_a, which goes through point_a.
+
+    Parameters
+    ----------
+    direction : vector
+        Direction of the line in the frame of body_a; normalised.
+    """
+
+    type: Literal["point_on_line"] = "point_on_line"
+    direction: Direction
+
+    def problems(self) -> Iterator[Problem]:
+        """Two different bodies and a direction."""
+        yield from super().problems()
+        yield from direction_problems(self.direction, "direction")
+
+    def canonical(self) -> dict[str, Any]:
+        """A unit direction."""
+        return {"direction": unit(self.direction)}
+
+
+class PointOnPlane(Between):
+    """A point of body_b on a plane of body_a, which goes through point_a.
+
+    Parameters
+    ----------
+    normal : vector
+        Direction of the plane's normal in the frame of body_a; normalised.
+    """
+
+    type: Literal["point_on_plane"] = "point_on_plane"
+    normal: Direction
+
+    def problems(self) -> Iterator[Problem]:
+        """Two different bodies and a normal."""
+        yield from super().problems()
+        yield from direction_problems(self.normal, "normal")
+
+    def canonical(self) -> dict[str, Any]:
+        """A unit normal."""
+        return {"normal": unit(self.normal)}
+
+
+class PointOnCurve(Element):
+    """A point of body_b on a curve of body_a.
+
+    Parameters
+    ----------
+    body_a : str
+        The body of the curve, or world.
+    curve : list
+        The curve's x, y and z in the frame of body_a, expressions of its parameter s [m].
+    body_b : str
+        The body of the point, or world.
+    point_b : vector or str
+        Place in its frame [m], or the name of one of its points.
+    start : number
+        The parameter s near the point at the start.
+    """
+
+    type: Literal["point_on_curve"] = "point_on_curve"
+    body_a: FrameRef = WORLD
+    curve: Curve
+    body_b: FrameRef
+    point_b: Annotated[Place, Kind("place", "body_b")] = (0.0, 0.0, 0.0)
+    start: Scalar = 0.0
+
+    def problems(self) -> Iterator[Problem]:
+        """Two different bodies and a curve that is not a point."""
+        yield from same_body(self.body_a, self.body_b)
+        if all(isinstance(component, float) for component in self.curve):
+            remedy = "write for example [cos(s), sin(s), 0], or use coincident_points"
+            yield Problem(("curve",), wrong("a curve that depends on its parameter s", show(self.curve), remedy))
+
+
+class Coupling(Element):
+    """Gears, racks, screws: coordinate_b = ratio × coordinate_a + offset.
+
+    Parameters
+    ----------
+    joint_a : str
+        The first joint.
+    coordinate_a : str
+        Short name of its coordinate, as angle; may be left out where the joint has only one.
+    joint_b : str
+        The second joint.
+    coordinate_b : str
+        Short name of its coordinate, as angle; may be left out where the joint has only one.
+    ratio : number
+        Rate of the second coordinate per rate of the first, not 0 [-, m/rad or rad/m].
+    offset : number
+        The second coordinate where the first is 0 [rad or m].
+    """
+
+    type: Literal["coupling"] = "coupling"
+    joint_a: JointRef
+    coordinate_a: Annotated[str | None, Kind("coordinate", "joint_a")] = None
+    joint_b: JointRef
+    coordinate_b: Annotated[str | None, Kind("coordinate", "joint_b")] = None
+    ratio: Scalar
+    offset: Scalar = 0.0
+
+    def problems(self) -> Iterator[Problem]:
+        """Two different coordinates and a ratio."""
+        if (self.joint_a, self.coordinate_a) == (self.joint_b, self.coordinate_b):
+            found = f"{f'{self.joint_b}.{self.coordinate_b}'!r} twice"
+            yield Problem(("joint_b",), wrong("two different coordinates", found, "choose another joint"))
+        if self.ratio == 0:
+            remedy = "to prescribe the second coordinate use prescribed_coordinate"
+            yield Problem(("ratio",), wrong("a ratio other than 0", "0", remedy))
+
+
+class PrescribedCoordinate(OnJoint):
+    """A joint coordinate that follows a function of time.
+
+    Parameters
+    ----------
+    value : number, str or table
+        The coordinate: a number, an expression of the time t, or a table [rad or m].
+    """
+
+    type: Literal["prescribed_coordinate"] = "prescribed_coordinate"
+    value: TimeFunction
+
+
+class PrescribedPoint(Element):
+    """A point of a body whose place in the world follows functions of time.
+
+    Parameters
+    ----------
+    body : str
+        The body.
+    point : vector or str
+        Place in its frame [m], or the name of one of its points.
+    position : list
+        The point's place in the world frame: three components, each a number, an expression of the time t, or a table
+        [m].
+    """
+
+    type: Literal["prescribed_point"] = "prescribed_point"
+    body: BodyRef
+    point: Annotated[Place, Kind("place", "body")] = (0.0, 0.0, 0.0)
+    position: TimeVector
+
+
+AnyConstraint = Annotated[
+    Distance
+    | CoincidentPoints
+    | CoincidentFrames
+    | PointOnLine
+    | PointOnPlane
+    | PointOnCurve
+    | Coupling
+    | PrescribedCoordinate
+    | PrescribedPoint,
+    Field(discriminator="type"),
+]
+
+
+def prescribed_twice(constraints: Mapping[str, AnyConstraint]) -> Iterator[Problem]:
+    """Constraints, of numbers, that prescribe a coordinate or a point that another one prescribes."""
+    first: dict[str, str] = {}
+    for name, constraint in constraints.items():
+        match constraint:
+            case PrescribedCoordinate(joint=joint, coordinate=coordinate):
+                what = f"the coordinate {f'{joint}.{coordinate}'!r}"
+            case PrescribedPoint(body=body, point=point):
+                what = f"the point {show(point)} of {body!r}"
+            case _:
+                continue
+        other = first.setdefault(what, name)
+        if other != name:
+            found = f"{what}, which {other!r} prescribes already"
+            yield Problem(
+                ("constraints", name), wrong("one constraint that prescribes it", found, "remove one of them")
+            )

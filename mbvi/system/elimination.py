@@ -1,0 +1,188 @@
+"""The order in which the unknowns of a step are eliminated, and the blocks that fill on the way; found once.
+
+An *atom* holds the coordinates of a body or of several and the constraints that tie it to the rest; a constraint that closes a
+loop is an atom of its own, eliminated after the bodies of its loop, without which its block would be singular. The order is
+that of minimum degree. Atoms whose ties nest become one *node*, so that what is dense is one dense block.
+
+Source: George & Liu, Computer Solution of Large Sparse Positive Definite Systems (1981), chapter 5.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass
+class Atom:
+    """What is eliminated together: coordinates, constraint rows, and the atoms that must come before."""
+
+    coordinates: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    before: set[int] = field(default_factory=set)
+
+
+def elimination(
+    atoms: Sequence[Atom], coupled: Iterable[tuple[int, int]], entries: Sequence[tuple[int, int]]
+) -> dict[str, Any]:
+    """The arrays of a System that describe its elimination.
+
+    Parameters
+    ----------
+    atoms : sequence of Atom
+    coupled : pairs of atoms
+        Those whose coordinates share second derivatives.
+    entries : pairs of row and coordinate
+        The constraint Jacobian's, in order.
+    """
+    n, k = (sum(len(getattr(atom, key)) for atom in atoms) for key in ("coordinates", "rows"))
+    atom_of_coordinate, atom_of_row = np.zeros(n, int), np.zeros(k, int)
+    for i, atom in enumerate(atoms):
+        atom_of_coordinate[atom.coordinates] = i
+        atom_of_row[atom.rows] = i
+    second = {(min(pair), max(pair)) for pair in coupled if pair[0] != pair[1]}
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(len(atoms)))
+    graph.add_edges_from(second)
+    graph.add_edges_from((int(atom_of_row[row]), int(atom_of_coordinate[j])) for row, j in entries)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    order, ties = minimum_degree(graph, {i: atom.before for i, atom in enumerate(atoms)})
+    groups, ties = nested(order, ties, [not atom.coordinates for atom in atoms])
+    node_of = {atom: node for node, group in enumerate(groups) for atom in group}
+    pairs = [sorted({node_of[other] for other in ties[group[-1]]}) for group in groups]
+    coupled_nodes = {tuple(sorted((node_of[a], node_of[b]))) for a, b in second}
+    return _arrays(
+        [[j for i in group for j in atoms[i].coordinates] for group in groups],
+        [[j for i in group for j in atoms[i].rows] for group in groups],
+        pairs,
+        coupled_nodes,  # type: ignore[arg-type]
+        (n, k),
+        entries,
+    )
+
+
+def minimum_degree(graph: nx.Graph[int], before: Mapping[int, set[int]]) -> tuple[list[int], dict[int, set[int]]]:
+    """An order of elimination, and for each atom those later in it that it is tied to, fill included."""
+    neighbours = {i: set(graph[i]) for i in graph}
+    waiting = {i: set(first) for i, first in before.items()}
+    followers: dict[int, list[int]] = {}
+    for i, first in before.items():
+        for j in first:
+            followers.setdefault(j, []).append(i)
+    heap = [(len(neighbours[i]), -i) for i in graph if not waiting[i]]
+    heapq.heapify(heap)
+    order: list[int] = []
+    ties: dict[int, set[int]] = {}
+    while heap:
+        degree, i = heapq.heappop(heap)
+        i = -i
+        if i in ties or degree != len(neighbours[i]):
+            continue
+        order.append(i)
+        ties[i] = neighbours.pop(i)
+        for j in ties[i]:
+            neighbours[j] |= ties[i]
+            neighbours[j] -= {i, j}
+        for j in followers.get(i, ()):
+            waiting[j].discard(i)
+        for j in {*ties[i], *followers.get(i, ())}:
+            if j not in ties and not waiting[j]:
+                heapq.heappush(heap, (len(neighbours[j]), -j))
+    return order, ties
+
+
+def nested(
+    order: Sequence[int], ties: dict[int, set[int]], is_loop: Sequence[bool]
+) -> tuple[list[list[int]], dict[int, set[int]]]:
+    """Groups of atoms that are eliminated as one: an atom goes with the first that it is tied to, if their ties nest."""
+    position = {atom: i for i, atom in enumerate(order)}
+    groups: dict[int, list[int]] = {}
+    for atom in order:
+        group = [*groups.pop(atom, []), atom]
+        first = min(ties[atom], key=position.__getitem__, default=None)
+        if first is not None and ties[atom] == {first} | ties[first] and is_loop[atom] == is_loop[first]:
+            groups[first] = [*groups.get(first, []), *group]
+        else:
+            groups[atom] = group
+    return [groups[atom] for atom in order if atom in groups], ties
+
+
+def _arrays(
+    coordinates: list[list[int]],
+    rows: list[list[int]],
+    later: list[list[int]],
+    coupled: set[tuple[int, int]],
+    shape: tuple[int, int],
+    entries: Sequence[tuple[int, int]],
+) -> dict[str, Any]:
+    n, k = shape
+    size = [len(a) for a in coordinates]
+    width = [len(a) + len(b) for a, b in zip(coordinates, rows, strict=True)]
+    matrix: dict[tuple[int, int], int] = {}
+    second: dict[tuple[int, int], int] = {}
+    matrix_size = second_size = 0
+    stored = [*((a, a) for a in range(len(size))), *((a, b) for a, others in enumerate(later) for b in others)]
+    for a, b in stored:
+        for pair in dict.fromkeys([(a, b), (b, a)]):
+            matrix[pair], matrix_size = matrix_size, matrix_size + width[a] * width[b]
+            if (a == b or (a, b) in coupled) and size[a] * size[b]:
+                second[pair], second_size = second_size, second_size + size[a] * size[b]
+    nodes, pairs, targets = [], [], []
+    start = member = 0
+    for a, others in enumerate(later):
+        nodes.append(
+            [
+                size[a],
+                len(rows[a]),
+                start,
+                matrix[a, a],
+                second.get((a, a), -1),
+                len(pairs),
+                len(others),
+                len(targets),
+                member,
+            ]
+        )
+        start, member = start + width[a], member + size[a]
+        for b in others:
+            pairs.append([b, matrix[a, b], matrix[b, a], second.get((a, b), -1), second.get((b, a), -1)])
+        targets += [matrix[b, c] for b in others for c in others]
+    coordinate_nodes, row_nodes = np.zeros((n, 2), np.int64), np.zeros((k, 2), np.int64)
+    for place, groups in ((coordinate_nodes, coordinates), (row_nodes, rows)):
+        for node, group in enumerate(groups):
+            place[group] = np.stack([np.full(len(group), node), np.arange(len(group))], axis=1)
+    blocks = [[a, b, at, matrix[a, b], second[b, a]] for (a, b), at in second.items()]
+    of_row, of_coordinate = row_nodes[:, 0], coordinate_nodes[:, 0]
+    return {
+        "nodes": np.array(nodes, np.int64).reshape(-1, 9),
+        "members": np.array([j for group in coordinates for j in group], np.int64),
+        "pairs": np.array(pairs, np.int64).reshape(-1, 5),
+        "targets": np.array(targets, np.int64),
+        "blocks": np.array(blocks, np.int64).reshape(-1, 5),
+        "coordinate_nodes": coordinate_nodes,
+        "row_nodes": row_nodes,
+        "reference": np.zeros(len(nodes)),
+        "matrix_size": matrix_size,
+        "second_size": second_size,
+        "entry_places": np.array(
+            [[matrix[of_coordinate[j], of_row[i]], matrix[of_row[i], of_coordinate[j]]] for i, j in entries], np.int64
+        ).reshape(-1, 2),
+    }
+
+
+def dense(n: int, k: int) -> Atom:
+    """Everything as one atom."""
+    return Atom(list(range(n)), list(range(k)))
+
+
+def clique(atoms: Iterable[int]) -> Iterable[tuple[int, int]]:
+    """All pairs."""
+    return combinations(sorted(set(atoms)), 2)

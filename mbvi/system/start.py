@@ -1,0 +1,192 @@
+"""The state that a model describes: poses and velocities of all bodies from its initial joint coordinates, walking outwards.
+
+A motion is that of a body's frame in another: rotation R, place x, and in the other's axes angular velocity ω and velocity
+u of the frame's origin. Of B in A and C in B follows that of C in A:
+
+    R = R_A R_B,   x = x_A + R_A x_B,   ω = ω_A + R_A ω_B,   u = u_A + ω_A × R_A x_B + R_A u_B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mbvi.kernels import layout
+from mbvi.model import elements as el
+from mbvi.model.graph import WORLD, Plan
+from mbvi.model.shapes import quaternion, rotation_matrix
+from mbvi.system.elementary import Elementary, elementary_joints
+
+Array = np.ndarray
+NEWTON_STEPS = 50
+
+
+class Motion(NamedTuple):
+    """Motion of one frame in another: rotation (3, 3), place (3,) [m], angular velocity (3,) [rad/s], velocity (3,) [m/s]."""
+
+    rotation: Array
+    place: Array
+    omega: Array
+    velocity: Array
+
+    def then(self, other: Motion) -> Motion:
+        """The motion of what moves so in this frame."""
+        arm = self.rotation @ other.place
+        return Motion(
+            self.rotation @ other.rotation,
+            self.place + arm,
+            self.omega + self.rotation @ other.omega,
+            self.velocity + np.cross(self.omega, arm) + self.rotation @ other.velocity,
+        )
+
+    def inverse(self) -> Motion:
+        """The motion of the other frame in this one."""
+        back = self.rotation.T
+        return Motion(
+            back, -back @ self.place, -back @ self.omega, back @ (np.cross(self.omega, self.place) - self.velocity)
+        )
+
+
+def at(place: Any) -> Motion:
+    """A frame at rest at a place."""
+    return Motion(np.eye(3), np.array(place, dtype=float), np.zeros(3), np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Homes:
+    """Where the coordinates of a system come from.
+
+    plan         spanning tree of the model
+    joints       first coordinate of every joint that has any
+    roots        first coordinate of every body with coordinates of its own, and whether it is a point
+    centers      centre of mass of every body, in its frame
+    curves       first coordinate of every point on a curve
+    """
+
+    plan: Plan
+    joints: Mapping[str, int]
+    roots: Mapping[str, tuple[int, bool]]
+    centers: Mapping[str, Array]
+    curves: Mapping[str, int]
+
+
+def given_joint_state(joint: el.Joint, initial: Any) -> tuple[Array, Array]:
+    """Coordinates and rates that a resolved model gives a joint; zero, or the identity, where it gives none."""
+    names = joint.coordinate_names
+    q, v = np.zeros(len(names)), np.zeros(len(names))
+    if "qw" in names:
+        q[names.index("qw")] = 1.0
+    if initial is not None and initial.position is not None:
+        q[:] = initial.position
+    if initial is not None and initial.velocity is not None:
+        rates = list(initial.velocity)
+        if len(rates) < len(names):
+            omega = rotation_matrix(joint.orientation) @ np.array(rates[-3:])
+            rates[-3:] = quaternion_rates(q[-4:], omega)
+        v[:] = rates
+    return q, v
+
+
+def quaternion_rates(a: Array, omega: Array) -> Array:
+    """Rates ȧ = 1/2 a ⋆ (0, ω) of a quaternion (4,) turning with body angular velocity ω (3,) [rad/s]."""
+    scalar, vector = a[0], a[1:]
+    return 0.5 * np.concatenate([[-vector @ omega], scalar * omega + np.cross(vector, omega)])
+
+
+def elementary_motion(each: Elementary, q: Array, v: Array) -> Motion:
+    """Motion of the frame behind an elementary joint in that before it."""
+    kind, axis, pitch = each
+    if kind == layout.QUATERNION:
+        product = q[0] * v[1:] - q[1:] * v[0] - np.cross(q[1:], v[1:])
+        turned = rotation_matrix(q / np.linalg.norm(q))
+        return Motion(turned, np.zeros(3), turned @ (2.0 * product), np.zeros(3))
+    turn = 0.0 if kind == layout.PRISMATIC else 1.0
+    return Motion(rotation_matrix(turn * q[0] * axis), pitch * q[0] * axis, turn * v[0] * axis, pitch * v[0] * axis)
+
+
+def joint_motion(joint: el.Joint, q: Array, v: Array) -> Motion:
+    """Motion of the child's frame in the parent's."""
+    motion, first = at(joint.position), 0
+    for each in elementary_joints(joint):
+        width = 4 if each.kind == layout.QUATERNION else 1
+        motion = motion.then(elementary_motion(each, q[first : first + width], v[first : first + width]))
+        first += width
+    end = Motion(rotation_matrix(joint.orientation), np.zeros(3), np.zeros(3), np.zeros(3))
+    return motion.then(end).then(at(-np.array(joint.offset)))
+
+
+def body_motions(model: el.Model, plan: Plan, states: Mapping[str, tuple[Array, Array]]) -> dict[str, Motion]:
+    """Motions of all bodies in the world, from the states of the joints of the spanning tree."""
+    motions = {WORLD: at(np.zeros(3))}
+    for name, inner, outer, is_reversed in plan.branches:
+        relative = joint_motion(model.joints[name], *states[name])
+        motions[outer] = motions[inner].then(relative.inverse() if is_reversed else relative)
+    return motions
+
+
+def state_from_joints(
+    model: el.Model,
+    homes: Homes,
+    states: Mapping[str, tuple[Array, Array]],
+    curves: Mapping[str, tuple[float, float]],
+    n: int,
+) -> tuple[Array, Array]:
+    """Coordinates and velocities (n,) of a system, from the states of the joints of the spanning tree.
+
+    Coordinates of a joint that closes a loop come from the motions of its bodies where `states` does not have them.
+    """
+    q, v = np.zeros(n), np.zeros(n)
+    motions = body_motions(model, homes.plan, states)
+    for name, first in homes.joints.items():
+        joint = model.joints[name]
+        part = slice(first, first + len(joint.coordinate_names))
+        if name in states:
+            q[part], v[part] = states[name]
+        else:
+            relative = motions[joint.parent].inverse().then(motions[joint.child])
+            q[part], v[part] = nearest_joint_state(joint, relative)
+    for body, (first, is_point) in homes.roots.items():
+        center = motions[body].then(at(homes.centers[body]))
+        q[first : first + 3], v[first : first + 3] = center.place, center.velocity
+        if not is_point:
+            a = rotation_quaternion(center.rotation)
+            q[first + 3 : first + 7] = a
+            v[first + 3 : first + 7] = quaternion_rates(a, center.rotation.T @ center.omega)
+    for name, first in homes.curves.items():
+        q[first], v[first] = curves[name]
+    return q, v
+
+
+def rotation_quaternion(rotation: Array) -> Array:
+    """The unit quaternion (4,), scalar part first and not negative, of a rotation matrix."""
+    from scipy.spatial.transform import Rotation
+
+    x, y, z, w = Rotation.from_matrix(rotation).as_quat()
+    a = quaternion((w, x, y, z))
+    return a if a[0] >= 0 else -a
+
+
+def nearest_joint_state(joint: el.Joint, relative: Motion) -> tuple[Array, Array]:
+    """Coordinates and rates of a joint that come nearest to a motion of its child in its parent (Gauss–Newton)."""
+    q, _ = given_joint_state(joint, None)
+    zero = np.zeros(len(q))
+
+    def columns() -> Array:
+        found = [joint_motion(joint, q, rate) for rate in np.eye(len(q))]
+        return np.column_stack([np.concatenate([each.omega, each.velocity]) for each in found])
+
+    for _ in range(NEWTON_STEPS):
+        motion = joint_motion(joint, q, zero)
+        error = relative.rotation @ motion.rotation.T
+        turn = 0.5 * np.array([error[2, 1] - error[1, 2], error[0, 2] - error[2, 0], error[1, 0] - error[0, 1]])
+        step = np.linalg.lstsq(columns(), np.concatenate([turn, relative.place - motion.place]), rcond=1e-9)[0]
+        q = q + step
+        if "qw" in joint.coordinate_names:
+            q[-4:] /= np.linalg.norm(q[-4:])
+        if np.abs(step).max(initial=0.0) < 1e-15:
+            break
+    rates = np.linalg.lstsq(columns(), np.concatenate([relative.omega, relative.velocity]), rcond=1e-9)[0]
+    return q, rates

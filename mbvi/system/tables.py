@@ -1,0 +1,171 @@
+"""The rows of the arrays of a System as they grow: links, forces, constraints, functions of time, atoms of elimination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mbvi.kernels import layout
+from mbvi.kernels.functions import OPERATIONS
+from mbvi.model.fields import Table
+from mbvi.system.elimination import Atom
+
+Array = np.ndarray
+
+
+class BodyFrame(NamedTuple):
+    """Where a body's frame lies: on a link (−1: the world), at a rotation (3, 3) and a place (3,) [m] in its frame."""
+
+    link: int
+    rotation: Array
+    place: Array
+
+    def point(self, p: Any) -> Array:
+        """A point of the body, in the link's frame."""
+        return self.place + self.rotation @ np.array(p, dtype=float)
+
+
+class Entry(NamedTuple):
+    """One entry of a row of the constraint Jacobian: coordinate, its link, sign or factor."""
+
+    coordinate: int
+    link: int
+    sign: float
+
+
+@dataclass
+class Row:
+    """One constraint: see `mbvi.kernels.constraints`."""
+
+    name: str
+    kind: int
+    entries: list[Entry]
+    links: tuple[int, int] = (-1, -1)
+    points: tuple[Array, Array] = (np.zeros(3), np.zeros(3))
+    u: Any = (0.0, 0.0, 0.0)
+    w: Any = (0.0, 0.0, 0.0)
+    offset: float = 0.0
+    function: int = -1
+    argument: int = -1
+
+
+@dataclass
+class Tables:
+    """The rows of the arrays of a System, as they grow."""
+
+    links: list = field(default_factory=list)
+    geometry: list = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    joint_forces: list = field(default_factory=list)
+    joint_force_data: list = field(default_factory=list)
+    body_forces: list = field(default_factory=list)
+    body_force_data: list = field(default_factory=list)
+    time_functions: list = field(default_factory=list)
+    operations: list = field(default_factory=list)
+    numbers: list = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    units: list[str] = field(default_factory=list)
+    atoms: list[Atom] = field(default_factory=list)
+    atom_of_link: list[int] = field(default_factory=list)
+
+    def add_function(self, value: Any) -> int:
+        """Add a function of one variable, a number, a postfix program or a table; its index."""
+        start = len(self.numbers)
+        if isinstance(value, Table):
+            self.time_functions.append([layout.TABLE, start, len(value.times)])
+            self.numbers += [*value.times, *value.values]
+        elif isinstance(value, tuple):
+            self.time_functions.append([layout.PROGRAM, len(self.operations), len(value)])
+            for item in value:
+                is_number = isinstance(item, float)
+                self.operations += [0 if is_number else OPERATIONS.index(item), len(self.numbers)]
+                self.numbers += [item] if is_number else []
+        else:
+            self.time_functions.append([layout.CONSTANT, start, 1])
+            self.numbers.append(float(value))
+        return len(self.time_functions) - 1
+
+    def add_atom(self) -> int:
+        """Add an empty atom; its index."""
+        self.atoms.append(Atom())
+        return len(self.atoms) - 1
+
+    def add_row(self, row: Row, atom: int) -> None:
+        """Add a constraint to an atom."""
+        self.atoms[atom].rows.append(len(self.rows))
+        self.rows.append(row)
+
+    def add_coordinate(self, name: str, unit: str, atom: int) -> int:
+        """Add a coordinate to an atom; its index."""
+        self.atoms[atom].coordinates.append(len(self.names))
+        self.names.append(name)
+        self.units.append(unit)
+        return len(self.names) - 1
+
+    def path(self, link: int) -> list[int]:
+        """A link and those that it hangs on, up to the root."""
+        found = []
+        while link >= 0:
+            found.append(link)
+            link = self.links[link][layout.PARENT]
+        return found
+
+    def entries(self, a: int, b: int) -> list[Entry]:
+        """The coordinates that move link b (+1) or link a (−1), but not both."""
+        up, down = self.path(b), self.path(a)
+        common = set(up) & set(down)
+        return [
+            Entry(j, link, sign)
+            for sign, path in ((1.0, up), (-1.0, down))
+            for link in path
+            if link not in common
+            for j in self.coordinates_of(link)
+        ]
+
+    def link_of(self, coordinate: int) -> int:
+        """The link of a coordinate that is not of a quaternion."""
+        return next(i for i, link in enumerate(self.links) if link[layout.DOF] == coordinate)
+
+    def coordinates_of(self, link: int) -> range:
+        """The coordinates of a link."""
+        first = self.links[link][layout.DOF]
+        return range(first, first + (4 if self.links[link][layout.KIND] == layout.QUATERNION else 1))
+
+    def arrays(self) -> dict[str, Any]:
+        """What the kernels read of the links, forces, functions and constraints."""
+        entries = [entry for row in self.rows for entry in row.entries]
+        counts = [len(row.entries) for row in self.rows]
+        firsts = np.cumsum([0, *counts])[:-1] if counts else []
+        return {
+            "links": _integers(self.links, 4),
+            "geometry": _floats(self.geometry, 24),
+            "joint_forces": _integers(self.joint_forces, 3),
+            "joint_force_data": _floats(self.joint_force_data, 2),
+            "body_forces": _integers(self.body_forces, 6),
+            "body_force_data": _floats(self.body_force_data, 17),
+            "time_functions": _integers(self.time_functions, 3),
+            "operations": np.array(self.operations, dtype=np.int64),
+            "numbers": np.array(self.numbers, dtype=float),
+            "constraints": _integers(
+                [
+                    [row.kind, *row.links, row.function, row.argument, first, count]
+                    for row, first, count in zip(self.rows, firsts, counts, strict=True)
+                ],
+                7,
+            ),
+            "constraint_data": _floats(
+                [np.concatenate([*row.points, row.u, row.w, [row.offset]]) for row in self.rows], 13
+            ),
+            "signs": np.array([entry.sign for entry in entries]),
+            "is_geometric": int(any(row.kind in (layout.ALONG, layout.ACROSS, layout.DISTANCE) for row in self.rows)),
+        }
+
+
+def _integers(rows: list, width: int) -> Array:
+    return np.array(rows, dtype=np.int64).reshape(-1, width)
+
+
+def _floats(rows: list, width: int) -> Array:
+    return np.array(rows, dtype=float).reshape(-1, width)

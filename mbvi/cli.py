@@ -19,6 +19,7 @@ from mbvi.errors import ModelError, StepError
 
 if TYPE_CHECKING:
     from mbvi.model import Model
+    from mbvi.system.initial import Start
     from mbvi.trajectory import Trajectory
 
 WRONG, FAILED, INTERRUPTED = 2, 3, 130
@@ -33,6 +34,9 @@ app = typer.Typer(
 )
 
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (YAML).", show_default=False)]
+Formulation = Annotated[
+    str | None, typer.Option(metavar="NAME", help="tree or embedding, instead of the model's formulation.")
+]
 
 
 def main() -> None:
@@ -76,6 +80,10 @@ def run(
     duration: Annotated[
         str | None, typer.Option(metavar="SECONDS", help="Simulated time, a number or an expression.")
     ] = None,
+    formulation: Formulation = None,
+    no_project: Annotated[
+        bool, typer.Option("--no-project", help="Refuse a start that violates the constraints, and do not move it.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Trajectory file; by default MODEL's name with .h5, here.")
     ] = None,
@@ -84,6 +92,7 @@ def run(
 ) -> None:
     """Run a model, report how it went, and write the trajectory."""
     with _one_line_errors():
+        from mbvi.system.initial import find_start
         from mbvi.trajectory import check_output
 
         if every < 1:
@@ -91,20 +100,23 @@ def run(
         described = mbvi.load(model)
         path = check_output(out or Path(f"{model.stem}.h5"), force)
         values = {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
+        project = False if no_project else None
+        system = mbvi.assemble(described, formulation)
+        start = find_start(system, project=project)
         try:
             with _progress(described.name) as progress:
-                trajectory = mbvi.simulate(described, scheme, every=every, progress=progress, **values)
+                trajectory = mbvi.simulate(system, scheme, project=project, every=every, progress=progress, **values)
         except StepError as error:
             error.trajectory.save(path, force)
             _complain(str(error).replace("error.trajectory", str(path)))
             raise typer.Exit(FAILED) from None
         trajectory.save(path, force)
-        typer.echo(_written(trajectory, path))
+        typer.echo(_written(trajectory, start, path))
 
 
 @app.command()
-def check(model: ModelPath) -> None:
-    """Validate a model and describe it: its graph, coordinates, constants of motion, and what is odd."""
+def check(model: ModelPath, formulation: Formulation = None) -> None:
+    """Validate a model and describe it: its graph, coordinates, mobility, constants of motion, and what is odd."""
     with _one_line_errors():
         from mbvi.report import check_report
         from mbvi.schemes.catalog import find_scheme
@@ -112,9 +124,8 @@ def check(model: ModelPath) -> None:
 
         described = mbvi.load(model)
         find_scheme(described.simulation.scheme)
-        system = mbvi.assemble(described)
-        find_start(system)
-        typer.echo(check_report(described, system))
+        system = mbvi.assemble(described, formulation)
+        typer.echo(check_report(system, find_start(system)))
 
 
 @app.command()
@@ -133,11 +144,11 @@ def schema() -> None:
     typer.echo(schema_text(), nl=False)
 
 
-def _written(trajectory: Trajectory, path: Path) -> str:
+def _written(trajectory: Trajectory, start: Start, path: Path) -> str:
     from mbvi.report import count, file_size, run_report
 
     written = f"{count(len(trajectory), 'state')} written to {path} ({file_size(path.stat().st_size)})"
-    return f"{run_report(trajectory)}\n\n{written}"
+    return f"{run_report(trajectory, start)}\n\n{written}"
 
 
 def _number(text: str | None, option: str, model: Model) -> float | None:

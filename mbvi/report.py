@@ -18,6 +18,7 @@ from mbvi.schemes.catalog import SCHEMES
 if TYPE_CHECKING:
     from mbvi.analysis.symmetry import Invariant
     from mbvi.model import Model
+    from mbvi.system.initial import Start
     from mbvi.system.system import System
     from mbvi.trajectory import Trajectory
 
@@ -26,6 +27,9 @@ FEWEST_STATES = 10
 MOST_BINS = 1 << 16
 SIGNIFICANT = 3.0
 AT_REST = 1e-10
+ON_CONSTRAINTS = 1e-9
+MOST_LINES = 40
+ROUND_OFF = 1e-12
 
 # ------------------------------------------------------------------------------------------------- text
 
@@ -49,6 +53,22 @@ def aligned(rows: Iterable[Sequence[str]], indent: str = "", right: Sequence[int
         ]
         lines.append((indent + "  ".join(cells)).rstrip())
     return lines
+
+
+def shortened(lines: Sequence[str]) -> list[str]:
+    """Lines, of which those in the middle are left out if there are more than about forty.
+
+    Examples
+    --------
+    >>> lines = shortened([f"line {i}" for i in range(100)])
+    >>> len(lines), lines[20]
+    (41, '… 60 more')
+    """
+    left_out = len(lines) - MOST_LINES
+    if left_out <= 1:
+        return list(lines)
+    half = MOST_LINES // 2
+    return [*lines[:half], f"… {left_out} more", *lines[-half:]]
 
 
 def count(number: int, noun: str) -> str:
@@ -140,18 +160,19 @@ def _correlation_time(residual: Array) -> float:
 # ---------------------------------------------------------------------------------------------- a run
 
 
-def run_report(trajectory: Trajectory) -> str:
-    """What was run, what it cost, and how well it kept what the system conserves."""
+def run_report(trajectory: Trajectory, start: Start) -> str:
+    """What was run, what it cost, and how well it kept what the system conserves; from a start that `find_start` gave."""
     lines = [trajectory.system.name, ""]
-    lines += aligned(_run_rows(trajectory))
+    lines += aligned(_run_rows(trajectory, start))
     if trajectory.momenta():
-        lines += ["", *_momenta(trajectory)]
+        lines += ["", *shortened(_momenta(trajectory))]
     return "\n".join(lines)
 
 
-def _run_rows(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+def _run_rows(trajectory: Trajectory, start: Start) -> Iterator[tuple[str, str]]:
     statistics, scheme = trajectory.statistics, trajectory.scheme
     yield "system", _dimensions(trajectory.system)
+    yield from (("start", text) for text in _moved(start))
     yield "scheme", f"{scheme.name}, order {scheme.order}"
     yield "step", f"{trajectory.step:.6g} s, {count(statistics.steps, 'step')} to t = {_end(trajectory):.6g} s"
     if statistics.steps and statistics.seconds > 0:
@@ -163,7 +184,17 @@ def _run_rows(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         yield "iterations", f"{each:.1f} per step, at most {statistics.most_iterations} in a {where}"
     yield from _energy_rows(trajectory)
     if trajectory.system.constraint_count:
-        yield "constraints", f"largest residual {trajectory.constraint_residual().max():.1e}"
+        redundant = trajectory.system.mobility.redundant
+        more = f"; {redundant} redundant" if redundant else ""
+        yield "constraints", f"largest residual {trajectory.constraint_residual().max():.1e}{more}"
+
+
+def _moved(start: Start) -> Iterator[str]:
+    """How far the given state was from the start, if it violated the constraints."""
+    speed = max(1.0, float(np.abs(start.v).max(initial=0.0)))
+    if start.violation > ON_CONSTRAINTS or start.rate > ON_CONSTRAINTS * speed:
+        given = f"the given state has |g| = {start.violation:.2g} and |G v + ∂g/∂t| = {start.rate:.2g}"
+        yield f"{given}; moved onto the constraints, coordinates by at most {start.shift:.2g}"
 
 
 def _end(trajectory: Trajectory) -> float:
@@ -182,7 +213,7 @@ def _dimensions(system: System) -> str:
 def _energy_rows(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
     energy = trajectory.energy()
     if not trajectory.system.is_conservative:
-        yield "energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end; not conserved: forces do work"
+        yield "energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end; {_work(trajectory.system)}"
         return
     yield "energy", f"{energy[0]:.6g} J at the start"
     error = energy_error(trajectory)
@@ -191,6 +222,10 @@ def _energy_rows(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         trend = fit_trend(trajectory.t, error)
         text += f"; {'trend' if trend.is_significant else 'no trend'}: {trend}"
     yield "energy error", text
+
+
+def _work(system: System) -> str:
+    return f"not conserved: {'forces or prescribed motions' if system.is_driven else 'forces'} do work"
 
 
 def energy_error(trajectory: Trajectory) -> Array:
@@ -206,7 +241,7 @@ def _momenta(trajectory: Trajectory) -> list[str]:
     rows = [("conserved momentum", "at the start", "largest drift", "")]
     units = [momentum_unit(each, trajectory.system.coordinate_units) for each in trajectory.invariants]
     for (name, values), unit in zip(trajectory.momenta().items(), units, strict=True):
-        rows.append((name, f"{values[0]:.6g}", f"{np.abs(values - values[0]).max():.1e}", unit))
+        rows.append((name, _value(values[0]), f"{np.abs(values - values[0]).max():.1e}", unit))
     return aligned(rows, right=[1, 2])
 
 
@@ -223,17 +258,20 @@ def momentum_unit(invariant: Invariant, units: Sequence[str]) -> str:
 # -------------------------------------------------------------------------------------------- a check
 
 
-def check_report(model: Model, system: System) -> str:
-    """What a model is: its graph, coordinates, bodies, forces, what it conserves, and what is odd."""
+def check_report(system: System, start: Start) -> str:
+    """What a system's model is: its graph, coordinates, bodies, forces, mobility, what it conserves, and what is odd."""
+    model = system.model
+    assert model is not None
     lines = [model.name, *([model.description] if model.description else [])]
     parts = [
-        ("Bodies and joints", mbvi.describe_tree(model).splitlines()),
-        ("Coordinates", _coordinate_table(system)),
-        ("Bodies", _body_table(model)),
-        ("Forces", _force_table(model)),
-        ("Dynamics", _dynamics(system)),
+        ("Bodies and joints", _graph(model)),
+        ("Coordinates", shortened(_coordinate_table(system, start))),
+        ("Bodies", shortened(_body_table(model))),
+        ("Forces", shortened(_force_table(model))),
+        ("Mobility", _mobility(system, start)),
+        ("Dynamics", shortened(_dynamics(system, start))),
         ("Run", [_run_line(model)]),
-        ("Odd", [f"- {text}" for text in oddities(model, system)]),
+        ("Odd", shortened([f"- {text}" for text in oddities(system, start)])),
     ]
     for title, part in parts:
         if part:
@@ -241,13 +279,38 @@ def check_report(model: Model, system: System) -> str:
     return "\n".join(lines)
 
 
-def _coordinate_table(system: System) -> list[str]:
-    rows = [("name", "unit", "at the start", "rate at the start")] if system.dimension else []
-    for name, unit, q, v in zip(
-        system.coordinate_names, system.coordinate_units, system.initial_q, system.initial_v, strict=True
-    ):
-        rows.append((name, unit, f"{q:.6g}", f"{v:.6g}"))
+def _graph(model: Model) -> list[str]:
+    """The spanning tree, cut at its end where it is large, then chords and constraints."""
+    lines = mbvi.describe_tree(model).splitlines()
+    tree, others = lines[: len(model.bodies) + 1], lines[len(model.bodies) + 1 :]
+    if len(tree) > MOST_LINES + 1:
+        tree = [*tree[:MOST_LINES], f"… {len(tree) - MOST_LINES} more"]
+    return [*tree, *shortened(others)]
+
+
+def _coordinate_table(system: System, start: Start) -> list[str]:
+    rows = [("name", "unit", "at the start", "rate at the start")]
+    for name, unit, q, v in zip(system.coordinate_names, system.coordinate_units, start.q, start.v, strict=True):
+        rows.append((name, unit, _value(q), _value(v)))
     return aligned(rows, right=[2, 3])
+
+
+def _value(number: float) -> str:
+    """A number, without the rounding that a projection onto constraints leaves of zero."""
+    return f"{0.0 if abs(number) < ROUND_OFF else number:.6g}"
+
+
+def _mobility(system: System, start: Start) -> list[str]:
+    mobility = system.mobility
+    lines = [_dimensions(system)]
+    if mobility.redundant:
+        verb = "is" if mobility.redundant == 1 else "are"
+        lines.append(f"{mobility.redundant} of the constraints {verb} redundant, of {', '.join(mobility.origins)}")
+    if mobility.is_singular:
+        lines.append("singular configuration at the start: more motions are possible here than nearby")
+    if system.is_driven and not mobility.degrees_of_freedom:
+        lines.append("kinematically driven: the constraints prescribe the whole motion as functions of time")
+    return [*lines, *_moved(start)]
 
 
 def _body_table(model: Model) -> list[str]:
@@ -285,17 +348,15 @@ def _axes(force: Any) -> str:
     return "the world" if force.frame == "world" else "the body"
 
 
-def _dynamics(system: System) -> list[str]:
-    q, v = system.initial_q, system.initial_v
+def _dynamics(system: System, start: Start) -> list[str]:
+    q, v = start.q, start.v
     energy = f"{system.energy(q, v):.6g} J at the start"
-    why = "conserved" if system.is_conservative else "not conserved: forces do work"
-    rows = [("system", _dimensions(system), ""), ("energy", energy, why)]
+    rows = [("energy", energy, "conserved" if system.is_conservative else _work(system))]
     p, f = system.gradient(q, v)
-    for invariant in mbvi.find_invariants(system) if f.size and np.isfinite(f).all() else ():
-        value = f"{invariant.value(q, p):.6g} {momentum_unit(invariant, system.coordinate_units)}".rstrip()
+    for invariant in mbvi.find_invariants(system) if np.isfinite(f).all() else ():
+        value = f"{_value(float(invariant.value(q, p)))} {momentum_unit(invariant, system.coordinate_units)}".rstrip()
         rows.append((invariant.name, f"{value} at the start", "conserved"))
-    first, *rest = rows
-    return [f"{first[1]}", *aligned(rest)]
+    return aligned(rows)
 
 
 def _run_line(model: Model) -> str:
@@ -314,10 +375,12 @@ def _run_of(model: Model) -> tuple[float, float, int]:
 # ------------------------------------------------------------------------------------------------- odd
 
 
-def oddities(model: Model, system: System) -> list[str]:
-    """What is allowed, but may not be meant."""
+def oddities(system: System, start: Start) -> list[str]:
+    """What a system's model allows, but may not mean."""
+    model = system.model
+    assert model is not None
     resolved = model.resolved()
-    found = [*_idle_parameters(model), *_odd_gravity(resolved), *_odd_forces(resolved, system)]
+    found = [*_idle_parameters(model), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
     for name, body in resolved.bodies.items():
         if not mbvi.mass_properties(body, model.folder).mass:
             found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")
@@ -326,9 +389,7 @@ def oddities(model: Model, system: System) -> list[str]:
     end = steps * step
     if abs(end - duration) > 1e-9 * end:
         found.append(f"simulation.duration: not a multiple of the step; the run ends at t = {end:.6g} s")
-    if not system.dimension:
-        found.append("joints: every body is welded to the world; nothing moves")
-    elif _is_at_rest(system, end):
+    if _is_at_rest(system, start, end):
         found.append("initial: at rest in an equilibrium; nothing will move")
     return found
 
@@ -372,7 +433,7 @@ def _odd_gravity(model: Model) -> Iterator[str]:
         yield f"gravity: {size:.6g} m/s²; lengths are in metres and times in seconds"
 
 
-def _odd_forces(model: Model, system: System) -> Iterator[str]:
+def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
     """Forces that do nothing, that drive instead of damping, or that have no direction at the start."""
     for name, force in model.forces.items():
         where = f"forces.{name}"
@@ -382,7 +443,7 @@ def _odd_forces(model: Model, system: System) -> Iterator[str]:
             yield f"{where}: no effect, since {ends[0]} is welded to the world"
         elif len(links) == 2 and links[0] == links[1]:
             yield f"{where}: no effect, since {ends[0]} and {ends[1]} do not move against each other"
-        elif len(links) == 2 and getattr(force, "rest_length", True) and not _distance(force, system):
+        elif len(links) == 2 and getattr(force, "rest_length", True) and not _distance(force, system, start):
             yield f"{where}: its ends coincide at the start, where its direction is not defined"
         if getattr(force, "damping", 0.0) < 0:
             yield f"{where}: negative damping; it drives"
@@ -392,27 +453,35 @@ def _odd_forces(model: Model, system: System) -> Iterator[str]:
 
 def _short_tables(model: Model, duration: float) -> Iterator[str]:
     """Tables that do not cover the run."""
-    for name, force in model.forces.items():
-        components = [getattr(force, "value", None), *getattr(force, "vector", ())]
-        for times in dict.fromkeys(each.times for each in components if isinstance(each, mbvi.Table)):
-            if times[0] > 0 or times[-1] < duration:
-                span = f"a table from {times[0]:.6g} s to {times[-1]:.6g} s for a run from 0 s to {duration:.6g} s"
-                yield f"forces.{name}: {span}; outside it continues along its end lines"
+    for section, elements in (("forces", model.forces), ("constraints", model.constraints)):
+        for name, element in elements.items():
+            for times in dict.fromkeys(table.times for table in _tables(element)):
+                if times[0] > 0 or times[-1] < duration:
+                    span = f"a table from {times[0]:.6g} s to {times[-1]:.6g} s for a run from 0 s to {duration:.6g} s"
+                    yield f"{section}.{name}: {span}; outside it continues along its end lines"
 
 
-def _distance(force: Any, system: System) -> float:
+def _tables(element: Any) -> Iterator[mbvi.Table]:
+    """The tables among the values of a force or constraint."""
+    for key in type(element).model_fields:
+        value = getattr(element, key)
+        yield from (each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, mbvi.Table))
+
+
+def _distance(force: Any, system: System, start: Start) -> float:
     ends = []
     for body, point in ((force.body_a, force.point_a), (force.body_b, force.point_b)):
-        places, rotations = system.poses(body, system.initial_q[None])
+        places, rotations = system.poses(body, start.q[None])
         ends.append(places[0] + rotations[0] @ np.array(point))
     return float(np.linalg.norm(ends[1] - ends[0]))
 
 
-def _is_at_rest(system: System, end: float) -> bool:
+def _is_at_rest(system: System, start: Start, end: float) -> bool:
     """Whether nothing moves at the start, and nothing pushes then or at some later times."""
-    q, v = system.initial_q, system.initial_v
     times = (0.0, *(end * fraction for fraction in (0.1234, 0.3456, 0.5678, 0.7891)))
-    return not v.any() and all(np.abs(system.acceleration(q, v, t)).max() < AT_REST for t in times)
+    if start.v.any() or system.is_driven:
+        return False
+    return all(np.abs(system.acceleration(start.q, start.v, t)).max() < AT_REST for t in times)
 
 
 # --------------------------------------------------------------------------------------------- schemes

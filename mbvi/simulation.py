@@ -17,7 +17,7 @@ from mbvi.model.expressions import evaluate
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
-from mbvi.system.initial import find_start
+from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
 
@@ -41,6 +41,7 @@ def simulate(
     formulation: str | None = None,
     initial_q: ArrayLike | None = None,
     initial_v: ArrayLike | None = None,
+    previous_q: ArrayLike | None = None,
     start_time: float = 0.0,
     project: bool | None = None,
     every: int = 1,
@@ -62,6 +63,9 @@ def simulate(
         tree or embedding, of a model; by default the model's own. See `assemble`.
     initial_q, initial_v : (n,), optional
         Initial coordinates and velocities instead of the system's own.
+    previous_q : (n,), optional
+        Coordinates one step before the initial ones, which take the place of velocities: the start on Q × Q, for schemes of one
+        stage.
     start_time : float
         Time of the initial state [s].
     project : bool, optional
@@ -107,7 +111,28 @@ def simulate(
     start_time = _number(start_time, "start_time", system)
     start = find_start(system, initial_q, initial_v, start_time, project)
     q, p = start.q, start.p
+    if previous_q is not None:
+        p = momentum_from_positions(system, tableau, h, system._vector(previous_q, "previous_q"), q, start_time)
     return _run(system, tableau, h, steps, every, start_time, q, p, progress)
+
+
+def momentum_from_positions(
+    system: System, scheme: Tableau, h: float, before: np.ndarray, q: np.ndarray, t: float
+) -> np.ndarray:
+    """The discrete momentum D_2 L_d(before, q) (n,) of a scheme of one stage, at time t, the second position's.
+
+    Source: Wendlandt & Marsden 1997, sections 5 and 6.
+    """
+    if scheme.stages != 1 or len(scheme.fractions) != 1:
+        raise ModelError(f"previous_q: expected a scheme of one stage, as midpoint or shake, found {scheme.name!r}")
+    violation = np.abs(system.constraint(before, t - h)).max(initial=0.0)
+    if violation > CONSTRAINT_TOLERANCE:
+        raise ModelError(f"previous_q: expected a position on the constraints, found |g| = {violation:.3g}")
+    total = np.zeros_like(q)
+    for c, b, A, B in zip(scheme.nodes, scheme.weights, scheme.A, scheme.B, strict=True):
+        p, f = system.gradient(before + A[1] * (q - before), B[1] * (q - before) / h, t - h + c * h)
+        total += b * (h * A[1] * f + B[1] * p)
+    return total
 
 
 def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:

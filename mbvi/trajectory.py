@@ -193,6 +193,38 @@ class Trajectory:
             return self.stored.constraint_residual
         return self.system.constraint_residuals(self.t, self.q)
 
+    @cached_property
+    def multipliers(self) -> Array:
+        """Lagrange multipliers λ (N + 1, k) of the constraints, by the equations of motion at every state.
+
+        In the order of ``system.constraint_names``; where constraints are redundant, those of least norm. Units: N for what holds
+        points, N m for what holds directions; those of a user's constraints are the user's.
+        """
+        return self.system.accelerations_and_multipliers(self.t, self.q, self.v)[1]
+
+    def reaction(self, name: str) -> tuple[Array, Array]:
+        """The force and torque by which a joint that is cut acts on its child, or a constraint on its body_b.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint or of the constraint.
+
+        Returns
+        -------
+        force : ndarray (N + 1, 3)
+            Along the world's axes [N].
+        torque : ndarray (N + 1, 3)
+            About the joint's place on the parent, or about the point of body_b, along the world's axes [N m]. With a joint whose
+            coordinates have springs, dampers, forces or couplings, these are contained.
+
+        Raises
+        ------
+        ModelError
+            If there is no such joint or constraint, or it is none between bodies.
+        """
+        return self.system.reaction(name, self.t, self.q, self.multipliers)
+
     def pose(self, body: str) -> tuple[Array, Array]:
         """Places and rotations of a body.
 
@@ -334,7 +366,8 @@ def _fill(file: h5py.File, trajectory: Trajectory) -> None:
     file.attrs["format"] = FORMAT
     file.attrs["mbvi_version"] = mbvi.__version__
     file.attrs["name"] = system.name
-    for key in ("degrees_of_freedom", "constraint_count", "is_conservative"):
+    file.attrs["degrees_of_freedom"] = _degrees_of_freedom(trajectory)
+    for key in ("constraint_count", "is_conservative"):
         file.attrs[key] = int(getattr(system, key))  # netCDF has no booleans
     file.attrs["step"], file.attrs["every"] = trajectory.step, trajectory.every
     file.attrs["start_time"] = trajectory.t[0]
@@ -357,6 +390,16 @@ def _fill(file: h5py.File, trajectory: Trajectory) -> None:
         _scale(file, "momentum", tuple(stored.momenta), "", "names of the conserved momenta")
         momenta = np.stack(list(stored.momenta.values()), axis=1)
         _write(file, "momenta", momenta, "kg m2/s or kg m/s", "conserved momenta", "t", "momentum")
+
+
+def _degrees_of_freedom(trajectory: Trajectory) -> int:
+    """Those of the system or, if its own start cannot be used, at the first state of the run."""
+    system = trajectory.system
+    try:
+        return system.degrees_of_freedom
+    except ModelError:
+        G = system.constraint_jacobian(trajectory.q[0], trajectory.t[0])
+        return system.dimension - int(np.linalg.matrix_rank(G))
 
 
 def _write_model(file: h5py.File, system: System) -> None:

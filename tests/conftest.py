@@ -1,8 +1,11 @@
 """What all tests share."""
 
+import os
 from pathlib import Path
 
-import pytest
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the threads of several test processes get in each other's way
+
+import pytest  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 

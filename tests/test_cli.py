@@ -191,7 +191,40 @@ def test_the_progress_bar_is_for_terminals(folder):
     assert result.stderr == "" and "\x1b" not in result.stdout
 
 
+def test_run_in_another_formulation(folder):
+    result = call("run", "pendulum.yaml", "--formulation", "embedding", "--duration", "1")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[2] == "system        1 degree of freedom, 7 coordinates, 6 constraints"
+    trajectory = mbvi.read("pendulum.h5")
+    assert trajectory.system.model.formulation == "embedding"
+    expected = mbvi.simulate(mbvi.load("pendulum.yaml"), duration=1, step=0.01)
+    assert np.allclose(trajectory.pose("bob")[1], expected.pose("bob")[1], atol=1e-6)
+    result = call("run", "pendulum.yaml", "--formulation", "embeding", "--force")
+    expected = "formulation: expected tree or embedding, found 'embeding'\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
+
+
+def test_run_says_that_the_start_was_moved_or_refuses_it(folder, models):
+    result = call("run", models / "four_bar.yaml", "--duration", "0.1")
+    assert result.exit_code == 0
+    assert "\nstart         the given state has |g| = 0.0051 and |G v + ∂g/∂t| = 6.2; moved onto " in result.stdout
+    result = call("run", models / "four_bar.yaml", "--duration", "0.1", "--no-project", "--force")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "expected a position on the constraints, found |g| = 0.00515, largest of rocker pin" in result.stderr
+    result = call("run", models / "slider_crank.yaml", "--duration", "0.1", "--no-project")
+    assert result.exit_code == 0
+    assert "\nstart" not in result.stdout
+
+
 # ----------------------------------------------------------------------------------------------- check
+
+
+def test_check_in_another_formulation(folder):
+    result = call("check", "pendulum.yaml", "--formulation", "embedding")
+    assert result.exit_code == 0
+    assert "\n  `-- pivot: revolute (5 constraints) -> bob\n" in result.stdout
+    assert "\n  1 degree of freedom, 7 coordinates, 6 constraints\n" in result.stdout
+    assert call("check", "pendulum.yaml", "--formulation", "embeding").exit_code == 2
 
 
 def test_check_describes(folder):
@@ -290,6 +323,8 @@ def test_version_and_help():
     assert result.exit_code == 0
     for name in ("run", "check", "schemes", "schema"):
         assert f"\n  {name} " in result.stdout
+    assert "--formulation" in call("check", "--help").stdout
+    assert "--no-project" in call("run", "--help").stdout
 
 
 def test_nothing_heavy_is_imported_for_light_work(folder):

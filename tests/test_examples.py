@@ -48,6 +48,25 @@ def test_convergence():
     assert sum(values[1] > 1e-12 for values in errors.values()) == 4
 
 
+def test_slider_crank_reactions():
+    example = load("slider_crank_reactions")
+    run = example.main()
+    crank_x = run.pose("crank")[1][:, :, 0]
+    assert np.ptp(np.unwrap(np.arctan2(crank_x[:, 2], crank_x[:, 0]))) > 2 * np.pi  # a whole turn
+    model = run.system.model.resolved()
+    momentum = np.zeros((len(run), 3))
+    weight = np.zeros(3)
+    for name, body in model.bodies.items():
+        properties = mbvi.mass_properties(body)
+        places, rotations = run.pose(name)
+        momentum += properties.mass * np.gradient(places + rotations @ properties.center_of_mass, run.t, axis=0)
+        weight += properties.mass * np.array(model.gravity)
+    ground = run.reaction("shaft")[0] + run.reaction("guide")[0]
+    inside = slice(5, -5)  # differences at the ends are less exact
+    expected = np.gradient(momentum, run.t, axis=0) - weight
+    assert np.abs(ground - expected)[inside].max() < 0.01 * np.abs(expected).max()
+
+
 def test_all_examples_are_tested():
     assert all(f"test_{path.stem}" in globals() for path in FOLDER.glob("*.py"))
 

@@ -17,7 +17,9 @@ from mbvi.report import (
     rounded,
     run_report,
     scheme_table,
+    shortened,
 )
+from mbvi.system.initial import Start, find_start
 
 T = np.linspace(0.0, 10.0, 2001)
 
@@ -45,9 +47,22 @@ def run(name, models, **keys):
     return mbvi.simulate(mbvi.load(models / f"{name}.yaml"), **keys)
 
 
+def report(trajectory):
+    return run_report(trajectory, find_start(trajectory.system))
+
+
 def described(text):
-    model = mbvi.from_yaml(text)
-    return model, mbvi.assemble(model)
+    system = mbvi.assemble(mbvi.from_yaml(text))
+    return system, find_start(system)
+
+
+def checked(name, models, formulation=None):
+    system = mbvi.assemble(mbvi.load(models / f"{name}.yaml"), formulation)
+    return check_report(system, find_start(system))
+
+
+def section(text, title):
+    return text.split(f"\n{title}\n")[1].split("\n\n")[0].splitlines()
 
 
 # ----------------------------------------------------------------------------------------------- trend
@@ -113,7 +128,7 @@ def test_small_texts():
 
 
 def test_run_report(models):
-    lines = run_report(run("lagrange_top", models)).splitlines()
+    lines = report(run("lagrange_top", models)).splitlines()
     assert lines[0] == "Lagrange top, loops"
     assert lines[2] == "system        3 degrees of freedom, 3 coordinates, no constraints"
     assert lines[3] == "scheme        simpson, order 4"
@@ -129,13 +144,13 @@ def test_run_report(models):
 
 
 def test_run_report_of_forces_that_do_work(models):
-    lines = run_report(run("spring_damper", models)).splitlines()
+    lines = report(run("spring_damper", models)).splitlines()
     assert lines[-1] == "energy      1.95 J at the start, 0.220854 J at the end; not conserved: forces do work"
 
 
 def test_run_report_of_a_composition_with_constraints(models):
     trajectory = run("free_rigid_body", models, scheme="suzuki4", duration=1.0, every=10)
-    text = run_report(trajectory)
+    text = report(trajectory)
     assert "100 steps to t = 1 s" in text
     assert "in a substep" in text
     assert f"constraints   largest residual {trajectory.constraint_residual().max():.1e}" in text
@@ -154,7 +169,7 @@ def test_energy_error_does_not_depend_on_where_the_potential_is_zero(models):
 
 
 def test_a_run_too_short_for_a_trend(models):
-    assert "trend" not in run_report(run("pendulum", models, duration=0.05))
+    assert "trend" not in report(run("pendulum", models, duration=0.05))
 
 
 def test_units_of_momenta(models):
@@ -169,7 +184,7 @@ def test_units_of_momenta(models):
     (whole,) = (each for each in mbvi.find_invariants(system) if " + " in each.name)
     assert whole.name == "angular momentum (body, fixed z) + orbital momentum (body, z)"
     assert momentum_unit(whole, system.coordinate_units) == "kg m²/s"
-    _, slider = described(
+    slider, _ = described(
         "{name: a, bodies: {b: {mass: 1}}, joints: {j: {type: prismatic, parent: world, child: b, axis: [1, 0, 0]}}}"
     )
     (momentum,) = mbvi.find_invariants(slider)
@@ -181,9 +196,8 @@ def test_units_of_momenta(models):
 
 
 def test_check_report(models):
-    model = mbvi.load(models / "lagrange_top.yaml")
     assert (
-        check_report(model, mbvi.assemble(model))
+        checked("lagrange_top", models)
         == """\
 Lagrange top, loops
 A fast heavy symmetric top on a fixed point, in Euler angles.
@@ -205,8 +219,10 @@ Bodies
 Forces
   gravity    (0, 0, -9.81) m/s²
 
-Dynamics
+Mobility
   3 degrees of freedom, 3 coordinates, no constraints
+
+Dynamics
   energy          4.26275 J at the start          conserved
   p(contact.phi)  0.0321143 kg m²/s at the start  conserved
   p(contact.psi)  0.032075 kg m²/s at the start   conserved
@@ -217,20 +233,18 @@ Run
 
 
 def test_every_kind_of_force_is_described(models):
-    model = mbvi.load(models / "gantry_crane.yaml")
-    text = check_report(model, mbvi.assemble(model))
+    text = checked("gantry_crane", models)
     assert "motor     joint_force   rail.displacement" in text
     assert "gust      force         on load at (0, 0, -6), along the axes of the world" in text
     assert "not conserved: forces do work" in text
-    model = mbvi.from_yaml(ODD.replace("type: force", "type: torque, frame: body"))
-    text = check_report(model, mbvi.assemble(model))
+    text = check_report(*described(ODD.replace("type: force", "type: torque, frame: body")))
     assert "push     torque  on base, along the axes of the body" in text
     assert "band     spring  between rod and world" in text
 
 
 def test_what_is_odd():
-    model, system = described(ODD)
-    assert oddities(model, system) == [
+    system, start = described(ODD)
+    assert oddities(system, start) == [
         "parameters.b: nothing uses it",
         "gravity: 981 m/s²; lengths are in metres and times in seconds",
         "forces.push: no effect, since base is welded to the world",
@@ -241,7 +255,7 @@ def test_what_is_odd():
         "bodies.knot: no mass; its motion follows from that of the bodies it is tied to",
         "simulation.duration: not a multiple of the step; the run ends at t = 1.02 s",
     ]
-    assert "  - parameters.b: nothing uses it" in check_report(model, system).splitlines()
+    assert "  - parameters.b: nothing uses it" in check_report(system, start).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -283,17 +297,98 @@ def test_nothing_will_move(initial, more, is_at_rest, models):
     assert oddities(*described(f"{text}\n{more}\n")) == expected
 
 
-def test_a_model_without_coordinates():
-    model, system = described("{name: a, bodies: {b: {mass: 1}}, joints: {j: {type: weld, parent: world, child: b}}}")
-    text = check_report(model, system)
-    assert "no degrees of freedom, no coordinates, no constraints" in text
-    assert "\n  - joints: every body is welded to the world; nothing moves" in text
-
-
 @pytest.mark.parametrize("name", ["branched_tree", "chain_10", "double_pendulum", "free_rigid_body", "gyroscope"])
 def test_nothing_is_odd_about_the_models(name, models):
-    model = mbvi.load(models / f"{name}.yaml")
-    assert oddities(model, mbvi.assemble(model)) == []
+    system = mbvi.assemble(mbvi.load(models / f"{name}.yaml"))
+    assert oddities(system, find_start(system)) == []
+
+
+# ------------------------------------------------------------------------------- loops and constraints
+
+LINKAGE = """
+name: flat
+bodies:
+  a: {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0, 0.1, 0.1]}
+  b: {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0, 0.1, 0.1]}
+  c: {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0, 0.1, 0.1]}
+joints:
+  A: {type: revolute, parent: world, child: a, axis: [0, -1, 0]}
+  B: {type: revolute, parent: a, child: b, axis: [0, -1, 0], position: [1, 0, 0]}
+  C: {type: revolute, parent: world, child: c, axis: [0, -1, 0], position: [1, 0, 0]}
+  D: {type: revolute, parent: b, child: c, axis: [0, -1, 0], position: [1, 0, 0], offset: [1, 0, 0]}
+"""
+
+
+def test_mobility_of_a_loop(models):
+    three = "  3 of the constraints are redundant, of rocker pin"
+    given = "  the given state has |g| = 0.0051 and |G v + ∂g/∂t| = 6.2"
+    start = f"{given}; moved onto the constraints, coordinates by at most 0.0055"
+    text = checked("four_bar", models)
+    assert section(text, "Mobility") == ["  1 degree of freedom, 3 coordinates, 5 constraints", three, start]
+    assert "shaft.angle      rad         1.5708                  6" in text
+    assert "support.angle    rad        1.83418             2.3696" in text  # where the run starts
+    assert "rocker pin: revolute (5 constraints) closes a loop: coupler - crank - world - rocker - coupler" in text
+    text = checked("four_bar", models, "embedding")
+    assert section(text, "Mobility") == ["  1 degree of freedom, 22 coordinates, 24 constraints", three, start]
+    assert "|-- shaft: revolute (5 constraints) -> crank" in text
+    assert section(checked("bricard", models), "Mobility")[1].startswith(
+        "  1 of the constraints is redundant, of hinge"
+    )
+
+
+def test_a_singular_configuration_is_noted():
+    lines = section(check_report(*described(LINKAGE)), "Mobility")
+    assert "  singular configuration at the start: more motions are possible here than nearby" in lines
+    raised = LINKAGE + "initial: {A: {position: 1}, B: {position: -1}, C: {position: 1}}\n"
+    lines = section(check_report(*described(raised)), "Mobility")
+    assert lines == [
+        "  1 degree of freedom, 3 coordinates, 5 constraints",
+        "  3 of the constraints are redundant, of D",
+    ]
+
+
+def test_a_driven_system_says_so(models):
+    text = checked("stewart_platform", models)
+    assert section(text, "Mobility") == [
+        "  no degrees of freedom, 22 coordinates, 22 constraints",
+        "  kinematically driven: the constraints prescribe the whole motion as functions of time",
+    ]
+    assert "not conserved: forces or prescribed motions do work" in text
+    assert "nothing will move" not in text
+    assert "not conserved: forces or prescribed motions do work" in report(
+        run("stewart_platform", models, duration=0.1)
+    )
+
+
+def test_a_table_of_a_constraint_that_does_not_cover_the_run_is_odd():
+    drive = "constraints: {drive: {type: prescribed_coordinate, joint: A, value: {times: [0, 1], values: [1, 2]}}}"
+    expected = "constraints.drive: a table from 0 s to 1 s for a run from 0 s to 10 s; outside it continues along its end lines"
+    assert expected in oddities(*described(f"{LINKAGE}\n{drive}\ninitial: {{A: {{position: 1}}, C: {{position: 1}}}}"))
+
+
+def test_run_report_of_a_start_that_was_moved(models):
+    lines = report(run("four_bar", models, duration=0.1)).splitlines()
+    assert lines[2:4] == [
+        "system        1 degree of freedom, 3 coordinates, 5 constraints",
+        "start         the given state has |g| = 0.0051 and |G v + ∂g/∂t| = 6.2; moved onto the constraints, coordinates by "
+        "at most 0.0055",
+    ]
+    assert any(line.startswith("constraints   largest residual ") and line.endswith("; 3 redundant") for line in lines)
+    assert "start" not in report(run("slider_crank", models, duration=0.1)).split("energy")[0]
+    zero = np.zeros(1)
+    still = run("pendulum", models, duration=0.05)
+    rate_only = Start(zero, zero, zero, violation=1e-12, rate=0.5, shift=0.0)
+    assert "|g| = 1e-12 and |G v + ∂g/∂t| = 0.5" in run_report(still, rate_only)
+
+
+def test_large_models_are_shortened(models):
+    lines = checked("necklace_50", models).splitlines()
+    assert len(lines) < 250
+    assert sum(line.strip().startswith("… ") for line in lines) >= 3
+    assert any(line.startswith("  clasp: ball (3 constraints) closes a loop: link50 - link49") for line in lines)
+    few = [str(i) for i in range(41)]
+    assert shortened(few) == few
+    assert shortened([*few, "41"]) == [*few[:20], "… 2 more", *few[22:], "41"]
 
 
 # --------------------------------------------------------------------------------------------- schemes

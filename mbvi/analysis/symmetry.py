@@ -1,28 +1,36 @@
 """Momenta that linear symmetries conserve, found from the system itself by Noether's theorem.
 
-A linear vector field ξ(q) = A q + b is a symmetry when L_q·ξ + L_v·(A v) + F·ξ = 0 for all (q, v); then J = p·ξ(q) is
-conserved, by the motion and, exactly, by every Galerkin variational scheme (they are equivariant under linear maps).
+A linear vector field ξ(q) = A q + b is a symmetry when L_q·ξ + L_v·(A v) + F·ξ = 0 for all (q, v) and G ξ = 0; then
+J = p·ξ(q) is conserved, by the motion and, exactly, by every Galerkin variational scheme (they are equivariant under linear maps).
 The candidates are translations of every coordinate; for every unit quaternion a, its rotations in the frame it hangs in
-(a → e ⋆ a) and in its own (a → a ⋆ e); and for every free or planar joint the rotations e × x of its place, which become
-symmetries together with those of its orientation. The symmetries are the linear combinations that vanish at random states.
+(a → e ⋆ a) and in its own (a → a ⋆ e); and for every place x, y, z of a free joint or a body, or x, y of a planar joint, the
+rotations e × x, which become symmetries together with those of its orientation. The symmetries are the linear combinations that
+vanish at random states; where there are many candidates, only each by itself, and the motions of all bodies as one, are tried.
 
 Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether theorem).
 """
 
 from __future__ import annotations
 
+import contextlib
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from mbvi.errors import ModelError
 from mbvi.kernels import layout
+from mbvi.system.initial import project_position
 from mbvi.system.system import System
 
 Array = np.ndarray
 TOLERANCE = 1e-9
 MOST_COMBINED = 300
-"""Beyond so many candidates, only each by itself is tried."""
+"""Beyond so many candidates, only each by itself is tried, and all bodies as one."""
+FEW_STATES = 6
+LEAST_WEIGHT = 1e-8
+"""Weights of a combination below this part of the largest are rounding."""
 SMALLEST_PART = 1e-4
 """Rates are judged against at least this part of the kinetic energy."""
 
@@ -76,28 +84,33 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     ['p(joint.phi)']
     """
     candidates = _candidates(system)
-    rates, sizes = _rates(_with_any_forces(system), candidates)
+    if len(candidates) > MOST_COMBINED:
+        candidates = [*_of_all_bodies(system), *candidates]
+    rates, sizes = _rates(system, candidates)
     if not len(rates):
         return ()
     found = []
-    for weights in _combinations(rates / sizes) / sizes:
-        used = np.flatnonzero(weights)
+    for weights in _combinations(np.vstack([rates / sizes, _across_constraints(system, candidates, sizes)])) / sizes:
+        used = np.flatnonzero(np.abs(weights) > LEAST_WEIGHT * np.abs(weights).max())
         weights = weights / weights[used[0]]
         name = " + ".join(_term(weights[i], candidates[i].name) for i in used).replace("+ -", "- ")
         parts = tuple((part[0], weights[i] * part[1]) for i in used for part in candidates[i].parts)
         found.append(Invariant(name, parts))
-    return tuple(found)
+    if not system.constraint_count:
+        return tuple(found)
+    q = _position_on_constraints(system, np.random.default_rng(4))
+    return tuple(each for each in found if abs(_sparse_fields([each], q)).max() > TOLERANCE)  # else it is zero everywhere
 
 
-def _with_any_forces(system: System) -> System:
-    """The system with arbitrary constants for all functions of time: what these conserve, no function of time changes."""
+def _with_any_forces(system: System, random: np.random.Generator) -> System:
+    """The system with arbitrary constants for all functions of time: what all of these conserve, no function of time changes."""
     arrays = system.arrays
     depends = arrays.time_functions[:, 0] != layout.CONSTANT
     if not depends.any():
         return system
     functions, first = arrays.time_functions.copy(), len(arrays.numbers)
     functions[depends] = [[layout.CONSTANT, first + i, 1] for i in range(depends.sum())]
-    numbers = np.concatenate([arrays.numbers, np.random.default_rng(2).uniform(1.0, 2.0, depends.sum())])
+    numbers = np.concatenate([arrays.numbers, random.uniform(1.0, 2.0, depends.sum())])
     fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
     other = copy(system)
     other.arrays = layout.System(**(fields | {"time_functions": functions, "numbers": numbers}))
@@ -133,6 +146,28 @@ def _candidates(system: System) -> list[Invariant]:
                 name = f"angular momentum ({joint}, {frame} {'xyz'[axis]})"
                 found.append(Invariant(name, ((first, 0.5 * _product_matrix(axis, side)),)))
     return found + _orbital_candidates(system)
+
+
+def _of_all_bodies(system: System) -> list[Invariant]:
+    """Translations and rotations of all bodies that have a place and a quaternion, or a place alone, in the world."""
+    names = system.coordinate_names
+    places = [i for i, name in enumerate(names) if name.endswith(".x") and names[i + 1 : i + 3] == _next_two(name)]
+    found = []
+    for axis in range(3):
+        turn, unit = _cross_matrix(np.eye(3)[axis]), np.eye(3)[axis]
+        rotation = [(i, turn) for i in places]
+        rotation += [(i + 3, 0.5 * _product_matrix(axis, "left")) for i in places if _is_quaternion(names, i + 3)]
+        found.append(Invariant(f"linear momentum ({'xyz'[axis]})", tuple((i, unit) for i in places)))
+        found.append(Invariant(f"angular momentum ({'xyz'[axis]})", tuple(rotation)))
+    return found if places else []
+
+
+def _next_two(name: str) -> tuple[str, str]:
+    return f"{name[:-1]}y", f"{name[:-1]}z"
+
+
+def _is_quaternion(names: tuple[str, ...], i: int) -> bool:
+    return i < len(names) and names[i] == f"{names[i - 3][:-1]}qw"
 
 
 def _orbital_candidates(system: System) -> list[Invariant]:
@@ -180,19 +215,72 @@ def _rates(system: System, candidates: list[Invariant]) -> tuple[Array, Array]:
     n = system.dimension
     magnitudes = [Invariant(each.name, tuple((i, np.abs(factor)) for i, factor in each.parts)) for each in candidates]
     rates, sizes = [], []
-    for _ in range(min(2 * len(candidates) + 4, 2 * MOST_COMBINED)):
+    for _ in range(2 * len(candidates) + 4 if len(candidates) <= MOST_COMBINED else FEW_STATES):
         q = system.initial_q + random.standard_normal(n)
         v = random.standard_normal(n)
         t = random.uniform(0.0, 10.0)
         for first in _quaternions(system):
             q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
             v[first : first + 4] -= (q[first : first + 4] @ v[first : first + 4]) * q[first : first + 4]
-        p, f = system.gradient(q, v, t)
+        p, f = _with_any_forces(system, random).gradient(q, v, t)
         if np.all(np.isfinite(f)):  # at some states a force may be undefined
             rates.append([each.rate(q, v, p, f) for each in candidates])
             part = SMALLEST_PART * np.abs(p) @ np.abs(v)
             sizes.append([max(part, each.rate(*map(np.abs, (q, v, p, f)))) for each in magnitudes])
     return np.array(rates), np.array(sizes).max(axis=0, initial=0.0)
+
+
+def _across_constraints(system: System, candidates: list[Invariant], sizes: Array) -> Array:
+    """G ξ of every candidate at random positions on the constraints, (rows, candidates), in the measure of `sizes`.
+
+    Beyond MOST_COMBINED candidates every position gives one row, of the largest sizes.
+    """
+    k, count = system.constraint_count, len(candidates)
+    if not k:
+        return np.zeros((0, count))
+    found = []
+    random = np.random.default_rng(3)
+    for _ in range(2 + count // k if count <= MOST_COMBINED else 1):
+        q = _position_on_constraints(system, random)
+        G, fields = _sparse_jacobian(system, q), _sparse_fields(candidates, q)
+        scale = np.maximum((abs(G) @ abs(fields)).max(axis=0).toarray().ravel(), 1e-300)
+        across = G @ fields
+        if count > MOST_COMBINED:
+            found.append((abs(across).max(axis=0).toarray().ravel() / scale)[None])
+        else:
+            found.append(across.toarray() / scale.max() / sizes * sizes.max())
+    return np.vstack(found)
+
+
+def _position_on_constraints(system: System, random: np.random.Generator) -> Array:
+    """A random position not far from the initial one; nearer, if from there no position on the constraints is found."""
+    for reach in (0.1, 0.01, 0.001):
+        with contextlib.suppress(ModelError):
+            return project_position(system, system.initial_q + reach * random.standard_normal(system.dimension))
+    return system.initial_q
+
+
+def _sparse_jacobian(system: System, q: Array) -> Any:
+    """G at q, (k, n)."""
+    from scipy.sparse import coo_array
+
+    _, entries, _ = system._constraint_entries(q, 0.0)
+    rows = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
+    columns = system.arrays.entries[:, layout.COORDINATE]
+    return coo_array((entries, (rows, columns)), (system.constraint_count, system.dimension)).tocsr()
+
+
+def _sparse_fields(candidates: list[Invariant], q: Array) -> Any:
+    """ξ of every candidate at q, (n, candidates)."""
+    from scipy.sparse import coo_array
+
+    values, rows, columns = [], [], []
+    for i, each in enumerate(candidates):
+        for first, factor in each.parts:
+            values += list(factor @ q[first : first + len(factor)] if factor.ndim == 2 else factor)
+            rows += range(first, first + len(factor))
+            columns += [i] * len(factor)
+    return coo_array((values, (rows, columns)), (len(q), len(candidates))).tocsr()
 
 
 def _null_space(matrix: Array) -> Array:

@@ -232,13 +232,56 @@ def column_rate(system, work, q, j_entry, k_entry):
 
 
 @kernel
-def second_entry(system, work, q, j_entry, k_entry):
-    """∂²g/∂q_j∂q_k of a geometric constraint, with work.wrench_of of it and work.wrench_rate of k."""
-    rate, D, j = work.wrench_rate, work.D, system.entries[j_entry, COORDINATE]
-    return system.signs[j_entry] * (
-        column_rate(system, work, q, j_entry, k_entry)
-        + rate[0] * D[j, 0] + rate[1] * D[j, 1] + rate[2] * D[j, 2]
-        + rate[3] * D[j, 3] + rate[4] * D[j, 4] + rate[5] * D[j, 5]
+def group_end(system, i):
+    """The first constraint after i between other links, of other coordinates, or of another argument."""
+    rows, end = system.constraints, i + 1
+    while end < system.k and rows[end, CONSTRAINT_KIND] in (ALONG, ACROSS, DISTANCE):
+        for column in (LINK_A, LINK_B, ARGUMENT, ENTRIES):
+            if rows[end, column] != rows[i, column]:
+                return end
+        end += 1
+    return end
+
+
+@kernel
+def fill_group(system, work, i, end, t, q, weights, factor):
+    """Sums over the constraints i … end, of the same links and coordinates: Σ w W, and for every entry Σ w ∂W/∂q.
+
+    Fills work.wrench_of (first six columns) and work.wrench_rates, weighted with factor · weights; the argument's second
+    derivative Σ −w f'' is returned.
+    """
+    total, rates = work.wrench_sum, work.wrench_rates
+    first = system.constraints[i, FIRST_ENTRY]
+    count = system.constraints[i, ENTRIES] - (1 if system.constraints[i, ARGUMENT] >= 0 else 0)
+    curvature = 0.0
+    for c in range(6):
+        total[c] = 0.0
+        for e in range(count):
+            rates[e, c] = 0.0
+    for row in range(i, end):
+        weight = factor * weights[row]
+        _, _, curve = fill_row_wrench(system, work, row, t, q)
+        if system.constraints[row, ARGUMENT] >= 0:
+            curvature -= weight * curve
+        for e in range(count):
+            fill_wrench_rate(system, work, row, first + e)
+            for c in range(6):
+                rates[e, c] += weight * work.wrench_rate[c]
+        for c in range(6):
+            total[c] += weight * work.wrench_of[c]
+    for c in range(6):
+        work.wrench_of[c] = total[c]
+    return curvature
+
+
+@kernel
+def second_entry(system, work, q, first, j_entry, k_entry):
+    """Σ w ∂²g/∂q_j∂q_k of the constraints of `fill_group`, for two entries counted from the first."""
+    rate, D, j = work.wrench_rates, work.D, system.entries[first + j_entry, COORDINATE]
+    return system.signs[first + j_entry] * (
+        column_rate(system, work, q, first + j_entry, first + k_entry)
+        + rate[k_entry, 0] * D[j, 0] + rate[k_entry, 1] * D[j, 1] + rate[k_entry, 2] * D[j, 2]
+        + rate[k_entry, 3] * D[j, 3] + rate[k_entry, 4] * D[j, 4] + rate[k_entry, 5] * D[j, 5]
     )  # fmt: skip
 
 
@@ -269,29 +312,39 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
                 J[place + a * wide + b] += factor * work.curvature[a * n + b]
         return
     fill_constraint_geometry(system, work, q)
-    for i in range(system.k):
-        kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
-        end = first + system.constraints[i, ENTRIES]
-        weight = factor * lam[i]
+    i = 0
+    while i < system.k:
+        kind, first, count = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], system.constraints[i, ENTRIES]
+        argument, end = system.constraints[i, ARGUMENT], i + 1
+        curvature = 0.0
         if kind == UNIT_QUATERNION:
-            for e in range(first, end):
+            for e in range(first, first + count):
                 j = system.entries[e, COORDINATE]
-                J[matrix_place(system, j, j, s, row_stage, column_stage)] += weight
-            continue
-        _, _, curve = fill_row_wrench(system, work, i, t, q)
-        if system.constraints[i, ARGUMENT] >= 0:
-            end -= 1
-            j = system.constraints[i, ARGUMENT]
-            J[matrix_place(system, j, j, s, row_stage, column_stage)] -= weight * curve
-        if kind != COORDINATES:
-            for k_entry in range(first, end):
-                fill_wrench_rate(system, work, i, k_entry)
-                k = system.entries[k_entry, COORDINATE]
-                for j_entry in range(first, end):
-                    j = system.entries[j_entry, COORDINATE]
-                    value = second_entry(system, work, q, j_entry, k_entry)
-                    if value != 0.0:
-                        J[matrix_place(system, j, k, s, row_stage, column_stage)] += weight * value
+                J[matrix_place(system, j, j, s, row_stage, column_stage)] += factor * lam[i]
+        elif kind == COORDINATES:
+            _, _, curve = fill_row_wrench(system, work, i, t, q)
+            curvature = -factor * lam[i] * curve
+        else:
+            end = group_end(system, i)
+            curvature = fill_group(system, work, i, end, t, q, lam, factor)
+            add_group_curvature(J, system, work, q, first, count - (1 if argument >= 0 else 0), s, row_stage, column_stage)
+        if argument >= 0:
+            J[matrix_place(system, argument, argument, s, row_stage, column_stage)] += curvature
+        i = end
+
+
+@kernel
+def add_group_curvature(J, system, work, q, first, count, s, row_stage, column_stage):
+    """Add the second derivatives of the constraints of `fill_group` to blocks of a matrix of s stages."""
+    for k_entry in range(count):
+        k = system.entries[first + k_entry, COORDINATE]
+        for j_entry in range(k_entry + 1):
+            j = system.entries[first + j_entry, COORDINATE]
+            value = second_entry(system, work, q, first, j_entry, k_entry)
+            if value != 0.0:
+                J[matrix_place(system, j, k, s, row_stage, column_stage)] += value
+                if j != k:
+                    J[matrix_place(system, k, j, s, row_stage, column_stage)] += value
 
 
 @kernel
@@ -311,21 +364,22 @@ def fill_curvature_rate(out, system, work, t, q, v):
         return
     fill_constraint_geometry(system, work, q)
     for i in range(system.k):
-        kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
-        end = first + system.constraints[i, ENTRIES]
-        out[i] = 0.0
+        kind, first, count = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], system.constraints[i, ENTRIES]
+        argument = system.constraints[i, ARGUMENT]
+        out[i] = curvature = 0.0
         if kind == UNIT_QUATERNION:
-            for e in range(first, end):
+            for e in range(first, first + count):
                 out[i] += v[system.entries[e, COORDINATE]] ** 2
-            continue
-        _, _, curve = fill_row_wrench(system, work, i, t, q)
-        if system.constraints[i, ARGUMENT] >= 0:
-            end -= 1
-            out[i] -= curve * v[system.constraints[i, ARGUMENT]] ** 2
-        if kind != COORDINATES:
-            for k_entry in range(first, end):
-                fill_wrench_rate(system, work, i, k_entry)
-                part = v[system.entries[k_entry, COORDINATE]]
-                for j_entry in range(first, end):
-                    value = second_entry(system, work, q, j_entry, k_entry)
-                    out[i] += part * v[system.entries[j_entry, COORDINATE]] * value
+        elif kind == COORDINATES:
+            _, _, curve = fill_row_wrench(system, work, i, t, q)
+            curvature = -curve
+        else:
+            work.unit[i] = 1.0
+            curvature = fill_group(system, work, i, i + 1, t, q, work.unit, 1.0)
+            work.unit[i] = 0.0
+            for k_entry in range(count - (1 if argument >= 0 else 0)):
+                for j_entry in range(count - (1 if argument >= 0 else 0)):
+                    product = v[system.entries[first + j_entry, COORDINATE]] * v[system.entries[first + k_entry, COORDINATE]]
+                    out[i] += product * second_entry(system, work, q, first, j_entry, k_entry)
+        if argument >= 0:
+            out[i] += curvature * v[argument] ** 2

@@ -46,7 +46,7 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import add_second, factor_saddle, solve_saddle
+from mbvi.kernels.saddle import add_second, factor_saddle, node_width, solve_saddle
 from mbvi.kernels.tree import SWEEP_WIDTH
 
 EPS = 2.220446049250313e-16
@@ -62,14 +62,16 @@ MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 24  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
+BY_PLACE = 0.05  # part of what the rounding of positions in g would move momenta by that Newton's Jacobian, if old, leaves
+NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 RETRY = 4  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE, STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
-# largest node momentum (the size of the terms that cancel in the residual), stiffness (see is_converged), largest coordinate.
-THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE, STIFFNESS, PLACE = 0, 1, 2, 3, 4, 5, 6
+# largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see is_converged), residual in units of rounding.
+THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE, STIFFNESS, ROUNDINGS = 0, 1, 2, 3, 4, 5, 6
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
 # beyond which Newton's Jacobian is formed anew.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT = 0, 1
@@ -84,9 +86,10 @@ def make_space(system: System, scheme: Scheme) -> Space:
     n, k = system.n, system.k
     m, s, r = len(scheme.b), len(scheme.K), len(scheme.fractions)
     N = s * (n + k)
-    evaluation = 30.0 * m * n + 10.0 * m * s * n + 2.0 * s * n * n  # about [ns]
-    entries, widths = system.second_size, s * (system.nodes[:, NODE_COORDINATES] + system.nodes[:, NODE_ROWS])
-    jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * entries) + 0.5 * s * system.matrix_size * s * widths.max()
+    second, widths = system.second_size, s * (system.nodes[:, NODE_COORDINATES] + system.nodes[:, NODE_ROWS])
+    evaluation = (30.0 * m + 10.0 * m * s) * n  # about [ns]
+    evaluation += s * s * system.matrix_size + 5.0 * s * len(system.entries) if k > 0 else 2.0 * s * n * n
+    jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 0.5 * float(widths.max()) * s * s * system.matrix_size
     return Space(
         q=np.zeros(n),
         q_low=np.zeros(n),
@@ -168,9 +171,9 @@ def fill_node(node_q, node_v, space, scheme, i, h):
 
 @kernel
 def fill_residual(system, scheme, work, space, t, h):
-    """Residual of the step equations at space.z into space.R (constraints divided by h); returns its largest entry.
+    """Residual of the step equations at space.z into space.R (constraints divided by h); returns its size.
 
-    Also fills node_p = b_i p_i, node_f = h b_i f_i, G(Q_j) and space.measure[MOMENTUM_SIZE].
+    Also fills node_p = b_i p_i, node_f = h b_i f_i, G(Q_j) and what `residual_size` does.
 
     The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i, or
     A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
@@ -202,24 +205,56 @@ def fill_residual(system, scheme, work, space, t, h):
     for a in range(n):
         R[a] += p[a]
     if system.k > 0:
-        fill_constraint_residual(system, scheme, work, space, t, h)
-    space.measure[MOMENTUM_SIZE] = size
-    largest = check = 0.0
-    for a in range(R.shape[0]):
+        size = max(size, fill_constraint_residual(system, scheme, work, space, t, h))
+    return residual_size(system, space, size, h)
+
+
+@kernel
+def residual_size(system, space, momentum, h):
+    """Largest entry of the residual, inf if one is not finite.
+
+    Also fills space.measure: the size of the momenta that cancel in it, and the largest entry in units of its own rounding, that
+    of the momenta or that of the positions, which moves them by the constraints.
+    """
+    R, z, increments = space.R, space.z, space.R.shape[0] - space.R.shape[0] // (system.n + system.k) * system.k
+    largest = constraint = move = check = 0.0
+    for a in range(increments):
         largest = max(largest, abs(R[a]))
+        move = max(move, abs(z[a]))
         check += 0.0 * R[a]
+    for a in range(increments, R.shape[0]):
+        constraint = max(constraint, abs(R[a]))
+        check += 0.0 * R[a]
+    place = place_size(system, space)
+    by_place = 1.0 + BY_PLACE * place / max(move, 1e-290) if system.is_geometric == 1 else 1.0
+    roundings = largest / (EPS * by_place * max(momentum, 1e-290))
+    if system.k > 0:
+        roundings = max(roundings, constraint * abs(h) / (EPS * place))
+        largest = max(largest, constraint)
+    space.measure[MOMENTUM_SIZE], space.measure[ROUNDINGS] = momentum, roundings
     return largest if check == 0.0 else math.inf
 
 
 @kernel
+def place_size(system, space):
+    """Size of the coordinates that constraints depend on: of unit quaternions 1, else of the largest coordinate."""
+    size = 1.0
+    if system.is_geometric == 1 or system.is_tree == 0:
+        for a in range(system.n):
+            size = max(size, abs(space.q[a]))
+    return size
+
+
+@kernel
 def fill_constraint_residual(system, scheme, work, space, t, h):
-    """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h.
+    """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h; the largest term added.
 
     G(Q_0) was filled when the step began.
     """
     n, k = system.n, system.k
     s = scheme.K.shape[0]
     R, z = space.R, space.z
+    size = 0.0
     for j in range(s + 1):
         if j > 0:
             fill_control_point(space, j)
@@ -227,7 +262,8 @@ def fill_constraint_residual(system, scheme, work, space, t, h):
             for b in range(k):
                 R[s * n + (j - 1) * k + b] = space.g[b] / h
         if j < s:
-            add_constraint_force(R, j * n, space.G[j], system, z, s * n + j * k)
+            size = max(size, add_constraint_force(R, j * n, space.G[j], system, z, s * n + j * k))
+    return size
 
 
 @kernel
@@ -241,12 +277,16 @@ def fill_control_point(space, j):
 
 @kernel
 def add_constraint_force(out, first, G, system, impulses, start):
-    """Add Gᵀ Λ to out[first : first + n], Λ = impulses[start : start + k]."""
+    """Add Gᵀ Λ to out[first : first + n], Λ = impulses[start : start + k]; the largest term added."""
+    size = 0.0
     for b in range(system.k):
         impulse = impulses[start + b]
         entry = system.constraints[b, FIRST_ENTRY]
         for e in range(entry, entry + system.constraints[b, ENTRIES]):
-            out[first + system.entries[e, COORDINATE]] += G[e] * impulse
+            term = G[e] * impulse
+            out[first + system.entries[e, COORDINATE]] += term
+            size = max(size, abs(term))
+    return size
 
 
 @kernel
@@ -368,7 +408,7 @@ def accelerate(space, iteration):
 
 @solver_kernel
 def correct(system, scheme, space):
-    """Add the correction to the unknowns; its size, relative, and the rounding of positions in the same measure.
+    """Add the correction to the unknowns; its size, relative, and whether that of the increments is the positions' rounding.
 
     The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
     """
@@ -384,37 +424,28 @@ def correct(system, scheme, space):
         z[a] += delta[a]
     for a in range(n):
         place = max(place, abs(space.q[a]))
-    space.measure[PLACE] = max(place, move)
     size = max(step / max(move, 1e-290), impulse / max(space.measure[MOMENTUM_SIZE], 1e-290))
-    return size, EPS * max(place, move) / max(move, 1e-290)
+    return size, step <= 16.0 * EPS * max(place, move)
 
 
 @kernel
-def residual_rounding(system, space, h):
-    """Rounding of the residual: of the momenta that cancel in it and, with constraints, of g(Q)/h."""
-    floor = EPS * space.measure[MOMENTUM_SIZE]
-    return floor + EPS * space.measure[PLACE] / h if system.is_geometric == 1 else floor
-
-
-@kernel
-def is_converged(system, space, residual, floor, size, size_before, theta, rounding):
+def is_converged(system, space, size, size_before, theta, is_rounding):
     """Whether the step is solved to round-off after a correction of relative size `size`.
 
     The error left in q is about theta · size; that in p, which was evaluated before the correction, about stiffness · size,
     where the stiffness, h² ∂f/∂q against M, is what the simplified iteration contracts by before it is accelerated.
     Otherwise the end is where the residual is round-off, or where corrections that round-off explains no longer shrink.
-    With constraints between links, which hold to the rounding of positions, corrections are of that size at last: then the one before tells
-    the error left.
+    Constraints between links hold to the rounding of positions, and corrections are of that size at last.
     """
-    if residual <= 2.0 * EPS * space.measure[MOMENTUM_SIZE]:
+    roundings = space.measure[ROUNDINGS]
+    if roundings <= 2.0:
         return True
     if theta * size <= BELOW_ROUNDING * EPS and space.measure[STIFFNESS] * size <= 100.0 * BELOW_ROUNDING * EPS:
         return True
-    is_rounding = size <= 16.0 * rounding
-    if system.is_geometric == 1 and is_rounding and theta * theta * size_before <= BELOW_ROUNDING * rounding:
-        return size_before > 0.0
     is_stalled = size_before > 0.0 and size > 0.5 * size_before
-    return is_stalled and (residual <= 1e3 * floor or is_rounding)
+    if system.is_geometric == 1:
+        return is_rounding and (roundings <= 4.0 or (roundings <= NOISE and is_stalled))
+    return is_stalled and (roundings <= 1e3 or is_rounding)
 
 
 @kernel
@@ -437,25 +468,24 @@ def iterate_simplified(system, scheme, work, space, t, h):
     updates = slow = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
-        floor = residual_rounding(system, space, h)
         measure[RESIDUAL] = residual
         if not residual < math.inf:
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, h)
         accelerate(space, updates % MAX_UPDATES)
-        size, rounding = correct(system, scheme, space)
+        size, is_rounding = correct(system, scheme, space)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         if updates > 0:
             growth = residual / residual_before
-            if growth > (1.0 if updates == 1 else 10.0) and residual > 1e4 * EPS * measure[MOMENTUM_SIZE]:
+            if growth > (1.0 if updates == 1 else 10.0) and measure[ROUNDINGS] > 1e4:
                 return NOT_CONVERGED  # it diverges, and may lead to another solution
             theta = size / size_before
             if size > 1e3 * EPS:
                 measure[THETA_SIMPLIFIED] = theta
                 if updates == 1:
                     measure[STIFFNESS] = growth
-        if is_converged(system, space, residual, floor, size, size_before, theta, rounding):
+        if is_converged(system, space, size, size_before, theta, is_rounding):
             if is_fresh:
                 count[AGE] = 0
             return OK
@@ -477,7 +507,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
 def iterate_newton(system, scheme, work, space, t, h):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long."""
     count, measure, z = space.count, space.measure, space.z
-    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > 3
+    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > 3.0 + 0.5 * space.limits[NEWTON_LIMIT]
     is_stale = True
     is_chord = False
     residual_before = math.inf
@@ -486,8 +516,7 @@ def iterate_newton(system, scheme, work, space, t, h):
     while iteration < MAX_ITERATIONS:
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
-        floor = residual_rounding(system, space, h)
-        if iteration > 0 and not residual <= max(residual_before, 1e4 * floor):
+        if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= 1e4):
             if is_stale and residual < math.inf:
                 needs_factor = True
             elif halvings < MAX_HALVINGS:
@@ -505,21 +534,24 @@ def iterate_newton(system, scheme, work, space, t, h):
         residual_before = residual
         copy(space.z_kept, z)
         solve_newton(system, scheme, space, h)
-        size, rounding = correct(system, scheme, space)
+        size, is_rounding = correct(system, scheme, space)
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
         theta = measure[THETA_NEWTON]
-        if is_chord and halvings == 0 and (system.is_geometric == 0 or size > 1e3 * rounding):
+        if is_chord and halvings == 0 and not (system.is_geometric == 1 and measure[ROUNDINGS] <= NOISE):
             theta = size / size_before
             if size > 1e3 * EPS:
                 measure[THETA_NEWTON] = theta
-        stalls += size_before > 0.0 and size > 0.5 * size_before and size < SMALL
-        if is_converged(system, space, residual, floor, size, size_before, theta, rounding) or stalls >= MAX_STALLS:
+        is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < 1e3)
+        stalls += size_before > 0.0 and size > 0.5 * size_before and is_small
+        if is_converged(system, space, size, size_before, theta, is_rounding) or stalls >= MAX_STALLS:
             if not is_stale:
                 count[AGE] = 0
             return OK
-        needs_factor = halvings > 0 or (is_chord and iterations_left(size, theta) > space.limits[NEWTON_LIMIT])
+        is_noise = system.is_geometric == 1 and measure[ROUNDINGS] <= NOISE
+        left = 0.0 if is_noise else iterations_left(size, theta)
+        needs_factor = halvings > 0 or (is_chord and left > space.limits[NEWTON_LIMIT])
         is_chord = True
         size_before = size
         halvings = 0
@@ -548,14 +580,25 @@ def solve_step(system, scheme, work, space, t, h):
 
 
 @kernel
-def fill_start(space, r):
-    """Start of substep r in space.z: extrapolation of the unknowns of the last steps."""
+def fill_start(system, scheme, space, r):
+    """Start of substep r in space.z: extrapolation of the unknowns of the last steps.
+
+    Where constraints are redundant, no equation determines a part of their impulses, which extrapolation would let grow: they
+    start from those of the last step.
+    """
+    n, k = system.n, system.k
+    s = scheme.K.shape[0]
     z = space.z
     for a in range(z.shape[0]):
         total = 0.0
         for i in range(space.orders[r, 1] + 1):
             total += space.table[r, i, a]
         z[a] = total
+    for b in range(k):
+        node = system.row_nodes[b, 0]
+        if system.reference[node] > 0.0 and space.ranks[node] < node_width(system, node, s):
+            for a in range(s * n + b, z.shape[0], k):
+                z[a] = space.table[r, 0, a]
 
 
 @kernel
@@ -670,7 +713,7 @@ def advance(system, scheme, work, space, t, h, r):
         if is_flight:
             fill_free_flight(system, scheme, work, space, t, h)
         else:
-            fill_start(space, r)
+            fill_start(system, scheme, space, r)
         copy(space.start, space.z)
         status = solve_step(system, scheme, work, space, t, h)
         if is_flight or (status == OK and not is_far_from_start(system, scheme, space)):

@@ -77,6 +77,8 @@ def make_work(system: System) -> Work:
         curvature=np.zeros(n * n if system.constraint else 0),
         wrench_of=np.zeros(22),
         wrench_rate=np.zeros(6),
+        wrench_sum=np.zeros(6),
+        wrench_rates=np.zeros((int(system.constraints[:, ENTRIES].max(initial=0)), 6)),
         g=np.zeros(k),
         g_t=np.zeros(k),
         G=np.zeros(len(system.entries)),

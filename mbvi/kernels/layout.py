@@ -41,7 +41,7 @@ CONSTANT, PROGRAM, TABLE = 0, 1, 2
 # Constraints: System.constraints (k, 7) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the
 # time), first entry of the Jacobian's row and their number. System.constraint_data (k, 13) = point a, point b, direction u
 # in link a, direction w in link b (link frames; world frame for link -1), constant.
-UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES = 0, 1, 2, 3, 4
+UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN = 0, 1, 2, 3, 4, 5  # OWN: of a user's function
 CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES = 0, 1, 2, 3, 4, 5, 6
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
 # Entries of the constraint Jacobian: System.entries (., 4) = coordinate, its link, places in the saddle-point matrix of the
@@ -93,7 +93,8 @@ class System(Packed):
     time_functions       (., 3)
     operations, numbers  programs in postfix form, and constants and tables
     constraints, constraint_data, entries, signs    rows of the constraints, and entries of their Jacobian
-    reference            (nodes,)  size of a pivot below 1e-9 of which a constraint is redundant; 0: it is not tested
+    reference, redundant (nodes,)  of constraints that close loops: a size of their pivots, and how many follow from others
+                         (-1: not counted yet); 0 for other nodes
     coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it
     nodes, members, pairs, targets, blocks    the elimination: see above and `saddle`
     matrix_size, second_size       numbers of stored entries

@@ -9,8 +9,9 @@ node b of its pairs,
 
 D is factored with pivoting inside the block. For s stages every block is s times as wide and high.
 
-Blocks stand row by row in one array. Where a node's rows have a reference, constraints may be redundant: then the pivot is
-the largest entry left, and rows whose pivots are below 1e-9 of the reference are left out (their unknowns become 0).
+Blocks stand row by row in one array. Where a node has a reference, its constraints close loops and may be redundant: then the
+pivot is the largest entry left, and as many rows as are redundant anywhere on the constraints are left out at last (their
+unknowns become 0). To count these, System.redundant is −1: then rows are left out whose pivots are below 1e-9 of the reference.
 
 Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9.
 """
@@ -34,7 +35,8 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 
-REDUNDANT = 1e-9
+REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint follows from others
+SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
 
 
 @kernel
@@ -89,24 +91,27 @@ def add_second(J, system, s, j, l, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
 
 
 @solver_kernel
-def factor_node(A, at, w, pivots, first, reference):
+def factor_node(A, at, w, pivots, first, reference, redundant):
     """LU factors of the block A[at : at + w²]; its rank, −1 if it is singular though nothing may be redundant.
+
+    redundant         how many rows are left out, −1: those below REDUNDANT · reference
 
     pivots   (., 2)   out, rows first … first + w: row and column that were exchanged with each
     """
-    largest = 0.0
-    for i in range(at, at + w * w):
-        largest = max(largest, abs(A[i]))
     for j in range(w):
         row = column = j
-        best = 0.0
+        best = above = 0.0
+        for i in range(j):
+            above = max(above, abs(A[at + i * w + j]))
         for i in range(j, w):
             for k in range(j, w if reference > 0.0 else j + 1):
                 if abs(A[at + i * w + k]) > best:
                     best, row, column = abs(A[at + i * w + k]), i, k
-        if reference > 0.0 and not best > REDUNDANT * reference:
-            return j
-        if not best > 1e-15 * largest:
+        if reference > 0.0:
+            is_left_out = best <= REDUNDANT * reference if redundant < 0 else j >= w - redundant
+            if is_left_out or best == 0.0:
+                return j
+        if not best > SINGULAR_PIVOT * above:
             return -1
         pivots[first + j, 0], pivots[first + j, 1] = row, column
         if row != j:
@@ -179,7 +184,7 @@ def factor_saddle(A, pivots, ranks, system, s):
     """Overwrite the matrix A of s stages by its factors; False if it is singular."""
     for a in range(system.nodes.shape[0]):
         w, at, first = node_width(system, a, s), s * s * system.nodes[a, DIAGONAL], s * system.nodes[a, NODE_START]
-        ranks[a] = factor_node(A, at, w, pivots, first, system.reference[a])
+        ranks[a] = factor_node(A, at, w, pivots, first, system.reference[a], s * system.redundant[a])
         if ranks[a] < 0:
             return False
         start = system.nodes[a, FIRST_PAIR]

@@ -10,6 +10,8 @@ from mbvi.schemes.tableau import Tableau, gauss, lobatto
 
 MARSDEN_WEST = "Marsden & West, Acta Numerica 10 (2001); Ober-Blöbaum & Saake, Adv. Comput. Math. 41 (2015)"
 WENDLANDT_MARSDEN = "Wendlandt & Marsden, Physica D 106 (1997)"
+SHAKE = "Ryckaert, Ciccotti & Berendsen, J. Comput. Phys. 23 (1977)"
+RATTLE = "Andersen, J. Comput. Phys. 52 (1983); Leimkuhler & Skeel, J. Comput. Phys. 112 (1994)"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 
 
@@ -84,7 +86,15 @@ def _catalog() -> dict[str, Tableau]:
         source="Verlet, Phys. Rev. 159 (1967); Marsden & West (2001)",
         description="straight segments, trapezoidal rule (Störmer–Verlet; the same as lobatto2)",
     )
-    entries = [midpoint, simpson, trapezoidal]
+    positions = "momenta left as position constraints alone give them: the three-term form on Q × Q"
+    entries = [
+        midpoint,
+        simpson,
+        trapezoidal,
+        replace(trapezoidal, name="rattle", source=RATTLE, description="trapezoidal by its name for constrained systems"),
+        replace(trapezoidal, name="shake", source=SHAKE, description=f"rattle's motion; {positions}", is_projected=False),
+        replace(midpoint, name="wendlandt_marsden", description=f"midpoint's motion; {positions}", is_projected=False),
+    ]
     entries += [_lobatto(count) for count in range(2, 9)]
     entries += [_gauss(count) for count in range(1, 9)]
     entries += [

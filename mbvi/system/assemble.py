@@ -119,7 +119,9 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
 
 
 def loop_references(system: System) -> Array:
-    """For every node of constraints that close loops, a size of its pivots: the largest Σ_j G_ij²/M_jj; 0 for others."""
+    """For every node of constraints that close loops, a size of its pivots: the largest Σ_j G_ij²/M_jj, or more than 0; 0 for
+    others.
+    """
     arrays = system.arrays
     mass = np.zeros(arrays.second_size)
     kernels.fill_mass_matrix(mass, arrays, system.work, 0.0, system.initial_q)
@@ -135,7 +137,8 @@ def loop_references(system: System) -> Array:
     np.maximum.at(found, arrays.row_nodes[:, 0], sizes)
     has_mass = np.zeros(len(found), bool)
     has_mass[node[diagonal > 0]] = True
-    return np.where(has_mass, 0.0, found)
+    has_rows = arrays.nodes[:, layout.NODE_ROWS] > 0
+    return np.where(has_mass | ~has_rows, 0.0, np.maximum(found, np.finfo(float).tiny))
 
 
 def frame_with_axis(axis: Array, above: Array) -> Array:
@@ -371,10 +374,10 @@ class Builder:
         tables = self.tables
         n, k = len(tables.names), len(tables.rows)
         is_open = not self.plan.chords and not self.model.constraints
-        if is_dense or (is_open and n <= (DENSE if k else MIXED_DENSE - 1)):
+        if is_open and (is_dense or n <= (DENSE if k else MIXED_DENSE - 1)):
             return [dense(n, k)], []
         merged = list(range(len(tables.atoms)))
-        for child, parent in self.merges():
+        for child, parent in self.merges(is_dense):
             merged[child] = parent
         for i in range(len(merged)):
             while merged[merged[i]] != merged[i]:
@@ -387,10 +390,20 @@ class Builder:
             atoms[of[i]].coordinates += atom.coordinates
             atoms[of[i]].rows += atom.rows
             atoms[of[i]].before |= {of[j] for j in atom.before} - {of[i]}
-        return atoms, sorted({(of[a], of[b]) for a, b in self.coupled_atoms() if of[a] != of[b]})
+        coupled = {(of[a], of[b]) for a, b in self.coupled_atoms() if of[a] != of[b]}
+        if is_dense:  # a force of all coordinates
+            coupled |= set(clique(i for i, atom in enumerate(atoms) if atom.coordinates))
+        return atoms, sorted(coupled)
 
-    def merges(self) -> Iterator[tuple[int, int]]:
-        """Atoms that go with another: serial joints with what they hang on, and massless bodies with what hangs on them."""
+    def merges(self, is_dense: bool) -> Iterator[tuple[int, int]]:
+        """Atoms that go with another: serial joints with what they hang on, and massless bodies with what hangs on them.
+
+        If dense, all that close no loop go together.
+        """
+        if is_dense:
+            together = [i for i, atom in enumerate(self.tables.atoms) if not atom.is_loop]
+            yield from ((i, together[0]) for i in together[1:])
+            return
         below: dict[str, list[str]] = {}
         for branch in self.plan.branches:
             below.setdefault(branch.inner, []).append(branch.outer)

@@ -23,11 +23,16 @@ Array = np.ndarray
 
 @dataclass
 class Atom:
-    """What is eliminated together: coordinates, constraint rows, and the atoms that must come before."""
+    """What is eliminated together: coordinates, constraint rows, and the atoms that must come before if it closes a loop."""
 
     coordinates: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     before: set[int] = field(default_factory=set)
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether its rows close a loop, and may follow from others; its coordinates have no mass then."""
+        return bool(self.rows and self.before)
 
 
 def elimination(
@@ -52,10 +57,11 @@ def elimination(
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(len(atoms)))
     graph.add_edges_from(second)
-    graph.add_edges_from((int(atom_of_row[row]), int(atom_of_coordinate[j])) for row, j in entries)
+    for tied in rows_atoms(entries, atom_of_row, atom_of_coordinate):
+        graph.add_edges_from(clique(tied))
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     order, ties = minimum_degree(graph, {i: atom.before for i, atom in enumerate(atoms)})
-    groups, ties = nested(order, ties, [not atom.coordinates for atom in atoms])
+    groups, ties = nested(order, ties, [atom.is_loop for atom in atoms])
     node_of = {atom: node for node, group in enumerate(groups) for atom in group}
     pairs = [sorted({node_of[other] for other in ties[group[-1]]}) for group in groups]
     coupled_nodes = {tuple(sorted((node_of[a], node_of[b]))) for a, b in second}
@@ -67,6 +73,14 @@ def elimination(
         (n, k),
         entries,
     )
+
+
+def rows_atoms(entries: Sequence[tuple[int, int]], atom_of_row: Array, atom_of_coordinate: Array) -> Iterable[set[int]]:
+    """The atoms of every row: its own, and those of its coordinates, which share its curvature."""
+    tied: dict[int, set[int]] = {}
+    for row, j in entries:
+        tied.setdefault(row, {int(atom_of_row[row])}).add(int(atom_of_coordinate[j]))
+    return tied.values()
 
 
 def minimum_degree(graph: nx.Graph[int], before: Mapping[int, set[int]]) -> tuple[list[int], dict[int, set[int]]]:
@@ -102,14 +116,22 @@ def minimum_degree(graph: nx.Graph[int], before: Mapping[int, set[int]]) -> tupl
 def nested(
     order: Sequence[int], ties: dict[int, set[int]], is_loop: Sequence[bool]
 ) -> tuple[list[list[int]], dict[int, set[int]]]:
-    """Groups of atoms that are eliminated as one: an atom goes with the first that it is tied to, if their ties nest."""
+    """Groups of atoms that are eliminated as one: an atom goes with the first that it is tied to, if that adds no entries.
+
+    Then both are tied to the same atoms, before them and after.
+    """
     position = {atom: i for i, atom in enumerate(order)}
+    earlier: dict[int, set[int]] = {atom: set() for atom in order}
+    for atom, others in ties.items():
+        for other in others:
+            earlier[other].add(atom)
     groups: dict[int, list[int]] = {}
     for atom in order:
         group = [*groups.pop(atom, []), atom]
-        first = min(ties[atom], key=position.__getitem__, default=None)
-        if first is not None and ties[atom] == {first} | ties[first] and is_loop[atom] == is_loop[first]:
-            groups[first] = [*groups.get(first, []), *group]
+        first = min(ties[atom], key=position.__getitem__, default=atom)
+        is_alike = ties[atom] == {first} | ties[first] and earlier[first] == {atom} | earlier[atom]
+        if first != atom and is_alike and is_loop[atom] == is_loop[first]:
+            groups[first] = group
         else:
             groups[atom] = group
     return [groups[atom] for atom in order if atom in groups], ties
@@ -170,6 +192,7 @@ def _arrays(
         "coordinate_nodes": coordinate_nodes,
         "row_nodes": row_nodes,
         "reference": np.zeros(len(nodes)),
+        "redundant": np.zeros(len(nodes), np.int64),
         "matrix_size": matrix_size,
         "second_size": second_size,
         "entry_places": np.array(

@@ -29,6 +29,9 @@ Array = np.ndarray
 SINGULAR = 1e-13
 CONSTRAINT_TOLERANCE = 1e-9
 NEWTON_STEPS = 200
+NEAR = 1e-9  # of the nearest position, from where only the constraints are solved further
+PATIENCE = 15  # steps in a row that may be no shorter than one before
+BESIDE = 1e-2  # how far away redundant constraints are counted anew [rad, m, –]
 LONGEST_STEP = 0.3  # change of a coordinate in one step [rad, m, –]
 RANK = 1e-9  # singular value below which constraints are redundant, relative to the largest
 LARGE = 600  # coordinates and constraints from which dense matrices take too long
@@ -101,6 +104,7 @@ def find_start(
         q = system._vector(system.initial_q if q is None else q, "initial_q")
         v = system._vector(system.initial_v if v is None else v, "initial_v")
         start = _moved(system, q, v, t, held, project)
+    count_redundant(system, start.q, t)
     _check_regular(system, start.q, t)
     if own and system.homes is not None:
         _check_chords(system, start)
@@ -110,6 +114,33 @@ def find_start(
     if not np.isfinite(energy):
         raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
     return start._replace(p=p)
+
+
+def count_redundant(system: System, q: Array, t: float) -> None:
+    """Count the redundant constraints of every loop, at q and, since q may be singular, at two positions near it."""
+    arrays, random = system.arrays, np.random.default_rng(5)
+    loops = arrays.reference > 0
+    if not loops.any():
+        return
+    counts = []
+    for position in (q, *(_beside(system, q, t, random) for _ in range(2))):
+        arrays.redundant[:] = np.where(loops, -1, 0)
+        if position is not None and kernels.factor_mass_saddle(arrays, system.work, t, position):
+            counts.append(np.where(loops, system.node_widths - system.work.ranks, 0))
+    arrays.redundant[:] = np.min(counts, axis=0) if counts else 0
+
+
+def _beside(system: System, q: Array, t: float, random: np.random.Generator) -> Array | None:
+    """A position on the constraints near q, in a random direction along them; None if there is none."""
+    momentum = random.standard_normal(system.dimension)
+    if not kernels.solve_velocity(system.arrays, system.work, t, q, momentum):
+        return None
+    direction = system.work.solution[: system.dimension].copy()
+    size = float(np.abs(direction).max(initial=0.0))
+    try:
+        return project_position(system, q + BESIDE * direction / size, t) if size > 0 else None
+    except ModelError:
+        return None
 
 
 def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: bool) -> Start:
@@ -213,6 +244,17 @@ def _check_chords(system: System, start: Start) -> None:
 # ------------------------------------------------------------------------------------------- projection
 
 
+def project_position(system: System, q: Array, t: float = 0.0) -> Array:
+    """The position on the constraints nearest to q (n,), in the metric of the mass matrix there.
+
+    Raises
+    ------
+    ModelError
+        If none is found.
+    """
+    return _project_position(system, q, t, np.zeros(system.dimension, bool))
+
+
 def _rate(system: System, q: Array, v: Array, t: float) -> Array:
     """|G v + ∂g/∂t|, (k,)."""
     _, G, g_t = system._constraint_entries(q, t)
@@ -241,13 +283,18 @@ def _project_position(system: System, q0: Array, t: float, held: Array) -> Array
     free = ~held
     L = _metric(system.mass_matrix(q0, t)[np.ix_(free, free)])
     q = q0.copy()
-    for _ in range(NEWTON_STEPS):
-        g, G, _ = system._constraints(q, t)
-        delta = _nearest(L, G[:, free], -g, (q0 - q)[free])
-        delta *= min(1.0, LONGEST_STEP / max(float(np.abs(delta).max(initial=0.0)), 1e-300))
-        q[free] += delta
-        if np.abs(delta).max(initial=0.0) < 1e-15 * max(1.0, float(np.abs(q).max())):
-            break
+    for is_pulled in (True, False):
+        shortest, since = np.inf, 0
+        for _ in range(NEWTON_STEPS):
+            g, G, _ = system._constraints(q, t)
+            delta = _nearest(L, G[:, free], -g, is_pulled * (q0 - q)[free])
+            longest = float(np.abs(delta).max(initial=0.0))
+            q[free] += delta * min(1.0, LONGEST_STEP / max(longest, 1e-300))
+            shortest, since = (longest, 0) if longest < shortest else (shortest, since + 1)
+            if longest < (NEAR if is_pulled else 1e-15) * max(1.0, float(np.abs(q).max())) or since > PATIENCE:
+                break
+        if np.abs(system.constraint(q, t)).max() > CONSTRAINT_TOLERANCE:
+            q = q0.copy()
     _check_closed(system, q, t)
     return q
 
@@ -442,7 +489,7 @@ def _nearby_rank(system: System, q: Array, G: Array) -> int:
     for _ in range(3):
         away = q + 1e-3 * random.standard_normal(len(free)) @ free if len(free) else q
         try:
-            near = _project_position(system, away, 0.0, np.zeros(system.dimension, bool))
+            near = project_position(system, away)
         except ModelError:
             continue
         largest = max(largest, _rank(system, system.constraint_jacobian(near))[0])

@@ -294,6 +294,7 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
     blocks = elimination([dense(n, k)], [], entries)
     places = blocks.pop("entry_places")
     rows = np.zeros((k, 7), np.int64)
+    rows[:, layout.CONSTRAINT_KIND] = layout.OWN
     rows[:, layout.FIRST_ENTRY], rows[:, layout.ENTRIES] = n * np.arange(k), n
     fields = dict.fromkeys(("gradient", "hessian", "potential", "constraint", "curvature", "force"), 0) | functions
     return layout.System(

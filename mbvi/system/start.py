@@ -24,6 +24,11 @@ Array = np.ndarray
 NEWTON_STEPS = 50
 
 
+def cross(a: Array, b: Array) -> Array:
+    """a × b of two vectors (3,), faster than numpy's of many."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
 class Motion(NamedTuple):
     """Motion of one frame in another: rotation (3, 3), place (3,) [m], angular velocity (3,) [rad/s], velocity (3,) [m/s]."""
 
@@ -39,14 +44,14 @@ class Motion(NamedTuple):
             self.rotation @ other.rotation,
             self.place + arm,
             self.omega + self.rotation @ other.omega,
-            self.velocity + np.cross(self.omega, arm) + self.rotation @ other.velocity,
+            self.velocity + cross(self.omega, arm) + self.rotation @ other.velocity,
         )
 
     def inverse(self) -> Motion:
         """The motion of the other frame in this one."""
         back = self.rotation.T
         return Motion(
-            back, -back @ self.place, -back @ self.omega, back @ (np.cross(self.omega, self.place) - self.velocity)
+            back, -back @ self.place, -back @ self.omega, back @ (cross(self.omega, self.place) - self.velocity)
         )
 
 
@@ -93,14 +98,14 @@ def given_joint_state(joint: el.Joint, initial: Any) -> tuple[Array, Array]:
 def quaternion_rates(a: Array, omega: Array) -> Array:
     """Rates ȧ = 1/2 a ⋆ (0, ω) of a quaternion (4,) turning with body angular velocity ω (3,) [rad/s]."""
     scalar, vector = a[0], a[1:]
-    return 0.5 * np.concatenate([[-vector @ omega], scalar * omega + np.cross(vector, omega)])
+    return 0.5 * np.concatenate([[-vector @ omega], scalar * omega + cross(vector, omega)])
 
 
 def elementary_motion(each: Elementary, q: Array, v: Array) -> Motion:
     """Motion of the frame behind an elementary joint in that before it."""
     kind, axis, pitch = each
     if kind == layout.QUATERNION:
-        product = q[0] * v[1:] - q[1:] * v[0] - np.cross(q[1:], v[1:])
+        product = q[0] * v[1:] - q[1:] * v[0] - cross(q[1:], v[1:])
         turned = rotation_matrix(q / np.linalg.norm(q))
         return Motion(turned, np.zeros(3), turned @ (2.0 * product), np.zeros(3))
     turn = 0.0 if kind == layout.PRISMATIC else 1.0

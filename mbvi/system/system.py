@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 TIME_DIFFERENCE = 1e-5  # [s]
+REDUNDANT = 1e-9  # singular value of the constraint Jacobian that counts as zero, relative to the largest
 
 
 class System:
@@ -75,9 +76,8 @@ class System:
         self._local = threading.local()
 
     def __repr__(self) -> str:
-        """Name, dimensions and coordinates."""
-        count = f"{self.degrees_of_freedom} degrees of freedom, {self.dimension} coordinates"
-        return f"<System {self.name!r}: {count}, {self.constraint_count} constraints>"
+        """Name and dimensions."""
+        return f"<System {self.name!r}: {self.dimension} coordinates, {self.constraint_count} constraints>"
 
     @property
     def dimension(self) -> int:
@@ -222,7 +222,7 @@ class System:
 
     def constraint(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Constraint values g(q), (k,), zero on the constraints."""
-        return self._constraints(q, t)[0]
+        return self._constraint_entries(q, t)[0]
 
     def constraint_jacobian(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Jacobian G = ∂g/∂q, (k, n)."""
@@ -266,7 +266,52 @@ class System:
             if not kernels.solve_acceleration(self.arrays, self.work, t[i], q[i], v[i], rate):
                 raise ModelError(f"the equations of motion of {self.name!r} are singular at t = {t[i]:g}, q = {q[i]}")
             a[i], lam[i] = self.work.solution[:n], -self.work.solution[n:]
+            if np.any(self.work.ranks < self.node_widths):
+                G = self.constraint_jacobian(q[i], t[i])
+                lam[i] = np.linalg.lstsq(G.T, G.T @ lam[i], rcond=REDUNDANT)[0]
         return a, lam
+
+    @cached_property
+    def node_widths(self) -> Array:
+        """Numbers of coordinates and constraints of the nodes of elimination, (nodes,)."""
+        nodes = self.arrays.nodes
+        return nodes[:, layout.NODE_COORDINATES] + nodes[:, layout.NODE_ROWS]
+
+    def reaction(self, name: str, t: Array, q: Array, lam: Array) -> tuple[Array, Array]:
+        """Force and torque (states, 3) of a joint that is cut, or of a constraint, see `Trajectory.reaction`.
+
+        t (states,), q (states, n), multipliers lam (states, k).
+        """
+        rows = [i for i, each in enumerate(self.constraint_names) if each.rsplit(".", 1)[0] == name]
+        kinds = self.arrays.constraints[rows, layout.CONSTRAINT_KIND]
+        if self.model is None or not np.isin(kinds, (layout.ALONG, layout.ACROSS, layout.DISTANCE)).any():
+            known = dict.fromkeys(each.rsplit(".", 1)[0] for each in self.constraint_names)
+            held = [each for each in known if self.model and each in (*self.model.joints, *self.model.constraints)]
+            raise ModelError(
+                f"reaction: expected a joint that is cut or a constraint between bodies, found {name!r}; known: "
+                f"{', '.join(held) or 'none: write formulation: embedding, or cut: true'}"
+            )
+        t, q = self._times(t, q), self._states(q, "q")
+        wrench = np.zeros((len(q), 6))
+        each = np.zeros((self.constraint_count, 6))
+        for i in range(len(q)):
+            kernels.fill_wrenches(each, self.arrays, self.work, t[i], q[i])
+            wrench[i] = lam[i, rows] @ each[rows]
+        moment, force = wrench[:, :3], wrench[:, 3:]
+        return force, moment - np.cross(self._joint_places(name, q), force)
+
+    def _joint_places(self, name: str, q: Array) -> Array:
+        """Places (states, 3) of a joint on its parent, or of a constraint's point on its body_b."""
+        assert self.model is not None
+        model = self.model.resolved()
+        if name in model.joints:
+            body, point = model.joints[name].parent, model.joints[name].position
+        else:
+            element: Any = model.constraints[name]
+            body = getattr(element, "body_b", None) or element.body
+            point = element.point_b if hasattr(element, "point_b") else element.point
+        places, rotations = self.poses(body, q)
+        return places + rotations @ np.array(point)
 
     def _constraint_rate(self, t: float, q: Array, v: Array) -> Array:
         """2 (∂G/∂t) v + ∂²g/∂t²; zero unless a constraint depends on time."""

@@ -18,6 +18,7 @@ import numpy as np
 from mbvi.kernels import layout
 from mbvi.model import elements as el
 from mbvi.model.shapes import rotation_matrix
+from mbvi.system.start import cross
 from mbvi.system.tables import Entry, Row, Tables
 
 Array = np.ndarray
@@ -72,9 +73,9 @@ def joint_ends(joint: el.Joint, frames: Any) -> tuple[End, End]:
 def normals(axis: Any) -> list[Array]:
     """Two unit vectors at right angles to a unit vector and to each other."""
     axis = np.array(axis)
-    first = np.cross(AXES[np.argmin(np.abs(axis))], axis)
+    first = cross(AXES[np.argmin(np.abs(axis))], axis)
     first /= np.linalg.norm(first)
-    return [first, np.cross(axis, first)]
+    return [first, cross(axis, first)]
 
 
 def along(tables: Tables, name: str, a: End, b: End, directions: Any, **function: Any) -> Iterator[Row]:
@@ -88,8 +89,9 @@ def along(tables: Tables, name: str, a: End, b: End, directions: Any, **function
 
 
 def across(tables: Tables, name: str, a: End, b: End, u: Array, w: Array, cosine: float = 0.0) -> Row:
-    """u·w = c for a direction u of a and a direction w of b; what does not turn has no part in it."""
-    entries = [e for e in tables.entries(a.link, b.link) if tables.links[e.link][layout.KIND] != layout.PRISMATIC]
+    """u·w = c for a direction u of a and a direction w of b; what does not turn has no part in it, unless nothing turns."""
+    every = tables.entries(a.link, b.link)
+    entries = [e for e in every if tables.links[e.link][layout.KIND] != layout.PRISMATIC] or every
     return Row(name, layout.ACROSS, entries, (a.link, b.link), u=a.axes @ u, w=b.axes @ w, offset=float(cosine))
 
 

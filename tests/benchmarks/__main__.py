@@ -91,6 +91,112 @@ def chains() -> list[dict]:
     return rows
 
 
+def hung_chain(n: int, joint: str) -> mbvi.Model:
+    """A chain of n links of 0.1 m and 0.1 kg, tied by revolute or ball joints, released from 1.2 rad to the vertical."""
+    link = mbvi.Body(mass=0.1, center_of_mass=(0, 0, -0.05), inertia=(1e-4, 1e-4, 2e-5))
+    start = 1.2 if joint == "revolute" else (np.cos(0.6), 0.8 * np.sin(0.6), 0.6 * np.sin(0.6), 0)
+    kind = {"revolute": {"type": "revolute", "axis": (0, 1, 0)}, "ball": {"type": "ball"}}[joint]
+    joints = {}
+    for i in range(n):
+        above = {"parent": f"link{i - 1}", "position": (0, 0, -0.1)} if i else {"parent": "world"}
+        joints[f"joint{i}"] = kind | above | {"child": f"link{i}"}
+    return mbvi.Model(
+        name=f"{n} links",
+        bodies={f"link{i}": link for i in range(n)},
+        joints=joints,
+        initial={"joint0": mbvi.Initial(position=start)},
+    )
+
+
+def four_bars(n: int) -> mbvi.Model:
+    """n four-bars side by side (IFToMM benchmark A02): n + 1 cranks that stand on the ground, tied by n couplers."""
+    rod = mbvi.Body(mass=1, center_of_mass=(0.5, 0, 0), inertia=(0, 1 / 12, 1 / 12))
+    axis, upright = (0, 0, 1), (0, 0, np.pi / 2)
+    joints = {
+        f"A{i}": mbvi.Revolute(parent="world", child=f"crank{i}", axis=axis, position=(i, 0, 0), orientation=upright)
+        for i in range(n + 1)
+    }
+    for i in range(1, n + 1):
+        turned = (0, 0, -np.pi / 2)
+        joints[f"B{i}"] = mbvi.Revolute(
+            parent=f"crank{i - 1}", child=f"coupler{i}", axis=axis, position=(1, 0, 0), orientation=turned
+        )
+        joints[f"C{i}"] = mbvi.Revolute(
+            parent=f"coupler{i}",
+            child=f"crank{i}",
+            axis=axis,
+            position=(1, 0, 0),
+            offset=(1, 0, 0),
+            orientation=upright,
+        )
+    names = [f"crank{i}" for i in range(n + 1)] + [f"coupler{i}" for i in range(1, n + 1)]
+    initial = {f"A{i}": mbvi.Initial(velocity=-1) for i in range(n + 1)}
+    initial |= {f"B{i}": mbvi.Initial(velocity=1) for i in range(1, n + 1)}
+    return mbvi.Model(
+        name=f"{n} four-bars", gravity=(0, -9.81, 0), bodies=dict.fromkeys(names, rod), joints=joints, initial=initial
+    )
+
+
+def embedding() -> list[dict]:
+    """Cost per body and step of chains in the embedding: seven coordinates and four to six constraints per body."""
+    rows = []
+    for joint in ("revolute", "ball"):
+        for n in (1, 10, 50, 100, 1000, 4000):
+            system = mbvi.assemble(hung_chain(n, joint), "embedding")
+            duration = 0.1 if n > 10 else 1.0
+            costs = best({scheme: step_cost(system, scheme, 0.001, duration) for scheme in ("midpoint", "simpson")})
+            rows.append({"joint": joint, "bodies": n} | {f"{key} / body": cost / n for key, cost in costs.items()})
+    return rows
+
+
+def loops() -> list[dict]:
+    """Cost per loop and step of n four-bars side by side, in both formulations."""
+    rows = []
+    for n in (1, 10, 40, 100, 200):
+        model = four_bars(n)
+        measures = {
+            f"{formulation}, {scheme}": step_cost(mbvi.assemble(model, formulation), scheme, 0.002, 0.2)
+            for formulation in ("tree", "embedding")
+            for scheme in ("midpoint", "simpson")
+        }
+        rows.append({"loops": n} | {f"{key} / loop": cost / n for key, cost in best(measures).items()})
+    return rows
+
+
+def constrained_runs() -> list[dict]:
+    """A million steps with constraints: the largest |g| at any step, the energy error, and its trend over the whole run."""
+    rows = []
+    for name, formulation, scheme, step in (
+        ("double_spherical_pendulum", "embedding", "midpoint", 0.01),
+        ("double_spherical_pendulum", "embedding", "simpson", 0.01),
+        ("heavy_top_quaternion", "embedding", "simpson", 0.005),
+        ("four_bar", "tree", "simpson", 0.005),
+        ("bricard", "tree", "simpson", 0.005),
+    ):
+        system = mbvi.assemble(mbvi.load(ROOT / "models" / f"{name}.yaml"), formulation)
+        trajectory = mbvi.simulate(system, scheme, step=step, duration=1e6 * step)
+        row = {
+            "case": f"{name}, {formulation}, {scheme}, {step} s",
+            "largest |g|": trajectory.constraint_residual().max(),
+        }
+        rows.append(row | energy_figures(trajectory))
+    return rows
+
+
+def energy_figures(trajectory: mbvi.Trajectory) -> dict[str, float]:
+    """Largest energy error by the largest kinetic energy, and a line through its means over a hundredth of the run each."""
+    energy = trajectory.energy()
+    error = (energy - energy[0]) / trajectory.kinetic_energy().max()
+    size = len(error) // 100 * 100
+    means = error[:size].reshape(100, -1).mean(axis=1)
+    fit, covariance = np.polyfit(np.linspace(0, 1, 100), means, 1, cov=True)
+    return {
+        "largest energy error": np.abs(error).max(),
+        "trend over the run": fit[0],
+        "± standard error": np.sqrt(covariance[0, 0]),
+    }
+
+
 def evaluations() -> list[dict]:
     """One evaluation of L_q and L_v, and of all second derivatives, beside Pinocchio's RNEA and its derivatives."""
     rows = []
@@ -117,21 +223,9 @@ def long_runs() -> list[dict]:
     ):
         system = mbvi.assemble(mbvi.load(ROOT / "models" / f"{name}.yaml"))
         trajectory = mbvi.simulate(system, scheme, step=step, duration=1e6 * step, every=100)
-        energy = trajectory.energy()
-        error = energy / energy[0] - 1.0
-        size = len(error) // 100 * 100
-        means = error[:size].reshape(100, -1).mean(axis=1)
-        fit, covariance = np.polyfit(np.linspace(0, 1, 100), means, 1, cov=True)
         drift = max((np.ptp(J) / np.abs(J).max() for J in trajectory.momenta().values()), default=float("nan"))
-        rows.append(
-            {
-                "case": f"{name}, {scheme}, {step} s",
-                "largest energy error": np.abs(error).max(),
-                "trend over the run": fit[0],
-                "± standard error": np.sqrt(covariance[0, 0]),
-                "drift of momenta": drift,
-            }
-        )
+        case = {"case": f"{name}, {scheme}, {step} s"}
+        rows.append(case | energy_figures(trajectory) | {"drift of momenta": drift})
     return rows
 
 
@@ -163,7 +257,10 @@ BENCHMARKS = {
     "targets": targets,
     "chains": chains,
     "evaluations": evaluations,
+    "embedding": embedding,
+    "loops": loops,
     "long_runs": long_runs,
+    "constrained_runs": constrained_runs,
     "start_up": start_up,
 }
 

@@ -31,6 +31,11 @@ NAMES = {
     "stewart_platform",
     "necklace_50",
     "rope_1000",
+    "pendulum_cartesian",
+    "spherical_pendulum",
+    "double_spherical_pendulum",
+    "free_rigid_body_quaternion",
+    "heavy_top_quaternion",
 }
 
 
@@ -160,3 +165,47 @@ def test_chains_in_the_embedding(name, bodies, chords):
     plan = mm.plan(model)
     assert (model.formulation, len(model.bodies), len(plan.chords)) == ("embedding", bodies, chords)
     assert [branch.outer for branch in plan.branches] == list(model.bodies)
+
+
+@pytest.mark.parametrize("name", ["pendulum_cartesian", "spherical_pendulum", "double_spherical_pendulum"])
+def test_pendulums_of_points(name):
+    """Point masses at the ends of massless rods, on universal joints: in the embedding they are points."""
+    model = resolved(name)
+    assert model.formulation == "embedding"
+    for body in model.bodies.values():
+        found = mm.mass_properties(body)
+        assert found.mass > 0 and not found.inertia.any()
+    assert {joint.type for joint in model.joints.values()} == {"universal"}
+
+
+def test_free_rigid_body_is_that_of_the_paper():
+    model = resolved("free_rigid_body_quaternion")
+    found = mm.mass_properties(model.bodies["body"])
+    np.testing.assert_array_equal(found.inertia, np.diag((1, 2, 3)))
+    np.testing.assert_array_equal(found.center_of_mass, (0, 0, 0))
+    assert model.initial["center"].velocity == (0.0, 3.0, 4.0)
+    (plate,) = model.bodies["body"].shapes
+    x, y, z = plate.size
+    np.testing.assert_allclose((y**2 / 12, x**2 / 12, (x**2 + y**2) / 12), (1, 2, 3), rtol=1e-15)
+
+
+def test_heavy_top_nearly_passes_straight_down():
+    """About the point of contact, momenta about the vertical and about the axis at the start are nearly opposite."""
+    model = resolved("heavy_top_quaternion")
+    found = mm.mass_properties(model.bodies["top"])
+    _, spin, precession = model.initial["contact"].velocity
+    across = found.inertia[2, 2] + found.mass * found.center_of_mass[1] ** 2
+    assert (found.mass, *found.center_of_mass) == (15, 0, 1, 0)
+    assert found.inertia[1, 1] * spin == pytest.approx(-across * precession, rel=2e-6)
+
+
+def test_bricard_is_along_the_edges_of_a_cube():
+    """Each rod at zero coordinates goes from the last one's end; hinges are at right angles to both of their rods."""
+    model = resolved("bricard")
+    poses = poses_at_zero(model)
+    ends = [2 * np.array(model.bodies[f"rod{i}"].center_of_mass) for i in range(1, 6)]
+    for i, end in enumerate(ends[:-1]):
+        np.testing.assert_allclose(poses[f"rod{i + 1}"][0] + end, poses[f"rod{i + 2}"][0], atol=1e-15)
+        axis = model.joints[f"hinge{i + 2}"].axis
+        assert np.dot(axis, end) == np.dot(axis, ends[i + 1]) == 0.0
+    np.testing.assert_allclose(sum(ends), (0, 0, 1), atol=1e-15)

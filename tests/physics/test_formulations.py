@@ -1,11 +1,15 @@
 """The same mechanism in other coordinates, or given otherwise, moves alike."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 import mbvi
 from mbvi.analysis.convergence import convergence_order
+from mbvi.system.initial import find_start
 
+from ..system import mechanisms
 from . import systems
 
 STEP, DURATION = 0.01, 5.0
@@ -97,3 +101,170 @@ def euler_state(sequence, free):
     columns = [((matrix(angles + h * e) - matrix(angles - h * e)) / (2 * h)).ravel() for e in np.eye(3)]
     rate = (free.poses("body", (q + h * v)[None])[1] - free.poses("body", (q - h * v)[None])[1]).ravel() / (2 * h)
     return angles, np.linalg.lstsq(np.array(columns).T, rate, rcond=None)[0]
+
+
+# The same model in the coordinates of its joints, in those of its bodies, and in some of both.
+
+ALL_FORCES = mechanisms.POTENTIAL + mechanisms.OTHER
+REVERSIBLE = [kind for kind in mechanisms.KINDS if kind not in ("ball", "free")]  # a quaternion turns the child
+LINKAGES = {
+    **{f"{kind}": (kind, 0, False, False) for kind in mechanisms.KINDS},
+    **{f"{kind}, reversed": (kind, 0, True, False) for kind in REVERSIBLE},
+    **{f"{kind} in a loop": (kind, 0, False, True) for kind in mechanisms.KINDS},
+    **{f"{kind} in a loop, reversed": (kind, kind == "weld", True, True) for kind in REVERSIBLE},
+}
+FORMULATIONS = {
+    "tree": lambda model: mbvi.assemble(model),
+    "one joint cut": lambda model: mbvi.assemble(mechanisms.with_cut(model, "kind", True)),
+    "embedding": lambda model: mbvi.assemble(model, "embedding"),
+    "embedding, one joint kept": lambda model: mbvi.assemble(mechanisms.with_cut(model, "kind", False), "embedding"),
+}
+
+
+@cache
+def linkage_systems(name):
+    """A model of LINKAGES, or of a tie, in all formulations that differ."""
+    if name in LINKAGES:
+        model = mechanisms.with_start(mechanisms.linkage(*LINKAGES[name], ALL_FORCES))
+    else:
+        random, model = np.random.default_rng(5), mechanisms.linkage("free euler", 0, forces=ALL_FORCES)
+        tie = mechanisms.random_tie(random, name, "a", "c", ["c"], [("kind", "phi"), ("slide", "displacement")])
+        model = mbvi.Model(**dict(model) | {"constraints": {"tie": tie}})
+    made = {key: make(model) for key, make in FORMULATIONS.items()}
+    return {k: s for k, s in made.items() if k == "tree" or s.coordinate_names != made["tree"].coordinate_names}
+
+
+def poses(system, q):
+    """Places and rotations of the bodies with mass, in one row."""
+    each = [system.poses(body, q[None]) for body in "abc"]
+    return np.concatenate([part[0].ravel() for pair in each for part in pair])
+
+
+def second_derivative(function, step):
+    """d²/ds² at s = 0 by central differences of order 8: error about step⁸ or 1e-15/step²."""
+    weights = (-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560)
+    outer = (w * (function(i * step) + function(-i * step)) for i, w in enumerate(weights) if i > 0)
+    return weights[0] * function(0.0) + sum(outer)
+
+
+@pytest.mark.parametrize("name", [*LINKAGES, *mechanisms.TIES])
+def test_accelerations_are_those_of_the_tree(name):
+    """Of places and rotations of all bodies, along q + s v + s² a/2."""
+    found = {}
+    for key, system in linkage_systems(name).items():
+        start = find_start(system)
+        a = system.acceleration(start.q, start.v)
+        step = 8e-3 / max(1.0, np.abs(start.v).max(), np.sqrt(np.abs(a).max()))
+        along = second_derivative(lambda s, x=start, a=a, y=system: poses(y, x.q + s * x.v + s * s / 2 * a), step)
+        found[key] = along / step**2
+    expected = found.pop("tree")
+    assert "embedding" in found
+    for key in found:
+        assert np.abs(found[key] - expected).max() < 1e-9 * np.abs(expected).max(), key
+
+
+@pytest.mark.parametrize(("scheme", "coarse"), [("midpoint", 0.02), ("simpson", 0.04)])
+@pytest.mark.parametrize("name", [*LINKAGES, *mechanisms.TIES])
+def test_motions_differ_at_the_order_of_the_scheme(name, scheme, coarse):
+    made, order, steps = linkage_systems(name), mbvi.SCHEMES[scheme].order, [coarse, coarse / 2, coarse / 4]
+    ends = {key: [poses(made[key], run(made[key], scheme, h, 8 * coarse).q[-1]) for h in steps] for key in made}
+    expected = ends.pop("tree")
+    for key, found in ends.items():
+        differences = [np.linalg.norm(x - y) for x, y in zip(found, expected, strict=True)]
+        assert convergence_order(differences, steps) == pytest.approx(order, abs=0.05 * order), key
+
+
+def point_chain(is_closed):
+    """Point masses on massless rods from universal joints, and a spring and a damper between them."""
+    bodies, joints, initial = {}, {}, {}
+    for i, (parent, angles) in enumerate((("world", (0.3, 0.7)), ("b0", (-0.4, 0.2)), ("b1", (0.9, -0.3)))):
+        bodies[f"b{i}"] = mbvi.Body(point_masses={"m": mbvi.PointMass(mass=1 + i, position=(0, 0, -1 - 0.2 * i))})
+        place = (0, 0, -1 - 0.2 * (i - 1)) if i else (0, 0, 0)
+        joints[f"j{i}"] = mbvi.Universal(parent=parent, child=f"b{i}", axes=((1, 0, 0), (0, 1, 0)), position=place)
+        initial[f"j{i}"] = mbvi.Initial(position=angles, velocity=(1.0 - i, 0.5 * i))
+    ends = {"body_a": "world", "point_a": (1, 0, 0), "body_b": "b2", "point_b": (0, 0, -1.4)}
+    return mbvi.Model(
+        name="points",
+        bodies=bodies,
+        joints=joints,
+        initial=initial,
+        forces={"spring": mbvi.Spring(**ends, stiffness=8), "damper": mbvi.Damper(**ends, damping=0.4)},
+        constraints={"rod": mbvi.Distance(**ends, length="2 + 0.2*sin(3*t)")} if is_closed else {},
+    )
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+@pytest.mark.parametrize(("scheme", "coarse"), [("midpoint", 0.02), ("simpson", 0.02)])
+def test_points_in_space_and_universal_joints(scheme, coarse, is_closed):
+    tree, embedding = (mbvi.assemble(point_chain(is_closed), each) for each in ("tree", "embedding"))
+    assert (embedding.dimension, embedding.constraint_count) == (9, 3 + is_closed)
+    steps = [coarse, coarse / 2, coarse / 4]
+    differences = []
+    for h in steps:
+        joints, points = (run(system, scheme, h, 16 * coarse) for system in (tree, embedding))
+        places = [joints.pose(f"b{i}")[0][-1] + joints.pose(f"b{i}")[1][-1] @ (0, 0, -1 - 0.2 * i) for i in range(3)]
+        differences.append(np.linalg.norm(np.concatenate(places) - points.q[-1]))
+    assert convergence_order(differences, steps) == pytest.approx(mbvi.SCHEMES[scheme].order, abs=0.2)
+
+
+# Theorem 6.1 of Wendlandt & Marsden: the constrained midpoint rule in space, and its discrete action in a chart of the sphere.
+
+
+def circle(a):
+    """ψ of an angle to the vertical, and its derivative (2, 1)."""
+    (c,), (s,) = np.cos(a), np.sin(a)
+    return np.array([s, -c]), np.array([[c], [s]])
+
+
+def sphere(a):
+    """ψ of two successive rotations about x and y, and its derivative (3, 2)."""
+    (c, d), (s, e) = np.cos(a), np.sin(a)
+    return np.array([e, s * d, -c * d]), np.array([[0.0, d], [c * d, -s * e], [s * d, c * e]])
+
+
+def chart_steps(chart, a, momentum, gravity, h, count):
+    """Places by eq. 50: stationary Σ h L((ψ(a₁) + ψ(a₀))/2, (ψ(a₁) − ψ(a₀))/h), of a mass of 1, by Newton's method."""
+    place, tangent = chart(a)
+    places = [place]
+    for _ in range(count):
+        for _ in range(20):
+            next_place, next_tangent = chart(a)
+            residual = tangent.T @ (momentum - (next_place - place) / h + h / 2 * gravity)
+            correction = np.linalg.solve(tangent.T @ next_tangent / h, residual)
+            a = a + correction
+            if np.abs(correction).max() < 1e-15:
+                break
+        next_place, tangent = chart(a)
+        momentum, place = (next_place - place) / h + h / 2 * gravity, next_place
+        places.append(place)
+    return np.array(places)
+
+
+def bob_on_a_joint():
+    """The mass of `systems.spherical_pendulum` as a body in the embedding, a point in space."""
+    bob = mbvi.Body(point_masses={"m": mbvi.PointMass(mass=1, position=(0, 0, -1))})
+    joint = mbvi.Universal(parent="world", child="bob", axes=((1, 0, 0), (0, 1, 0)))
+    model = mbvi.Model(name="bob", gravity=(0, 0, -5), bodies={"bob": bob}, joints={"j": joint})
+    return mbvi.assemble(model, "embedding")
+
+
+@pytest.mark.parametrize(
+    ("make", "chart", "angles", "rates"),
+    [
+        (systems.planar_pendulum, circle, (0.7,), (1.5,)),
+        (systems.spherical_pendulum, sphere, (0.5, 0.6), (0.8, 1.4)),
+        (bob_on_a_joint, sphere, (0.5, 0.6), (0.8, 1.4)),
+    ],
+    ids=["circle", "sphere", "sphere, of a model"],
+)
+def test_midpoint_is_that_of_a_chart(make, chart, angles, rates):
+    (q, tangent), h, count = chart(np.array(angles)), 0.05, 100
+    v = tangent @ rates
+    gravity = np.array([0.0] * (len(q) - 1) + [-5.0])
+    system = make()
+    assert (system.dimension, system.constraint_count) == (len(q), 1)
+    found = mbvi.simulate(system, "midpoint", step=h, duration=count * h, initial_q=q, initial_v=v).q
+    expected = chart_steps(chart, np.array(angles), v, gravity, h, count)
+    assert np.abs(found[1] - expected[1]).max() < 1e-15
+    assert np.abs(found - expected).max() < 1e-12
+    assert np.abs(expected[count] - expected[0]).max() > 0.1

@@ -12,7 +12,7 @@ from . import systems
 
 ALIASES = ("gauss1", "lobatto2", "lobatto3")  # of midpoint, trapezoidal, simpson
 SCHEMES = [name for name in mbvi.SCHEMES if name not in ALIASES]
-SYSTEMS = systems.CONSERVATIVE + systems.FORCED + systems.CONSTRAINED
+SYSTEMS = systems.CONSERVATIVE + systems.FORCED + systems.CONSTRAINED + systems.LOOPED
 LADDER = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 256)
 LARGE_STEP = 0.1  # [s] of motions with periods of about a second
 
@@ -40,8 +40,9 @@ def errors_between(name, scheme, fine, coarse):
 def test_reference_is_that_of_a_runge_kutta_method(name):
     q, v = systems.integrated_end(name)
     exact = systems.reference(name)
-    np.testing.assert_allclose(exact.q[-1], q, atol=1e-11 * np.abs(exact.q).max())
-    np.testing.assert_allclose(exact.v[-1], v, atol=1e-11 * np.abs(exact.v).max())
+    tolerance = 1e-9 if exact.system.is_driven else 1e-11  # derivatives of constraints by time are differences
+    np.testing.assert_allclose(exact.q[-1], q, atol=tolerance * np.abs(exact.q).max())
+    np.testing.assert_allclose(exact.v[-1], v, atol=tolerance * np.abs(exact.v).max())
 
 
 def test_reference_of_the_driven_pendulum():
@@ -73,8 +74,8 @@ def test_order(name, scheme):
 @pytest.mark.parametrize("scheme", ["gauss6", "lobatto8", "kahan_li8", "sofroniou_spaletta10"])
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_small_steps_end_at_round_off(name, scheme):
-    """The error of these schemes is below 1e-14 here; what is left is what their solver leaves."""
-    assert systems.error(name, scheme, 800) < 1e-13
+    """The error of these schemes is below 1e-14 here; what is left is their solver's, and what a linkage makes of it."""
+    assert systems.error(name, scheme, 800) < (1e-12 if name in systems.LOOPED else 1e-13)
 
 
 # Orders beyond 8, in 50 digits: one degree of freedom, L = (2 + cos q) v²/2 + 3 cos q, F = cos 2t − v/4, by the step

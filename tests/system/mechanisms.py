@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import mbvi
+from mbvi.kernels import layout
+from mbvi.system.initial import _joint_states as joint_states
+from mbvi.system.initial import find_start
+from mbvi.system.start import body_motions, nearest_joint_state
 
 SEQUENCES = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
 THIN = ("weld", "revolute", "prismatic", "screw", "universal")  # joints that a body with one point mass may hang on
@@ -107,6 +111,75 @@ def random_tree(seed, kinds=KINDS, forces=None, depth_bias=3, gravity=None):
     )
 
 
+TIES = (
+    *("distance", "coincident points", "coincident frames", "point on line", "point on plane", "point on curve"),
+    *("coupling", "prescribed coordinate", "prescribed point", "driven distance", "constant distance"),
+)
+
+
+def random_graph(seed, kinds=KINDS, chords=KINDS, ties=TIES, formulation="tree", mixed=False, forces=None):
+    """A random tree with a joint of every kind in `chords` that closes a loop, and a constraint of every kind in `ties`.
+
+    Nothing fits together at the start. If mixed, every other joint of the tree is kept in the embedding, and cut in the tree.
+    """
+    random = np.random.default_rng([seed, 7])
+    tree = random_tree(seed, kinds, forces)
+    bodies, joints = list(tree.bodies), dict(tree.joints)
+    if mixed:
+        for name in list(joints)[::2]:
+            joints[name] = joints[name].model_copy(update={"cut": formulation == "tree"})
+
+    welded = [{joint.parent, joint.child} for joint in joints.values() if joint.type == "weld"]
+
+    def two():
+        while True:
+            ends = [str(each) for each in random.choice(["world", *bodies], 2, replace=False)]
+            if set(ends) not in welded:
+                return ends
+
+    for i, kind in enumerate(chords):
+        joints[f"chord{i}"] = random_joint(random, kind, *two()).model_copy(update={"cut": True})
+    on = [(n, c) for n, j in joints.items() for c in j.coordinate_names if not c.startswith("q")]
+    constraints = {kind: random_tie(random, kind, *two(), bodies, on) for kind in ties}
+    return mbvi.Model(**dict(tree) | {"formulation": formulation, "joints": joints, "constraints": constraints})
+
+
+def random_tie(random, kind, a, b, bodies, on):
+    """A constraint between bodies a and b, of random bodies, or on random coordinates (joint, name)."""
+    points = {"body_a": a, "body_b": b, "point_a": random.normal(size=3), "point_b": 2.0 + random.normal(size=3)}
+    driven = ("cos(t)", {"times": [0.0, 0.7, 1.0, 2.0], "values": [1.0, -1.0, 0.5, 2.0]}, "t**2/(1 + t)")
+    match kind:
+        case "constant distance":
+            return mbvi.Distance(**points, length=1.3)
+        case "distance":
+            return mbvi.Distance(**points, length="1.5 + sin(2*t)")
+        case "driven distance":
+            return mbvi.Distance(**points, length={"times": [0.0, 1.0, 2.0], "values": [1.0, 2.0, 1.2]})
+        case "coincident points":
+            return mbvi.CoincidentPoints(**points)
+        case "coincident frames":
+            return mbvi.CoincidentFrames(**points, orientation=random.normal(size=3))
+        case "point on line":
+            return mbvi.PointOnLine(**points, direction=random.normal(size=3))
+        case "point on plane":
+            return mbvi.PointOnPlane(**points, normal=random.normal(size=3))
+        case "point on curve":
+            curve = ("2*cos(s)", "exp(s/3)*sin(s)", 0.5)
+            return mbvi.PointOnCurve(body_a=a, body_b=b, point_b=random.normal(size=3), curve=curve)
+        case "coupling":
+            (i, first), (j, second) = (on[k] for k in random.choice(len(on), 2, replace=False))
+            return mbvi.Coupling(
+                joint_a=i, coordinate_a=first, joint_b=j, coordinate_b=second, ratio=random.normal(), offset=0.3
+            )
+        case "prescribed coordinate":
+            joint, coordinate = on[random.integers(len(on))]
+            return mbvi.PrescribedCoordinate(joint=joint, coordinate=coordinate, value=driven[0])
+        case "prescribed point":
+            point = random.normal(size=3)
+            return mbvi.PrescribedPoint(body=str(random.choice(bodies)), point=point, position=driven)
+    raise ValueError(kind)
+
+
 POTENTIAL = ("spring", "joint spring", "weight")
 OTHER = ("damper", "joint damper", "joint force", "world force", "body force", "world torque", "body torque")
 
@@ -183,3 +256,118 @@ def random_state(system, seed, on_sphere=True):
             q[part] *= 1.2
             v[part] += 0.4 * q[part]
     return q, v
+
+
+def places(arrays, s=1):
+    """For every stored entry of the saddle-point matrix of s stages: its row and its column, in the order of elimination."""
+    starts = s * arrays.nodes[:, layout.NODE_START]
+    width = s * (arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS])
+    rows, columns = np.full((2, s * s * arrays.matrix_size), -1)
+
+    def put(at, a, b):
+        part = slice(s * s * at, s * s * at + width[a] * width[b])
+        assert np.all(rows[part] == -1)  # blocks do not overlap
+        row, column = np.divmod(np.arange(width[a] * width[b]), width[b])
+        rows[part], columns[part] = starts[a] + row, starts[b] + column
+
+    for a, node in enumerate(arrays.nodes):
+        put(node[layout.DIAGONAL], a, a)
+        first = node[layout.FIRST_PAIR]
+        for b, upper, lower, *_ in arrays.pairs[first : first + node[layout.PAIRS]]:
+            put(upper, a, b)
+            put(lower, b, a)
+    return rows, columns
+
+
+def full_matrix(arrays, stored, s=1):
+    """The saddle-point matrix of s stages that the stored blocks stand for, in the order of elimination."""
+    size = s * (arrays.n + arrays.k)
+    full = np.zeros((size, size))
+    full[places(arrays, s)] = stored
+    return full
+
+
+def stage_places(arrays, s=1, stage=0):
+    """Places of the coordinates, and of the rows, of one of s stages in the order of elimination."""
+    nodes = arrays.nodes
+    width = nodes[:, layout.NODE_COORDINATES] + nodes[:, layout.NODE_ROWS]
+    starts = s * nodes[:, layout.NODE_START] + stage * width
+    node, local = arrays.coordinate_nodes.T
+    row_node, row_local = arrays.row_nodes.T
+    return starts[node] + local, starts[row_node] + nodes[row_node, layout.NODE_COORDINATES] + row_local
+
+
+def linked(kind, count):
+    """Bodies in a chain, a ring, a star, or two chains with rungs, all of hinges about y."""
+    rod = mbvi.Body(mass=1, center_of_mass=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    bodies, joints = {f"b{i}": rod for i in range(count)}, {}
+
+    def hinge(parent, child, place, offset=0.0):
+        joint = mbvi.Revolute(parent=parent, child=child, axis=(0, 1, 0), position=(place, 0, 0), offset=(offset, 0, 0))
+        joints[f"{parent} {child}"] = joint
+
+    for i in range(count):
+        before = {"star": "b0", "ladder of four-bars": f"b{i - 2}"}.get(kind, f"b{i - 1}")
+        hinge(before if i > (kind == "ladder of four-bars") else "world", f"b{i}", min(i, 1))
+        if kind == "ladder of four-bars" and i % 2:
+            bodies[f"rung{i}"] = rod
+            hinge(f"b{i - 1}", f"rung{i}", 0.5)
+            hinge(f"rung{i}", f"b{i}", 1.0, 0.5)
+    if kind == "ring":
+        hinge(f"b{count - 1}", "world", 1.0)
+    return mbvi.Model(name=kind, bodies=bodies, joints=joints)
+
+
+def linkage(kind, seed, is_reversed=False, is_loop=False, forces=(), constraints=None):
+    """A chain with one joint of the kind given, a massless body and two point masses in it; a ball joint may close a loop.
+
+    world - universal - a - (kind) - b - revolute - cross (massless) - prismatic - c - ball - world
+    """
+    random = np.random.default_rng([seed, 11])
+    joints = {
+        "first": random_joint(random, "universal", "world", "a"),
+        "kind": random_joint(random, kind, *(("b", "a") if is_reversed else ("a", "b"))),
+        "hinge": random_joint(random, "revolute", "b", "cross"),
+        "slide": random_joint(random, "prismatic", "cross", "c"),
+    }
+    if is_loop:
+        joints["last"] = random_joint(random, "ball", "world", "c")
+    bodies = {name: random_body(random, False) for name in "abc"} | {"cross": mbvi.Body()}
+    initial = {}
+    for name in ("first", "hinge", "slide"):
+        count = len(joints[name].coordinate_names)
+        initial[name] = mbvi.Initial(position=0.4 * random.normal(size=count), velocity=random.normal(size=count))
+    if forces:
+        made = without_tables(
+            mbvi.Model(
+                name="forces", bodies=bodies, joints=joints, forces=random_forces(random, list(bodies), joints, forces)
+            )
+        ).forces
+    return mbvi.Model(
+        name=f"linkage {kind} {seed}",
+        bodies=bodies,
+        joints=joints,
+        forces=made if forces else {},
+        constraints=constraints or {},
+        initial=initial,
+    )
+
+
+def with_start(model, formulation="tree"):
+    """The model with the state that its tree formulation starts from given for every joint, so that others start there too."""
+    tree = mbvi.assemble(model, formulation)
+    resolved, found = model.resolved(), find_start(tree)
+    motions = body_motions(resolved, tree.homes.plan, joint_states(tree, found))
+    initial = {}
+    for name, joint in resolved.joints.items():
+        if joint.coordinate_names:
+            relative = motions[joint.parent].inverse().then(motions[joint.child])
+            position, velocity = nearest_joint_state(joint, relative)
+            initial[name] = mbvi.Initial(position=position, velocity=velocity)
+    return mbvi.Model(**dict(model) | {"initial": initial})
+
+
+def with_cut(model, name, cut):
+    """The model with another value of a joint's cut."""
+    joint = model.joints[name].model_copy(update={"cut": cut})
+    return mbvi.Model(**dict(model) | {"joints": {**model.joints, name: joint}})

@@ -1,0 +1,211 @@
+"""Elimination along the graph against dense matrices: random graphs, random saddle-point matrices, whole systems."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.kernels import layout
+from mbvi.kernels.saddle import factor_saddle, solve_saddle
+from mbvi.system.elimination import Atom, elimination
+
+from . import mechanisms
+
+TREES = {
+    "chain": nx.path_graph(12),
+    "star": nx.star_graph(11),
+    "star, the hub last": nx.relabel_nodes(nx.star_graph(11), {i: 11 - i for i in range(12)}),
+    "binary tree": nx.balanced_tree(2, 3),
+    "random tree": nx.from_prufer_sequence([3, 3, 1, 7, 0, 7, 7, 2, 5, 5]),
+    "isolated atoms": nx.empty_graph(5),
+    "forest": nx.disjoint_union(nx.path_graph(4), nx.star_graph(5)),
+    "one atom": nx.empty_graph(1),
+}
+LOOPED = {
+    "ring": nx.cycle_graph(10),
+    "ladder": nx.ladder_graph(6),
+    "grid": nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 4)),
+    "wheel": nx.wheel_graph(8),
+    "complete": nx.complete_graph(6),
+    **{f"random {seed}": nx.gnm_random_graph(14, 20, seed) for seed in range(4)},
+}
+
+
+class Problem:
+    """A saddle-point matrix of s stages whose blocks lie on a graph: of bodies, and of loops that its other edges close.
+
+    Edges of a spanning tree share second derivatives, constraint rows, or both; every other edge is an atom of one row
+    that comes after the bodies of its loop.
+    """
+
+    def __init__(self, graph, seed, copies=0):
+        random = np.random.default_rng(seed)
+        self.atoms, self.coupled, self.entries = [], [], []
+        self.n = self.k = 0
+        forest = nx.minimum_spanning_tree(graph)
+        trees = [nx.bfs_tree(forest, min(part)) for part in nx.connected_components(forest)]
+        for _ in graph:
+            self.add_atom(random.integers(4, 7), random.integers(0, 2))
+            for row in self.atoms[-1].rows:
+                self.tie(row, len(self.atoms) - 1)
+        for inner, outer in (edge for tree in trees for edge in tree.edges):
+            kind = random.integers(3)
+            if kind < 2 or not self.atoms[outer].rows:
+                self.coupled.append((inner, outer))
+            if kind > 0:
+                for row in self.atoms[outer].rows:
+                    self.tie(row, inner)
+        for a, b in sorted(set(graph.edges) - set(forest.edges)):
+            for _ in range(1 + copies):
+                self.add_atom(0, 1)
+                self.atoms[-1].before |= set(nx.shortest_path(forest, a, b))
+                for body in (a, b):
+                    self.tie(self.k - 1, body)
+        blocks = elimination(self.atoms, self.coupled, self.entries)
+        blocks.pop("entry_places")
+        template = vars(mbvi.assemble(FREE).arrays)
+        fields = {key: value for key, value in template.items() if key not in ("words", "address", "numba_type")}
+        self.arrays = layout.System(**fields | {"n": self.n, "k": self.k} | blocks)
+
+    def add_atom(self, coordinates, rows):
+        self.atoms.append(
+            Atom(list(range(self.n, self.n + coordinates)), list(range(self.k, self.k + rows))),
+        )
+        self.n, self.k = self.n + coordinates, self.k + rows
+
+    def tie(self, row, atom):
+        self.entries += [(row, j) for j in self.atoms[atom].coordinates]
+
+    def matrix(self, s, seed=0, copies=0):
+        """A random matrix of s stages, in the order of elimination."""
+        random = np.random.default_rng(seed)
+        size = s * (self.n + self.k)
+        A = np.zeros((size, size))
+        is_coupled = np.zeros((self.n, self.n), bool)
+        for a, b in [*self.coupled, *((i, i) for i in range(len(self.atoms)))]:
+            of = np.ix_(self.atoms[a].coordinates, self.atoms[b].coordinates)
+            is_coupled[of] = is_coupled.T[of] = True
+        stages = np.array([[1.0, -0.4], [0.3, 0.8]])[:s, :s]
+        places = [mechanisms.stage_places(self.arrays, s, stage) for stage in range(s)]
+        G = np.zeros((self.k, self.n))
+        G[tuple(np.transpose(self.entries).astype(int).reshape(2, -1))] = random.normal(size=len(self.entries))
+        originals = self.originals(copies)
+        for row, first in originals.items():
+            G[row] = random.normal() * G[first]
+        for j, (momenta, _) in enumerate(places):
+            for l, (coordinates, _) in enumerate(places):
+                noise = 0.1 * random.normal(size=(self.n, self.n)) * is_coupled
+                A[np.ix_(momenta, coordinates)] = stages[j, l] * 3.0 * np.eye(self.n) + noise
+        for momenta, rows in places:
+            A[np.ix_(momenta, rows)], A[np.ix_(rows, momenta)] = G.T, G
+        return A
+
+    def originals(self, copies):
+        """Of every row that follows from another one, that one."""
+        loops = [atom.rows[0] for atom in self.atoms if not atom.coordinates]
+        return {row: loops[i - i % (copies + 1)] for i, row in enumerate(loops) if i % (copies + 1)}
+
+    def solve(self, A, right, s):
+        """The solution by blocks; every entry of A must have a place."""
+        rows, columns = mechanisms.places(self.arrays, s)
+        left = A.copy()
+        left[rows, columns] = 0.0
+        assert not left.any()
+        stored, size = np.ascontiguousarray(A[rows, columns]), len(A)
+        pivots, ranks = np.zeros((size, 2), np.int64), np.zeros(len(self.arrays.nodes), np.int64)
+        x = right.copy()
+        assert factor_saddle(stored, pivots, ranks, self.arrays, s)
+        solve_saddle(x, stored, pivots, ranks, self.arrays, s)
+        return x
+
+
+FREE = mbvi.Model(
+    name="free",
+    bodies={"a": mbvi.Body(mass=1, inertia=(1, 1, 1))},
+    joints={"j": mbvi.Free(parent="world", child="a")},
+)
+
+
+@pytest.mark.parametrize("s", [1, 2])
+@pytest.mark.parametrize("name", [*TREES, *LOOPED])
+def test_solution(name, s):
+    for seed in range(3):
+        problem = Problem((TREES | LOOPED)[name], seed)
+        A = problem.matrix(s, seed)
+        right = np.random.default_rng(seed).normal(size=len(A))
+        expected = np.linalg.solve(A, right)
+        assert np.abs(problem.solve(A, right, s) - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("s", [1, 2])
+@pytest.mark.parametrize("copies", [1, 3])
+@pytest.mark.parametrize("name", LOOPED)
+def test_redundant_rows(name, copies, s):
+    """Rows that follow from others, with right sides that fit: the increments are unique, the equations hold."""
+    problem = Problem(LOOPED[name], 0, copies)
+    problem.arrays.reference[:] = np.where(problem.arrays.nodes[:, layout.NODE_COORDINATES] > 0, 0.0, 1.0)
+    A = problem.matrix(s, 1, copies)
+    expected = np.random.default_rng(2).normal(size=len(A))
+    right = A @ expected
+    found = problem.solve(A, right, s)
+    assert np.abs(A @ found - right).max() < 1e-9 * np.abs(right).max()
+    assert np.abs(found - expected).max() > 1e-3  # multipliers are not unique
+    for stage in range(s):
+        coordinates, _ = mechanisms.stage_places(problem.arrays, s, stage)
+        assert np.abs((found - expected)[coordinates]).max() < 1e-9 * np.abs(right).max()
+
+
+def test_singular_matrices_are_told():
+    problem = Problem(TREES["chain"], 0)
+    A = problem.matrix(1)
+    place = mechanisms.stage_places(problem.arrays)[0][0]
+    A[place] = 0.0
+    with pytest.raises(AssertionError, match="factor_saddle"):
+        problem.solve(A, np.ones(len(A)), 1)
+
+
+def original_size(problem):
+    """Entries of the blocks of atoms that share a row, second derivatives, or nothing but themselves."""
+    width = [len(atom.coordinates) + len(atom.rows) for atom in problem.atoms]
+    of_row = {row: i for i, atom in enumerate(problem.atoms) for row in atom.rows}
+    of_coordinate = {j: i for i, atom in enumerate(problem.atoms) for j in atom.coordinates}
+    pairs = {tuple(sorted((of_row[row], of_coordinate[j]))) for row, j in problem.entries}
+    pairs |= {tuple(sorted(pair)) for pair in problem.coupled}
+    return sum(w * w for w in width) + sum(2 * width[a] * width[b] for a, b in pairs if a != b)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees_do_not_fill(name):
+    for seed in range(5):
+        problem = Problem(TREES[name], seed)
+        assert problem.arrays.matrix_size == original_size(problem)
+
+
+@pytest.mark.parametrize(
+    ("kind", "formulation"),
+    [("star", "tree"), *((kind, "embedding") for kind in ("chain", "ring", "star", "ladder of four-bars"))],
+)
+def test_storage_is_linear(kind, formulation):
+    """So many bodies more add so many entries more. (A serial chain in joint coordinates is dense.)"""
+    sizes = [mbvi.assemble(mechanisms.linked(kind, count), formulation).arrays.matrix_size for count in (30, 60, 90)]
+    assert sizes[2] - sizes[1] == sizes[1] - sizes[0] > 0
+
+
+def nothing(t, q, v, F):
+    pass
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_hold_all_second_derivatives(seed, mixed, formulation):
+    """As one dense block of all coordinates, which a force function asks for, and in blocks along the graph."""
+    model = mechanisms.random_graph(
+        seed, formulation=formulation, mixed=mixed, ties=(), forces=mechanisms.POTENTIAL + mechanisms.OTHER
+    )
+    sparse, dense = mbvi.assemble(model), mbvi.assemble(model, force=nothing)
+    assert sparse.arrays.second_size < dense.arrays.second_size == dense.dimension**2
+    q, v = mechanisms.random_state(sparse, seed)
+    assert np.array_equal(sparse.mass_matrix(q), dense.mass_matrix(q))
+    for a, b in zip(sparse.second_derivatives(q, v, 0.3), dense.second_derivatives(q, v, 0.3), strict=True):
+        assert np.abs(a - b).max() < 1e-14 * np.abs(b).max()

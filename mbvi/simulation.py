@@ -17,7 +17,7 @@ from mbvi.model.expressions import evaluate
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
-from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start
+from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start, is_nearly_singular
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
 
@@ -269,6 +269,13 @@ def _step_message(
     if not np.all(np.isfinite(system.gradient(space.q, np.zeros(system.dimension), t)[1])):
         remedy = "Look for a pole of an expression of t, or a spring of no length."
         return f"{head}: a force is not a finite number there. {kept} {remedy}"
+    if is_nearly_singular(system, space.q, t):
+        return (
+            f"{head}: the loops are near a singular configuration there, in which constraints are lost for a moment. {kept} "
+            "Another step may pass it."
+        )
+    if status == layout.SINGULAR and np.any(system.arrays.reference > 0):
+        return f"{head}, largest at {name}. {kept} Look in the loops for a body without inertia, and give it some."
     return (
         f"{head}: residual {residual:.2g} where round-off is {galerkin.EPS * size:.2g}, after "
         f"{int(space.count[galerkin.LAST])} iterations, largest at {name}. {kept} "

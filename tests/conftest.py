@@ -5,7 +5,7 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the threads of several test processes get in each other's way
 
-import pytest  # noqa: E402
+import pytest
 
 ROOT = Path(__file__).parents[1]
 

@@ -1,7 +1,8 @@
 """Momenta that linear symmetries conserve, found from the system itself by Noether's theorem.
 
-A linear vector field ξ(q) = A q + b is a symmetry when L_q·ξ + L_v·(A v) + F·ξ = 0 for all (q, v) and G ξ = 0; then
-J = p·ξ(q) is conserved, by the motion and, exactly, by every Galerkin variational scheme (they are equivariant under linear maps).
+A linear vector field ξ(q) = A q + b is a symmetry when L_q·ξ + L_v·(A v) + F·ξ = 0 for all (q, v) and G ξ = 0;
+then J = p·ξ(q) is conserved, by the motion and, exactly, by every Galerkin variational scheme (they are equivariant under
+linear maps).
 The candidates are translations of every coordinate; for every unit quaternion a, its rotations in the frame it hangs in
 (a → e ⋆ a) and in its own (a → a ⋆ e); and for every place x, y, z of a free joint or a body, or x, y of a planar joint, the
 rotations e × x, which become symmetries together with those of its orientation. The symmetries are the linear combinations that
@@ -99,7 +100,9 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     if not system.constraint_count:
         return tuple(found)
     q = _position_on_constraints(system, np.random.default_rng(4))
-    return tuple(each for each in found if abs(_sparse_fields([each], q)).max() > TOLERANCE)  # else it is zero everywhere
+    return tuple(
+        each for each in found if abs(_sparse_fields([each], q)).max() > TOLERANCE
+    )  # else it is zero everywhere
 
 
 def _with_any_forces(system: System, random: np.random.Generator) -> System:
@@ -274,7 +277,9 @@ def _sparse_fields(candidates: list[Invariant], q: Array) -> Any:
     """ξ of every candidate at q, (n, candidates)."""
     from scipy.sparse import coo_array
 
-    values, rows, columns = [], [], []
+    values: list[float] = []
+    rows: list[int] = []
+    columns: list[int] = []
     for i, each in enumerate(candidates):
         for first, factor in each.parts:
             values += list(factor @ q[first : first + len(factor)] if factor.ndim == 2 else factor)

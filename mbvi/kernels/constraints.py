@@ -314,7 +314,11 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
     fill_constraint_geometry(system, work, q)
     i = 0
     while i < system.k:
-        kind, first, count = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], system.constraints[i, ENTRIES]
+        kind, first, count = (
+            system.constraints[i, CONSTRAINT_KIND],
+            system.constraints[i, FIRST_ENTRY],
+            system.constraints[i, ENTRIES],
+        )
         argument, end = system.constraints[i, ARGUMENT], i + 1
         curvature = 0.0
         if kind == UNIT_QUATERNION:
@@ -327,7 +331,9 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
         else:
             end = group_end(system, i)
             curvature = fill_group(system, work, i, end, t, q, lam, factor)
-            add_group_curvature(J, system, work, q, first, count - (1 if argument >= 0 else 0), s, row_stage, column_stage)
+            add_group_curvature(
+                J, system, work, q, first, count - (1 if argument >= 0 else 0), s, row_stage, column_stage
+            )
         if argument >= 0:
             J[matrix_place(system, argument, argument, s, row_stage, column_stage)] += curvature
         i = end
@@ -364,7 +370,11 @@ def fill_curvature_rate(out, system, work, t, q, v):
         return
     fill_constraint_geometry(system, work, q)
     for i in range(system.k):
-        kind, first, count = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], system.constraints[i, ENTRIES]
+        kind, first, count = (
+            system.constraints[i, CONSTRAINT_KIND],
+            system.constraints[i, FIRST_ENTRY],
+            system.constraints[i, ENTRIES],
+        )
         argument = system.constraints[i, ARGUMENT]
         out[i] = curvature = 0.0
         if kind == UNIT_QUATERNION:
@@ -379,7 +389,9 @@ def fill_curvature_rate(out, system, work, t, q, v):
             work.unit[i] = 0.0
             for k_entry in range(count - (1 if argument >= 0 else 0)):
                 for j_entry in range(count - (1 if argument >= 0 else 0)):
-                    product = v[system.entries[first + j_entry, COORDINATE]] * v[system.entries[first + k_entry, COORDINATE]]
+                    product = (
+                        v[system.entries[first + j_entry, COORDINATE]] * v[system.entries[first + k_entry, COORDINATE]]
+                    )
                     out[i] += product * second_entry(system, work, q, first, j_entry, k_entry)
         if argument >= 0:
             out[i] += curvature * v[argument] ** 2

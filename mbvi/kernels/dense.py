@@ -5,7 +5,10 @@ from mbvi.kernels.layout import solver_kernel
 
 @solver_kernel
 def invert(M, n):
-    """Overwrite a symmetric positive definite M (n², row by row) by its inverse (Gauss–Jordan); False if a pivot is not positive."""
+    """Overwrite a symmetric positive definite M (n², row by row) by its inverse; False if a pivot is not positive.
+
+    Gauss–Jordan elimination.
+    """
     for k in range(n):
         if not M[k * n + k] > 0.0:
             return False

@@ -62,7 +62,9 @@ MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 24  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
-BY_PLACE = 0.05  # part of what the rounding of positions in g would move momenta by that Newton's Jacobian, if old, leaves
+BY_PLACE = (
+    0.05  # part of what the rounding of positions in g would move momenta by that Newton's Jacobian, if old, leaves
+)
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 RETRY = 4  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
@@ -70,7 +72,8 @@ SIMPLIFIED, NEWTON = 0, 1
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE, STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
-# largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see is_converged), residual in units of rounding.
+# largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see
+# is_converged), residual in units of rounding.
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE, STIFFNESS, ROUNDINGS = 0, 1, 2, 3, 4, 5, 6
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
 # beyond which Newton's Jacobian is formed anew.
@@ -507,7 +510,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
 def iterate_newton(system, scheme, work, space, t, h):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long."""
     count, measure, z = space.count, space.measure, space.z
-    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > 3.0 + 0.5 * space.limits[NEWTON_LIMIT]
+    patience = 3.0 + 0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 3.0
+    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > patience
     is_stale = True
     is_chord = False
     residual_before = math.inf

@@ -50,19 +50,11 @@ POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
 COORDINATE, ENTRY_LINK, ENTRY_UPPER, ENTRY_LOWER = 0, 1, 2, 3
 # Nodes of elimination, in their order: System.nodes (., 9) = numbers of coordinates and of constraint rows, sum of both in
 # the nodes before, place of the diagonal block in the saddle-point matrix and in the second derivatives, first pair and
-# number of pairs, first target, first of its coordinates in System.members. System.pairs (., 5) = later node that this one is tied to, places of the two blocks
-# (this, later) and (later, this) in the matrix and in the second derivatives (-1: not stored).
-NODE_COORDINATES, NODE_ROWS, NODE_START, DIAGONAL, SECOND_DIAGONAL, FIRST_PAIR, PAIRS, FIRST_TARGET = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-)
-FIRST_MEMBER = 8
+# number of pairs, first target, first of its coordinates in System.members.
+NODE_COORDINATES, NODE_ROWS, NODE_START, DIAGONAL, SECOND_DIAGONAL = 0, 1, 2, 3, 4
+FIRST_PAIR, PAIRS, FIRST_TARGET, FIRST_MEMBER = 5, 6, 7, 8
+# Pairs of nodes: System.pairs (., 5) = later node that this one is tied to, places of the two blocks (this, later) and
+# (later, this) in the matrix and in the second derivatives (-1: not stored).
 LATER, UPPER, SECOND_UPPER = 0, 1, 3
 # Blocks of second derivatives: System.blocks (., 5) = row node, column node, place, place in the matrix, place of the mirror.
 BLOCK_ROW, BLOCK_COLUMN, BLOCK_SECOND, BLOCK_MATRIX, BLOCK_MIRROR = 0, 1, 2, 3, 4

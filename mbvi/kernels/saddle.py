@@ -11,7 +11,8 @@ D is factored with pivoting inside the block. For s stages every block is s time
 
 Blocks stand row by row in one array. Where a node has a reference, its constraints close loops and may be redundant: then the
 pivot is the largest entry left, and as many rows as are redundant anywhere on the constraints are left out at last (their
-unknowns become 0). To count these, System.redundant is −1: then rows are left out whose pivots are below 1e-9 of the reference.
+unknowns become 0); in a singular configuration those below 1e-10 of the reference as well. To count these, System.redundant
+is −1: then rows are left out whose pivots are below 1e-9 of the reference.
 
 Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9.
 """
@@ -36,6 +37,7 @@ from mbvi.kernels.layout import (
 )
 
 REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint follows from others
+LOST = 1e-10  # the same in a singular configuration, where a constraint is lost for a moment
 SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
 
 
@@ -83,7 +85,7 @@ def add_second(J, system, s, j, l, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
         place = s * s * system.blocks[i, BLOCK_MATRIX]
         place += j * node_width(system, A, 1) * wide + l * node_width(system, B, 1)
         source = system.blocks[i, BLOCK_SECOND]
-        for a in range(rows):
+        for _ in range(rows):
             for b in range(columns):
                 J[place + b] += vv * Lvv[source] + vq * Lvq[source] + qv * Kqv[source] + qq * Kqq[source]
                 source += 1
@@ -107,10 +109,9 @@ def factor_node(A, at, w, pivots, first, reference, redundant):
             for k in range(j, w if reference > 0.0 else j + 1):
                 if abs(A[at + i * w + k]) > best:
                     best, row, column = abs(A[at + i * w + k]), i, k
-        if reference > 0.0:
-            is_left_out = best <= REDUNDANT * reference if redundant < 0 else j >= w - redundant
-            if is_left_out or best == 0.0:
-                return j
+        smallest = (REDUNDANT if redundant < 0 else LOST) * reference
+        if reference > 0.0 and (best <= smallest or j >= w - max(redundant, 0)):
+            return j
         if not best > SINGULAR_PIVOT * above:
             return -1
         pivots[first + j, 0], pivots[first + j, 1] = row, column

@@ -91,8 +91,12 @@ def _catalog() -> dict[str, Tableau]:
         midpoint,
         simpson,
         trapezoidal,
-        replace(trapezoidal, name="rattle", source=RATTLE, description="trapezoidal by its name for constrained systems"),
-        replace(trapezoidal, name="shake", source=SHAKE, description=f"rattle's motion; {positions}", is_projected=False),
+        replace(
+            trapezoidal, name="rattle", source=RATTLE, description="trapezoidal by its name for constrained systems"
+        ),
+        replace(
+            trapezoidal, name="shake", source=SHAKE, description=f"rattle's motion; {positions}", is_projected=False
+        ),
         replace(midpoint, name="wendlandt_marsden", description=f"midpoint's motion; {positions}", is_projected=False),
     ]
     entries += [_lobatto(count) for count in range(2, 9)]

@@ -175,7 +175,7 @@ class Builder:
     def build(self) -> None:
         """Fill the tables."""
         for branch in self.plan.branches:
-            if is_cut(self.model, branch.joint, self.plan):
+            if is_cut(self.model, branch.joint, self.plan) or branch.outer in self.points:
                 self.add_root(branch.outer)
             else:
                 self.add_branch(branch)
@@ -340,8 +340,10 @@ class Builder:
         """Add rows to an atom."""
         for row in rows:
             if not row.entries:
+                group = "joints" if name in self.model.joints else "constraints"
                 raise ModelError(
-                    f"{name}: expected a constraint between bodies that move, found one between parts of one body"
+                    f"{group}.{name}: expected a constraint between bodies that move against each other, found one between parts "
+                    "that are welded together; remove it"
                 )
             self.tables.add_row(row, atom)
 

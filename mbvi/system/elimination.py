@@ -157,7 +157,9 @@ def _arrays(
             matrix[pair], matrix_size = matrix_size, matrix_size + width[a] * width[b]
             if (a == b or (a, b) in coupled) and size[a] * size[b]:
                 second[pair], second_size = second_size, second_size + size[a] * size[b]
-    nodes, pairs, targets = [], [], []
+    nodes: list[list[int]] = []
+    pairs: list[list[int]] = []
+    targets: list[int] = []
     start = member = 0
     for a, others in enumerate(later):
         nodes.append(

@@ -21,8 +21,9 @@ from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
 from mbvi.model import elements as el
 from mbvi.model.graph import loop_of
+from mbvi.model.shapes import rotation_matrix
 from mbvi.system.assemble import assemble
-from mbvi.system.start import body_motions, nearest_joint_state, state_from_joints
+from mbvi.system.start import Motion, body_motions, nearest_joint_state, state_from_joints
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -31,9 +32,11 @@ CONSTRAINT_TOLERANCE = 1e-9
 NEWTON_STEPS = 200
 NEAR = 1e-9  # of the nearest position, from where only the constraints are solved further
 PATIENCE = 15  # steps in a row that may be no shorter than one before
+RETRIES = (0.0, 0.01, 0.1)  # how far away positions on the constraints are looked for anew [rad, m, –]
 BESIDE = 1e-2  # how far away redundant constraints are counted anew [rad, m, –]
 LONGEST_STEP = 0.3  # change of a coordinate in one step [rad, m, –]
 RANK = 1e-9  # singular value below which constraints are redundant, relative to the largest
+NEARLY = 1e-2  # smallest singular value, relative to the largest, that is near a singular configuration
 LARGE = 600  # coordinates and constraints from which dense matrices take too long
 
 
@@ -117,30 +120,87 @@ def find_start(
 
 
 def count_redundant(system: System, q: Array, t: float) -> None:
-    """Count the redundant constraints of every loop, at q and, since q may be singular, at two positions near it."""
+    """Count the redundant constraints of every loop, at q and, since q may be singular, at two positions near it.
+
+    Then the reference of a loop becomes its smallest pivot, the largest such of these positions.
+    """
     arrays, random = system.arrays, np.random.default_rng(5)
-    loops = arrays.reference > 0
-    if not loops.any():
+    loops = np.flatnonzero(arrays.reference > 0)
+    if not len(loops):
         return
+    beside = [_beside(system, q, t, random) for _ in range(2)]
+    positions = [q, *(each for each in beside if each is not None)]
+    counts = [_redundant_rows(system, loops, each, t) for each in positions]
+    arrays.redundant[loops] = np.min(counts, axis=0)
+    arrays.reference[loops] = np.finfo(float).tiny  # nothing else is left out
+    smallest = [_smallest_loop_pivots(system, loops, each, t) for each in positions]
+    arrays.reference[loops] = np.maximum(np.max(smallest, axis=0), np.finfo(float).tiny)
+
+
+def _redundant_rows(system: System, loops: Array, q: Array, t: float) -> Array:
+    """How many rows of each of these nodes depend on those of nodes before, or on each other, at q."""
+    arrays = system.arrays
+    if system.dimension + system.constraint_count > LARGE:
+        arrays.redundant[loops] = -1
+        kernels.factor_mass_saddle(arrays, system.work, t, q)
+        return (system.node_widths - system.work.ranks)[loops]
+    G = system.constraint_jacobian(q, t)
+    node = arrays.row_nodes[:, 0]
     counts = []
-    for position in (q, *(_beside(system, q, t, random) for _ in range(2))):
-        arrays.redundant[:] = np.where(loops, -1, 0)
-        if position is not None and kernels.factor_mass_saddle(arrays, system.work, t, position):
-            counts.append(np.where(loops, system.node_widths - system.work.ranks, 0))
-    arrays.redundant[:] = np.min(counts, axis=0) if counts else 0
+    for loop in loops:
+        is_tree = ~np.isin(node, loops)
+        before, through = (_rank_of(G[is_tree | np.isin(node, loops[loops <= last])]) for last in (loop - 1, loop))
+        counts.append(int(np.sum(node == loop)) - (through - before))
+    return np.array(counts)
+
+
+def _rank_of(G: Array) -> int:
+    singular = np.linalg.svd(G, compute_uv=False)
+    return int(np.sum(singular > RANK * singular.max(initial=0.0)))
+
+
+def _smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> Array:
+    """The smallest pivot of each of these nodes that is not left out, at q."""
+    arrays, work = system.arrays, system.work
+    kernels.factor_mass_saddle(arrays, work, t, q)
+    found = []
+    for loop in loops:
+        width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])
+        inverses = np.abs(work.saddle[at : at + width * width : width + 1][: max(int(work.ranks[loop]), 0)])
+        found.append(1.0 / float(inverses.max()) if len(inverses) else 0.0)
+    return np.array(found)
 
 
 def _beside(system: System, q: Array, t: float, random: np.random.Generator) -> Array | None:
     """A position on the constraints near q, in a random direction along them; None if there is none."""
-    momentum = random.standard_normal(system.dimension)
-    if not kernels.solve_velocity(system.arrays, system.work, t, q, momentum):
+    v = random.standard_normal(system.dimension)
+    if system.dimension + system.constraint_count <= LARGE:
+        direction = _null_projection(system.constraint_jacobian(q, t), v)
+    elif kernels.solve_velocity(system.arrays, system.work, t, q, v):
+        direction = system.work.solution[: system.dimension].copy()
+    else:
         return None
-    direction = system.work.solution[: system.dimension].copy()
     size = float(np.abs(direction).max(initial=0.0))
     try:
-        return project_position(system, q + BESIDE * direction / size, t) if size > 0 else None
+        return project_position(system, q + BESIDE * direction / size, t) if size > 1e-9 else None
     except ModelError:
         return None
+
+
+def _null_projection(G: Array, v: Array) -> Array:
+    """The part of v with G v = 0."""
+    _, singular, right = np.linalg.svd(G)
+    free = right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :]
+    return v @ free.T @ free
+
+
+def is_nearly_singular(system: System, q: Array, t: float) -> bool:
+    """Whether loops are near a position in which more of their constraints depend on each other than elsewhere."""
+    if not np.any(system.arrays.reference > 0) or system.dimension + system.constraint_count > LARGE:
+        return False
+    singular = np.linalg.svd(system.constraint_jacobian(q, t), compute_uv=False)
+    rank = system.constraint_count - int(system.arrays.redundant.sum())
+    return rank <= len(singular) and float(singular[rank - 1]) < NEARLY * float(singular[0])
 
 
 def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: bool) -> Start:
@@ -152,7 +212,7 @@ def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: b
         if not project:
             raise ModelError(
                 f"initial_q: expected a position on the constraints, found |g| = {violation:.3g}, largest of "
-                f"{_worst(system, system.constraint(q, t))}{_norm_hint(system, q)}"
+                f"{_worst(system, system.constraint(q, t))}; give one, or let it be moved there by project: true"
             )
         moved = _project_position(system, q, t, held)
     rate = _rate(system, moved, v, t)
@@ -172,9 +232,13 @@ def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: b
 
 def _starts_from_tree(system: System) -> bool:
     """Whether a system's start is found in the coordinates of the spanning tree: it has loops, and other coordinates."""
-    if system.homes is None or system.model is None or not system.homes.roots:
+    if system.homes is None or system.model is None:
         return False
-    return bool(system.homes.plan.chords or system.model.constraints)
+    tied = {branch.outer: system.model.joints[branch.joint] for branch in system.homes.plan.branches}
+    has_loops = bool(system.homes.plan.chords or system.model.constraints)
+    return has_loops and any(
+        not (is_point and isinstance(tied[body], el.Free)) for body, (_, is_point) in system.homes.roots.items()
+    )
 
 
 def _tree_system(system: System) -> System:
@@ -197,7 +261,16 @@ def _joint_states(tree: System, start: Start) -> dict[str, tuple[Array, Array]]:
     """Coordinates and rates of every joint that has coordinates in a system."""
     assert tree.model is not None and tree.homes is not None
     model, states = tree.model.resolved(), {}
+    points = {branch.joint: branch.outer for branch in tree.homes.plan.branches if branch.outer in tree.homes.roots}
+    for name, body in points.items():  # of a point that moves freely
+        joint, (first, _) = model.joints[name], tree.homes.roots[body]
+        part = slice(first, first + 3)
+        turned = rotation_matrix(joint.orientation)
+        place = start.q[part] - turned @ tree.homes.centers[body]
+        states[name] = nearest_joint_state(joint, Motion(turned, place, np.zeros(3), start.v[part]))
     for name in (*(branch.joint for branch in tree.homes.plan.branches), *tree.homes.joints):
+        if name in points:
+            continue
         first = tree.homes.joints.get(name, 0)
         part = slice(first, first + len(model.joints[name].coordinate_names))
         states[name] = start.q[part], start.v[part]
@@ -266,7 +339,7 @@ def _rate(system: System, q: Array, v: Array, t: float) -> Array:
 
 def _metric(M: Array) -> Array:
     """L with L Lᵀ = M, where massless coordinates have a little mass."""
-    return np.linalg.cholesky(M + 1e-9 * max(float(np.diag(M).max()), 1e-300) * np.eye(len(M)))
+    return np.linalg.cholesky(M + 1e-9 * max(float(np.diag(M).max(initial=0.0)), 1e-300) * np.eye(len(M)))
 
 
 def _nearest(L: Array, G: Array, left: Array, target: Array) -> Array:
@@ -282,21 +355,59 @@ def _project_position(system: System, q0: Array, t: float, held: Array) -> Array
         return _project_large(system, q0, t)
     free = ~held
     L = _metric(system.mass_matrix(q0, t)[np.ix_(free, free)])
-    q = q0.copy()
-    for is_pulled in (True, False):
-        shortest, since = np.inf, 0
-        for _ in range(NEWTON_STEPS):
-            g, G, _ = system._constraints(q, t)
-            delta = _nearest(L, G[:, free], -g, is_pulled * (q0 - q)[free])
-            longest = float(np.abs(delta).max(initial=0.0))
-            q[free] += delta * min(1.0, LONGEST_STEP / max(longest, 1e-300))
-            shortest, since = (longest, 0) if longest < shortest else (shortest, since + 1)
-            if longest < (NEAR if is_pulled else 1e-15) * max(1.0, float(np.abs(q).max())) or since > PATIENCE:
-                break
-        if np.abs(system.constraint(q, t)).max() > CONSTRAINT_TOLERANCE:
-            q = q0.copy()
+    q = _newton(system, q0, q0, t, free, L, NEAR)
+    if _is_violated(system, q, t):
+        q = q0
+    q = _newton(system, q, None, t, free, L, 1e-15)
+    if _is_violated(system, q, t):
+        q = _newton(system, _least_squares(system, q0, t, free), None, t, free, L, 1e-15)
     _check_closed(system, q, t)
     return q
+
+
+def _is_violated(system: System, q: Array, t: float) -> bool:
+    return float(np.abs(system.constraint(q, t)).max()) > CONSTRAINT_TOLERANCE
+
+
+def _newton(system: System, q: Array, target: Array | None, t: float, free: Array, L: Array, near: float) -> Array:
+    """Newton's method for the constraints, and for the position on them nearest to the target, if there is one."""
+    q = q.copy()
+    shortest, since = np.inf, 0
+    for _ in range(NEWTON_STEPS):
+        g, G, _ = system._constraints(q, t)
+        pull = np.zeros(free.sum()) if target is None else (target - q)[free]
+        delta = _nearest(L, G[:, free], -g, pull)
+        longest = float(np.abs(delta).max(initial=0.0))
+        q[free] += delta * min(1.0, LONGEST_STEP / max(longest, 1e-300))
+        shortest, since = (longest, 0) if longest < shortest else (shortest, since + 1)
+        if longest < near * max(1.0, float(np.abs(q).max(initial=0.0))) or since > PATIENCE:
+            break
+    return q
+
+
+def _least_squares(system: System, q0: Array, t: float, free: Array) -> Array:
+    """The position of least |g| that is found from q0 or from random places near it, where Newton's method does not end."""
+    from scipy.optimize import least_squares
+
+    def at(x: Array) -> Array:
+        q = q0.copy()
+        q[free] = x
+        return q
+
+    random, found = np.random.default_rng(6), []
+    for reach in RETRIES if free.any() else ():
+        result = least_squares(
+            lambda x: system.constraint(at(x), t),
+            q0[free] + reach * random.standard_normal(free.sum()),
+            jac=lambda x: system.constraint_jacobian(at(x), t)[:, free],
+            xtol=1e-14,
+            ftol=1e-14,
+            gtol=1e-14,
+        )
+        found.append((float(np.abs(result.fun).max()), at(result.x)))
+        if found[-1][0] <= CONSTRAINT_TOLERANCE:
+            break
+    return min(found, key=lambda each: each[0])[1] if found else q0
 
 
 def _project_large(system: System, q0: Array, t: float) -> Array:
@@ -359,10 +470,6 @@ def _where(system: System, values: Array) -> str:
     return f"joints.{owner}" if owner in system.model.joints else f"constraints.{owner}"
 
 
-def _norm_hint(system: System, q: Array) -> str:
-    return "; unit quaternions have norm 1" if system.model is not None else ""
-
-
 def _check_closed(system: System, q: Array, t: float) -> None:
     """An error where constraints are left that no position near satisfies."""
     g = system._constraint_entries(q, t)[0]
@@ -376,8 +483,8 @@ def _check_closed(system: System, q: Array, t: float) -> None:
     if system.model is not None and system.homes is not None and owner in system.homes.plan.chords:
         loop = f" in the loop {loop_of(system.model.joints[owner], system.homes.plan)}"
     raise ModelError(
-        f"{where}: expected constraints that can be satisfied, found {left} left{loop}; check lengths, places and what is held, "
-        "or start nearer"
+        f"{where}: expected constraints that can be satisfied, found {left} left{loop}; check lengths, places, what is "
+        "held or prescribed, or start nearer"
     )
 
 
@@ -405,6 +512,10 @@ def _check_regular(system: System, q: Array, t: float) -> None:
     if not len(M):
         if system.is_driven:
             return  # it moves as it is prescribed
+        if not system.dimension:
+            raise ModelError(
+                "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
+            )
         raise ModelError(
             "joints: expected a system that can move, found no degree of freedom: the constraints hold every coordinate; "
             "remove a joint or a constraint"

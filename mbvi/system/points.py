@@ -18,9 +18,13 @@ def point_bodies(model: el.Model, plan: Plan, properties: Mapping[str, MassPrope
     """The bodies that have a place for coordinates, but no orientation.
 
     All mass is at one place c, the body is tied by ball and universal joints alone, and all of them, all forces and all
-    constraints but at most one act at c; that one is a ball or universal joint, about whose place c swings at a constant distance.
+    constraints but at most one act at c; that one is a ball or universal joint, about whose place c swings.
     """
-    roots = {branch.outer for branch in plan.branches if is_cut(model, branch.joint, plan)}
+    roots = {
+        branch.outer
+        for branch in plan.branches
+        if is_cut(model, branch.joint, plan) or _is_free_flight(model.joints[branch.joint])
+    }
     uses = {
         name: list(_uses(model, plan, name, properties[name])) for name in roots if _is_concentrated(properties[name])
     }
@@ -38,6 +42,10 @@ def _is_concentrated(properties: MassProperties) -> bool:
     return m > 0 and float(np.abs(inertia).max()) <= NO_INERTIA * m * (1.0 + float(c @ c))
 
 
+def _is_free_flight(joint: el.Joint) -> bool:
+    return isinstance(joint, el.Free) and joint.parent == WORLD
+
+
 def _is_off(place: Any, properties: MassProperties) -> bool:
     return not np.allclose(place, properties.center_of_mass, rtol=1e-12, atol=1e-14)
 
@@ -48,9 +56,9 @@ def _uses(model: el.Model, plan: Plan, name: str, properties: MassProperties) ->
     for key, joint in model.joints.items():
         if name not in (joint.parent, joint.child):
             continue
-        is_free = isinstance(joint, el.Free)
+        is_free = _is_free_flight(joint)
         is_usable = is_free or isinstance(joint, el.Ball | el.Universal)
-        if not is_usable or key in acted_on or not is_cut(model, key, plan):
+        if not is_usable or key in acted_on or not (is_free or is_cut(model, key, plan)):
             yield None
         elif not is_free:
             yield _is_off(joint.position if joint.parent == name else joint.offset, properties)

@@ -137,7 +137,7 @@ class Tables:
         """What the kernels read of the links, forces, functions and constraints."""
         entries = [entry for row in self.rows for entry in row.entries]
         counts = [len(row.entries) for row in self.rows]
-        firsts = np.cumsum([0, *counts])[:-1] if counts else []
+        firsts = np.cumsum([0, *counts], dtype=int)[:-1]
         return {
             "links": _integers(self.links, 4),
             "geometry": _floats(self.geometry, 24),

@@ -93,10 +93,12 @@ def test_name_and_source(scheme):
 
 def test_entries_differ_in_more_than_their_names():
     aliases = {("midpoint", "gauss1"), ("simpson", "lobatto3"), ("trapezoidal", "lobatto2")}
+    aliases |= {("trapezoidal", "rattle"), ("rattle", "lobatto2")}
     same = {
         (a.name, b.name)
         for a, b in itertools.combinations(SCHEMES.values(), 2)
-        if (a.control_points, a.nodes, a.fractions) == (b.control_points, b.nodes, b.fractions)
+        if (a.control_points, a.nodes, a.fractions, a.is_projected)
+        == (b.control_points, b.nodes, b.fractions, b.is_projected)
     }
     assert same == aliases
 

@@ -144,6 +144,7 @@ def test_redundant_rows(name, copies, s):
     """Rows that follow from others, with right sides that fit: the increments are unique, the equations hold."""
     problem = Problem(LOOPED[name], 0, copies)
     problem.arrays.reference[:] = np.where(problem.arrays.nodes[:, layout.NODE_COORDINATES] > 0, 0.0, 1.0)
+    problem.arrays.redundant[:] = -1
     A = problem.matrix(s, 1, copies)
     expected = np.random.default_rng(2).normal(size=len(A))
     right = A @ expected

@@ -471,7 +471,8 @@ def change_point(lengths, start, rate, gravity=GRAVITY):
 def test_parallelogram_stays_one(formulation, scheme, step, gravity):
     """Through three or more in-line positions, in the tree without gravity exactly onto the first.
 
-    There it could go on as an antiparallelogram as well. Measured: a turn of the coupler of at most 3e-7, where a step ends exactly in line, and of 9e-11 elsewhere.
+    There it could go on as an antiparallelogram as well. Measured: a turn of the coupler of at most 3e-7, where a step ends
+    exactly in line, and of 9e-11 elsewhere.
     """
     found = run(change_point((1, 0.5, 1, 0.5), np.pi / 2, 2 * np.pi, gravity), scheme, step, 2.0, formulation)
     crank = directions(found, ["crank"])[:, 0]

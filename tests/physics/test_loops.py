@@ -468,18 +468,20 @@ def change_point(lengths, start, rate, gravity=GRAVITY):
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize(("scheme", "step"), [("midpoint", 0.01), ("simpson", 0.01), ("gauss3", 0.005)])
 @pytest.mark.parametrize("gravity", [GRAVITY, 0.0])
-def test_parallelogram_stays_one(formulation, scheme, step, gravity):
-    """Through three or more in-line positions, in the tree without gravity exactly onto the first.
+def test_parallelogram_stays_one(request, formulation, scheme, step, gravity):
+    """Through three or more in-line positions, in the tree without gravity exactly onto them.
 
-    There it could go on as an antiparallelogram as well. Measured: a turn of the coupler of at most 3e-7, where a step ends
-    exactly in line, and of 9e-11 elsewhere.
+    There it could go on as an antiparallelogram as well. Measured: a turn of the coupler of at most 9e-11.
     """
+    if formulation == "tree" and not gravity and scheme != "gauss3":
+        reason = "a step that ends exactly in line turns the coupler by 3e-7, and shifts the phase by 2e-5"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     found = run(change_point((1, 0.5, 1, 0.5), np.pi / 2, 2 * np.pi, gravity), scheme, step, 2.0, formulation)
     crank = directions(found, ["crank"])[:, 0]
     if not gravity and formulation == "tree":
-        assert np.count_nonzero(np.abs(crank[:, 1]) < 1e-6) >= 1
+        assert np.count_nonzero(np.abs(crank[:, 1]) < 1e-9) >= 3
     assert np.count_nonzero(np.diff(np.sign(crank[:, 1] - 1e-6))) >= 3
-    np.testing.assert_allclose(directions(found, ["coupler"])[:, 0], np.tile((1.0, 0.0), (len(found), 1)), atol=1e-6)
+    np.testing.assert_allclose(directions(found, ["coupler"])[:, 0], np.tile((1.0, 0.0), (len(found), 1)), atol=1e-8)
     energy = found.energy()
     assert np.ptp(energy) < {"midpoint": 1e-2, "simpson": 1e-5, "gauss3": 1e-5}[scheme] * energy[0]
 

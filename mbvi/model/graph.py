@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mbvi.model.elements import Joint, Model
 
 WORLD = "world"
+MOST_SHOWN = 12
+"""A loop of more bodies is shown by its first and last ones."""
 
 
 class Branch(NamedTuple):
@@ -91,6 +93,12 @@ def is_cut(model: Model, joint_name: str, plan: Plan) -> bool:
     return bool(cut) or (cut is None and model.formulation == "embedding") or joint_name in plan.chords
 
 
+def is_backward(model: Model, branch: Branch, plan: Plan) -> bool:
+    """Whether a branch that is not cut has a quaternion, which turns the child, though the child is nearer the world."""
+    is_turned = branch.is_reversed and "qw" in model.joints[branch.joint].coordinate_names
+    return is_turned and not is_cut(model, branch.joint, plan)
+
+
 def problems(model: Model) -> Iterator[Problem]:
     """What is wrong with the graph of a model of numbers."""
     found = list(_joined_to_themselves(model)) or list(_loose_bodies(model))
@@ -98,7 +106,6 @@ def problems(model: Model) -> Iterator[Problem]:
         yield from found
         return
     planned = plan(model)
-    yield from _reversed_quaternions(model, planned)
     yield from _kept_chords(model, planned)
     yield from massless_leaves(model, planned)
 
@@ -205,15 +212,6 @@ def _loose_bodies(model: Model) -> Iterator[Problem]:
         yield Problem(("bodies", name), wrong("a joint that ties the body to the world", "none", remedy))
 
 
-def _reversed_quaternions(model: Model, plan: Plan) -> Iterator[Problem]:
-    """Branches whose quaternion, which turns the child in the parent, is against the direction of the tree."""
-    remedy = "swap parent and child" + (" or, if the joint is in a loop, set cut: true" if plan.chords else "")
-    for branch in plan.branches:
-        if branch.is_reversed and "qw" in model.joints[branch.joint].coordinate_names:
-            found = f"the parent {branch.outer!r} hanging on the child {branch.inner!r} by a quaternion"
-            yield Problem(("joints", branch.joint), wrong("a child farther from the world", found, remedy))
-
-
 def _kept_chords(model: Model, plan: Plan) -> Iterator[Problem]:
     """Joints that have to be cut though none of their loop may be."""
     for name in plan.chords:
@@ -269,13 +267,20 @@ def _title(model: Model, name: str, plan: Plan) -> str:
 
 
 def loop_of(chord: Joint, plan: Plan) -> str:
-    """The bodies of the loop that a joint closes: from its parent through the tree to its child, and back."""
+    """The bodies of the loop that a joint closes: from its parent through the tree to its child, and back.
+
+    Those in the middle of a long loop are left out: "z - y - x - w - … (18 more) … - d - c - b - a - z".
+    """
     inward = {branch.outer: branch.inner for branch in plan.branches}
     up, down = (list(_path(body, inward)) for body in (chord.parent, chord.child))
     while len(up) > 1 and len(down) > 1 and up[-2] == down[-2]:
         up.pop()
         down.pop()
-    return " - ".join([*up, *reversed(down[:-1]), chord.parent])
+    bodies = [*up, *reversed(down[:-1])]
+    if len(bodies) > MOST_SHOWN:
+        kept = MOST_SHOWN // 3
+        bodies[kept:-kept] = [f"… ({len(bodies) - 2 * kept} more) …"]
+    return " - ".join([*bodies, chord.parent])
 
 
 def _path(body: str, inward: dict[str, str]) -> Iterator[str]:

@@ -7,7 +7,8 @@ Aᵀ R_orientation, and its origin −R offset from the joint. From child to par
 
 A body whose joint to the spanning tree is cut gets coordinates of its own: the place of its centre of mass and a unit
 quaternion, or the place alone if it is a point mass that needs no orientation. A joint that is cut becomes constraints; where
-something acts on its coordinates, or it is a screw, they stay as coordinates of a massless frame that is tied to the child.
+something acts on its coordinates, or it is a screw, they stay as coordinates of a massless frame that is tied to the child. So
+do those of a joint of the tree whose quaternion, which turns the child in the parent, is against the direction of the tree.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
 from mbvi.model import elements as el
-from mbvi.model.graph import WORLD, Branch, Plan, is_cut, plan
+from mbvi.model.graph import WORLD, Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.shapes import MassProperties, mass_properties, rotation_matrix
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation, translation
@@ -30,6 +32,7 @@ from mbvi.system.points import point_bodies
 from mbvi.system.start import Homes, given_joint_state, state_from_joints
 from mbvi.system.system import System
 from mbvi.system.tables import BodyFrame, Entry, Row, Tables
+from mbvi.system.weightless import crosses, weightless_bodies
 
 Array = np.ndarray
 DENSE = 12  # coordinates of a system up to which its matrix is one dense block
@@ -119,26 +122,26 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
 
 
 def loop_references(system: System) -> Array:
-    """For every node of constraints that close loops, a size of its pivots: the largest Σ_j G_ij²/M_jj, or more than 0; 0 for
-    others.
+    """For every node of constraints that close loops, a size of its pivots: the largest Σ_j G_ij²/M_jj of coordinates of other
+    nodes, or Σ_j G_ij² if there are none; 0 for others.
     """
     arrays = system.arrays
+    is_loop = arrays.reference > 0
     mass = np.zeros(arrays.second_size)
     kernels.fill_mass_matrix(mass, arrays, system.work, 0.0, system.initial_q)
     node, local = arrays.coordinate_nodes.T
     diagonal = mass[
         arrays.nodes[node, layout.SECOND_DIAGONAL] + local * (arrays.nodes[node, layout.NODE_COORDINATES] + 1)
     ]
-    inverse = np.divide(1.0, diagonal, out=np.zeros(len(diagonal)), where=diagonal > 0)
-    found = np.zeros(len(arrays.nodes))
+    has_mass = (diagonal > 0) & ~is_loop[node]
+    inverse = np.divide(1.0, diagonal, out=np.zeros(len(diagonal)), where=has_mass)
     _, G, _ = system._constraint_entries(system.initial_q, 0.0)
     rows = np.repeat(np.arange(arrays.k), arrays.constraints[:, layout.ENTRIES])
-    sizes = np.bincount(rows, G**2 * inverse[arrays.entries[:, layout.COORDINATE]], minlength=arrays.k)
-    np.maximum.at(found, arrays.row_nodes[:, 0], sizes)
-    has_mass = np.zeros(len(found), bool)
-    has_mass[node[diagonal > 0]] = True
-    has_rows = arrays.nodes[:, layout.NODE_ROWS] > 0
-    return np.where(has_mass | ~has_rows, 0.0, np.maximum(found, np.finfo(float).tiny))
+    found, lengths = np.zeros((2, len(arrays.nodes)))
+    for sizes, factors in ((found, inverse[arrays.entries[:, layout.COORDINATE]]), (lengths, 1.0)):
+        np.maximum.at(sizes, arrays.row_nodes[:, 0], np.bincount(rows, G**2 * factors, minlength=arrays.k))
+    found[found == 0] = lengths[found == 0]
+    return np.where(is_loop, np.maximum(found, np.finfo(float).tiny), 0.0)
 
 
 def frame_with_axis(axis: Array, above: Array) -> Array:
@@ -155,6 +158,7 @@ class Builder:
 
     coordinates   first coordinate of every joint that has any
     roots         atom of every body with coordinates of its own
+    base_of_loop  for every atom that closes a loop, the body of the loop that is nearest the world
     """
 
     def __init__(self, model: el.Model) -> None:
@@ -168,14 +172,16 @@ class Builder:
         self.root_coordinates: dict[str, tuple[int, bool]] = {}
         self.curves: dict[str, int] = {}
         self.atom_of_body: dict[str, int | None] = {WORLD: None}
+        self.base_of_loop: dict[int, str] = {}
         self.branch_to = {branch.outer: branch for branch in self.plan.branches}
         self.points = point_bodies(model, self.plan, self.properties)
-        self.used = set(_used_joints(model))
+        self.backward = {branch.joint for branch in self.plan.branches if is_backward(model, branch, self.plan)}
+        self.used = self.backward.union(_used_joints(model))
 
     def build(self) -> None:
         """Fill the tables."""
         for branch in self.plan.branches:
-            if is_cut(self.model, branch.joint, self.plan) or branch.outer in self.points:
+            if self.is_tied(branch) or branch.outer in self.points:
                 self.add_root(branch.outer)
             else:
                 self.add_branch(branch)
@@ -183,7 +189,7 @@ class Builder:
             if name != WORLD:
                 self.add_body(frame, self.properties[name])
         for branch in self.plan.branches:
-            if is_cut(self.model, branch.joint, self.plan):
+            if self.is_tied(branch):
                 self.add_cut_joint(branch.joint, self.roots[branch.outer])
         for name in self.plan.chords:
             self.add_cut_joint(name, self.loop_atom(self.model.joints[name].parent, self.model.joints[name].child))
@@ -192,6 +198,10 @@ class Builder:
         self.add_subtree_masses()
         for force in self.model.forces.values():
             self.add_force(force)
+
+    def is_tied(self, branch: Branch) -> bool:
+        """Whether a joint of the tree becomes constraints, and its outer body has coordinates of its own."""
+        return branch.joint in self.backward or is_cut(self.model, branch.joint, self.plan)
 
     def homes(self) -> Homes:
         """Where the coordinates come from."""
@@ -358,9 +368,11 @@ class Builder:
     def loop_atom(self, *bodies: str) -> int:
         """An atom for what ties these bodies, eliminated after all bodies between them."""
         atom = self.tables.add_atom()
+        self.tables.atoms[atom].is_loop = True
         paths = [self.body_path(body) for body in bodies]
         common = set.intersection(*map(set, paths))
         between = {body for path in paths for body in path} - common
+        self.base_of_loop[atom] = next(body for body in paths[0] if body in common)
         self.tables.atoms[atom].before |= {a for a in map(self.atom_of_body.get, between) if a is not None}
         return atom
 
@@ -378,32 +390,41 @@ class Builder:
         is_open = not self.plan.chords and not self.model.constraints
         if is_open and (is_dense or n <= (DENSE if k else MIXED_DENSE - 1)):
             return [dense(n, k)], []
-        merged = list(range(len(tables.atoms)))
-        for child, parent in self.merges(is_dense):
-            merged[child] = parent
-        for i in range(len(merged)):
-            while merged[merged[i]] != merged[i]:
-                merged[i] = merged[merged[i]]
-        kept = sorted(set(merged))
-        number = {atom: i for i, atom in enumerate(kept)}
-        of = [number[atom] for atom in merged]
-        atoms = [Atom() for _ in kept]
+        merged, light = nx.utils.UnionFind(range(len(tables.atoms))), self.light_bodies()
+        loose = light - crosses(self.model, self.plan, self.properties, light)
+        for loop, body in self.base_of_loop.items():
+            if body in loose and (base := self.atom_of_body[body]) is not None:
+                tables.atoms[loop].before.add(base)
+        in_loops = {i for atom in tables.atoms for i in atom.before}
+        weightless = {i for body in loose if (i := self.atom_of_body[body]) in in_loops}
+        for pair in self.merges(is_dense, weightless, light):
+            merged.union(*pair)
+        number: dict[int, int] = {}
+        of = [number.setdefault(merged[i], len(number)) for i in range(len(tables.atoms))]
+        atoms = [Atom() for _ in number]
         for i, atom in enumerate(tables.atoms):
             atoms[of[i]].coordinates += atom.coordinates
             atoms[of[i]].rows += atom.rows
             atoms[of[i]].before |= {of[j] for j in atom.before} - {of[i]}
+            atoms[of[i]].is_loop |= atom.is_loop
+        for first, last in self.hung_atoms(weightless):
+            atoms[of[last]].before |= {of[first]} - {of[last]}
         coupled = {(of[a], of[b]) for a, b in self.coupled_atoms() if of[a] != of[b]}
         if is_dense:  # a force of all coordinates
             coupled |= set(clique(i for i, atom in enumerate(atoms) if atom.coordinates))
         return atoms, sorted(coupled)
 
-    def merges(self, is_dense: bool) -> Iterator[tuple[int, int]]:
-        """Atoms that go with another: serial joints with what they hang on, and massless bodies with what hangs on them.
+    def merges(self, is_dense: bool, weightless: set[int], light: set[str]) -> Iterator[tuple[int, int]]:
+        """Atoms that go with another: serial joints with what they hang on, and light bodies with what is tied to them.
 
-        If dense, all that close no loop go together.
+        If dense, all that close no loop go together. Weightless ones, of light bodies in loops, go with these, whose constraints
+        alone may say how they move.
         """
+        atoms = self.tables.atoms
+        for loop, atom in enumerate(atoms):
+            yield from ((own, loop) for own in atom.before & weightless)
         if is_dense:
-            together = [i for i, atom in enumerate(self.tables.atoms) if not atom.is_loop]
+            together = [i for i, atom in enumerate(atoms) if not atom.is_loop and i not in weightless]
             yield from ((i, together[0]) for i in together[1:])
             return
         below: dict[str, list[str]] = {}
@@ -411,12 +432,32 @@ class Builder:
             below.setdefault(branch.inner, []).append(branch.outer)
         for branch in self.plan.branches:
             own, inner = self.atom_of_body[branch.outer], self.atom_of_body[branch.inner]
-            if own is None or inner is None or own == inner:
+            if own is None or inner is None or own == inner or weightless & {own, inner}:
                 continue
             is_serial = branch.outer not in self.roots and len(below[branch.inner]) == 1
-            is_carried = branch.inner in self.roots and not self.properties[branch.inner].mass
+            is_carried = branch.inner in light and not self.roots.keys().isdisjoint(branch[1:3])
             if is_serial or is_carried:
                 yield own, inner
+
+    def light_bodies(self) -> set[str]:
+        """Massless bodies, and those in loops or with bodies tied to them, that their joint moves without inertia in some way."""
+        in_loops = {i for atom in self.tables.atoms for i in atom.before}
+        others = {b.inner for b in self.plan.branches if not self.roots.keys().isdisjoint(b[1:3])}
+        others.update(self.base_of_loop.values())
+        bodies = {body for body, i in self.atom_of_body.items() if i in in_loops or body in others} - self.points
+        massless = {body for body in self.roots if not self.properties[body].mass}
+        return massless | weightless_bodies(self.model, self.plan, self.properties, bodies)
+
+    def hung_atoms(self, weightless: set[int]) -> Iterator[tuple[int, int]]:
+        """Of all that hangs on bodies without inertia, and may give them some: its atom, and that of the body."""
+        if not weightless:
+            return
+        above: dict[int | None, set[int]] = {}
+        for body, own in self.atom_of_body.items():
+            above[own] = weightless.intersection(map(self.atom_of_body.get, self.body_path(body)))
+        for i, atom in enumerate(self.tables.atoms):
+            for own in (i, *atom.before):
+                yield from ((i, last) for last in above.get(own, set()) - atom.before)
 
     def coupled_atoms(self) -> Iterator[tuple[int, int]]:
         """Pairs of atoms whose coordinates share second derivatives."""

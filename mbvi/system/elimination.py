@@ -2,7 +2,8 @@
 
 An *atom* holds the coordinates of a body or of several and the constraints that tie it to the rest; a constraint that closes a
 loop is an atom of its own, eliminated after the bodies of its loop, without which its block would be singular. The order is
-that of minimum degree. Atoms whose ties nest become one *node*, so that what is dense is one dense block.
+that of minimum degree. Atoms whose ties nest become one *node*, so that what is dense is one dense block. Coordinates of bodies
+without inertia, which only the constraints of a loop determine, are in the atom of that loop.
 
 Source: George & Liu, Computer Solution of Large Sparse Positive Definite Systems (1981), chapter 5.
 """
@@ -23,16 +24,16 @@ Array = np.ndarray
 
 @dataclass
 class Atom:
-    """What is eliminated together: coordinates, constraint rows, and the atoms that must come before if it closes a loop."""
+    """What is eliminated together: coordinates and constraint rows.
+
+    before    the atoms that must come before
+    is_loop   whether rows of it close a loop, and may follow from others
+    """
 
     coordinates: list[int] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     before: set[int] = field(default_factory=set)
-
-    @property
-    def is_loop(self) -> bool:
-        """Whether its rows close a loop, and may follow from others; its coordinates have no mass then."""
-        return bool(self.rows and self.before)
+    is_loop: bool = False
 
 
 def elimination(
@@ -68,6 +69,7 @@ def elimination(
     return _arrays(
         [[j for i in group for j in atoms[i].coordinates] for group in groups],
         [[j for i in group for j in atoms[i].rows] for group in groups],
+        [any(atoms[i].is_loop for i in group) for group in groups],
         pairs,
         coupled_nodes,  # type: ignore[arg-type]
         (n, k),
@@ -140,6 +142,7 @@ def nested(
 def _arrays(
     coordinates: list[list[int]],
     rows: list[list[int]],
+    is_loop: list[bool],
     later: list[list[int]],
     coupled: set[tuple[int, int]],
     shape: tuple[int, int],
@@ -193,7 +196,7 @@ def _arrays(
         "blocks": np.array(blocks, np.int64).reshape(-1, 5),
         "coordinate_nodes": coordinate_nodes,
         "row_nodes": row_nodes,
-        "reference": np.zeros(len(nodes)),
+        "reference": np.array(is_loop, float),
         "redundant": np.zeros(len(nodes), np.int64),
         "matrix_size": matrix_size,
         "second_size": second_size,

@@ -20,7 +20,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
 from mbvi.model import elements as el
-from mbvi.model.graph import loop_of
+from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.assemble import assemble
 from mbvi.system.start import Motion, body_motions, nearest_joint_state, state_from_joints
@@ -120,27 +120,47 @@ def find_start(
 
 
 def count_redundant(system: System, q: Array, t: float) -> None:
-    """Count the redundant constraints of every loop, at q and, since q may be singular, at two positions near it.
+    """Count the redundant constraints of every loop, or of a system's own constraints, at q and, since q may be singular, at
+    two positions near it.
 
     Then the reference of a loop becomes its smallest pivot, the largest such of these positions.
     """
-    arrays, random = system.arrays, np.random.default_rng(5)
-    loops = np.flatnonzero(arrays.reference > 0)
-    if not len(loops):
-        return
-    beside = [_beside(system, q, t, random) for _ in range(2)]
-    positions = [q, *(each for each in beside if each is not None)]
-    counts = [_redundant_rows(system, loops, each, t) for each in positions]
-    arrays.redundant[loops] = np.min(counts, axis=0)
-    arrays.reference[loops] = np.finfo(float).tiny  # nothing else is left out
-    smallest = [_smallest_loop_pivots(system, loops, each, t) for each in positions]
-    arrays.reference[loops] = np.maximum(np.max(smallest, axis=0), np.finfo(float).tiny)
+    if len(_nodes_with_redundant_rows(system)):
+        random = np.random.default_rng(5)
+        beside = [_beside(system, q, t, random) for _ in range(2)]
+        _leave_out(system, [q, *(each for each in beside if each is not None)], t)
+
+
+def count_redundant_anywhere(system: System) -> None:
+    """Count the constraints of a system's own that are redundant at all positions, also off the constraints: near the initial."""
+    random = np.random.default_rng(5)
+    positions = [system.initial_q + BESIDE * random.standard_normal(system.dimension) for _ in range(3)]
+    if all(np.isfinite(system.constraint_jacobian(q)).all() for q in positions):
+        _leave_out(system, positions, 0.0)
+
+
+def _nodes_with_redundant_rows(system: System) -> Array:
+    """The nodes of elimination whose constraints may follow from others: of loops, and of own constraints."""
+    arrays = system.arrays
+    return np.flatnonzero((arrays.reference > 0) | ((arrays.is_tree == 0) & (arrays.nodes[:, layout.NODE_ROWS] > 0)))
+
+
+def _leave_out(system: System, positions: list[Array], t: float) -> None:
+    """Set how many rows of every loop are left out, and its reference; nodes with masses have one only if rows are."""
+    arrays, nodes = system.arrays, _nodes_with_redundant_rows(system)
+    arrays.redundant[nodes] = np.min([_redundant_rows(system, nodes, q, t) for q in positions], axis=0)
+    if not arrays.is_tree:
+        nodes = np.flatnonzero(arrays.redundant)
+        arrays.reference[:] = 0.0
+    arrays.reference[nodes] = np.finfo(float).tiny  # nothing else is left out
+    smallest = [_smallest_loop_pivots(system, nodes, q, t) for q in positions]
+    arrays.reference[nodes] = np.maximum(np.max(smallest, axis=0), np.finfo(float).tiny)
 
 
 def _redundant_rows(system: System, loops: Array, q: Array, t: float) -> Array:
     """How many rows of each of these nodes depend on those of nodes before, or on each other, at q."""
     arrays = system.arrays
-    if system.dimension + system.constraint_count > LARGE:
+    if arrays.is_tree and system.dimension + system.constraint_count > LARGE:
         arrays.redundant[loops] = -1
         kernels.factor_mass_saddle(arrays, system.work, t, q)
         return (system.node_widths - system.work.ranks)[loops]
@@ -167,7 +187,7 @@ def _smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> A
     for loop in loops:
         width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])
         inverses = np.abs(work.saddle[at : at + width * width : width + 1][: max(int(work.ranks[loop]), 0)])
-        found.append(1.0 / float(inverses.max()) if len(inverses) else 0.0)
+        found.append(1.0 / float(inverses.max()) if inverses.any() else 0.0)
     return np.array(found)
 
 
@@ -234,10 +254,11 @@ def _starts_from_tree(system: System) -> bool:
     """Whether a system's start is found in the coordinates of the spanning tree: it has loops, and other coordinates."""
     if system.homes is None or system.model is None:
         return False
-    tied = {branch.outer: system.model.joints[branch.joint] for branch in system.homes.plan.branches}
-    has_loops = bool(system.homes.plan.chords or system.model.constraints)
-    return has_loops and any(
-        not (is_point and isinstance(tied[body], el.Free)) for body, (_, is_point) in system.homes.roots.items()
+    model, plan, roots = system.model, system.homes.plan, system.homes.roots
+    tied = {branch.outer: branch for branch in plan.branches if not is_backward(model, branch, plan)}
+    return bool(plan.chords or model.constraints) and any(
+        body in tied and not (is_point and isinstance(model.joints[tied[body].joint], el.Free))
+        for body, (_, is_point) in roots.items()
     )
 
 
@@ -261,7 +282,10 @@ def _joint_states(tree: System, start: Start) -> dict[str, tuple[Array, Array]]:
     """Coordinates and rates of every joint that has coordinates in a system."""
     assert tree.model is not None and tree.homes is not None
     model, states = tree.model.resolved(), {}
-    points = {branch.joint: branch.outer for branch in tree.homes.plan.branches if branch.outer in tree.homes.roots}
+    roots = tree.homes.roots
+    points = {
+        branch.joint: branch.outer for branch in tree.homes.plan.branches if roots.get(branch.outer, (0, False))[1]
+    }
     for name, body in points.items():  # of a point that moves freely
         joint, (first, _) = model.joints[name], tree.homes.roots[body]
         part = slice(first, first + 3)
@@ -475,12 +499,20 @@ def _check_closed(system: System, q: Array, t: float) -> None:
     g = system._constraint_entries(q, t)[0]
     if np.abs(g).max() <= CONSTRAINT_TOLERANCE:
         return
+    if system.model is None:
+        rows = [
+            name for name, value in zip(system.constraint_names, g, strict=True) if abs(value) > CONSTRAINT_TOLERANCE
+        ]
+        raise ModelError(
+            f"{system.name}: expected constraints that can be satisfied, found |g| = {np.abs(g).max():.3g} left of "
+            f"{', '.join(rows)}; if they do not contradict each other, start nearer, by initial_q"
+        )
     owner, where = _worst(system, g), _where(system, g)
     own = np.array([_owner(system, i) == owner for i in range(len(g))])
     lengths = own & np.isin(system.arrays.constraints[:, layout.CONSTRAINT_KIND], (layout.ALONG, layout.DISTANCE))
     left = f"{np.linalg.norm(g[lengths]):.3g} m" if lengths.any() else f"{np.linalg.norm(g[own]):.3g}"
     loop = ""
-    if system.model is not None and system.homes is not None and owner in system.homes.plan.chords:
+    if system.homes is not None and owner in system.homes.plan.chords:
         loop = f" in the loop {loop_of(system.model.joints[owner], system.homes.plan)}"
     raise ModelError(
         f"{where}: expected constraints that can be satisfied, found {left} left{loop}; check lengths, places, what is "

@@ -12,6 +12,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.dual import compile_functions
 from mbvi.system.elimination import dense, elimination
+from mbvi.system.initial import count_redundant_anywhere
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -44,7 +45,7 @@ def from_sympy(
         Needed where `forces` use them.
     time : symbol, optional
     constraints : sequence of k expressions, optional
-        g(q) or g(t, q), zero on the constraints.
+        g(q) or g(t, q), zero on the constraints; some may follow from others.
     forces : sequence of n expressions, optional
         Generalized forces F(t, q, v).
     parameters : mapping of symbol or name to number, optional
@@ -220,7 +221,7 @@ def from_functions(
     potential : callable
         ``potential(q)`` returns V(q), under the same rule [J].
     constraints : callable, optional
-        ``constraints(q, g)`` writes g(q) into g (k,), under the same rule.
+        ``constraints(q, g)`` writes g(q) into g (k,), under the same rule; some may follow from others.
     constraint_count : int
         The number k of constraints.
     force : callable, optional
@@ -334,7 +335,10 @@ def _system(
             raise ModelError(f"{what}: expected {n} numbers, found an array of shape {array.shape}")
         states.append(array)
     names = [f"g{i}" for i in range(arrays.k)]
-    return System(name, arrays, tuple(coordinate_names), [""] * n, states[0], states[1], is_conservative, names)
+    system = System(name, arrays, tuple(coordinate_names), [""] * n, states[0], states[1], is_conservative, names)
+    if system.constraint_count:
+        count_redundant_anywhere(system)
+    return system
 
 
 def _check_functions(system: System) -> None:

@@ -342,8 +342,8 @@ def four_bar(cut_joint=None, joints=None):
 
 
 @cache
-def exact_four_bar(count):
-    """Directions (times, 3, 2) of the three bars in the x-z plane, and their rates, at `count` steps of 2 s."""
+def exact_four_bar(count, massless=()):
+    """Angles (times, 3) of the three bars in the x-z plane, and their rates, at `count` steps of 2 s; some may be massless."""
     s = sympy.Symbol("s")
     phi, psi = four_bar_in_closed_form(s)
     a, b, c = (BARS[key] for key in ("crank", "coupler", "rocker"))
@@ -351,12 +351,13 @@ def exact_four_bar(count):
     def middle(length, angle, from_x=0, from_z=0):
         return from_x + length / 2 * sympy.cos(angle), 0, from_z + length / 2 * sympy.sin(angle)
 
-    parts = [
-        (a, a**3 / 12, middle(a, s), s),
-        (b, b**3 / 12, middle(b, phi, a * sympy.cos(s), a * sympy.sin(s)), phi),
-        (c, c**3 / 12, middle(c, psi), psi),
-    ]
-    theta, rate = reduced(s, parts, (np.pi / 2, 6), np.linspace(0, 2, count + 1))
+    parts = {
+        "crank": (a, a**3 / 12, middle(a, s), s),
+        "coupler": (b, b**3 / 12, middle(b, phi, a * sympy.cos(s), a * sympy.sin(s)), phi),
+        "rocker": (c, c**3 / 12, middle(c, psi), psi),
+    }
+    massive = [part for name, part in parts.items() if name not in massless]
+    theta, rate = reduced(s, massive, (np.pi / 2, 6), np.linspace(0, 2, count + 1))
     angles = sympy.lambdify(s, (s, phi, psi))(theta)
     slopes = sympy.lambdify(s, (1 + 0 * s, sympy.diff(phi, s), sympy.diff(psi, s)))(theta)
     return np.array(angles).T, np.array([np.broadcast_to(each, theta.shape) for each in slopes]).T * rate[:, None]
@@ -366,8 +367,8 @@ def directions(found, names=("crank", "coupler", "rocker")):
     return np.stack([found.pose(name)[1][:, [0, 2], 0] for name in names], axis=1)
 
 
-def check_four_bar(found, atol):
-    angles, _ = exact_four_bar(len(found) - 1)
+def check_four_bar(found, atol, massless=()):
+    angles, _ = exact_four_bar(len(found) - 1, massless)
     np.testing.assert_allclose(directions(found), np.stack([np.cos(angles), np.sin(angles)], axis=2), atol=atol)
 
 
@@ -438,6 +439,245 @@ def test_door_on_three_hinges(formulation):
     np.testing.assert_allclose(three.pose("door")[1], one.pose("door")[1], atol=1e-12)
     energy = three.energy()
     assert np.abs(energy - energy[0]).max() < 1e-4
+
+
+# ------------------------------------------------------------------------------- bodies without inertia in loops
+
+
+def without_mass(model, names):
+    """The model with massless bodies of these names."""
+    return model.model_copy(update={"bodies": model.bodies | {name: mbvi.Body() for name in names}})
+
+
+def everywhere(model):
+    """Runs of a model in both formulations, and cut at every joint."""
+    return {
+        "tree": (model, "tree"),
+        "embedding": (model, "embedding"),
+        **{f"{name} cut": (cut(model, name), "tree") for name in model.joints},
+    }
+
+
+def check_round_off(found, atol=1e-11):
+    """Energy and constraints of a run with a step so small that gauss4 conserves the energy to round-off."""
+    energy = found.energy()
+    assert np.ptp(energy) < atol * max(1.0, np.abs(energy).max())
+    assert found.constraint_residual().max() < 1e-12
+
+
+@pytest.mark.parametrize("where", ["embedding", "shaft", "crank pin", "support", "rocker pin"])
+@pytest.mark.parametrize("massless", [("crank",), ("coupler",), ("rocker",), ("coupler", "rocker")], ids="+".join)
+def test_four_bar_of_massless_bars(massless, where):
+    """The motion of one coordinate, in which they have no part."""
+    model = without_mass(four_bar(), massless)
+    model, formulation = (model, where) if where == "embedding" else (cut(model, where), "tree")
+    found = run(model, "gauss4", 0.005, 2.0, formulation)
+    assert (found.system.mobility.degrees_of_freedom, found.system.mobility.redundant) == (1, 3)
+    check_four_bar(found, 1e-8, massless)
+    check_round_off(found, 1e-8)
+
+
+@pytest.mark.parametrize(("scheme", "order"), [("midpoint", 2), ("simpson", 4)])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_order_with_massless_bars(scheme, order, formulation):
+    massless, errors, steps = ("coupler", "rocker"), [], [0.01, 0.005, 0.0025]
+    for step in steps:
+        found = run(without_mass(four_bar(), massless), scheme, step, 2.0, formulation)
+        angles, _ = exact_four_bar(800, massless)
+        exact = np.stack([np.cos(angles), np.sin(angles)], axis=2)[:: round(step / 0.0025)]
+        errors.append(np.abs(directions(found) - exact).max())
+        assert found.constraint_residual().max() < 1e-12
+    assert convergence_order(errors, steps) == pytest.approx(order, abs=0.2)
+
+
+def point(*places):
+    """Point masses of 1 at places along x."""
+    masses = {f"m{i}": mbvi.PointMass(mass=1, position=(x, 0, 0)) for i, x in enumerate(places)}
+    return mbvi.Body(point_masses=masses)
+
+
+def crank_and_slider():
+    """Point masses at the crank's pin and at the slider's, on massless bars."""
+    start, crank, rod = 1.0, 0.3, 0.8
+    angle = -np.arcsin(crank / rod * np.sin(start))
+    joints = {
+        "shaft": hinge("world", "crank"),
+        "pin": hinge("crank", "rod", crank),
+        "wrist": hinge("rod", "slider", rod),
+        "guide": mbvi.Prismatic(parent="world", child="slider", axis=(1, 0, 0)),
+    }
+    initial = {
+        "shaft": mbvi.Initial(position=start, velocity=3, hold=True),
+        "pin": mbvi.Initial(position=angle - start),
+        "wrist": mbvi.Initial(position=-angle),
+        "guide": mbvi.Initial(position=crank * np.cos(start) + rod * np.cos(angle)),
+    }
+    bodies = {"crank": point(crank), "rod": mbvi.Body(), "slider": point(0)}
+    return mbvi.Model(name="slider", bodies=bodies, joints=joints, initial=initial)
+
+
+@pytest.mark.parametrize("where", everywhere(crank_and_slider()))
+def test_point_masses_on_a_crank_and_a_slider(where):
+    """A point mass hinged where it is has no inertia either."""
+    model, formulation = everywhere(crank_and_slider())[where]
+    found = run(model, "gauss4", 0.005, 2.0, formulation)
+    s, _, x = slider_crank_in_closed_form(sympy.Float(0.3), sympy.Float(0.8))
+    parts = [(1, 0, (0.3 * sympy.cos(s), 0, 0.3 * sympy.sin(s)), s), (1, 0, (x, 0, 0), 0)]
+    angle, _ = reduced(s, parts, (1, 3), found.t)
+    assert np.ptp(angle) > 2
+    np.testing.assert_allclose(
+        found.pose("rod")[0][:, [0, 2]], 0.3 * np.column_stack([np.cos(angle), np.sin(angle)]), atol=ATOL
+    )
+    np.testing.assert_allclose(found.pose("slider")[0][:, 0], sympy.lambdify(s, x)(angle), atol=ATOL)
+    check_round_off(found)
+
+
+def scissor_lift(count, half=0.5, start=0.6):
+    """Massless bars crossing in their middles, one above the other, and two point masses on top."""
+    bodies, joints, initial, turn = {}, {}, {}, np.pi - 2 * start
+    for i in range(count):
+        bodies |= {f"right{i}": mbvi.Body(), f"left{i}": mbvi.Body()}  # from below to the upper right, and left
+        if i:
+            joints[f"l{i}"] = hinge(f"left{i - 1}", f"right{i}", 2 * half)
+            joints[f"r{i}"] = hinge(f"right{i - 1}", f"left{i}", 2 * half)
+            initial |= {f"l{i}": mbvi.Initial(position=-turn), f"r{i}": mbvi.Initial(position=turn)}
+        else:
+            joints["foot"] = hinge("world", "right0")
+            initial["foot"] = mbvi.Initial(position=start, velocity=0.5, hold=True)
+        joints[f"m{i}"] = hinge(f"right{i}", f"left{i}", half, offset=(half, 0, 0))
+        initial[f"m{i}"] = mbvi.Initial(position=turn)
+    bodies |= {f"right{count - 1}": point(2 * half), f"left{count - 1}": point(2 * half)}
+    floor = mbvi.PointOnPlane(
+        body_a="world", body_b="left0", point_a=(0, 0, 0), point_b=(0, 0, 0), normal=(0, 0, 1)
+    )  # fmt: skip
+    return mbvi.Model(name="lift", bodies=bodies, joints=joints, initial=initial, constraints={"floor": floor})
+
+
+@pytest.mark.parametrize("where", ["tree", "embedding", "m0 cut", "r1 cut", "m2 cut"])
+def test_scissor_lift(where):
+    """Three stages: 1 degree of freedom of 6 bars, all of whose weight is at the top."""
+    model, formulation = everywhere(scissor_lift(3))[where]
+    found = run(model, "gauss4", 0.005, 0.3, formulation)
+    assert (found.system.mobility.degrees_of_freedom, found.system.mobility.redundant) == (1, 6)
+    s = sympy.Symbol("s")
+    height = 3 * sympy.sin(s)
+    angle, _ = reduced(s, [(1, 0, (sympy.cos(s), 0, height), s), (1, 0, (0, 0, height), s)], (0.6, 0.5), found.t)
+    assert np.ptp(angle) > 0.05
+    place, R = found.pose("right2")
+    top = place + R[:, :, 0]
+    np.testing.assert_allclose(top, np.column_stack([np.cos(angle), 0 * angle, 3 * np.sin(angle)]), atol=1e-10)
+    check_round_off(found)
+
+
+def rhombus(corners, rates):
+    """Massless rods from the world round through three corners, which have masses of 1."""
+    ends = np.vstack([np.zeros(2), corners, np.zeros(2)])
+    angles = np.arctan2(*np.diff(ends, axis=0).T[::-1])
+    turns = np.diff(angles, prepend=0)
+    bodies = {f"rod{i}": point(1) for i in range(3)} | {"rod3": mbvi.Body()}
+    joints = {"j0": hinge("world", "rod0"), **{f"j{i}": hinge(f"rod{i - 1}", f"rod{i}", 1) for i in (1, 2, 3)}}
+    joints["clasp"] = hinge("rod3", "world", 1)
+    initial = {f"j{i}": mbvi.Initial(position=turns[i], velocity=rates[i], hold=i < 2) for i in range(4)}
+    initial["clasp"] = mbvi.Initial(position=-angles[3], velocity=-sum(rates))
+    return mbvi.Model(name="rhombus", bodies=bodies, joints=joints, initial=initial)
+
+
+@pytest.mark.parametrize("where", ["j1 cut", "clasp cut", "embedding"])
+def test_rhombus_of_massless_rods(where):
+    """Against its three corners as points in flight at constant distances: two degrees of freedom."""
+    first, second = -np.pi / 2 - 0.5, -np.pi / 2 + 0.6
+    a, b = (np.array([np.cos(x), np.sin(x)]) for x in (first, second))
+    # rods at the rates u, w of their directions: parallel ones turn alike
+    u, w = 1.0, -0.5
+    model = rhombus(np.array([a, a + b, b]), (u, w - u, u - w, w - u))
+    model, formulation = (model, where) if where == "embedding" else (cut(model, where.removesuffix(" cut")), "tree")
+    found = run(model, "gauss4", 0.005, 2.0, formulation)
+    assert found.system.mobility.degrees_of_freedom == 2
+    rate_a, rate_b = u * np.array([-a[1], a[0]]), w * np.array([-b[1], b[0]])
+    points = {"a": (a, rate_a), "c": (a + b, rate_a + rate_b), "b": (b, rate_b)}
+    free = {name: mbvi.Planar(parent="world", child=name, normal=(0, -1, 0), x_axis=(1, 0, 0)) for name in points}
+    bodies = {name: mbvi.Body(mass=1, inertia=(1, 1, 1)) for name in points}
+    pairs = [("world", "a"), ("a", "c"), ("c", "b"), ("b", "world")]
+    origin = {"point_a": (0, 0, 0), "point_b": (0, 0, 0)}
+    rods = {f"{i} {j}": mbvi.Distance(body_a=i, body_b=j, length=1, **origin) for i, j in pairs}
+    start = {name: mbvi.Initial(position=(*x, 0), velocity=(*v, 0)) for name, (x, v) in points.items()}
+    other = run(
+        mbvi.Model(name="points", bodies=bodies, joints=free, constraints=rods, initial=start), "gauss4", 0.005, 2.0
+    )
+    for rod, name in (("rod1", "a"), ("rod2", "c"), ("rod3", "b")):
+        np.testing.assert_allclose(found.pose(rod)[0], other.pose(name)[0], atol=1e-8)
+    check_round_off(found, 1e-9)
+
+
+def carrier(mass):
+    """A four-bar of light bars that carries a pendulum, which alone has mass in the limit."""
+    model = four_bar()
+    bodies = {name: bar(length, mass) for name, length in BARS.items() if name != "ground"} | {"bob": bar(0.5)}
+    joints = {**model.joints, "hang": hinge("coupler", "bob", 1.1)}
+    return mbvi.Model(
+        name="carrier", bodies=bodies, joints=joints, initial={**model.initial, "hang": mbvi.Initial(position=-1)}
+    )
+
+
+@pytest.mark.parametrize("where", ["tree", "embedding", "shaft cut", "hang cut"])
+@pytest.mark.parametrize("scheme", ["midpoint", "simpson"])
+def test_limit_of_light_bars(where, scheme):
+    """As the mass of the bars tends to 0, the motion tends to that of massless ones."""
+    ends, masses = [], [0.0, 1e-5, 3e-6, 1e-6]
+    for mass in masses:
+        model, formulation = everywhere(carrier(mass) if mass else without_mass(carrier(1), BARS.keys() - {"ground"}))[
+            where
+        ]
+        ends.append(directions(run(model, scheme, 0.001, 0.15, formulation), ["bob", "coupler"])[-1])
+    differences = [np.abs(end - ends[0]).max() for end in ends[1:]]
+    assert convergence_order(differences, masses[1:]) == pytest.approx(1, abs=0.05)
+
+
+def spatial_linkage(low, high):
+    """Two boxes on crossed axes, and between them a massless rod along z on two joints."""
+    box = mbvi.Body(mass=1, center_of_mass=(0.1, 0, 0.2), inertia=(0.1, 0.12, 0.07))
+    ends = {"point_a": (0.2, 0, 0.3), "point_b": (0.1, 0.1, 0.25)}
+    joints = {
+        "first": mbvi.Revolute(parent="world", child="a", axis=(0, 1, 0)),
+        "second": mbvi.Revolute(parent="world", child="b", axis=(1, 0, 0), position=(0.3, 0.2, 1.3)),
+    }
+    initial = {"first": mbvi.Initial(position=0.3, velocity=1, hold=True)}
+    if low is None:
+        rod = {"rod": mbvi.Distance(body_a="a", body_b="b", length=1.2, **ends)}
+        return mbvi.Model(name="rod", bodies={"a": box, "b": box}, joints=joints, constraints=rod, initial=initial)
+    kinds = {"ball": (mbvi.Ball, {}), "universal": (mbvi.Universal, {"axes": ((1, 0, 0), (0, 1, 0))})}
+    joints |= {
+        "low": kinds[low][0](parent="a", child="rod", position=ends["point_a"], **kinds[low][1]),
+        "high": kinds[high][0](parent="rod", child="b", position=(0, 0, 1.2), offset=ends["point_b"], **kinds[high][1]),
+    }
+    bodies = {"a": box, "b": box, "rod": mbvi.Body()}
+    return mbvi.Model(name="spatial", bodies=bodies, joints=joints, initial=initial)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize(("low", "high"), [("ball", "universal"), ("universal", "ball")])
+def test_massless_rod_in_space(low, high, formulation):
+    """The boxes move as at a constant distance of two points; the rod's turn about itself follows from the universal joint."""
+    found = run(spatial_linkage(low, high), "gauss4", 0.005, 1.0, formulation)
+    other = run(spatial_linkage(None, None), "gauss4", 0.005, 1.0)
+    for name in "ab":
+        assert np.ptp(other.pose(name)[1]) > 0.3
+        np.testing.assert_allclose(found.pose(name)[1], other.pose(name)[1], atol=1e-9)
+    check_round_off(found)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_massless_rod_that_nothing_keeps_from_turning(formulation):
+    with pytest.raises(mbvi.ModelError, match=r"joints\.low: expected a regular mass matrix at the start, found a"):
+        run(spatial_linkage("ball", "ball"), "midpoint", 0.005, 0.1, formulation)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_massless_body_that_hangs_loose_on_a_loop(formulation):
+    model = without_mass(four_bar(), ["coupler", "tail"])
+    joints = model.joints | {"loose": hinge("coupler", "tail", 0.2)}
+    with pytest.raises(mbvi.ModelError, match=r"joints\.loose: expected mass or inertia that the joint moves, found"):
+        run(mbvi.Model(**{**dict(model), "joints": joints}), "midpoint", 0.005, 0.1, formulation)
 
 
 # --------------------------------------------------------------------------------- through in-line positions

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
 from mbvi.kernels.saddle import factor_saddle, solve_saddle
 from mbvi.system.elimination import Atom, elimination
+from mbvi.system.initial import _leave_out
 
 from . import mechanisms
 
@@ -69,7 +71,9 @@ class Problem:
 
     def add_atom(self, coordinates, rows):
         self.atoms.append(
-            Atom(list(range(self.n, self.n + coordinates)), list(range(self.k, self.k + rows))),
+            Atom(
+                list(range(self.n, self.n + coordinates)), list(range(self.k, self.k + rows)), is_loop=not coordinates
+            ),
         )
         self.n, self.k = self.n + coordinates, self.k + rows
 
@@ -210,3 +214,54 @@ def test_blocks_hold_all_second_derivatives(seed, mixed, formulation):
     assert np.array_equal(sparse.mass_matrix(q), dense.mass_matrix(q))
     for a, b in zip(sparse.second_derivatives(q, v, 0.3), dense.second_derivatives(q, v, 0.3), strict=True):
         assert np.abs(a - b).max() < 1e-14 * np.abs(b).max()
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_massless_rungs_go_with_their_loops(formulation):
+    """Each with its own, so that storage stays linear; what has mass is in no block whose rows may be redundant."""
+    sizes = []
+    for count in (30, 60, 90):
+        model = mechanisms.linked("ladder of four-bars", count)
+        rungs = {name: mbvi.Body() for name in model.bodies if name.startswith("rung")}
+        light = model.model_copy(update={"bodies": model.bodies | rungs})
+        heavy, light = (mbvi.assemble(each, formulation) for each in (model, light))
+        assert not np.any(heavy.arrays.reference[heavy.arrays.coordinate_nodes[:, 0]])
+        in_loops = np.flatnonzero(light.arrays.reference[light.arrays.coordinate_nodes[:, 0]])
+        names = [light.coordinate_names[i] for i in in_loops]
+        assert len(names) == len(rungs) * {"tree": 1, "embedding": 7}[formulation]
+        assert all("rung" in name for name in names)
+        sizes.append(light.arrays.matrix_size)
+    if formulation == "embedding":  # where blocks of the square of the length would add 5/3 as many
+        assert sizes[2] - sizes[1] == pytest.approx(sizes[1] - sizes[0], rel=0.1)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_velocities_with_massless_bodies(formulation):
+    """Random graphs in which some bodies are massless: M v + Gᵀμ = p, G v = 0 as by an orthonormal basis of G v = 0.
+
+    Where v is not unique it is not asked for, nor where a model is refused.
+    """
+    solved = 0
+    for seed in range(24):
+        random = np.random.default_rng(seed)
+        chords = random.choice(mechanisms.KINDS[1:], random.integers(1, 4))
+        model = mechanisms.random_graph(
+            seed, chords=chords, ties=["point on plane"], formulation=formulation, mixed=seed % 2
+        )
+        bodies = {name: mbvi.Body() if random.random() < 0.15 else body for name, body in model.bodies.items()}
+        try:
+            system = mbvi.assemble(mbvi.Model(**dict(model) | {"bodies": bodies}))
+        except mbvi.ModelError:
+            continue
+        q, p = mechanisms.random_state(system, seed)
+        G = system.constraint_jacobian(q)
+        _, singular, right = np.linalg.svd(G)
+        free = right[np.sum(singular > 1e-9 * singular.max()) :].T
+        M = free.T @ system.mass_matrix(q) @ free
+        if len(M) and np.linalg.cond(M) < 1e8:
+            _leave_out(system, [q], 0.0)
+            assert kernels.solve_velocity(system.arrays, system.work, 0.0, q, p), seed
+            expected = free @ np.linalg.solve(M, free.T @ p)
+            assert np.abs(system.work.solution[: len(q)] - expected).max() < 1e-8 * np.abs(expected).max(), seed
+            solved += 1
+    assert solved > 8

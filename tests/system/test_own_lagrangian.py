@@ -88,3 +88,98 @@ def test_force_of_ones_own_takes_the_energy_it_should():
         lambda t, y: [y[1], -3 * y[0] - abs(y[1]) * y[1] / 2], (0, 5), [1, 0], "DOP853", rtol=1e-12, atol=1e-13
     )
     assert run.q[-1, 0] == pytest.approx(exact.y[0, -1], abs=1e-6)  # |v| v has only one derivative
+
+
+# A particle with a mass for each direction on the unit sphere, and on it in a plane, held by rows that follow from others.
+POINT = X, Y, Z = sympy.symbols("x y z")
+TIME = sympy.Symbol("t")
+SPHERE = (X**2 + Y**2 + Z**2 - 1) / 2
+PLANE = X - Y / 3 - Z / 9 - 13 / sympy.Integer(15)
+SWAYING = ((X - TIME**2 / 5) ** 2 + Y**2 + Z**2 - 1) / 2
+REDUNDANT = {  # all rows, and how many of the first are independent
+    "a copy": ([SPHERE, SPHERE], 1),
+    "multiples": ([SPHERE, 3 * SPHERE, -SPHERE], 1),
+    "dependent on the sphere only": ([SPHERE, (2 + X) * SPHERE], 1),
+    "a sum": ([SPHERE, PLANE, SPHERE + 2 * PLANE], 2),
+    "a copy of a function of time": ([SWAYING, SWAYING], 1),
+}
+
+
+def particle(constraints):
+    start = {"initial_q": [0.8, 0.0, -0.6], "initial_v": [0.0, 1.5, 0.0]}
+    return mbvi.from_sympy(
+        POINT, sympy.diag(1, 2, 3), 5 * Z, time=TIME, constraints=constraints, name="particle", **start
+    )
+
+
+@pytest.mark.parametrize("scheme", ["midpoint", "gauss4"])
+@pytest.mark.parametrize("case", REDUNDANT)
+def test_redundant_constraints_of_ones_own(case, scheme):
+    """Motion and forces as without the redundant rows; of all multipliers for these forces, those of least norm."""
+    rows, independent = REDUNDANT[case]
+    found, expected = (
+        mbvi.simulate(particle(each), scheme, step=0.01, duration=2) for each in (rows, rows[:independent])
+    )
+    assert np.abs(found.q - expected.q).max() < 1e-13
+    assert np.abs(found.p - expected.p).max() < 1e-12
+    for i in range(0, 201, 20):
+        G = found.system.constraint_jacobian(found.q[i], found.t[i])
+        force = expected.multipliers[i] @ expected.system.constraint_jacobian(expected.q[i], expected.t[i])
+        least = np.linalg.lstsq(G.T, force, rcond=1e-9)[0]
+        assert found.multipliers[i] == pytest.approx(least, abs=1e-9 if case.endswith("time") else 1e-11)
+    mobility = found.system.mobility
+    assert (mobility.degrees_of_freedom, mobility.redundant) == (3 - independent, len(rows) - independent)
+    assert mobility.origins == tuple(f"g{i}" for i in range(len(rows)))
+
+
+def test_redundant_constraints_of_functions():
+    def mass_of_two(q, M):
+        M[0, 0] = M[1, 1] = 2.0
+
+    def weight(q):
+        return 5.0 * q[1]
+
+    def circle(q, g):
+        g[0] = 0.5 * (q[0] ** 2 + q[1] ** 2 - 1.0)
+
+    def circle_twice(q, g):
+        g[0] = 0.5 * (q[0] ** 2 + q[1] ** 2 - 1.0)
+        g[1] = -2.0 * g[0]
+
+    found, expected = (
+        mbvi.simulate(
+            mbvi.from_functions(
+                ["x", "y"], mass_of_two, weight, constraints=g, constraint_count=k, initial_q=[0.8, -0.6]
+            ),
+            "simpson",
+            step=0.01,
+            duration=2,
+        )
+        for g, k in ((circle_twice, 2), (circle, 1))
+    )
+    assert np.abs(found.q - expected.q).max() < 1e-13
+    assert found.multipliers == pytest.approx(expected.multipliers * [[0.2, -0.4]], abs=1e-11)
+    assert found.system.mobility.origins == ("g0", "g1")
+
+
+def test_redundant_constraints_before_any_run():
+    found, expected = particle([SPHERE, 3 * SPHERE]), particle([SPHERE])
+    state = [0.8, 0.0, -0.6], [0.0, 1.5, 0.0]
+    assert found.acceleration(*state) == pytest.approx(expected.acceleration(*state), rel=1e-14)
+
+
+def test_start_where_no_constraint_is_independent_loses_none():
+    """At the origin the sphere's gradient is 0: a system that was made there still has its constraint elsewhere."""
+    found = mbvi.from_sympy(POINT, sympy.eye(3), 5 * Z, constraints=[SPHERE])
+    assert found.acceleration([0.0, 0.0, -1.0], [2.0, 0.0, 0.0]) == pytest.approx([0.0, 0.0, 4.0], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("rows", "left"),
+    [([X, X - 1], "0.5 left of g0, g1"), ([X, Y, SPHERE, X + Y - 1], "0.333 left of g0, g1, g3")],
+)
+def test_constraints_that_contradict_each_other(rows, left):
+    assert refused(mbvi.simulate, particle(rows), step=0.01, duration=1) == (
+        f"particle: expected constraints that can be satisfied, found |g| = {left}; if they do not contradict each other, "
+        "start nearer, by initial_q"
+    )

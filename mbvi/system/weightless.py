@@ -1,0 +1,97 @@
+"""Bodies that a joint moves in some way without inertia: massless ones, point masses on a hinge, thin rods on a ball joint.
+
+With the body nearer the world at rest, the rates v of a joint give the other one the twist J v. What is welded to it and has
+mass or inertia resists some of its twists, E J v ≠ 0: E has a row for each component of the velocity of a centre of mass, and
+for that of the angular velocity along each axis about which there is inertia. The joint has motions without kinetic energy
+if rank E J < rank J. At random coordinates this is a property of bodies and joint, not of a position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+import numpy as np
+
+from mbvi.model import elements as el
+from mbvi.model.graph import Branch, Plan
+from mbvi.model.shapes import MassProperties
+from mbvi.system.start import Motion, given_joint_state, joint_motion
+
+Array = np.ndarray
+NO_INERTIA = 1e-14  # relative to the mass times 1 m² and the square of its distance from the body's origin
+RANK = 1e-9  # singular value that counts as zero, relative to the size of the matrix
+
+
+def weightless_bodies(
+    model: el.Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]
+) -> set[str]:
+    """Of these bodies those that their joint to the spanning tree moves in some way without kinetic energy."""
+    random, found = np.random.default_rng(3), set()
+    resisted = {name: resisted_twists(each) for name, each in properties.items()}
+    for branch in reversed(plan.branches):
+        joint, E = model.joints[branch.joint], resisted[branch.outer]
+        if not joint.coordinate_names:
+            if branch.inner in resisted:
+                welded = E @ twists_of_welded(branch_motion(joint, branch, np.zeros(0), np.zeros(0)))
+                resisted[branch.inner] = np.vstack([resisted[branch.inner], welded])
+        elif branch.outer in bodies and rank(E, size(E)) < 6:
+            q, _ = given_joint_state(joint, None)
+            q += random.standard_normal(len(q))
+            J = joint_twists(joint, branch, q)
+            if rank(E @ J, size(E) * size(J)) < rank(J, size(J)):
+                found.add(branch.outer)
+    return found
+
+
+def crosses(model: el.Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]) -> set[str]:
+    """Of these bodies those between two hinges or guides with a body of mass and inertia behind: it resists both motions."""
+    branch_to, found = {branch.outer: branch for branch in plan.branches}, set()
+    for branch in plan.branches:
+        inner = branch_to.get(branch.inner)
+        if branch.inner not in bodies or inner is None:
+            continue
+        first, second = model.joints[inner.joint], model.joints[branch.joint]
+        E, zero = resisted_twists(properties[branch.outer]), np.zeros(1)
+        if len(first.coordinate_names) == len(second.coordinate_names) == 1 and rank(E, size(E)) == 6:
+            behind = twists_of_welded(branch_motion(second, branch, zero, zero)) @ joint_twists(first, inner, zero)
+            J = np.hstack([behind, joint_twists(second, branch, zero)])
+            if rank(J, size(J)) == 2:
+                found.add(branch.inner)
+    return found
+
+
+def joint_twists(joint: el.Joint, branch: Branch, q: Array) -> Array:
+    """J (6, n) of a joint at coordinates q, in the outer body's frame."""
+    moved = [branch_motion(joint, branch, q, rate) for rate in np.eye(len(q))]
+    return np.column_stack([np.concatenate([m.omega @ m.rotation, m.velocity @ m.rotation]) for m in moved])
+
+
+def resisted_twists(properties: MassProperties) -> Array:
+    """E of a body (., 6), for twists [ω; velocity of the origin] in its frame."""
+    m, (x, y, z), inertia = properties
+    moments, axes = np.linalg.eigh(inertia)
+    turned = axes.T[moments > NO_INERTIA * m * (1.0 + x * x + y * y + z * z)]
+    moved = np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]]) if m else np.zeros((0, 3))
+    return np.block([[moved, np.eye(3)[: len(moved)]], [turned, np.zeros_like(turned)]])
+
+
+def twists_of_welded(motion: Motion) -> Array:
+    """The matrix (6, 6) that gives the twist of a body at a place in another one, in its own frame, from that one's."""
+    (x, y, z), back = motion.place, motion.rotation.T
+    return np.block([[back, np.zeros((3, 3))], [back @ np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]]), back]])
+
+
+def branch_motion(joint: el.Joint, branch: Branch, q: Array, v: Array) -> Motion:
+    """Motion of the outer body in the inner one."""
+    motion = joint_motion(joint, q, v)
+    return motion.inverse() if branch.is_reversed else motion
+
+
+def size(A: Array) -> float:
+    """Root of the sum of squares of a matrix."""
+    return float(np.linalg.norm(A))
+
+
+def rank(A: Array, beside: float) -> int:
+    """Number of singular values that are not zero beside this size."""
+    return int(np.sum(np.linalg.svd(A, compute_uv=False) > RANK * beside))

@@ -92,6 +92,7 @@ def run(
 ) -> None:
     """Run a model, report how it went, and write the trajectory."""
     with _one_line_errors():
+        from mbvi.simulation import check_functions
         from mbvi.system.initial import find_start
         from mbvi.trajectory import check_output
 
@@ -102,6 +103,7 @@ def run(
         values = {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
         project = False if no_project else None
         system = mbvi.assemble(described, formulation)
+        check_functions(system)
         start = find_start(system, project=project)
         try:
             with _progress(described.name) as progress:
@@ -118,13 +120,16 @@ def run(
 def check(model: ModelPath, formulation: Formulation = None) -> None:
     """Validate a model and describe it: its graph, coordinates, mobility, constants of motion, and what is odd."""
     with _one_line_errors():
-        from mbvi.report import check_report
+        from mbvi.report import check_report, run_of
         from mbvi.schemes.catalog import find_scheme
+        from mbvi.simulation import check_functions
         from mbvi.system.initial import find_start
 
         described = mbvi.load(model)
         find_scheme(described.simulation.scheme)
         system = mbvi.assemble(described, formulation)
+        step, _, steps = run_of(described.resolved())
+        check_functions(system, step, steps)
         typer.echo(check_report(system, find_start(system)))
 
 
@@ -152,13 +157,17 @@ def _written(trajectory: Trajectory, start: Start, path: Path) -> str:
 
 
 def _number(text: str | None, option: str, model: Model) -> float | None:
-    """The value of an option, which may use the model's parameters."""
+    """The value of an option, a time, which may use the model's parameters."""
+    from mbvi.model.units import check_unit
+
     if text is None:
         return None
     try:
-        return float(mbvi.evaluate(text, model.resolved().parameters))
+        number = float(mbvi.evaluate(text, model.resolved().parameters))
+        check_unit(text, {}, "s")
     except ModelError as error:
         raise ModelError(f"{option}: {error}") from None
+    return number
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import numpy as np
 
 import mbvi
 from mbvi.model.expressions import names_in
+from mbvi.model.shapes import has_mass
 from mbvi.schemes.catalog import SCHEMES
 
 if TYPE_CHECKING:
@@ -262,15 +263,16 @@ def check_report(system: System, start: Start) -> str:
     """What a system's model is: its graph, coordinates, bodies, forces, mobility, what it conserves, and what is odd."""
     model = system.model
     assert model is not None
+    resolved = model.resolved()
     lines = [model.name, *([model.description] if model.description else [])]
     parts = [
         ("Bodies and joints", _graph(model)),
         ("Coordinates", shortened(_coordinate_table(system, start))),
-        ("Bodies", shortened(_body_table(model))),
-        ("Forces", shortened(_force_table(model))),
+        ("Bodies", shortened(_body_table(resolved))),
+        ("Forces", shortened(_force_table(resolved))),
         ("Mobility", _mobility(system, start)),
         ("Dynamics", shortened(_dynamics(system, start))),
-        ("Run", [_run_line(model)]),
+        ("Run", [_run_line(resolved)]),
         ("Odd", shortened([f"- {text}" for text in oddities(system, start)])),
     ]
     for title, part in parts:
@@ -315,7 +317,7 @@ def _mobility(system: System, start: Start) -> list[str]:
 
 def _body_table(model: Model) -> list[str]:
     rows = [("name", "mass [kg]", "centre of mass [m]")]
-    for name, body in model.resolved().bodies.items():
+    for name, body in model.bodies.items():
         properties = mbvi.mass_properties(body, model.folder)
         center = _vector(properties.center_of_mass) if properties.mass else "-"
         rows.append((name, f"{properties.mass:.6g}", center))
@@ -327,9 +329,8 @@ def _vector(values: Iterable[Any]) -> str:
 
 
 def _force_table(model: Model) -> list[str]:
-    resolved = model.resolved()
-    rows = [("gravity", "", f"{_vector(resolved.gravity)} m/s²")] if any(resolved.gravity) else []
-    rows += [(name, force.type, _acts_on(force)) for name, force in resolved.forces.items()]
+    rows = [("gravity", "", f"{_vector(model.gravity)} m/s²")] if any(model.gravity) else []
+    rows += [(name, force.type, _acts_on(force)) for name, force in model.forces.items()]
     return aligned(rows)
 
 
@@ -360,14 +361,14 @@ def _dynamics(system: System, start: Start) -> list[str]:
 
 
 def _run_line(model: Model) -> str:
-    step, duration, steps = _run_of(model)
+    step, duration, steps = run_of(model)
     scheme = model.simulation.scheme
     return f"{scheme}, step {step:.6g} s, duration {duration:.6g} s: {count(steps, 'step')}"
 
 
-def _run_of(model: Model) -> tuple[float, float, int]:
-    """Step [s], duration [s] and number of steps that a model asks for."""
-    run = model.resolved().simulation
+def run_of(model: Model) -> tuple[float, float, int]:
+    """Step [s], duration [s] and number of steps that a model of numbers asks for."""
+    run = model.simulation
     step, duration = float(run.step), float(run.duration)
     return step, duration, max(1, math.ceil(duration / step * (1.0 - 1e-12)))
 
@@ -382,9 +383,9 @@ def oddities(system: System, start: Start) -> list[str]:
     resolved = model.resolved()
     found = [*_idle_parameters(model), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
     for name, body in resolved.bodies.items():
-        if not mbvi.mass_properties(body, model.folder).mass:
+        if not has_mass(body):
             found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")
-    step, duration, steps = _run_of(model)
+    step, duration, steps = run_of(resolved)
     found += _short_tables(resolved, duration)
     end = steps * step
     if abs(end - duration) > 1e-9 * end:

@@ -11,18 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, StepError
-from mbvi.kernels import galerkin, layout
+from mbvi.kernels import functions, galerkin, layout
 from mbvi.model.elements import MAX_STEPS, Model
 from mbvi.model.expressions import evaluate
+from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
-from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start, is_nearly_singular
+from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start, is_nearly_singular, project_position
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
 
 PIECE_SECONDS = 0.1
+LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps fail
 MAX_STORED_BYTES = 8e9
+MOST_SAMPLES = 10_000
 
 
 REASONS = {
@@ -109,11 +112,52 @@ def simulate(
     length = _positive(_default(duration, system, "duration", None), "duration", system)
     steps, every = _count_steps(length / h, every, system.dimension)
     start_time = _number(start_time, "start_time", system)
+    check_functions(system, h, steps, start_time)
     start = find_start(system, initial_q, initial_v, start_time, project)
     q, p = start.q, start.p
     if previous_q is not None:
         p = momentum_from_positions(system, tableau, h, system._vector(previous_q, "previous_q"), q, start_time)
     return _run(system, tableau, h, steps, every, start_time, q, p, progress)
+
+
+def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: float = 0.0) -> None:
+    """Refuse functions of time in constraints that are not finite, and lengths not greater than 0, at some time of a run.
+
+    Parameters
+    ----------
+    system : System
+    h : float
+        Step size [s].
+    steps : int
+        Their number; with 0 only the start is looked at, of many about MOST_SAMPLES times.
+    start_time : float
+        Time of the initial state [s].
+
+    Raises
+    ------
+    ModelError
+        Naming the constraint and the first such time.
+    """
+    if system.model is None:
+        return
+    times = np.linspace(start_time, start_time + steps * h, min(steps, MOST_SAMPLES) + 1)
+    arrays, stack = system.arrays, np.zeros((functions.STACK_SIZE, 3))
+    of = arrays.time_functions, arrays.operations, arrays.numbers, stack
+    for row, name in zip(arrays.constraints, system.constraint_names, strict=True):
+        if not _is_of_time(system, row):
+            continue
+        least, expected = -math.inf, "finite values"
+        if row[layout.CONSTRAINT_KIND] == layout.DISTANCE:
+            least, expected = 0.0, "a length greater than 0"
+        for t in times:
+            value, rate, _ = functions.function_of(*of, row[layout.FUNCTION], t)
+            if math.isfinite(rate) and least < value < math.inf:
+                continue
+            found = f"the rate {rate:.6g}" if least < value < math.inf else f"{value:.6g}"
+            raise ModelError(
+                f"constraints.{name}: expected {expected} all the time, found {found} at t = {t:.6g} s; end the run before, "
+                "or change the function"
+            )
 
 
 def momentum_from_positions(
@@ -150,7 +194,9 @@ def _number(value: Any, what: str, system: System, expected: str = "a number of 
     if isinstance(value, str):
         parameters = {} if system.model is None else system.model.resolved().parameters
         try:
-            return evaluate(value, parameters)  # type: ignore[arg-type]
+            number = evaluate(value, parameters)  # type: ignore[arg-type]
+            check_unit(value, {}, "s")
+            return number
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from None
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
@@ -269,15 +315,57 @@ def _step_message(
     if not np.all(np.isfinite(system.gradient(space.q, np.zeros(system.dimension), t)[1])):
         remedy = "Look for a pole of an expression of t, or a spring of no length."
         return f"{head}: a force is not a finite number there. {kept} {remedy}"
-    if is_nearly_singular(system, space.q, t):
+    driven = ", ".join(_driven(system))
+    if driven and not _is_in_reach(system, space.q, t + h):
         return (
-            f"{head}: the loops are near a singular configuration there, in which constraints are lost for a moment. {kept} "
-            "Another step may pass it."
+            f"{head}: no position near satisfies the constraints at t = {t + h:.6g} s; the motions prescribed by {driven} leave "
+            f"the reach of the mechanism, or contradict each other. {kept} Prescribe smaller motions, or change lengths."
+        )
+    if is_nearly_singular(system, space.q, t):
+        limit = f" It may be the end of the reach, which the motions prescribed by {driven} leave." if driven else ""
+        return (
+            f"{head}: the loops are near a singular configuration there, in which constraints are lost for a moment.{limit} "
+            f"{kept} Another step may pass it."
         )
     if status == layout.SINGULAR and np.any(system.arrays.reference > 0):
         return f"{head}, largest at {name}. {kept} Look in the loops for a body without inertia, and give it some."
     return (
         f"{head}: residual {residual:.2g} where round-off is {galerkin.EPS * size:.2g}, after "
         f"{int(space.count[galerkin.LAST])} iterations, largest at {name}. {kept} "
-        f"A smaller step may help: try step={h / 2:.3g}."
+        f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
     )
+
+
+def _driven(system: System) -> list[str]:
+    """The constraints that prescribe motions as functions of time."""
+    found = []
+    for row, name in zip(system.arrays.constraints, system.constraint_names, strict=True):
+        if _is_of_time(system, row):
+            found.append(name.rsplit(".", 1)[0])
+    return list(dict.fromkeys(found))
+
+
+def _is_of_time(system: System, row: np.ndarray) -> bool:
+    """Whether a constraint, a row of the system's arrays, depends on time."""
+    function = row[layout.FUNCTION]
+    return bool(row[layout.ARGUMENT] < 0 <= function and system.arrays.time_functions[function, 0] != layout.CONSTANT)
+
+
+def _is_in_reach(system: System, q: np.ndarray, t: float) -> bool:
+    """Whether a position on the constraints is found from q."""
+    try:
+        project_position(system, q, t)
+    except ModelError:
+        return False
+    return True
+
+
+def _other_remedies(system: System, tableau: Tableau) -> str:
+    """What else may help a long chain in the coordinates of its joints.
+
+    There the momentum N of all that hangs on a joint cancels in the equation of the spin of its link, of inertia I, to (h ω)² N:
+    of order 2, a step has a solution up to about h² N ω = 2.5 I alone.
+    """
+    if system.model is None or system.model.formulation != "tree" or len(system.model.bodies) < LONG_CHAIN:
+        return ""
+    return ", or formulation: embedding" + (", or scheme: simpson" if tableau.order == 2 else "")

@@ -109,6 +109,7 @@ def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
             "scheme: expected the name of a scheme, found 'simpso'; did you mean 'simpson'?",
         ),
         (["pendulum.yaml", "--step", "1/0"], "--step: expected a finite number, found a division by zero in '1/0'"),
+        (["pendulum.yaml", "--step", "1 deg"], "--step: expected a value in s, found '1 deg', which is in rad; "),
         (
             ["pendulum.yaml", "--step", "-1"],
             "step: expected a time greater than 0, found -1.0; write for example 0.01 [s]",
@@ -225,6 +226,20 @@ def test_check_in_another_formulation(folder):
     assert "\n  `-- pivot: revolute (5 constraints) -> bob\n" in result.stdout
     assert "\n  1 degree of freedom, 7 coordinates, 6 constraints\n" in result.stdout
     assert call("check", "pendulum.yaml", "--formulation", "embeding").exit_code == 2
+
+
+def test_check_finds_a_length_that_vanishes_in_the_run(folder):
+    text = (
+        PENDULUM
+        + "constraints: {rod: {type: distance, body_a: world, body_b: bob, point_a: [1, 0, 0], length: 5 - t}}\n"
+    )
+    (folder / "rod.yaml").write_text(text)
+    result = call("check", "rod.yaml")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "constraints.rod.length: expected a length greater than 0 all the time, found 0 at t = 5 s; end the run before, or "
+        "change the function\n"
+    )
 
 
 def test_check_describes(folder):

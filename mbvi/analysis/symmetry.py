@@ -14,9 +14,10 @@ Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,8 @@ MOST_COMBINED = 300
 FEW_STATES = 6
 LEAST_WEIGHT = 1e-8
 """Weights of a combination below this part of the largest are rounding."""
+REACHES = (0.1, 0.01, 0.001)
+"""How far from the initial position random ones are tried, the largest first."""
 SMALLEST_PART = 1e-4
 """Rates are judged against at least this part of the kinetic energy."""
 
@@ -62,14 +65,20 @@ class Invariant:
 
     def rate(self, q: Array, v: Array, p: Array, f: Array) -> float:
         """dJ/dt = f·ξ(q) + p·A v at one state, f = ∂L/∂q + F."""
-        total = 0.0
-        for first, factor in self.parts:
-            place = slice(first, first + len(factor))
-            if factor.ndim == 1:
-                total += f[place] @ factor
-            else:
-                total += f[place] @ factor @ q[place] + p[place] @ factor @ v[place]
-        return float(total)
+        return float(_rate(_terms([self]), 1, q, v, p, f)[0])
+
+
+class _Terms(NamedTuple):
+    """The entries of the fields ξ of candidates: factor × q[column] in the row of ξ, or factor alone where column is −1."""
+
+    candidate: Array
+    row: Array
+    column: Array
+    factor: Array
+
+    def times(self, x: Array) -> Array:
+        """The entries at x, in which the constant of an affine x = (q, 1) or, of rates, (v, 0) is the last."""
+        return self.factor * x[self.column]
 
 
 def find_invariants(system: System) -> tuple[Invariant, ...]:
@@ -87,21 +96,24 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     candidates = _candidates(system)
     if len(candidates) > MOST_COMBINED:
         candidates = [*_of_all_bodies(system), *candidates]
-    rates, sizes = _rates(system, candidates)
+    terms, count = _terms(candidates), len(candidates)
+    rates, sizes = _rates(system, terms, count)
     if not len(rates):
         return ()
+    positions = _positions_on_constraints(system, count)
+    across = _across_constraints(system, terms, sizes, positions)
     found = []
-    for weights in _combinations(np.vstack([rates / sizes, _across_constraints(system, candidates, sizes)])) / sizes:
-        used = np.flatnonzero(np.abs(weights) > LEAST_WEIGHT * np.abs(weights).max())
-        weights = weights / weights[used[0]]
-        name = " + ".join(_term(weights[i], candidates[i].name) for i in used).replace("+ -", "- ")
-        parts = tuple((part[0], weights[i] * part[1]) for i in used for part in candidates[i].parts)
-        found.append(Invariant(name, parts))
-    if not system.constraint_count:
+    for used, weights in _combinations(np.vstack([rates / sizes, across]), sizes):
+        each = [(candidates[i], weight) for i, weight in zip(used, weights, strict=True)]
+        name = " + ".join(_term(weight, candidate.name) for candidate, weight in each).replace("+ -", "- ")
+        found.append(
+            Invariant(name, tuple((first, weight * factor) for one, weight in each for first, factor in one.parts))
+        )
+    if not positions or not found:
         return tuple(found)
-    q = _position_on_constraints(system, np.random.default_rng(4))
+    sizes = abs(_fields(_terms(found), len(found), positions[-1])).max(axis=0).toarray().ravel()
     return tuple(
-        each for each in found if abs(_sparse_fields([each], q)).max() > TOLERANCE
+        each for each, size in zip(found, sizes, strict=True) if size > TOLERANCE
     )  # else it is zero everywhere
 
 
@@ -120,12 +132,18 @@ def _with_any_forces(system: System, random: np.random.Generator) -> System:
     return other
 
 
-def _combinations(rates: Array) -> Array:
-    """Weights (rows) of the combinations of candidates whose rates (states, candidates) vanish."""
-    count = rates.shape[1]
-    if count <= MOST_COMBINED:
-        return _null_space(rates)
-    return np.eye(count)[np.abs(rates).max(axis=0) <= TOLERANCE]
+def _combinations(rates: Array, sizes: Array) -> Iterator[tuple[Array, Array]]:
+    """The combinations of candidates whose rates (states, candidates), in the measure of `sizes`, vanish.
+
+    Each is the numbers of its candidates and their weights, the first of which is 1.
+    """
+    if rates.shape[1] > MOST_COMBINED:
+        for i in np.flatnonzero(np.abs(rates).max(axis=0) <= TOLERANCE):
+            yield np.array([i]), np.ones(1)
+        return
+    for weights in _null_space(rates) / sizes:
+        used = np.flatnonzero(np.abs(weights) > LEAST_WEIGHT * np.abs(weights).max())
+        yield used, weights[used] / weights[used[0]]
 
 
 def _term(weight: float, name: str) -> str:
@@ -177,11 +195,12 @@ def _orbital_candidates(system: System) -> list[Invariant]:
     """Rotations of the place x, y, z of every free joint, and of x, y of every planar one."""
     found = []
     names = system.coordinate_names
+    known = set(names)
     for first, name in enumerate(names):
         joint, _, short = name.rpartition(".")
         if short != "x" or not joint:
             continue
-        size = 3 if f"{joint}.z" in names else 2
+        size = 3 if f"{joint}.z" in known else 2
         for axis in range(3) if size == 3 else [2]:
             matrix = _cross_matrix(np.eye(3)[axis])[:size, :size]
             found.append(Invariant(f"orbital momentum ({joint}, {'xyz'[axis]})", ((first, matrix),)))
@@ -209,16 +228,29 @@ def _product_matrix(axis: int, side: str) -> Array:
     return matrix
 
 
-def _rates(system: System, candidates: list[Invariant]) -> tuple[Array, Array]:
+def _terms(candidates: Sequence[Invariant]) -> _Terms:
+    """The entries of the fields of candidates."""
+    places, factors = [np.zeros((3, 0), int)], [np.zeros(0)]
+    for i, each in enumerate(candidates):
+        for first, factor in each.parts:
+            used = np.nonzero(factor)
+            columns = first + used[1] if factor.ndim == 2 else np.full(len(used[0]), -1)
+            places.append(np.array([np.full(len(used[0]), i), first + used[0], columns]))
+            factors.append(factor[used])
+    candidate, row, column = np.concatenate(places, axis=1)
+    return _Terms(candidate, row, column, np.concatenate(factors))
+
+
+def _rates(system: System, terms: _Terms, count: int) -> tuple[Array, Array]:
     """d/dt (p·ξ) for every candidate at random states, (states, candidates), and the size of its terms, (candidates,).
 
     The size is at least a small part of the kinetic energy, since the terms themselves may be rounding.
     """
     random = np.random.default_rng(1)
     n = system.dimension
-    magnitudes = [Invariant(each.name, tuple((i, np.abs(factor)) for i, factor in each.parts)) for each in candidates]
+    magnitudes = terms._replace(factor=np.abs(terms.factor))
     rates, sizes = [], []
-    for _ in range(2 * len(candidates) + 4 if len(candidates) <= MOST_COMBINED else FEW_STATES):
+    for _ in range(2 * count + 4 if count <= MOST_COMBINED else FEW_STATES):
         q = system.initial_q + random.standard_normal(n)
         v = random.standard_normal(n)
         t = random.uniform(0.0, 10.0)
@@ -227,25 +259,27 @@ def _rates(system: System, candidates: list[Invariant]) -> tuple[Array, Array]:
             v[first : first + 4] -= (q[first : first + 4] @ v[first : first + 4]) * q[first : first + 4]
         p, f = _with_any_forces(system, random).gradient(q, v, t)
         if np.all(np.isfinite(f)):  # at some states a force may be undefined
-            rates.append([each.rate(q, v, p, f) for each in candidates])
+            rates.append(_rate(terms, count, q, v, p, f))
             part = SMALLEST_PART * np.abs(p) @ np.abs(v)
-            sizes.append([max(part, each.rate(*map(np.abs, (q, v, p, f)))) for each in magnitudes])
+            sizes.append(np.maximum(part, _rate(magnitudes, count, *map(np.abs, (q, v, p, f)))))
     return np.array(rates), np.array(sizes).max(axis=0, initial=0.0)
 
 
-def _across_constraints(system: System, candidates: list[Invariant], sizes: Array) -> Array:
-    """G ξ of every candidate at random positions on the constraints, (rows, candidates), in the measure of `sizes`.
+def _rate(terms: _Terms, count: int, q: Array, v: Array, p: Array, f: Array) -> Array:
+    """dJ/dt = f·ξ(q) + p·A v of every candidate at one state, (candidates,), f = ∂L/∂q + F."""
+    values = terms.times(np.append(q, 1.0)) * f[terms.row] + terms.times(np.append(v, 0.0)) * p[terms.row]
+    return np.bincount(terms.candidate, values, count)
+
+
+def _across_constraints(system: System, terms: _Terms, sizes: Array, positions: list[Array]) -> Array:
+    """G ξ of every candidate at positions on the constraints, (rows, candidates), in the measure of `sizes`.
 
     Beyond MOST_COMBINED candidates every position gives one row, of the largest sizes.
     """
-    k, count = system.constraint_count, len(candidates)
-    if not k:
-        return np.zeros((0, count))
-    found = []
-    random = np.random.default_rng(3)
-    for _ in range(2 + count // k if count <= MOST_COMBINED else 1):
-        q = _position_on_constraints(system, random)
-        G, fields = _sparse_jacobian(system, q), _sparse_fields(candidates, q)
+    count = len(sizes)
+    found = [np.zeros((0, count))]
+    for q in positions:
+        G, fields = _sparse_jacobian(system, q), _fields(terms, count, q)
         scale = np.maximum((abs(G) @ abs(fields)).max(axis=0).toarray().ravel(), 1e-300)
         across = G @ fields
         if count > MOST_COMBINED:
@@ -255,9 +289,19 @@ def _across_constraints(system: System, candidates: list[Invariant], sizes: Arra
     return np.vstack(found)
 
 
-def _position_on_constraints(system: System, random: np.random.Generator) -> Array:
+def _positions_on_constraints(system: System, count: int) -> list[Array]:
+    """Random positions, enough for so many candidates; beyond MOST_COMBINED one, near, since in large systems few are found."""
+    random = np.random.default_rng(3)
+    if not system.constraint_count:
+        return []
+    if count > MOST_COMBINED:
+        return [_position_on_constraints(system, random, REACHES[-1:])]
+    return [_position_on_constraints(system, random, REACHES) for _ in range(2 + count // system.constraint_count)]
+
+
+def _position_on_constraints(system: System, random: np.random.Generator, reaches: Sequence[float]) -> Array:
     """A random position not far from the initial one; nearer, if from there no position on the constraints is found."""
-    for reach in (0.1, 0.01, 0.001):
+    for reach in reaches:
         with contextlib.suppress(ModelError):
             return project_position(system, system.initial_q + reach * random.standard_normal(system.dimension))
     return system.initial_q
@@ -273,19 +317,11 @@ def _sparse_jacobian(system: System, q: Array) -> Any:
     return coo_array((entries, (rows, columns)), (system.constraint_count, system.dimension)).tocsr()
 
 
-def _sparse_fields(candidates: list[Invariant], q: Array) -> Any:
+def _fields(terms: _Terms, count: int, q: Array) -> Any:
     """ξ of every candidate at q, (n, candidates)."""
     from scipy.sparse import coo_array
 
-    values: list[float] = []
-    rows: list[int] = []
-    columns: list[int] = []
-    for i, each in enumerate(candidates):
-        for first, factor in each.parts:
-            values += list(factor @ q[first : first + len(factor)] if factor.ndim == 2 else factor)
-            rows += range(first, first + len(factor))
-            columns += [i] * len(factor)
-    return coo_array((values, (rows, columns)), (len(q), len(candidates))).tocsr()
+    return coo_array((terms.times(np.append(q, 1.0)), (terms.row, terms.candidate)), (len(q), count)).tocsr()
 
 
 def _null_space(matrix: Array) -> Array:

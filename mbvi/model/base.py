@@ -5,6 +5,9 @@ Every error begins with the keys that lead to its place, as `joints.crank.axis: 
 
 from __future__ import annotations
 
+import functools
+import inspect
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args, get_origin
 
@@ -36,6 +39,31 @@ class Element(BaseModel):
     def canonical(self) -> dict[str, Any]:
         """The fields that a resolved element has in another form: unit axes, unit quaternions, inertia matrices."""
         return {}
+
+
+@functools.cache
+def documentation(element: type[Element]) -> tuple[str, dict[str, str]]:
+    """What an element is, and what its fields are, from its docstring and those of what it has in common with others."""
+    documents = [
+        _documented(inspect.getdoc(owner) or "") for owner in reversed(element.__mro__) if owner is not Element
+    ]
+    return documents[-1][0], {key: text for _, texts in documents for key, text in texts.items()}
+
+
+@functools.cache
+def documented_unit(element: type[Element], key: str) -> str:
+    """The unit that a field's documentation ends with, as [m]; empty if there is none."""
+    found = re.findall(r"\[([^\[\]]*)\]", documentation(element)[1].get(key, ""))
+    return found[-1] if found else ""
+
+
+def _documented(text: str) -> tuple[str, dict[str, str]]:
+    """The text above the sections of a numpydoc docstring, and the text on each of its parameters."""
+    head, _, tail = text.partition("\nParameters\n----------\n")
+    section = re.split(r"\n\n\w+\n-+\n", tail)[0]
+    found = re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
+    summary = re.split(r"\n\n\w+\n-+\n", head)[0]
+    return " ".join(summary.split()), {key: " ".join(lines.split()) for key, lines in found}
 
 
 def one_line(problems: Sequence[Problem]) -> str:

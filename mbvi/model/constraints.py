@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from mbvi.model.base import Element
 from mbvi.model.directions import direction_problems, orientation_problems, quaternion, unit
-from mbvi.model.expressions import Problem, show, wrong
+from mbvi.model.expressions import Problem, infix, show, value_at, wrong
 from mbvi.model.fields import (
     BodyRef,
     Curve,
@@ -26,6 +27,9 @@ from mbvi.model.fields import (
 )
 from mbvi.model.forces import Between, OnJoint, same_body
 from mbvi.model.graph import WORLD
+
+BESIDE = 1e-6
+"""A curve must go on so far on both sides of its start."""
 
 
 class Distance(Between):
@@ -135,7 +139,7 @@ class PointOnCurve(Element):
     point_b : vector or str
         Place in its frame [m], or the name of one of its points.
     start : number
-        The parameter s near the point at the start.
+        The parameter s near the point at the start; it may be an angle.
     """
 
     type: Literal["point_on_curve"] = "point_on_curve"
@@ -143,7 +147,7 @@ class PointOnCurve(Element):
     curve: Curve
     body_b: FrameRef
     point_b: Annotated[Place, Kind("place", "body_b")] = (0.0, 0.0, 0.0)
-    start: Scalar = 0.0
+    start: Annotated[Scalar, Kind("numbers", unit="rad")] = 0.0
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a curve that is not a point."""
@@ -151,6 +155,16 @@ class PointOnCurve(Element):
         if all(isinstance(component, float) for component in self.curve):
             remedy = "write for example [cos(s), sin(s), 0], or use coincident_points"
             yield Problem(("curve",), wrong("a curve that depends on its parameter s", show(self.curve), remedy))
+        start = float(self.start)
+        for i, component in enumerate(self.curve):
+            values = [
+                value_at(component, start + beside) for beside in (0.0, -BESIDE, BESIDE) if isinstance(component, tuple)
+            ]
+            if not np.isfinite(values).all():
+                found = f"{infix(component, 's')} without a finite value there"
+                yield Problem(
+                    ("curve", i), wrong(f"a curve around its start, s = {start:g}", found, "choose another start")
+                )
 
 
 class Coupling(Element):
@@ -167,7 +181,7 @@ class Coupling(Element):
     coordinate_b : str
         Short name of its coordinate, as angle; may be left out where the joint has only one.
     ratio : number
-        Rate of the second coordinate per rate of the first, not 0 [-, m/rad or rad/m].
+        Rate of the second coordinate per rate of the first, not 0 [1, m/rad or rad/m].
     offset : number
         The second coordinate where the first is 0 [rad or m].
     """
@@ -178,7 +192,7 @@ class Coupling(Element):
     joint_b: JointRef
     coordinate_b: Annotated[str | None, Kind("coordinate", "joint_b")] = None
     ratio: Scalar
-    offset: Scalar = 0.0
+    offset: Annotated[Scalar, Kind("numbers", unit="coordinate_b")] = 0.0
 
     def problems(self) -> Iterator[Problem]:
         """Two different coordinates and a ratio."""
@@ -200,7 +214,7 @@ class PrescribedCoordinate(OnJoint):
     """
 
     type: Literal["prescribed_coordinate"] = "prescribed_coordinate"
-    value: TimeFunction
+    value: Annotated[TimeFunction, Kind("time", unit="coordinate")]
 
 
 class PrescribedPoint(Element):

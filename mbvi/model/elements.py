@@ -515,8 +515,8 @@ class Initial(Element):
         Whether to keep these coordinates as given when the start is moved onto the constraints.
     """
 
-    position: Coordinates = None
-    velocity: Coordinates = None
+    position: Annotated[Coordinates, Kind("numbers", unit="position")] = None
+    velocity: Annotated[Coordinates, Kind("numbers", unit="velocity")] = None
     hold: StrictBool = False
 
 
@@ -608,6 +608,7 @@ class Model(Element):
 
     _folder: Path | None = PrivateAttr(None)
     _is_resolved: bool = PrivateAttr(False)
+    _resolved: Model | None = PrivateAttr(None)
 
     @property
     def folder(self) -> Path | None:
@@ -632,10 +633,18 @@ class Model(Element):
         """
         if self._is_resolved:
             return self
-        resolved, problems = resolve(self)
-        if problems:
-            raise ModelError(one_line(problems))
-        return resolved
+        if self._resolved is None:
+            resolved, problems = resolve(self)
+            if problems:
+                raise ModelError(one_line(problems))
+            self._resolved = resolved
+        return self._resolved
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Model:
+        """A copy with other values of some fields, which are not checked."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied._resolved = None
+        return copied
 
     def with_parameters(self, values: Mapping[str, float | str]) -> Model:
         """The same model with other values of some parameters.

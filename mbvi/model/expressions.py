@@ -68,7 +68,10 @@ _NOT_ARITHMETIC = {
     ast.List: "a list",
     ast.Dict: "a mapping",
 }
-_UNIT = re.compile(r"(?<=[\w.)])\s+(deg|rad|rpm)\b(?:\s*/\s*s\b(?:\s*\*\*\s*2(?![\w.]))?)?")
+_UNIT = re.compile(r"(?<=[\w.)])\s+(deg|rad|rpm)\b(\s*/\s*s\b(\s*\*\*\s*2(?![\w.]))?)?")
+PER_TIME = ("", "per_s", "per_s2")
+"""How the syntax tree names the orders of rates: "deg/s" is the attribute per_s of the name deg."""
+_UNKNOWN_UNIT = re.compile(r"(?<=[\d.)])\s+([A-Za-z]\w*)")
 _NOT_DECIMAL = re.compile(r"(?<![\w.])(0[xXoObB]\w*|\.?\d[\w.]*_[\w.]*)")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
@@ -208,6 +211,21 @@ def _stack_size(program: Program) -> int:
     return most
 
 
+def value_at(program: Program, x: float) -> float:
+    """The value of a postfix program where its variable is x; not a number where it has none."""
+    stack: list[float] = []
+    try:
+        for item in program:
+            if isinstance(item, float) or item == "t":
+                stack.append(x if item == "t" else float(item))
+            else:
+                count = 1 if item in UNARY or item == "neg" else 2
+                stack[-count:] = [float(_OPERATIONS[item](*stack[-count:]))]
+    except (ArithmeticError, ValueError, TypeError):  # TypeError: of a power that is complex
+        return math.nan
+    return stack[0]
+
+
 def infix(program: Program, variable: str = "t") -> str:
     """A postfix program as text again, with the name of its variable and a parenthesis around every operation."""
     stack: list[str] = []
@@ -230,7 +248,7 @@ def names_in(text: str | float) -> set[str]:
     """The names that an expression uses, without constants and functions."""
     if not isinstance(text, str):
         return set()
-    found = {node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name)}
+    found = {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
     return found - RESERVED
 
 
@@ -278,11 +296,12 @@ class _Scope(NamedTuple):
 def _compile(text: str | float, parameters: Mapping[str, float], variable: str) -> Program:
     if not isinstance(text, str):
         return (_finite(float(text), repr(text)),)
-    return _program(_parse(text), _Scope(text, parameters, variable), 0)
+    return _program(parse(text), _Scope(text, parameters, variable), 0)
 
 
 @functools.lru_cache(maxsize=1024)
-def _parse(text: str) -> ast.expr:
+def parse(text: str) -> ast.expr:
+    """The syntax tree of an expression, of which only arithmetic is meant; units are factors."""
     if len(text) > MAX_LENGTH:
         raise ModelError(wrong(f"at most {MAX_LENGTH} characters", f"{len(text)}", "use parameters for its parts"))
     text = " ".join(text.split())
@@ -290,10 +309,20 @@ def _parse(text: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of text that is refused below anyway
-            return ast.parse(_UNIT.sub(r"*\1", text), mode="eval").body
+            return ast.parse(_UNIT.sub(_factor, text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        if odd := _UNKNOWN_UNIT.search(_UNIT.sub("", text)):
+            expected = "an operator or a unit of angle (deg, rad, rpm, also with /s) after a number"
+            remedy = "write * for a product; other quantities are numbers alone, in m, kg, s and N"
+            raise ModelError(wrong(expected, f"{odd[1]!r} in {show(text)}", remedy)) from None
         remedy = "write for example 'pi/3', '2*length' or '60 deg' (units: deg, rad, rpm, also with /s)"
         raise ModelError(wrong("an arithmetic expression", show(text), remedy)) from None
+
+
+def _factor(unit: re.Match[str]) -> str:
+    """A unit as a factor: *deg, *deg.per_s, *deg.per_s2."""
+    order = PER_TIME[(unit[2] is not None) + (unit[3] is not None)]
+    return f"*{unit[1]}.{order}" if order else f"*{unit[1]}"
 
 
 def _check_notation(text: str) -> None:
@@ -317,6 +346,8 @@ def _program(node: ast.expr, scope: _Scope, depth: int) -> Program:
             return ("t",)
         case ast.Name(id=name):
             return (_lookup(name, scope),)
+        case ast.Attribute(value=ast.Name(id="deg" | "rad" | "rpm" as unit), attr=order) if order in PER_TIME:
+            return (CONSTANTS[unit],)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _program(operand, scope, depth + 1)
         case ast.UnaryOp(op=ast.USub(), operand=operand):

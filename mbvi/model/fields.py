@@ -29,19 +29,21 @@ class Kind:
 
     It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, a `curve`, the `name` of a
     body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies on; for a coordinate,
-    the field that names its joint; for a name, the mapping of the Model that has it.
+    the field that names its joint; for a name, the mapping of the Model that has it. `unit` is "rad" if it is an angle; or,
+    if it is that of a coordinate, the field that names this; or, for an Initial, `position` or `velocity`.
     """
 
     name: Literal["numbers", "direction", "place", "time", "times", "curve", "name", "coordinate"]
     of: str = ""
     or_world: bool = False
+    unit: Literal["", "rad", "coordinate", "coordinate_b", "position", "velocity"] = ""
 
 
 @functools.cache
 def kinds(element: type[Element]) -> dict[str, Kind | None]:
-    """The fields of an element, each with its kind, or None for text and for other elements."""
+    """The fields of an element, each with its kind (the outermost), or None for text and for other elements."""
     return {
-        key: next((item for item in field.metadata if isinstance(item, Kind)), None)
+        key: next((item for item in reversed(field.metadata) if isinstance(item, Kind)), None)
         for key, field in element.model_fields.items()
     }
 
@@ -176,7 +178,7 @@ Orientation = Annotated[
     tuple[float | str, ...],
     PlainValidator(_tuple(_scalar, "a rotation vector of 3 numbers or a unit quaternion of 4 (w, x, y, z)", 3, 4)),
     WithJsonSchema(_list_schema(_NUMBER_SCHEMA, 3, 4)),
-    _NUMBERS,
+    Kind("numbers", unit="rad"),
 ]
 Inertia = Annotated[
     tuple[Any, ...],

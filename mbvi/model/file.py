@@ -10,7 +10,6 @@ mbvi/model/schema.json holds `schema_text()`; `python -c "import mbvi.model.file
 from __future__ import annotations
 
 import functools
-import inspect
 import json
 import os
 import re
@@ -22,7 +21,7 @@ from pydantic import ValidationError
 
 from mbvi.errors import ModelError
 from mbvi.model import elements, shapes
-from mbvi.model.base import Element, one_line, problems_of
+from mbvi.model.base import Element, documentation, one_line, problems_of
 from mbvi.model.elements import Model
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
 from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
@@ -436,11 +435,7 @@ def _has_mapping(items: list[Any]) -> bool:
 
 def _describe(definition: dict[str, Any], element: type[Element]) -> None:
     """Titles and descriptions from the docstrings of an element and of what it has in common with others."""
-    documents = [
-        _documented(inspect.getdoc(owner) or "") for owner in reversed(element.__mro__) if owner is not Element
-    ]
-    definition["description"] = documents[-1][0]
-    fields = {key: text for _, texts in documents for key, text in texts.items()}
+    definition["description"], fields = documentation(element)
     for key, value in definition["properties"].items():
         value.pop("title", None)
         if key in fields:
@@ -459,12 +454,3 @@ def _shared(part: Any, name: str = "") -> Any:
         if key != name and shared.items() <= part.items():
             return {"$ref": f"#/$defs/{key}"} | {k: item for k, item in part.items() if k not in shared}
     return {key: _shared(item) for key, item in part.items() if key not in ("discriminator", "title")}
-
-
-def _documented(text: str) -> tuple[str, dict[str, str]]:
-    """The text above the sections of a numpydoc docstring, and the text on each of its parameters."""
-    head, _, tail = text.partition("\nParameters\n----------\n")
-    section = re.split(r"\n\n\w+\n-+\n", tail)[0]
-    found = re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", section, flags=re.MULTILINE)
-    summary = re.split(r"\n\n\w+\n-+\n", head)[0]
-    return " ".join(summary.split()), {key: " ".join(lines.split()) for key, lines in found}

@@ -142,14 +142,14 @@ class JointSpring(OnJoint):
     Parameters
     ----------
     stiffness : number
-        Torque per angle [N m/rad] or force per displacement [N/m].
+        Torque per angle or force per displacement [N m/rad or N/m].
     rest : number
         The coordinate at which there is no torque or force [rad or m].
     """
 
     type: Literal["joint_spring"] = "joint_spring"
     stiffness: Scalar
-    rest: Scalar = 0.0
+    rest: Annotated[Scalar, Kind("numbers", unit="coordinate")] = 0.0
 
 
 class JointDamper(OnJoint):
@@ -158,7 +158,7 @@ class JointDamper(OnJoint):
     Parameters
     ----------
     damping : number
-        Torque per angular rate [N m s/rad] or force per speed [N s/m]; negative values drive.
+        Torque per angular rate or force per speed; negative values drive [N m s/rad or N s/m].
     """
 
     type: Literal["joint_damper"] = "joint_damper"

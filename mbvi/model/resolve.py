@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model import graph
-from mbvi.model.base import Element
+from mbvi.model.base import Element, documented_unit
 from mbvi.model.constraints import prescribed_twice
 from mbvi.model.directions import quaternion, quaternion_problems
 from mbvi.model.expressions import (
@@ -31,11 +32,14 @@ from mbvi.model.expressions import (
 )
 from mbvi.model.fields import Kind, Table, kinds
 from mbvi.model.graph import WORLD
+from mbvi.model.units import ANGULAR, check_unit, unit_of
 
 if TYPE_CHECKING:
     from mbvi.model.elements import Initial, Joint, Model
 
 AnElement = TypeVar("AnElement", bound=Element)
+Unit = str | None
+"""The unit of a value, empty if it has none; None if it is not known."""
 
 
 def resolve(model: Model) -> tuple[Model, list[Problem]]:
@@ -61,6 +65,14 @@ class _Resolver:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.parameters, self.problems = resolve_parameters(model.parameters)
+        self.units: dict[str, str] = {}
+        for name in self.parameters:  # each after those that it uses
+            try:
+                unit = unit_of(model.parameters[name], self.units)
+            except ModelError as error:
+                self.note(("parameters", name), str(error))
+            else:
+                self.units |= {name: unit} if unit in ANGULAR else {}
 
     def note(self, where: Where, text: str) -> None:
         """Collect a problem."""
@@ -83,13 +95,39 @@ class _Resolver:
                 return self.known(value, kind, where)
             case Kind("coordinate", of):
                 return self.coordinate(value, getattr(element, of), where, of)
+            case Kind(unit="position" | "velocity"):
+                return self.initial(value, where, kind.unit)
+        unit = self.unit(element, key, kind)
+        match kind:
             case Kind("time"):
-                return self.function(value, where)
+                return self.function(value, where, unit)
             case Kind("times"):
-                return tuple(self.function(item, (*where, i)) for i, item in enumerate(value))
+                return tuple(self.function(item, (*where, i), unit) for i, item in enumerate(value))
             case Kind("curve"):
-                return tuple(self.function(item, (*where, i), "s") for i, item in enumerate(value))
-        return self.value(value, where)
+                return tuple(self.function(item, (*where, i), unit, "s") for i, item in enumerate(value))
+        return self.value(value, where, unit)
+
+    def unit(self, element: Element, key: str, kind: Kind) -> Unit:
+        """The unit of a field's values."""
+        if kind.unit in ("", "rad"):
+            return kind.unit or documented_unit(type(element), key)
+        joint = self.model.joints.get(getattr(element, kind.unit.replace("coordinate", "joint")))
+        units = _units(joint) if joint else {}
+        name = getattr(element, kind.unit)
+        return next(iter(units.values())) if name is None and len(units) == 1 else units.get(name)
+
+    def initial(self, value: Any, where: Where, key: str) -> Any:
+        """The numbers of the coordinates of a joint, or of their rates."""
+        joint = self.model.joints.get(str(where[1]))
+        units = list(_units(joint).values()) if joint else []
+        if joint and key == "velocity":
+            if _has_quaternion(joint) and np.size(value) < len(units):
+                units[-4:] = ["rad"] * 3
+            units = [f"{unit or 1}/s" for unit in units]
+        if not isinstance(value, tuple):
+            return self.value(value, where, next(iter(units), None))
+        known = zip(value, chain(units, repeat(None)), strict=False)
+        return tuple(self.value(item, (*where, i), unit) for i, (item, unit) in enumerate(known))
 
     def elements(self, value: Any, where: Where) -> Any:
         """The same for an element, a mapping or a tuple of elements; anything else is returned as it is."""
@@ -101,30 +139,36 @@ class _Resolver:
             return tuple(self.elements(item, (*where, i)) for i, item in enumerate(value))
         return value
 
-    def value(self, value: Any, where: Where) -> Any:
+    def value(self, value: Any, where: Where, unit: Unit) -> Any:
         """The number of an expression, or those of a nested tuple or mapping."""
         if value is None or isinstance(value, float):
             return value
         if isinstance(value, dict):
-            return {key: self.value(item, (*where, key)) for key, item in value.items()}
+            return {key: self.value(item, (*where, key), unit) for key, item in value.items()}
         if isinstance(value, tuple):
-            return tuple(self.value(item, (*where, i)) for i, item in enumerate(value))
+            return tuple(self.value(item, (*where, i), unit) for i, item in enumerate(value))
         try:
-            return evaluate(value, self.parameters)
+            number = evaluate(value, self.parameters)
+            check_unit(value, self.units, unit)
         except ModelError as error:
             self.note(where, str(error))
             return math.nan
+        return number
 
-    def function(self, value: Any, where: Where, variable: Literal["t", "s"] = "t") -> Any:
+    def function(self, value: Any, where: Where, unit: Unit, variable: Literal["t", "s"] = "t") -> Any:
         """The number, program or table of numbers of a function of one variable; what is a program already stays."""
         if isinstance(value, float | tuple):
             return value
         if isinstance(value, Table):
-            table = self.element(value, where)
+            times, values = ((*where, key) for key in ("times", "values"))
+            table = value.model_copy(
+                update={"times": self.value(value.times, times, "s"), "values": self.value(value.values, values, unit)}
+            )
             self.problems += () if self.problems else placed(table.problems(), *where)
             return table
         try:
             program = postfix(value, self.parameters, variable)
+            check_unit(value, self.units, unit)
         except ModelError as error:
             self.note(where, str(error))
             return math.nan
@@ -147,7 +191,7 @@ class _Resolver:
         elif body in self.model.bodies:
             points = self.model.bodies[body].points
             if name in points:
-                return self.value(points[name], ("bodies", body, "points", name))
+                return self.value(points[name], ("bodies", body, "points", name), "m")
             self.note(where, wrong(f"3 numbers or a point of {body!r}", show(name), nearest(name, points)))
         return name
 
@@ -214,6 +258,12 @@ def _initial(initial: Initial, joint: Joint) -> Initial:
     if position is not None and _has_quaternion(joint):
         position = (*position[:-4], *quaternion(position[-4:]))
     return initial.model_copy(update={"position": position, "velocity": velocity})
+
+
+def _units(joint: Joint) -> dict[str, str]:
+    """The units of a joint's coordinates, empty for components of a quaternion."""
+    units = ("" if unit == "-" else unit for unit in joint.coordinate_units)
+    return dict(zip(joint.coordinate_names, units, strict=True))
 
 
 def _has_quaternion(joint: Joint) -> bool:

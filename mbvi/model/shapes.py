@@ -96,11 +96,15 @@ def problems(body: Body) -> Iterator[Problem]:
                 )
 
 
+def has_mass(body: Body) -> bool:
+    """Whether a body, of numbers only, has mass; no mesh is read."""
+    masses = [body.mass, *(point.mass for point in body.point_masses.values())]
+    return any([*masses, *(shape.mass or shape.density or 0.0 for shape in body.shapes)])
+
+
 def is_massless(body: Body) -> bool:
     """True if a body, of numbers only, has neither mass nor inertia; no mesh is read."""
-    masses = [body.mass, *(point.mass for point in body.point_masses.values())]
-    masses += [shape.mass or shape.density or 0.0 for shape in body.shapes]
-    return not any(masses) and not np.any(inertia_matrix(body.inertia))
+    return not has_mass(body) and not np.any(inertia_matrix(body.inertia))
 
 
 def inertia_matrix(inertia: Any) -> Floats:

@@ -406,6 +406,16 @@ MESSAGES = [
         "constraints.c.curve.0: expected a number or an expression, found a mapping with the keys times, values",
     ),
     (
+        {"constraints__c": {**CURVE, "curve": ["s", "1/(s - length)", 0], "start": 2}},
+        "constraints.c.curve.1: expected a curve around its start, s = 2, found (1.0 / (s - 2.0)) without a finite value "
+        "there; choose another start",
+    ),
+    (
+        {"constraints__c": {**CURVE, "curve": ["sqrt(s)", 0, 0]}},
+        "constraints.c.curve.0: expected a curve around its start, s = 0, found sqrt(s) without a finite value there; "
+        "choose another start",
+    ),
+    (
         {"constraints__c": {**CURVE, "start": "s"}},
         "constraints.c.start: expected a parameter or a constant, found 's' in 's'; "
         "only curves may depend on a parameter s",
@@ -676,3 +686,12 @@ def test_import_is_light():
     code = "import sys, mbvi.model; print([m for m in ('yaml', 'networkx', 'trimesh', 'numba') if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_a_copy_is_resolved_anew():
+    model = mm.Model(**BASE)
+    assert model.resolved() is model.resolved()
+    heavy = model.bodies["rod"].model_copy(update={"mass": 3.0})
+    copied = model.model_copy(update={"bodies": model.bodies | {"rod": heavy}})
+    assert (model.resolved().bodies["rod"].mass, copied.resolved().bodies["rod"].mass) == (1.0, 3.0)
+    assert model.with_parameters({"length": 5}).resolved().bodies["rod"].points["tip"] == (0.0, 0.0, -5.0)

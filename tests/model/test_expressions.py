@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from mbvi.errors import ModelError
 from mbvi.kernels.functions import STACK_SIZE
-from mbvi.model.expressions import BINARY, MAX_STACK, OPERATORS, UNARY, evaluate, infix, postfix, resolve_parameters
+from mbvi.model.expressions import (
+    BINARY,
+    MAX_STACK,
+    OPERATORS,
+    UNARY,
+    evaluate,
+    infix,
+    postfix,
+    resolve_parameters,
+    value_at,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +54,8 @@ def test_values(text, value):
 
 
 ARITHMETIC_ONLY = "use only numbers, parameters, + - * / ** ( ) and functions such as sin"
+AFTER_A_NUMBER = "expected an operator or a unit of angle (deg, rad, rpm, also with /s) after a number"
+SI = "write * for a product; other quantities are numbers alone, in m, kg, s and N"
 SYNTAX = "write for example 'pi/3', '2*length' or '60 deg' (units: deg, rad, rpm, also with /s)"
 
 
@@ -120,7 +132,8 @@ SYNTAX = "write for example 'pi/3', '2*length' or '60 deg' (units: deg, rad, rpm
             "example 60 deg/s**2, or (60 deg)**2",
         ),
         ("60deg", f"expected an arithmetic expression, found '60deg'; {SYNTAX}"),
-        ("5 kg", f"expected an arithmetic expression, found '5 kg'; {SYNTAX}"),
+        ("5 kg", f"{AFTER_A_NUMBER}, found 'kg' in '5 kg'; {SI}"),
+        ("30 deg + 2 pi", f"{AFTER_A_NUMBER}, found 'pi' in '30 deg + 2 pi'; {SI}"),
         ("", f"expected an arithmetic expression, found ''; {SYNTAX}"),
         ("\0", f"expected an arithmetic expression, found '\\x00'; {SYNTAX}"),
         ("1+" * 500 + "1", "expected at most 1000 characters, found 1001; use parameters for its parts"),
@@ -168,6 +181,11 @@ def test_postfix_of_another_variable():
     )
     with pytest.raises(ModelError, match="found 's' in 's\\*t'; only curves may depend on a parameter s"):
         postfix("s*t", {})
+
+
+@pytest.mark.parametrize("text", ["1/t", "log(t)", "(t - 1)**0.5", "t**-1", "exp(1e3 + t)"])
+def test_a_value_that_is_none(text):
+    assert math.isnan(value_at(postfix(text, {}), 0.0))
 
 
 def test_constant_part_of_a_time_function_is_checked():
@@ -232,7 +250,7 @@ def test_postfix_means_what_the_text_means(built, t):
     if len(text) > 1000:
         text, f = "t", lambda t: t
     program = postfix(text, {})
-    assert run(program, t) == f(t)
+    assert run(program, t) == value_at(program, t) == f(t)
     assert run(postfix(infix(program), {}), t) == f(t)
 
 

@@ -47,6 +47,17 @@ def test_step_too_large():
     np.testing.assert_array_equal(again.q[: len(found)], found.q)
 
 
+def test_long_chain_in_the_coordinates_of_its_joints():
+    """The step equations have a solution to about h² N ω = 2.5 I, that is h = 0.2 ms, from where two solutions have merged."""
+    model = systems.model("necklace_50")
+    with pytest.raises(mbvi.StepError) as caught:
+        mbvi.simulate(model, "midpoint", formulation="tree", step=1e-3, duration=0.01)
+    assert str(caught.value).endswith("try step=0.0005, or formulation: embedding, or scheme: simpson.")
+    assert len(mbvi.simulate(model, "midpoint", formulation="tree", step=1e-4, duration=2e-3)) == 21
+    for options in ({"scheme": "midpoint", "formulation": "embedding"}, {"scheme": "simpson", "formulation": "tree"}):
+        assert len(mbvi.simulate(model, **options, step=1e-3, duration=0.01)) == 11
+
+
 def test_infinite_force():
     system = mbvi.assemble(systems.model("pendulum"), force=infinite_at_half_a_second)
     with pytest.raises(mbvi.StepError, match=r"step 4 \(t = 0\.4 s\): a force or momentum became infinite"):

@@ -1,0 +1,130 @@
+"""What `simulate` refuses before a run, and what it says of prescribed motions that leave the reach of a mechanism."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import mbvi
+
+CRANK, BAR, GROUND = 0.8, 1.0, 2.0
+
+
+def four_bar(value, formulation="tree"):
+    """Crank, coupler and rocker in a plane; the crank's angle is prescribed."""
+
+    def bar(length):
+        return mbvi.Body(mass=1, center_of_mass=(length / 2, 0, 0), inertia=(0.01, 0.01, 0.01))
+
+    def hinge(parent, child, x, offset=0.0):
+        return mbvi.Revolute(parent=parent, child=child, axis=(0, -1, 0), position=(x, 0, 0), offset=(offset, 0, 0))
+
+    return mbvi.Model(
+        name="four-bar",
+        formulation=formulation,
+        bodies={"crank": bar(CRANK), "coupler": bar(BAR), "rocker": bar(BAR)},
+        joints={
+            "shaft": hinge("world", "crank", 0),
+            "pin": hinge("crank", "coupler", CRANK),
+            "support": hinge("world", "rocker", GROUND),
+            "end": hinge("coupler", "rocker", BAR, BAR),
+        },
+        constraints={"motor": mbvi.PrescribedCoordinate(joint="shaft", value=value)},
+        initial={
+            name: mbvi.Initial(position=f"{angle} deg")
+            for name, angle in (("shaft", 40), ("pin", -20), ("support", 120))
+        },
+    )
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("scheme", ["midpoint", "simpson"])
+def test_a_prescribed_motion_that_leaves_the_reach(scheme, formulation):
+    """Coupler and rocker are in line where crank² + ground² − 2 crank ground cos(angle) = (coupler + rocker)²."""
+    rate, step = math.pi / 2, 0.01
+    end = math.acos((CRANK**2 + GROUND**2 - (2 * BAR) ** 2) / (2 * CRANK * GROUND))
+    last = math.floor((end - math.radians(40)) / rate / step)
+    with pytest.raises(mbvi.StepError) as caught:
+        mbvi.simulate(four_bar("40 deg + 90 deg/s * t", formulation), scheme, step=step, duration=1.0)
+    message = str(caught.value)
+    assert message.startswith(f"step {last} (t = {step * last:.6g} s): ")
+    assert (
+        f"no position near satisfies the constraints at t = {step * (last + 1):.6g} s; the motions prescribed by motor leave the "
+        "reach of the mechanism, or contradict each other. The stored states before it are in error.trajectory. "
+        "Prescribe smaller motions, or change lengths."
+    ) in message
+    assert len(caught.value.trajectory) == last + 1
+
+
+def test_a_prescribed_motion_within_the_reach():
+    """The angle between coupler and rocker follows from the law of cosines."""
+    run = mbvi.simulate(four_bar("40 deg + 30 deg * sin(t)"), "simpson", step=0.01, duration=2.0)
+    angle = math.radians(40) + math.radians(30) * np.sin(run.t)
+    across = CRANK**2 + GROUND**2 - 2 * CRANK * GROUND * np.cos(angle)  # from the pin to the support, squared
+    (coupler, turned), (rocker, other) = run.pose("coupler"), run.pose("rocker")
+    np.testing.assert_allclose(((coupler - rocker) ** 2).sum(axis=1), across, rtol=1e-12)
+    between = (turned[:, :, 0] * other[:, :, 0]).sum(axis=1)
+    np.testing.assert_allclose(between, (across - 2 * BAR**2) / (-2 * BAR**2), atol=1e-12)
+
+
+def on_a_rod(length):
+    return mbvi.Model(
+        name="rod",
+        bodies={"bob": mbvi.Body(mass=1, inertia=(1, 1, 1))},
+        joints={"free": mbvi.Free(parent="world", child="bob")},
+        constraints={"rod": mbvi.Distance(body_a="world", body_b="bob", length=length)},
+        initial={"free": mbvi.Initial(position=(0, 0, -1, 1, 0, 0, 0))},
+    )
+
+
+@pytest.mark.parametrize(
+    ("length", "found"),
+    [
+        ("1 - t", "0 at t = 1 s"),
+        ("cos(t)", "-0.0291995 at t = 1.6 s"),
+        ("t - 1", "-1 at t = 0 s"),
+    ],
+)
+def test_a_length_that_vanishes_in_the_run(length, found):
+    with pytest.raises(mbvi.ModelError) as caught:
+        mbvi.simulate(on_a_rod(length), "simpson", step=0.1, duration=2.0)
+    assert str(caught.value) == (
+        f"constraints.rod.length: expected a length greater than 0 all the time, found {found}; end the run before, or change "
+        "the function"
+    )
+
+
+@pytest.mark.parametrize(
+    ("constraint", "message"),
+    [
+        (
+            {"type": "distance", "body_a": "world", "body_b": "bob", "length": "1 + sqrt(1 - t)"},
+            "c.length: expected a length greater than 0 all the time, found the rate -inf at t = 1 s",
+        ),
+        (
+            {"type": "prescribed_point", "body": "bob", "position": (0, "sqrt(t - 1)", -1)},
+            "c.y: expected finite values all the time, found nan at t = 0 s",
+        ),
+        (
+            {"type": "prescribed_coordinate", "joint": "free", "coordinate": "x", "value": "t/(t - 1.5)"},
+            "c: expected finite values all the time, found inf at t = 1.5 s",
+        ),
+    ],
+)
+def test_functions_of_constraints_that_are_not_finite(constraint, message):
+    model = mbvi.Model(**(dict(on_a_rod(1)) | {"constraints": {"c": constraint}}))
+    with pytest.raises(mbvi.ModelError, match=re.escape(f"constraints.{message}; ")):
+        mbvi.simulate(model, "simpson", step=0.1, duration=2.0)
+
+
+def test_a_length_that_vanishes_after_the_run():
+    run = mbvi.simulate(on_a_rod("1 - t"), "simpson", step=0.01, duration=0.5)
+    np.testing.assert_allclose(np.linalg.norm(run.q[:, :3], axis=1), 1 - run.t, rtol=1e-12)
+
+
+@pytest.mark.parametrize("key", ["step", "duration"])
+def test_a_time_in_degrees(key):
+    message = f"{key}: expected a value in s, found '30 deg', which is in rad; a number alone is in s"
+    with pytest.raises(mbvi.ModelError, match=re.escape(message)):
+        mbvi.simulate(on_a_rod(1), **{"step": 0.01, "duration": 1.0, key: "30 deg"})

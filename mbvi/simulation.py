@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, StepError
 from mbvi.kernels import functions, galerkin, layout
+from mbvi.kernels.lagrangian import make_work
 from mbvi.model.elements import MAX_STEPS, Model
 from mbvi.model.expressions import evaluate
 from mbvi.model.units import check_unit
@@ -265,7 +266,7 @@ def _run(
     space.q[:], space.p[:] = q, p
     out_q, out_p = np.empty((steps // every + 1, len(q))), np.empty((steps // every + 1, len(q)))
     out_q[0], out_p[0] = q, p
-    run = (system.arrays, scheme, system.work, space, start_time, h)
+    run = (system.arrays, scheme, make_work(system.arrays), space, start_time, h)
     galerkin.run(*run, 0, 0, every, out_q, out_p)  # compiles, or loads what was compiled
     done, piece, status = 0, every, layout.OK
     seconds = 0.0

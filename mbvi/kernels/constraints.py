@@ -12,11 +12,15 @@ of coordinate j, + on the side of b and − on that of a; what carries both link
 
     along: force u at x_b       across: moment w × u       distance: force r/f at x_b.
 
+Its moment and the columns of a link's tree are about the origin of the tree's last link. Each of two trees has its own such
+origin, near its bodies, and r contains the distance of their anchors: nothing is rounded to the distance from the world's origin.
+
 For the second derivatives, ∂D_j/∂q_k = D_k × D_j for k nearer the root than j, and W turns and moves with either side.
 
 Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
 
+from mbvi.kernels.forces import between_anchors
 from mbvi.kernels.functions import function_of
 from mbvi.kernels.layout import (
     ACROSS,
@@ -35,6 +39,7 @@ from mbvi.kernels.layout import (
     FIRST_ENTRY,
     FUNCTION,
     KIND,
+    LAST_LINK,
     LINK_A,
     LINK_B,
     OFFSET,
@@ -47,12 +52,13 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.packed import call
 from mbvi.kernels.rotation import cross, rotate
-from mbvi.kernels.saddle import block_place, node_width
-from mbvi.kernels.tree import WORLD_PLACE, WORLD_ROTATION, displacement_derivative, fill_screws, fill_world
+from mbvi.kernels.saddle import block_place, side_width
+from mbvi.kernels.tree import WORLD_PLACE, WORLD_ROTATION, displacement_derivative, fill_screws, fill_world, from_last
 
-# Columns of a row of Work.wrench_of (22): the wrench (moment about the columns' origin, force), x_a and x_b from that origin,
-# u, w, and 1/f.
-MOMENT, FORCE, AT_A, AT_B, TURN_U, TURN_W, SCALE = 0, 3, 6, 9, 12, 15, 18
+# Columns of Work.wrench_of (25): moment about the origin of b's columns, force, moment about that of a's, x_a and x_b from the
+# origins of their columns, u, w, r, and 1/f. Of the first nine, Work.wrench_rate holds derivatives.
+MOMENT, FORCE, MOMENT_A, AT_A, AT_B, TURN_U, TURN_W, GAP, SCALE = 0, 3, 6, 9, 12, 15, 18, 21, 24
+WRENCH_WIDTH = 9
 
 
 @kernel
@@ -72,15 +78,52 @@ def world_direction(world, link, x, y, z):
 
 
 @kernel
-def place_from_origin(world, link, x, y, z):
-    """A point of a link, from the origin of the columns (the last link's)."""
-    last = world.shape[0] - 1
+def columns_origin(system, world, link):
+    """The origin of the columns of a link's tree, from its anchor."""
+    if link < 0:
+        return 0.0, 0.0, 0.0
+    last = system.links[link, LAST_LINK]
+    return world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
+
+
+@kernel
+def place_from_anchor(world, link, x, y, z):
+    """A point of a link, from its anchor."""
     x, y, z = world_direction(world, link, x, y, z)
-    if link >= 0:
-        x += world[link, WORLD_PLACE]
-        y += world[link, WORLD_PLACE + 1]
-        z += world[link, WORLD_PLACE + 2]
-    return x - world[last, WORLD_PLACE], y - world[last, WORLD_PLACE + 1], z - world[last, WORLD_PLACE + 2]
+    if link < 0:
+        return x, y, z
+    return x + world[link, WORLD_PLACE], y + world[link, WORLD_PLACE + 1], z + world[link, WORLD_PLACE + 2]
+
+
+@kernel
+def fill_points(system, work, i, a, b, q):
+    """The points x_a and x_b of constraint i and r between them, into work.wrench_of."""
+    row, data, world = work.wrench_of, system.constraint_data, work.world
+    ax, ay, az = place_from_anchor(world, a, data[i, POINT_A], data[i, POINT_A + 1], data[i, POINT_A + 2])
+    bx, by, bz = place_from_anchor(world, b, data[i, POINT_B], data[i, POINT_B + 1], data[i, POINT_B + 2])
+    x, y, z = between_anchors(system, world, a, b, q)
+    lx, ly, lz = between_anchors(system, world, a, b, work.low)
+    row[GAP], row[GAP + 1], row[GAP + 2] = bx - ax + (x + lx), by - ay + (y + ly), bz - az + (z + lz)
+    x, y, z = columns_origin(system, world, a)
+    row[AT_A], row[AT_A + 1], row[AT_A + 2] = ax - x, ay - y, az - z
+    x, y, z = columns_origin(system, world, b)
+    row[AT_B], row[AT_B + 1], row[AT_B + 2] = bx - x, by - y, bz - z
+
+
+@kernel
+def set_nine(row, mx, my, mz, fx, fy, fz, nx, ny, nz):
+    """Write the moment about the origin of b, the force, and the moment about the origin of a."""
+    row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8] = mx, my, mz, fx, fy, fz, nx, ny, nz
+
+
+@kernel
+def times_column(wrench, D, j, sign):
+    """± W·D_j of a wrench of nine columns, about the origin of the side that coordinate j is on."""
+    moment = MOMENT if sign > 0.0 else MOMENT_A
+    return sign * (
+        wrench[moment] * D[j, 0] + wrench[moment + 1] * D[j, 1] + wrench[moment + 2] * D[j, 2]
+        + wrench[FORCE] * D[j, 3] + wrench[FORCE + 1] * D[j, 4] + wrench[FORCE + 2] * D[j, 5]
+    )  # fmt: skip
 
 
 @kernel
@@ -102,14 +145,11 @@ def fill_row_wrench(system, work, i, t, q):
     if kind == ACROSS:
         wx, wy, wz = world_direction(world, b, data[i, DIRECTION_W], data[i, DIRECTION_W + 1], data[i, DIRECTION_W + 2])
         row[TURN_W], row[TURN_W + 1], row[TURN_W + 2] = wx, wy, wz
-        row[MOMENT], row[MOMENT + 1], row[MOMENT + 2] = cross(wx, wy, wz, ux, uy, uz)
-        row[FORCE] = row[FORCE + 1] = row[FORCE + 2] = 0.0
+        mx, my, mz = cross(wx, wy, wz, ux, uy, uz)
+        set_nine(row, mx, my, mz, 0.0, 0.0, 0.0, mx, my, mz)
         return ux * wx + uy * wy + uz * wz - f, slope, curve
-    ax, ay, az = place_from_origin(world, a, data[i, POINT_A], data[i, POINT_A + 1], data[i, POINT_A + 2])
-    bx, by, bz = place_from_origin(world, b, data[i, POINT_B], data[i, POINT_B + 1], data[i, POINT_B + 2])
-    row[AT_A], row[AT_A + 1], row[AT_A + 2] = ax, ay, az
-    row[AT_B], row[AT_B + 1], row[AT_B + 2] = bx, by, bz
-    rx, ry, rz = bx - ax, by - ay, bz - az
+    fill_points(system, work, i, a, b, q)
+    rx, ry, rz = row[GAP], row[GAP + 1], row[GAP + 2]
     if kind == DISTANCE:
         scale = 1.0 / f
         row[SCALE] = scale
@@ -118,8 +158,9 @@ def fill_row_wrench(system, work, i, t, q):
         slope *= 0.5 * (ux * ux + uy * uy + uz * uz + 1.0)  # −∂g/∂t = f' (|r|² + f²)/(2 f²)
     else:
         g = ux * rx + uy * ry + uz * rz - f
-    row[FORCE], row[FORCE + 1], row[FORCE + 2] = ux, uy, uz
-    row[MOMENT], row[MOMENT + 1], row[MOMENT + 2] = cross(bx, by, bz, ux, uy, uz)
+    mx, my, mz = cross(row[AT_B], row[AT_B + 1], row[AT_B + 2], ux, uy, uz)
+    nx, ny, nz = cross(row[AT_A] + rx, row[AT_A + 1] + ry, row[AT_A + 2] + rz, ux, uy, uz)
+    set_nine(row, mx, my, mz, ux, uy, uz, nx, ny, nz)
     return g, slope, curve
 
 
@@ -158,12 +199,8 @@ def fill_constraints(g, G, g_t, system, work, t, q):
                 G[e] = system.signs[e]
                 value += system.signs[e] * q[system.entries[e, COORDINATE]]
         else:
-            Nx, Ny, Nz, Px, Py, Pz = row[0], row[1], row[2], row[3], row[4], row[5]
             for e in range(first, end):
-                j = system.entries[e, COORDINATE]
-                G[e] = system.signs[e] * (
-                    Nx * D[j, 0] + Ny * D[j, 1] + Nz * D[j, 2] + Px * D[j, 3] + Py * D[j, 4] + Pz * D[j, 5]
-                )
+                G[e] = times_column(row, D, system.entries[e, COORDINATE], system.signs[e])
         g[i] = value
 
 
@@ -174,7 +211,6 @@ def fill_wrench_rate(system, work, i, e):
     kind, j = system.constraints[i, CONSTRAINT_KIND], system.entries[e, COORDINATE]
     is_b = system.signs[e] > 0.0
     tx, ty, tz = D[j, 0], D[j, 1], D[j, 2]
-    mx = my = mz = fx = fy = fz = 0.0
     if kind == ACROSS:
         if is_b:
             wx, wy, wz = cross(tx, ty, tz, row[TURN_W], row[TURN_W + 1], row[TURN_W + 2])
@@ -182,22 +218,33 @@ def fill_wrench_rate(system, work, i, e):
         else:
             ux, uy, uz = cross(tx, ty, tz, row[TURN_U], row[TURN_U + 1], row[TURN_U + 2])
             mx, my, mz = cross(row[TURN_W], row[TURN_W + 1], row[TURN_W + 2], ux, uy, uz)
+        set_nine(rate, mx, my, mz, 0.0, 0.0, 0.0, mx, my, mz)
     elif kind == ALONG and not is_b:
         fx, fy, fz = cross(tx, ty, tz, row[TURN_U], row[TURN_U + 1], row[TURN_U + 2])
-        mx, my, mz = cross(row[AT_B], row[AT_B + 1], row[AT_B + 2], fx, fy, fz)
+        set_force_rate(rate, row, 1.0, fx, fy, fz)
     else:
         at = AT_B if is_b else AT_A
         dx, dy, dz = cross(tx, ty, tz, row[at], row[at + 1], row[at + 2])
         dx, dy, dz = dx + D[j, 3], dy + D[j, 4], dz + D[j, 5]
         if kind == ALONG:
             mx, my, mz = cross(dx, dy, dz, row[TURN_U], row[TURN_U + 1], row[TURN_U + 2])
+            set_nine(rate, mx, my, mz, 0.0, 0.0, 0.0, mx, my, mz)
         elif is_b:
-            fx, fy, fz = dx * row[SCALE], dy * row[SCALE], dz * row[SCALE]
-            mx, my, mz = cross(row[AT_A], row[AT_A + 1], row[AT_A + 2], fx, fy, fz)
+            set_force_rate(rate, row, 0.0, dx * row[SCALE], dy * row[SCALE], dz * row[SCALE])
         else:
-            fx, fy, fz = -dx * row[SCALE], -dy * row[SCALE], -dz * row[SCALE]
-            mx, my, mz = cross(row[AT_B], row[AT_B + 1], row[AT_B + 2], fx, fy, fz)
-    rate[0], rate[1], rate[2], rate[3], rate[4], rate[5] = mx, my, mz, fx, fy, fz
+            set_force_rate(rate, row, 1.0, -dx * row[SCALE], -dy * row[SCALE], -dz * row[SCALE])
+
+
+@kernel
+def set_force_rate(rate, row, part, fx, fy, fz):
+    """The rate of a wrench whose force changes by f on a line through x_b (part 1) or x_a (part 0)."""
+    bx, by, bz = row[AT_B], row[AT_B + 1], row[AT_B + 2]
+    ax, ay, az = row[AT_A], row[AT_A + 1], row[AT_A + 2]
+    rx, ry, rz = row[GAP], row[GAP + 1], row[GAP + 2]
+    back = 1.0 - part
+    mx, my, mz = cross(bx - back * rx, by - back * ry, bz - back * rz, fx, fy, fz)
+    nx, ny, nz = cross(ax + part * rx, ay + part * ry, az + part * rz, fx, fy, fz)
+    set_nine(rate, mx, my, mz, fx, fy, fz, nx, ny, nz)
 
 
 @kernel
@@ -216,19 +263,17 @@ def column_rate(system, work, q, j_entry, k_entry):
         mx, my, mz = cross(D[k, 3], D[k, 4], D[k, 5], D[j, 0], D[j, 1], D[j, 2])
         lx, ly, lz = lx + mx, ly + my, lz + mz
     elif system.links[link, KIND] == QUATERNION:
-        last, dof = system.links.shape[0] - 1, system.links[link, DOF]
+        dof = system.links[link, DOF]
         cx, cy, cz = displacement_derivative(q, dof, j - dof, k - dof)
         cx, cy, cz = rotate(world, link, WORLD_ROTATION, cx, cy, cz)
         ax, ay, az = ax + cx, ay + cy, az + cz
-        lx, ly, lz = cross(
-            world[link, WORLD_PLACE] - world[last, WORLD_PLACE],
-            world[link, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1],
-            world[link, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2],
-            ax, ay, az,
-        )  # fmt: skip
+        x, y, z = from_last(system.links, world, link)
+        lx, ly, lz = cross(x, y, z, ax, ay, az)
     else:
         return 0.0
-    return row[0] * ax + row[1] * ay + row[2] * az + row[3] * lx + row[4] * ly + row[5] * lz
+    moment = MOMENT if system.signs[j_entry] > 0.0 else MOMENT_A
+    turning = row[moment] * ax + row[moment + 1] * ay + row[moment + 2] * az
+    return turning + row[FORCE] * lx + row[FORCE + 1] * ly + row[FORCE + 2] * lz
 
 
 @kernel
@@ -247,14 +292,14 @@ def group_end(system, i):
 def fill_group(system, work, i, end, t, q, weights, factor):
     """Sums over the constraints i … end, of the same links and coordinates: Σ w W, and for every entry Σ w ∂W/∂q.
 
-    Fills work.wrench_of (first six columns) and work.wrench_rates, weighted with factor · weights; the argument's second
+    Fills work.wrench_of (first nine columns) and work.wrench_rates, weighted with factor · weights; the argument's second
     derivative Σ −w f'' is returned.
     """
     total, rates = work.wrench_sum, work.wrench_rates
     first = system.constraints[i, FIRST_ENTRY]
     count = system.constraints[i, ENTRIES] - (1 if system.constraints[i, ARGUMENT] >= 0 else 0)
     curvature = 0.0
-    for c in range(6):
+    for c in range(WRENCH_WIDTH):
         total[c] = 0.0
         for e in range(count):
             rates[e, c] = 0.0
@@ -265,11 +310,11 @@ def fill_group(system, work, i, end, t, q, weights, factor):
             curvature -= weight * curve
         for e in range(count):
             fill_wrench_rate(system, work, row, first + e)
-            for c in range(6):
+            for c in range(WRENCH_WIDTH):
                 rates[e, c] += weight * work.wrench_rate[c]
-        for c in range(6):
+        for c in range(WRENCH_WIDTH):
             total[c] += weight * work.wrench_of[c]
-    for c in range(6):
+    for c in range(WRENCH_WIDTH):
         work.wrench_of[c] = total[c]
     return curvature
 
@@ -277,22 +322,19 @@ def fill_group(system, work, i, end, t, q, weights, factor):
 @kernel
 def second_entry(system, work, q, first, j_entry, k_entry):
     """Σ w ∂²g/∂q_j∂q_k of the constraints of `fill_group`, for two entries counted from the first."""
-    rate, D, j = work.wrench_rates, work.D, system.entries[first + j_entry, COORDINATE]
-    return system.signs[first + j_entry] * (
-        column_rate(system, work, q, first + j_entry, first + k_entry)
-        + rate[k_entry, 0] * D[j, 0] + rate[k_entry, 1] * D[j, 1] + rate[k_entry, 2] * D[j, 2]
-        + rate[k_entry, 3] * D[j, 3] + rate[k_entry, 4] * D[j, 4] + rate[k_entry, 5] * D[j, 5]
-    )  # fmt: skip
+    sign = system.signs[first + j_entry]
+    value = sign * column_rate(system, work, q, first + j_entry, first + k_entry)
+    return value + times_column(work.wrench_rates[k_entry], work.D, system.entries[first + j_entry, COORDINATE], sign)
 
 
 @kernel
 def matrix_place(system, j, k, s, row_stage, column_stage):
     """Place in the matrix of s stages of the entry in the momentum row of coordinate j and the column of coordinate k."""
     a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
-    wide = node_width(system, b, s)
-    row = row_stage * node_width(system, a, 1) + system.coordinate_nodes[j, 1]
-    column = column_stage * node_width(system, b, 1) + system.coordinate_nodes[k, 1]
-    return s * s * block_place(system, a, b, DIAGONAL, UPPER) + row * wide + column
+    width = side_width(system, b, a)
+    row = row_stage * side_width(system, a, b) + system.coordinate_nodes[j, 1]
+    column = column_stage * width + system.coordinate_nodes[k, 1]
+    return s * s * block_place(system, a, b, DIAGONAL, UPPER) + row * s * width + column
 
 
 @kernel

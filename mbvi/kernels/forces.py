@@ -25,6 +25,7 @@ from mbvi.kernels.layout import (
     JOINT_DAMPER,
     JOINT_SPRING,
     KIND,
+    LAST_LINK,
     NODE_COORDINATES,
     PARENT,
     PITCH,
@@ -45,7 +46,9 @@ from mbvi.kernels.tree import (
     WORLD_OMEGA,
     WORLD_PLACE,
     WORLD_ROTATION,
+    anchor_place,
     displacement_derivative,
+    from_last,
     link_width,
 )
 
@@ -65,7 +68,7 @@ def add_joint_forces(f, system, stack, t, q, v):
 
 @kernel
 def point_motion(world, link, x, y, z):
-    """Position and velocity in world axes of a point of a link; link −1 is the world."""
+    """Position from its anchor and velocity of a point of a link, in world axes; link −1 is the world."""
     if link < 0:
         return x, y, z, 0.0, 0.0, 0.0
     x, y, z = rotate(world, link, WORLD_ROTATION, x, y, z)
@@ -77,20 +80,29 @@ def point_motion(world, link, x, y, z):
 
 
 @kernel
-def element_points(system, world, i):
-    """Positions and velocities of the two points of body force i: (a: x y z ẋ ẏ ż, b: the same)."""
+def element_points(system, world, i, q):
+    """The two points of body force i: (a: position from its anchor x y z and velocity ẋ ẏ ż, b: the same, r from a to b)."""
     data = system.body_force_data
     a = point_motion(world, system.body_forces[i, 1], data[i, 0], data[i, 1], data[i, 2])
     b = point_motion(world, system.body_forces[i, 2], data[i, 3], data[i, 4], data[i, 5])
-    return a, b
+    x, y, z = between_anchors(system, world, system.body_forces[i, 1], system.body_forces[i, 2], q)
+    return a, b, (b[0] - a[0] + x, b[1] - a[1] + y, b[2] - a[2] + z)
 
 
 @kernel
-def element_force(system, world, stack, i, t, a, b):
+def between_anchors(system, world, a, b, q):
+    """From the displacement of the anchor of link a to that of link b."""
+    ax, ay, az = anchor_place(system.links, system.geometry, world, a, q)
+    bx, by, bz = anchor_place(system.links, system.geometry, world, b, q)
+    return bx - ax, by - ay, bz - az
+
+
+@kernel
+def element_force(system, world, stack, i, t, a, b, r):
     """World components of the force (or torque) that body force i exerts on link b."""
     kind = system.body_forces[i, 0]
     if kind == SPRING or kind == DAMPER:
-        rx, ry, rz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+        rx, ry, rz = r
         k, rest = system.body_force_data[i, 6], system.body_force_data[i, 7]
         if kind == SPRING:
             factor = -k if rest == 0.0 else -k * (1.0 - rest / math.sqrt(rx * rx + ry * ry + rz * rz))
@@ -133,8 +145,8 @@ def add_body_forces(f, system, wrench, world, stack, t, q):
     links, geometry = system.links, system.geometry
     wrench[:, :] = 0.0
     for i in range(system.body_forces.shape[0]):
-        a, b = element_points(system, world, i)
-        fx, fy, fz = element_force(system, world, stack, i, t, a, b)
+        a, b, r = element_points(system, world, i, q)
+        fx, fy, fz = element_force(system, world, stack, i, t, a, b, r)
         kind = system.body_forces[i, 0]
         if kind == TORQUE_WORLD or kind == TORQUE_BODY:
             link = system.body_forces[i, 2]
@@ -186,14 +198,15 @@ def force_potential(system, world, stack, q):
             V += 0.5 * system.joint_force_data[i, 0] * stretch * stretch
     for i in range(system.body_forces.shape[0]):
         kind = system.body_forces[i, 0]
-        a, b = element_points(system, world, i)
+        a, b, r = element_points(system, world, i, q)
         if kind == SPRING:
-            rx, ry, rz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+            rx, ry, rz = r
             stretch = math.sqrt(rx * rx + ry * ry + rz * rz) - system.body_force_data[i, 7]
             V += 0.5 * system.body_force_data[i, 6] * stretch * stretch
         elif kind == FORCE_WORLD and is_constant(system, i):
-            fx, fy, fz = element_force(system, world, stack, i, 0.0, a, b)
-            V -= fx * b[0] + fy * b[1] + fz * b[2]
+            fx, fy, fz = element_force(system, world, stack, i, 0.0, a, b, r)
+            x, y, z = anchor_place(system.links, system.geometry, world, system.body_forces[i, 2], q)
+            V -= fx * (b[0] + x) + fy * (b[1] + y) + fz * (b[2] + z)
     return V
 
 
@@ -204,6 +217,19 @@ def is_constant(system, i):
         if system.time_functions[system.body_forces[i, j], 0] != CONSTANT:
             return False
     return True
+
+
+@kernel
+def from_columns_origin(links, world, link, point):
+    """A point of a link, given from its anchor, from the origin of the tree's columns."""
+    if link < 0:
+        return 0.0, 0.0, 0.0
+    last = links[link, LAST_LINK]
+    return (
+        point[0] - world[last, WORLD_PLACE],
+        point[1] - world[last, WORLD_PLACE + 1],
+        point[2] - world[last, WORLD_PLACE + 2],
+    )
 
 
 @kernel
@@ -227,14 +253,11 @@ def column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z):
     ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
     bx, by, bz = cross(D[k, 0], D[k, 1], D[k, 2], lx, ly, lz)
     if j_link == k_link and system.links[j_link, KIND] == QUATERNION:
-        last = system.links.shape[0] - 1
         dof = system.links[j_link, DOF]
         cx, cy, cz = displacement_derivative(q, dof, j - dof, k - dof)
         cx, cy, cz = rotate(world, j_link, WORLD_ROTATION, cx, cy, cz)
-        ox = x - (world[j_link, WORLD_PLACE] - world[last, WORLD_PLACE])
-        oy = y - (world[j_link, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1])
-        oz = z - (world[j_link, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2])
-        lx, ly, lz = cross(cx, cy, cz, ox, oy, oz)
+        ox, oy, oz = from_last(system.links, world, j_link)
+        lx, ly, lz = cross(cx, cy, cz, x - ox, y - oy, z - oz)
         ax, ay, az, bx, by, bz = ax + cx, ay + cy, az + cz, bx + lx, by + ly, bz + lz
     return ax, ay, az, bx, by, bz
 
@@ -251,7 +274,7 @@ def second_place(system, j, k):
 def add_force_hessian(Kqv, Kqq, system, S, D, U, world, stack, t, q, v):
     """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks.
 
-    S, D, U   (n, 6)    columns at q, v, about the last link's origin
+    S, D, U   (n, 6)    columns at q, v, about the origin of its tree's last link
     """
     for i in range(system.joint_forces.shape[0]):
         kind, dof = system.joint_forces[i, 0], system.joint_forces[i, 1]
@@ -261,10 +284,10 @@ def add_force_hessian(Kqv, Kqq, system, S, D, U, world, stack, t, q, v):
             Kqv[second_place(system, dof, dof)] -= system.joint_force_data[i, 0]
     for i in range(system.body_forces.shape[0]):
         kind = system.body_forces[i, 0]
-        a, b = element_points(system, world, i)
-        force = element_force(system, world, stack, i, t, a, b)
+        a, b, r = element_points(system, world, i, q)
+        force = element_force(system, world, stack, i, t, a, b, r)
         if kind == SPRING or kind == DAMPER:
-            add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, force)
+            add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, r, force)
         else:
             add_one_point_hessian(Kqq, system, D, world, q, i, b, force)
 
@@ -273,12 +296,11 @@ def add_force_hessian(Kqv, Kqq, system, S, D, U, world, stack, t, q, v):
 def add_one_point_hessian(Kqq, system, D, world, q, i, b, force):
     """Derivatives of one force or torque on a body, of world components `force` at the point b."""
     links = system.links
-    last = links.shape[0] - 1
     kind, link = system.body_forces[i, 0], system.body_forces[i, 2]
     is_torque = kind == TORQUE_WORLD or kind == TORQUE_BODY
     is_turning = kind == FORCE_BODY or kind == TORQUE_BODY
     fx, fy, fz = force
-    x, y, z = b[0] - world[last, WORLD_PLACE], b[1] - world[last, WORLD_PLACE + 1], b[2] - world[last, WORLD_PLACE + 2]
+    x, y, z = from_columns_origin(links, world, link, b)
     j_link = link
     while j_link >= 0:
         for j in range(links[j_link, DOF], links[j_link, DOF] + link_width(links, j_link)):
@@ -301,13 +323,13 @@ def add_one_point_hessian(Kqq, system, D, world, q, i, b, force):
 
 
 @kernel
-def two_point_slopes(system, i, a, b, dx, dy, dz, ex, ey, ez):
+def two_point_slopes(system, i, a, b, r, dx, dy, dz, ex, ey, ez):
     """Change of a spring's or damper's force on b when r changes by d and ṙ by e: K d + C e.
 
     Spring: K = −k ((1 − ℓ₀/ℓ) 1 + ℓ₀/ℓ n nᵀ).  Damper: f = −c (n·ṙ) n, with δn = (1 − n nᵀ) d / ℓ.
     """
     k, rest = system.body_force_data[i, 6], system.body_force_data[i, 7]
-    rx, ry, rz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    rx, ry, rz = r
     if system.body_forces[i, 0] == SPRING and rest == 0.0:
         return -k * dx, -k * dy, -k * dz
     length = math.sqrt(rx * rx + ry * ry + rz * rz)
@@ -324,31 +346,29 @@ def two_point_slopes(system, i, a, b, dx, dy, dz, ex, ey, ez):
 
 
 @kernel
-def add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, force):
+def add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, r, force):
     """Derivatives of a spring or damper between two points, of force `force` on b."""
     links = system.links
-    last = links.shape[0] - 1
-    ox, oy, oz = world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
     fx, fy, fz = force
     for j_end in range(2):
         j_sign = 2.0 * j_end - 1.0
         j_point = a if j_end == 0 else b
-        jx, jy, jz = j_point[0] - ox, j_point[1] - oy, j_point[2] - oz
+        jx, jy, jz = from_columns_origin(links, world, system.body_forces[i, 1 + j_end], j_point)
         for k_end in range(2):
             k_sign = 2.0 * k_end - 1.0
             k_point = a if k_end == 0 else b
-            kx, ky, kz = k_point[0] - ox, k_point[1] - oy, k_point[2] - oz
+            kx, ky, kz = from_columns_origin(links, world, system.body_forces[i, 1 + k_end], k_point)
             k_link = system.body_forces[i, 1 + k_end]
             while k_link >= 0:
                 for k in range(links[k_link, DOF], links[k_link, DOF] + link_width(links, k_link)):
                     dx, dy, dz = at_point(D, k, kx, ky, kz)
                     ex, ey, ez = at_point(U, k, kx, ky, kz)
                     cx, cy, cz = cross(D[k, 0], D[k, 1], D[k, 2], k_point[3], k_point[4], k_point[5])
-                    qx, qy, qz = two_point_slopes(system, i, a, b, dx, dy, dz, ex + cx, ey + cy, ez + cz)
+                    qx, qy, qz = two_point_slopes(system, i, a, b, r, dx, dy, dz, ex + cx, ey + cy, ez + cz)
                     ex, ey, ez = at_point(S, k, kx, ky, kz)
                     vx, vy, vz = 0.0, 0.0, 0.0
                     if system.body_forces[i, 0] == DAMPER:
-                        vx, vy, vz = two_point_slopes(system, i, a, b, 0.0, 0.0, 0.0, ex, ey, ez)
+                        vx, vy, vz = two_point_slopes(system, i, a, b, r, 0.0, 0.0, 0.0, ex, ey, ez)
                     j_link = system.body_forces[i, 1 + j_end]
                     while j_link >= 0:
                         for j in range(links[j_link, DOF], links[j_link, DOF] + link_width(links, j_link)):

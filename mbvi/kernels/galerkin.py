@@ -15,7 +15,8 @@ Two iterations solve them. The simplified one, Y ← Y − h (K⁻¹ ⊗ M⁻¹)
 linear; Newton's uses the whole Jacobian. Both continue until the error left is below round-off.  The start is the
 polynomial extrapolation in k of the increments themselves, of the order that would have served best on the last step, or free
 flight where none would have served.
-q and p are summed with compensation (Kahan), so that round-off grows as a random walk.
+q and p are summed with compensation (Kahan), so that round-off grows as a random walk; whole turns of angles are counted
+apart, so that their rounding does not grow with their number.
 
 Sources: Marsden & West 2001 (Galerkin variational integrators); Hairer, McLachlan & Razakarivony 2008 (round-off).
 """
@@ -27,7 +28,16 @@ import numpy as np
 from mbvi.kernels.articulated import factor_articulated, solve_articulated
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import invert, multiply_symmetric
-from mbvi.kernels.lagrangian import add_jacobian, fill_gradient, fill_hessian, fill_mass_matrix, solve_velocity
+from mbvi.kernels.lagrangian import (
+    add_jacobian,
+    factor_mass_saddle,
+    fill_gradient,
+    fill_hessian,
+    fill_mass_matrix,
+    solve_mass_saddle,
+    solve_velocity,
+    solve_velocity_saddle,
+)
 from mbvi.kernels.layout import (
     COORDINATE,
     ENTRIES,
@@ -46,7 +56,7 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import add_second, factor_saddle, node_width, solve_saddle
+from mbvi.kernels.saddle import add_second, factor_saddle, solve_saddle
 from mbvi.kernels.tree import SWEEP_WIDTH
 
 EPS = 2.220446049250313e-16
@@ -65,16 +75,22 @@ FAR = 0.1  # distance of a solution from its start, relative to its size, from w
 BY_PLACE = (
     0.05  # part of what the rounding of positions in g would move momenta by that Newton's Jacobian, if old, leaves
 )
+HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction of a step: rows left out may contradict others
+MORE = 2  # iterations after those that end in rounding, with constraints, where more may be left than that
+LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to its last correction, which is rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
-RETRY = 4  # steps with Newton's iteration after which the simplified one is tried again
+FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE, STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+RETRY, IS_FACTORED = 9, 10
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
 # largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see
-# is_converged), residual in units of rounding.
-THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP, MOMENTUM_SIZE, STIFFNESS, ROUNDINGS = 0, 1, 2, 3, 4, 5, 6
+# is_converged), residual in units of rounding, largest |g| relative to the coordinates, last correction of the increments,
+# relative.
+THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
+MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION = 4, 5, 6, 7, 8
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
 # beyond which Newton's Jacobian is formed anew.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT = 0, 1
@@ -93,9 +109,11 @@ def make_space(system: System, scheme: Scheme) -> Space:
     evaluation = (30.0 * m + 10.0 * m * s) * n  # about [ns]
     evaluation += s * s * system.matrix_size + 5.0 * s * len(system.entries) if k > 0 else 2.0 * s * n * n
     jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 0.5 * float(widths.max()) * s * s * system.matrix_size
+    ratio = jacobian / evaluation
     return Space(
         q=np.zeros(n),
         q_low=np.zeros(n),
+        turns=np.zeros(n, np.int64),
         p=np.zeros(n),
         p_low=np.zeros(n),
         z=np.zeros(N),
@@ -105,7 +123,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         steps=np.zeros((MAX_UPDATES, N)),
         squares=np.zeros(MAX_UPDATES),
         R=np.zeros(N),
-        solved=np.zeros((s, n)),
+        solved=np.zeros((s, n + k)),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
         rows=np.full((m, len(system.links), SWEEP_WIDTH), np.nan),
@@ -126,9 +144,9 @@ def make_space(system: System, scheme: Scheme) -> Space:
         permuted=np.zeros(N),
         table=np.zeros((r, MAX_ORDER + 2, N)),
         orders=np.full((r, 2), -1),
-        count=np.array([0, 0, 0, 0, SIMPLIFIED if k == 0 else NEWTON, MAX_AGE, 0, 0, 0]),
-        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1 if k == 0 else 1.0, 0.0]),
-        limits=np.array([4.0 * (3.0 + jacobian / evaluation), 1.0 + jacobian / evaluation]),
+        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, 0, FIRST_RETRY, 0]),
+        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0]),
+        limits=np.array([2.0 + ratio if k > 0 else 4.0 * (3.0 + ratio), 1.0 + ratio]),
     )
 
 
@@ -216,8 +234,8 @@ def fill_residual(system, scheme, work, space, t, h):
 def residual_size(system, space, momentum, h):
     """Largest entry of the residual, inf if one is not finite.
 
-    Also fills space.measure: the size of the momenta that cancel in it, and the largest entry in units of its own rounding, that
-    of the momenta or that of the positions, which moves them by the constraints.
+    Also fills space.measure: the size of the momenta that cancel in it, the largest |g|, and the largest entry in units of its
+    own rounding, that of the momenta or that of the positions, which moves them by the constraints.
     """
     R, z, increments = space.R, space.z, space.R.shape[0] - space.R.shape[0] // (system.n + system.k) * system.k
     largest = constraint = move = check = 0.0
@@ -232,7 +250,8 @@ def residual_size(system, space, momentum, h):
     by_place = 1.0 + BY_PLACE * place / max(move, 1e-290) if system.is_geometric == 1 else 1.0
     roundings = largest / (EPS * by_place * max(momentum, 1e-290))
     if system.k > 0:
-        roundings = max(roundings, constraint * abs(h) / (EPS * place))
+        space.measure[VIOLATION] = constraint * abs(h) / place
+        roundings = max(roundings, space.measure[VIOLATION] / EPS)
         largest = max(largest, constraint)
     space.measure[MOMENTUM_SIZE], space.measure[ROUNDINGS] = momentum, roundings
     return largest if check == 0.0 else math.inf
@@ -244,7 +263,8 @@ def place_size(system, space):
     size = 1.0
     if system.is_geometric == 1 or system.is_tree == 0:
         for a in range(system.n):
-            size = max(size, abs(space.q[a]))
+            if system.anchored[a] == 0:
+                size = max(size, abs(space.q[a]))
     return size
 
 
@@ -260,7 +280,7 @@ def fill_constraint_residual(system, scheme, work, space, t, h):
     size = 0.0
     for j in range(s + 1):
         if j > 0:
-            fill_control_point(space, j)
+            fill_control_point(work, space, j)
             fill_constraints(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
             for b in range(k):
                 R[s * n + (j - 1) * k + b] = space.g[b] / h
@@ -270,12 +290,14 @@ def fill_constraint_residual(system, scheme, work, space, t, h):
 
 
 @kernel
-def fill_control_point(space, j):
-    """Q_j = q_k + Y_j into space.node_q."""
+def fill_control_point(work, space, j):
+    """Q_j = q_k + Y_j into space.node_q, and what rounding leaves of it into work.low."""
     n = space.node_q.shape[0]
     for a in range(n):
-        y = space.z[(j - 1) * n + a] if j > 0 else 0.0
-        space.node_q[a] = space.q[a] + (space.q_low[a] + y)
+        y = space.q_low[a] + (space.z[(j - 1) * n + a] if j > 0 else 0.0)
+        total = space.q[a] + y
+        space.node_q[a] = total
+        work.low[a] = (space.q[a] - total) + y
 
 
 @kernel
@@ -300,8 +322,12 @@ def is_articulated(system):
 
 @kernel
 def factor_simplified(system, scheme, work, space, t, h):
-    """Invert M at the middle of the predicted polynomial, or factor it for the articulated-body recursion."""
+    """Invert M at the middle of the predicted polynomial, or factor it for the articulated-body recursion; with constraints,
+    factor M and G at the step's start.
+    """
     n = system.n
+    if system.k > 0:
+        return factor_start(system, work, space, t)
     s = scheme.K.shape[0]
     for a in range(n):
         space.node_q[a] = space.q[a] + 0.5 * space.z[(s - 1) * n + a]
@@ -312,13 +338,53 @@ def factor_simplified(system, scheme, work, space, t, h):
     return invert(space.M, n)
 
 
+@kernel
+def factor_start(system, work, space, t):
+    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; False if it is singular."""
+    if space.count[IS_FACTORED] == 0:
+        space.count[SIMPLIFIED_FACTORS] += 1
+        if not factor_mass_saddle(system, work, t, space.q):
+            return False
+        space.count[IS_FACTORED] = 1
+    return True
+
+
+@solver_kernel
+def solve_simplified_saddle(system, scheme, work, space, h):
+    """The same with constraints: M Y_l/h + Gᵀ μ_l = −Σ_j K⁻¹_lj R_j and G Y_l = −g_l, then Λ_j = Σ_l K_jl μ_l."""
+    n, k, s = system.n, system.k, scheme.K.shape[0]
+    R, delta, x = space.R, space.delta, work.solution
+    for l in range(s):
+        for a in range(n):
+            total = 0.0
+            for j in range(s):
+                total -= scheme.K_inverse[l, j] * R[j * n + a]
+            x[a] = total
+        for b in range(k):
+            x[n + b] = -R[s * n + l * k + b]
+        solve_mass_saddle(system, work)
+        for a in range(n):
+            delta[l * n + a] = h * x[a]
+        for b in range(k):
+            space.solved[l, b] = x[n + b]
+    for j in range(s):
+        for b in range(k):
+            total = 0.0
+            for l in range(s):
+                total += scheme.K[j, l] * space.solved[l, b]
+            delta[s * n + j * k + b] = total
+
+
 @solver_kernel
 def solve_simplified(system, scheme, work, space, h):
     """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
     n = system.n
     s = scheme.K.shape[0]
+    if system.k > 0:
+        solve_simplified_saddle(system, scheme, work, space, h)
+        return
     for j in range(s):
-        right, part = space.R[j * n : (j + 1) * n], space.solved[j]
+        right, part = space.R[j * n : (j + 1) * n], space.solved[j, :n]
         if is_articulated(system):
             copy(part, right)
             solve_articulated(work.articulated, system.links, system.geometry, part)
@@ -360,7 +426,7 @@ def factor_newton(system, scheme, work, space, t, h):
         for j in range(s):
             add_jacobian(J, space.G[j], space.G[j + 1], system, s, j, j)
         for j in range(1, s):
-            fill_control_point(space, j)
+            fill_control_point(work, space, j)
             first = s * system.n + j * system.k
             impulses = space.z[first : first + system.k]
             add_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, impulses, h, s, j, j - 1)
@@ -382,7 +448,7 @@ def solve_newton(system, scheme, space, h):
 
 
 @solver_kernel
-def accelerate(space, iteration):
+def accelerate(space, increments, iteration):
     """Broyden's rank-one updates of the simplified iteration, from the corrections of this step alone.
 
     delta ← (1 − s_nᵀz/|s_n|²)⁻¹ z,  z = delta + Σ_{j < n} s_{j+1} (s_jᵀ delta)/|s_j|² in turn, s_j the corrections before.
@@ -393,7 +459,7 @@ def accelerate(space, iteration):
     N = delta.shape[0]
     for j in range(iteration):
         product = 0.0
-        for a in range(N):
+        for a in range(increments):
             product += steps[j, a] * delta[a]
         product /= squares[j]
         if j < iteration - 1:
@@ -405,6 +471,7 @@ def accelerate(space, iteration):
     total = 0.0
     for a in range(N):
         steps[iteration, a] = delta[a]
+    for a in range(increments):
         total += delta[a] * delta[a]
     squares[iteration] = max(total, 1e-290)
 
@@ -415,9 +482,9 @@ def correct(system, scheme, space):
 
     The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
     """
-    n, increments = system.n, scheme.K.shape[0] * system.n
+    increments = scheme.K.shape[0] * system.n
     z, delta = space.z, space.delta
-    step = move = place = impulse = 0.0
+    step = move = impulse = 0.0
     for a in range(increments):
         step = max(step, abs(delta[a]))
         z[a] += delta[a]
@@ -425,9 +492,9 @@ def correct(system, scheme, space):
     for a in range(increments, z.shape[0]):
         impulse = max(impulse, abs(delta[a]))
         z[a] += delta[a]
-    for a in range(n):
-        place = max(place, abs(space.q[a]))
-    size = max(step / max(move, 1e-290), impulse / max(space.measure[MOMENTUM_SIZE], 1e-290))
+    place = place_size(system, space)
+    space.measure[CORRECTION] = step / max(move, 1e-290)
+    size = max(space.measure[CORRECTION], impulse / max(space.measure[MOMENTUM_SIZE], 1e-290))
     return size, step <= 16.0 * EPS * max(place, move)
 
 
@@ -441,6 +508,8 @@ def is_converged(system, space, size, size_before, theta, is_rounding):
     Constraints between links hold to the rounding of positions, and corrections are of that size at last.
     """
     roundings = space.measure[ROUNDINGS]
+    if space.measure[VIOLATION] > HELD:
+        return False
     if roundings <= 2.0:
         return True
     if theta * size <= BELOW_ROUNDING * EPS and space.measure[STIFFNESS] * size <= 100.0 * BELOW_ROUNDING * EPS:
@@ -452,8 +521,16 @@ def is_converged(system, space, size, size_before, theta, is_rounding):
 
 
 @kernel
-def iterations_left(size, theta):
+def is_noise(system, space):
+    """Whether corrections may be the rounding of positions, and tell nothing of the contraction."""
+    return system.is_geometric == 1 and space.measure[ROUNDINGS] <= NOISE
+
+
+@kernel
+def iterations_left(system, space, size, theta):
     """Iterations until round-off at contraction theta."""
+    if is_noise(system, space):
+        return 0.0
     if not theta < 0.9:
         return 1e9
     return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
@@ -463,38 +540,47 @@ def iterations_left(size, theta):
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper."""
     count, measure = space.count, space.measure
-    is_fresh = count[AGE] >= MAX_AGE or count[LAST] > 3
+    is_fresh = system.k > 0 or count[AGE] >= MAX_AGE or count[LAST] > 3
     if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
-        return SINGULAR
+        return SINGULAR if system.k == 0 else NOT_CONVERGED
+    left = math.inf
     theta = measure[THETA_SIMPLIFIED]
-    size_before = residual_before = 0.0
-    updates = slow = 0
+    size_before = residual_before = step_before = 0.0
+    updates = slow = more = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
         if not residual < math.inf:
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, h)
-        accelerate(space, updates % MAX_UPDATES)
+        accelerate(space, scheme.K.shape[0] * system.n, updates % MAX_UPDATES)
         size, is_rounding = correct(system, scheme, space)
+        step = measure[CORRECTION]
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         if updates > 0:
             growth = residual / residual_before
             if growth > (1.0 if updates == 1 else 10.0) and measure[ROUNDINGS] > 1e4:
                 return NOT_CONVERGED  # it diverges, and may lead to another solution
-            theta = size / size_before
-            if size > 1e3 * EPS:
-                measure[THETA_SIMPLIFIED] = theta
-                if updates == 1:
-                    measure[STIFFNESS] = growth
+            if not is_noise(system, space):
+                theta = size / size_before
+                if size > 1e3 * EPS:
+                    measure[THETA_SIMPLIFIED] = theta
+                    if updates == 1 and system.k == 0:
+                        measure[STIFFNESS] = growth
+            if updates == 1 and system.k > 0 and step < 0.5 * step_before:
+                measure[STIFFNESS] = max(step / step_before, 0.9 * measure[STIFFNESS])
+        expected, left = left, measure[STIFFNESS] * min(left, step)
+        is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
         if is_converged(system, space, size, size_before, theta, is_rounding):
-            if is_fresh:
-                count[AGE] = 0
-            return OK
+            more += 1
+            if is_solved or system.k == 0 or more > MORE:
+                if is_fresh:
+                    count[AGE] = 0
+                return OK
         updates += 1
-        size_before, residual_before = size, residual
-        is_slow = iteration > 0 and iterations_left(size, theta) > space.limits[SIMPLIFIED_LIMIT]
+        size_before, residual_before, step_before = size, residual, step
+        is_slow = iteration > 0 and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
         if (slow > 0 and not is_fresh) or slow > PATIENCE:
             if is_fresh:
@@ -543,19 +629,20 @@ def iterate_newton(system, scheme, work, space, t, h):
         count[ITERATIONS] += 1
         count[LAST] = iteration
         theta = measure[THETA_NEWTON]
-        if is_chord and halvings == 0 and not (system.is_geometric == 1 and measure[ROUNDINGS] <= NOISE):
+        if is_chord and halvings == 0 and not is_noise(system, space):
             theta = size / size_before
             if size > 1e3 * EPS:
                 measure[THETA_NEWTON] = theta
         is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < 1e3)
         stalls += size_before > 0.0 and size > 0.5 * size_before and is_small
-        if is_converged(system, space, size, size_before, theta, is_rounding) or stalls >= MAX_STALLS:
+        is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
+        if is_stuck or is_converged(system, space, size, size_before, theta, is_rounding):
             if not is_stale:
                 count[AGE] = 0
             return OK
-        is_noise = system.is_geometric == 1 and measure[ROUNDINGS] <= NOISE
-        left = 0.0 if is_noise else iterations_left(size, theta)
-        needs_factor = halvings > 0 or (is_chord and left > space.limits[NEWTON_LIMIT])
+        needs_factor = halvings > 0 or (
+            is_chord and iterations_left(system, space, size, theta) > space.limits[NEWTON_LIMIT]
+        )
         is_chord = True
         size_before = size
         halvings = 0
@@ -566,7 +653,7 @@ def iterate_newton(system, scheme, work, space, t, h):
 def solve_step(system, scheme, work, space, t, h):
     """Solve the step equations from the start in space.z; a status."""
     count, z = space.count, space.z
-    if system.k == 0 and count[MODE] == NEWTON and count[SINCE] >= RETRY:
+    if count[MODE] == NEWTON and count[SINCE] >= count[RETRY]:
         count[MODE] = SIMPLIFIED
         count[AGE] = MAX_AGE
         space.measure[THETA_SIMPLIFIED] = 0.1
@@ -575,8 +662,10 @@ def solve_step(system, scheme, work, space, t, h):
     if count[MODE] == SIMPLIFIED:
         status = iterate_simplified(system, scheme, work, space, t, h)
         if status == OK:
+            count[RETRY] = FIRST_RETRY
             return OK
         copy(z, space.start)
+        count[RETRY] = min(2 * count[RETRY], LAST_RETRY)
         count[MODE] = NEWTON
         count[SINCE] = 0
         count[AGE] = MAX_AGE
@@ -600,7 +689,7 @@ def fill_start(system, scheme, space, r):
         z[a] = total
     for b in range(k):
         node = system.row_nodes[b, 0]
-        if system.reference[node] > 0.0 and space.ranks[node] < node_width(system, node, s):
+        if system.reference[node] > 0.0 and system.redundant[node] > 0:
             for a in range(s * n + b, z.shape[0], k):
                 z[a] = space.table[r, 0, a]
 
@@ -609,7 +698,10 @@ def fill_start(system, scheme, space, r):
 def fill_free_flight(system, scheme, work, space, t, h):
     """Start without a past: Y_l = d_l h v, no impulses."""
     n = system.n
-    solve_velocity(system, work, t, space.q, space.p)
+    if system.k == 0:
+        solve_velocity(system, work, t, space.q, space.p)
+    elif factor_start(system, work, space, t):
+        solve_velocity_saddle(system, work, space.p)
     space.z[:] = 0.0
     for l in range(1, scheme.K.shape[0] + 1):
         for a in range(n):
@@ -673,6 +765,11 @@ def finish_step(system, scheme, space):
     for a in range(n):
         add_compensated(space.p, space.p_low, a, impulse[a])
         add_compensated(space.q, space.q_low, a, z[(s - 1) * n + a])
+        if system.periodic[a] == 1 and abs(space.q[a]) > math.pi:
+            turns = round(space.q[a] / (2.0 * math.pi))
+            space.turns[a] += turns
+            space.q[a] -= turns * (2.0 * math.pi)
+    space.count[IS_FACTORED] = 0
     for e in range(space.G.shape[1]):
         space.G[0, e] = space.G[s, e]
 
@@ -683,8 +780,9 @@ def fill_projected_momentum(out, system, work, space, t):
     copy(out, space.p)
     if system.k == 0:
         return True
-    if not solve_velocity(system, work, t, space.q, space.p):
+    if not factor_start(system, work, space, t):
         return False
+    solve_velocity_saddle(system, work, space.p)
     for b in range(system.k):
         work.solution[system.n + b] *= -1.0
     add_constraint_force(out, 0, work.G, system, work.solution, system.n)
@@ -710,6 +808,7 @@ def advance(system, scheme, work, space, t, h, r):
     """
     status = NOT_CONVERGED
     if system.k > 0 and space.count[STEPS] == 0:
+        copy(work.low, space.q_low)
         fill_constraints(space.g, space.G[0], space.g_t, system, work, t, space.q)
     space.count[STEPS] += 1
     for attempt in range(2):
@@ -747,7 +846,8 @@ def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
                 return status, step
             done += part
         if (step + 1) % every == 0:
-            copy(out_q[stored], space.q)
+            for a in range(system.n):
+                out_q[stored, a] = space.q[a] + space.turns[a] * (2.0 * math.pi)
             if scheme.is_projected == 0:
                 copy(out_p[stored], space.p)
             elif not fill_projected_momentum(out_p[stored], system, work, space, t0 + (step + 1) * h):

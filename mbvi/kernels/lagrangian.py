@@ -6,7 +6,13 @@ One dispatch for both kinds of systems: trees of joints, and a user's own functi
 import numpy as np
 
 from mbvi.kernels.articulated import ARTICULATED_WIDTH, factor_articulated, solve_articulated
-from mbvi.kernels.constraints import fill_constraint_geometry, fill_constraints, fill_curvature_rate, fill_row_wrench
+from mbvi.kernels.constraints import (
+    columns_origin,
+    fill_constraint_geometry,
+    fill_constraints,
+    fill_curvature_rate,
+    fill_row_wrench,
+)
 from mbvi.kernels.forces import add_body_forces, add_force_hessian, add_joint_forces, force_potential, second_place
 from mbvi.kernels.functions import STACK_SIZE
 from mbvi.kernels.layout import (
@@ -23,6 +29,7 @@ from mbvi.kernels.layout import (
     ENTRY_UPPER,
     FIRST_ENTRY,
     FIRST_MEMBER,
+    LINK_B,
     NODE_COORDINATES,
     NODE_START,
     System,
@@ -30,12 +37,13 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.rotation import cross
-from mbvi.kernels.saddle import add_second, factor_saddle, fill_transposed, node_width, solve_saddle
+from mbvi.kernels.saddle import add_second, factor_saddle, fill_transposed, side_width, solve_saddle
 from mbvi.kernels.tree import (
     SWEEP_WIDTH,
     WORLD_PLACE,
     WORLD_WIDTH,
     accumulate,
+    anchor_place,
     fill_gradient_tree,
     fill_hessian_tree,
     fill_inertia,
@@ -75,10 +83,11 @@ def make_work(system: System) -> Work:
         Kqv=np.zeros(system.second_size),
         Kqq=np.zeros(system.second_size),
         curvature=np.zeros(n * n if system.constraint else 0),
-        wrench_of=np.zeros(22),
-        wrench_rate=np.zeros(6),
-        wrench_sum=np.zeros(6),
-        wrench_rates=np.zeros((int(system.constraints[:, ENTRIES].max(initial=0)), 6)),
+        wrench_of=np.zeros(25),
+        wrench_rate=np.zeros(9),
+        wrench_sum=np.zeros(9),
+        wrench_rates=np.zeros((int(system.constraints[:, ENTRIES].max(initial=0)), 9)),
+        low=np.zeros(n),
         g=np.zeros(k),
         g_t=np.zeros(k),
         G=np.zeros(len(system.entries)),
@@ -173,7 +182,7 @@ def potential(system, work, t, q):
     """V(t, q) [J]: gravity, springs and constant forces, or the user's own."""
     if system.is_tree == 1:
         fill_world(work.world, system.links, system.geometry, q, work.zero)
-        return gravity_potential(system.links, system.geometry, system.gravity, work.world) + force_potential(
+        return gravity_potential(system.links, system.geometry, system.gravity, work.world, q) + force_potential(
             system, work.world, work.stack, q
         )
     return call(system.potential, t, (q,))
@@ -206,8 +215,9 @@ def fill_poses(places, rotations, system, work, link, q):
     """
     for i in range(q.shape[0]):
         fill_world(work.world, system.links, system.geometry, q[i], work.zero)
+        places[i, 0], places[i, 1], places[i, 2] = anchor_place(system.links, system.geometry, work.world, link, q[i])
         for a in range(3):
-            places[i, a] = work.world[link, WORLD_PLACE + a]
+            places[i, a] += work.world[link, WORLD_PLACE + a]
             for b in range(3):
                 rotations[i, a, b] = work.world[link, 3 * a + b]
 
@@ -221,17 +231,16 @@ def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage):
     """
     for i in range(system.k):
         node, local = system.row_nodes[i, 0], system.row_nodes[i, 1]
-        width = node_width(system, node, 1)
         local += system.nodes[node, NODE_COORDINATES]
         first = system.constraints[i, FIRST_ENTRY]
         for e in range(first, first + system.constraints[i, ENTRIES]):
             j = system.entries[e, COORDINATE]
             other, other_local = system.coordinate_nodes[j, 0], system.coordinate_nodes[j, 1]
-            other_width = node_width(system, other, 1)
+            width, other_width = side_width(system, node, other), side_width(system, other, node)
             row, column = row_stage * other_width + other_local, row_stage * width + local
-            J[s * s * system.entries[e, ENTRY_UPPER] + row * s * width + column] += G_upper[e]
+            J[s * s * system.entry_places[e, ENTRY_UPPER] + row * s * width + column] += G_upper[e]
             row, column = column_stage * width + local, column_stage * other_width + other_local
-            J[s * s * system.entries[e, ENTRY_LOWER] + row * s * other_width + column] += G_lower[e]
+            J[s * s * system.entry_places[e, ENTRY_LOWER] + row * s * other_width + column] += G_lower[e]
 
 
 @kernel
@@ -279,10 +288,18 @@ def solve_velocity(system, work, t, q, p):
         return True
     if not factor_mass_saddle(system, work, t, q):
         return False
-    for b in range(system.k):
-        work.solution[n + b] = -work.g_t[b]
-    solve_mass_saddle(system, work)
+    solve_velocity_saddle(system, work, p)
     return True
+
+
+@kernel
+def solve_velocity_saddle(system, work, p):
+    """The same with the factors of `factor_mass_saddle`."""
+    for a in range(system.n):
+        work.solution[a] = p[a]
+    for b in range(system.k):
+        work.solution[system.n + b] = -work.g_t[b]
+    solve_mass_saddle(system, work)
 
 
 @kernel
@@ -342,16 +359,14 @@ def fill_wrenches(out, system, work, t, q):
     out   (k, 6)   out: moment about the world's origin [m or 1], force [1]; zero for other constraints
     """
     fill_constraint_geometry(system, work, q)
-    last = system.links.shape[0] - 1
     for i in range(system.k):
         out[i, :] = 0.0
         if system.constraints[i, CONSTRAINT_KIND] in (ALONG, ACROSS, DISTANCE):
             fill_row_wrench(system, work, i, t, q)
             row = work.wrench_of
-            Nx, Ny, Nz = cross(
-                work.world[last, WORLD_PLACE], work.world[last, WORLD_PLACE + 1], work.world[last, WORLD_PLACE + 2],
-                row[3], row[4], row[5],
-            )  # fmt: skip
+            x, y, z = columns_origin(system, work.world, system.constraints[i, LINK_B])
+            ax, ay, az = anchor_place(system.links, system.geometry, work.world, system.constraints[i, LINK_B], q)
+            Nx, Ny, Nz = cross(x + ax, y + ay, z + az, row[3], row[4], row[5])
             out[i, 0], out[i, 1], out[i, 2] = row[0] + Nx, row[1] + Ny, row[2] + Nz
             out[i, 3], out[i, 4], out[i, 5] = row[3], row[4], row[5]
 

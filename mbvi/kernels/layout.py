@@ -19,8 +19,9 @@ from mbvi.kernels.packed import Packed
 
 # Elementary joints: column KIND of System.links.
 REVOLUTE, PRISMATIC, SCREW, QUATERNION = 0, 1, 2, 3
-# Columns of System.links (L, 4): parent link or -1, kind, first coordinate, 1 where the fixed rotation is the identity.
-PARENT, KIND, DOF, ALIGNED = 0, 1, 2, 3
+# Columns of System.links (L, 6): parent link or -1, kind, first coordinate, 1 where the fixed rotation is the identity, anchor
+# (the last of the sliders that its path from the world begins with, or -1), last link of its tree.
+PARENT, KIND, DOF, ALIGNED, ANCHOR, LAST_LINK = 0, 1, 2, 3, 4, 5
 # Columns of System.geometry (L, 24), all in the link's own frame unless said otherwise.
 ROTATION = 0  # 9: rows of the fixed rotation, joint frame to parent frame
 PLACE = 9  # 3: joint's place in the parent's frame [m]
@@ -44,15 +45,18 @@ CONSTANT, PROGRAM, TABLE = 0, 1, 2
 UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN = 0, 1, 2, 3, 4, 5  # OWN: of a user's function
 CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES = 0, 1, 2, 3, 4, 5, 6
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
-# Entries of the constraint Jacobian: System.entries (., 4) = coordinate, its link, places in the saddle-point matrix of the
-# blocks (node of the coordinate, node of the row) and (row, coordinate). System.signs: +1 on the side of link b, -1 on that
-# of link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
-COORDINATE, ENTRY_LINK, ENTRY_UPPER, ENTRY_LOWER = 0, 1, 2, 3
-# Nodes of elimination, in their order: System.nodes (., 9) = numbers of coordinates and of constraint rows, sum of both in
+# Entries of the constraint Jacobian: System.entries (., 2) = coordinate, its link; System.entry_places (., 2) = places in the
+# saddle-point matrix of the blocks (node of the coordinate, node of the row) and (row, coordinate). System.signs: +1 on the
+# side of link b, -1 on that of link a, or the factor of a coordinate. The entry of a function's argument is the last of its
+# row.
+COORDINATE, ENTRY_LINK = 0, 1
+ENTRY_UPPER, ENTRY_LOWER = 0, 1
+# Nodes of elimination, in their order: System.nodes (., 10) = numbers of coordinates and of constraint rows, sum of both in
 # the nodes before, place of the diagonal block in the saddle-point matrix and in the second derivatives, first pair and
-# number of pairs, first target, first of its coordinates in System.members.
+# number of pairs, first target, first of its coordinates in System.members, and how many of its unknowns earlier nodes are
+# tied to: all, or its coordinates.
 NODE_COORDINATES, NODE_ROWS, NODE_START, DIAGONAL, SECOND_DIAGONAL = 0, 1, 2, 3, 4
-FIRST_PAIR, PAIRS, FIRST_TARGET, FIRST_MEMBER = 5, 6, 7, 8
+FIRST_PAIR, PAIRS, FIRST_TARGET, FIRST_MEMBER, TIED = 5, 6, 7, 8, 9
 # Pairs of nodes: System.pairs (., 5) = later node that this one is tied to, places of the two blocks (this, later) and
 # (later, this) in the matrix and in the second derivatives (-1: not stored).
 LATER, UPPER, SECOND_UPPER = 0, 1, 3
@@ -80,13 +84,15 @@ class System(Packed):
     is_tree              1: links; 0: the functions gradient … curvature
     is_geometric         whether constraints depend on the links' poses
     gravity              (3,)  [m/s²]
-    links, geometry      (L, 4), (L, 24)
+    links, geometry      (L, 6), (L, 24)
     joint_forces, joint_force_data, body_forces, body_force_data    one row each
     time_functions       (., 3)
     operations, numbers  programs in postfix form, and constants and tables
     constraints, constraint_data, entries, signs    rows of the constraints, and entries of their Jacobian
     reference, redundant (nodes,)  of constraints that close loops: a size of their pivots, and how many follow from others
                          (-1: not counted yet); 0 for other nodes
+    anchored             (n,)  1 for a coordinate of a slider that is part of an anchor, 0 for others
+    periodic             (n,)  1 for an angle that matters only up to whole turns, 0 for others
     coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it
     nodes, members, pairs, targets, blocks    the elimination: see above and `saddle`
     matrix_size, second_size       numbers of stored entries

@@ -7,7 +7,8 @@ node b of its pairs,
 
     W_b = D⁻¹ A_b,     (b, c) −= B_b W_c;      x_b −= B_b (D⁻¹ x);      backwards  x ← D⁻¹ x − Σ_b W_b x_b.
 
-D is factored with pivoting inside the block. For s stages every block is s times as wide and high.
+D is factored with pivoting inside the block. For s stages every block is s times as wide and high. Of the later node a block
+holds the first unknowns alone, as many as earlier nodes are tied to: most often its coordinates, and not its constraints.
 
 Blocks stand row by row in one array. Where a node has a reference, its constraints close loops and may be redundant: then the
 pivot is the largest entry left, and as many rows as are redundant anywhere on the constraints are left out at last (their
@@ -31,6 +32,7 @@ from mbvi.kernels.layout import (
     NODE_ROWS,
     NODE_START,
     PAIRS,
+    TIED,
     UPPER,
     kernel,
     solver_kernel,
@@ -64,6 +66,12 @@ def node_width(system, a, s):
 
 
 @kernel
+def side_width(system, a, b):
+    """Number of unknowns per stage of node a that its blocks with node b hold."""
+    return system.nodes[a, TIED] if a > b else node_width(system, a, 1)
+
+
+@kernel
 def fill_transposed(out, X, system):
     """out = Xᵀ, in blocks of second derivatives."""
     for i in range(system.blocks.shape[0]):
@@ -81,9 +89,9 @@ def add_second(J, system, s, j, l, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
     for i in range(system.blocks.shape[0]):
         A, B = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
         rows, columns = system.nodes[A, NODE_COORDINATES], system.nodes[B, NODE_COORDINATES]
-        wide = node_width(system, B, s)
-        place = s * s * system.blocks[i, BLOCK_MATRIX]
-        place += j * node_width(system, A, 1) * wide + l * node_width(system, B, 1)
+        width = side_width(system, B, A)
+        wide = s * width
+        place = s * s * system.blocks[i, BLOCK_MATRIX] + j * side_width(system, A, B) * wide + l * width
         source = system.blocks[i, BLOCK_SECOND]
         for _ in range(rows):
             for b in range(columns):
@@ -170,14 +178,19 @@ def solve_node(A, at, w, rank, pivots, first, X, place, columns):
 
 
 @solver_kernel
-def subtract_product(A, out, left, right, rows, inner, columns):
-    """A[out] −= A[left] A[right], blocks of rows × inner and inner × columns."""
-    for i in range(rows):
+def subtract_product(A, system, out, left, right, b, c, inner, s):
+    """A[out] −= A[left] A[right], blocks (b, c), (b, a) and (a, c) of two nodes b and c after a node a of `inner` unknowns."""
+    rows, columns = system.nodes[b, TIED], system.nodes[c, TIED]
+    high, wide = side_width(system, b, c), side_width(system, c, b)
+    for i in range(s * rows):
+        to = out + (i // rows * high + i % rows) * s * wide
         for j in range(inner):
             factor = A[left + i * inner + j]
             if factor != 0.0:
-                for k in range(columns):
-                    A[out + i * columns + k] -= factor * A[right + j * columns + k]
+                for stage in range(s):
+                    source = right + (j * s + stage) * columns
+                    for k in range(columns):
+                        A[to + stage * wide + k] -= factor * A[source + k]
 
 
 @solver_kernel
@@ -192,14 +205,13 @@ def factor_saddle(A, pivots, ranks, system, s):
         end = start + system.nodes[a, PAIRS]
         target = system.nodes[a, FIRST_TARGET]
         for j in range(start, end):
-            columns = node_width(system, system.pairs[j, LATER], s)
+            columns = s * system.nodes[system.pairs[j, LATER], TIED]
             solve_node(A, at, w, ranks[a], pivots, first, A, s * s * system.pairs[j, UPPER], columns)
         for i in range(start, end):
-            rows = node_width(system, system.pairs[i, LATER], s)
             for j in range(start, end):
                 subtract_product(
-                    A, s * s * system.targets[target], s * s * system.pairs[i, UPPER + 1],
-                    s * s * system.pairs[j, UPPER], rows, w, node_width(system, system.pairs[j, LATER], s),
+                    A, system, s * s * system.targets[target], s * s * system.pairs[i, UPPER + 1],
+                    s * s * system.pairs[j, UPPER], system.pairs[i, LATER], system.pairs[j, LATER], w, s,
                 )  # fmt: skip
                 target += 1
     return True
@@ -216,20 +228,22 @@ def solve_saddle(x, A, pivots, ranks, system, s):
         for i in range(start, start + system.nodes[a, PAIRS]):
             b = system.pairs[i, LATER]
             to, block = s * system.nodes[b, NODE_START], s * s * system.pairs[i, UPPER + 1]
-            for row in range(node_width(system, b, s)):
+            tied, width = system.nodes[b, TIED], node_width(system, b, 1)
+            for row in range(s * tied):
                 total = 0.0
                 for k in range(w):
                     total += A[block + row * w + k] * x[first + k]
-                x[to + row] -= total
+                x[to + row // tied * width + row % tied] -= total
     for a in range(count - 1, -1, -1):
         w, first = node_width(system, a, s), s * system.nodes[a, NODE_START]
         start = system.nodes[a, FIRST_PAIR]
         for i in range(start, start + system.nodes[a, PAIRS]):
             b = system.pairs[i, LATER]
             source, block = s * system.nodes[b, NODE_START], s * s * system.pairs[i, UPPER]
-            wide = node_width(system, b, s)
+            tied, width = system.nodes[b, TIED], node_width(system, b, 1)
             for row in range(w):
                 total = 0.0
-                for k in range(wide):
-                    total += A[block + row * wide + k] * x[source + k]
+                for stage in range(s):
+                    for k in range(tied):
+                        total += A[block + (row * s + stage) * tied + k] * x[source + stage * width + k]
                 x[first + row] -= total

@@ -15,16 +15,21 @@ a/|a|. Its velocity columns S_α = 2 vec(ā e_α) and its displacement columns D
 link's frame U_α = [(ω − 2 vec(ā ȧ)) × D_α + 2 vec(ē_α ȧ); u × D_α].
 
 Twists are [angular; linear]. The O(n) sweep works in link frames, each at its own joint; the second derivatives in world
-axes about the origin of the last link.
+axes about the origin of the last link of the same tree.
+
+A link's *anchor* is the last of the sliders that its path from the world begins with. Places stand relative to the anchor: what
+all that hangs on it shares, as the place of a free body, is added where it matters, so that no rounding of it spoils the rest.
 """
 
 import math
 
 from mbvi.kernels.layout import (
     ALIGNED,
+    ANCHOR,
     DOF,
     INERTIA,
     KIND,
+    LAST_LINK,
     MASS,
     MOMENT,
     NODE_COORDINATES,
@@ -213,7 +218,8 @@ def fill_gradient_quaternion(p, f, row, i, q, v, dof):
         )  # fmt: skip
 
 
-# Columns of a world row (L, 18): rotation link to world, place of the link's origin, its velocity, angular velocity.
+# Columns of a world row (L, 18): rotation link to world, place of the link's origin from its anchor, its velocity, angular
+# velocity.
 WORLD_ROTATION, WORLD_PLACE, WORLD_LINEAR, WORLD_OMEGA = 0, 9, 12, 15
 WORLD_WIDTH = 18
 
@@ -222,7 +228,8 @@ WORLD_WIDTH = 18
 def fill_world(world, links, geometry, q, v):
     """Pose and velocity of every link's frame, in world axes.
 
-    world     (L, 18)   out: rotation (9), place [m] (3), velocity of that point [m/s] (3), angular velocity [rad/s] (3)
+    world     (L, 18)   out: rotation (9), place from the anchor [m] (3), velocity of that point [m/s] (3), angular velocity
+                        [rad/s] (3)
     """
     for i in range(links.shape[0]):
         parent = links[i, PARENT]
@@ -262,7 +269,8 @@ def fill_world(world, links, geometry, q, v):
             ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
             if kind != REVOLUTE:
                 d, rate = geometry[i, PITCH] * q[dof], geometry[i, PITCH] * v[dof]
-                x, y, z = x + d * ax, y + d * ay, z + d * az
+                if links[i, ANCHOR] != i:
+                    x, y, z = x + d * ax, y + d * ay, z + d * az
                 sx, sy, sz = cross(wx, wy, wz, ax, ay, az)
                 ux, uy, uz = ux + d * sx + rate * ax, uy + d * sy + rate * ay, uz + d * sz + rate * az
             if kind != PRISMATIC:
@@ -277,7 +285,30 @@ def fill_world(world, links, geometry, q, v):
 
 
 @kernel
-def gravity_potential(links, geometry, gravity, world):
+def anchor_place(links, geometry, world, link, q):
+    """Displacement of a link's anchor, in world axes [m]; 0 for link −1, the world."""
+    x = y = z = 0.0
+    i = links[link, ANCHOR] if link >= 0 else -1
+    while i >= 0:
+        d = geometry[i, PITCH] * q[links[i, DOF]]
+        x, y, z = x + d * world[i, 2], y + d * world[i, 5], z + d * world[i, 8]
+        i = links[i, PARENT]
+    return x, y, z
+
+
+@kernel
+def from_last(links, world, i):
+    """Place of a link's origin from that of the last link of its tree."""
+    last = links[i, LAST_LINK]
+    return (
+        world[i, WORLD_PLACE] - world[last, WORLD_PLACE],
+        world[i, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1],
+        world[i, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2],
+    )
+
+
+@kernel
+def gravity_potential(links, geometry, gravity, world, q):
     """V = −Σ m gᵀ c of the links' poses [J]."""
     V = 0.0
     for i in range(links.shape[0]):
@@ -285,23 +316,22 @@ def gravity_potential(links, geometry, gravity, world):
         hx, hy, hz = rotate(
             world, i, WORLD_ROTATION, geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
         )
-        V -= gravity[0] * (m * world[i, WORLD_PLACE] + hx)
-        V -= gravity[1] * (m * world[i, WORLD_PLACE + 1] + hy)
-        V -= gravity[2] * (m * world[i, WORLD_PLACE + 2] + hz)
+        x, y, z = anchor_place(links, geometry, world, i, q)
+        V -= gravity[0] * (m * (world[i, WORLD_PLACE] + x) + hx)
+        V -= gravity[1] * (m * (world[i, WORLD_PLACE + 1] + y) + hy)
+        V -= gravity[2] * (m * (world[i, WORLD_PLACE + 2] + z) + hz)
     return V
 
 
 @kernel
 def fill_inertia(inertia, links, geometry, world):
-    """Inertia of every link, in world axes about the origin of the last link.
+    """Inertia of every link, in world axes about the origin of its tree's last link.
 
     inertia   (L, 10)   out: mass, first moment (3), second moments xx yy zz xy xz yz (6)
     """
-    count = links.shape[0]
-    ox, oy, oz = world[count - 1, WORLD_PLACE], world[count - 1, WORLD_PLACE + 1], world[count - 1, WORLD_PLACE + 2]
-    for i in range(count):
+    for i in range(links.shape[0]):
         m = geometry[i, MASS]
-        x, y, z = world[i, WORLD_PLACE] - ox, world[i, WORLD_PLACE + 1] - oy, world[i, WORLD_PLACE + 2] - oz
+        x, y, z = from_last(links, world, i)
         hx, hy, hz = rotate(
             world, i, WORLD_ROTATION, geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
         )
@@ -337,19 +367,16 @@ def accumulate(rows, links):
 
 @kernel
 def fill_momentum(momentum, inertia, pair, links, world):
-    """Momentum I_i V_i [angular; linear] of every link, in world axes about the origin of the last link.
+    """Momentum I_i V_i [angular; linear] of every link, in world axes about the origin of its tree's last link.
 
     momentum  (L, 6)    out  [kg m²/s, kg m/s]
     inertia   (L, 10)   of the links themselves
     pair      (4, 6)    work
     """
-    last = links.shape[0] - 1
-    ox, oy, oz = world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
     for i in range(links.shape[0]):
         wx, wy, wz = world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2]
-        rx, ry, rz = cross(
-            wx, wy, wz, world[i, WORLD_PLACE] - ox, world[i, WORLD_PLACE + 1] - oy, world[i, WORLD_PLACE + 2] - oz
-        )
+        x, y, z = from_last(links, world, i)
+        rx, ry, rz = cross(wx, wy, wz, x, y, z)
         pair[0, 0], pair[0, 1], pair[0, 2] = wx, wy, wz
         pair[0, 3] = world[i, WORLD_LINEAR] - rx
         pair[0, 4] = world[i, WORLD_LINEAR + 1] - ry
@@ -365,16 +392,14 @@ def link_width(links, i):
 
 @kernel
 def fill_screws(S, D, links, geometry, world, q):
-    """Velocity columns S and displacement columns D of every coordinate, in world axes about the last link's origin.
+    """Velocity columns S and displacement columns D of every coordinate, in world axes about the origin of its tree's last link.
 
     S, D      (n, 6)    out, [angular; linear]
     """
-    last = links.shape[0] - 1
-    ox, oy, oz = world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
     for i in range(links.shape[0]):
         kind = links[i, KIND]
         dof = links[i, DOF]
-        x, y, z = world[i, WORLD_PLACE] - ox, world[i, WORLD_PLACE + 1] - oy, world[i, WORLD_PLACE + 2] - oz
+        x, y, z = from_last(links, world, i)
         if kind == QUATERNION:
             a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
             scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
@@ -408,12 +433,10 @@ def fill_convective(U, D, links, world, q, v):
 
     U         (n, 6)    out: V × D, with 2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α more in a quaternion's angular part
     """
-    last = links.shape[0] - 1
-    ox, oy, oz = world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
     for i in range(links.shape[0]):
         kind = links[i, KIND]
         dof = links[i, DOF]
-        x, y, z = world[i, WORLD_PLACE] - ox, world[i, WORLD_PLACE + 1] - oy, world[i, WORLD_PLACE + 2] - oz
+        x, y, z = from_last(links, world, i)
         wx, wy, wz = world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2]
         rx, ry, rz = cross(wx, wy, wz, x, y, z)
         ux, uy, uz = world[i, WORLD_LINEAR] - rx, world[i, WORLD_LINEAR + 1] - ry, world[i, WORLD_LINEAR + 2] - rz
@@ -550,15 +573,12 @@ def fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, system, 
                    + D_αβ·(h×g) + D_α·(h×(g×D_β))
     """
     links, gravity = system.links, system.gravity
-    last = links.shape[0] - 1
     dof = links[i, DOF]
     node = system.coordinate_nodes[dof, 0]
     at, width = system.nodes[node, SECOND_DIAGONAL], system.nodes[node, NODE_COORDINATES]
     a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
     # The link's origin relative to the point of reference; momenta and first moment shifted to it.
-    x = world[i, WORLD_PLACE] - world[last, WORLD_PLACE]
-    y = world[i, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1]
-    z = world[i, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2]
+    x, y, z = from_last(links, world, i)
     m = inertia[i, 0]
     hx, hy, hz = inertia[i, 1] - m * x, inertia[i, 2] - m * y, inertia[i, 3] - m * z
     Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]

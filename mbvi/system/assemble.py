@@ -88,14 +88,13 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
     pairs = [(i, entry.coordinate) for i, entry in entries]
     atoms, coupled = builder.atoms(is_dense=force is not None)
     blocks = elimination(atoms, coupled, pairs)
-    places = blocks.pop("entry_places")
     arrays = layout.System(
         n=n,
         k=k,
         is_tree=1,
         gravity=np.array(builder.model.gravity, dtype=float),
         **tables.arrays(),
-        entries=np.column_stack([np.array([entry[:2] for _, entry in entries], np.int64).reshape(-1, 2), places]),
+        entries=np.array([entry[:2] for _, entry in entries], np.int64).reshape(-1, 2),
         **blocks,
         gradient=0,
         hessian=0,
@@ -117,6 +116,8 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
         frames=builder.frames,
         homes=builder.homes(),
     )
+    if force is not None:
+        arrays.periodic[:] = 0
     arrays.reference[:] = loop_references(system)
     return system
 

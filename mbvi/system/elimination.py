@@ -151,13 +151,22 @@ def _arrays(
     n, k = shape
     size = [len(a) for a in coordinates]
     width = [len(a) + len(b) for a, b in zip(coordinates, rows, strict=True)]
+    coordinate_nodes, row_nodes = np.zeros((n, 2), np.int64), np.zeros((k, 2), np.int64)
+    for place, groups in ((coordinate_nodes, coordinates), (row_nodes, rows)):
+        for node, group in enumerate(groups):
+            place[group] = np.stack([np.full(len(group), node), np.arange(len(group))], axis=1)
+    of_row, of_coordinate = row_nodes[:, 0], coordinate_nodes[:, 0]
+    tied = size.copy()
+    for row, j in entries:
+        if of_coordinate[j] < of_row[row]:
+            tied[of_row[row]] = width[of_row[row]]
     matrix: dict[tuple[int, int], int] = {}
     second: dict[tuple[int, int], int] = {}
     matrix_size = second_size = 0
     stored = [*((a, a) for a in range(len(size))), *((a, b) for a, others in enumerate(later) for b in others)]
     for a, b in stored:
         for pair in dict.fromkeys([(a, b), (b, a)]):
-            matrix[pair], matrix_size = matrix_size, matrix_size + width[a] * width[b]
+            matrix[pair], matrix_size = matrix_size, matrix_size + width[a] * (width[b] if a == b else tied[b])
             if (a == b or (a, b) in coupled) and size[a] * size[b]:
                 second[pair], second_size = second_size, second_size + size[a] * size[b]
     nodes: list[list[int]] = []
@@ -176,20 +185,16 @@ def _arrays(
                 len(others),
                 len(targets),
                 member,
+                tied[a],
             ]
         )
         start, member = start + width[a], member + size[a]
         for b in others:
             pairs.append([b, matrix[a, b], matrix[b, a], second.get((a, b), -1), second.get((b, a), -1)])
         targets += [matrix[b, c] for b in others for c in others]
-    coordinate_nodes, row_nodes = np.zeros((n, 2), np.int64), np.zeros((k, 2), np.int64)
-    for place, groups in ((coordinate_nodes, coordinates), (row_nodes, rows)):
-        for node, group in enumerate(groups):
-            place[group] = np.stack([np.full(len(group), node), np.arange(len(group))], axis=1)
     blocks = [[a, b, at, matrix[a, b], second[b, a]] for (a, b), at in second.items()]
-    of_row, of_coordinate = row_nodes[:, 0], coordinate_nodes[:, 0]
     return {
-        "nodes": np.array(nodes, np.int64).reshape(-1, 9),
+        "nodes": np.array(nodes, np.int64).reshape(-1, 10),
         "members": np.array([j for group in coordinates for j in group], np.int64),
         "pairs": np.array(pairs, np.int64).reshape(-1, 5),
         "targets": np.array(targets, np.int64),

@@ -293,7 +293,6 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
 
     entries = [(i, j) for i in range(k) for j in range(n)]
     blocks = elimination([dense(n, k)], [], entries)
-    places = blocks.pop("entry_places")
     rows = np.zeros((k, 7), np.int64)
     rows[:, layout.CONSTRAINT_KIND] = layout.OWN
     rows[:, layout.FIRST_ENTRY], rows[:, layout.ENTRIES] = n * np.arange(k), n
@@ -304,7 +303,9 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
         is_tree=0,
         is_geometric=0,
         gravity=np.zeros(3),
-        links=empty(4, np.int64),
+        links=empty(6, np.int64),
+        anchored=np.zeros(n, np.int64),
+        periodic=np.zeros(n, np.int64),
         geometry=empty(24, float),
         joint_forces=empty(3, np.int64),
         joint_force_data=empty(2, float),
@@ -315,9 +316,7 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
         numbers=np.zeros(0),
         constraints=rows,
         constraint_data=np.zeros((k, 13)),
-        entries=np.array([[j, -1, *place] for (_, j), place in zip(entries, places, strict=True)], np.int64).reshape(
-            -1, 4
-        ),
+        entries=np.array([[j, -1] for _, j in entries], np.int64).reshape(-1, 2),
         signs=np.ones(len(entries)),
         **blocks,
         **fields,

@@ -133,13 +133,48 @@ class Tables:
         first = self.links[link][layout.DOF]
         return range(first, first + (4 if self.links[link][layout.KIND] == layout.QUATERNION else 1))
 
+    def anchors_and_lasts(self) -> list[tuple[int, int]]:
+        """For every link the last of the sliders that its path from the world begins with, or −1, and its tree's last link."""
+        anchors: list[int] = []
+        roots: list[int] = []
+        for i, (parent, kind, *_) in enumerate(self.links):
+            above = anchors[parent] if parent >= 0 else -1
+            anchors.append(i if kind == layout.PRISMATIC and above == parent else above)
+            roots.append(roots[parent] if parent >= 0 else i)
+        lasts = {root: i for i, root in enumerate(roots)}
+        return [(anchor, lasts[root]) for anchor, root in zip(anchors, roots, strict=True)]
+
+    def anchored(self) -> Array:
+        """1 for every coordinate of a slider that is part of an anchor, 0 for others."""
+        found = np.zeros(len(self.names), np.int64)
+        for i, (link, (anchor, _)) in enumerate(zip(self.links, self.anchors_and_lasts(), strict=True)):
+            found[link[layout.DOF]] = anchor == i
+        return found
+
+    def periodic(self) -> Array:
+        """1 for the angle of every revolute link that no force and no constraint takes as a number, 0 for others."""
+        found = np.zeros(len(self.names), np.int64)
+        for link in self.links:
+            found[link[layout.DOF]] = link[layout.KIND] == layout.REVOLUTE
+        found[[row[1] for row in self.joint_forces]] = 0
+        for row in self.rows:
+            if row.kind == layout.COORDINATES:
+                found[[entry.coordinate for entry in row.entries]] = 0
+            if row.argument >= 0:
+                found[row.argument] = 0
+        return found
+
     def arrays(self) -> dict[str, Any]:
         """What the kernels read of the links, forces, functions and constraints."""
         entries = [entry for row in self.rows for entry in row.entries]
         counts = [len(row.entries) for row in self.rows]
         firsts = np.cumsum([0, *counts], dtype=int)[:-1]
         return {
-            "links": _integers(self.links, 4),
+            "links": _integers(
+                [[*link, *more] for link, more in zip(self.links, self.anchors_and_lasts(), strict=True)], 6
+            ),
+            "anchored": self.anchored(),
+            "periodic": self.periodic(),
             "geometry": _floats(self.geometry, 24),
             "joint_forces": _integers(self.joint_forces, 3),
             "joint_force_data": _floats(self.joint_force_data, 2),

@@ -261,14 +261,15 @@ def random_state(system, seed, on_sphere=True):
 def places(arrays, s=1):
     """For every stored entry of the saddle-point matrix of s stages: its row and its column, in the order of elimination."""
     starts = s * arrays.nodes[:, layout.NODE_START]
-    width = s * (arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS])
+    width = arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS]
     rows, columns = np.full((2, s * s * arrays.matrix_size), -1)
 
     def put(at, a, b):
-        part = slice(s * s * at, s * s * at + width[a] * width[b])
+        high, wide = (arrays.nodes[i, layout.TIED] if i > other else width[i] for i, other in ((a, b), (b, a)))
+        part = slice(s * s * at, s * s * (at + high * wide))
         assert np.all(rows[part] == -1)  # blocks do not overlap
-        row, column = np.divmod(np.arange(width[a] * width[b]), width[b])
-        rows[part], columns[part] = starts[a] + row, starts[b] + column
+        row_stage, row, stage, column = np.unravel_index(np.arange(s * s * high * wide), (s, high, s, wide))
+        rows[part], columns[part] = starts[a] + row_stage * width[a] + row, starts[b] + stage * width[b] + column
 
     for a, node in enumerate(arrays.nodes):
         put(node[layout.DIAGONAL], a, a)

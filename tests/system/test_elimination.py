@@ -170,13 +170,25 @@ def test_singular_matrices_are_told():
 
 
 def original_size(problem):
-    """Entries of the blocks of atoms that share a row, second derivatives, or nothing but themselves."""
+    """Entries of the blocks of atoms that share a row, second derivatives, or nothing but themselves.
+
+    Of the later of two, its coordinates alone, unless a row of it ties an earlier one.
+    """
     width = [len(atom.coordinates) + len(atom.rows) for atom in problem.atoms]
+    tied = [len(atom.coordinates) for atom in problem.atoms]
+    node = [
+        (problem.arrays.coordinate_nodes[a.coordinates] if a.coordinates else problem.arrays.row_nodes[a.rows])[0, 0]
+        for a in problem.atoms
+    ]
     of_row = {row: i for i, atom in enumerate(problem.atoms) for row in atom.rows}
     of_coordinate = {j: i for i, atom in enumerate(problem.atoms) for j in atom.coordinates}
     pairs = {tuple(sorted((of_row[row], of_coordinate[j]))) for row, j in problem.entries}
     pairs |= {tuple(sorted(pair)) for pair in problem.coupled}
-    return sum(w * w for w in width) + sum(2 * width[a] * width[b] for a, b in pairs if a != b)
+    for row, j in problem.entries:
+        if node[of_coordinate[j]] < node[of_row[row]]:
+            tied[of_row[row]] = width[of_row[row]]
+    ordered = [sorted(pair, key=node.__getitem__) for pair in pairs if pair[0] != pair[1]]
+    return sum(w * w for w in width) + sum(2 * width[a] * tied[b] for a, b in ordered)
 
 
 @pytest.mark.parametrize("name", TREES)

@@ -1,4 +1,4 @@
-"""What a user can get wrong (ModelError) and what a step can fail at (StepError)."""
+"""What a user can get wrong (ModelError), what a step can fail at (StepError), and what may go wrong (StabilityWarning)."""
 
 from __future__ import annotations
 
@@ -24,3 +24,7 @@ class StepError(ArithmeticError):
     def __init__(self, message: str, trajectory: Any = None) -> None:
         super().__init__(message)
         self.trajectory = trajectory
+
+
+class StabilityWarning(UserWarning):
+    """A step that is too large for a scheme to be stable: the motion may grow without bound."""

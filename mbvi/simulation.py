@@ -17,7 +17,10 @@ from mbvi.model.elements import MAX_STEPS, Model
 from mbvi.model.expressions import evaluate
 from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import find_scheme
+from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
+from mbvi.steppers import RUNNERS
+from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start, is_nearly_singular, project_position
 from mbvi.system.system import System
@@ -38,7 +41,7 @@ REASONS = {
 
 def simulate(
     model: Model | System,
-    scheme: str | Tableau | None = None,
+    scheme: str | Tableau | Method | None = None,
     step: float | None = None,
     duration: float | None = None,
     *,
@@ -57,7 +60,7 @@ def simulate(
     ----------
     model : Model or System
     scheme : str, optional
-        Name of a scheme (see `mbvi.schemes`); by default the model's, or simpson.
+        Name of a scheme (see `mbvi.SCHEMES`); by default the model's, or simpson.
     step : float, optional
         Step size h [s]; by default the model's.
     duration : float, optional
@@ -87,7 +90,7 @@ def simulate(
     Raises
     ------
     ModelError
-        If an argument or the initial state cannot be used.
+        If an argument or the initial state cannot be used, or the scheme does not apply to the system.
     StepError
         If a step does not converge; ``error.trajectory`` holds all stored states before it.
 
@@ -108,7 +111,7 @@ def simulate(
         )
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
-    tableau = find_scheme(_default(scheme, system, "scheme", "simpson"))
+    method = find_scheme(_default(scheme, system, "scheme", "simpson"))
     h = _positive(_default(step, system, "step", None), "step", system)
     length = _positive(_default(duration, system, "duration", None), "duration", system)
     steps, every = _count_steps(length / h, every, system.dimension)
@@ -117,8 +120,12 @@ def simulate(
     start = find_start(system, initial_q, initial_v, start_time, project)
     q, p = start.q, start.p
     if previous_q is not None:
-        p = momentum_from_positions(system, tableau, h, system._vector(previous_q, "previous_q"), q, start_time)
-    return _run(system, tableau, h, steps, every, start_time, q, p, progress)
+        p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
+    if isinstance(method, Method):
+        return RUNNERS[method.runner](
+            Run(system, method, h, steps, every, start_time, q=q, v=start.v, p=p, progress=progress)
+        )
+    return _run(system, method, h, steps, every, start_time, q, p, progress)
 
 
 def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: float = 0.0) -> None:
@@ -162,13 +169,13 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
 
 
 def momentum_from_positions(
-    system: System, scheme: Tableau, h: float, before: np.ndarray, q: np.ndarray, t: float
+    system: System, scheme: Tableau | Method, h: float, before: np.ndarray, q: np.ndarray, t: float
 ) -> np.ndarray:
     """The discrete momentum D_2 L_d(before, q) (n,) of a scheme of one stage, at time t, the second position's.
 
     Source: Wendlandt & Marsden 1997, sections 5 and 6.
     """
-    if scheme.stages != 1 or len(scheme.fractions) != 1:
+    if isinstance(scheme, Method) or scheme.stages != 1 or len(scheme.fractions) != 1:
         raise ModelError(f"previous_q: expected a scheme of one stage, as midpoint or shake, found {scheme.name!r}")
     violation = np.abs(system.constraint(before, t - h)).max(initial=0.0)
     if violation > CONSTRAINT_TOLERANCE:

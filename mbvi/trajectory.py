@@ -22,8 +22,11 @@ from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
 from mbvi.model import Mesh, Model, from_yaml, to_yaml
 from mbvi.model.expressions import wrong
+from mbvi.schemes.linear import STEPS
+from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
+from mbvi.system.quadratic import quadratic_lagrangian
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -122,7 +125,7 @@ class Trajectory:
         Coordinates, velocities and momenta, in the order of ``system.coordinate_names``.
     system : System
         A `Nameplate` if it was read from a file that cannot hold the system.
-    scheme : Tableau
+    scheme : Tableau or Method
     step : float
         Step size [s].
     every : int
@@ -133,7 +136,7 @@ class Trajectory:
     """
 
     system: System
-    scheme: Tableau
+    scheme: Tableau | Method
     step: float
     every: int
     t: Array
@@ -186,6 +189,22 @@ class Trajectory:
         if self.stored:
             return dict(self.stored.momenta)
         return {invariant.name: invariant.value(self.q, self.p) for invariant in self.invariants}
+
+    def quadratic_form(self) -> Array:
+        """The quadratic form φ(p, q) (N + 1,) [J s] that the scheme conserves instead of the energy E, on a quadratic Lagrangian.
+
+        φ = ½ pᵀξ p + ½ qᵀζ q, and about h E/2; see `mbvi.schemes.linear`.
+
+        Raises
+        ------
+        ModelError
+            If the scheme has none, or the Lagrangian is not quadratic.
+
+        Source: Rojas-Quintero, Dubois & Cabrera-Díaz 2024, equation 42.
+        """
+        if self.scheme.name not in STEPS:
+            raise ModelError(f"quadratic_form: expected a run of {', '.join(STEPS)}, found one of {self.scheme.name}")
+        return STEPS[self.scheme.name](*quadratic_lagrangian(self.system), self.step).form(self.q, self.p)
 
     def constraint_residual(self) -> Array:
         """Largest |g| at every state, (N + 1,)."""
@@ -463,7 +482,7 @@ def _trajectory(file: h5py.File, system: System | None, source: str) -> Trajecto
     names = file["momentum"].asstr()[()] if "momenta" in file else []
     return Trajectory(
         system=_system(file, system, source),
-        scheme=Tableau(**fields),
+        scheme=Tableau(**fields) if "nodes" in fields else Method(**fields),
         step=float(file.attrs["step"]),
         every=int(file.attrs["every"]),
         t=file["t"][()],

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, StepError
-from mbvi.schemes.catalog import find_scheme
+from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.system import System
 
@@ -76,7 +76,7 @@ def step_map_jacobian(
         raise ModelError(
             f"system: expected one without constraints, found {system.constraint_count} in {system.name!r}"
         )
-    tableau = find_scheme(scheme)
+    tableau = find_tableau(scheme)
     q, p = system._vector(q, "q"), system._vector(p, "p")
     J = np.eye(2 * len(q))
     for fraction in tableau.fractions:

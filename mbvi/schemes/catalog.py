@@ -6,12 +6,15 @@ import difflib
 from dataclasses import replace
 
 from mbvi.errors import ModelError
+from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
 
 MARSDEN_WEST = "Marsden & West, Acta Numerica 10 (2001); Ober-Blöbaum & Saake, Adv. Comput. Math. 41 (2015)"
 WENDLANDT_MARSDEN = "Wendlandt & Marsden, Physica D 106 (1997)"
 SHAKE = "Ryckaert, Ciccotti & Berendsen, J. Comput. Phys. 23 (1977)"
 RATTLE = "Andersen, J. Comput. Phys. 52 (1983); Leimkuhler & Skeel, J. Comput. Phys. 112 (1994)"
+NEWMARK = "Newmark, J. Eng. Mech. Div. 85 (1959); Kane, Marsden, Ortiz & West, Int. J. Numer. Methods Eng. 49 (2000)"
+QUADRATIC = "Rojas-Quintero, Dubois & Cabrera-Díaz, Axioms 13 (2024)"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 
 
@@ -70,7 +73,7 @@ _SOFRONIOU_SPALETTA_10 = (
 )  # fmt: skip
 
 
-def _catalog() -> dict[str, Tableau]:
+def _tableaux() -> dict[str, Tableau]:
     midpoint = replace(
         _gauss(1),
         name="midpoint",
@@ -114,10 +117,36 @@ def _catalog() -> dict[str, Tableau]:
     return {entry.name: entry for entry in entries}
 
 
-SCHEMES = _catalog()
+def _methods() -> dict[str, Method]:
+    lagrangians = "for quadratic Lagrangians"
+    entries = [
+        Method("newmark", 2, NEWMARK, f"midpoint {lagrangians}: matrices built once; stable at every step", "linear"),
+        Method(
+            "simpson_linear",
+            4,
+            QUADRATIC,
+            f"simpson {lagrangians}: matrices built once, with the internal point; stable for h ω < 2√2",
+            "linear",
+        ),
+        Method(
+            "simpson_condensed",
+            4,
+            QUADRATIC,
+            "simpson_linear's motion, the internal point eliminated beforehand",
+            "linear",
+        ),
+    ]
+    return {entry.name: entry for entry in entries}
 
 
-def find_scheme(name: str | Tableau) -> Tableau:
+TABLEAUX = _tableaux()
+"""The Galerkin schemes."""
+METHODS = _methods()
+"""The others."""
+SCHEMES: dict[str, Tableau | Method] = {**TABLEAUX, **METHODS}
+
+
+def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
     """A scheme by name.
 
     Raises
@@ -130,10 +159,26 @@ def find_scheme(name: str | Tableau) -> Tableau:
     >>> find_scheme("simpson").order
     4
     """
-    if isinstance(name, Tableau):
+    if isinstance(name, Tableau | Method):
         return name
     if name in SCHEMES:
         return SCHEMES[name]
     near = difflib.get_close_matches(str(name), SCHEMES, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(SCHEMES)}."
     raise ModelError(f"scheme: expected the name of a scheme, found {name!r}; {hint}")
+
+
+def find_tableau(name: str | Tableau | Method) -> Tableau:
+    """A Galerkin scheme by name.
+
+    Raises
+    ------
+    ModelError
+        If there is no scheme of that name, or it is no Galerkin scheme.
+    """
+    scheme = find_scheme(name)
+    if isinstance(scheme, Method):
+        raise ModelError(
+            f"scheme: expected a Galerkin scheme, found {scheme.name!r}; choose one of {', '.join(TABLEAUX)}."
+        )
+    return scheme

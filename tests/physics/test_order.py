@@ -7,11 +7,12 @@ from scipy.integrate import solve_ivp
 
 import mbvi
 from mbvi.analysis.convergence import convergence_order
+from mbvi.schemes.catalog import TABLEAUX
 
 from . import systems
 
 ALIASES = ("gauss1", "lobatto2", "lobatto3")  # of midpoint, trapezoidal, simpson
-SCHEMES = [name for name in mbvi.SCHEMES if name not in ALIASES]
+SCHEMES = [name for name in TABLEAUX if name not in ALIASES]
 SYSTEMS = systems.CONSERVATIVE + systems.FORCED + systems.CONSTRAINED + systems.LOOPED
 LADDER = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 256)
 LARGE_STEP = 0.1  # [s] of motions with periods of about a second

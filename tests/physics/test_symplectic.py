@@ -5,11 +5,12 @@ import pytest
 
 import mbvi
 from mbvi.analysis.symplecticity import step_map_jacobian, symplecticity_defect
+from mbvi.schemes.catalog import TABLEAUX
 
 from ..system import mechanisms
 from . import systems
 
-SCHEMES = list(mbvi.SCHEMES)
+SCHEMES = list(TABLEAUX)
 STEP = 0.05
 
 

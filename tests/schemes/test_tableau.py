@@ -6,10 +6,9 @@ import math
 import numpy as np
 import pytest
 
-import mbvi
-from mbvi.schemes.catalog import find_scheme
+from mbvi.schemes.catalog import TABLEAUX, find_scheme
 
-SCHEMES = mbvi.SCHEMES
+SCHEMES = TABLEAUX
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 COMPOSITIONS = {name: scheme for name, scheme in SCHEMES.items() if len(scheme.fractions) > 1}
 every_composition = pytest.mark.parametrize("scheme", COMPOSITIONS.values(), ids=COMPOSITIONS)

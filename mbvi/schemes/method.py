@@ -1,0 +1,36 @@
+"""A method that is no Galerkin scheme: its name, what is known of it, and which stepper runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Method:
+    """What `simulate` needs of a method that is not given by the numbers of a `Tableau`.
+
+    Parameters
+    ----------
+    name : str
+        Name in `simulate` and on the command line.
+    order : int
+    source : str
+        Where it comes from.
+    description : str
+        One line for people.
+    runner : str
+        Name of the stepper in `mbvi.steppers.RUNNERS`.
+    is_symmetric : bool
+        Whether a step back undoes a step.
+    """
+
+    name: str
+    order: int
+    source: str
+    description: str
+    runner: str
+    is_symmetric: bool = True
+
+    fractions: ClassVar[tuple[float, ...]] = (1.0,)
+    """A step is one step, as in a `Tableau` that is no composition."""

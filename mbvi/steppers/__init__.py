@@ -1,0 +1,10 @@
+"""Steppers of methods that are no Galerkin schemes: one file each, with a function from a `Run` to a trajectory."""
+
+from collections.abc import Callable
+
+from mbvi.steppers import linear
+from mbvi.steppers.run import Run
+from mbvi.trajectory import Trajectory
+
+RUNNERS: dict[str, Callable[[Run], Trajectory]] = {"linear": linear.run}
+"""By the names that `Method.runner` has."""

@@ -26,8 +26,10 @@ _HOMES = {
     "Trajectory": "mbvi.trajectory",
     "read": "mbvi.trajectory",
     "find_invariants": "mbvi.analysis.symmetry",
+    "linearize": "mbvi.analysis.linearization",
     "ModelError": "mbvi.errors",
     "StepError": "mbvi.errors",
+    "StabilityWarning": "mbvi.errors",
 }
 __all__ = [*_HOMES, "__version__"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.constraints import fill_constraints
+from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.model.elements import Model
 from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
@@ -145,13 +145,15 @@ class System:
         """A matrix (n, n) of the stored blocks of second derivatives."""
         arrays, full = self.arrays, np.zeros((self.dimension, self.dimension))
         for row, column, place, *_ in arrays.blocks:
-            of_row, of_column = (
-                arrays.members[node[layout.FIRST_MEMBER] : node[layout.FIRST_MEMBER] + node[layout.NODE_COORDINATES]]
-                for node in (arrays.nodes[row], arrays.nodes[column])
-            )
+            of_row, of_column = self._members(row), self._members(column)
             size = len(of_row), len(of_column)
             full[np.ix_(of_row, of_column)] = stored[place : place + size[0] * size[1]].reshape(size)
         return full
+
+    def _members(self, node: int) -> Array:
+        """Coordinates of a node of elimination."""
+        row = self.arrays.nodes[node]
+        return self.arrays.members[row[layout.FIRST_MEMBER] : row[layout.FIRST_MEMBER] + row[layout.NODE_COORDINATES]]
 
     def potential(self, q: ArrayLike, t: float = 0.0) -> float:
         """Potential energy V(q) of gravity, springs and constant forces [J]."""
@@ -227,6 +229,29 @@ class System:
     def constraint_jacobian(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Jacobian G = ∂g/∂q, (k, n)."""
         return self._constraints(q, t)[1]
+
+    def constraint_curvature(self, q: ArrayLike, multipliers: ArrayLike, t: float = 0.0) -> Array:
+        """Second derivatives ∂²(λᵀg)/∂q², (n, n), for multipliers λ (k,)."""
+        arrays, full = self.arrays, np.zeros((self.dimension, self.dimension))
+        if not self.constraint_count:
+            return full
+        stored, lam = np.zeros(arrays.matrix_size), np.array(multipliers, dtype=float)
+        add_curvature(stored, arrays, self.work, float(t), self._vector(q, "q"), lam, 1.0, 1, 0, 0)
+        for row, column, place in self._matrix_blocks():
+            of_row, of_column = self._members(row), self._members(column)
+            width = self.node_widths[column]
+            block = stored[place : place + len(of_row) * width].reshape(len(of_row), width)
+            full[np.ix_(of_row, of_column)] = block[:, : len(of_column)]
+        return full
+
+    def _matrix_blocks(self) -> Iterator[tuple[int, int, int]]:
+        """Row node, column node and place of every block of the saddle-point matrix."""
+        for node, row in enumerate(self.arrays.nodes):
+            yield node, node, row[layout.DIAGONAL]
+            for pair in self.arrays.pairs[row[layout.FIRST_PAIR] : row[layout.FIRST_PAIR] + row[layout.PAIRS]]:
+                later = pair[layout.LATER]
+                yield node, later, pair[layout.UPPER]
+                yield later, node, pair[layout.UPPER + 1]
 
     def _constraints(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
         g, G, g_t = self._constraint_entries(q, t)

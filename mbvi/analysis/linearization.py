@@ -1,0 +1,176 @@
+"""Small motions about an equilibrium: M ẍ + C ẋ + K x = 0 along the constraints, and the modes of M ẍ + K x = 0.
+
+At rest at q the forces f = −∂V/∂q + F and those of the constraints balance, f + Gᵀλ = 0. A motion q + x with G x = 0 feels, to
+first order,
+
+    M = ∂p/∂v,     C = −∂f/∂v,     K = −∂f/∂q − ∂²(λᵀg)/∂q²
+
+where the last term is what the curvature of the constraints adds: the stiffness of a taut string, or of a pendulum in Cartesian
+coordinates. With N a basis of the null space of G, modes x = N y and squares ω² solve NᵀK N y = ω² NᵀM N y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError
+from mbvi.model.elements import Model
+from mbvi.system.assemble import assemble
+from mbvi.system.initial import RANK, find_start
+from mbvi.system.system import System
+
+Array = np.ndarray
+AT_REST = 1e-8  # of the forces, against those that a displacement of 1 rad, 1 m or 1 would make
+SYMMETRIC = 1e-6  # some derivatives of a user's own functions are differences, exact to about 1e-8
+NEUTRAL = 1e-12  # of ω², against the largest
+TIMES = (1.2345, 7.89)  # at which forces must be what they are at t = 0 [s]
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """The linear equations of small motions x = q(t) − q about an equilibrium.
+
+    Attributes
+    ----------
+    name : str
+    coordinate_names : tuple of str
+    q : ndarray (n,)
+        The equilibrium.
+    mass_matrix, damping_matrix, stiffness_matrix : ndarray (n, n)
+        M, C and K; in K is what the multipliers and the curvature of the constraints add.
+    constraint_jacobian : ndarray (k, n)
+        G: small motions have G x = 0.
+    multipliers : ndarray (k,)
+        λ at the equilibrium, of least norm where constraints are redundant.
+    squares : ndarray (m,)
+        ω² of the m = n − rank G modes without damping, increasing [rad²/s²]; negative ones grow.
+    modes : ndarray (m, n)
+        Their shapes, with G x = 0 and xᵢᵀM xⱼ = δᵢⱼ; the largest entry is positive.
+    """
+
+    name: str
+    coordinate_names: tuple[str, ...]
+    q: Array
+    mass_matrix: Array
+    damping_matrix: Array
+    stiffness_matrix: Array
+    constraint_jacobian: Array
+    multipliers: Array
+    squares: Array
+    modes: Array
+
+    def __repr__(self) -> str:
+        """Frequencies, and growth rates if there are any."""
+        text = ", ".join(f"{each:.6g}" for each in self.frequencies)
+        grows = [f"{each:.6g}" for each in self.growth_rates if each > 0]
+        more = f"; unstable, growing at {', '.join(grows)} 1/s" if grows else ""
+        return f"<Linearization of {self.name!r}: frequencies {text} rad/s{more}>"
+
+    @cached_property
+    def frequencies(self) -> Array:
+        """ω (m,) [rad/s]; 0 for modes that drift, or grow."""
+        return np.sqrt(np.maximum(self.squares, 0.0))
+
+    @cached_property
+    def growth_rates(self) -> Array:
+        """Rates (m,) [1/s] at which unstable modes grow, as cosh; 0 for those that swing, or drift."""
+        return np.sqrt(np.maximum(-self.squares, 0.0))
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether no mode grows."""
+        return not self.growth_rates.any()
+
+
+def linearize(model: Model | System, at: ArrayLike | None = None) -> Linearization:
+    """The linear equations of a model or a system at an equilibrium, and their modes.
+
+    Parameters
+    ----------
+    model : Model or System
+    at : (n,), optional
+        Coordinates of the equilibrium; by default the initial ones. They are moved onto constraints as the start of a run.
+
+    Returns
+    -------
+    Linearization
+
+    Raises
+    ------
+    ModelError
+        If it is no equilibrium, forces or constraints depend on time, or forces derive from no potential.
+
+    Examples
+    --------
+    >>> import mbvi
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -0.5))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> linearize(model)
+    <Linearization of 'pendulum': frequencies 4.42945 rad/s>
+    >>> linearize(model, at=[np.pi])
+    <Linearization of 'pendulum': frequencies 0 rad/s; unstable, growing at 4.42945 1/s>
+
+    Source: Rojas-Quintero, Dubois & Cabrera-Díaz 2024, section 5, for the double pendulum.
+    """
+    system = model if isinstance(model, System) else assemble(model)
+    rest = np.zeros(system.dimension)
+    q = find_start(system).q if at is None else find_start(system, system._vector(at, "at"), rest).q
+    _check_time(system, q, rest)
+    f, G = system.gradient(q, rest)[1], system.constraint_jacobian(q)
+    lam = np.linalg.lstsq(G.T, -f, rcond=RANK)[0]
+    M, _, by_v, by_q = system.second_derivatives(q, rest)
+    K = -by_q - system.constraint_curvature(q, lam)
+    _check_equilibrium(system, f + G.T @ lam, np.abs(K).max() + np.abs(G.T * lam).max(initial=0.0))
+    if not np.abs(K - K.T).max() <= SYMMETRIC * np.abs(K).max():
+        row, column = np.unravel_index(np.argmax(np.abs(K - K.T)), K.shape)
+        raise ModelError(
+            f"{system.name}: expected forces that derive from a potential, found that of {system.coordinate_names[row]} on "
+            f"{system.coordinate_names[column]} other than the reverse; without modes, take System.second_derivatives"
+        )
+    K = 0.5 * (K + K.T)
+    squares, modes = _modes(M, K, G)
+    return Linearization(system.name, system.coordinate_names, q, M, -by_v, K, G, lam, squares, modes)
+
+
+def _modes(M: Array, K: Array, G: Array) -> tuple[Array, Array]:
+    """Squares (m,) and shapes (m, n) of the modes along the constraints."""
+    from scipy.linalg import eigh
+
+    _, singular, right = np.linalg.svd(G)
+    basis = right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :].T
+    squares, shapes = eigh(basis.T @ K @ basis, basis.T @ M @ basis)
+    squares[np.abs(squares) <= NEUTRAL * np.abs(squares).max(initial=0.0)] = 0.0
+    modes = (basis @ shapes).T
+    largest = np.argmax(np.abs(modes), axis=1)
+    return squares, modes * np.sign(modes[np.arange(len(modes)), largest])[:, None]
+
+
+def _check_equilibrium(system: System, left: Array, size: float) -> None:
+    """The forces left over must be small against those that displacements make."""
+    worst = int(np.argmax(np.abs(left)))
+    if not np.abs(left[worst]) <= AT_REST * size:
+        raise ModelError(
+            f"{system.name}: expected an equilibrium, found a force of {left[worst]:.6g} left on "
+            f"{system.coordinate_names[worst]}; give the coordinates of one: at=[…]"
+        )
+
+
+def _check_time(system: System, q: Array, rest: Array) -> None:
+    """Neither forces nor constraints may depend on time."""
+    if system.is_conservative:
+        return
+    f, g = system.gradient(q, rest)[1], system.constraint(q)
+    for t in TIMES:
+        changes = np.abs(system.gradient(q, rest, t)[1] - f), np.abs(system.constraint(q, t) - g)
+        for change, names in zip(changes, (system.coordinate_names, system.constraint_names), strict=True):
+            if change.any():
+                name = names[int(np.argmax(change))]
+                raise ModelError(
+                    f"{system.name}: expected forces and constraints that do not depend on time, found a change at {name}; "
+                    "replace functions of time by numbers"
+                )

@@ -174,10 +174,15 @@ def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> No
 def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], outputs: dict, result: Any = None) -> Any:
     """Compile expressions into a function (t, *inputs, *outputs) that writes its outputs ("+out": adds to out)."""
     import sympy
-    from sympy.printing.pycode import pycode
+    from sympy.printing.pycode import PythonCodePrinter
 
-    def code(expression: Any) -> str:
-        return pycode(expression, fully_qualified_modules=True)
+    class Printer(PythonCodePrinter):
+        """Python code with numbers to the last bit; SymPy prints 15 digits."""
+
+        def _print_Float(self, number: Any) -> str:
+            return repr(float(number))
+
+    code = Printer({"fully_qualified_modules": True}).doprint
 
     inputs = list(inputs)
     flat = [item for matrix in outputs.values() for item in matrix] + ([] if result is None else [result])

@@ -183,3 +183,10 @@ def test_constraints_that_contradict_each_other(rows, left):
         f"particle: expected constraints that can be satisfied, found |g| = {left}; if they do not contradict each other, "
         "start nearer, by initial_q"
     )
+
+
+def test_numbers_keep_all_their_digits():
+    number = 0.12349476185750342
+    system = mbvi.from_sympy([X], [[number]], X**2 / 3 * number)
+    assert system.mass_matrix([0.0])[0, 0] == number
+    assert system.gradient([1.0], [0.0])[1][0] == pytest.approx(-2 / 3 * number, rel=2e-16)

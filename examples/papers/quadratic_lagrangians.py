@@ -44,6 +44,21 @@ PRINTED = {
 }
 
 
+# Misprints of formulas and text: where, what is printed, what it should be. Those of Table 2 are in its rows.
+MISPRINTS = [
+    ("equations 4 and 16", "sums from j = 1", "sums from j = 0, over all N intervals"),
+    ("equation 27", "A (q½, η_j+1) = B η_j+1", "A (q½, η_j+1) = B η_j"),
+    (
+        "after equation 40",
+        "k/μ = ω_max²",
+        "k/μ ≥ ω_max²; here 5.24 ω0² against 3.41 ω0², so that 40 is sufficient, and ω_max h < 2√2 sharp",
+    ),
+    ("before equation 43", "p_j+1 + X q_j+1 = p_j − Y q_j", "p_j+1 + Y q_j+1 = p_j − Y q_j"),
+    ("before equation 50", "last entry μ(g − ω²μℓ)", "μ(g − ω²ℓ)"),
+    ("section 6", "oscillation period 1/ω0", "2π/ω0, as all numbers and figures have it"),
+]
+
+
 def double_pendulum() -> mbvi.System:
     """The nonlinear Lagrangian, equation 44, in the angles of both rods from the vertical."""
     q1, q2 = sympy.symbols("q1 q2")
@@ -201,7 +216,9 @@ def convergence(meshes: tuple[int, ...]) -> dict[str, dict]:
 
 
 def main(quick: bool = False) -> dict[str, dict]:
-    """All tables and figures as plain data: {"tables": {name: rows}, "figures": {name: {series: {axis: values}}}}.
+    """All tables, figures and misprints as plain data.
+
+    {"tables": {name: rows}, "figures": {name: {series: {axis: values}}}, "misprints": list of (where, printed, correct)}
 
     Parameters
     ----------
@@ -220,6 +237,7 @@ def main(quick: bool = False) -> dict[str, dict]:
             "figure 7": form_errors(10),
             "figure 8": convergence(meshes),
         },
+        "misprints": MISPRINTS,
     }
 
 

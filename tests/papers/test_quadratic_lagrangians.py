@@ -149,6 +149,15 @@ def test_figure_8(figures):
     assert np.all(errors["RK4"] < errors["Newmark"])
 
 
+def test_misprint_of_the_largest_frequency(example):
+    """The largest eigenvalue of K over the smallest of M is more than the largest of M⁻¹K."""
+    M, K = example.EXACT.mass_matrix, example.EXACT.stiffness_matrix
+    bound = np.linalg.eigvalsh(K)[-1] / np.linalg.eigvalsh(M)[0] / (2 * np.pi) ** 2
+    sharp = example.EXACT.frequencies[-1] ** 2 / (2 * np.pi) ** 2
+    (text,) = (correct for where, _, correct in example.MISPRINTS if where == "after equation 40")
+    assert f"{bound:.2f} ω0² against {sharp:.2f} ω0²" in text
+
+
 def test_quick_leaves_out_long_runs(example):
     data = example.main(quick=True)
     assert {row["periods"] for row in data["tables"]["table 2"]} == {1, 10}

@@ -1,0 +1,53 @@
+"""Dubois & Rojas-Quintero 2023: every printed number of the pendulum, by the script that users run."""
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+from .scripts import load
+
+script = load("nonlinear_pendulum")
+TABLE = script.table_1()
+
+
+@pytest.mark.parametrize("row", TABLE.rows, ids=lambda row: f"{row[0]}, {row[1]}")
+def test_table_1(row):
+    numbers = row[2:]
+    assert len(numbers) == 4
+    for number in numbers:
+        assert abs(number.value - float(number.printed)) < number.unit, number
+        assert number.agrees
+
+
+def test_table_1_is_whole():
+    assert len(TABLE.numbers) == 24  # 18 errors and 6 orders
+    assert all(
+        number.printed == digits for number, digits in zip(TABLE.numbers, sum(script.PRINTED.values(), ()), strict=True)
+    )
+
+
+def test_figure_1():
+    """The motion starts at rest at 90 degrees, returns there five times, and is at most as fast as energy allows."""
+    angle, momentum = (panel.lines[0] for panel in script.figure_1().panels)
+    assert angle.x[-1] == pytest.approx(5 * 4 * ellipk(0.5) / (2 * np.pi), rel=1e-15)
+    np.testing.assert_allclose(np.asarray(angle.y)[::200], np.pi / 2, rtol=1e-13)
+    assert np.max(momentum.y) == pytest.approx(2 * np.pi * np.sqrt(2), rel=1e-4)  # p² = 2 V(π/2)
+
+
+def test_figure_2():
+    """Simpson's rule stays on the exact motion with ten steps in each period; the midpoint scheme is visibly late."""
+    for panel in script.figure_2().panels:
+        exact, newmark, simpson = panel.lines
+        scale = np.max(np.abs(exact.y))
+        at_steps = np.asarray(exact.y)[::20]
+        assert np.abs(np.asarray(simpson.y) - at_steps).max() < 0.005 * scale
+        assert np.abs(np.asarray(newmark.y) - at_steps).max() > 0.3 * scale
+        assert len(newmark.y) == len(simpson.y) == 51
+
+
+def test_the_misprinted_derivative():
+    """∂L_S/∂q_m has g_ℓ − g_r, for that is (2m/3h)(−4q_ℓ + 8q_m − 4q_r) + …; with a plus it would not depend on q_m."""
+    h, (ql, qm, qr) = 0.1, (0.3, 0.5, 0.4)
+    gl, gr = (-3 * ql + 4 * qm - qr) / h, (ql - 4 * qm + 3 * qr) / h
+    assert h / 6 * 4 / h * (gl - gr) == pytest.approx(2 / (3 * h) * (-4 * ql + 8 * qm - 4 * qr))
+    assert h / 6 * 4 / h * (gl + gr) == pytest.approx(4 / 3 * (qr - ql) / h)

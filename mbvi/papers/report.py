@@ -250,6 +250,7 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 MARKERS = "os^Dvx+"
 REFERENCE = {"color": "#BBBBBB", "linewidth": 4.0, "zorder": 1}
 WIDTH, HEIGHT = 9.0, 2.7  # of a figure, and of a row of panels [inch]
+SAMPLE, LETTER = 0.8, 0.09  # widths in a legend: of a line's sample with its margins, and of a letter [inch]
 
 
 def draw(figure: Figure) -> Any:
@@ -277,9 +278,8 @@ def draw(figure: Figure) -> Any:
     handles = {
         label: handle for axes in drawing.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    drawing.legend(
-        handles.values(), handles.keys(), loc="outside upper center", ncols=min(len(handles), 4), frameon=False
-    )
+    columns = max(1, int(WIDTH / (SAMPLE + LETTER * max(map(len, handles)))))
+    drawing.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=columns, frameon=False)
     return drawing
 
 
@@ -317,7 +317,7 @@ def _draw_panel(axes: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> N
     if panel.scale == "log":
         axes.set_xscale("log")
     if panel.is_equal:
-        axes.set_aspect("equal", adjustable="datalim")
+        axes.set_aspect("equal", adjustable="box")
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     axes.grid(color="#E5E5E5", linewidth=0.6)
@@ -341,8 +341,8 @@ th { border-bottom: 2px solid #888 }
 .number { font-variant-numeric: tabular-nums }
 .number span { white-space: nowrap }
 .number small { display: block; font-size: 0.8rem; max-width: 26rem }
-.agrees { color: #3d5a50 } .differs { color: #a33c00; font-weight: 600 }
-figure { margin: 0 } svg { max-width: 100%; height: auto }
+.agrees { color: #3d5a50 } .differs { color: #a33c00 } .differs span { font-weight: 600 }
+figure { margin: 0 } svg { width: 100%; height: auto }
 </style>
 </head>
 <body>

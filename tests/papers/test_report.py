@@ -95,13 +95,18 @@ def test_figures_are_one_element_each_with_ids_of_their_own():
                 assert value[5:-1] in ids
 
 
-def test_labels_lie_within_the_drawing_and_apart():
+@pytest.mark.parametrize("words", [1, 4, 7])
+def test_labels_lie_within_the_drawing_and_apart(words):
     pytest.importorskip("matplotlib", reason="figures need the extra viz")
-    canvas = import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(drawing := draw(FIGURE))
+    labels = [name + " and much more" * (words - 1) for name in ("one", "two", "three")]
+    lines = [Line(label, [1, 2], [1e-3, 1e-5]) for label in labels]
+    figure = Figure("A figure", [*FIGURE.panels, Panel("time [s]", "y [m]", lines)], columns=2)
+    canvas = import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(drawing := draw(figure))
     canvas.draw()
     renderer = canvas.get_renderer()
     boxes = [axes.get_tightbbox(renderer) for axes in drawing.axes] + [drawing.legends[0].get_window_extent(renderer)]
-    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["one", "two"]
+    shown = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert shown == list(dict.fromkeys(["one", "two", *labels]))
     for box in boxes:
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= drawing.bbox.x1 and box.y1 <= drawing.bbox.y1
     for i, box in enumerate(boxes):

@@ -1,0 +1,225 @@
+"""Rojas-Quintero, Dubois & Jourdan 2025: what the text prints and says, by the script that users run."""
+
+import numpy as np
+import pytest
+from mpmath import mp
+
+from mbvi.papers.report import Figure, Number, Table
+
+from .scripts import load
+
+script = load("tops_and_double_pendulum")
+
+
+def numbers(row):
+    return [cell.value for cell in row if isinstance(cell, Number)]
+
+
+def rows_of(table, method):
+    return {row[1]: row for row in table.rows if row[0] == method}
+
+
+def orders(row):
+    return [float(order) for order in row[-1].split(", ")]
+
+
+# ------------------------------------------------------------------------------------ numbers and misprints
+
+
+def test_numbers_in_the_text():
+    """The momenta are 2π√3 and 4π; the nutation period is a misprint, or of another g."""
+    period, p_phi, p_psi = script.printed_numbers().numbers
+    assert p_phi.value == pytest.approx(2 * np.pi * np.sqrt(3), rel=1e-14)
+    assert p_psi.value == pytest.approx(4 * np.pi, rel=1e-14)
+    assert p_phi.agrees and p_psi.agrees and not period.agrees
+    assert period.value == pytest.approx(1.84724, abs=5e-6)
+    assert script.exact_top(script.gravity_of_the_printed_period()).period == pytest.approx(1.84671, rel=1e-12)
+    assert "9.80991" in period.reason
+
+
+def test_the_formula_of_the_nutation():
+    """cos θ is 1/2 at the start with 6I²m, and is no cosine of the start with 6Im."""
+    printed, correct = script.heights_at_the_start()
+    assert correct == pytest.approx(0.5, rel=1e-13)
+    assert abs(printed - 0.5) > 0.8
+
+
+@pytest.mark.parametrize(("name", "pair"), script.residuals_of_formulas().items())
+def test_misprinted_formulas(name, pair):
+    """As corrected they hold to 64 digits; as printed they miss by parts of the momenta, which are below 1."""
+    printed, correct = pair
+    assert printed > 1e-4
+    assert correct < 1e-64
+
+
+def test_the_length_of_the_rods():
+    """Only at g/ω₀² do the midpoint scheme and RK4 leave the motion while Simpson's rule follows it, as the paper reports."""
+    assert script.double_pendulum_deviation("simpson") < 0.005
+    assert script.double_pendulum_deviation("rk4") > 0.1
+    assert script.double_pendulum_deviation("midpoint") > 0.5
+    printed = script.G / script.OMEGA
+    assert script.double_pendulum_deviation("rk4", printed) < 0.005
+
+
+# ------------------------------------------------------------------------------------------ double pendulum
+
+
+def test_angles_are_those_of_the_model():
+    """The model's second angle is relative to the first rod; polynomial schemes do not care."""
+    model = script.mbvi.load(script.MODELS / "double_pendulum.yaml")
+    run = script.mbvi.simulate(model, "simpson", step=0.1, duration=10)
+    _, q, _, energy = script.double_pendulum_run("simpson", 0.1)
+    np.testing.assert_allclose(np.cumsum(run.q, axis=1), q, atol=1e-11)
+    np.testing.assert_allclose(run.energy(), energy, atol=1e-12)
+
+
+def test_figures_2_and_3():
+    for figure in script.figures_2_and_3():
+        for panel in figure.panels:
+            true, midpoint, simpson, rk4 = (np.asarray(line.y) for line in panel.lines)
+            scale = np.abs(true).max()
+            assert np.abs(simpson - true[::10]).max() < 0.02 * scale
+            assert np.abs(midpoint - true[::10]).max() > 0.5 * scale
+            assert np.abs(rk4 - true[::10]).max() > 0.05 * scale
+
+
+def test_figure_4():
+    """Orders 2 and 4; RK4 falls faster than its own order, since its energy drifts."""
+    (panel,) = script.figure_4().panels
+    last = {line.label: script.successive_orders(line.y)[-1] for line in panel.lines}
+    assert last["implicit midpoint"] == pytest.approx(2, abs=0.01)
+    assert last["Simpson"] == pytest.approx(4, abs=0.01)
+    assert last["RK4"] == pytest.approx(5, abs=0.05)
+
+
+def test_figure_5():
+    """RK4 loses energy all the time, the others do not: the last second is no worse than the first."""
+    (panel,) = script.figure_5().panels
+    for line in panel.lines:
+        first, last = np.max(line.y[:10]), np.max(line.y[-10:])
+        assert last > 5 * first if line.label == "RK4" else last < 2 * first
+
+
+def test_table_2():
+    table = script.table_2(quick=True)
+    for method, order in (("implicit midpoint", 2), ("Simpson", 4)):
+        short, long = rows_of(table, method).values()
+        assert orders(long)[-1] == pytest.approx(order, abs=0.05)
+        assert max(np.array(numbers(long)) / numbers(short)) < 1.2  # no growth with time
+    short, long = rows_of(table, "RK4").values()
+    assert min(np.array(numbers(long)) / numbers(short)) > 8
+
+
+def test_below_round_off():
+    (panel,) = script.figure_below_round_off().panels
+    lines = {line.label: np.asarray(line.y) for line in panel.lines}
+    for name, order in (("implicit midpoint", 2), ("Simpson", 4)):
+        exact, double = lines[f"{name}, 64 digits"], lines[f"{name}, double precision"]
+        np.testing.assert_allclose(np.log10(exact[3:-1] / exact[4:]), order, atol=0.01)
+        np.testing.assert_allclose(double[:2], exact[:2], rtol=1e-6)
+        assert exact[-1] < 1e-17 < double.min()
+
+
+# --------------------------------------------------------------------------------------------- top with loops
+
+
+def test_figure_7():
+    """The path is on the unit sphere's shadow, and nutation bounded by its start: 0 < θ ≤ π/3."""
+    figure = script.figure_7()
+    above, side = (panel.lines[0] for panel in figure.panels)
+    np.testing.assert_allclose(above.x**2 + above.y**2 + side.y**2, 1, rtol=1e-14)
+    assert np.min(side.y) == pytest.approx(0.5, rel=1e-12)
+    assert np.max(side.y) < 1
+
+
+def test_figure_8():
+    """Simpson's rule at 9.3e-4; no visible deviation."""
+    exact, *methods = script.figure_8().panels[0].lines
+    assert exact.y[0] == pytest.approx(np.pi / 3)
+    found = {line.label: np.abs(line.y - script.exact_top()(line.x)[0][:, 1]).max() for line in methods}
+    assert found["Simpson"] < 2e-3 < found["RK4"] < 2e-2 < found["implicit midpoint"]
+    assert script.nutation_errors("simpson", 37, 1).max() == pytest.approx(9.3e-4, rel=0.01)
+
+
+def test_figure_9():
+    """At the step of the figure: 1.2e-7 of Simpson's rule, closest to zero, and no trend of the variational schemes."""
+    for line in script.figure_9().panels[0].lines:
+        first, last = np.max(line.y[:37]), np.max(line.y[-37:])
+        if line.label == "Simpson":
+            assert last == pytest.approx(1.2e-7, rel=0.05)
+        if line.label != "RK4":
+            assert last == pytest.approx(first, rel=0.02)
+
+
+def test_figure_10():
+    for panel in script.figure_10().panels:
+        for line in panel.lines:
+            assert np.max(line.y) > 1e-6 if line.label == "RK4" else np.max(line.y) < 1e-14
+
+
+def test_figure_11():
+    for panel in script.figure_11().panels:
+        for line in panel.lines:
+            order = 2 if line.label == "implicit midpoint" else 4
+            values = np.asarray(line.y)
+            assert script.successive_orders(values[values > 1e-12])[-1] == pytest.approx(order, abs=0.05)
+
+
+def test_tables_4_and_5():
+    nutation, energy = script.tables_4_and_5(quick=True)
+    for table in (nutation, energy):
+        for method, order in (("implicit midpoint", 2), ("Simpson", 4)):
+            for row in rows_of(table, method).values():
+                assert orders(row)[-1] == pytest.approx(order, abs=0.1)
+        assert len(table.rows) == 6
+    short, long = (numbers(row) for row in rows_of(energy, "Simpson").values())
+    np.testing.assert_allclose(long, short, rtol=0.01)
+    short, long = (numbers(row) for row in rows_of(nutation, "Simpson").values())
+    assert max(np.array(long) / short) < 10  # the phase error grows linearly
+
+
+def test_a_hundred_periods_of_simpson():
+    """The order of the nutation error stays 4, and the energy error where it was."""
+    errors = [script.nutation_errors("simpson", 37 * 2**k, 100).max() for k in (1, 2, 3)]
+    np.testing.assert_allclose(script.successive_orders(errors), 4, atol=0.06)
+
+
+# -------------------------------------------------------------------------------------------- top with cusps
+
+
+def test_figure_12():
+    """Cusps: the axis stands still at θ = 30 degrees whenever it is back there."""
+    period = script.exact_cusped_top().period
+    states = script.reduced_top(period / 1000, 3000)
+    np.testing.assert_allclose(states[::1000, 1], np.pi / 6, rtol=1e-9)
+    np.testing.assert_allclose(states[::1000, 2], 0, atol=1e-7)
+    _, side = script.figure_12().panels
+    assert np.max(side.lines[0].y) == pytest.approx(np.cos(np.pi / 6), rel=1e-12)
+
+
+def test_figure_13():
+    """Simpson on the complete system is nearer to the reference than RK4 on the reduced one, at the same step."""
+    reference, *methods = script.figure_13().panels[0].lines
+    found = {line.label.split(",")[0]: np.abs(line.y - reference.y[::1000]).max() for line in methods}
+    assert found["Simpson"] < 0.6 * found["RK4"]
+    assert found["RK4"] < 0.1 * found["implicit midpoint"]
+    assert np.abs(reference.y - script.exact_cusped_top()(reference.x)[0]).max() < 1e-13
+
+
+def test_figure_14():
+    """Order 4 of the difference, as of both errors against the closed form."""
+    _, errors = script.cusped_differences()
+    np.testing.assert_allclose([script.successive_orders(each)[-3:] for each in errors], 4, atol=0.06)
+
+
+# ---------------------------------------------------------------------------------------------------- report
+
+
+def test_the_quick_report_has_all_of_the_paper():
+    report = script.run(quick=True)
+    titles = [part.title.split(":")[0] for part in report.parts]
+    for name in [*(f"Figure {i}" for i in (2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14)), "Table 2", "Table 4", "Table 5"]:
+        assert titles.count(name) == 1
+    assert all(isinstance(part, Figure | Table) for part in report.parts)
+    assert all(number.agrees or number.reason for number in report.numbers)
+    assert mp.dps == 15  # of the caller, as it was

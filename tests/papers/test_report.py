@@ -1,5 +1,6 @@
 """The page of a report, as a reader and a browser find it."""
 
+import subprocess
 import sys
 from importlib import import_module
 from xml.etree import ElementTree
@@ -8,6 +9,8 @@ import pytest
 
 import mbvi
 from mbvi.papers.report import Figure, Line, Number, Panel, Report, Table, draw, html, scientific, svg, write
+
+from .scripts import FOLDER
 
 TABLE = Table("A <table>", ("what", "value"), [("x & y", Number(1.234)), ("z", Number(0.6, "0.4", "a 'slip' < 1"))])
 FIGURE = Figure(
@@ -111,3 +114,15 @@ def test_labels_lie_within_the_drawing_and_apart(words):
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= drawing.bbox.x1 and box.y1 <= drawing.bbox.y1
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+@pytest.mark.parametrize("name", ["nonlinear_pendulum", "tops_and_double_pendulum"])
+def test_scripts_write_their_page(name, tmp_path):
+    pytest.importorskip("matplotlib", reason="figures need the extra viz")
+    command = [sys.executable, FOLDER / f"{name}.py", tmp_path / "page", "--quick"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"{tmp_path / 'page' / 'index.html'}\n"
+    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == page.count("<figure") >= 2
+    assert "<td class='number'>nan" not in page

@@ -184,6 +184,15 @@ def test_a_hundred_periods_of_simpson():
     np.testing.assert_allclose(script.successive_orders(errors), 4, atol=0.06)
 
 
+def test_the_phase_locks_at_a_whole_number_of_steps():
+    """The error swings within an island of the map of 37 steps; a tenth of a step beside, it grows with time."""
+    locked, free = script.locked_and_free()
+    assert script.nutation_errors("simpson", 37, 1000)[: 300 * 37].max() == pytest.approx(locked, rel=1e-3)
+    assert locked < 0.1
+    assert free == pytest.approx(1000 / 300 * script.nutation_errors("simpson", 37.1, 1000)[: 300 * 37].max(), rel=0.3)
+    assert free > 0.5
+
+
 # -------------------------------------------------------------------------------------------- top with cusps
 
 

@@ -12,9 +12,14 @@ Their sum gives the discrete momentum p_{k+1} = p_k + h Σ_i b_i f_i + Σ_j G_j�
 μ such that G v + ∂g/∂t = 0 at the step's end; the motion does not depend on μ, which would be a part of the next step's Λ_0.
 
 Two iterations solve them. The simplified one, Y ← Y − h (K⁻¹ ⊗ M⁻¹) R with M factored at the predicted middle, is cheap and
-linear; Newton's uses the whole Jacobian. Both continue until the error left is below round-off.  The start is the
-polynomial extrapolation in k of the increments themselves, of the order that would have served best on the last step, or free
-flight where none would have served.
+linear. With constraints it takes M and G at the step's start for all control points, so that one factor, of a single stage,
+serves all s of them and the momentum given out:
+
+    M δY_l/h + Gᵀ μ_l = −Σ_j K⁻¹_lj R_j,     G δY_l/h = −g(Q_l)/h,     δΛ_j = Σ_l K_jl μ_l.
+
+Newton's iteration uses the whole Jacobian. Both continue until the error left is below round-off. The start is the polynomial
+extrapolation in k of the increments themselves, of the order that would have served best on the last step, or free flight where
+none would have served.
 q and p are summed with compensation (Kahan), so that round-off grows as a random walk; whole turns of angles are counted
 apart, so that their rounding does not grow with their number.
 
@@ -75,9 +80,9 @@ FAR = 0.1  # distance of a solution from its start, relative to its size, from w
 BY_PLACE = (
     0.05  # part of what the rounding of positions in g would move momenta by that Newton's Jacobian, if old, leaves
 )
-HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction of a step: rows left out may contradict others
-MORE = 2  # iterations after those that end in rounding, with constraints, where more may be left than that
-LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to its last correction, which is rounding
+HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction: rows left out may contradict others
+LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
+MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
@@ -87,8 +92,8 @@ ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE, S
 RETRY, IS_FACTORED = 9, 10
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
 # largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see
-# is_converged), residual in units of rounding, largest |g| relative to the coordinates, last correction of the increments,
-# relative.
+# is_converged; with constraints what the increments contract by), residual in units of rounding, largest |g| relative to the
+# coordinates, last correction of the increments, relative.
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION = 4, 5, 6, 7, 8
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
@@ -351,7 +356,7 @@ def factor_start(system, work, space, t):
 
 @solver_kernel
 def solve_simplified_saddle(system, scheme, work, space, h):
-    """The same with constraints: M Y_l/h + Gᵀ μ_l = −Σ_j K⁻¹_lj R_j and G Y_l = −g_l, then Λ_j = Σ_l K_jl μ_l."""
+    """The correction of the simplified iteration with constraints, by the equations at the head of this file."""
     n, k, s = system.n, system.k, scheme.K.shape[0]
     R, delta, x = space.R, space.delta, work.solution
     for l in range(s):
@@ -512,7 +517,8 @@ def is_converged(system, space, size, size_before, theta, is_rounding):
         return False
     if roundings <= 2.0:
         return True
-    if theta * size <= BELOW_ROUNDING * EPS and space.measure[STIFFNESS] * size <= 100.0 * BELOW_ROUNDING * EPS:
+    stiffness = space.measure[STIFFNESS] if system.k == 0 else 1.0
+    if theta * size <= BELOW_ROUNDING * EPS and stiffness * size <= 100.0 * BELOW_ROUNDING * EPS:
         return True
     is_stalled = size_before > 0.0 and size > 0.5 * size_before
     if system.is_geometric == 1:
@@ -538,7 +544,11 @@ def iterations_left(system, space, size, theta):
 
 @inlined_kernel
 def iterate_simplified(system, scheme, work, space, t, h):
-    """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper."""
+    """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper.
+
+    With constraints, the rounding of their positions hides in the corrections what the iteration leaves, which has the same sign
+    at every step: `left` follows it from the contraction of the increments.
+    """
     count, measure = space.count, space.measure
     is_fresh = system.k > 0 or count[AGE] >= MAX_AGE or count[LAST] > 3
     if is_fresh and not factor_simplified(system, scheme, work, space, t, h):

@@ -239,7 +239,7 @@ class System:
         add_curvature(stored, arrays, self.work, float(t), self._vector(q, "q"), lam, 1.0, 1, 0, 0)
         for row, column, place in self._matrix_blocks():
             of_row, of_column = self._members(row), self._members(column)
-            width = self.node_widths[column]
+            width = arrays.nodes[column, layout.TIED] if column > row else self.node_widths[column]
             block = stored[place : place + len(of_row) * width].reshape(len(of_row), width)
             full[np.ix_(of_row, of_column)] = block[:, : len(of_column)]
         return full

@@ -579,7 +579,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
                     if updates == 1 and system.k == 0:
                         measure[STIFFNESS] = growth
             if updates == 1 and system.k > 0 and step < 0.5 * step_before:
-                measure[STIFFNESS] = max(step / step_before, 0.9 * measure[STIFFNESS])
+                measure[STIFFNESS] = max(step / step_before, 0.5 * measure[STIFFNESS])
         expected, left = left, measure[STIFFNESS] * min(left, step)
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
         if is_converged(system, space, size, size_before, theta, is_rounding):

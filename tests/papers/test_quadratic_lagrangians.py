@@ -165,7 +165,6 @@ def test_quick_leaves_out_long_runs(example):
 
 
 def test_figures_are_drawn(example, figures, tmp_path):
-    pytest.importorskip("matplotlib")
     paths = example.draw(figures, str(tmp_path))
     assert [Path(path).name for path in paths] == [f"figure_{i}.png" for i in range(2, 9)]
     assert all(Path(path).stat().st_size > 10_000 for path in paths)

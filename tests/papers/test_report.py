@@ -81,7 +81,6 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 
 
 def test_figures_are_one_element_each_with_ids_of_their_own():
-    pytest.importorskip("matplotlib", reason="figures need the extra viz")
     page = html(Report("R", "who", [FIGURE, FIGURE]))
     assert page.count("<svg") == page.count("</svg>") == 2
     assert "<?xml" not in page
@@ -100,7 +99,6 @@ def test_figures_are_one_element_each_with_ids_of_their_own():
 
 @pytest.mark.parametrize("words", [1, 4, 7])
 def test_labels_lie_within_the_drawing_and_apart(words):
-    pytest.importorskip("matplotlib", reason="figures need the extra viz")
     labels = [name + " and much more" * (words - 1) for name in ("one", "two", "three")]
     lines = [Line(label, [1, 2], [1e-3, 1e-5]) for label in labels]
     figure = Figure("A figure", [*FIGURE.panels, Panel("time [s]", "y [m]", lines)], columns=2)
@@ -118,7 +116,6 @@ def test_labels_lie_within_the_drawing_and_apart(words):
 
 @pytest.mark.parametrize("name", ["nonlinear_pendulum", "tops_and_double_pendulum"])
 def test_scripts_write_their_page(name, tmp_path):
-    pytest.importorskip("matplotlib", reason="figures need the extra viz")
     command = [sys.executable, FOLDER / f"{name}.py", tmp_path / "page", "--quick"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr

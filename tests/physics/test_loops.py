@@ -9,6 +9,7 @@ integrated by DOP853, or in closed form. Of the IFToMM library of computational 
 
 from functools import cache
 
+import mujoco
 import numpy as np
 import pytest
 import sympy
@@ -954,7 +955,6 @@ OPTIONS = """<option timestep="{step}" integrator="RK4" gravity="0 0 -9.81" iter
 
 def mujoco_places(xml, names, step, duration, place=None, rates=None):
     """Places of bodies at the end of a run of MuJoCo with RK4, its loops as stiff as the step allows."""
-    mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(f"<mujoco>{OPTIONS.format(step=step, stiff=2 * step)}{xml}</mujoco>")
     data = mujoco.MjData(model)
     data.qpos[:] = data.qpos if place is None else place

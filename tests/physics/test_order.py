@@ -41,9 +41,10 @@ def errors_between(name, scheme, fine, coarse):
 def test_reference_is_that_of_a_runge_kutta_method(name):
     q, v = systems.integrated_end(name)
     exact = systems.reference(name)
-    tolerance = 1e-9 if exact.system.is_driven else 1e-11  # derivatives of constraints by time are differences
-    np.testing.assert_allclose(exact.q[-1], q, atol=tolerance * np.abs(exact.q).max())
-    np.testing.assert_allclose(exact.v[-1], v, atol=tolerance * np.abs(exact.v).max())
+    # Accelerations alone let positions leave the constraints; derivatives of constraints by time are differences.
+    tolerance = 5e-9 if "driven" in name else 1e-10 if exact.system.constraint_count else 1e-11
+    np.testing.assert_allclose(exact.q[-1], q, rtol=0, atol=tolerance * np.abs(exact.q).max())
+    np.testing.assert_allclose(exact.v[-1], v, rtol=0, atol=tolerance * np.abs(exact.v).max())
 
 
 def test_reference_of_the_driven_pendulum():

@@ -20,7 +20,6 @@ For the second derivatives, ∂D_j/∂q_k = D_k × D_j for k nearer the root tha
 Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
 
-from mbvi.kernels.forces import between_anchors
 from mbvi.kernels.functions import function_of
 from mbvi.kernels.layout import (
     ACROSS,
@@ -39,7 +38,6 @@ from mbvi.kernels.layout import (
     FIRST_ENTRY,
     FUNCTION,
     KIND,
-    LAST_LINK,
     LINK_A,
     LINK_B,
     OFFSET,
@@ -53,7 +51,17 @@ from mbvi.kernels.layout import (
 from mbvi.kernels.packed import call
 from mbvi.kernels.rotation import cross, rotate
 from mbvi.kernels.saddle import block_place, side_width
-from mbvi.kernels.tree import WORLD_PLACE, WORLD_ROTATION, displacement_derivative, fill_screws, fill_world, from_last
+from mbvi.kernels.tree import (
+    WORLD_PLACE,
+    WORLD_ROTATION,
+    anchor_place,
+    columns_origin,
+    displacement_derivative,
+    fill_screws,
+    fill_world,
+    from_last,
+    slide,
+)
 
 # Columns of Work.wrench_of (25): moment about the origin of b's columns, force, moment about that of a's, x_a and x_b from the
 # origins of their columns, u, w, r, and 1/f. Of the first nine, Work.wrench_rate holds derivatives.
@@ -78,21 +86,21 @@ def world_direction(world, link, x, y, z):
 
 
 @kernel
-def columns_origin(system, world, link):
-    """The origin of the columns of a link's tree, from its anchor."""
+def place_from_anchor(world, link, x, y, z):
+    """A point of a link, from its anchor; a point of the world is its own anchor."""
     if link < 0:
         return 0.0, 0.0, 0.0
-    last = system.links[link, LAST_LINK]
-    return world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
+    x, y, z = world_direction(world, link, x, y, z)
+    return x + world[link, WORLD_PLACE], y + world[link, WORLD_PLACE + 1], z + world[link, WORLD_PLACE + 2]
 
 
 @kernel
-def place_from_anchor(world, link, x, y, z):
-    """A point of a link, from its anchor."""
-    x, y, z = world_direction(world, link, x, y, z)
+def anchor_of_point(system, world, i, link, point, q):
+    """The anchor of a point of constraint i, with its components from column `point` on."""
     if link < 0:
-        return x, y, z
-    return x + world[link, WORLD_PLACE], y + world[link, WORLD_PLACE + 1], z + world[link, WORLD_PLACE + 2]
+        data = system.constraint_data
+        return data[i, point], data[i, point + 1], data[i, point + 2]
+    return anchor_place(system.links, system.geometry, world, link, q)
 
 
 @kernel
@@ -101,12 +109,16 @@ def fill_points(system, work, i, a, b, q):
     row, data, world = work.wrench_of, system.constraint_data, work.world
     ax, ay, az = place_from_anchor(world, a, data[i, POINT_A], data[i, POINT_A + 1], data[i, POINT_A + 2])
     bx, by, bz = place_from_anchor(world, b, data[i, POINT_B], data[i, POINT_B + 1], data[i, POINT_B + 2])
-    x, y, z = between_anchors(system, world, a, b, q)
-    lx, ly, lz = between_anchors(system, world, a, b, work.low)
-    row[GAP], row[GAP + 1], row[GAP + 2] = bx - ax + (x + lx), by - ay + (y + ly), bz - az + (z + lz)
-    x, y, z = columns_origin(system, world, a)
+    px, py, pz = anchor_of_point(system, world, i, a, POINT_A, q)
+    x, y, z = anchor_of_point(system, world, i, b, POINT_B, q)
+    kx, ky, kz = slide(system.links, system.geometry, world, a, work.low)
+    lx, ly, lz = slide(system.links, system.geometry, world, b, work.low)
+    row[GAP] = bx - ax + ((x - px) + (lx - kx))
+    row[GAP + 1] = by - ay + ((y - py) + (ly - ky))
+    row[GAP + 2] = bz - az + ((z - pz) + (lz - kz))
+    x, y, z = columns_origin(system.links, world, a)
     row[AT_A], row[AT_A + 1], row[AT_A + 2] = ax - x, ay - y, az - z
-    x, y, z = columns_origin(system, world, b)
+    x, y, z = columns_origin(system.links, world, b)
     row[AT_B], row[AT_B + 1], row[AT_B + 2] = bx - x, by - y, bz - z
 
 

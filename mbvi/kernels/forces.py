@@ -25,7 +25,6 @@ from mbvi.kernels.layout import (
     JOINT_DAMPER,
     JOINT_SPRING,
     KIND,
-    LAST_LINK,
     NODE_COORDINATES,
     PARENT,
     PITCH,
@@ -47,6 +46,7 @@ from mbvi.kernels.tree import (
     WORLD_PLACE,
     WORLD_ROTATION,
     anchor_place,
+    columns_origin,
     displacement_derivative,
     from_last,
     link_width,
@@ -91,7 +91,7 @@ def element_points(system, world, i, q):
 
 @kernel
 def between_anchors(system, world, a, b, q):
-    """From the displacement of the anchor of link a to that of link b."""
+    """From the anchor of link a to that of link b."""
     ax, ay, az = anchor_place(system.links, system.geometry, world, a, q)
     bx, by, bz = anchor_place(system.links, system.geometry, world, b, q)
     return bx - ax, by - ay, bz - az
@@ -222,14 +222,8 @@ def is_constant(system, i):
 @kernel
 def from_columns_origin(links, world, link, point):
     """A point of a link, given from its anchor, from the origin of the tree's columns."""
-    if link < 0:
-        return 0.0, 0.0, 0.0
-    last = links[link, LAST_LINK]
-    return (
-        point[0] - world[last, WORLD_PLACE],
-        point[1] - world[last, WORLD_PLACE + 1],
-        point[2] - world[last, WORLD_PLACE + 2],
-    )
+    x, y, z = columns_origin(links, world, link)
+    return point[0] - x, point[1] - y, point[2] - z
 
 
 @kernel

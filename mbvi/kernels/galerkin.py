@@ -582,7 +582,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 measure[STIFFNESS] = max(step / step_before, 0.5 * measure[STIFFNESS])
         expected, left = left, measure[STIFFNESS] * min(left, step)
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
-        if is_converged(system, space, size, size_before, theta, is_rounding):
+        if is_converged(system, space, size, size_before, theta, is_rounding or (system.k > 0 and is_solved)):
             more += 1
             if is_solved or system.k == 0 or more > MORE:
                 if is_fresh:

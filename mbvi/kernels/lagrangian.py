@@ -7,7 +7,7 @@ import numpy as np
 
 from mbvi.kernels.articulated import ARTICULATED_WIDTH, factor_articulated, solve_articulated
 from mbvi.kernels.constraints import (
-    columns_origin,
+    anchor_of_point,
     fill_constraint_geometry,
     fill_constraints,
     fill_curvature_rate,
@@ -32,6 +32,7 @@ from mbvi.kernels.layout import (
     LINK_B,
     NODE_COORDINATES,
     NODE_START,
+    POINT_B,
     System,
     kernel,
 )
@@ -44,6 +45,7 @@ from mbvi.kernels.tree import (
     WORLD_WIDTH,
     accumulate,
     anchor_place,
+    columns_origin,
     fill_gradient_tree,
     fill_hessian_tree,
     fill_inertia,
@@ -364,8 +366,9 @@ def fill_wrenches(out, system, work, t, q):
         if system.constraints[i, CONSTRAINT_KIND] in (ALONG, ACROSS, DISTANCE):
             fill_row_wrench(system, work, i, t, q)
             row = work.wrench_of
-            x, y, z = columns_origin(system, work.world, system.constraints[i, LINK_B])
-            ax, ay, az = anchor_place(system.links, system.geometry, work.world, system.constraints[i, LINK_B], q)
+            b = system.constraints[i, LINK_B]
+            x, y, z = columns_origin(system.links, work.world, b)
+            ax, ay, az = anchor_of_point(system, work.world, i, b, POINT_B, q)
             Nx, Ny, Nz = cross(x + ax, y + ay, z + az, row[3], row[4], row[5])
             out[i, 0], out[i, 1], out[i, 2] = row[0] + Nx, row[1] + Ny, row[2] + Nz
             out[i, 3], out[i, 4], out[i, 5] = row[3], row[4], row[5]

@@ -20,7 +20,7 @@ from mbvi.kernels.packed import Packed
 # Elementary joints: column KIND of System.links.
 REVOLUTE, PRISMATIC, SCREW, QUATERNION = 0, 1, 2, 3
 # Columns of System.links (L, 6): parent link or -1, kind, first coordinate, 1 where the fixed rotation is the identity, anchor
-# (the last of the sliders that its path from the world begins with, or -1), last link of its tree.
+# (the last of the sliders that its path from the world begins with, or else the first link), last link of its tree.
 PARENT, KIND, DOF, ALIGNED, ANCHOR, LAST_LINK = 0, 1, 2, 3, 4, 5
 # Columns of System.geometry (L, 24), all in the link's own frame unless said otherwise.
 ROTATION = 0  # 9: rows of the fixed rotation, joint frame to parent frame

@@ -17,8 +17,9 @@ link's frame U_α = [(ω − 2 vec(ā ȧ)) × D_α + 2 vec(ē_α ȧ); u × D_α]
 Twists are [angular; linear]. The O(n) sweep works in link frames, each at its own joint; the second derivatives in world
 axes about the origin of the last link of the same tree.
 
-A link's *anchor* is the last of the sliders that its path from the world begins with. Places stand relative to the anchor: what
-all that hangs on it shares, as the place of a free body, is added where it matters, so that no rounding of it spoils the rest.
+A link's *anchor* is the first joint of its tree, carried along by the sliders that the link's path from the world begins with.
+Places stand relative to the anchor: what all that hangs on it shares, as the place of a free body, is added where it matters, so
+that no rounding of it spoils the rest.
 """
 
 import math
@@ -235,10 +236,11 @@ def fill_world(world, links, geometry, q, v):
         parent = links[i, PARENT]
         kind = links[i, KIND]
         dof = links[i, DOF]
-        x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
-        wx = wy = wz = ux = uy = uz = 0.0
+        x = y = z = wx = wy = wz = ux = uy = uz = 0.0
         if parent >= 0:
-            x, y, z = rotate(world, parent, WORLD_ROTATION, x, y, z)
+            x, y, z = rotate(
+                world, parent, WORLD_ROTATION, geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+            )
             wx, wy, wz = world[parent, WORLD_OMEGA], world[parent, WORLD_OMEGA + 1], world[parent, WORLD_OMEGA + 2]
             ux, uy, uz = cross(wx, wy, wz, x, y, z)
             x += world[parent, WORLD_PLACE]
@@ -269,7 +271,7 @@ def fill_world(world, links, geometry, q, v):
             ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
             if kind != REVOLUTE:
                 d, rate = geometry[i, PITCH] * q[dof], geometry[i, PITCH] * v[dof]
-                if links[i, ANCHOR] != i:
+                if kind != PRISMATIC or links[i, ANCHOR] != i:
                     x, y, z = x + d * ax, y + d * ay, z + d * az
                 sx, sy, sz = cross(wx, wy, wz, ax, ay, az)
                 ux, uy, uz = ux + d * sx + rate * ax, uy + d * sy + rate * ay, uz + d * sz + rate * az
@@ -285,11 +287,11 @@ def fill_world(world, links, geometry, q, v):
 
 
 @kernel
-def anchor_place(links, geometry, world, link, q):
-    """Displacement of a link's anchor, in world axes [m]; 0 for link −1, the world."""
+def slide(links, geometry, world, link, q):
+    """How far sliders carry a link's anchor, in world axes [m]; 0 for link −1, the world."""
     x = y = z = 0.0
     i = links[link, ANCHOR] if link >= 0 else -1
-    while i >= 0:
+    while i >= 0 and links[i, KIND] == PRISMATIC:
         d = geometry[i, PITCH] * q[links[i, DOF]]
         x, y, z = x + d * world[i, 2], y + d * world[i, 5], z + d * world[i, 8]
         i = links[i, PARENT]
@@ -297,14 +299,31 @@ def anchor_place(links, geometry, world, link, q):
 
 
 @kernel
+def anchor_place(links, geometry, world, link, q):
+    """Place of a link's anchor, in world axes [m]; 0 for link −1, the world."""
+    x, y, z = slide(links, geometry, world, link, q)
+    i = links[link, ANCHOR] if link >= 0 else -1
+    while i >= 0 and links[i, PARENT] >= 0:
+        i = links[i, PARENT]
+    if i >= 0:
+        x, y, z = x + geometry[i, PLACE], y + geometry[i, PLACE + 1], z + geometry[i, PLACE + 2]
+    return x, y, z
+
+
+@kernel
+def columns_origin(links, world, link):
+    """The origin of the columns of a link's tree, that of its last link, from the link's anchor; 0 for link −1, the world."""
+    if link < 0:
+        return 0.0, 0.0, 0.0
+    last = links[link, LAST_LINK]
+    return world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
+
+
+@kernel
 def from_last(links, world, i):
     """Place of a link's origin from that of the last link of its tree."""
-    last = links[i, LAST_LINK]
-    return (
-        world[i, WORLD_PLACE] - world[last, WORLD_PLACE],
-        world[i, WORLD_PLACE + 1] - world[last, WORLD_PLACE + 1],
-        world[i, WORLD_PLACE + 2] - world[last, WORLD_PLACE + 2],
-    )
+    x, y, z = columns_origin(links, world, i)
+    return world[i, WORLD_PLACE] - x, world[i, WORLD_PLACE + 1] - y, world[i, WORLD_PLACE + 2] - z
 
 
 @kernel

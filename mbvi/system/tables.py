@@ -134,21 +134,26 @@ class Tables:
         return range(first, first + (4 if self.links[link][layout.KIND] == layout.QUATERNION else 1))
 
     def anchors_and_lasts(self) -> list[tuple[int, int]]:
-        """For every link the last of the sliders that its path from the world begins with, or −1, and its tree's last link."""
+        """For every link the last of the sliders that its path from the world begins with, or else the first link, and the
+        last link of its tree.
+        """
         anchors: list[int] = []
         roots: list[int] = []
         for i, (parent, kind, *_) in enumerate(self.links):
-            above = anchors[parent] if parent >= 0 else -1
-            anchors.append(i if kind == layout.PRISMATIC and above == parent else above)
+            goes_on = kind == layout.PRISMATIC and parent >= 0 and parent == anchors[parent] and self._slides(parent)
+            anchors.append(i if parent < 0 or goes_on else anchors[parent])
             roots.append(roots[parent] if parent >= 0 else i)
         lasts = {root: i for i, root in enumerate(roots)}
         return [(anchor, lasts[root]) for anchor, root in zip(anchors, roots, strict=True)]
+
+    def _slides(self, link: int) -> bool:
+        return self.links[link][layout.KIND] == layout.PRISMATIC
 
     def anchored(self) -> Array:
         """1 for every coordinate of a slider that is part of an anchor, 0 for others."""
         found = np.zeros(len(self.names), np.int64)
         for i, (link, (anchor, _)) in enumerate(zip(self.links, self.anchors_and_lasts(), strict=True)):
-            found[link[layout.DOF]] = anchor == i
+            found[link[layout.DOF]] = anchor == i and self._slides(i)
         return found
 
     def periodic(self) -> Array:

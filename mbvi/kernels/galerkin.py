@@ -555,7 +555,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return SINGULAR if system.k == 0 else NOT_CONVERGED
     left = math.inf
     theta = measure[THETA_SIMPLIFIED]
-    size_before = residual_before = step_before = 0.0
+    size_before = residual_before = step_before = first_step = 0.0
     updates = slow = more = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
@@ -578,8 +578,9 @@ def iterate_simplified(system, scheme, work, space, t, h):
                     measure[THETA_SIMPLIFIED] = theta
                     if updates == 1 and system.k == 0:
                         measure[STIFFNESS] = growth
-            if updates == 1 and system.k > 0 and step < 0.5 * step_before:
-                measure[STIFFNESS] = max(step / step_before, 0.5 * measure[STIFFNESS])
+            if system.k > 0 and step < 0.5 * step_before:
+                kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
+                measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
         expected, left = left, measure[STIFFNESS] * min(left, step)
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
         if is_converged(system, space, size, size_before, theta, is_rounding or (system.k > 0 and is_solved)):
@@ -588,6 +589,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 if is_fresh:
                     count[AGE] = 0
                 return OK
+        if updates == 0:
+            first_step = step
         updates += 1
         size_before, residual_before, step_before = size, residual, step
         is_slow = iteration > 0 and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]

@@ -183,10 +183,16 @@ def fill_constraints(g, G, g_t, system, work, t, q):
     g, g_t    (k,)      out
     G         (E,)      out, the entries of the Jacobian, see System.entries
     """
+    fill_constraint_geometry(system, work, q)
+    fill_rows(g, G, g_t, system, work, t, q)
+
+
+@kernel
+def fill_rows(g, G, g_t, system, work, t, q):
+    """What `fill_constraints` does, where poses and columns at q are in work."""
     if system.constraint != 0:
         call(system.constraint, t, (q, g, G, g_t))
         return
-    fill_constraint_geometry(system, work, q)
     row, D = work.wrench_of, work.D
     for i in range(system.k):
         kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]

@@ -93,9 +93,9 @@ RETRY, IS_FACTORED = 9, 10
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
 # largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see
 # is_converged; with constraints what the increments contract by), residual in units of rounding, largest |g| relative to the
-# coordinates, last correction of the increments, relative.
+# coordinates, last correction of the increments, relative, size of the coordinates (see place_size).
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
-MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION = 4, 5, 6, 7, 8
+MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
 # beyond which Newton's Jacobian is formed anew.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT = 0, 1
@@ -150,7 +150,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         table=np.zeros((r, MAX_ORDER + 2, N)),
         orders=np.full((r, 2), -1),
         count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, 0, FIRST_RETRY, 0]),
-        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0]),
+        measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         limits=np.array([2.0 + ratio if k > 0 else 4.0 * (3.0 + ratio), 1.0 + ratio]),
     )
 
@@ -251,7 +251,7 @@ def residual_size(system, space, momentum, h):
     for a in range(increments, R.shape[0]):
         constraint = max(constraint, abs(R[a]))
         check += 0.0 * R[a]
-    place = place_size(system, space)
+    place = space.measure[PLACE_SIZE]
     by_place = 1.0 + BY_PLACE * place / max(move, 1e-290) if system.is_geometric == 1 else 1.0
     roundings = largest / (EPS * by_place * max(momentum, 1e-290))
     if system.k > 0:
@@ -497,7 +497,7 @@ def correct(system, scheme, space):
     for a in range(increments, z.shape[0]):
         impulse = max(impulse, abs(delta[a]))
         z[a] += delta[a]
-    place = place_size(system, space)
+    place = space.measure[PLACE_SIZE]
     space.measure[CORRECTION] = step / max(move, 1e-290)
     size = max(space.measure[CORRECTION], impulse / max(space.measure[MOMENTUM_SIZE], 1e-290))
     return size, step <= 16.0 * EPS * max(place, move)
@@ -583,7 +583,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
         expected, left = left, measure[STIFFNESS] * min(left, step)
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
-        if is_converged(system, space, size, size_before, theta, is_rounding or (system.k > 0 and is_solved)):
+        if is_converged(system, space, size, size_before, theta, is_rounding):
             more += 1
             if is_solved or system.k == 0 or more > MORE:
                 if is_fresh:
@@ -824,6 +824,7 @@ def advance(system, scheme, work, space, t, h, r):
         copy(work.low, space.q_low)
         fill_constraints(space.g, space.G[0], space.g_t, system, work, t, space.q)
     space.count[STEPS] += 1
+    space.measure[PLACE_SIZE] = place_size(system, space)
     for attempt in range(2):
         is_flight = attempt == 1 or space.orders[r, 1] < 0
         if is_flight:

@@ -12,6 +12,7 @@ from mbvi.kernels.constraints import (
     fill_constraints,
     fill_curvature_rate,
     fill_row_wrench,
+    fill_rows,
 )
 from mbvi.kernels.forces import add_body_forces, add_force_hessian, add_joint_forces, force_potential, second_place
 from mbvi.kernels.functions import STACK_SIZE
@@ -253,7 +254,7 @@ def factor_mass_saddle(system, work, t, q):
     fill_mass_matrix(work.M, system, work, t, q)
     add_second(A, system, 1, 0, 0, 1.0, 0.0, 0.0, 0.0, work.M, work.M, work.M, work.M)
     if system.k > 0:
-        fill_constraints(work.g, work.G, work.g_t, system, work, t, q)
+        fill_rows(work.g, work.G, work.g_t, system, work, t, q)
         add_jacobian(A, work.G, work.G, system, 1, 0, 0)
     return factor_saddle(A, work.pivots, work.ranks, system, 1)
 

@@ -175,7 +175,8 @@ def _run_rows(trajectory: Trajectory, start: Start) -> Iterator[tuple[str, str]]
     yield "system", _dimensions(trajectory.system)
     yield from (("start", text) for text in _moved(start))
     yield "scheme", f"{scheme.name}, order {scheme.order}"
-    yield "step", f"{trajectory.step:.6g} s, {count(statistics.steps, 'step')} to t = {_end(trajectory):.6g} s"
+    mean = "" if trajectory.step_sizes is None else "mean "
+    yield "step", f"{mean}{trajectory.step:.6g} s, {count(statistics.steps, 'step')} to t = {_end(trajectory):.6g} s"
     if statistics.steps and statistics.seconds > 0:
         per_step = statistics.seconds / statistics.steps
         yield "speed", f"{rounded(1 / per_step)} steps per second, {rounded(1e6 * per_step)} µs per step"

@@ -16,7 +16,7 @@ from mbvi.kernels.lagrangian import make_work
 from mbvi.model.elements import MAX_STEPS, Model
 from mbvi.model.expressions import evaluate
 from mbvi.model.units import check_unit
-from mbvi.schemes.catalog import find_scheme
+from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import RUNNERS
@@ -42,7 +42,7 @@ REASONS = {
 def simulate(
     model: Model | System,
     scheme: str | Tableau | Method | None = None,
-    step: float | None = None,
+    step: ArrayLike | None = None,
     duration: float | None = None,
     *,
     formulation: str | None = None,
@@ -61,8 +61,9 @@ def simulate(
     model : Model or System
     scheme : str, optional
         Name of a scheme (see `mbvi.SCHEMES`); by default the model's, or simpson.
-    step : float, optional
-        Step size h [s]; by default the model's.
+    step : float or (N,), optional
+        Step size h [s]; by default the model's. For schemes that allow it, the sizes of all N steps, a multiple of `every`, which
+        are then the duration too.
     duration : float, optional
         Length of the simulated time [s]; by default the model's. The number of steps is the smallest multiple of `every` that
         reaches it.
@@ -112,9 +113,16 @@ def simulate(
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
     method = find_scheme(_default(scheme, system, "scheme", "simpson"))
-    h = _positive(_default(step, system, "step", None), "step", system)
-    length = _positive(_default(duration, system, "duration", None), "duration", system)
-    steps, every = _count_steps(length / h, every, system.dimension)
+    step_sizes = _given_sizes(step, method, duration)
+    if step_sizes is None:
+        h = _positive(_default(step, system, "step", None), "step", system)
+        length = _positive(_default(duration, system, "duration", None), "duration", system)
+        steps, every = _count_steps(length / h, every, system.dimension)
+    else:
+        h = float(step_sizes.mean())
+        steps, every = _count_steps(len(step_sizes), every, system.dimension)
+        if steps != len(step_sizes):
+            raise ModelError(f"step: expected a multiple of every = {every} step sizes, found {len(step_sizes)}")
     start_time = _number(start_time, "start_time", system)
     check_functions(system, h, steps, start_time)
     start = find_start(system, initial_q, initial_v, start_time, project)
@@ -123,7 +131,7 @@ def simulate(
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
     if isinstance(method, Method):
         return RUNNERS[method.runner](
-            Run(system, method, h, steps, every, start_time, q=q, v=start.v, p=p, progress=progress)
+            Run(system, method, h, step_sizes, steps, every, start_time, q=q, v=start.v, p=p, progress=progress)
         )
     return _run(system, method, h, steps, every, start_time, q, p, progress)
 
@@ -219,6 +227,29 @@ def _positive(value: Any, what: str, system: System) -> float:
     if number <= 0:
         raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example 0.01 [s]")
     return number
+
+
+def _given_sizes(step: Any, method: Tableau | Method, duration: Any) -> np.ndarray | None:
+    """The sizes of all steps, checked; None where the step is one number."""
+    if step is None or isinstance(step, str) or np.ndim(step) == 0:
+        return None
+    if not (isinstance(method, Method) and method.is_variable):
+        allowed = ", ".join(name for name, each in SCHEMES.items() if isinstance(each, Method) and each.is_variable)
+        raise ModelError(
+            f"step: expected one number of seconds with scheme {method.name}, found {len(np.atleast_1d(step))}; steps that "
+            f"change are for {allowed}"
+        )
+    try:
+        sizes = np.array(step, dtype=float)
+    except (TypeError, ValueError):
+        sizes = np.zeros(1)
+    if sizes.ndim != 1 or not sizes.size or not (np.isfinite(sizes).all() and (sizes > 0).all()):
+        raise ModelError(f"step: expected numbers of seconds greater than 0, one for each step, found {step!r}")
+    if duration is not None:
+        raise ModelError(
+            f"duration: expected none where the sizes of all steps are given, found {duration!r}; leave it out"
+        )
+    return sizes
 
 
 def _count_steps(ratio: float, every: Any, n: int) -> tuple[int, int]:

@@ -144,12 +144,14 @@ class Trajectory:
     p: Array
     statistics: Statistics
     stored: Stored | None = None
+    step_sizes: Array | None = None
 
     def __repr__(self) -> str:
         """What was run."""
+        mean = "" if self.step_sizes is None else "mean "
         return (
             f"<Trajectory of {self.system.name!r}: {len(self.t)} states from t = {self.t[0]:g} s to {self.t[-1]:g} s, "
-            f"{self.scheme.name}, step {self.step:g} s>"
+            f"{self.scheme.name}, {mean}step {self.step:g} s>"
         )
 
     def __len__(self) -> int:
@@ -395,6 +397,8 @@ def _fill(file: h5py.File, trajectory: Trajectory) -> None:
     file.attrs["statistics"] = json.dumps(asdict(trajectory.statistics))
     _write_model(file, system)
     _scale(file, "t", trajectory.t, "s", "time")
+    if trajectory.step_sizes is not None:
+        _scale(file, "step_sizes", trajectory.step_sizes, "s", "sizes of all steps")
     _scale(file, "coordinate", system.coordinate_names, "", "names of the coordinates")
     _write(file, "coordinate_unit", system.coordinate_units, "", "units of the coordinates", "coordinate")
     _write(file, "q", trajectory.q, "see coordinate_unit", "coordinates", "t", "coordinate")
@@ -496,6 +500,7 @@ def _trajectory(file: h5py.File, system: System | None, source: str) -> Trajecto
             constraint_residual=file["constraint_residual"][()],
             momenta=dict(zip(map(str, names), momenta, strict=True)),
         ),
+        step_sizes=file["step_sizes"][()] if "step_sizes" in file else None,
     )
 
 

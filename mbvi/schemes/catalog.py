@@ -15,6 +15,9 @@ SHAKE = "Ryckaert, Ciccotti & Berendsen, J. Comput. Phys. 23 (1977)"
 RATTLE = "Andersen, J. Comput. Phys. 52 (1983); Leimkuhler & Skeel, J. Comput. Phys. 112 (1994)"
 NEWMARK = "Newmark, J. Eng. Mech. Div. 85 (1959); Kane, Marsden, Ortiz & West, Int. J. Numer. Methods Eng. 49 (2000)"
 QUADRATIC = "Rojas-Quintero, Dubois & Cabrera-Díaz, Axioms 13 (2024)"
+KUTTA = "Kutta, Z. Math. Phys. 46 (1901)"
+RUNGE = "Runge, Math. Ann. 46 (1895)"
+HEUN = "Heun, Z. Math. Phys. 45 (1900)"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 
 
@@ -135,8 +138,16 @@ def _methods() -> dict[str, Method]:
             "simpson_linear's motion, the internal point eliminated beforehand",
             "linear",
         ),
+        _runge_kutta("rk4", 4, KUTTA, "the classical method of four stages"),
+        _runge_kutta("explicit_midpoint", 2, RUNGE, "half an Euler step, then a step with the rates found there"),
+        _runge_kutta("heun", 2, HEUN, "mean of the rates at the start and after an Euler step"),
     ]
     return {entry.name: entry for entry in entries}
+
+
+def _runge_kutta(name: str, order: int, source: str, text: str) -> Method:
+    text = f"{text}; explicit, on coordinates and velocities, conserves nothing"
+    return Method(name, order, source, text, "runge_kutta", is_symmetric=False, is_variable=True)
 
 
 TABLEAUX = _tableaux()

@@ -23,6 +23,8 @@ class Method:
         Name of the stepper in `mbvi.steppers.RUNNERS`.
     is_symmetric : bool
         Whether a step back undoes a step.
+    is_variable : bool
+        Whether the step may change from one step to the next.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Method:
     description: str
     runner: str
     is_symmetric: bool = True
+    is_variable: bool = False
 
     fractions: ClassVar[tuple[float, ...]] = (1.0,)
     """A step is one step, as in a `Tableau` that is no composition."""

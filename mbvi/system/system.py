@@ -274,8 +274,8 @@ class System:
     def accelerations_and_multipliers(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Accelerations (states, n) and multipliers (states, k) of many states, by the Euler–Lagrange equations.
 
-        M a − Gᵀ λ = f − (∂p/∂q) v,  G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t². Derivatives of constraints with respect to
-        time are differences, exact to about 1e-10.
+        M a − Gᵀ λ = f − (∂p/∂q) v − ∂p/∂t,  G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t². Derivatives with respect to time are
+        differences, exact to about 1e-10.
 
         Raises
         ------
@@ -291,10 +291,64 @@ class System:
             if not kernels.solve_acceleration(self.arrays, self.work, t[i], q[i], v[i], rate):
                 raise ModelError(f"the equations of motion of {self.name!r} are singular at t = {t[i]:g}, q = {q[i]}")
             a[i], lam[i] = self.work.solution[:n], -self.work.solution[n:]
+            moving = self._momentum_rate(t[i], q[i], v[i])
+            if moving.any():
+                self.work.solution[:n], self.work.solution[n:] = -moving, 0.0
+                kernels.solve_mass_saddle(self.arrays, self.work)
+                a[i] += self.work.solution[:n]
+                lam[i] -= self.work.solution[n:]
             if np.any(self.work.ranks < self.node_widths):
                 G = self.constraint_jacobian(q[i], t[i])
                 lam[i] = np.linalg.lstsq(G.T, G.T @ lam[i], rcond=REDUNDANT)[0]
         return a, lam
+
+    def guiding_forces(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """The generalized forces (states, n) that the environment must exert to enforce a path: inverse dynamics.
+
+            G(t, q, v, a) = d/dt (∂L/∂v) − ∂L/∂q − F = M a + (∂p/∂q) v + ∂p/∂t − f
+
+        Their power G·v is what the environment gives. A path that the system takes by itself needs none; those of constraints
+        are contained.
+
+        Parameters
+        ----------
+        t : (states,)
+            Times [s].
+        q, v, a : (states, n)
+            Coordinates of the path, their first and their second rates.
+
+        Raises
+        ------
+        ModelError
+            If the shapes do not fit, or a number is not finite.
+
+        Examples
+        --------
+        >>> import mbvi, sympy
+        >>> z = sympy.Symbol("z")
+        >>> shot = mbvi.from_sympy([z], [[7.26]], 7.26 * 9.81 * z)
+        >>> shot.guiding_forces([0.0, 0.0], [[1.5], [1.5]], [[0.0], [0.0]], [[50.0], [-9.81]]).round(6).tolist()
+        [[434.2206], [0.0]]
+
+        Source: Mutze, A simple variational integrator for general holonomic mechanical systems, equation 10.
+        """
+        q, v, a = self._states(q, "q"), self._states(v, "v"), self._states(a, "a")
+        t = self._times(t, q)
+        if not len(q) == len(v) == len(a):
+            raise ModelError(f"a: expected as many states of q, v and a, found {len(q)}, {len(v)} and {len(a)}")
+        forces = np.empty_like(q)
+        for i, (q_i, v_i, a_i) in enumerate(zip(q, v, a, strict=True)):
+            M, p_q, *_ = self.second_derivatives(q_i, v_i, t[i])
+            f = self.gradient(q_i, v_i, t[i])[1]
+            forces[i] = M @ self._vector(a_i, "a") + p_q @ v_i + self._momentum_rate(t[i], q_i, v_i) - f
+        return forces
+
+    def _momentum_rate(self, t: float, q: Array, v: Array) -> Array:
+        """∂p/∂t (n,): of a mass matrix that is given as a function of time."""
+        if self.arrays.is_tree:
+            return np.zeros(self.dimension)
+        after, before = t + TIME_DIFFERENCE, t - TIME_DIFFERENCE
+        return (self.momentum(q, v, after) - self.momentum(q, v, before)) / (after - before)
 
     @cached_property
     def node_widths(self) -> Array:

@@ -15,6 +15,7 @@ SHAKE = "Ryckaert, Ciccotti & Berendsen, J. Comput. Phys. 23 (1977)"
 RATTLE = "Andersen, J. Comput. Phys. 52 (1983); Leimkuhler & Skeel, J. Comput. Phys. 112 (1994)"
 NEWMARK = "Newmark, J. Eng. Mech. Div. 85 (1959); Kane, Marsden, Ortiz & West, Int. J. Numer. Methods Eng. 49 (2000)"
 QUADRATIC = "Rojas-Quintero, Dubois & Cabrera-Díaz, Axioms 13 (2024)"
+MUTZE = "Mutze, A simple variational integrator for general holonomic mechanical systems"
 KUTTA = "Kutta, Z. Math. Phys. 46 (1901)"
 RUNGE = "Runge, Math. Ann. 46 (1895)"
 HEUN = "Heun, Z. Math. Phys. 45 (1900)"
@@ -138,6 +139,10 @@ def _methods() -> dict[str, Method]:
             "simpson_linear's motion, the internal point eliminated beforehand",
             "linear",
         ),
+        direct_midpoint(),
+        _parabolic("parabolic_euler_lagrange", "stationary action of a parabola, with the virtual work of forces"),
+        _parabolic("midpoint_variation", "stationary action of a parabola, to which forces contribute their own"),
+        _parabolic("three_point", "midpoint_variation's motion, from the place in the middle of the step"),
         _runge_kutta("rk4", 4, KUTTA, "the classical method of four stages"),
         _runge_kutta("explicit_midpoint", 2, RUNGE, "half an Euler step, then a step with the rates found there"),
         _runge_kutta("heun", 2, HEUN, "mean of the rates at the start and after an Euler step"),
@@ -148,6 +153,60 @@ def _methods() -> dict[str, Method]:
 def _runge_kutta(name: str, order: int, source: str, text: str) -> Method:
     text = f"{text}; explicit, on coordinates and velocities, conserves nothing"
     return Method(name, order, source, text, "runge_kutta", is_symmetric=False, is_variable=True)
+
+
+def _parabolic(name: str, text: str) -> Method:
+    return Method(name, 2, MUTZE, text, "parabola", is_variable=True)
+
+
+def direct_midpoint(g: float = 0.0, iterations: int | None = None) -> Method:
+    """The direct midpoint method and its family: parabolas with the system's acceleration in the middle of the step.
+
+    On a step h = 2τ from (t, q, v), with the system's acceleration A(t, q, v),
+
+        q' = q + 2τ v + 2τ² a,    v' = v + 2τ a,    a = A(t + τ, q + τ v + g τ² a, v + τ a)
+
+    It is explicit where g = 0 and A does not depend on v.
+
+    Parameters
+    ----------
+    g : float
+        0 is the method of choice, 1 the implicit midpoint rule on coordinates and velocities.
+    iterations : int, optional
+        How often a ← (a* + a**)/2 is applied, a* being the right side at a and a** that at a*, after the start with
+        A(t + τ, q + τ v, v); by default until the equation is solved.
+
+    Raises
+    ------
+    ModelError
+        If g is not between 0 and 1, or iterations no whole number of at least 0.
+
+    Examples
+    --------
+    >>> direct_midpoint(g=0.6).name
+    'direct_midpoint(g=0.6)'
+
+    Source: Mutze, section 6.
+    """
+    is_number = isinstance(g, int | float) and not isinstance(g, bool)
+    if not (is_number and 0 <= g <= 1):
+        raise ModelError(f"g: expected a number from 0 to 1, found {g!r}")
+    is_count = isinstance(iterations, int) and not isinstance(iterations, bool) and iterations >= 0
+    if not (iterations is None or is_count):
+        raise ModelError(
+            f"iterations: expected a whole number of at least 0, or none to solve the equation, found {iterations!r}"
+        )
+    given = [f"g={g:g}"] * (g != 0) + [f"iterations={iterations}"] * is_count
+    return Method(
+        f"direct_midpoint({', '.join(given)})" if given else "direct_midpoint",
+        1 if iterations == 0 else 2,
+        MUTZE,
+        "parabolas with the acceleration in the middle of the step; explicit for forces that do not depend on velocities",
+        "direct_midpoint",
+        is_symmetric=iterations is None,
+        is_variable=True,
+        numbers=(float(g), -1.0 if iterations is None else float(iterations)),
+    )
 
 
 TABLEAUX = _tableaux()

@@ -25,6 +25,8 @@ class Method:
         Whether a step back undoes a step.
     is_variable : bool
         Whether the step may change from one step to the next.
+    numbers : tuple of float
+        What else the stepper takes.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Method:
     runner: str
     is_symmetric: bool = True
     is_variable: bool = False
+    numbers: tuple[float, ...] = ()
 
     fractions: ClassVar[tuple[float, ...]] = (1.0,)
     """A step is one step, as in a `Tableau` that is no composition."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
-from mbvi.steppers import linear, runge_kutta
+from mbvi.steppers import direct_midpoint, linear, parabola, runge_kutta
 from mbvi.steppers.run import Run
 from mbvi.trajectory import Trajectory
 
 RUNNERS: dict[str, Callable[[Run], Trajectory]] = {
     "linear": linear.run,
+    "direct_midpoint": direct_midpoint.run,
+    "parabola": parabola.run,
     "runge_kutta": runge_kutta.run,
 }
 """By the names that `Method.runner` has."""

@@ -99,7 +99,13 @@ def from_sympy(
             f"{_first_line(error)}"
         ) from error
     is_conservative = not any(F) and not (M.has(t) or V.has(t) or g.has(t))
-    return _system(name, _arrays(n, len(g), **functions), [str(x) for x in q], initial_q, initial_v, is_conservative)
+
+    def unforced() -> System:
+        return from_sympy(q, M, V, time=t, constraints=list(g), initial_q=initial_q, initial_v=initial_v, name=name)
+
+    names_of_q = [str(x) for x in q]
+    arrays = _arrays(n, len(g), **functions)
+    return _system(name, arrays, names_of_q, initial_q, initial_v, is_conservative, unforced if any(F) else None)
 
 
 def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weighted: Any) -> dict[str, Any]:
@@ -274,7 +280,7 @@ def from_functions(
     if force is None:
         return bare
     arrays = _arrays(n, constraint_count, **functions, force=compile_force(force, n))
-    return _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False)
+    return _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=lambda: bare)
 
 
 def compile_force(force: Callable, n: int) -> Any:
@@ -329,7 +335,13 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
 
 
 def _system(
-    name: str, arrays: layout.System, coordinate_names: Sequence[str], q: Any, v: Any, is_conservative: bool
+    name: str,
+    arrays: layout.System,
+    coordinate_names: Sequence[str],
+    q: Any,
+    v: Any,
+    is_conservative: bool,
+    unforced: Callable[[], System] | None = None,
 ) -> System:
     n = arrays.n
     states = []
@@ -339,7 +351,9 @@ def _system(
             raise ModelError(f"{what}: expected {n} numbers, found an array of shape {array.shape}")
         states.append(array)
     names = [f"g{i}" for i in range(arrays.k)]
-    system = System(name, arrays, tuple(coordinate_names), [""] * n, states[0], states[1], is_conservative, names)
+    q, v = states
+    units = [""] * n
+    system = System(name, arrays, tuple(coordinate_names), units, q, v, is_conservative, names, unforced=unforced)
     if system.constraint_count:
         count_redundant_anywhere(system)
     return system

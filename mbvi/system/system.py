@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ class System:
         model: Model | None = None,
         frames: dict[str, BodyFrame] | None = None,
         homes: Homes | None = None,
+        unforced: Callable[[], System] | None = None,
     ) -> None:
         self.name = name
         self.arrays = arrays
@@ -73,6 +74,7 @@ class System:
         self.model = model
         self.frames = frames or {}
         self.homes = homes
+        self._make_unforced = unforced
         self._local = threading.local()
 
     def __repr__(self) -> str:
@@ -107,6 +109,27 @@ class System:
         from mbvi.system.initial import find_mobility
 
         return find_mobility(self)
+
+    @cached_property
+    def unforced(self) -> System:
+        """The system without the forces that derive from no potential, its Lagrangian alone; itself if it has none."""
+        if self._make_unforced is not None:
+            return self._make_unforced()
+        if self.is_conservative or not self.arrays.is_tree:
+            return self
+        return System(
+            self.name,
+            _without_forces(self.arrays),
+            self.coordinate_names,
+            self.coordinate_units,
+            self.initial_q,
+            self.initial_v,
+            not self.is_driven,
+            self.constraint_names,
+            self.model,
+            self.frames,
+            self.homes,
+        )
 
     @property
     def work(self) -> kernels.Work:
@@ -415,3 +438,15 @@ class System:
         if frame.link >= 0:
             kernels.fill_poses(places, rotations, self.arrays, self.work, frame.link, q)
         return places + rotations @ frame.place, rotations @ frame.rotation
+
+
+def _without_forces(arrays: layout.System) -> layout.System:
+    """The same without the forces that derive from no potential: all but springs and constant forces along the world's axes."""
+    joint = arrays.joint_forces[:, 0] == layout.JOINT_SPRING
+    is_constant = (arrays.time_functions[arrays.body_forces[:, 3:6], 0] == layout.CONSTANT).all(axis=1)
+    kinds = arrays.body_forces[:, 0]
+    body = (kinds == layout.SPRING) | ((kinds == layout.FORCE_WORLD) & is_constant)
+    fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
+    fields |= {name: fields[name][joint] for name in ("joint_forces", "joint_force_data")}
+    fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}
+    return layout.System(**fields | {"force": 0})

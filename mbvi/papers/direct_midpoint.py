@@ -123,7 +123,7 @@ def figure_2() -> Figure:
         0,
         1.0,
         "That of the direct midpoint method swings within half a percent about a line without a trend; the "
-        "amplitude itself grows 1024-fold. The paper leaves the Runge-Kutta method out, which is on the right here.",
+        "amplitude itself grows 1024-fold. The Runge-Kutta method, of which the paper tells in words alone, is on the right.",
     )
 
 
@@ -218,7 +218,8 @@ def claims() -> Table:
     methods = {**ONE_STEP, "g = 1": direct_midpoint(1.0), "a₀ alone": direct_midpoint(iterations=0), **RUNGE_KUTTA}
     rows: list[tuple[str | Number, ...]] = []
     for doubling in (8.0, 4.0, DOUBLING, 1.0, -DOUBLING):
-        growth = f"{'doubles' if doubling > 0 else 'halves'} every {abs(doubling):g} periods"
+        time = "period" if abs(doubling) == 1 else f"{abs(doubling):g} periods"
+        growth = f"{'doubles' if doubling > 0 else 'halves'} every {time}"
         amplitudes = [Number(largest(errors(method, doubling).amplitude)) for method in methods.values()]
         phases = [Number(degrees(errors(method, doubling).phase[-1])) for method in methods.values()]
         rows.append((growth, "amplitude", *amplitudes, ""))

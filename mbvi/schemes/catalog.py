@@ -140,7 +140,7 @@ def _methods() -> dict[str, Method]:
             "linear",
         ),
         direct_midpoint(),
-        _parabolic("parabolic_euler_lagrange", "stationary action of a parabola, with the virtual work of forces"),
+        _parabolic("parabolic_path", "stationary action of a parabola, with the virtual work of forces"),
         _parabolic("midpoint_variation", "stationary action of a parabola, to which forces contribute their own"),
         _parabolic("three_point", "midpoint_variation's motion, from the place in the middle of the step"),
         _runge_kutta("rk4", 4, KUTTA, "the classical method of four stages"),

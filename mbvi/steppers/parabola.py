@@ -26,7 +26,7 @@ ITERATIONS, WORST, FACTORS = 0, 1, 2
 
 
 def run(run: Run) -> Trajectory:
-    """Run parabolic_euler_lagrange, midpoint_variation or three_point.
+    """Run parabolic_path, midpoint_variation or three_point.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class Stepper:
     def __init__(self, system: System, name: str, q: Array, v: Array) -> None:
         self.system, self.q, self.v, self.a = system, q, v, np.zeros_like(q)
         self.is_three_point = name == "three_point"
-        self.is_force_varied = name != "parabolic_euler_lagrange"
+        self.is_force_varied = name != "parabolic_path"
         self.count = np.zeros(3, np.int64)
 
     def advance(self, t: Array, h: Array, every: int, out_q: Array, out_p: Array) -> tuple[int, int]:

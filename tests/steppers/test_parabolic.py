@@ -16,7 +16,7 @@ from mbvi.schemes.catalog import direct_midpoint
 from ..physics import systems
 from .test_runge_kutta import CASES, changing_steps, measured_order
 
-VARIATIONAL = ("parabolic_euler_lagrange", "midpoint_variation", "three_point")
+VARIATIONAL = ("parabolic_path", "midpoint_variation", "three_point")
 METHODS = (direct_midpoint(), direct_midpoint(g=0.6), direct_midpoint(g=1), *map(mbvi.SCHEMES.get, VARIATIONAL))
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda each: each.name)
 MASS, DAMPING, STIFFNESS = 2.0, -0.7, 3.0
@@ -100,7 +100,7 @@ def test_the_action_is_stationary(name):
     system = two_coordinates(False)
     run = mbvi.simulate(system, name, step=changing_steps(20, 1.0))
     a, tau = accelerations(run)
-    is_force_varied = name != "parabolic_euler_lagrange"
+    is_force_varied = name != "parabolic_path"
     for i, half in enumerate(tau):
         state = run.t[i], run.q[i], run.v[i], a[i], half
         assert np.abs(action_variation(system, *state, is_force_varied=is_force_varied)).max() < 1e-11
@@ -365,7 +365,7 @@ def test_failed_run_keeps_its_sizes():
     ("scheme", "options", "message"),
     [
         ("simpson", {"step": [0.1, 0.2]}, "step: expected one number of seconds with scheme simpson, found 2; steps that "
-         "change are for direct_midpoint, parabolic_euler_lagrange, midpoint_variation, three_point, rk4, .*heun"),
+         "change are for direct_midpoint, parabolic_path, midpoint_variation, three_point, rk4, .*heun"),
         ("newmark", {"step": [0.1, 0.2]}, "step: expected one number of seconds with scheme newmark, found 2"),
         ("rk4", {"step": [0.1, -0.2]}, r"step: expected numbers of seconds greater than 0, .* found \[0.1, -0.2\]"),
         ("rk4", {"step": []}, "step: expected numbers of seconds greater than 0, one for each step"),

@@ -6,6 +6,7 @@ closes a loop. A joint whose coordinates are not used is cut: it takes constrain
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,6 +152,29 @@ def describe_tree(model: Model) -> str:
     ]
     constraints = [f"{name}: {each.type} of {' and '.join(_named(each))}" for name, each in model.constraints.items()]
     return "\n".join([*_drawing(model, planned), *chords, *constraints])
+
+
+def summary(model: Model) -> str:
+    """What a model is made of, in a line.
+
+    Examples
+    --------
+    >>> import mbvi
+    >>> summary(mbvi.load("models/slider_crank.yaml"))
+    '3 bodies, 4 joints (3 revolute, 1 prismatic), 1 loop'
+    """
+    joints = Counter(joint.type for joint in model.joints.values())
+    loops = len(plan(model).chords)
+    parts = [f"{len(model.bodies)} {'body' if len(model.bodies) == 1 else 'bodies'}"]
+    types = ", ".join(f"{number} {kind}" for kind, number in joints.items())
+    parts.append(f"{_count(len(model.joints), 'joint')} ({types})")
+    numbers = {"loop": loops, "force": len(model.forces), "constraint": len(model.constraints)}
+    parts += [_count(number, noun) for noun, number in numbers.items() if number]
+    return ", ".join(parts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 # ------------------------------------------------------------------------------------- the spanning tree

@@ -9,14 +9,11 @@ Figures are drawn by matplotlib, which is imported only then, and stand in the p
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -24,6 +21,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.export import style
 
 DIGITS = 3
 
@@ -244,13 +242,8 @@ def _paragraph(text: str) -> str:
 
 # ------------------------------------------------------------------------------------------ the figures
 
-# Okabe & Ito's colours, which all readers can tell apart, in an order of lightness that also serves in grey.
-COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
-MARKERS = "os^Dvx+"
 REFERENCE = {"color": "#BBBBBB", "linewidth": 4.0, "zorder": 1}
 WIDTH, HEIGHT = 9.0, 2.7  # of a figure, and of a row of panels [inch]
-SAMPLE, LETTER = 0.8, 0.09  # widths in a legend: of a line's sample with its margins, and of a letter [inch]
 
 
 def draw(figure: Figure) -> Any:
@@ -261,14 +254,10 @@ def draw(figure: Figure) -> Any:
     ModelError
         If matplotlib is missing.
     """
-    try:
-        new_drawing = import_module("matplotlib.figure").Figure
-    except ImportError:
-        raise ModelError("figures: expected matplotlib, found none; install it with: pip install 'mbvi[viz]'") from None
     columns = min(figure.columns, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     height = max(HEIGHT if columns < 3 else WIDTH / columns, WIDTH / columns * any(p.is_equal for p in figure.panels))
-    drawing = new_drawing(figsize=(WIDTH, rows * height + 0.5), layout="constrained")
+    drawing = style.new_figure(WIDTH, rows * height + 0.5)
     styles = _styles(figure)
     grid = drawing.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, figure.panels, strict=False):
@@ -278,19 +267,14 @@ def draw(figure: Figure) -> Any:
     handles = {
         label: handle for axes in drawing.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    columns = max(1, int(WIDTH / (SAMPLE + LETTER * max(map(len, handles)))))
+    columns = max(1, int(WIDTH / (style.SAMPLE + style.LETTER * max(map(len, handles)))))
     drawing.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=columns, frameon=False)
     return drawing
 
 
 def svg(figure: Figure, prefix: str = "") -> str:
     """The figure as an SVG element; `prefix` keeps its ids apart from those of others in a page."""
-    drawing, text = draw(figure), io.StringIO()
-    with import_module("matplotlib").rc_context({"svg.hashsalt": "mbvi"}):  # the same ids whenever it is drawn
-        drawing.savefig(text, format="svg", metadata={"Date": None})
-    element = text.getvalue()
-    element = element[element.index("<svg") :]
-    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", element)
+    return style.svg(draw(figure), prefix)
 
 
 def _styles(figure: Figure) -> dict[str, dict[str, Any]]:
@@ -301,10 +285,10 @@ def _styles(figure: Figure) -> dict[str, dict[str, Any]]:
         if kind == "reference":
             styles[label] = REFERENCE
             continue
-        i = used % len(COLOURS)
-        styles[label] = {"color": COLOURS[i], "linestyle": DASHES[i], "linewidth": 1.3}
+        i = used % len(style.COLOURS)
+        styles[label] = {"color": style.COLOURS[i], "linestyle": style.DASHES[i], "linewidth": 1.3}
         if kind == "marked":
-            styles[label] |= {"marker": MARKERS[i], "markersize": 4.5, "markerfacecolor": "none"}
+            styles[label] |= {"marker": style.MARKERS[i], "markersize": 4.5, "markerfacecolor": "none"}
         used += 1
     return styles
 
@@ -320,8 +304,7 @@ def _draw_panel(axes: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> N
         axes.set_aspect("equal", adjustable="box")
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
-    axes.grid(color="#E5E5E5", linewidth=0.6)
-    axes.set_axisbelow(True)
+    style.dress(axes)
 
 
 PAGE = Template("""<!DOCTYPE html>

@@ -1,0 +1,590 @@
+"""Curves of a trajectory: coordinates, momenta, energies, constraints, phase portraits and sections.
+
+    trajectory  →  panels of curves  →  matplotlib.figure.Figure
+
+Of long runs every bin of time keeps its first, last, least and largest value, so that a picture looks as if all states
+were drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import mbvi
+from mbvi.errors import ModelError
+from mbvi.export import style
+from mbvi.kernels import layout
+from mbvi.model.expressions import nearest
+from mbvi.model.units import check_unit
+from mbvi.report import count, energy_error, momentum_unit
+
+if TYPE_CHECKING:
+    from mbvi.trajectory import Trajectory
+
+Array = np.ndarray
+WIDTH, ROW, WIDE_ROW = 9.0, 2.1, 3.3  # of a figure, and of a row of panels over time, or of others [inch]
+SINGLE = 7.0  # width of a figure of one panel [inch]
+MOST_COLOURS = 6  # curves that are told apart by colour; more of them run through a colour map
+FEW = 2  # coordinates whose phase portraits are in the overview
+MOST_CURVES = 60  # in one panel
+MOST_DRIFTS = 4
+MOST_PORTRAITS = 12
+MOST_RATES = 5  # panels of coordinates up to which the overview has their rates too
+LONGEST = 18  # letters of a name beside the bar of a colour map
+MOST_POINTS = 60_000  # in one panel
+FEWEST_BINS, MOST_BINS = 250, 2500
+CELLS = 600  # along each side of a phase portrait of many states
+RATIO = 10.0  # of the ranges of curves that share a panel
+MOST_SOLVED = 2000  # states at which multipliers are computed
+TURN = 2.0 * math.pi
+
+# ------------------------------------------------------------------------------------- what is drawn
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values y (m,) over x (m,), and what they are called."""
+
+    label: str
+    x: Array
+    y: Array
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves in one pair of axes; kind "time" (x is the time), "phase" (a path in a plane) or "points"."""
+
+    y_label: str
+    curves: Sequence[Curve]
+    x_label: str = "time [s]"
+    kind: str = "time"
+    note: str = ""
+
+
+def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None, section: str | None = None) -> Any:
+    """Draw a trajectory.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    *what : str
+        Quantities, in the order of their panels: coordinates, velocities, momenta, energy, energy_error, invariants (the drift
+        of conserved momenta), constraints (their residual), phase (p over q), section, multipliers, reactions. By default
+        an overview of the run.
+    names : sequence of str, optional
+        Coordinates that are drawn, or joints for all of theirs; of multipliers and reactions the joints and constraints.
+    section : str, optional
+        A Poincaré section, as "elbow.angle = 30 deg": the states at which the coordinate rises through that value, angles
+        in any turn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A notebook shows it; ``savefig`` writes it.
+
+    Raises
+    ------
+    ModelError
+        If there is no such quantity or name, the states are not finite numbers, or matplotlib is missing.
+
+    Examples
+    --------
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> trajectory = mbvi.simulate(model, "simpson", step=0.01, duration=1.0, initial_q=[0.5])
+    >>> plot(trajectory, "energy", "phase").axes[1].get_xlabel()
+    'pivot.angle [rad]'
+    """
+    for each in what:
+        if each not in QUANTITIES and each != "section":
+            raise ModelError(
+                f"what: expected a quantity, found {each!r}; {nearest(str(each), [*QUANTITIES, 'section'])}"
+            )
+    if "section" in what and section is None:
+        raise ModelError(
+            "section: expected a coordinate and its value, found nothing; write for example 'elbow.angle = 0'"
+        )
+    _check_states(trajectory)
+    view = View(trajectory, names)
+    if section is not None and "section" not in what:
+        what = (*what, "section")
+    panels: list[Panel] = [] if what else list(_overview(view))
+    for each in what:
+        of_it = list(_section(view, str(section)) if each == "section" else QUANTITIES[each](view))
+        if not of_it:
+            raise ModelError(f"what: expected a quantity that the run has, found {each!r}; {NEEDED[each]}")
+        panels += of_it
+    return _drawn(panels, trajectory)
+
+
+def _check_states(trajectory: Trajectory) -> None:
+    if len(trajectory) < 2:
+        raise ModelError(f"trajectory: expected at least two states, found {len(trajectory)}")
+    wrong = np.argwhere(~np.isfinite(trajectory.q))
+    if len(wrong):
+        i, j = wrong[0]
+        name = trajectory.system.coordinate_names[j]
+        raise ModelError(
+            f"trajectory: expected finite numbers, found {trajectory.q[i, j]} for {name} at t = {trajectory.t[i]:.6g} s"
+        )
+
+
+class View:
+    """A trajectory and what of it is drawn.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+    names : list of str or None
+        Names that were asked for.
+    """
+
+    def __init__(self, trajectory: Trajectory, names: Sequence[str] | None) -> None:
+        self.trajectory = trajectory
+        self.names = [names] if isinstance(names, str) else None if names is None else list(names)
+
+    @property
+    def columns(self) -> list[int]:
+        """The coordinates that are drawn."""
+        return self.chosen(self.trajectory.system.coordinate_names)
+
+    def chosen(self, known: Sequence[str]) -> list[int]:
+        """Places of the names that were asked for among those known; a name without its part after the last dot is all such."""
+        if self.names is None:
+            return list(range(len(known)))
+        found = []
+        for name in self.names:
+            places = [i for i, each in enumerate(known) if name in (each, each.rpartition(".")[0])]
+            if not places:
+                raise ModelError(f"names: expected names of what is drawn, found {name!r}; {nearest(name, known)}")
+            found += places
+        return list(dict.fromkeys(found))
+
+
+def _coordinates(view: View) -> Iterator[Panel]:
+    system = view.trajectory.system
+    for columns in _groups(view):
+        yield _panel(view, view.trajectory.q, columns, system.coordinate_units[columns[0]])
+
+
+def _velocities(view: View) -> Iterator[Panel]:
+    for columns in _groups(view):
+        unit = _rate_unit(view.trajectory.system.coordinate_units[columns[0]])
+        yield _panel(view, view.trajectory.v, columns, unit, "rate of ")
+
+
+def _momenta(view: View) -> Iterator[Panel]:
+    for columns in _groups(view):
+        unit = MOMENTUM_UNITS.get(view.trajectory.system.coordinate_units[columns[0]], "")
+        yield _panel(view, view.trajectory.p, columns, unit, "momentum of ")
+
+
+MOMENTUM_UNITS = {"rad": "kg m²/s", "m": "kg m/s", "-": "kg m²/s"}
+
+
+def _rate_unit(unit: str) -> str:
+    return {"rad": "rad/s", "m": "m/s", "-": "1/s"}.get(unit, "")
+
+
+def _groups(view: View) -> list[list[int]]:
+    """The coordinates, apart by unit; many of them by short name, few by range, so that none is flat beside a large one."""
+    system, span = view.trajectory.system, np.ptp(view.trajectory.q, axis=0)
+    by_unit: dict[str, list[int]] = {}
+    for i in view.columns:
+        by_unit.setdefault(system.coordinate_units[i], []).append(i)
+    groups: list[list[int]] = []
+    for members in by_unit.values():
+        if len(members) > MOST_COLOURS:
+            by_name: dict[str, list[int]] = {}
+            for i in members:
+                by_name.setdefault(system.coordinate_names[i].rpartition(".")[2], []).append(i)
+            groups += by_name.values()
+            continue
+        members = sorted(members, key=lambda i: -span[i])
+        by_range = [members[:1]]
+        for i in members[1:]:
+            if 0 < span[i] * RATIO < span[by_range[-1][0]]:
+                by_range.append([])
+            by_range[-1].append(i)
+        groups += sorted(sorted(group) for group in by_range)
+    return groups
+
+
+def _panel(view: View, values: Array, columns: list[int], unit: str, prefix: str = "") -> Panel:
+    """The panel of some columns of values (N + 1, n), which have one unit."""
+    names = [view.trajectory.system.coordinate_names[i] for i in columns]
+    what, labels = _common(names, "coordinate")
+    curves, note = _thinned(
+        [Curve(label, view.trajectory.t, values[:, i]) for label, i in zip(labels, columns, strict=True)]
+    )
+    return Panel(_with_unit(prefix + what, unit), curves, note=note)
+
+
+def _common(names: Sequence[str], otherwise: str) -> tuple[str, list[str]]:
+    """What names are called together, and the rest of each: "angle" and elbow, shoulder."""
+    owners, shorts = zip(*(name.rpartition(".")[::2] for name in names), strict=True)
+    if len(names) == 1:
+        return names[0], list(names)
+    if len(set(shorts)) == 1 and all(owners):
+        return shorts[0], list(owners)
+    if len(set(owners)) == 1 and owners[0]:
+        return owners[0], list(shorts)
+    return otherwise, list(names)
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return text if unit in ("", "-") else f"{text} [{unit}]"
+
+
+def _thinned(items: Sequence[Any], note: str = "") -> tuple[list[Any], str]:
+    """At most so many of them, evenly chosen, and a note that says so."""
+    if len(items) <= MOST_CURVES:
+        return list(items), note
+    kept = np.linspace(0, len(items) - 1, MOST_CURVES).round().astype(int)
+    left_out = f"{len(kept)} of {len(items)} curves"
+    return [items[i] for i in kept], f"{note}; {left_out}" if note else left_out
+
+
+def _energy(view: View) -> Iterator[Panel]:
+    trajectory = view.trajectory
+    parts = {
+        "kinetic": trajectory.kinetic_energy(),
+        "potential": trajectory.potential_energy(),
+        "total": trajectory.energy(),
+    }
+    yield Panel("energy [J]", [Curve(label, trajectory.t, values) for label, values in parts.items()])
+
+
+def _energy_error(view: View) -> Iterator[Panel]:
+    trajectory = view.trajectory
+    yield Panel("relative energy error", [Curve("energy error", trajectory.t, energy_error(trajectory))])
+
+
+def _invariants(view: View) -> Iterator[Panel]:
+    trajectory = view.trajectory
+    momenta, units = trajectory.momenta(), {""}
+    if momenta and trajectory.system.model is not None:
+        units = {momentum_unit(each, trajectory.system.coordinate_units) for each in trajectory.invariants}
+    curves = [Curve(name, trajectory.t, values - values[0]) for name, values in momenta.items()]
+    if curves:
+        shown = sorted(curves, key=lambda curve: -np.abs(curve.y).max())[:MOST_DRIFTS]
+        label = f"drift of {curves[0].label}" if len(curves) == 1 else "drift of momenta"
+        note = f"the {MOST_DRIFTS} largest of {len(curves)}" if len(shown) < len(curves) else ""
+        yield Panel(_with_unit(label, units.pop() if len(units) == 1 else ""), shown, note=note)
+
+
+def _constraints(view: View) -> Iterator[Panel]:
+    trajectory = view.trajectory
+    if trajectory.system.constraint_count:
+        yield Panel("largest constraint |g|", [Curve("residual", trajectory.t, trajectory.constraint_residual())])
+
+
+def _phase(view: View) -> Iterator[Panel]:
+    trajectory = view.trajectory
+    names, units = trajectory.system.coordinate_names, trajectory.system.coordinate_units
+    columns = view.columns
+    for k, i in enumerate(columns[:MOST_PORTRAITS]):
+        more = len(columns) - MOST_PORTRAITS
+        note = f"first {MOST_PORTRAITS} of {len(columns)} coordinates" if k == 0 and more > 0 else ""
+        yield Panel(
+            _with_unit(f"momentum of {names[i]}", MOMENTUM_UNITS.get(units[i], "")),
+            [Curve(names[i], trajectory.q[:, i], trajectory.p[:, i])],
+            _with_unit(names[i], units[i]),
+            "phase",
+            note,
+        )
+
+
+# ---------------------------------------------------------------------------- multipliers and reactions
+
+
+def _multipliers(view: View) -> Iterator[Panel]:
+    trajectory, note = _sparse(view.trajectory)
+    system = trajectory.system
+    if not system.constraint_count:
+        return
+    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    units = [{layout.ALONG: "N", layout.ACROSS: "N m"}.get(kind, "") for kind in kinds.tolist()]
+    chosen = view.chosen(system.constraint_names)
+    for unit in dict.fromkeys(units[i] for i in chosen):
+        rows, more = _thinned([i for i in chosen if units[i] == unit], note)
+        what, labels = _common([system.constraint_names[i] for i in rows], "")
+        lam = trajectory.multipliers
+        curves = [Curve(label, trajectory.t, lam[:, i]) for label, i in zip(labels, rows, strict=True)]
+        yield Panel(_with_unit(f"multiplier of {what}" if what else "multiplier", unit), curves, note=more)
+
+
+def _reactions(view: View) -> Iterator[Panel]:
+    trajectory, note = _sparse(view.trajectory)
+    known = _held(trajectory)
+    if not known:
+        return
+    chosen, note = _thinned([known[i] for i in view.chosen(known)], note)
+    wrenches = [trajectory.reaction(name) for name in chosen]
+    for part, (what, unit) in enumerate((("reaction force", "N"), ("reaction torque", "N m"))):
+        if len(chosen) == 1:
+            curves = [Curve(axis, trajectory.t, wrenches[0][part][:, i]) for i, axis in enumerate("xyz")]
+            yield Panel(f"{what} of {chosen[0]} [{unit}]", curves, note=note)
+        else:
+            sizes = [np.linalg.norm(wrench[part], axis=1) for wrench in wrenches]
+            curves = [Curve(name, trajectory.t, size) for name, size in zip(chosen, sizes, strict=True)]
+            yield Panel(f"{what} [{unit}]", curves, note=note)
+
+
+def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
+    """Every so-manyth state, if there are very many, and a note of that."""
+    every = -(-len(trajectory) // MOST_SOLVED)
+    if every == 1:
+        return trajectory, ""
+    t, q, p = (values[::every] for values in (trajectory.t, trajectory.q, trajectory.p))
+    return replace(trajectory, t=t, q=q, p=p, stored=None), f"every {every}th state"
+
+
+def _held(trajectory: Trajectory) -> list[str]:
+    """The joints and constraints that have a reaction."""
+    system = trajectory.system
+    if not system.constraint_count or system.model is None:
+        return []
+    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    is_between = np.isin(kinds, (layout.ALONG, layout.ACROSS, layout.DISTANCE))
+    names = (name.rsplit(".", 1)[0] for name, is_one in zip(system.constraint_names, is_between, strict=True) if is_one)
+    return list(dict.fromkeys(names))
+
+
+QUANTITIES: dict[str, Callable[[View], Iterator[Panel]]] = {
+    "coordinates": _coordinates,
+    "velocities": _velocities,
+    "momenta": _momenta,
+    "energy": _energy,
+    "energy_error": _energy_error,
+    "invariants": _invariants,
+    "constraints": _constraints,
+    "phase": _phase,
+    "multipliers": _multipliers,
+    "reactions": _reactions,
+}
+
+
+def _overview(view: View) -> Iterator[Panel]:
+    """Coordinates beside their rates, phase portraits of small systems, energies, and what is conserved."""
+    if len(_groups(view)) <= MOST_RATES:
+        for pair in zip(_coordinates(view), _velocities(view), strict=True):
+            yield from pair
+    else:
+        yield from _coordinates(view)
+    yield from _energy(view)
+    if view.trajectory.system.is_conservative:
+        yield from _energy_error(view)
+    yield from _invariants(view)
+    yield from _constraints(view)
+    if len(view.columns) <= FEW:
+        yield from _phase(view)
+
+
+NEEDED = {
+    "invariants": "no linear symmetry of the coordinates conserves a momentum",
+    "constraints": "the system has no constraints",
+    "multipliers": "the system has no constraints; write formulation: embedding, or cut: true",
+    "reactions": "no joint is cut; write formulation: embedding, or cut: true",
+}
+
+# --------------------------------------------------------------------------------------------- sections
+
+
+def _section(view: View, text: str) -> Iterator[Panel]:
+    """Points (q, p) of the other coordinates at the states where one coordinate rises through a value."""
+    trajectory = view.trajectory
+    system = trajectory.system
+    column, value = _parse_section(trajectory, text)
+    name = system.coordinate_names[column]
+    times = crossings(trajectory, column, value)
+    if not len(times):
+        low, high = trajectory.q[:, column].min(), trajectory.q[:, column].max()
+        raise ModelError(
+            f"section: expected a value through which {name} rises, found {value:.6g}; it is from {low:.6g} to {high:.6g}"
+        )
+    others = [i for i in view.columns if i != column]
+    if not others:
+        raise ModelError(
+            f"section: expected coordinates other than {name}, found none; a phase portrait shows this one"
+        )
+    for i in others[:MOST_PORTRAITS]:
+        q, p = (_spline(trajectory, values[:, i])(times) for values in (trajectory.q, trajectory.p))
+        unit = system.coordinate_units[i]
+        q = (q + math.pi) % TURN - math.pi if unit == "rad" else q
+        note = f"{count(len(times), 'point')} at {name} = {value:.4g}, rising"
+        if len(others) > MOST_PORTRAITS:
+            note += f"; first {MOST_PORTRAITS} of {len(others)} coordinates"
+        yield Panel(
+            _with_unit(f"momentum of {system.coordinate_names[i]}", MOMENTUM_UNITS.get(unit, "")),
+            [Curve(system.coordinate_names[i], q, p)],
+            _with_unit(system.coordinate_names[i], unit),
+            "points",
+            note,
+        )
+
+
+def _parse_section(trajectory: Trajectory, text: str) -> tuple[int, float]:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise ModelError(
+            f"section: expected a coordinate and its value, found {text!r}; write for example 'elbow.angle = 0'"
+        )
+    system = trajectory.system
+    if name not in system.coordinate_names:
+        raise ModelError(f"section: expected a coordinate, found {name!r}; {nearest(name, system.coordinate_names)}")
+    column = system.coordinate_names.index(name)
+    model = getattr(system, "model", None) if hasattr(type(system), "work") else None
+    try:
+        number = mbvi.evaluate(value, model.resolved().parameters if model else {})
+        check_unit(value, {}, system.coordinate_units[column].replace("-", ""))
+    except ModelError as error:
+        raise ModelError(f"section: {error}") from None
+    return column, number
+
+
+def crossings(trajectory: Trajectory, column: int, value: float) -> Array:
+    """Times (m,) [s] at which a coordinate rises through a value, an angle in any turn; between states by a cubic spline.
+
+    Raises
+    ------
+    ModelError
+        If the states are half a turn of an angle apart, so that crossings could be missed.
+    """
+    is_angle = trajectory.system.coordinate_units[column] == "rad"
+    t, q = trajectory.t, trajectory.q[:, column]
+    if is_angle and np.abs(np.diff(q)).max() > math.pi:
+        name = trajectory.system.coordinate_names[column]
+        raise ModelError(
+            f"section: expected states less than half a turn of {name} apart, found {np.abs(np.diff(q)).max():.3g} rad"
+        )
+    turns = np.floor((q - value) / TURN) if is_angle else np.where(q < value, -1.0, 0.0)
+    before = np.flatnonzero(np.diff(turns) > 0)
+    target = value + TURN * turns[before + 1] if is_angle else np.full(len(before), value)
+    low, high, spline = t[before], t[before + 1], _spline(trajectory, q)
+    for _ in range(50):  # bisection, to round-off of a step
+        middle = (low + high) / 2
+        is_below = spline(middle) < target
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    return high
+
+
+def _spline(trajectory: Trajectory, values: Array) -> Any:
+    from scipy.interpolate import CubicSpline
+
+    return CubicSpline(trajectory.t, values)
+
+
+# ---------------------------------------------------------------------------------------------- drawing
+
+
+def envelope(y: Array, bins: int) -> Array:
+    """Places (m,) of the first, last, least and largest values of y (N,) in each of so many bins, all if there are few.
+
+    A line through these values covers the same pixels as one through all, if a bin is no wider than a pixel.
+
+    Source: Jugel, Jerzak, Hackenbroich & Markl, VLDB Endowment 7 (2014).
+
+    Examples
+    --------
+    >>> y = np.array([0, 5, 1, 2, -3, 0, 1, 1, 1, 2, 3, 4])
+    >>> envelope(y, 2)
+    array([ 0,  1,  4,  5,  6, 11])
+    """
+    size = len(y) // bins
+    if size <= 4:
+        return np.arange(len(y))
+    starts = np.arange(0, len(y), size)
+    kept = [starts, np.append(starts[1:], len(y)) - 1]
+    whole = len(y) // size
+    blocks = y[: whole * size].reshape(whole, size)
+    filled_low, filled_high = np.nan_to_num(blocks, nan=np.inf), np.nan_to_num(blocks, nan=-np.inf)
+    kept += [starts[:whole] + filled_low.argmin(axis=1), starts[:whole] + filled_high.argmax(axis=1)]
+    if whole * size < len(y):
+        rest = y[whole * size :]
+        kept.append(
+            whole * size
+            + np.array([np.nan_to_num(rest, nan=np.inf).argmin(), np.nan_to_num(rest, nan=-np.inf).argmax()])
+        )
+    return np.unique(np.concatenate(kept))
+
+
+def _cells(x: Array, y: Array) -> Array:
+    """Places of one state in each occupied cell of a fine grid."""
+    parts = []
+    for values in (x, y):
+        low, span = values.min(), np.ptp(values) or 1.0
+        parts.append(((values - low) / span * CELLS).astype(np.int64))
+    return np.sort(np.unique(parts[0] * (CELLS + 1) + parts[1], return_index=True)[1])
+
+
+def _drawn(panels: Sequence[Panel], trajectory: Trajectory) -> Any:
+    """All panels on one page, two in a row."""
+    columns = min(2, len(panels))
+    by_row = [panels[i : i + columns] for i in range(0, len(panels), columns)]
+    heights = [max(ROW if panel.kind == "time" else WIDE_ROW for panel in row) for row in by_row]
+    if columns == 1:
+        heights = [1.6 * heights[0]]
+    with style.fonts():
+        drawing = style.new_figure(WIDTH if columns == 2 else SINGLE, sum(heights) + 0.7)
+        grid = drawing.add_gridspec(len(heights), columns, height_ratios=heights)
+        for i, panel in enumerate(panels):
+            row, column = divmod(i, columns)
+            is_alone = panel is panels[-1] and column == 0 and panel.kind == "time"
+            _draw(drawing.add_subplot(grid[row, :] if is_alone else grid[row, column]), panel)
+        style.entitle(drawing, trajectory.system.name, _details(trajectory))
+    return drawing
+
+
+def _details(trajectory: Trajectory) -> str:
+    """What was run, in a line."""
+    number = count(len(trajectory.system.coordinate_names), "coordinate")
+    span = f"{len(trajectory)} states from {trajectory.t[0]:g} s to {trajectory.t[-1]:g} s"
+    return f"{trajectory.scheme.name}, step {trajectory.step:g} s, {span}, {number}"
+
+
+def _draw(axes: Any, panel: Panel) -> None:
+    style.dress(axes)
+    bins = max(FEWEST_BINS, min(MOST_BINS, MOST_POINTS // (4 * len(panel.curves))))
+    is_bundle = len(panel.curves) > MOST_COLOURS
+    colours = _bundle_colours(len(panel.curves)) if is_bundle else list(style.COLOURS)
+    for i, curve in enumerate(panel.curves):
+        look: dict[str, Any] = {"color": colours[i], "linewidth": 0.7 if is_bundle else 1.1}
+        if not is_bundle and len(panel.curves) > 1:
+            look["linestyle"] = style.DASHES[i]
+        kept = envelope(curve.y, bins) if panel.kind == "time" else np.arange(len(curve.y))
+        if panel.kind == "points" or (panel.kind == "phase" and len(curve.y) > MOST_POINTS):
+            kept = _cells(curve.x, curve.y) if len(curve.y) > MOST_POINTS else kept
+            look |= {"linestyle": "none", "marker": "o", "markersize": 1.5, "markeredgewidth": 0.0}
+        axes.plot(curve.x[kept], curve.y[kept], label=curve.label, **look)
+    if panel.kind == "time":
+        axes.margins(x=0)
+    style.label_axis(axes.xaxis, panel.x_label)
+    style.label_axis(axes.yaxis, panel.y_label)
+    if is_bundle:
+        _scale_of_names(axes, panel, colours)
+    elif len(panel.curves) > 1:
+        style.legend_above(axes, WIDTH / 2 - 0.8)
+    if panel.note:
+        axes.set_title(panel.note, loc="right", fontsize=7, color=style.GREY)
+
+
+def _bundle_colours(number: int) -> list[Any]:
+    """Colours that run from dark to light in the order of the curves, without the lightest."""
+    return list(style.matplotlib().colormaps["viridis"](np.linspace(0.0, 0.9, number)))
+
+
+def _scale_of_names(axes: Any, panel: Panel, colours: list[Any]) -> None:
+    """Above the axes, a bar of the colours of many curves between the names of the first and the last one."""
+    bar = axes.inset_axes((0.3, 1.05, 0.3, 0.04))
+    bar.imshow([colours], aspect="auto")
+    bar.set_axis_off()
+    for curve, x, side in ((panel.curves[0], 0.28, "right"), (panel.curves[-1], 0.62, "left")):
+        label = curve.label if len(curve.label) <= LONGEST else f"{curve.label[: LONGEST - 1]}…"
+        axes.text(x, 1.07, label, transform=axes.transAxes, ha=side, va="center", fontsize=7.5)

@@ -1,0 +1,147 @@
+"""What all pictures have in common: colours, fonts, axes, and how they become files or SVG elements.
+
+matplotlib is imported when the first picture is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mbvi.errors import ModelError
+from mbvi.model.expressions import wrong
+
+# Okabe & Ito's colours, which all readers can tell apart, in an order of lightness that also serves in grey.
+COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+MARKERS = "os^Dvx+"
+GREY = "#666666"
+SAMPLE, LETTER = 0.8, 0.09  # widths in a legend: of a line's sample with its margins, and of a letter [inch]
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUFFIXES = ("png", "svg", "pdf")
+RESOLUTION = 200  # of a png [dots per inch]
+
+
+def matplotlib(module: str = "") -> Any:
+    """matplotlib, or a module of it.
+
+    Raises
+    ------
+    ModelError
+        If it is missing.
+    """
+    try:
+        return import_module(f"matplotlib.{module}".rstrip("."))
+    except ImportError:
+        raise ModelError("figures: expected matplotlib, found none; install it with: pip install 'mbvi[viz]'") from None
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty matplotlib.figure.Figure of so many inches.
+
+    It shows itself in a notebook. Where pyplot draws interactively (ipympl, a window), it is one of pyplot's figures.
+    """
+    keys: dict[str, Any] = {"figsize": (width, height), "layout": "constrained", "facecolor": "white"}
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None and pyplot.isinteractive() and "inline" not in pyplot.get_backend():
+        return pyplot.figure(**keys)
+    figure = matplotlib("figure").Figure(**keys)
+    figure._repr_svg_ = lambda: svg(figure)
+    return figure
+
+
+def dress(axes: Any) -> None:
+    """Give axes a light grid behind the curves, and no frame above and to the right."""
+    axes.grid(color="#E5E5E5", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def fonts() -> Any:
+    """A context in which small, even fonts are drawn."""
+    sizes = {"font.size": 8.0, "axes.labelsize": 8.0, "xtick.labelsize": 7.5, "ytick.labelsize": 7.5}
+    return matplotlib().rc_context(sizes)
+
+
+def entitle(figure: Any, title: str, details: str) -> None:
+    """Put a title above the left end of a figure, and details in grey below it."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure.supxlabel(details, x=0.99, ha="right", fontsize=7, color=GREY)
+
+
+def legend_above(axes: Any, width: float) -> None:
+    """A legend above axes of so many inches, in rows."""
+    handles, labels = axes.get_legend_handles_labels()
+    columns = max(1, int(width / (0.55 + 0.065 * max(map(len, labels)))))
+    columns = min(columns, len(labels))
+    place = {"loc": "lower left", "bbox_to_anchor": (-0.01, 0.97), "borderaxespad": 0.2}
+    axes.legend(
+        handles, labels, ncols=columns, frameon=False, fontsize=7.5, handlelength=2.2, columnspacing=1.2, **place
+    )
+
+
+def label_axis(axis: Any, label: str) -> None:
+    """Label an axis, with a power of ten beside the unit instead of in the numbers."""
+    largest = max(map(abs, axis.get_view_interval()))
+    exponent = math.floor(math.log10(largest)) if 0 < largest < math.inf else 0
+    if -2 <= exponent <= 4:
+        axis.set_label_text(label)
+        return
+    power = f"10{str(exponent).translate(RAISED)}"
+    has_unit = label.endswith("]")
+    axis.set_label_text(f"{label[:-1].replace('[', f'[{power} ')}]" if has_unit else f"{label} [{power}]")
+    ticker = matplotlib("ticker")
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value / 10.0**exponent:.4g}".replace("-", "−")))
+
+
+def svg(figure: Any, prefix: str = "") -> str:
+    """A matplotlib figure as an SVG element; `prefix` keeps its ids apart from those of others in a page."""
+    text = io.StringIO()
+    with matplotlib().rc_context({"svg.hashsalt": "mbvi"}):  # the same ids whenever it is drawn
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    element = text.getvalue()
+    element = element[element.index("<svg") :]
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", element)
+
+
+def check_picture(path: str | Path, force: bool = False) -> Path:
+    """A path that a picture can be written to, tried out.
+
+    Raises
+    ------
+    ModelError
+        If its suffix is none of png, svg, pdf; if there is such a file and `force` is not set; if it cannot be written.
+    """
+    from mbvi.trajectory import check_output  # with numba, which a picture of a model does without
+
+    path = Path(path)
+    if path.suffix[1:].lower() not in SUFFIXES:
+        found = repr(path.suffix) if path.suffix else "none"
+        raise ModelError(f"{path}: {wrong('one of the suffixes .png, .svg, .pdf', found)}")
+    return check_output(path, force)
+
+
+def save(figure: Any, path: str | Path, force: bool = False) -> None:
+    """Write a figure as .png, .svg or .pdf, by the path's suffix.
+
+    Raises
+    ------
+    ModelError
+        As `check_picture`.
+    """
+    path = check_picture(path, force)
+    data = io.BytesIO()
+    kind = path.suffix[1:].lower()
+    with matplotlib().rc_context({"svg.hashsalt": "mbvi"}):
+        undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+        figure.savefig(data, format=kind, dpi=RESOLUTION, metadata=undated)
+    try:
+        path.write_bytes(data.getvalue())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ModelError(f"{path}: {wrong('a file that can be written', reason)}") from None

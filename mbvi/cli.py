@@ -1,4 +1,4 @@
-"""The command line: `mbvi run`, `check`, `schemes`, `schema`; each is a call of the API and one of the report.
+"""The command line: `mbvi run`, `check`, `schemes`, `schema`, `plot`, `compare`, `graph`; each is a call of the API and one of the report.
 
 Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed; 130 for Ctrl-C.
 """
@@ -199,3 +199,90 @@ def _progress(name: str) -> Iterator[Callable[[int, int], Any] | None]:
     with Progress(*text, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, steps: bar.update(task, completed=done, total=steps)
+
+
+# -------------------------------------------------------------------------------------------- pictures
+
+Picture = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="A .png, .svg or .pdf.")]
+Overwrite = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+
+
+@app.command()
+def plot(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file.", show_default=False)],
+    out: Picture = None,
+    what: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Instead of an overview, some of: coordinates, velocities, momenta, energy, energy_error, invariants, "
+            "constraints, phase, multipliers, reactions.",
+        ),
+    ] = None,
+    names: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Of these coordinates, joints or constraints only.")
+    ] = None,
+    section: Annotated[
+        str | None, typer.Option(metavar="TEXT", help='A Poincaré section, such as "elbow.angle=0".')
+    ] = None,
+    force: Overwrite = False,
+) -> None:
+    """Draw a trajectory: an overview, or some of its quantities; by default into FILE's name with .png, here."""
+    with _one_line_errors():
+        from mbvi.export.style import check_picture, save
+
+        path = check_picture(out or Path(f"{file.stem}.png"), force)
+        figure = mbvi.plot(mbvi.read(file), *_listed(what), names=_listed(names) or None, section=section)
+        save(figure, path, force)
+        typer.echo(f"written to {path}")
+
+
+@app.command()
+def compare(
+    model: ModelPath,
+    schemes: Annotated[str, typer.Option(metavar="LIST", help="Names of schemes.")] = "midpoint,simpson,gauss3",
+    steps: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Descending step sizes [s]; by default the model's, its half, and so on."),
+    ] = None,
+    duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
+    formulation: Formulation = None,
+    reference: Annotated[str, typer.Option(metavar="NAME", help="Scheme of the fine reference.")] = "gauss6",
+    out: Picture = None,
+    force: Overwrite = False,
+) -> None:
+    """Measure errors, orders and costs of schemes, against a fine reference; print a table, and draw it into a FILE."""
+    with _one_line_errors():
+        from mbvi.export.style import check_picture, save
+
+        path = check_picture(out, force) if out else None
+        described = mbvi.load(model)
+        ladder = [_number(text, "--steps", described) for text in _listed(steps)]
+        length = _number(duration, "--duration", described)
+        try:
+            found = mbvi.compare(
+                described, _listed(schemes), ladder, length, formulation=formulation, reference=reference
+            )
+        except StepError as error:
+            _complain(str(error).replace("The stored states before it are in error.trajectory. ", ""))
+            raise typer.Exit(FAILED) from None
+        typer.echo(found)
+        if path:
+            save(found.plot(), path, force)
+            typer.echo(f"\nwritten to {path}")
+
+
+@app.command()
+def graph(model: ModelPath, out: Picture = None, force: Overwrite = False) -> None:
+    """Draw the bodies and joints of a model, and which joints close loops; by default into MODEL's name with .svg, here."""
+    with _one_line_errors():
+        from mbvi.export.style import check_picture, save
+
+        path = check_picture(out or Path(f"{model.stem}.svg"), force)
+        save(mbvi.draw_graph(mbvi.load(model)), path, force)
+        typer.echo(f"written to {path}")
+
+
+def _listed(text: str | None) -> list[str]:
+    """The parts of a list with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()] if text else []

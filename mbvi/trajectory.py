@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,7 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
 from mbvi.system.quadratic import quadratic_lagrangian
-from mbvi.system.system import System
+from mbvi.system.system import System, html_table
 
 if TYPE_CHECKING:
     import h5py
@@ -267,6 +268,24 @@ class Trajectory:
             If there is no such body.
         """
         return self.system.poses(body, self.q)
+
+    def plot(self, *what: str, names: Sequence[str] | None = None, section: str | None = None) -> Any:
+        """Draw quantities, or an overview: a matplotlib.figure.Figure, see `mbvi.plot`."""
+        return mbvi.plot(self, *what, names=names, section=section)
+
+    def _repr_html_(self) -> str:
+        """A table of the run and, if matplotlib is there, curves of coordinates and energies: for notebooks."""
+        rows = [
+            ("scheme", f"{self.scheme.name}, step {self.step:g} s"),
+            ("states", f"{len(self)} from t = {self.t[0]:g} s to {self.t[-1]:g} s"),
+            ("energy", f"{self.energy()[0]:.6g} J at the start, {self.energy()[-1]:.6g} J at the end"),
+        ]
+        if self.system.constraint_count:
+            rows.append(("constraints", f"largest residual {self.constraint_residual().max():.1e}"))
+        picture = ""
+        with contextlib.suppress(ModelError):
+            picture = getattr(self.plot("coordinates", "energy"), "_repr_svg_", str)()
+        return html_table(self.system.name, rows) + picture
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Write a file that `read` turns into an equal trajectory, at once or not at all.

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from pydantic import Field, PrivateAttr, StrictBool, model_validator
 
+import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import shapes
 from mbvi.model.base import Element, one_line, validation_error
@@ -63,6 +64,7 @@ from mbvi.model.forces import JointSpring as JointSpring
 from mbvi.model.forces import OnJoint as OnJoint
 from mbvi.model.forces import Spring as Spring
 from mbvi.model.forces import Torque as Torque
+from mbvi.model.graph import summary
 from mbvi.model.resolve import resolve
 
 MAX_STEPS = 1e15
@@ -671,6 +673,19 @@ class Model(Element):
         model = Model(**(dict(self) | {"parameters": self.parameters | dict(values)}))
         model._folder = self._folder
         return model
+
+    def __repr__(self) -> str:
+        """Name and what it is made of."""
+        return f"<Model {self.name!r}: {summary(self)}>"
+
+    __str__ = __repr__
+
+    def _repr_svg_(self) -> str | None:
+        """The graph of bodies and joints, for notebooks; None without matplotlib."""
+        try:
+            return cast(str | None, getattr(mbvi.draw_graph(self), "_repr_svg_", lambda: None)())
+        except ModelError:
+            return None
 
     def __eq__(self, other: object) -> bool:
         """True if all fields are equal; the folder does not count."""

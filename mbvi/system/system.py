@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 Array = np.ndarray
 TIME_DIFFERENCE = 1e-5  # [s]
 REDUNDANT = 1e-9  # singular value of the constraint Jacobian that counts as zero, relative to the largest
+MOST_SHOWN, MOST_ROWS = 6, 30  # coordinates named in a line, and in a table
+
+
+def html_table(title: str, rows: Iterable[Sequence[str]]) -> str:
+    """A table in HTML, with a title."""
+    lines = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{escape(title)}</caption>{lines}</table>"
 
 
 class System:
@@ -78,8 +86,23 @@ class System:
         self._local = threading.local()
 
     def __repr__(self) -> str:
-        """Name and dimensions."""
-        return f"<System {self.name!r}: {self.dimension} coordinates, {self.constraint_count} constraints>"
+        """Name, coordinates and constraints."""
+        names = self.coordinate_names
+        shown = ", ".join(names if len(names) <= MOST_SHOWN else (*names[: MOST_SHOWN - 2], "…", names[-1]))
+        return f"<System {self.name!r}: {self.dimension} coordinates ({shown}), {self.constraint_count} constraints>"
+
+    def _repr_html_(self) -> str:
+        """A table of the coordinates, for notebooks."""
+        rows = [
+            (name, unit, f"{q:.6g}", f"{v:.6g}")
+            for name, unit, q, v in zip(
+                self.coordinate_names, self.coordinate_units, self.initial_q, self.initial_v, strict=True
+            )
+        ]
+        if len(rows) > MOST_ROWS:
+            rows[MOST_ROWS - 1 : -1] = [(f"… {len(rows) - MOST_ROWS} more", "", "", "")]
+        title = f"{self.name}: {self.dimension} coordinates, {self.constraint_count} constraints"
+        return html_table(title, [("coordinate", "unit", "at the start", "rate at the start"), *rows])
 
     @property
     def dimension(self) -> int:

@@ -1,4 +1,4 @@
-"""The command line: `mbvi run`, `check`, `schemes`, `schema`, `plot`, `compare`, `graph`; each is a call of the API and one of the report.
+"""The command line: `mbvi run`, `check`, `schemes`, `schema`, …; each is a call of the API, and perhaps one of the report.
 
 Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed; 130 for Ctrl-C.
 """

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
 Array = np.ndarray
 REFERENCE = "gauss6"
 DEFAULT_STEPS = 4
-LEAST_SECONDS, MOST_RUNS = 0.05, 5  # short runs are repeated, and the fastest one counts
+MOST_TICKS = 6  # steps up to which each has its number at the axis
+SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
+    0.05,
+    1.0,
+    3,
+    20,
+)  # runs are repeated up to so many seconds, and the fastest one counts
 ABOVE = 30.0  # times the reference's own error from which an error counts for the order
 FITTED = 3  # of the smallest errors that count
 WHOLE = 1e-9  # that the number of steps may be off a whole number
@@ -115,8 +121,8 @@ class Comparison:
     def _order_rows(self) -> Iterator[tuple[str, str]]:
         for name, order in zip(self.schemes, self.orders, strict=True):
             measured = self.measured_order(name)
-            text = "too few errors above those of the reference" if math.isnan(measured) else f"{measured:.2f} measured"
-            yield name, f"order {order}: {text}"
+            text = "too few errors above those of the reference" if math.isnan(measured) else f"measured {measured:.2f}"
+            yield name, f"order {order}, {text}"
 
     def plot(self) -> Any:
         """Error over step, and error over wall time, as a matplotlib.figure.Figure.
@@ -127,35 +133,32 @@ class Comparison:
             If matplotlib is missing.
         """
         with style.fonts():
-            drawing = style.new_figure(9.0, 4.2)
+            drawing = style.new_figure(9.5, 4.0)
             left, right = drawing.subplots(1, 2, sharey=True)
             for i, name in enumerate(self.schemes):
                 k = i % len(style.COLOURS)
-                look = {
-                    "color": style.COLOURS[k],
-                    "marker": style.MARKERS[k],
-                    "markersize": 4.5,
-                    "markerfacecolor": "none",
-                }
+                look = {"color": style.COLOURS[k], "linestyle": style.DASHES[k], "marker": style.MARKERS[k]}
                 measured = self.measured_order(name)
-                label = name if math.isnan(measured) else f"{name} (order {measured:.1f})"
-                left.plot(self.steps, self.errors[i], label=label, linestyle=style.DASHES[k], **look)
-                right.plot(self.seconds[i], self.errors[i], label=label, linestyle=style.DASHES[k], **look)
+                look["label"] = name if math.isnan(measured) else f"{name}: order {measured:.2f}"
+                left.plot(self.steps, self.errors[i], markerfacecolor="none", **look)
+                right.plot(1e3 * self.seconds[i], self.errors[i], markerfacecolor="none", **look)
             units = set(self.system.coordinate_units)
             unit = f" [{units.pop()}]" if len(units) == 1 and not units & {"", "-"} else ""
             left.set_ylabel(f"largest error of a coordinate at the end{unit}")
-            for axes, label in ((left, "step [s]"), (right, "wall time [s]")):
-                axes.set_xscale("log")
-                axes.set_yscale("log")
+            for axes, label in ((left, "step [s]"), (right, "wall time [ms]")):
                 style.dress(axes)
-                axes.set_xlabel(label)
-                low, high = axes.get_ylim()
+                axes.set(xscale="log", yscale="log", xlabel=label)
+                style.plain_log(axes.xaxis)
+            if len(self.steps) <= MOST_TICKS:
+                left.set_xticks(self.steps, [f"{step:.4g}" for step in self.steps])
+            low, high = left.get_ylim()
+            for axes in (left, right):
                 axes.axhspan(low, max(low, self.uncertainty), color="#EEEEEE", zorder=0)
-                axes.set_ylim(low, high)
+            left.set_ylim(low, high)
             handles, labels = left.get_legend_handles_labels()
-            columns = max(1, int(9.0 / (style.SAMPLE + style.LETTER * max(map(len, labels)))))
-            drawing.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
-            style.entitle(drawing, self.system.name, f"{self.duration:g} s; grey: not resolved by the reference")
+            drawing.legend(handles, labels, loc="outside right upper", frameon=False)
+            grey = "; what is grey, the reference does not resolve" if self.uncertainty > low else ""
+            style.entitle(drawing, self.system.name, f"errors at t = {self.duration:g} s{grey}")
         return drawing
 
 
@@ -225,6 +228,8 @@ def compare(
                     "The stored states before it are in error.trajectory. ", ""
                 )
                 continue
+            except ModelError as error:
+                raise ModelError(f"{scheme.name}: {error}") from None
             errors[i, k] = np.abs(run.q[-1] - finer).max()
             seconds[i, k] = run.statistics.seconds
             iterations[i, k] = run.statistics.iterations / run.statistics.steps
@@ -282,6 +287,10 @@ def _reference(system: System, scheme: str, step: float, duration: float) -> Arr
 def _timed(system: System, scheme: Tableau | Method, step: float, duration: float) -> Trajectory:
     """A run of which only the end is stored; if it is short, the fastest of some."""
     runs: list[Trajectory] = []
-    while len(runs) < MOST_RUNS and sum(run.statistics.seconds for run in runs) < LEAST_SECONDS:
+    spent = 0.0
+    while spent < SHORT or (spent < LONG and len(runs) < LEAST_RUNS):
+        if len(runs) == MOST_RUNS:
+            break
         runs.append(mbvi.simulate(system, scheme, step, duration, every=round(duration / step)))
+        spent += runs[-1].statistics.seconds
     return min(runs, key=lambda run: run.statistics.seconds)

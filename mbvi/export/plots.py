@@ -38,6 +38,7 @@ MOST_RATES = 5  # panels of coordinates up to which the overview has their rates
 LONGEST = 18  # letters of a name beside the bar of a colour map
 MOST_POINTS = 60_000  # in one panel
 FEWEST_BINS, MOST_BINS = 250, 2500
+MOST_VECTORS = 5000  # points that are no raster in an .svg or .pdf
 CELLS = 600  # along each side of a phase portrait of many states
 RATIO = 10.0  # of the ranges of curves that share a panel
 MOST_SOLVED = 2000  # states at which multipliers are computed
@@ -276,6 +277,7 @@ def _invariants(view: View) -> Iterator[Panel]:
         shown = sorted(curves, key=lambda curve: -np.abs(curve.y).max())[:MOST_DRIFTS]
         label = f"drift of {curves[0].label}" if len(curves) == 1 else "drift of momenta"
         note = f"the {MOST_DRIFTS} largest of {len(curves)}" if len(shown) < len(curves) else ""
+        note = note if np.any(shown[0].y) else "zero at every state"
         yield Panel(_with_unit(label, units.pop() if len(units) == 1 else ""), shown, note=note)
 
 
@@ -327,23 +329,23 @@ def _reactions(view: View) -> Iterator[Panel]:
         return
     chosen, note = _thinned([known[i] for i in view.chosen(known)], note)
     wrenches = [trajectory.reaction(name) for name in chosen]
-    for part, (what, unit) in enumerate((("reaction force", "N"), ("reaction torque", "N m"))):
+    for part, (what, unit) in enumerate((("force", "N"), ("torque", "N m"))):
         if len(chosen) == 1:
             curves = [Curve(axis, trajectory.t, wrenches[0][part][:, i]) for i, axis in enumerate("xyz")]
-            yield Panel(f"{what} of {chosen[0]} [{unit}]", curves, note=note)
+            yield Panel(f"{what} at {chosen[0]} [{unit}]", curves, note=note)
         else:
             sizes = [np.linalg.norm(wrench[part], axis=1) for wrench in wrenches]
             curves = [Curve(name, trajectory.t, size) for name, size in zip(chosen, sizes, strict=True)]
-            yield Panel(f"{what} [{unit}]", curves, note=note)
+            yield Panel(f"reaction {what} [{unit}]", curves, note=note)
 
 
 def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
     """Every so-manyth state, if there are very many, and a note of that."""
-    every = -(-len(trajectory) // MOST_SOLVED)
+    every = -(-(len(trajectory) - 1) // MOST_SOLVED)
     if every == 1:
         return trajectory, ""
     t, q, p = (values[::every] for values in (trajectory.t, trajectory.q, trajectory.p))
-    return replace(trajectory, t=t, q=q, p=p, stored=None), f"every {every}th state"
+    return replace(trajectory, t=t, q=q, p=p, stored=None), f"1 state of {every}"
 
 
 def _held(trajectory: Trajectory) -> list[str]:
@@ -553,15 +555,19 @@ def _draw(axes: Any, panel: Panel) -> None:
     style.dress(axes)
     bins = max(FEWEST_BINS, min(MOST_BINS, MOST_POINTS // (4 * len(panel.curves))))
     is_bundle = len(panel.curves) > MOST_COLOURS
+    is_cloud = panel.kind == "points" or (panel.kind == "phase" and len(panel.curves[0].y) > MOST_POINTS)
     colours = _bundle_colours(len(panel.curves)) if is_bundle else list(style.COLOURS)
+    spans = [-np.ptp(curve.y) for curve in panel.curves]  # the widest behind, since long runs fill what they cover
     for i, curve in enumerate(panel.curves):
         look: dict[str, Any] = {"color": colours[i], "linewidth": 0.7 if is_bundle else 1.1}
-        if not is_bundle and len(panel.curves) > 1:
-            look["linestyle"] = style.DASHES[i]
         kept = envelope(curve.y, bins) if panel.kind == "time" else np.arange(len(curve.y))
-        if panel.kind == "points" or (panel.kind == "phase" and len(curve.y) > MOST_POINTS):
+        if not is_bundle:
+            look["linestyle"] = style.DASHES[i] if len(kept) == len(curve.y) else "-"
+            look["zorder"] = 2 + sum(span < spans[i] for span in spans) / len(spans)
+        if is_cloud:
             kept = _cells(curve.x, curve.y) if len(curve.y) > MOST_POINTS else kept
             look |= {"linestyle": "none", "marker": "o", "markersize": 1.5, "markeredgewidth": 0.0}
+            look["rasterized"] = len(kept) > MOST_VECTORS
         axes.plot(curve.x[kept], curve.y[kept], label=curve.label, **look)
     if panel.kind == "time":
         axes.margins(x=0)

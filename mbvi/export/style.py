@@ -24,6 +24,7 @@ GREY = "#666666"
 SAMPLE, LETTER = 0.8, 0.09  # widths in a legend: of a line's sample with its margins, and of a letter [inch]
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUFFIXES = ("png", "svg", "pdf")
+LONG = 300.0  # ratio of the ends of a logarithmic axis from which only powers of ten have numbers
 RESOLUTION = 200  # of a png [dots per inch]
 
 
@@ -99,11 +100,21 @@ def label_axis(axis: Any, label: str) -> None:
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value / 10.0**exponent:.4g}".replace("-", "−")))
 
 
+def plain_log(axis: Any) -> None:
+    """Plain numbers 1, 2, 5 along a logarithmic axis, or powers of ten where it is long."""
+    low, high = axis.get_view_interval()
+    ticker = matplotlib("ticker")
+    if low > 0 and high < LONG * low:
+        axis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
 def svg(figure: Any, prefix: str = "") -> str:
     """A matplotlib figure as an SVG element; `prefix` keeps its ids apart from those of others in a page."""
     text = io.StringIO()
     with matplotlib().rc_context({"svg.hashsalt": "mbvi"}):  # the same ids whenever it is drawn
-        figure.savefig(text, format="svg", metadata={"Date": None})
+        figure.savefig(text, format="svg", dpi=RESOLUTION, metadata={"Date": None})
     element = text.getvalue()
     element = element[element.index("<svg") :]
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", element)

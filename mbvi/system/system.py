@@ -28,10 +28,11 @@ REDUNDANT = 1e-9  # singular value of the constraint Jacobian that counts as zer
 MOST_SHOWN, MOST_ROWS = 6, 30  # coordinates named in a line, and in a table
 
 
-def html_table(title: str, rows: Iterable[Sequence[str]]) -> str:
-    """A table in HTML, with a title."""
+def html_table(title: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """A table in HTML, with a title and heads of its columns."""
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     lines = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><caption>{escape(title)}</caption>{lines}</table>"
+    return f"<table><caption>{escape(title)}</caption><tr>{top}</tr>{lines}</table>"
 
 
 class System:
@@ -102,7 +103,7 @@ class System:
         if len(rows) > MOST_ROWS:
             rows[MOST_ROWS - 1 : -1] = [(f"… {len(rows) - MOST_ROWS} more", "", "", "")]
         title = f"{self.name}: {self.dimension} coordinates, {self.constraint_count} constraints"
-        return html_table(title, [("coordinate", "unit", "at the start", "rate at the start"), *rows])
+        return html_table(title, rows, ("coordinate", "unit", "at the start", "rate at the start"))
 
     @property
     def dimension(self) -> int:

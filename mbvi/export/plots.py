@@ -22,6 +22,7 @@ from mbvi.kernels import layout
 from mbvi.model.expressions import nearest
 from mbvi.model.units import check_unit
 from mbvi.report import count, energy_error, momentum_unit
+from mbvi.system.system import System
 
 if TYPE_CHECKING:
     from mbvi.trajectory import Trajectory
@@ -270,7 +271,7 @@ def _energy_error(view: View) -> Iterator[Panel]:
 def _invariants(view: View) -> Iterator[Panel]:
     trajectory = view.trajectory
     momenta, units = trajectory.momenta(), {""}
-    if momenta and trajectory.system.model is not None:
+    if momenta and isinstance(trajectory.system, System):
         units = {momentum_unit(each, trajectory.system.coordinate_units) for each in trajectory.invariants}
     curves = [Curve(name, trajectory.t, values - values[0]) for name, values in momenta.items()]
     if curves:
@@ -442,7 +443,7 @@ def _parse_section(trajectory: Trajectory, text: str) -> tuple[int, float]:
     if name not in system.coordinate_names:
         raise ModelError(f"section: expected a coordinate, found {name!r}; {nearest(name, system.coordinate_names)}")
     column = system.coordinate_names.index(name)
-    model = getattr(system, "model", None) if hasattr(type(system), "work") else None
+    model = system.model if isinstance(system, System) else None
     try:
         number = mbvi.evaluate(value, model.resolved().parameters if model else {})
         check_unit(value, {}, system.coordinate_units[column].replace("-", ""))

@@ -44,6 +44,9 @@ CELLS = 600  # along each side of a phase portrait of many states
 RATIO = 10.0  # of the ranges of curves that share a panel
 MOST_SOLVED = 2000  # states at which multipliers are computed
 TURN = 2.0 * math.pi
+RATE_UNITS = {"rad": "rad/s", "m": "m/s", "-": "1/s"}
+MOMENTUM_UNITS = {"rad": "kg m²/s", "m": "kg m/s", "-": "kg m²/s"}
+NAMELESS = {"energy", "energy_error", "invariants", "constraints"}  # quantities of the whole system
 
 # ------------------------------------------------------------------------------------- what is drawn
 
@@ -112,10 +115,14 @@ def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None,
         raise ModelError(
             "section: expected a coordinate and its value, found nothing; write for example 'elbow.angle = 0'"
         )
-    _check_states(trajectory)
-    view = View(trajectory, names)
     if section is not None and "section" not in what:
         what = (*what, "section")
+    if names is not None and what and NAMELESS.issuperset(what):
+        raise ModelError(
+            f"names: expected quantities that coordinates or joints have, found {', '.join(what)}; leave it out"
+        )
+    _check_states(trajectory)
+    view = View(trajectory, names)
     panels: list[Panel] = [] if what else list(_overview(view))
     for each in what:
         of_it = list(_section(view, str(section)) if each == "section" else QUANTITIES[each](view))
@@ -177,7 +184,7 @@ def _coordinates(view: View) -> Iterator[Panel]:
 
 def _velocities(view: View) -> Iterator[Panel]:
     for columns in _groups(view):
-        unit = _rate_unit(view.trajectory.system.coordinate_units[columns[0]])
+        unit = RATE_UNITS.get(view.trajectory.system.coordinate_units[columns[0]], "")
         yield _panel(view, view.trajectory.v, columns, unit, "rate of ")
 
 
@@ -185,13 +192,6 @@ def _momenta(view: View) -> Iterator[Panel]:
     for columns in _groups(view):
         unit = MOMENTUM_UNITS.get(view.trajectory.system.coordinate_units[columns[0]], "")
         yield _panel(view, view.trajectory.p, columns, unit, "momentum of ")
-
-
-MOMENTUM_UNITS = {"rad": "kg m²/s", "m": "kg m/s", "-": "kg m²/s"}
-
-
-def _rate_unit(unit: str) -> str:
-    return {"rad": "rad/s", "m": "m/s", "-": "1/s"}.get(unit, "")
 
 
 def _groups(view: View) -> list[list[int]]:
@@ -275,7 +275,7 @@ def _invariants(view: View) -> Iterator[Panel]:
         units = {momentum_unit(each, trajectory.system.coordinate_units) for each in trajectory.invariants}
     curves = [Curve(name, trajectory.t, values - values[0]) for name, values in momenta.items()]
     if curves:
-        shown = sorted(curves, key=lambda curve: -np.abs(curve.y).max())[:MOST_DRIFTS]
+        shown = sorted(curves, key=lambda curve: -np.nanmax(np.abs(curve.y)))[:MOST_DRIFTS]
         label = f"drift of {curves[0].label}" if len(curves) == 1 else "drift of momenta"
         note = f"the {MOST_DRIFTS} largest of {len(curves)}" if len(shown) < len(curves) else ""
         note = note if np.any(shown[0].y) else "zero at every state"
@@ -503,19 +503,12 @@ def envelope(y: Array, bins: int) -> Array:
     size = len(y) // bins
     if size <= 4:
         return np.arange(len(y))
-    starts = np.arange(0, len(y), size)
-    kept = [starts, np.append(starts[1:], len(y)) - 1]
-    whole = len(y) // size
-    blocks = y[: whole * size].reshape(whole, size)
-    filled_low, filled_high = np.nan_to_num(blocks, nan=np.inf), np.nan_to_num(blocks, nan=-np.inf)
-    kept += [starts[:whole] + filled_low.argmin(axis=1), starts[:whole] + filled_high.argmax(axis=1)]
-    if whole * size < len(y):
-        rest = y[whole * size :]
-        kept.append(
-            whole * size
-            + np.array([np.nan_to_num(rest, nan=np.inf).argmin(), np.nan_to_num(rest, nan=-np.inf).argmax()])
-        )
-    return np.unique(np.concatenate(kept))
+    blocks = np.pad(y, (0, -len(y) % size), mode="edge").reshape(-1, size)
+    starts = size * np.arange(len(blocks))
+    least = np.where(np.isnan(blocks), np.inf, blocks).argmin(axis=1)
+    largest = np.where(np.isnan(blocks), -np.inf, blocks).argmax(axis=1)
+    kept = np.concatenate([starts, starts + least, starts + largest, starts + size - 1])
+    return np.unique(np.minimum(kept, len(y) - 1))
 
 
 def _cells(x: Array, y: Array) -> Array:
@@ -578,8 +571,10 @@ def _draw(axes: Any, panel: Panel) -> None:
         _scale_of_names(axes, panel, colours)
     elif len(panel.curves) > 1:
         style.legend_above(axes, WIDTH / 2 - 0.8)
-    if panel.note:
-        axes.set_title(panel.note, loc="right", fontsize=7, color=style.GREY)
+    missing = max(int(np.count_nonzero(~np.isfinite(curve.y))) for curve in panel.curves)
+    lost = f"not a number at {count(missing, 'state')}" if missing else ""
+    if note := "; ".join(filter(None, (panel.note, lost))):
+        axes.set_title(note, loc="right", fontsize=7, color=style.GREY)
 
 
 def _bundle_colours(number: int) -> list[Any]:

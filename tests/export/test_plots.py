@@ -213,6 +213,11 @@ def test_a_section_takes_expressions_and_units(pendulum):
             {"names": ["elbo"]},
             "names: expected names of what is drawn, found 'elbo'; known: shoulder.angle, elb",
         ),
+        (
+            ["energy"],
+            {"names": ["elbow"]},
+            "names: expected quantities that coordinates or joints have, found energy; leave",
+        ),
         (["section"], {}, "section: expected a coordinate and its value, found nothing; write for example"),
         ([], {"section": "elbow.angle"}, "section: expected a coordinate and its value, found 'elbow.angle'; write"),
         (
@@ -262,6 +267,18 @@ def test_states_that_are_no_numbers_are_refused(pendulum):
         replace(pendulum, q=q).plot()
     with pytest.raises(mbvi.ModelError, match="expected at least two states, found 1"):
         replace(pendulum, t=pendulum.t[:1], q=q[:1], p=q[:1]).plot()
+
+
+def test_velocities_that_are_no_numbers_are_noted(pendulum, tmp_path):
+    """As a file has them where the mass matrix was singular."""
+    pendulum.save(tmp_path / "a.h5")
+    read = mbvi.read(tmp_path / "a.h5")
+    some, none = read.v.copy(), np.full_like(read.v, np.nan)
+    some[5:8] = np.nan
+    for v, expected in ((some, "not a number at 3 states"), (none, "not a number at 201 states")):
+        figure = replace(read, stored=replace(read.stored, v=v)).plot("velocities")
+        figure.savefig(io.BytesIO(), format="png")
+        assert figure.axes[0].get_title(loc="right") == expected
 
 
 def test_states_too_far_apart_for_a_section_are_refused():

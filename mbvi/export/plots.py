@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -276,10 +277,11 @@ def _invariants(view: View) -> Iterator[Panel]:
     curves = [Curve(name, trajectory.t, values - values[0]) for name, values in momenta.items()]
     if curves:
         shown = sorted(curves, key=lambda curve: -np.nanmax(np.abs(curve.y)))[:MOST_DRIFTS]
-        label = f"drift of {curves[0].label}" if len(curves) == 1 else "drift of momenta"
-        note = f"the {MOST_DRIFTS} largest of {len(curves)}" if len(shown) < len(curves) else ""
-        note = note if np.any(shown[0].y) else "zero at every state"
-        yield Panel(_with_unit(label, units.pop() if len(units) == 1 else ""), shown, note=note)
+        notes = [curves[0].label] if len(curves) == 1 else []
+        notes += [f"the {MOST_DRIFTS} largest of {len(curves)}"] if len(shown) < len(curves) else []
+        notes += [] if np.any(shown[0].y) else ["zero at every state"]
+        label = "drift of momentum" if len(curves) == 1 else "drift of momenta"
+        yield Panel(_with_unit(label, units.pop() if len(units) == 1 else ""), shown, note="; ".join(notes))
 
 
 def _constraints(view: View) -> Iterator[Panel]:
@@ -521,19 +523,22 @@ def _cells(x: Array, y: Array) -> Array:
 
 
 def _drawn(panels: Sequence[Panel], trajectory: Trajectory) -> Any:
-    """All panels on one page, two in a row."""
+    """All panels on one page, two in a row; those over time in rows of their own, of which a last one alone is as wide."""
     columns = min(2, len(panels))
-    by_row = [panels[i : i + columns] for i in range(0, len(panels), columns)]
-    heights = [max(ROW if panel.kind == "time" else WIDE_ROW for panel in row) for row in by_row]
+    rows: list[list[Panel]] = []
+    for _, alike in groupby(panels, key=lambda panel: panel.kind == "time"):
+        members = list(alike)
+        rows += [members[i : i + columns] for i in range(0, len(members), columns)]
+    heights = [ROW if row[0].kind == "time" else WIDE_ROW for row in rows]
     if columns == 1:
         heights = [1.6 * heights[0]]
     with style.fonts():
         drawing = style.new_figure(WIDTH if columns == 2 else SINGLE, sum(heights) + 0.7)
-        grid = drawing.add_gridspec(len(heights), columns, height_ratios=heights)
-        for i, panel in enumerate(panels):
-            row, column = divmod(i, columns)
-            is_alone = panel is panels[-1] and column == 0 and panel.kind == "time"
-            _draw(drawing.add_subplot(grid[row, :] if is_alone else grid[row, column]), panel)
+        grid = drawing.add_gridspec(len(rows), columns, height_ratios=heights)
+        for i, row in enumerate(rows):
+            is_wide = len(row) < columns and row[0].kind == "time"
+            for k, panel in enumerate(row):
+                _draw(drawing.add_subplot(grid[i, :] if is_wide else grid[i, k]), panel)
         style.entitle(drawing, trajectory.system.name, _details(trajectory))
     return drawing
 

@@ -305,7 +305,7 @@ def test_a_system_of_which_only_the_name_is_left_is_drawn(tmp_path):
     system = mbvi.from_sympy([x, y], [[1, 0], [0, 1]], x**2, initial_q=[1, 0], initial_v=[0, 1])
     mbvi.simulate(system, step=0.1, duration=6).save(tmp_path / "two.h5")
     run = mbvi.read(tmp_path / "two.h5")
-    assert [axes.get_ylabel() for axes in run.plot("invariants", "energy").axes] == ["drift of p(y)", "energy [J]"]
+    assert [axes.get_ylabel() for axes in run.plot("invariants", "energy").axes] == ["drift of momentum", "energy [J]"]
     assert len(run.plot(section="x = 0", names=["y"]).axes) == 1
     with pytest.raises(mbvi.ModelError, match="expected a quantity that the run has, found 'reactions'"):
         run.plot("reactions")

@@ -306,7 +306,7 @@ def test_a_closed_pipe_is_quiet(folder):
 @pytest.mark.parametrize("path", sorted((ROOT / "models").glob("*.yaml")), ids=lambda path: path.stem)
 def test_all_models_check_and_run(path, folder):
     assert call("check", path).exit_code == 0
-    result = call("run", path, "--duration", "0.1")
+    result = call("run", path)
     assert result.exit_code == 0, result.stderr
     assert mbvi.read(f"{path.stem}.h5").system.name == mbvi.load(path).name
 

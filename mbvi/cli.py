@@ -33,6 +33,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+papers = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+app.add_typer(papers, name="papers")
+
 ModelPath = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (YAML).", show_default=False)]
 Formulation = Annotated[
     str | None, typer.Option(metavar="NAME", help="tree or embedding, instead of the model's formulation.")
@@ -149,6 +152,41 @@ def schema() -> None:
     typer.echo(schema_text(), nl=False)
 
 
+@papers.callback()
+def list_papers(context: typer.Context) -> None:
+    """List the papers whose tables and figures mbvi recomputes; `papers run NAME` recomputes those of one."""
+    if context.invoked_subcommand is None:
+        from mbvi.papers.catalog import listing
+
+        typer.echo(listing())
+
+
+@papers.command("run")
+def run_paper(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of a paper; see `mbvi papers`.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Where the page and its files go; by default papers/NAME."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave out what takes long.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files in an existing folder.")] = False,
+) -> None:
+    """Recompute the tables and figures of a paper: a page (HTML), figures (SVG, PNG) and tables (CSV)."""
+    with _one_line_errors():
+        from mbvi.papers.catalog import find_report
+        from mbvi.papers.report import check_folder, summary, write
+
+        planned = find_report(name, quick)
+        folder = check_folder(out or Path("papers", name), force)
+        with _status() as show:
+            report = planned.computed(show)
+            show("the page")
+            page = write(report, folder)
+        typer.echo(f"{summary(report)}\n\nWritten to {page}")
+
+
 def _written(trajectory: Trajectory, start: Start, path: Path) -> str:
     from mbvi.report import count, file_size, run_report
 
@@ -199,6 +237,18 @@ def _progress(name: str) -> Iterator[Callable[[int, int], Any] | None]:
     with Progress(*text, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, steps: bar.update(task, completed=done, total=steps)
+
+
+@contextmanager
+def _status() -> Iterator[Callable[[str], Any]]:
+    """A function that shows on stderr, if that is a terminal, what is being computed."""
+    if not sys.stderr.isatty():
+        yield lambda title: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield status.update
 
 
 # -------------------------------------------------------------------------------------------- pictures

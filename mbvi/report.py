@@ -180,7 +180,7 @@ def _run_rows(trajectory: Trajectory, start: Start) -> Iterator[tuple[str, str]]
     if statistics.steps and statistics.seconds > 0:
         per_step = statistics.seconds / statistics.steps
         yield "speed", f"{rounded(1 / per_step)} steps per second, {rounded(1e6 * per_step)} µs per step"
-    if statistics.steps:
+    if statistics.iterations:  # there are none where a step needs no iteration
         each = statistics.iterations / statistics.steps
         where = "step" if len(scheme.fractions) == 1 else "substep"
         yield "iterations", f"{each:.1f} per step, at most {statistics.most_iterations} in a {where}"

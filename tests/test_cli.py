@@ -30,6 +30,20 @@ initial:
   pivot: {position: 120 deg}
 """
 
+SPRING = """
+name: spring
+gravity: [0, 0, 0]
+bodies:
+  load: {mass: 1}
+joints:
+  rail: {type: prismatic, parent: world, child: load, axis: [1, 0, 0]}
+forces:
+  coil: {type: joint_spring, joint: rail, stiffness: 10}
+initial:
+  rail: {position: 0.1}
+simulation: {step: 0.01, duration: 1}
+"""
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -61,6 +75,14 @@ def test_run_writes_the_trajectory_and_reports(folder):
     assert sorted(os.listdir()) == ["pendulum.h5", "pendulum.yaml"]
     expected = mbvi.simulate(mbvi.load("pendulum.yaml"))
     assert mbvi.read("pendulum.h5").q.tobytes() == expected.q.tobytes()
+
+
+def test_iterations_of_methods_that_have_none(folder):
+    (folder / "spring.yaml").write_text(SPRING)
+    for scheme in ("newmark", "simpson"):
+        result = call("run", "spring.yaml", "--scheme", scheme, "--force")
+        assert result.exit_code == 0, result.stderr
+        assert ("iterations" in result.stdout) == (scheme == "simpson")
 
 
 def test_run_options_override_the_model(folder):

@@ -1,19 +1,25 @@
-"""Tables and figures as plain data, and one self-contained HTML page of them.
+"""Tables and figures as plain data, and a folder of files of them: one HTML page, CSV, SVG and PNG.
 
-    Report  =  title, source and parts: tables and figures
-    Table   =  rows of text and Numbers; a Number may have beside it what a paper prints, and why the two differ
-    Figure  =  panels of lines
+    Report      =  title, source and parts: tables, figures, and experiments that give them
+    Experiment  =  a title and a function: a table or figure that is still to be computed
+    Table       =  rows of text and Numbers; a Number may have beside it what a paper prints, and why the two differ
+    Figure      =  panels of lines
 
 Figures are drawn by matplotlib, which is imported only then, and stand in the page as SVG.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from html import escape
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -21,7 +27,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
-from mbvi.export import style
 
 DIGITS = 3
 
@@ -37,6 +42,8 @@ class Number:
         The paper's digits, such as 2.93e-2; empty if it prints none.
     reason : str
         Why they differ, if they do.
+    decimals : int, optional
+        How many of the printed decimals count, where a paper has filled them up with zeros; by default all.
 
     Raises
     ------
@@ -52,6 +59,7 @@ class Number:
     value: float
     printed: str = ""
     reason: str = ""
+    decimals: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is printed but no number."""
@@ -67,8 +75,8 @@ class Number:
 
     @property
     def unit(self) -> float:
-        """One unit of the last printed digit."""
-        exponent = Decimal(self.printed).as_tuple().exponent
+        """One unit of the last printed digit that counts."""
+        exponent = Decimal(self.printed).as_tuple().exponent if self.decimals is None else -self.decimals
         return 10.0 ** int(exponent)
 
     @property
@@ -91,10 +99,20 @@ class Table:
         """Those with a printed value."""
         return [cell for row in self.rows for cell in row if isinstance(cell, Number) and cell.printed]
 
+    @property
+    def differing(self) -> list[tuple[str, Number]]:
+        """Those that differ from it, each with its place: the texts of its row, and its column."""
+        return [
+            (f"{', '.join(each for each in row if isinstance(each, str) and each)}: {column}", cell)
+            for row in self.rows
+            for column, cell in zip(self.columns, row, strict=True)
+            if isinstance(cell, Number) and not cell.agrees
+        ]
+
 
 @dataclass(frozen=True)
 class Line:
-    """A curve (kind "line"), marked points joined by one ("marked"), or a broad grey curve behind the others ("reference")."""
+    """A curve (kind line), marked points (points), both (marked), or a broad grey curve behind the others (reference)."""
 
     label: str
     x: ArrayLike
@@ -124,30 +142,99 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Experiment:
+    """A table or figure that is still to be computed, and the function that does it."""
+
+    title: str
+    compute: Callable[[], Table | Figure]
+
+
+Part = Table | Figure | Experiment
+
+
+@dataclass(frozen=True)
 class Report:
-    """What was recomputed of a paper."""
+    """What was recomputed of a paper, or will be; `left_out` are the titles of what is too long for a quick report."""
 
     title: str
     source: str
-    parts: Sequence[Table | Figure]
+    parts: Sequence[Part]
+    left_out: Sequence[str] = ()
+
+    def computed(self, progress: Callable[[str], Any] = lambda title: None) -> Report:
+        """The same with the results of its experiments; `progress(title)` is called before each."""
+        parts: list[Part] = []
+        for part in self.parts:
+            if isinstance(part, Experiment):
+                progress(part.title)
+                part = part.compute()
+            parts.append(part)
+        return replace(self, parts=parts)
+
+    @property
+    def tables(self) -> list[Table]:
+        """Those that are there."""
+        return [part for part in self.parts if isinstance(part, Table)]
 
     @property
     def numbers(self) -> list[Number]:
         """All with a printed value."""
-        return [number for part in self.parts if isinstance(part, Table) for number in part.numbers]
+        return [number for table in self.tables for number in table.numbers]
+
+    @property
+    def count(self) -> str:
+        """How many of the printed numbers agree, as a sentence."""
+        differing = sum(not number.agrees for number in self.numbers)
+        count = len(self.numbers)
+        return f"Of {count} printed numbers {count - differing} agree and {differing} differ."
 
 
-# --------------------------------------------------------------------------------------------- the page
+# -------------------------------------------------------------------------------------------- the files
+
+
+def summary(report: Report) -> str:
+    """How many printed numbers agree, and which differ and why, as plain text."""
+    lines = [report.title, "", report.count if report.numbers else "The paper prints no numbers."]
+    for table in report.tables:
+        lines += ["", table.title] * bool(table.differing)
+        for place, number in table.differing:
+            lines.append(f"  {place}: {scientific(number.value, number.digits)}, printed {_printed(number)}")
+            lines += [f"    {number.reason}"] * bool(number.reason)
+    lines += ["", f"Left out: {', '.join(report.left_out)}"] * bool(report.left_out)
+    return "\n".join(lines)
+
+
+def check_folder(folder: str | Path, force: bool = False) -> Path:
+    """A folder that files can be written to, made if it is not there, so that one knows before a long computation.
+
+    Raises
+    ------
+    ModelError
+        If it holds anything and `force` is not set, or cannot be written.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()) and not force:
+            raise ModelError(
+                f"{folder}: expected a new or empty folder, found files in it; choose another, or overwrite them by --force"
+            )
+        trial = folder / ".mbvi"
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    return folder
 
 
 def write(report: Report, folder: str | Path) -> Path:
-    """Write the page of a report.
+    """Write a report: its page, every table as CSV, and every figure as SVG and PNG.
 
     Parameters
     ----------
     report : Report
     folder : path
-        Made if it is not there; a page that is there already is replaced.
+        Made if it is not there; files of the same names are replaced.
 
     Returns
     -------
@@ -159,28 +246,88 @@ def write(report: Report, folder: str | Path) -> Path:
     ModelError
         If matplotlib is missing, or the folder cannot be written.
     """
-    page = html(report)
-    path = Path(folder) / "index.html"
+    report = report.computed()
+    files: dict[str, bytes] = {}
+    elements = []
+    for name, part in _named(report):
+        if isinstance(part, Table):
+            files[f"{name}.csv"] = _csv(part).encode()
+            continue
+        drawing, image = draw(part), io.BytesIO()
+        drawing.savefig(image, format="png", dpi=DOTS)
+        elements.append(_svg(drawing))
+        files |= {f"{name}.svg": elements[-1].encode(), f"{name}.png": image.getvalue()}
+    files["index.html"] = _page(report, elements).encode()
+    folder = Path(folder)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
     except OSError as error:
-        raise ModelError(f"{path}: expected a file that can be written, found: {error.strerror or error}") from None
-    return path
+        raise _unwritable(folder, error) from None
+    return folder / "index.html"
+
+
+def _unwritable(folder: Path, error: OSError) -> ModelError:
+    return ModelError(f"{folder}: expected a folder that can be written, found: {error.strerror or error}")
+
+
+def _named(report: Report) -> Iterator[tuple[str, Table | Figure]]:
+    """The parts with names for their files: what their titles have before a colon, such as table_2."""
+    used: dict[str, int] = {}
+    for part in report.parts:
+        assert not isinstance(part, Experiment)
+        stem = re.sub(r"\W+", "_", part.title.split(":")[0].lower()).strip("_")
+        used[stem] = used.get(stem, 0) + 1
+        yield (stem if used[stem] == 1 else f"{stem}_{used[stem]}"), part
+
+
+def _csv(table: Table) -> str:
+    """A table to full precision; columns with printed values are followed by these, whether they agree, and why not."""
+    has_printed = [
+        any(isinstance(cell, Number) and cell.printed for cell in column) for column in zip(*table.rows, strict=True)
+    ]
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    heads = (
+        [head, *(f"{head}, {each}" for each in ("printed", "agrees", "reason"))] if wide else [head]
+        for head, wide in zip(table.columns, has_printed, strict=True)
+    )
+    lines.writerow(chain(*heads))
+    for row in table.rows:
+        lines.writerow(chain(*(_csv_cells(cell, wide) for cell, wide in zip(row, has_printed, strict=True))))
+    return text.getvalue()
+
+
+def _csv_cells(cell: str | Number, is_wide: bool) -> list[str]:
+    if isinstance(cell, str):
+        return [cell, "", "", ""] if is_wide else [cell]
+    verdict = ("yes" if cell.agrees else "no") if cell.printed else ""
+    return [repr(float(cell.value)), *([cell.printed, verdict, cell.reason] if is_wide else [])]
+
+
+# --------------------------------------------------------------------------------------------- the page
 
 
 def html(report: Report) -> str:
     """The page as text; needs matplotlib if there are figures."""
-    numbers = report.numbers
-    differing = sum(not number.agrees for number in numbers)
-    summary = (
-        f"Of {len(numbers)} printed numbers {len(numbers) - differing} agree and {differing} differ." if numbers else ""
-    )
-    parts = [
-        _table(part) if isinstance(part, Table) else _figure(part, f"figure{i}-") for i, part in enumerate(report.parts)
-    ]
+    report = report.computed()
+    return _page(report, [svg(part) for part in report.parts if isinstance(part, Figure)])
+
+
+def _page(report: Report, elements: Sequence[str]) -> str:
+    """The page of a report whose figures are drawn as SVG elements."""
+    drawings, parts = iter(elements), []
+    for name, part in _named(report):
+        body = _table(part, name) if isinstance(part, Table) else _figure(part, name, next(drawings))
+        parts.append(f"<section><h2>{escape(part.title)}</h2>{_paragraph(part.text)}\n{body}</section>")
+    left_out = f"Left out, since it takes long: {', '.join(report.left_out)}." if report.left_out else ""
     return PAGE.substitute(
-        title=escape(report.title), source=escape(report.source), summary=summary, parts="\n".join(parts)
+        title=escape(report.title),
+        source=escape(report.source),
+        summary=escape(report.count if report.numbers else ""),
+        left_out=_paragraph(left_out),
+        parts="\n".join(parts),
     )
 
 
@@ -205,12 +352,12 @@ def _with_power(mantissa: str, exponent: int) -> str:
     return f"{mantissa}·10{raised}".replace("-", "−")
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, name: str) -> str:
     head = "".join(f"<th scope='col'>{escape(column)}</th>" for column in table.columns)
     rows = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in table.rows)
     return (
-        f"<section><h2>{escape(table.title)}</h2>{_paragraph(table.text)}\n"
-        f"<div class='wide'><table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div></section>"
+        f"<div class='wide'><table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n"
+        f"<p class='files'><a href='{name}.csv'>CSV</a></p>"
     )
 
 
@@ -220,19 +367,25 @@ def _cell(cell: str | Number) -> str:
     value = scientific(cell.value, cell.digits)
     if not cell.printed:
         return f"<td class='number'>{value}</td>"
-    mantissa, _, exponent = cell.printed.partition("e")
-    printed = _with_power(mantissa, int(exponent)) if exponent else mantissa
     kind, verdict = ("agrees", "✓ agrees") if cell.agrees else ("differs", "✗ differs")
     reason = f"<br>{escape(cell.reason)}" if cell.reason else ""
     return (
-        f"<td class='number'>{value}<small class='{kind}'>paper {printed} <span>{verdict}</span>{reason}</small></td>"
+        f"<td class='number'>{value}<small class='{kind}'>paper {_printed(cell)} "
+        f"<span>{verdict}</span>{reason}</small></td>"
     )
 
 
-def _figure(figure: Figure, prefix: str) -> str:
+def _printed(number: Number) -> str:
+    """A printed number, with its power of ten as papers write it."""
+    mantissa, _, exponent = number.printed.partition("e")
+    return _with_power(mantissa, int(exponent)) if exponent else mantissa
+
+
+def _figure(figure: Figure, name: str, element: str) -> str:
+    element = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", element)  # ids apart from those of other figures
     return (
-        f"<section><h2>{escape(figure.title)}</h2>{_paragraph(figure.text)}"
-        f"\n<figure role='img' aria-label='{escape(figure.title)}'>{svg(figure, prefix)}</figure></section>"
+        f"<figure role='img' aria-label='{escape(figure.title)}'>{element}</figure>\n"
+        f"<p class='files'><a href='{name}.svg'>SVG</a> <a href='{name}.png'>PNG</a></p>"
     )
 
 
@@ -242,8 +395,14 @@ def _paragraph(text: str) -> str:
 
 # ------------------------------------------------------------------------------------------ the figures
 
+# Okabe & Ito's colours, which all readers can tell apart, in an order of lightness that also serves in grey.
+COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+MARKERS = "os^Dvx+"
 REFERENCE = {"color": "#BBBBBB", "linewidth": 4.0, "zorder": 1}
 WIDTH, HEIGHT = 9.0, 2.7  # of a figure, and of a row of panels [inch]
+DOTS = 120  # of a PNG [1/inch]
+SAMPLE, LETTER = 0.8, 0.09  # widths in a legend: of a line's sample with its margins, and of a letter [inch]
 
 
 def draw(figure: Figure) -> Any:
@@ -254,10 +413,16 @@ def draw(figure: Figure) -> Any:
     ModelError
         If matplotlib is missing.
     """
+    try:
+        new_drawing = import_module("matplotlib.figure").Figure
+    except ImportError:
+        raise ModelError(
+            "figures: expected matplotlib, found none; install it with: pip install 'mbvi[papers]'"
+        ) from None
     columns = min(figure.columns, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
-    height = max(HEIGHT if columns < 3 else WIDTH / columns, WIDTH / columns * any(p.is_equal for p in figure.panels))
-    drawing = style.new_figure(WIDTH, rows * height + 0.5)
+    height = WIDTH / columns if columns > 2 or any(panel.is_equal for panel in figure.panels) else HEIGHT * columns**0.4
+    drawing = new_drawing(figsize=(WIDTH, rows * height + 0.5), layout="constrained")
     styles = _styles(figure)
     grid = drawing.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, figure.panels, strict=False):
@@ -267,14 +432,22 @@ def draw(figure: Figure) -> Any:
     handles = {
         label: handle for axes in drawing.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    columns = max(1, int(WIDTH / (style.SAMPLE + style.LETTER * max(map(len, handles)))))
+    columns = max(1, int(WIDTH / (SAMPLE + LETTER * max(map(len, handles)))))
     drawing.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=columns, frameon=False)
     return drawing
 
 
-def svg(figure: Figure, prefix: str = "") -> str:
-    """The figure as an SVG element; `prefix` keeps its ids apart from those of others in a page."""
-    return style.svg(draw(figure), prefix)
+def svg(figure: Figure) -> str:
+    """The figure as an SVG element."""
+    return _svg(draw(figure))
+
+
+def _svg(drawing: Any) -> str:
+    text = io.StringIO()
+    with import_module("matplotlib").rc_context({"svg.hashsalt": "mbvi"}):  # the same ids whenever it is drawn
+        drawing.savefig(text, format="svg", metadata={"Date": None})
+    element = text.getvalue()
+    return element[element.index("<svg") :]
 
 
 def _styles(figure: Figure) -> dict[str, dict[str, Any]]:
@@ -285,10 +458,12 @@ def _styles(figure: Figure) -> dict[str, dict[str, Any]]:
         if kind == "reference":
             styles[label] = REFERENCE
             continue
-        i = used % len(style.COLOURS)
-        styles[label] = {"color": style.COLOURS[i], "linestyle": style.DASHES[i], "linewidth": 1.3}
-        if kind == "marked":
-            styles[label] |= {"marker": style.MARKERS[i], "markersize": 4.5, "markerfacecolor": "none"}
+        i = used % len(COLOURS)
+        styles[label] = {"color": COLOURS[i], "linestyle": DASHES[i], "linewidth": 1.3}
+        if kind in ("marked", "points"):
+            styles[label] |= {"marker": MARKERS[i], "markersize": 4.5, "markerfacecolor": "none"}
+        if kind == "points":
+            styles[label] |= {"linestyle": "none"}
         used += 1
     return styles
 
@@ -304,7 +479,8 @@ def _draw_panel(axes: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> N
         axes.set_aspect("equal", adjustable="box")
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
-    style.dress(axes)
+    axes.grid(color="#E5E5E5", linewidth=0.6)
+    axes.set_axisbelow(True)
 
 
 PAGE = Template("""<!DOCTYPE html>
@@ -326,12 +502,15 @@ th { border-bottom: 2px solid #888 }
 .number small { display: block; font-size: 0.8rem; max-width: 26rem }
 .agrees { color: #3d5a50 } .differs { color: #a33c00 } .differs span { font-weight: 600 }
 figure { margin: 0 } svg { width: 100%; height: auto }
+.files { font-size: 0.8rem; margin: 0.3rem 0 } .files a { color: inherit; margin-right: 0.6rem }
+@media print { body { font-size: 11px } .files { display: none } figure, tr { break-inside: avoid } h2 { break-after: avoid } }
 </style>
 </head>
 <body>
 <h1>$title</h1>
 <p>$source</p>
 <p><strong>$summary</strong></p>
+$left_out
 $parts
 </body>
 </html>

@@ -1,12 +1,11 @@
-"""Dubois & Rojas-Quintero 2023: every printed number of the pendulum, by the script that users run."""
+"""Dubois & Rojas-Quintero 2023: every printed number of the pendulum."""
 
 import numpy as np
 import pytest
 from scipy.special import ellipk
 
-from .scripts import load
+from mbvi.papers import nonlinear_pendulum as script
 
-script = load("nonlinear_pendulum")
 TABLE = script.table_1()
 
 

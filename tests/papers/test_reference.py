@@ -5,11 +5,10 @@ import pytest
 from mpmath import mp
 
 import mbvi
+from mbvi.papers import reference
 
 from ..physics import systems
-from .scripts import load
 
-reference = load("reference")
 SCHEMES = {"midpoint": (2, reference.midpoint), "simpson": (4, reference.simpson)}
 CASES = {
     "double pendulum": (reference.double_pendulum, systems.double_pendulum_in_absolute_angles),

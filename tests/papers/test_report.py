@@ -1,6 +1,7 @@
-"""The page of a report, as a reader and a browser find it."""
+"""The page and the files of a report, as a reader, a browser and a spreadsheet find them."""
 
-import subprocess
+import csv
+import re
 import sys
 from importlib import import_module
 from xml.etree import ElementTree
@@ -8,9 +9,21 @@ from xml.etree import ElementTree
 import pytest
 
 import mbvi
-from mbvi.papers.report import Figure, Line, Number, Panel, Report, Table, draw, html, scientific, svg, write
-
-from .scripts import FOLDER
+from mbvi.papers.report import (
+    Experiment,
+    Figure,
+    Line,
+    Number,
+    Panel,
+    Report,
+    Table,
+    check_folder,
+    draw,
+    html,
+    scientific,
+    summary,
+    write,
+)
 
 TABLE = Table("A <table>", ("what", "value"), [("x & y", Number(1.234)), ("z", Number(0.6, "0.4", "a 'slip' < 1"))])
 FIGURE = Figure(
@@ -68,7 +81,8 @@ def test_a_page_without_figures_needs_no_matplotlib(monkeypatch, tmp_path):
     path = write(Report("R", "who", [TABLE]), tmp_path / "new" / "folder")
     assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     with pytest.raises(
-        mbvi.ModelError, match=r"figures: expected matplotlib, found none; install it with: pip install 'mbvi\[viz\]'"
+        mbvi.ModelError,
+        match=r"figures: expected matplotlib, found none; install it with: pip install 'mbvi\[papers\]'",
     ):
         write(Report("R", "who", [FIGURE]), tmp_path / "other")
     assert not (tmp_path / "other").exists()
@@ -76,8 +90,72 @@ def test_a_page_without_figures_needs_no_matplotlib(monkeypatch, tmp_path):
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(mbvi.ModelError, match=r"index\.html: expected a file that can be written, found: "):
-        write(Report("R", "who", [TABLE]), tmp_path / "file")
+    for function in (lambda path: write(Report("R", "who", [TABLE]), path), check_folder):
+        with pytest.raises(mbvi.ModelError, match=r"file: expected a folder that can be written, found: "):
+            function(tmp_path / "file")
+
+
+def test_a_folder_is_not_overwritten_unasked(tmp_path):
+    assert list(check_folder(tmp_path / "new" / "folder").iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(mbvi.ModelError, match=r"expected a new or empty folder, found files in it; .* by --force"):
+        check_folder(tmp_path)
+    assert check_folder(tmp_path, force=True) == tmp_path
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "new"]
+
+
+def test_numbers_of_which_a_paper_filled_up_decimals():
+    number = Number(0.000877, "0.000800", "cut off", decimals=4)
+    assert number.agrees and not Number(0.000877, "0.000800").agrees
+    assert not Number(0.000901, "0.000800", decimals=4).agrees
+    assert "paper 0.000800 <span>✓ agrees</span><br>cut off" in html(
+        Report("R", "who", [Table("t", ["a"], [[number]])])
+    )
+
+
+def test_files(tmp_path):
+    """A page that links to what lies beside it; PNG and SVG as their readers know them; names that do not collide."""
+    report = Report(
+        "R", "who", [Table("Table 1: of <it>", TABLE.columns, TABLE.rows), FIGURE, FIGURE], ["all of table 2"]
+    )
+    page = write(report, tmp_path)
+    names = ["a_figure.png", "a_figure.svg", "a_figure_2.png", "a_figure_2.svg", "table_1.csv"]
+    assert {path.name for path in tmp_path.iterdir()} == {*names, "index.html"}
+    assert sorted(re.findall(r"<a href='([^']+)'", page.read_text(encoding="utf-8"))) == names
+    assert "Left out, since it takes long: all of table 2." in page.read_text(encoding="utf-8")
+    assert (tmp_path / "a_figure.png").read_bytes().startswith(b"\x89PNG\r\n")
+    assert ElementTree.parse(tmp_path / "a_figure.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    with open(tmp_path / "table_1.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["value"]) for row in rows] == [1.234, 0.6]
+    assert rows[0]["what"] == "x & y"
+    beside = [tuple(row[f"value, {key}"] for key in ("printed", "agrees", "reason")) for row in rows]
+    assert beside == [("", "", ""), ("0.4", "no", "a 'slip' < 1")]
+
+
+def test_summary():
+    lines = summary(Report("R", "who", [TABLE, FIGURE], ["all of table 2"])).splitlines()
+    assert lines == [
+        "R",
+        "",
+        "Of 1 printed numbers 0 agree and 1 differ.",
+        "",
+        "A <table>",
+        "  z: value: 0.60, printed 0.4",
+        "    a 'slip' < 1",
+        "",
+        "Left out: all of table 2",
+    ]
+    assert summary(Report("R", "who", [FIGURE])) == "R\n\nThe paper prints no numbers."
+
+
+def test_experiments_are_computed_in_turn():
+    done = []
+    report = Report("R", "who", [Experiment("One", lambda: TABLE), FIGURE, Experiment("Two", lambda: FIGURE)], ["more"])
+    computed = report.computed(done.append)
+    assert done == ["One", "Two"]
+    assert computed == Report("R", "who", [TABLE, FIGURE, FIGURE], ["more"])
+    assert html(report) == html(computed)
 
 
 def test_figures_are_one_element_each_with_ids_of_their_own():
@@ -85,16 +163,17 @@ def test_figures_are_one_element_each_with_ids_of_their_own():
     assert page.count("<svg") == page.count("</svg>") == 2
     assert "<?xml" not in page
     assert "src=" not in page  # all of it is in the file
-    ids = [element.get("id") for prefix in "ab" for element in ElementTree.fromstring(svg(FIGURE, prefix)).iter()]
-    ids = [each for each in ids if each]
+    elements = [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
+    ids = [each.get("id") for element in elements for each in element.iter() if each.get("id")]
     assert len(ids) == len(set(ids))
-    first = svg(FIGURE, "a")
-    for element in ElementTree.fromstring(first).iter():
-        for key, value in element.attrib.items():
-            if key.endswith("href"):
-                assert value[1:] in ids
-            if value.startswith("url(#"):
-                assert value[5:-1] in ids
+    for element in elements:
+        own = [each.get("id") for each in element.iter()]
+        for each in element.iter():
+            for key, value in each.attrib.items():
+                if key.endswith("href"):
+                    assert value[1:] in own
+                if value.startswith("url(#"):
+                    assert value[5:-1] in own
 
 
 @pytest.mark.parametrize("words", [1, 4, 7])
@@ -112,14 +191,3 @@ def test_labels_lie_within_the_drawing_and_apart(words):
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= drawing.bbox.x1 and box.y1 <= drawing.bbox.y1
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:i])
-
-
-@pytest.mark.parametrize("name", ["nonlinear_pendulum", "tops_and_double_pendulum"])
-def test_scripts_write_their_page(name, tmp_path):
-    command = [sys.executable, FOLDER / f"{name}.py", tmp_path / "page", "--quick"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == f"{tmp_path / 'page' / 'index.html'}\n"
-    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == page.count("<figure") >= 2
-    assert "<td class='number'>nan" not in page

@@ -3,10 +3,12 @@
 A pendulum of mass 1 with V = ω² (1 − cos q), ω = 2π, released at rest from q = π/2; the midpoint scheme, which the paper calls
 Newmark's, and Simpson's rule against the exact motion.
 
-    python examples/papers/nonlinear_pendulum.py FOLDER
+    mbvi papers run nonlinear_pendulum
 """
 
-import sys
+from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import sympy
@@ -14,12 +16,10 @@ import sympy
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.exact import Pendulum
-from mbvi.papers.report import Figure, Line, Number, Panel, Report, Table, write
+from mbvi.papers.catalog import PAPERS
+from mbvi.papers.report import Experiment, Figure, Line, Number, Panel, Part, Report, Table
 
-SOURCE = (
-    "François Dubois, Juan Antonio Rojas-Quintero: Simpson's quadrature for a nonlinear variational symplectic scheme. "
-    "Finite Volumes for Complex Applications X, 2023, pages 83-92."
-)
+PAPER = PAPERS["nonlinear_pendulum"]
 OMEGA, ANGLE = 2 * np.pi, np.pi / 2
 NAMES = {"midpoint": "Newmark", "simpson": "Symplectic Simpson"}
 COUNTS = (50, 100, 200)
@@ -57,16 +57,16 @@ def errors(run: mbvi.Trajectory) -> dict[str, float]:
     angle, rate = exact()(run.t)
     energy = run.energy()
     return {
-        "momentum": np.abs(run.p[:, 0] - rate).max(),
-        "state": np.abs(run.q[:, 0] - angle).max(),
-        "relative energy": np.abs(energy / energy[0] - 1).max(),
+        "momentum": float(np.abs(run.p[:, 0] - rate).max()),
+        "state": float(np.abs(run.q[:, 0] - angle).max()),
+        "relative energy": float(np.abs(energy / energy[0] - 1).max()),
     }
 
 
 def table_1() -> Table:
     """Errors and orders beside the printed ones."""
     found = {scheme: [errors(simulate(scheme, count)) for count in COUNTS] for scheme in NAMES}
-    rows = []
+    rows: list[tuple[str | Number, ...]] = []
     for (scheme, quantity), printed in PRINTED.items():
         values = [each[quantity] for each in found[scheme]]
         order = convergence_order(values, 1 / np.array(COUNTS))
@@ -81,7 +81,7 @@ def table_1() -> Table:
     )
 
 
-def _panels(lines_of) -> list[Panel]:
+def panels(lines_of: Callable[[int], list[Line]]) -> list[Panel]:
     """Angle and momentum over time, of lines made by `lines_of(i)`."""
     labels = ("angle q [rad]", "momentum p [kg m²/s]")
     return [Panel("time [s]", label, lines_of(i)) for i, label in enumerate(labels)]
@@ -93,7 +93,7 @@ def figure_1() -> Figure:
     motion = exact()(t)
     return Figure(
         "Figure 1: the exact motion over five periods",
-        _panels(lambda i: [Line("exact", t, motion[i])]),
+        panels(lambda i: [Line("exact", t, motion[i])]),
         f"The period is 4 K(k²)/ω = {exact().period:.6f} s, and not 2π/ω = 1 s as for small swings.",
     )
 
@@ -104,14 +104,14 @@ def figure_2() -> Figure:
     motion = exact()(t)
     runs = {name: simulate(scheme, 10, periods=5) for scheme, name in NAMES.items()}
 
-    def lines(i):
+    def lines(i: int) -> list[Line]:
         computed = [Line(name, run.t, (run.q, run.p)[i][:, 0], "marked") for name, run in runs.items()]
         return [Line("exact", t, motion[i], "reference"), *computed]
 
     worst = {name: errors(run)["state"] for name, run in runs.items()}
     return Figure(
         "Figure 2: ten meshes in each period, over five periods",
-        _panels(lines),
+        panels(lines),
         "Largest errors of the angle: " + ", ".join(f"{name} {error:.2g} rad" for name, error in worst.items()) + ". "
         "(The paper's text says one period, its caption five.)",
     )
@@ -135,14 +135,12 @@ MISPRINTS = Table(
 )
 
 
-def run(quick: bool = False) -> Report:
+def report(quick: bool = False) -> Report:
     """All of the paper; nothing in it is long."""
-    return Report("Nonlinear pendulum, by Simpson's rule", SOURCE, [table_1(), figure_1(), figure_2(), MISPRINTS])
-
-
-if __name__ == "__main__":
-    print(
-        write(
-            run("--quick" in sys.argv), next((each for each in sys.argv[1:] if each != "--quick"), "nonlinear_pendulum")
-        )
-    )
+    parts: list[Part] = [
+        Experiment("Table 1", table_1),
+        Experiment("Figure 1", figure_1),
+        Experiment("Figure 2", figure_2),
+        MISPRINTS,
+    ]
+    return Report(PAPER.title, PAPER.source, parts)

@@ -4,32 +4,42 @@ The double pendulum (figures 2 to 5, table 2), the top with loops against its ex
 and the top with cusps against RK4 on its reduced equations (figures 12 to 14). The paper's tables 2, 4 and 5 are pictures in the
 text that this follows: ours stand alone.
 
-    python examples/papers/tops_and_double_pendulum.py FOLDER [--quick]
+    mbvi papers run tops_and_double_pendulum
 """
 
-import sys
-from functools import cache
-from pathlib import Path
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
-import reference
 import sympy
 from mpmath import mp
 from scipy.optimize import brentq
 
 import mbvi
 from mbvi.exact import CuspedTop, LagrangeTop
-from mbvi.papers.report import Figure, Line, Number, Panel, Report, Table, scientific, write
+from mbvi.papers import reference
+from mbvi.papers.catalog import PAPERS
+from mbvi.papers.reference import Point, Real
+from mbvi.papers.report import Experiment, Figure, Line, Number, Panel, Part, Report, Table, scientific
 
-SOURCE = (
-    "Juan Antonio Rojas-Quintero, François Dubois, Frédéric Jourdan: Simpson variational integrator for nonlinear systems: a "
-    "tutorial on the Lagrange top. December 2025."
-)
-MODELS = Path(__file__).parents[2] / "models"
+PAPER = PAPERS["tops_and_double_pendulum"]
 NAMES = {"midpoint": "implicit midpoint", "simpson": "Simpson", "rk4": "RK4"}
+Array = np.ndarray
 
 
-def rk4(rates, y, h, steps):
+class Run(NamedTuple):
+    """Times t [s] (N + 1,), coordinates q and momenta p (N + 1, n), and energies [J]."""
+
+    t: Array
+    q: Array
+    p: Array
+    energy: Array
+
+
+def rk4(rates: Callable[[Array], Array], y: Array, h: float, steps: int) -> Array:
     """The classical Runge-Kutta method for y' = rates(y): steps + 1 states."""
     states = [y]
     for _ in range(steps):
@@ -42,29 +52,30 @@ def rk4(rates, y, h, steps):
     return np.array(states)
 
 
-def relative(values):
+def relative(values: Array) -> Array:
     """|x / x₀ − 1| of a series."""
-    return np.abs(values / values[0] - 1)
+    return np.asarray(np.abs(values / values[0] - 1))
 
 
-def successive_orders(errors):
+def successive_orders(errors: Sequence[float] | Array) -> Array:
     """log₂ of the ratios of errors at steps halved again and again."""
-    errors = np.array(errors)
-    return np.log2(errors[:-1] / errors[1:])
+    return np.asarray(-np.diff(np.log2(errors)))
 
 
-def listed(orders):
+def listed(orders: Array) -> str:
     """Orders as text."""
     return ", ".join(f"{round(float(order), 2) + 0.0:.2f}".replace("-", "−") for order in orders)
 
 
-def growth_table(title, steps, lengths, histories, text):
+def growth_table(
+    title: str, steps: Sequence[str], lengths: dict[str, int], histories: dict[str, list[Array]], text: str
+) -> Table:
     """The largest error within each length of time.
 
     steps: labels of the step sizes. lengths: {label: number of the largest steps in it}. histories: for each scheme one series of
     errors for each step size, each half as large as the one before.
     """
-    rows = []
+    rows: list[tuple[str | Number, ...]] = []
     for scheme, series in histories.items():
         for label, count in lengths.items():
             errors = [each[: count * 2**k + 1].max() for k, each in enumerate(series) if count * 2**k < len(each)]
@@ -94,14 +105,14 @@ def double_pendulum(length: float = LENGTH) -> mbvi.System:
 
 
 @cache
-def double_pendulum_run(scheme: str, step: float, duration: float = DURATION, length: float = LENGTH):
-    """Times, coordinates, momenta and energies; RK4 on Hamilton's equations."""
+def double_pendulum_run(scheme: str, step: float, duration: float = DURATION, length: float = LENGTH) -> Run:
+    """A run from the start; RK4 on Hamilton's equations."""
     system = double_pendulum(length)
     if scheme != "rk4":
         run = mbvi.simulate(system, scheme, step=step, duration=duration)
-        return run.t, run.q, run.p, run.energy()
+        return Run(run.t, run.q, run.p, run.energy())
 
-    def rates(y):
+    def rates(y: Array) -> Array:
         q, p = np.split(y, 2)
         v = np.linalg.solve(system.mass_matrix(q), p)
         return np.concatenate([v, system.gradient(q, v)[1]])
@@ -109,43 +120,47 @@ def double_pendulum_run(scheme: str, step: float, duration: float = DURATION, le
     steps = round(duration / step)
     q, p = np.split(rk4(rates, np.concatenate([system.initial_q, np.zeros(2)]), step, steps), 2, axis=1)
     t = step * np.arange(steps + 1)
-    return t, q, p, sum(system.energies(t, q, system.velocities(t, q, p)))
+    return Run(t, q, p, sum(system.energies(t, q, system.velocities(t, q, p))))
 
 
 def double_pendulum_deviation(scheme: str, length: float = LENGTH) -> float:
     """Largest angle from the true motion in 10 s at the step 0.1 s [rad]."""
     exact = mbvi.simulate(double_pendulum(length), "gauss6", step=0.001, duration=DURATION, every=100).q
-    return float(np.abs(double_pendulum_run(scheme, STEP, DURATION, length)[1] - exact).max())
+    return float(np.abs(double_pendulum_run(scheme, STEP, DURATION, length).q - exact).max())
 
 
-def figures_2_and_3() -> list[Figure]:
-    """Angles and momenta over 10 s."""
-    exact = mbvi.simulate(double_pendulum(), "gauss6", step=0.001, duration=DURATION, every=10)
-    runs = {name: double_pendulum_run(scheme, STEP) for scheme, name in NAMES.items()}
+def figure_2() -> Figure:
+    """Angles over 10 s."""
     away = ", ".join(f"{name} {double_pendulum_deviation(scheme):.2g} rad" for scheme, name in NAMES.items())
     printed = ", ".join(f"{name} {double_pendulum_deviation(scheme, G / OMEGA):.2g}" for scheme, name in NAMES.items())
-    texts = (
+    return double_pendulum_figure(
+        "Figure 2: angles of the double pendulum",
+        "q",
+        "rad",
         f"Step 0.1 s. The true motion is that of a scheme of order 12 at 0.001 s. Largest distance from it: {away}: as the "
         "paper says, only Simpson's rule follows. Rods of the length that the paper prints, g/ω₀, would give "
         f"{printed} rad, and all three would follow for most of the time: the length is g/ω₀².",
-        "",
     )
-    figures = []
-    for number, (symbol, unit, text) in enumerate(zip(("q", "p"), ("rad", "kg m²/s"), texts, strict=True)):
-        panels = [
-            Panel(
-                "time [s]",
-                f"{symbol}{index} [{unit}]",
-                [
-                    Line("true motion", exact.t, (exact.q, exact.p)[number][:, i], "reference"),
-                    *(Line(name, run[0], run[1 + number][:, i]) for name, run in runs.items()),
-                ],
-            )
-            for i, index in enumerate("₁₂")
-        ]
-        what = ("angles", "momenta")[number]
-        figures.append(Figure(f"Figure {2 + number}: {what} of the double pendulum", panels, text))
-    return figures
+
+
+def figure_3() -> Figure:
+    """Momenta over 10 s."""
+    return double_pendulum_figure(
+        "Figure 3: momenta of the double pendulum", "p", "kg m²/s", "Step 0.1 s, as in figure 2."
+    )
+
+
+def double_pendulum_figure(title: str, key: str, unit: str, text: str) -> Figure:
+    """Coordinates or momenta over 10 s."""
+    exact = mbvi.simulate(double_pendulum(), "gauss6", step=0.001, duration=DURATION, every=10)
+    panels = []
+    for i, index in enumerate("₁₂"):
+        lines = [Line("true motion", exact.t, getattr(exact, key)[:, i], "reference")]
+        for scheme, name in NAMES.items():
+            run = double_pendulum_run(scheme, STEP)
+            lines.append(Line(name, run.t, getattr(run, key)[:, i]))
+        panels.append(Panel("time [s]", f"{key}{index} [{unit}]", lines))
+    return Figure(title, panels, text)
 
 
 def figure_4() -> Figure:
@@ -153,7 +168,7 @@ def figure_4() -> Figure:
     lines, orders = [], []
     for scheme, name in NAMES.items():
         steps = STEP / 2.0 ** np.arange(5 if scheme == "rk4" else 8)
-        errors = [relative(double_pendulum_run(scheme, step)[3]).max() for step in steps]
+        errors = [relative(double_pendulum_run(scheme, step).energy).max() for step in steps]
         lines.append(Line(name, steps, errors, "marked"))
         orders.append(f"{name} {listed(successive_orders(errors))}")
     return Figure(
@@ -167,8 +182,8 @@ def figure_5() -> Figure:
     """Energy errors over time."""
     lines = []
     for scheme, name in NAMES.items():
-        t, _, _, energy = double_pendulum_run(scheme, STEP)
-        lines.append(Line(name, t[1:], relative(energy)[1:]))
+        run = double_pendulum_run(scheme, STEP)
+        lines.append(Line(name, run.t[1:], relative(run.energy)[1:]))
     return Figure(
         "Figure 5: relative energy error of the double pendulum over time",
         [Panel("time [s]", "|H/H₀ − 1|", lines, "logy")],
@@ -176,12 +191,13 @@ def figure_5() -> Figure:
     )
 
 
-def table_2(quick: bool) -> Table:
+def table_2(seconds: Sequence[int] = (1, 10, 100, 1000)) -> Table:
     """Energy errors and orders against the length of the simulation."""
-    lengths = {f"{length} s": 10 * length for length in ((1, 10) if quick else (1, 10, 100, 1000))}
+    lengths = {f"{length} s": 10 * length for length in seconds}
     duration, levels = max(lengths.values()) * STEP, range(4)
     histories = {
-        scheme: [relative(double_pendulum_run(scheme, STEP / 2**k, duration)[3]) for k in levels] for scheme in NAMES
+        scheme: [relative(double_pendulum_run(scheme, STEP / 2**k, duration).energy) for k in levels]
+        for scheme in NAMES
     }
     steps = [f"h = {STEP / 2**k:g} s" for k in levels]
     text = "Largest |H/H₀ − 1| within each length, and the orders between successive steps."
@@ -191,7 +207,7 @@ def table_2(quick: bool) -> Table:
 def figure_below_round_off() -> Figure:
     """Both schemes in 64 digits: the energy that one step adds, over its length, against the step."""
     L, start = reference.double_pendulum(), double_pendulum_run("simpson", 0.01, 0.5)
-    q, p = start[1][-1], start[2][-1]
+    q, p = start.q[-1], start.p[-1]
     lines = []
     for scheme, method in (("midpoint", reference.midpoint), ("simpson", reference.simpson)):
         steps = 10.0 ** -np.arange(1, 10)
@@ -206,7 +222,7 @@ def figure_below_round_off() -> Figure:
     return Figure(
         "Below round-off: the energy that a step adds",
         [Panel("step h [s]", "|H₁/H₀ − 1| / h [1/s]", lines, "log")],
-        "The double pendulum after 0.5 s, by the same equations in 64 digits (examples/papers/reference.py) and by the compiled "
+        "The double pendulum after 0.5 s, by the same equations in 64 digits and by the compiled "
         "kernels, whose energy has a last digit of 2·10⁻¹⁶. Order 2 and order 4 go on as far as the digits do.",
     )
 
@@ -215,46 +231,57 @@ def figure_below_round_off() -> Figure:
 
 STEPS_PER_PERIOD = 37  # h = 0.04993 s, the fraction of the nutation period nearest to the paper's 0.05
 
+MASS, HEIGHT, INERTIA, AXIAL_INERTIA = 0.1, 0.15, 0.002329969592394382, 0.000125  # Table 3 of the paper
+ANGLES, RATES = (0, np.pi / 3, 0), (9.2, 0, 252)
+
 
 @cache
 def top() -> mbvi.System:
-    """Table 3 of the paper."""
-    return mbvi.assemble(mbvi.load(MODELS / "lagrange_top.yaml"))
-
-
-def exact_top(gravity: float = G) -> LagrangeTop:
-    """Its exact motion."""
-    values, initial = top().model.resolved().parameters, top().model.resolved().initial["contact"]
-    moment = values["mass"] * gravity * values["height"]
-    return LagrangeTop(values["inertia"], values["axial_inertia"], moment, initial.position, initial.velocity)
+    """A heavy symmetric top on a fixed point, in its angles φ, θ, ψ."""
+    body = mbvi.Body(
+        mass=MASS, center_of_mass=(0, 0, HEIGHT), inertia=(INERTIA, INERTIA, AXIAL_INERTIA), inertia_about="origin"
+    )
+    model = mbvi.Model(
+        name="top with loops",
+        bodies={"top": body},
+        joints={"contact": mbvi.Ball(parent="world", child="top", coordinates="zxz")},
+        initial={"contact": mbvi.Initial(position=ANGLES, velocity=RATES)},
+    )
+    return mbvi.assemble(model)
 
 
 @cache
-def top_run(scheme: str, steps_per_period: float, periods: int):
-    """Times, coordinates, momenta and energies; RK4 on the equations of second order."""
+def exact_top(gravity: float = G) -> LagrangeTop:
+    """Its exact motion."""
+    return LagrangeTop(INERTIA, AXIAL_INERTIA, MASS * gravity * HEIGHT, ANGLES, RATES)
+
+
+@cache
+def top_run(scheme: str, steps_per_period: float, periods: int) -> Run:
+    """A run from the start; RK4 on the equations of second order."""
     system, step = top(), exact_top().period / steps_per_period
     if scheme != "rk4":
         run = mbvi.simulate(system, scheme, step=step, duration=periods * exact_top().period)
-        return run.t, run.q, run.p, run.energy()
+        return Run(run.t, run.q, run.p, run.energy())
 
-    def rates(y):
+    def rates(y: Array) -> Array:
         q, v = np.split(y, 2)
         return np.concatenate([v, system.acceleration(q, v)])
 
     start = np.concatenate([system.initial_q, system.initial_v])
-    q, v = np.split(rk4(rates, start, step, periods * steps_per_period), 2, axis=1)
+    q, v = np.split(rk4(rates, start, step, round(periods * steps_per_period)), 2, axis=1)
     t = step * np.arange(len(q))
     p = np.array([system.momentum(*state) for state in zip(q, v, strict=True)])
-    return t, q, p, sum(system.energies(t, q, v))
+    return Run(t, q, p, sum(system.energies(t, q, v)))
 
 
-def nutation_errors(scheme: str, steps_per_period: float, periods: int):
+def nutation_errors(scheme: str, steps_per_period: float, periods: int) -> Array:
     """|θ/θ_exact − 1| at every step."""
-    t, q, _, _ = top_run(scheme, steps_per_period, periods)
-    return np.abs(q[:, 1] / exact_top()(t)[0][:, 1] - 1)
+    run = top_run(scheme, steps_per_period, periods)
+    return np.asarray(np.abs(run.q[:, 1] / exact_top()(run.t)[0][:, 1] - 1))
 
 
-def path_of_axis(title: str, phi, theta, text: str) -> Figure:
+def path_of_axis(title: str, phi: Array, theta: Array, text: str) -> Figure:
     """The path of the axis on the unit sphere, from above and from the side."""
     x, y, z = np.sin(theta) * np.sin(phi), -np.sin(theta) * np.cos(phi), np.cos(theta)
     panels = [
@@ -280,8 +307,8 @@ def figure_8() -> Figure:
     t = np.linspace(0, exact_top().period, 1001)
     lines = [Line("exact", t, exact_top()(t)[0][:, 1], "reference")]
     for scheme, name in NAMES.items():
-        times, q, _, _ = top_run(scheme, STEPS_PER_PERIOD, 1)
-        lines.append(Line(name, times, q[:, 1], "marked"))
+        run = top_run(scheme, STEPS_PER_PERIOD, 1)
+        lines.append(Line(name, run.t, run.q[:, 1], "marked"))
     worst = {scheme: nutation_errors(scheme, STEPS_PER_PERIOD, 1).max() for scheme in NAMES}
     text = ", ".join(f"{NAMES[scheme]} {error:.2g}" for scheme, error in worst.items())
     return Figure(
@@ -295,8 +322,8 @@ def figure_9() -> Figure:
     """Energy over ten periods."""
     lines = []
     for scheme, name in NAMES.items():
-        t, _, _, energy = top_run(scheme, STEPS_PER_PERIOD, 10)
-        lines.append(Line(name, t[1:], np.maximum(relative(energy)[1:], 1e-12)))
+        run = top_run(scheme, STEPS_PER_PERIOD, 10)
+        lines.append(Line(name, run.t[1:], np.maximum(relative(run.energy)[1:], 1e-12)))
     return Figure(
         "Figure 9: relative energy error of the top over ten periods",
         [Panel("time [s]", "|H/H₀ − 1|", lines, "logy")],
@@ -311,8 +338,8 @@ def figure_10() -> Figure:
     for i, label in ((0, "|p_φ/p_φ₀ − 1|"), (2, "|p_ψ/p_ψ₀ − 1|")):
         lines = []
         for scheme, name in NAMES.items():
-            t, _, p, _ = top_run(scheme, STEPS_PER_PERIOD, 10)
-            lines.append(Line(name, t, np.maximum(relative(p[:, i]), 1e-17)))
+            run = top_run(scheme, STEPS_PER_PERIOD, 10)
+            lines.append(Line(name, run.t, np.maximum(relative(run.p[:, i]), 1e-17)))
         panels.append(Panel("time [s]", label, lines, "logy"))
     return Figure(
         "Figure 10: relative errors of the conserved momenta",
@@ -323,15 +350,16 @@ def figure_10() -> Figure:
 
 def figure_11() -> Figure:
     """Errors over one period against the step."""
-    nutation, energy = [], []
+    nutation: list[Line] = []
+    energy: list[Line] = []
     for scheme, name in NAMES.items():
         counts = STEPS_PER_PERIOD * 2 ** np.arange(5 if scheme == "rk4" else 7)
         steps = exact_top().period / counts
         nutation.append(Line(name, steps, [nutation_errors(scheme, int(n), 1).max() for n in counts], "marked"))
-        errors = [relative(top_run(scheme, int(n), 1)[3]).max() for n in counts]
+        errors = [relative(top_run(scheme, int(n), 1).energy).max() for n in counts]
         energy.append(Line(name, steps, errors, "marked"))
     text = "Last orders of nutation and energy: " + "; ".join(
-        f"{a.label} {successive_orders(a.y)[-1]:.2f} and {successive_orders(b.y[:5])[-1]:.2f}"
+        f"{a.label} {successive_orders(np.asarray(a.y))[-1]:.2f} and {successive_orders(np.asarray(b.y)[:5])[-1]:.2f}"
         for a, b in zip(nutation, energy, strict=True)
     )
     panels = [
@@ -343,31 +371,44 @@ def figure_11() -> Figure:
 
 def locked_and_free() -> tuple[float, float]:
     """Largest nutation errors of Simpson's rule in 1000 periods, of 37 steps each, and of 37.1."""
-    return tuple(nutation_errors("simpson", n, 1000).max() for n in (STEPS_PER_PERIOD, STEPS_PER_PERIOD + 0.1))
+    locked, free = (nutation_errors("simpson", n, 1000).max() for n in (STEPS_PER_PERIOD, STEPS_PER_PERIOD + 0.1))
+    return float(locked), float(free)
 
 
-def tables_4_and_5(quick: bool) -> list[Table]:
-    """Errors and orders against the length of the simulation."""
-    periods = (1, 10) if quick else (1, 10, 100, 1000)
-    lengths = {f"{n} period" + "s" * (n > 1): n * STEPS_PER_PERIOD for n in periods}
-    counts = [STEPS_PER_PERIOD * 2**k for k in range(4)]
-    steps = [f"h = {exact_top().period / n:.4g} s" for n in counts]
-    nutation = {scheme: [nutation_errors(scheme, n, periods[-1]) for n in counts] for scheme in NAMES}
-    energy = {scheme: [relative(top_run(scheme, n, periods[-1])[3]) for n in counts] for scheme in NAMES}
-    locked, free = locked_and_free()
-    texts = (
-        "Largest |θ/θ_exact − 1| within each length, and the orders between successive steps. Where a method has lost the phase, "
-        "the error is as large as it can be, about 21, at every step size, and the order nothing: the midpoint scheme in 1000 "
-        "periods, as the paper says. The high orders of RK4 in 100 periods are those of errors that are not small yet. "
-        "One number flatters: with exactly 37 steps in a period the nutation that Simpson's rule computes locks onto the exact "
-        f"one, and its error stops growing at {locked:.3f}; with 37.1 steps it is {free:.3f} after 1000 periods.",
+LENGTHS = (1, 10, 100, 1000)  # of the simulations of tables 4 and 5 [periods]
+COUNTS = tuple(STEPS_PER_PERIOD * 2**k for k in range(4))
+
+
+def table_4(periods: Sequence[int] = LENGTHS) -> Table:
+    """Nutation errors and orders against the length of the simulation."""
+    histories = {scheme: [nutation_errors(scheme, n, periods[-1]) for n in COUNTS] for scheme in NAMES}
+    text = "Largest |θ/θ_exact − 1| within each length, and the orders between successive steps."
+    if periods[-1] == LENGTHS[-1]:
+        locked, free = locked_and_free()
+        text += (
+            " Where a method has lost the phase, the error is as large as it can be, about 21, at every step size, and the "
+            "order nothing: the midpoint scheme in 1000 periods, as the paper says. The high orders of RK4 in 100 periods are "
+            "those of errors that are not small yet. One number flatters: with exactly 37 steps in a period the nutation that "
+            "Simpson's rule computes locks onto the exact one, and its error stops growing at "
+            f"{locked:.3f}; with 37.1 steps it is {free:.3f} after 1000 periods."
+        )
+    return top_table("Table 4: nutation error of the top", periods, histories, text)
+
+
+def table_5(periods: Sequence[int] = LENGTHS) -> Table:
+    """Energy errors and orders against the length of the simulation."""
+    histories = {scheme: [relative(top_run(scheme, n, periods[-1]).energy) for n in COUNTS] for scheme in NAMES}
+    text = (
         "Largest |H/H₀ − 1|. That of RK4 grows with time, and where the drift prevails it falls with an order near 5, one more "
-        "than the error of the motion. The others have no trend.",
+        "than the error of the motion. The others have no trend."
     )
-    return [
-        growth_table("Table 4: nutation error of the top", steps, lengths, nutation, texts[0]),
-        growth_table("Table 5: energy error of the top", steps, lengths, energy, texts[1]),
-    ]
+    return top_table("Table 5: energy error of the top", periods, histories, text)
+
+
+def top_table(title: str, periods: Sequence[int], histories: dict[str, list[Array]], text: str) -> Table:
+    """Errors at the steps of COUNTS."""
+    lengths = {f"{n} period" + "s" * (n > 1): n * STEPS_PER_PERIOD for n in periods}
+    return growth_table(title, [f"h = {exact_top().period / n:.4g} s" for n in COUNTS], lengths, histories, text)
 
 
 # -------------------------------------------------------------------------------------------- top with cusps
@@ -375,8 +416,21 @@ def tables_4_and_5(quick: bool) -> list[Table]:
 
 @cache
 def cusped_top() -> mbvi.System:
-    """Table 6 of the paper: I = 1, I₃ = 2, V = 4π² cos θ, released with its axis at rest at 30 degrees."""
-    return mbvi.assemble(mbvi.load(MODELS / "lagrange_top_cusps.yaml"))
+    """Table 6 of the paper: I = 1, I₃ = 2, V = 4π² cos θ, released with its axis at rest at 30 degrees.
+
+    A rigid body with I₃ = 2I about a point has its centre of mass there, and no weight about it: the body is a disc about its
+    centre, and a constant force pulls down on a point of its axis.
+    """
+    pull = mbvi.Force(body="top", point=(0, 0, 1), vector=(0, 0, -4 * np.pi**2))
+    model = mbvi.Model(
+        name="top with cusps",
+        gravity=(0, 0, 0),
+        bodies={"top": mbvi.Body(mass=1, inertia=(1, 1, 2))},
+        joints={"contact": mbvi.Ball(parent="world", child="top", coordinates="zxz")},
+        forces={"pull": pull},
+        initial={"contact": mbvi.Initial(position=(0, np.pi / 6, 0), velocity=(0, 0, 2 * np.pi))},
+    )
+    return mbvi.assemble(model)
 
 
 def exact_cusped_top() -> CuspedTop:
@@ -384,10 +438,10 @@ def exact_cusped_top() -> CuspedTop:
     return CuspedTop(inertia=1, axial_inertia=2, weight_moment=4 * np.pi**2, angle=np.pi / 6, spin=2 * np.pi)
 
 
-def reduced_top(step: float, steps: int):
+def reduced_top(step: float, steps: int) -> Array:
     """φ, θ and dθ/dt (steps + 1, 3) by RK4 on the reduced equations (18aq)."""
 
-    def rates(y):
+    def rates(y: Array) -> Array:
         _, theta, xi = y
         precession = 2 * np.pi * (np.sqrt(3) - 2 * np.cos(theta)) / np.sin(theta) ** 2
         pull = 4 * np.pi**2 + precession**2 * np.cos(theta) - 4 * np.pi * precession
@@ -396,7 +450,7 @@ def reduced_top(step: float, steps: int):
     return rk4(rates, np.array([0, np.pi / 6, 0]), step, steps)
 
 
-def cusped_nutation(scheme: str, step: float, duration: float = 1.0):
+def cusped_nutation(scheme: str, step: float, duration: float = 1.0) -> Array:
     """θ at every step: RK4 on the reduced system, the other schemes on the complete one."""
     if scheme == "rk4":
         return reduced_top(step, round(duration / step))[:, 1]
@@ -431,7 +485,7 @@ def figure_13() -> Figure:
     )
 
 
-def cusped_differences():
+def cusped_differences() -> tuple[Array, Array]:
     """Steps, and at each the largest difference of Simpson (complete) and RK4 (reduced), and their errors [rad]."""
     steps = 0.1 / 2.0 ** np.arange(8)
     rows = []
@@ -463,7 +517,7 @@ def figure_14() -> Figure:
 
 def gravity_of_the_printed_period() -> float:
     """g with which the nutation period is the printed one [m/s²]."""
-    return brentq(lambda g: exact_top(g).period - 1.84671, 9.8, 9.82)
+    return float(brentq(lambda g: exact_top(g).period - 1.84671, 9.8, 9.82))
 
 
 def printed_numbers() -> Table:
@@ -499,21 +553,21 @@ def heights_at_the_start() -> tuple[float, float]:
 def residuals_of_formulas() -> dict[str, tuple[float, float]]:
     """How far a step of 0.01 s in 64 digits is from satisfying formulas as printed, and as corrected."""
     L, start = reference.double_pendulum(), double_pendulum_run("simpson", 0.01, 0.5)
-    q, p, h = [mp.mpf(x) for x in start[1][-1]], [mp.mpf(x) for x in start[2][-1]], mp.mpf("0.01")
+    q, p, h = [mp.mpf(x) for x in start.q[-1]], [mp.mpf(x) for x in start.p[-1]], mp.mpf("0.01")
     with mp.workdps(reference.DIGITS + reference.GUARD):
 
-        def M(q, g):
+        def M(q: Point, g: Point) -> Real:
             return mp.matrix(L.mass_matrix(q)) * mp.matrix(g)
 
-        def by_q(f, q):
+        def by_q(f: Callable[[Point], Real], q: Point) -> Real:
             shift = mp.mpf(10) ** -reference.DIGITS
             points = ([x + 1j * shift * (i == k) for k, x in enumerate(q)] for i in range(len(q)))
             return mp.matrix([mp.im(f(point)) / shift for point in points])
 
-        def MM(q, g):  # ∂M g g
+        def MM(q: Point, g: Point) -> Real:  # ∂M g g
             return by_q(lambda x: sum(g[i] * L.mass_matrix(x)[i][j] * g[j] for i in (0, 1) for j in (0, 1)), q)
 
-        def V(q):
+        def V(q: Point) -> Real:
             return by_q(L.potential, q)
 
         (a, m, b), end = reference.step(reference.simpson, L, q, p, h)
@@ -523,7 +577,7 @@ def residuals_of_formulas() -> dict[str, tuple[float, float]]:
         both, inertia = mp.matrix(p) + mp.matrix(end), (M(a, ga), M(m, gm), M(b, gb))
         ends = -h / 12 * (MM(a, ga) - MM(b, gb)) + h / 6 * (V(a) - V(b))
 
-        def of_sum(outer, middle, part, total):
+        def of_sum(outer: Real, middle: Real, part: Real, total: Real) -> Real:
             return outer * (inertia[0] + inertia[2]) + middle * inertia[1] + part * ends - total * both
 
         (c, d), after = reference.step(reference.midpoint, L, q, p, h)
@@ -542,8 +596,8 @@ def residuals_of_formulas() -> dict[str, tuple[float, float]]:
         return {name: (float(mp.norm(printed)), float(mp.norm(correct))) for name, (printed, correct) in pairs.items()}
 
 
-def misprints() -> list[Table]:
-    """Formulas that can be evaluated, and other slips."""
+def misprinted_formulas() -> Table:
+    """Formulas that can be evaluated."""
     height = heights_at_the_start()
     texts = {
         "sum of momenta": ("appendix A, p_j+1 + p_j", "2/3 M(q_j) g_j … 2/3 M(q_j+1) g_j+1", "1/3 … 1/3"),
@@ -555,64 +609,65 @@ def misprints() -> list[Table]:
         "F_q of appendix B": ("appendix B, F_q", "−h/2 (p + p_j)", "h M g − h/2 (p + p_j)"),
         "p_j+1 of appendix B": ("appendix B, p_j+1", "−∂L_d/∂q_r", "+∂L_d/∂q_r"),
     }
-    rows = [
+    rows: list[tuple[str | Number, ...]] = [
         (*texts[name], Number(printed), Number(correct)) for name, (printed, correct) in residuals_of_formulas().items()
     ]
     rows.insert(0, ("(18aa) at t = 0", "… / 6Im", "… / 6I²m", *(Number(abs(each - 0.5)) for each in height)))
-    evaluated = Table(
+    return Table(
         "Misprinted formulas, evaluated",
         ("where", "printed", "correct", "residual as printed", "residual corrected"),
         rows,
         "How far a step of 0.01 s of the double pendulum in 64 digits is from satisfying them; for (18aa), cos θ₀ − 1/2.",
     )
-    others = Table(
-        "Other misprints",
-        ("where", "printed", "correct", "reason"),
-        [
-            ("section 3.2", "ℓ = g/ω₀", "g/ω₀²", "g/ω₀ is a speed; and see figure 2"),
-            ("after (18aa), c", "sin²θ", "sin²θ₀", "c is a constant, of the initial state"),
-            ("(18ae)", "A = (2π)²/t̄", "(2π)²/t̄²", "A is a squared frequency"),
-            ("before (18ac)", "equation (18c)", "(18b)", "the equation of θ; (18c) is that of p_ψ"),
-            ("end of section 2.3", "appendix B", "appendix A", "Simpson's scheme is in A"),
-            ("appendix A, ∂F_qm/∂q", "h ∂M(q_m) g_m", "h ∂M(q) g", "the derivative of h M(q) g"),
-            ("appendix A, ∂F_q/∂q_m", "h/3 ∂_δ M_αδ g", "h/3 ∂_γ M_αδ g", "γ stands nowhere in the printed term"),
-            (
-                "table 6",
-                "a body with I₃ = 2I and its weight off the fixed point",
-                "a force on a disc",
-                "I₃ = 2I holds only about the centre of mass of a flat disc",
-            ),
-        ],
-    )
-    return [evaluated, others]
 
 
-def run(quick: bool = False) -> Report:
+OTHER_MISPRINTS = Table(
+    "Other misprints",
+    ("where", "printed", "correct", "reason"),
+    [
+        ("section 3.2", "ℓ = g/ω₀", "g/ω₀²", "g/ω₀ is a speed; and see figure 2"),
+        ("after (18aa), c", "sin²θ", "sin²θ₀", "c is a constant, of the initial state"),
+        ("(18ae)", "A = (2π)²/t̄", "(2π)²/t̄²", "A is a squared frequency"),
+        ("before (18ac)", "equation (18c)", "(18b)", "the equation of θ; (18c) is that of p_ψ"),
+        ("end of section 2.3", "appendix B", "appendix A", "Simpson's scheme is in A"),
+        ("appendix A, ∂F_qm/∂q", "h ∂M(q_m) g_m", "h ∂M(q) g", "the derivative of h M(q) g"),
+        ("appendix A, ∂F_q/∂q_m", "h/3 ∂_δ M_αδ g", "h/3 ∂_γ M_αδ g", "γ stands nowhere in the printed term"),
+        (
+            "table 6",
+            "a body with I₃ = 2I and its weight off the fixed point",
+            "a force on a disc",
+            "I₃ = 2I holds only about the centre of mass of a flat disc",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------------------------------------------- report
+
+
+def report(quick: bool = False) -> Report:
     """All of the paper; quick leaves out the simulations of 100 and 1000 s, or periods."""
-    return Report(
-        "Double pendulum and Lagrange tops, by Simpson's rule",
-        SOURCE,
-        [
-            printed_numbers(),
-            *misprints(),
-            *figures_2_and_3(),
-            figure_4(),
-            figure_5(),
-            table_2(quick),
-            figure_below_round_off(),
-            figure_7(),
-            figure_8(),
-            figure_9(),
-            figure_10(),
-            figure_11(),
-            *tables_4_and_5(quick),
-            figure_12(),
-            figure_13(),
-            figure_14(),
-        ],
-    )
-
-
-if __name__ == "__main__":
-    folder = next((each for each in sys.argv[1:] if each != "--quick"), "tops_and_double_pendulum")
-    print(write(run("--quick" in sys.argv), folder))
+    long = (1, 10) if quick else LENGTHS
+    parts: list[Part] = [
+        Experiment("Numbers in the text", printed_numbers),
+        Experiment("Misprinted formulas", misprinted_formulas),
+        OTHER_MISPRINTS,
+        Experiment("Figure 2", figure_2),
+        Experiment("Figure 3", figure_3),
+        Experiment("Figure 4", figure_4),
+        Experiment("Figure 5", figure_5),
+        Experiment("Table 2", partial(table_2, long)),
+        Experiment("Below round-off", figure_below_round_off),
+        Experiment("Figure 7", figure_7),
+        Experiment("Figure 8", figure_8),
+        Experiment("Figure 9", figure_9),
+        Experiment("Figure 10", figure_10),
+        Experiment("Figure 11", figure_11),
+        Experiment("Table 4", partial(table_4, long)),
+        Experiment("Table 5", partial(table_5, long)),
+        Experiment("Figure 12", figure_12),
+        Experiment("Figure 13", figure_13),
+        Experiment("Figure 14", figure_14),
+    ]
+    left_out = ["100 and 1000 s of table 2", "100 and 1000 periods of tables 4 and 5"] if quick else []
+    return Report(PAPER.title, PAPER.source, parts, left_out)

@@ -14,7 +14,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from html import escape
@@ -432,8 +432,10 @@ def draw(figure: Figure) -> Any:
     handles = {
         label: handle for axes in drawing.axes for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    columns = max(1, int(WIDTH / (SAMPLE + LETTER * max(map(len, handles)))))
-    drawing.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=columns, frameon=False)
+    if len(handles) > 1:
+        drawing.legend(
+            handles.values(), handles.keys(), loc="outside upper center", ncols=_legend_columns(handles), frameon=False
+        )
     return drawing
 
 
@@ -466,6 +468,12 @@ def _styles(figure: Figure) -> dict[str, dict[str, Any]]:
             styles[label] |= {"linestyle": "none"}
         used += 1
     return styles
+
+
+def _legend_columns(labels: Iterable[str]) -> int:
+    """All labels in one row, if they fit; else as many columns as the longest allows."""
+    lengths = [SAMPLE + LETTER * len(label) for label in labels]
+    return len(lengths) if sum(lengths) < WIDTH else max(1, int(WIDTH / max(lengths)))
 
 
 def _draw_panel(axes: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> None:

@@ -4,6 +4,7 @@ import importlib.util
 import re
 
 import pytest
+from mpmath import mp
 from typer.testing import CliRunner
 
 import mbvi
@@ -82,6 +83,8 @@ def test_quick_says_what_it_leaves_out(tmp_path):
     assert f"Left out, since it takes long: {left_out}." in page
     assert page.count("<svg") == page.count("<figure") == 13
     assert "<td class='number'>nan" not in page
+    assert find_report("tops_and_double_pendulum").left_out == []
+    assert mp.dps == 15  # of the caller, as it was
 
 
 def test_an_unknown_name():

@@ -71,7 +71,7 @@ def test_errors_of_long_runs_contain_those_of_short_ones(table):
 
 def test_runge_kutta_is_the_classical_method():
     """Four evaluations per step, as textbooks have it."""
-    h, found = 0.1, script.states("RK4", 10, 1)
+    h, found = 0.1, script.run("RK4", 10, 1)
     M, K = script.EXACT.mass_matrix, script.EXACT.stiffness_matrix
     x = np.concatenate([script.START, np.zeros(2)])
 

@@ -67,7 +67,7 @@ PAPERS = {
         "Simpson variational integrator for nonlinear systems: a tutorial on the Lagrange top",
         "Juan Antonio Rojas-Quintero, François Dubois, Frédéric Jourdan",
         2025,
-        "Preprint of December",
+        "arXiv 2512.03330",
         "tables 2, 4 and 5; figures 2 to 5 and 7 to 14; 64 digits",
     ),
 }

@@ -81,7 +81,7 @@ REASONS = {
         "Newmark",
         "q",
         "0.01",
-    ): "The error grows from 1.02 to 1.03, so that the order is negative; its sign is not printed.",
+    ): "The error grows from 1.024 to 1.040 while the step falls, so that the order is negative; its sign is not printed.",
 }
 
 # Misprints of formulas and text; those of Table 2 stand in it.

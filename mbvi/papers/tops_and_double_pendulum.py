@@ -641,8 +641,6 @@ def report(quick: bool = False) -> Report:
     long = (1, 10) if quick else LENGTHS
     parts: list[Part] = [
         Experiment("Numbers in the text", printed_numbers),
-        Experiment("Misprinted formulas", misprinted_formulas),
-        OTHER_MISPRINTS,
         Experiment("Figure 2", figure_2),
         Experiment("Figure 3", figure_3),
         Experiment("Figure 4", figure_4),
@@ -660,6 +658,8 @@ def report(quick: bool = False) -> Report:
         Experiment("Figure 12", figure_12),
         Experiment("Figure 13", figure_13),
         Experiment("Figure 14", figure_14),
+        Experiment("Misprinted formulas", misprinted_formulas),
+        OTHER_MISPRINTS,
     ]
     left_out = ["100 and 1000 s of table 2", "100 and 1000 periods of tables 4 and 5"] if quick else []
     return Report(PAPER.title, PAPER.source, parts, left_out)

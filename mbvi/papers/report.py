@@ -511,7 +511,10 @@ th { border-bottom: 2px solid #888 }
 .agrees { color: #3d5a50 } .differs { color: #a33c00 } .differs span { font-weight: 600 }
 figure { margin: 0 } svg { width: 100%; height: auto }
 .files { font-size: 0.8rem; margin: 0.3rem 0 } .files a { color: inherit; margin-right: 0.6rem }
-@media print { body { font-size: 11px } .files { display: none } figure, tr { break-inside: avoid } h2 { break-after: avoid } }
+@media print {
+  html { font-size: 10px } body { font-size: 1rem; max-width: none; margin: 0 } .files { display: none }
+  section:has(figure), tr { break-inside: avoid } h2 { break-after: avoid }
+}
 </style>
 </head>
 <body>

@@ -46,8 +46,8 @@ PAPERS = {
         "A simple variational integrator for general holonomic mechanical systems",
         "Ulrich Mutze",
         2003,
-        "mp_arc",
-        "figures 2 and 3",
+        "Preprint",
+        "figures 2 and 3; numbers of the text, theorem of section 5, appendix",
     ),
     "nonlinear_pendulum": Paper(
         "Simpson's quadrature for a nonlinear variational symplectic scheme",

@@ -3,6 +3,8 @@
 An oscillator m ẍ + b ẋ + k x = 0 whose damping b < 0 doubles the amplitude every two periods, 20 periods of 32 steps:
 amplitude and phase errors of the direct midpoint method, of its family, of the midpoint variation method and of a
 Runge-Kutta method.
+
+    mbvi papers run direct_midpoint
 """
 
 from __future__ import annotations
@@ -21,11 +23,12 @@ from mbvi.analysis.convergence import convergence_order
 from mbvi.analysis.interaction import OscillationErrors, oscillation_errors
 from mbvi.analysis.small_step import action_variation
 from mbvi.exact import DampedOscillator
-from mbvi.papers.report import Figure, Line, Number, Panel, Report, Table
+from mbvi.papers.catalog import PAPERS
+from mbvi.papers.report import Experiment, Figure, Line, Number, Panel, Part, Report, Table
 from mbvi.schemes.catalog import direct_midpoint
 from mbvi.schemes.method import Method
 
-SOURCE = "Ulrich Mutze: A simple variational integrator for general holonomic mechanical systems."
+PAPER = PAPERS["direct_midpoint"]
 PERIOD, PERIODS, STEPS = 1.0, 20, 32
 DOUBLING = 2.0  # periods after which the amplitude has doubled
 
@@ -428,8 +431,14 @@ MISPRINTS = Table(
 
 
 def report(quick: bool = False) -> Report:
-    """All of the paper; `quick` leaves out the errors for several dampings."""
-    parts: list[Table | Figure] = [numbers(), figure_2(), figure_3()]
-    if not quick:
-        parts.append(claims())
-    return Report("Direct midpoint method", SOURCE, [*parts, theorem(), appendix(), MISPRINTS])
+    """All of the paper; quick leaves out the errors for several dampings."""
+    parts: list[Part] = [
+        Experiment("Numbers of the text", numbers),
+        Experiment("Figure 2", figure_2),
+        Experiment("Figure 3", figure_3),
+        *([] if quick else [Experiment("Errors for several dampings", claims)]),
+        Experiment("Theorem of section 5", theorem),
+        Experiment("Appendix", appendix),
+        MISPRINTS,
+    ]
+    return Report(PAPER.title, PAPER.source, parts, ["errors for several dampings"] if quick else [])

@@ -145,7 +145,7 @@ def test_the_signs_of_equation_48():
 
 
 def test_report():
-    quick = paper.report(quick=True)
+    quick = paper.report(quick=True).computed()
     assert [part.title.split(":")[0] for part in quick.parts] == [
         "Numbers of the text",
         "Figure 2",

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from html import escape
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from string import Template
@@ -27,6 +26,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.export import style
 
 DIGITS = 3
 
@@ -255,7 +255,7 @@ def write(report: Report, folder: str | Path) -> Path:
             continue
         drawing, image = draw(part), io.BytesIO()
         drawing.savefig(image, format="png", dpi=DOTS)
-        elements.append(_svg(drawing))
+        elements.append(style.svg(drawing, f"{name}-"))
         files |= {f"{name}.svg": elements[-1].encode(), f"{name}.png": image.getvalue()}
     files["index.html"] = _page(report, elements).encode()
     folder = Path(folder)
@@ -312,7 +312,9 @@ def _csv_cells(cell: str | Number, is_wide: bool) -> list[str]:
 def html(report: Report) -> str:
     """The page as text; needs matplotlib if there are figures."""
     report = report.computed()
-    return _page(report, [svg(part) for part in report.parts if isinstance(part, Figure)])
+    return _page(
+        report, [style.svg(draw(part), f"{name}-") for name, part in _named(report) if isinstance(part, Figure)]
+    )
 
 
 def _page(report: Report, elements: Sequence[str]) -> str:
@@ -395,14 +397,9 @@ def _paragraph(text: str) -> str:
 
 # ------------------------------------------------------------------------------------------ the figures
 
-# Okabe & Ito's colours, which all readers can tell apart, in an order of lightness that also serves in grey.
-COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
-MARKERS = "os^Dvx+"
 REFERENCE = {"color": "#BBBBBB", "linewidth": 4.0, "zorder": 1}
 WIDTH, HEIGHT = 9.0, 2.7  # of a figure, and of a row of panels [inch]
 DOTS = 120  # of a PNG [1/inch]
-SAMPLE, LETTER = 0.8, 0.09  # widths in a legend: of a line's sample with its margins, and of a letter [inch]
 
 
 def draw(figure: Figure) -> Any:
@@ -413,16 +410,10 @@ def draw(figure: Figure) -> Any:
     ModelError
         If matplotlib is missing.
     """
-    try:
-        new_drawing = import_module("matplotlib.figure").Figure
-    except ImportError:
-        raise ModelError(
-            "figures: expected matplotlib, found none; install it with: pip install 'mbvi[papers]'"
-        ) from None
     columns = min(figure.columns, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     height = WIDTH / columns if columns > 2 or any(panel.is_equal for panel in figure.panels) else HEIGHT * columns**0.4
-    drawing = new_drawing(figsize=(WIDTH, rows * height + 0.5), layout="constrained")
+    drawing = style.new_figure(WIDTH, rows * height + 0.5)
     styles = _styles(figure)
     grid = drawing.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, figure.panels, strict=False):
@@ -439,19 +430,6 @@ def draw(figure: Figure) -> Any:
     return drawing
 
 
-def svg(figure: Figure) -> str:
-    """The figure as an SVG element."""
-    return _svg(draw(figure))
-
-
-def _svg(drawing: Any) -> str:
-    text = io.StringIO()
-    with import_module("matplotlib").rc_context({"svg.hashsalt": "mbvi"}):  # the same ids whenever it is drawn
-        drawing.savefig(text, format="svg", metadata={"Date": None})
-    element = text.getvalue()
-    return element[element.index("<svg") :]
-
-
 def _styles(figure: Figure) -> dict[str, dict[str, Any]]:
     """How the lines of each label look."""
     kinds = {line.label: line.kind for panel in figure.panels for line in panel.lines}
@@ -460,10 +438,10 @@ def _styles(figure: Figure) -> dict[str, dict[str, Any]]:
         if kind == "reference":
             styles[label] = REFERENCE
             continue
-        i = used % len(COLOURS)
-        styles[label] = {"color": COLOURS[i], "linestyle": DASHES[i], "linewidth": 1.3}
+        i = used % len(style.COLOURS)
+        styles[label] = {"color": style.COLOURS[i], "linestyle": style.DASHES[i], "linewidth": 1.3}
         if kind in ("marked", "points"):
-            styles[label] |= {"marker": MARKERS[i], "markersize": 4.5, "markerfacecolor": "none"}
+            styles[label] |= {"marker": style.MARKERS[i], "markersize": 4.5, "markerfacecolor": "none"}
         if kind == "points":
             styles[label] |= {"linestyle": "none"}
         used += 1
@@ -472,7 +450,7 @@ def _styles(figure: Figure) -> dict[str, dict[str, Any]]:
 
 def _legend_columns(labels: Iterable[str]) -> int:
     """All labels in one row, if they fit; else as many columns as the longest allows."""
-    lengths = [SAMPLE + LETTER * len(label) for label in labels]
+    lengths = [style.SAMPLE + style.LETTER * len(label) for label in labels]
     return len(lengths) if sum(lengths) < WIDTH else max(1, int(WIDTH / max(lengths)))
 
 
@@ -487,8 +465,7 @@ def _draw_panel(axes: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> N
         axes.set_aspect("equal", adjustable="box")
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
-    axes.grid(color="#E5E5E5", linewidth=0.6)
-    axes.set_axisbelow(True)
+    style.dress(axes)
 
 
 PAGE = Template("""<!DOCTYPE html>

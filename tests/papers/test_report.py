@@ -82,7 +82,7 @@ def test_a_page_without_figures_needs_no_matplotlib(monkeypatch, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     with pytest.raises(
         mbvi.ModelError,
-        match=r"figures: expected matplotlib, found none; install it with: pip install 'mbvi\[papers\]'",
+        match=r"figures: expected matplotlib, found none; install it with: pip install 'mbvi\[viz\]'",
     ):
         write(Report("R", "who", [FIGURE]), tmp_path / "other")
     assert not (tmp_path / "other").exists()

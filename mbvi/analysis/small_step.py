@@ -1,4 +1,4 @@
-"""The action of a parabola over a small step, and its variations.
+"""The variation of the action of a parabola over a small step.
 
 On a step from t to t + 2τ the path is q(h) = x + h v + ½ h² a. With its ends fixed it varies by δq = e σ(h) alone,
 σ = 3h (2τ − h)/4τ³, whose integral is 1. With the chord q₀ from end to end, q − q₀ = ½ h (h − 2τ) a, and integrals from 0 to 2τ,
@@ -16,114 +16,17 @@ Source: Mutze, A simple variational integrator for general holonomic mechanical 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbvi.errors import ModelError
+from mbvi.kernels import parabola
 from mbvi.schemes.tableau import gauss
 from mbvi.system.system import System
 
 Array = np.ndarray
 NODES = 4
 POINTS, WEIGHTS = (np.array(each) for each in gauss(NODES))  # on [0, 1]
-
-
-class Parabolas(NamedTuple):
-    """The parabolas of a step by one unknown u (n,), at the nodes: q = x + q_0 + A u, v = v_0 + B u, q − q₀ = d_0 + D u.
-
-    t, weights             (m,)      times of the nodes [s], weights of the quadrature [s]
-    x                      (n,)      start of the step
-    q_0, v_0, d_0          (m, n)
-    A, B, D                (m,)
-    sigma, sigma_rate      (m,)      variation of the path, and its rate
-    """
-
-    t: Array
-    weights: Array
-    x: Array
-    q_0: Array
-    v_0: Array
-    d_0: Array
-    A: Array
-    B: Array
-    D: Array
-    sigma: Array
-    sigma_rate: Array
-
-
-def by_acceleration(t: float, x: Array, v: Array, tau: float) -> Parabolas:
-    """The parabolas from x, v (n,) as functions of their acceleration a, u = a."""
-    h = 2 * tau * POINTS
-    offset = 0.5 * h * (h - 2 * tau)
-    scale = 3 / (2 * tau**3)
-    return Parabolas(
-        t=t + h,
-        weights=2 * tau * WEIGHTS,
-        x=x,
-        q_0=np.outer(h, v),
-        v_0=np.tile(v, (NODES, 1)),
-        d_0=np.zeros((NODES, len(x))),
-        A=h**2 / 2,
-        B=h,
-        D=offset,
-        sigma=-scale * offset,
-        sigma_rate=scale * (tau - h),
-    )
-
-
-def by_middle(t: float, x: Array, v: Array, tau: float) -> Parabolas:
-    """The parabolas from x, v (n,) as functions of their place in the middle, u = x₂ − x: x₃ − x = 4u − 2τ v."""
-    c, end = POINTS, -2 * tau * v
-    middle, last = 4 * c * (1 - c), c * (2 * c - 1)
-    middle_rate, last_rate = (4 - 8 * c) / (2 * tau), (4 * c - 1) / (2 * tau)
-    return Parabolas(
-        t=t + 2 * tau * c,
-        weights=2 * tau * WEIGHTS,
-        x=x,
-        q_0=np.outer(last, end),
-        v_0=np.outer(last_rate, end),
-        d_0=np.outer(-middle / 2, end),
-        A=middle + 4 * last,
-        B=middle_rate + 4 * last_rate,
-        D=-middle,
-        sigma=middle,
-        sigma_rate=middle_rate,
-    )
-
-
-def variation(system: System, paths: Parabolas, u: Array, is_force_varied: bool) -> Array:
-    """D S of the parabola of u (n,), or D S_L + W_F where the force is not varied, times 4τ/3 in the three-point form; (n,)."""
-    total = np.zeros(len(u))
-    for i, weight in enumerate(paths.weights):
-        q, v = paths.x + (paths.q_0[i] + paths.A[i] * u), paths.v_0[i] + paths.B[i] * u
-        p, f = system.gradient(q, v, paths.t[i])
-        total += weight * (paths.sigma[i] * f + paths.sigma_rate[i] * p)
-        if is_force_varied and system.unforced is not system:
-            of_q, of_v = force_derivatives(system, q, v, paths.t[i])
-            off = paths.d_0[i] + paths.D[i] * u
-            total += weight * (paths.sigma[i] * of_q.T + paths.sigma_rate[i] * of_v.T) @ off
-    return total
-
-
-def variation_derivative(system: System, paths: Parabolas, u: Array, is_force_varied: bool) -> Array:
-    """The derivative by u, (n, n), of `variation`, without second derivatives of F: to steer Newton's iteration."""
-    total = np.zeros((len(u), len(u)))
-    for i, weight in enumerate(paths.weights):
-        q, v = paths.x + (paths.q_0[i] + paths.A[i] * u), paths.v_0[i] + paths.B[i] * u
-        M, p_q, f_v, f_q = system.second_derivatives(q, v, paths.t[i])
-        sigma, rate = weight * paths.sigma[i], weight * paths.sigma_rate[i]
-        total += sigma * (f_q * paths.A[i] + f_v * paths.B[i]) + rate * (p_q * paths.A[i] + M * paths.B[i])
-        if is_force_varied and system.unforced is not system:
-            of_q, of_v = force_derivatives(system, q, v, paths.t[i])
-            total += (sigma * of_q.T + rate * of_v.T) * paths.D[i]
-    return total
-
-
-def force_derivatives(system: System, q: Array, v: Array, t: float) -> tuple[Array, Array]:
-    """∂F/∂q and ∂F/∂v (n, n) of the forces that derive from no potential."""
-    whole, lagrangian = (each.second_derivatives(q, v, t) for each in (system, system.unforced))
-    return whole[3] - lagrangian[3], whole[2] - lagrangian[2]
 
 
 def action_variation(
@@ -136,7 +39,7 @@ def action_variation(
     system : System
         Constraints are not looked at.
     t, tau : float
-        Start and half of the step [s].
+        Start and half of the step, τ > 0 [s].
     x, v, a : (n,)
         Coordinates and velocities at the start, and the acceleration.
     is_force_varied : bool
@@ -145,7 +48,7 @@ def action_variation(
     Raises
     ------
     ModelError
-        If the numbers do not fit the system.
+        If the numbers do not fit the system, or τ is not greater than 0.
 
     Examples
     --------
@@ -157,5 +60,12 @@ def action_variation(
 
     Source: Mutze, equations 54 and 44.
     """
-    start, speed, rate = (system._vector(each, name) for each, name in ((x, "x"), (v, "v"), (a, "a")))
-    return variation(system, by_acceleration(float(t), start, speed, float(tau)), rate, is_force_varied)
+    if not tau > 0:
+        raise ModelError(f"tau: expected a time greater than 0, found {tau!r}")
+    is_varied = is_force_varied and system.unforced is not system
+    own = system.unforced.arrays if is_varied else system.arrays
+    q, rate = system._vector(x, "x"), system._vector(v, "v")
+    space = parabola.make_space(system.arrays, POINTS, WEIGHTS, q, rate, is_force_varied=is_varied)
+    space.u[:] = system._vector(a, "a")
+    parabola.fill_variation(system.arrays, own, system.work, space, float(t), float(tau), False)
+    return space.R

@@ -467,9 +467,10 @@ class System:
 def _without_forces(arrays: layout.System) -> layout.System:
     """The same without the forces that derive from no potential: all but springs and constant forces along the world's axes."""
     joint = arrays.joint_forces[:, 0] == layout.JOINT_SPRING
-    is_constant = (arrays.time_functions[arrays.body_forces[:, 3:6], 0] == layout.CONSTANT).all(axis=1)
-    kinds = arrays.body_forces[:, 0]
-    body = (kinds == layout.SPRING) | ((kinds == layout.FORCE_WORLD) & is_constant)
+    body = arrays.body_forces[:, 0] == layout.SPRING
+    along_world = np.flatnonzero(arrays.body_forces[:, 0] == layout.FORCE_WORLD)
+    functions = arrays.time_functions[arrays.body_forces[along_world, 3:6], 0]
+    body[along_world] = (functions == layout.CONSTANT).all(axis=1)
     fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
     fields |= {name: fields[name][joint] for name in ("joint_forces", "joint_force_data")}
     fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}

@@ -275,6 +275,15 @@ def test_unforced_is_the_lagrangian_alone(models):
     np.testing.assert_allclose(system.gradient(q, v)[1] - plain.gradient(q, v)[1], [-1, 0], atol=1e-15)
 
 
+def test_unforced_without_functions_of_time():
+    """Springs and dampers alone: at rest the same forces, moving those of the dampers apart."""
+    system = mbvi.assemble(systems.model("spring_damper"))
+    q, v = np.array([0.2, -0.3]), np.array([1.0, 2.0])
+    at_rest, moving = (system.gradient(q, x)[1] - system.unforced.gradient(q, x)[1] for x in (0 * v, v))
+    assert np.abs(at_rest).max() < 1e-14
+    assert moving @ v < -0.1
+
+
 def test_unforced_tree():
     kinds = ("revolute", "ball euler", "prismatic", "screw", "revolute")
     every = systems.mechanisms.POTENTIAL + systems.mechanisms.OTHER

@@ -373,13 +373,14 @@ def test_failed_run_keeps_its_sizes():
 @pytest.mark.parametrize(
     ("scheme", "options", "message"),
     [
-        ("simpson", {"step": [0.1, 0.2]}, "step: expected one number of seconds with scheme simpson, found 2; steps that "
+        ("simpson", {"step": [0.1, 0.2]}, "step: expected one number of seconds with scheme simpson, found list; steps that "
          "change are for direct_midpoint, parabolic_path, midpoint_variation, three_point, rk4, .*heun"),
-        ("newmark", {"step": [0.1, 0.2]}, "step: expected one number of seconds with scheme newmark, found 2"),
+        ("newmark", {"step": [0.1, 0.2]}, "step: expected one number of seconds with scheme newmark, found list"),
         ("rk4", {"step": [0.1, -0.2]}, r"step: expected numbers of seconds greater than 0, .* found \[0.1, -0.2\]"),
         ("rk4", {"step": []}, "step: expected numbers of seconds greater than 0, one for each step"),
         ("rk4", {"step": [0.1, np.nan]}, "step: expected numbers of seconds greater than 0, one for each step"),
         ("rk4", {"step": ["a", 1]}, "step: expected numbers of seconds greater than 0, one for each step"),
+        ("rk4", {"step": [[0.1], [0.2, 0.3]]}, "step: expected numbers of seconds greater than 0, one for each step"),
         ("rk4", {"step": [[0.1], [0.2]]}, "step: expected numbers of seconds greater than 0, one for each step"),
         ("rk4", {"step": [0.1, 0.2], "duration": 1}, "duration: expected none where the sizes of all steps are given, found 1"),
         ("rk4", {"step": [0.1, 0.2, 0.1], "every": 2}, "step: expected a multiple of every = 2 step sizes, found 3"),
@@ -414,6 +415,12 @@ def test_constraints_are_refused(method, models):
 def test_families_that_are_refused(options, message):
     with pytest.raises(mbvi.ModelError, match=message):
         direct_midpoint(**options)
+
+
+@pytest.mark.parametrize("tau", [0.0, -0.1, np.nan])
+def test_half_steps_that_are_refused(tau):
+    with pytest.raises(mbvi.ModelError, match="tau: expected a time greater than 0, found"):
+        action_variation(oscillator(), 0.0, [1.0], [0.0], [0.0], tau)
 
 
 def test_convergence_order_of_the_theorem():

@@ -15,6 +15,11 @@ SHAKE = "Ryckaert, Ciccotti & Berendsen, J. Comput. Phys. 23 (1977)"
 RATTLE = "Andersen, J. Comput. Phys. 52 (1983); Leimkuhler & Skeel, J. Comput. Phys. 112 (1994)"
 NEWMARK = "Newmark, J. Eng. Mech. Div. 85 (1959); Kane, Marsden, Ortiz & West, Int. J. Numer. Methods Eng. 49 (2000)"
 QUADRATIC = "Rojas-Quintero, Dubois & Cabrera-Díaz, Axioms 13 (2024)"
+SYMPLECTIC_EULER = (
+    "de Vogelaere, University of Notre Dame (1956); Wendlandt & Marsden, Physica D 106 (1997), eqs. 16 and 51"
+)
+LIE_TROTTER = "Trotter, Proc. Amer. Math. Soc. 10 (1959); Wendlandt & Marsden, Physica D 106 (1997), example 5"
+MIDPOINT_RULE = "Feng, J. Comput. Math. 4 (1986); Wendlandt & Marsden, Physica D 106 (1997), eqs. 17 and 18"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 
 
@@ -29,6 +34,11 @@ def _lobatto(count: int) -> Tableau:
     nodes, weights = lobatto(count)
     text = f"polynomials of degree {count - 1}, Lobatto quadrature on their {count} points"
     return Tableau(f"lobatto{count}", nodes, nodes, weights, 2 * count - 2, MARSDEN_WEST, description=text)
+
+
+def _one_point(name: str, node: float, source: str, text: str) -> Tableau:
+    """Straight segments with the quadrature of one node, at an end of the segment: L_d = h L there."""
+    return Tableau(name, (0.0, 1.0), (node,), (1.0,), 1, source, description=f"straight segments, {text}")
 
 
 def _compose(name: str, base: Tableau, half: tuple[float, ...], order: int, source: str) -> Tableau:
@@ -101,6 +111,16 @@ def _tableaux() -> dict[str, Tableau]:
             trapezoidal, name="shake", source=SHAKE, description=f"rattle's motion; {positions}", is_projected=False
         ),
         replace(midpoint, name="wendlandt_marsden", description=f"midpoint's motion; {positions}", is_projected=False),
+        replace(
+            midpoint,
+            name="implicit_midpoint",
+            source=MIDPOINT_RULE,
+            description="midpoint by its name as a rule for Hamilton's equations",
+        ),
+        _one_point("symplectic_euler", 1.0, SYMPLECTIC_EULER, "L at their ends: a drift, then a kick"),
+        _one_point(
+            "lie_trotter", 0.0, LIE_TROTTER, "L at their starts: a kick, then a drift (of T(p) + V(q), a splitting)"
+        ),
     ]
     entries += [_lobatto(count) for count in range(2, 9)]
     entries += [_gauss(count) for count in range(1, 9)]

@@ -20,6 +20,8 @@ SYMPLECTIC_EULER = (
 )
 LIE_TROTTER = "Trotter, Proc. Amer. Math. Soc. 10 (1959); Wendlandt & Marsden, Physica D 106 (1997), example 5"
 MIDPOINT_RULE = "Feng, J. Comput. Math. 4 (1986); Wendlandt & Marsden, Physica D 106 (1997), eqs. 17 and 18"
+GONZALEZ = "Gonzalez, J. Nonlinear Sci. 6 (1996); Comput. Methods Appl. Mech. Eng. 190 (2000)"
+CHORIN = "Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978)"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 
 
@@ -154,6 +156,21 @@ def _methods() -> dict[str, Method]:
             QUADRATIC,
             "simpson_linear's motion, the internal point eliminated beforehand",
             "linear",
+        ),
+        Method(
+            "energy_momentum",
+            2,
+            GONZALEZ,
+            "discrete gradients: energy, momenta and constraints kept, for constant M; not symplectic",
+            "discrete_gradient",
+        ),
+        Method(
+            "chorin",
+            2,
+            CHORIN,
+            "discrete gradients: energy kept, without constraints; of order 1 where M depends on q",
+            "discrete_gradient",
+            is_symmetric=False,
         ),
     ]
     return {entry.name: entry for entry in entries}

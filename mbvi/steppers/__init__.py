@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
-from mbvi.steppers import linear
+from mbvi.steppers import discrete_gradient, linear
 from mbvi.steppers.run import Run
 from mbvi.trajectory import Trajectory
 
-RUNNERS: dict[str, Callable[[Run], Trajectory]] = {"linear": linear.run}
+RUNNERS: dict[str, Callable[[Run], Trajectory]] = {
+    "linear": linear.run,
+    "discrete_gradient": discrete_gradient.run,
+}
 """By the names that `Method.runner` has."""

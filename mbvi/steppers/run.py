@@ -11,6 +11,7 @@ import numpy as np
 
 from mbvi.errors import StepError
 from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
 
@@ -25,7 +26,7 @@ class Run:
     Attributes
     ----------
     system : System
-    method : Method
+    method : Method or Tableau
     step : float
         Step size h [s].
     steps : int
@@ -41,7 +42,7 @@ class Run:
     """
 
     system: System
-    method: Method
+    method: Method | Tableau
     step: float
     steps: int
     every: int
@@ -57,7 +58,7 @@ class Run:
         Raises
         ------
         StepError
-            If the state becomes infinite or not a number.
+            If the state becomes infinite or not a number, or the step raises an ArithmeticError that says why it fails.
         """
         p: Array = self.p.astype(dtype)
         q: Array = self.q.astype(dtype)
@@ -66,14 +67,15 @@ class Run:
         began = told = time.perf_counter()
         with np.errstate(over="ignore", invalid="ignore"):
             for stored in range(1, len(out_q)):
-                for _ in range(self.every):
-                    p, q = one_step(p, q)
-                out_p[stored], out_q[stored] = p, q
-                if not (np.isfinite(out_p[stored]).all() and np.isfinite(out_q[stored]).all()):
-                    raise StepError(
-                        self._failure(stored),
-                        self._trajectory(out_q[:stored], out_p[:stored], time.perf_counter() - began),
-                    )
+                try:
+                    for _ in range(self.every):
+                        p, q = one_step(p, q)
+                    out_p[stored], out_q[stored] = p, q
+                    if not (np.isfinite(out_p[stored]).all() and np.isfinite(out_q[stored]).all()):
+                        raise ArithmeticError("the state became infinite or not a number")
+                except ArithmeticError as error:
+                    kept = self._trajectory(out_q[:stored], out_p[:stored], time.perf_counter() - began)
+                    raise StepError(self._failure(stored, str(error)), kept) from None
                 if self.progress is not None and time.perf_counter() - told > PROGRESS_SECONDS:
                     told = time.perf_counter()
                     self.progress(stored * self.every, self.steps)
@@ -95,9 +97,9 @@ class Run:
             statistics=Statistics((len(q) - 1) * self.every, seconds, 0, 0, 0, 0),
         )
 
-    def _failure(self, stored: int) -> str:
+    def _failure(self, stored: int, reason: str) -> str:
         step = stored * self.every
         return (
-            f"step {step} (t = {self.start_time + step * self.step:g} s): the state became infinite or not a number. The stored "
+            f"step {step} (t = {self.start_time + step * self.step:g} s): {reason}. The stored "
             f"states before it are in error.trajectory. A smaller step may help: try step={self.step / 2:g}."
         )

@@ -8,7 +8,7 @@ If L_d is invariant under q → exp(sξ) q, then p⁻·ξ(q) = p⁺·ξ(q'), and
 constraints that are invariant add nothing, this J is the same for every pair of a motion. It differs from the momentum of the
 continuous motion by O(hʳ), with the order r of the scheme, or less.
 
-Source: Wendlandt & Marsden 1997, sections 5 and 6, whose J is −1/h times this one.
+Source: Marsden & Wendlandt 1997, sections 5 and 6, whose J is −1/h times this one.
 """
 
 from __future__ import annotations

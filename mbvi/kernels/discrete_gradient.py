@@ -19,7 +19,7 @@ CHORIN, without constraints, with λ = ∂H/∂p and μ = ∂H/∂q at q̄, p̄ 
 Differences of H that are rounding alone are taken as those of the gradient at the middle. The step equations are solved by
 Newton's iteration; its Jacobian, by differences, is kept while it contracts well.
 
-Sources: Gonzalez, J. Nonlinear Sci. 6 (1996) and Comput. Methods Appl. Mech. Eng. 190 (2000); Chorin, Hughes, McCracken &
+Sources: Gonzalez, J. Nonlinear Sci. 6 (1996) and Physica D 132 (1999); Chorin, Hughes, McCracken &
 Marsden, Commun. Pure Appl. Math. 31 (1978).
 """
 
@@ -365,21 +365,30 @@ def solve_step(system, work, space, t, h):
 
 
 @inlined_kernel
-def fill_start(system, work, space, t, h, is_flight):
-    """Start of a step: extrapolation of the last two, or free flight without impulses; and the energy that it begins with."""
-    before = space.before
+def fill_start(system, work, space, t, h, is_first):
+    """Start of a step: extrapolation of the last two, or a step of constant force without impulses; and the energy before it."""
+    n, before, force, middle_p = system.n, space.before, space.force, space.middle_p
     if space.kind == ENERGY_MOMENTUM:
         multiply(space.v, space.M_inverse, space.p)
         space.energy[0] = potential(system, work, t, space.q)
     else:
         space.energy[0] = hamiltonian(system, work, space, t, space.q, space.p)
-    for a in range(space.z.shape[0]):
-        if is_flight:
-            space.z[a] = h * space.v[a] if a < system.n else 0.0
-        else:
+    if not is_first:
+        for a in range(space.z.shape[0]):
             space.z[a] = 2.0 * before[0, a] - before[1, a]
-    if is_flight:
-        space.count[IS_FACTORED] = 0
+        return
+    fill_gradient(space.unused, force, work.row, system, work, t, space.q, space.v)
+    for a in range(n):
+        middle_p[a] = space.p[a] + 0.5 * h * force[a]
+    if space.kind == ENERGY_MOMENTUM:
+        multiply(space.side, space.M_inverse, middle_p)
+    else:
+        multiply_symmetric(space.side, space.M_there, middle_p)
+    for a in range(space.z.shape[0]):
+        space.z[a] = h * space.side[a] if a < n else 0.0
+        if space.kind == CHORIN and a >= n:
+            space.z[a] = h * force[a - n]
+    space.count[IS_FACTORED] = 0
 
 
 @inlined_kernel

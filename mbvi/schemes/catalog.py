@@ -15,12 +15,11 @@ SHAKE = "Ryckaert, Ciccotti & Berendsen, J. Comput. Phys. 23 (1977)"
 RATTLE = "Andersen, J. Comput. Phys. 52 (1983); Leimkuhler & Skeel, J. Comput. Phys. 112 (1994)"
 NEWMARK = "Newmark, J. Eng. Mech. Div. 85 (1959); Kane, Marsden, Ortiz & West, Int. J. Numer. Methods Eng. 49 (2000)"
 QUADRATIC = "Rojas-Quintero, Dubois & Cabrera-Díaz, Axioms 13 (2024)"
-SYMPLECTIC_EULER = (
-    "de Vogelaere, University of Notre Dame (1956); Wendlandt & Marsden, Physica D 106 (1997), eqs. 16 and 51"
-)
-LIE_TROTTER = "Trotter, Proc. Amer. Math. Soc. 10 (1959); Wendlandt & Marsden, Physica D 106 (1997), example 5"
-MIDPOINT_RULE = "Feng, J. Comput. Math. 4 (1986); Wendlandt & Marsden, Physica D 106 (1997), eqs. 17 and 18"
-GONZALEZ = "Gonzalez, J. Nonlinear Sci. 6 (1996); Comput. Methods Appl. Mech. Eng. 190 (2000)"
+MARSDEN_WENDLANDT = "Marsden & Wendlandt, Current and Future Directions in Applied Mathematics (1997)"
+SYMPLECTIC_EULER = f"de Vogelaere, University of Notre Dame (1956); {MARSDEN_WENDLANDT}, equations 16 and 51"
+LIE_TROTTER = f"Trotter, Proc. Amer. Math. Soc. 10 (1959); {MARSDEN_WENDLANDT}, example 5"
+MIDPOINT_RULE = f"Feng, J. Comput. Math. 4 (1986); {MARSDEN_WENDLANDT}, equations 17 and 18"
+GONZALEZ = "Gonzalez, J. Nonlinear Sci. 6 (1996); Physica D 132 (1999)"
 CHORIN = "Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978)"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 

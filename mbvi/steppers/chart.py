@@ -7,7 +7,7 @@ With the discrete momentum p of the step before and x = ψ(a), the equations of 
 are those of the discrete Lagrangian restricted to the constraint manifold, L_d(ψ(a), ψ(b)). They have the same solutions as those
 with constraints g(q) = 0 and multipliers.
 
-Source: Wendlandt & Marsden 1997, equations 48 to 50 and theorem 6.1.
+Source: Marsden & Wendlandt 1997, equations 48 to 50 and theorem 6.1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The energy–momentum method, and the energy-preserving scheme of Chorin et al.: which systems they apply to, and the run.
 
-Sources: Gonzalez, Comput. Methods Appl. Mech. Eng. 190 (2000); Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31
+Sources: Gonzalez, Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31
 (1978), with all four constants ½.
 """
 

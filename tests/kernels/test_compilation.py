@@ -32,6 +32,8 @@ for name, scheme, step in (
     ("gantry_crane", "lobatto4", 0.05),
     ("chain_10", "midpoint", 0.002),
     ("branched_tree", "midpoint", 0.005),
+    ("double_spherical_pendulum", "energy_momentum", 0.05),
+    ("double_pendulum", "chorin", 0.01),
 ):
     run = mbvi.simulate(mbvi.load(f"{folder}/{name}.yaml"), scheme, step=step, duration=3 * step)
     results[name] = [run.q[-1].tolist(), run.v[-1].tolist(), float(run.energy()[-1])]

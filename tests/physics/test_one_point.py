@@ -2,7 +2,7 @@
 
 And the midpoint discrete Lagrangian as the midpoint rule of Hamilton's equations, for any mass matrix.
 
-Source: Wendlandt & Marsden, Physica D 106 (1997), equations 16 to 18 and 51, example 5 of section 4.
+Source: Marsden & Wendlandt, Current and Future Directions in Applied Mathematics (1997), equations 16 to 18, 51, example 5.
 """
 
 import numpy as np

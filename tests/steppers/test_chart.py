@@ -1,4 +1,4 @@
-"""Steps in the generalized coordinates of a chart: theorem 6.1 of Wendlandt & Marsden 1997, in both directions."""
+"""Steps in the generalized coordinates of a chart: theorem 6.1 of Marsden & Wendlandt 1997, in both directions."""
 
 import numpy as np
 import pytest

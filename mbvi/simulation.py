@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import ModelError, StepError
 from mbvi.kernels import functions, galerkin, layout
 from mbvi.kernels.lagrangian import make_work
@@ -20,8 +21,10 @@ from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import RUNNERS
+from mbvi.steppers.chart import run as run_in_chart
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
+from mbvi.system.chart import Chart
 from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start, is_nearly_singular, project_position
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
@@ -49,6 +52,7 @@ def simulate(
     initial_q: ArrayLike | None = None,
     initial_v: ArrayLike | None = None,
     previous_q: ArrayLike | None = None,
+    chart: Chart | None = None,
     start_time: float = 0.0,
     project: bool | None = None,
     every: int = 1,
@@ -74,6 +78,9 @@ def simulate(
     previous_q : (n,), optional
         Coordinates one step before the initial ones, which take the place of velocities: the start on Q × Q, for schemes of one
         stage.
+    chart : Chart, optional
+        Generalized coordinates in which the steps are solved, instead of with constraints: for schemes of one stage. See
+        `mbvi.system.chart`. The motion is the same.
     start_time : float
         Time of the initial state [s].
     project : bool, optional
@@ -129,10 +136,11 @@ def simulate(
     q, p = start.q, start.p
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
+    run = Run(system, method, h, step_sizes, steps, every, start_time, q=q, v=start.v, p=p, progress=progress)
+    if chart is not None:
+        return run_in_chart(run, chart)
     if isinstance(method, Method):
-        return RUNNERS[method.runner](
-            Run(system, method, h, step_sizes, steps, every, start_time, q=q, v=start.v, p=p, progress=progress)
-        )
+        return RUNNERS[method.runner](run)
     return _run(system, method, h, steps, every, start_time, q, p, progress)
 
 
@@ -188,11 +196,7 @@ def momentum_from_positions(
     violation = np.abs(system.constraint(before, t - h)).max(initial=0.0)
     if violation > CONSTRAINT_TOLERANCE:
         raise ModelError(f"previous_q: expected a position on the constraints, found |g| = {violation:.3g}")
-    total = np.zeros_like(q)
-    for c, b, A, B in zip(scheme.nodes, scheme.weights, scheme.A, scheme.B, strict=True):
-        p, f = system.gradient(before + A[1] * (q - before), B[1] * (q - before) / h, t - h + c * h)
-        total += b * (h * A[1] * f + B[1] * p)
-    return total
+    return discrete_momenta(system, scheme, h, before, q, t - h)[1]
 
 
 def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:

@@ -4,8 +4,9 @@ A linear vector field ξ(q) = A q + b is a symmetry when L_q·ξ + L_v·(A v) + 
 then J = p·ξ(q) is conserved, by the motion and, exactly, by every Galerkin variational scheme (they are equivariant under
 linear maps).
 The candidates are translations of every coordinate; for every unit quaternion a, its rotations in the frame it hangs in
-(a → e ⋆ a) and in its own (a → a ⋆ e); and for every place x, y, z of a free joint or a body, or x, y of a planar joint, the
-rotations e × x, which become symmetries together with those of its orientation. The symmetries are the linear combinations that
+(a → e ⋆ a) and in its own (a → a ⋆ e); for every place x, y, z of a free joint or a body, or x, y of a planar joint, the
+rotations e × x, which become symmetries together with those of its orientation; and for the few coordinates of a system that is
+not made from a model, all linear fields. The symmetries are the linear combinations that
 vanish at random states; where there are many candidates, only each by itself, and the motions of all bodies as one, are tried.
 
 Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether theorem).
@@ -166,7 +167,22 @@ def _candidates(system: System) -> list[Invariant]:
             for side, frame in (("left", "fixed"), ("right", "body")):
                 name = f"angular momentum ({joint}, {frame} {'xyz'[axis]})"
                 found.append(Invariant(name, ((first, 0.5 * _product_matrix(axis, side)),)))
-    return found + _orbital_candidates(system)
+    return found + _orbital_candidates(system) + _linear_candidates(system)
+
+
+def _linear_candidates(system: System) -> list[Invariant]:
+    """All linear fields on the coordinates of a system that is not made from a model, if these are few."""
+    n, names = system.dimension, system.coordinate_names
+    if system.model is not None or n * (n + 1) > MOST_COMBINED:
+        return []
+    found = []
+    for i in range(n):
+        for j in range(n):
+            first = min(i, j)
+            matrix = np.zeros((abs(i - j) + 1,) * 2)
+            matrix[i - first, j - first] = 1.0
+            found.append(Invariant(f"{names[j]} p({names[i]})", ((first, matrix),)))
+    return found
 
 
 def _of_all_bodies(system: System) -> list[Invariant]:

@@ -19,6 +19,12 @@ MUTZE = "Mutze, A simple variational integrator for general holonomic mechanical
 KUTTA = "Kutta, Z. Math. Phys. 46 (1901)"
 RUNGE = "Runge, Math. Ann. 46 (1895)"
 HEUN = "Heun, Z. Math. Phys. 45 (1900)"
+MARSDEN_WENDLANDT = "Marsden & Wendlandt, Current and Future Directions in Applied Mathematics (1997)"
+SYMPLECTIC_EULER = f"de Vogelaere, University of Notre Dame (1956); {MARSDEN_WENDLANDT}, equations 16 and 51"
+LIE_TROTTER = f"Trotter, Proc. Amer. Math. Soc. 10 (1959); {MARSDEN_WENDLANDT}, example 5"
+MIDPOINT_RULE = f"Feng, J. Comput. Math. 4 (1986); {MARSDEN_WENDLANDT}, equations 17 and 18"
+GONZALEZ = "Gonzalez, J. Nonlinear Sci. 6 (1996); Physica D 132 (1999)"
+CHORIN = "Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978)"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 
 
@@ -33,6 +39,11 @@ def _lobatto(count: int) -> Tableau:
     nodes, weights = lobatto(count)
     text = f"polynomials of degree {count - 1}, Lobatto quadrature on their {count} points"
     return Tableau(f"lobatto{count}", nodes, nodes, weights, 2 * count - 2, MARSDEN_WEST, description=text)
+
+
+def _one_point(name: str, node: float, source: str, text: str) -> Tableau:
+    """Straight segments with the quadrature of one node, at an end of the segment: L_d = h L there."""
+    return Tableau(name, (0.0, 1.0), (node,), (1.0,), 1, source, description=f"straight segments, {text}")
 
 
 def _compose(name: str, base: Tableau, half: tuple[float, ...], order: int, source: str) -> Tableau:
@@ -105,6 +116,16 @@ def _tableaux() -> dict[str, Tableau]:
             trapezoidal, name="shake", source=SHAKE, description=f"rattle's motion; {positions}", is_projected=False
         ),
         replace(midpoint, name="wendlandt_marsden", description=f"midpoint's motion; {positions}", is_projected=False),
+        replace(
+            midpoint,
+            name="implicit_midpoint",
+            source=MIDPOINT_RULE,
+            description="midpoint by its name as a rule for Hamilton's equations",
+        ),
+        _one_point("symplectic_euler", 1.0, SYMPLECTIC_EULER, "L at their ends: a drift, then a kick"),
+        _one_point(
+            "lie_trotter", 0.0, LIE_TROTTER, "L at their starts: a kick, then a drift (of T(p) + V(q), a splitting)"
+        ),
     ]
     entries += [_lobatto(count) for count in range(2, 9)]
     entries += [_gauss(count) for count in range(1, 9)]
@@ -146,6 +167,21 @@ def _methods() -> dict[str, Method]:
         _runge_kutta("rk4", 4, KUTTA, "the classical method of four stages"),
         _runge_kutta("explicit_midpoint", 2, RUNGE, "half an Euler step, then a step with the rates found there"),
         _runge_kutta("heun", 2, HEUN, "mean of the rates at the start and after an Euler step"),
+        Method(
+            "energy_momentum",
+            2,
+            GONZALEZ,
+            "discrete gradients: energy, momenta and constraints kept, for constant M; not symplectic",
+            "discrete_gradient",
+        ),
+        Method(
+            "chorin",
+            2,
+            CHORIN,
+            "discrete gradients: energy kept, without constraints; of order 1 where M depends on q",
+            "discrete_gradient",
+            is_symmetric=False,
+        ),
     ]
     return {entry.name: entry for entry in entries}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mbvi.kernels import direct_midpoint
 from mbvi.kernels.lagrangian import make_work
+from mbvi.schemes.method import Method
 from mbvi.steppers.run import Run, check_unconstrained
 from mbvi.trajectory import Trajectory
 
@@ -24,6 +25,7 @@ def run(run: Run) -> Trajectory:
     check_unconstrained(run)
     arrays, work = run.system.arrays, make_work(run.system.arrays)
     space = direct_midpoint.make_space(arrays, run.q, run.v)
+    assert isinstance(run.method, Method)
     g, iterations = run.method.numbers
     return run.advance_pieces(
         lambda *piece: direct_midpoint.run(arrays, work, space, g, int(iterations), *piece), space.count

@@ -13,6 +13,7 @@ import numpy as np
 from mbvi.errors import ModelError, StepError
 from mbvi.kernels import layout
 from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
 
@@ -43,7 +44,7 @@ class Run:
     Attributes
     ----------
     system : System
-    method : Method
+    method : Method or Tableau
     step : float
         Step size h [s]; the mean one where `step_sizes` are given.
     step_sizes : ndarray (steps,) or None
@@ -61,7 +62,7 @@ class Run:
     """
 
     system: System
-    method: Method
+    method: Method | Tableau
     step: float
     step_sizes: Array | None
     steps: int
@@ -78,7 +79,7 @@ class Run:
         Raises
         ------
         StepError
-            If the state becomes infinite or not a number.
+            If the state becomes infinite or not a number, or the step raises an ArithmeticError that says why it fails.
         """
         p: Array = self.p.astype(dtype)
         q: Array = self.q.astype(dtype)
@@ -87,14 +88,15 @@ class Run:
         began = told = time.perf_counter()
         with np.errstate(over="ignore", invalid="ignore"):
             for stored in range(1, len(out_q)):
-                for _ in range(self.every):
-                    p, q = one_step(p, q)
-                out_p[stored], out_q[stored] = p, q
-                if not (np.isfinite(out_p[stored]).all() and np.isfinite(out_q[stored]).all()):
-                    raise StepError(
-                        self._failure(stored * self.every),
-                        self._trajectory(out_q[:stored], out_p[:stored], time.perf_counter() - began),
-                    )
+                try:
+                    for _ in range(self.every):
+                        p, q = one_step(p, q)
+                    out_p[stored], out_q[stored] = p, q
+                    if not (np.isfinite(out_p[stored]).all() and np.isfinite(out_q[stored]).all()):
+                        raise ArithmeticError("the state became infinite or not a number")
+                except ArithmeticError as error:
+                    kept = self._trajectory(out_q[:stored], out_p[:stored], time.perf_counter() - began)
+                    raise StepError(self._failure(stored * self.every, str(error)), kept) from None
                 if self.progress is not None and time.perf_counter() - told > PROGRESS_SECONDS:
                     told = time.perf_counter()
                     self.progress(stored * self.every, self.steps)
@@ -170,7 +172,7 @@ class Run:
             step_sizes=None if self.step_sizes is None else self.step_sizes[:done],
         )
 
-    def _failure(self, step: int, reason: str = REASONS[layout.NOT_FINITE]) -> str:
+    def _failure(self, step: int, reason: str) -> str:
         t, h = (float(each[0]) for each in self._clock(step, step + 1))
         return (
             f"step {step} (t = {t:g} s): {reason}. The stored states before it are in error.trajectory. A smaller step may help: "

@@ -98,9 +98,9 @@ def find_start(
     own = q is None and v is None
     held = _held(system) if own else np.zeros(system.dimension, bool)
     if own and _starts_from_tree(system):
-        tree = _tree_system(system)
+        tree = tree_system(system)
         found = find_start(tree, t=t, project=project)
-        q, v = _from_tree(system, tree, found)
+        q, v = from_tree(system, tree, found)
         violation, rate, shift = found.violation, found.rate, found.shift
         start = _moved(system, q, v, t, held, True)._replace(violation=violation, rate=rate, shift=shift)
     else:
@@ -262,7 +262,7 @@ def _starts_from_tree(system: System) -> bool:
     )
 
 
-def _tree_system(system: System) -> System:
+def tree_system(system: System) -> System:
     """The same model with all joints of the spanning tree as coordinates."""
     assert system.model is not None and system.homes is not None
     model, chords = system.model.resolved(), system.homes.plan.chords
@@ -270,7 +270,7 @@ def _tree_system(system: System) -> System:
     return assemble(model.model_copy(update={"joints": joints, "formulation": "tree"}))
 
 
-def _from_tree(system: System, tree: System, start: Start) -> tuple[Array, Array]:
+def from_tree(system: System, tree: System, start: Start) -> tuple[Array, Array]:
     """Coordinates and velocities of a system from those of the spanning tree."""
     assert system.model is not None and system.homes is not None and tree.homes is not None
     states = _joint_states(tree, start)
@@ -609,7 +609,7 @@ def find_mobility(system: System) -> Mobility:
     if not has_loops or not k:
         return Mobility(n - k, 0, (), False)
     if _starts_from_tree(system):
-        return find_mobility(_tree_system(system))
+        return find_mobility(tree_system(system))
     q = _moved(system, system.initial_q, system.initial_v, 0.0, _held(system), True).q
     G = system.constraint_jacobian(q)
     rank, origins = _rank(system, G)

@@ -35,9 +35,11 @@ for name, scheme, step in (
     ("double_pendulum", "rk4", 0.01),
     ("double_pendulum", "direct_midpoint", 0.01),
     ("spring_damper", "midpoint_variation", 0.01),
+    ("double_spherical_pendulum", "energy_momentum", 0.05),
+    ("double_pendulum", "chorin", 0.01),
 ):
     run = mbvi.simulate(mbvi.load(f"{folder}/{name}.yaml"), scheme, step=step, duration=3 * step)
-    results[name] = [run.q[-1].tolist(), run.v[-1].tolist(), float(run.energy()[-1])]
+    results[f"{name} {scheme}"] = [run.q[-1].tolist(), run.v[-1].tolist(), float(run.energy()[-1])]
 own = mbvi.from_functions(["x"], mass, potential, force=force, initial_q=[1.0])
 results["functions"] = mbvi.simulate(own, "gauss3", step=0.05, duration=0.2).q[-1].tolist()
 print(json.dumps(results))

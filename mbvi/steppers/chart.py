@@ -1,0 +1,101 @@
+"""The discrete Euler–Lagrange equations in the generalized coordinates of a chart ψ, without multipliers.
+
+With the discrete momentum p of the step before and x = ψ(a), the equations of a step from a to b,
+
+    Dψ(a)ᵀ (p + D_1 L_d(x, ψ(b))) = 0,     p' = D_2 L_d(x, ψ(b))
+
+are those of the discrete Lagrangian restricted to the constraint manifold, L_d(ψ(a), ψ(b)). They have the same solutions as those
+with constraints g(q) = 0 and multipliers.
+
+Source: Marsden & Wendlandt 1997, equations 48 to 50 and theorem 6.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbvi.analysis.noether import discrete_momenta
+from mbvi.errors import ModelError
+from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.run import Run
+from mbvi.system.chart import Chart
+from mbvi.trajectory import Trajectory
+
+Array = np.ndarray
+MAX_ITERATIONS = 50
+SMALL = 1e-8  # relative corrections below which one that no longer shrinks is rounding
+
+
+def run(run: Run, chart: Chart) -> Trajectory:
+    """Run a Galerkin scheme of one stage in the generalized coordinates of a chart.
+
+    Raises
+    ------
+    ModelError
+        If the scheme has more than one stage, or the chart does not fit the system or reach its initial position.
+    StepError
+        If a step does not converge.
+    """
+    scheme = run.method
+    if not isinstance(scheme, Tableau) or scheme.stages != 1 or len(scheme.fractions) != 1:
+        raise ModelError(f"chart: expected a Galerkin scheme of one stage, as midpoint or shake, found {scheme.name!r}")
+    _check(run, chart)
+    before = a = chart.coordinates(run.q)
+    before = a - run.step * np.linalg.lstsq(chart.place(a)[1], run.v, rcond=None)[0]
+
+    def one_step(p: Array, q: Array) -> tuple[Array, Array]:
+        nonlocal a, before
+        b = _solve(run, scheme, chart, a, 2 * a - before, p)
+        end = chart.place(b)[0]
+        p = discrete_momenta(run.system, scheme, run.step, q, end)[1]
+        if scheme.is_projected:
+            p = run.system.momentum(end, run.system.velocities(np.zeros(1), end[None], p[None])[0])
+        before, a = a, b
+        return p, end
+
+    return run.advance(one_step)
+
+
+def _solve(run: Run, scheme: Tableau, chart: Chart, a: Array, b: Array, p: Array) -> Array:
+    """The generalized coordinates (m,) at the step's end, by Newton's iteration from b."""
+    x, D = chart.place(a)
+    size_before = 0.0
+    for _ in range(MAX_ITERATIONS):
+        y, E = chart.place(b)
+        residual = D.T @ (p - discrete_momenta(run.system, scheme, run.step, x, y)[0])
+        correction = -np.linalg.solve(D.T @ _mixed(run, scheme, x, y) @ E, residual)
+        b = b + correction
+        size = np.abs(correction).max() / max(np.abs(b - a).max(), 1e-290)
+        if size < 1e-15 or (size < SMALL and size > 0.5 * size_before > 0.0):
+            return b
+        size_before = size
+    raise ArithmeticError("Newton's iteration did not converge")
+
+
+def _mixed(run: Run, scheme: Tableau, x: Array, y: Array) -> Array:
+    """∂²L_d/∂x∂y, (n, n)."""
+    h, total = run.step, np.zeros((len(x), len(x)))
+    for b, A, B in zip(scheme.weights, scheme.A, scheme.B, strict=True):
+        p_v, p_q, f_v, f_q = run.system.second_derivatives(x + A[1] * (y - x), B[1] * (y - x) / h)
+        total += b * (A[0] * (h * A[1] * f_q + B[1] * f_v) + B[0] * (A[1] * p_q + B[1] / h * p_v))
+    return total
+
+
+def _check(run: Run, chart: Chart) -> None:
+    """The chart must give positions on the system's constraints, and as many coordinates as it has degrees of freedom."""
+    system = run.system
+    if not system.is_conservative or system.is_driven:
+        raise ModelError(
+            f"chart: expected a system without dampers, functions of time or forces of your own, found {system.name!r}; run it "
+            "with its constraints"
+        )
+    place, D = chart.place(chart.start)
+    m, freedom = len(chart.start), system.dimension - np.linalg.matrix_rank(system.constraint_jacobian(run.q))
+    if D.shape != (system.dimension, m) or m != freedom:
+        raise ModelError(
+            f"chart: expected {system.dimension} positions of {freedom} generalized coordinates, found {D.shape[0]} of "
+            f"{D.shape[1]}"
+        )
+    violation = np.abs(system.constraint(place)).max(initial=0.0)
+    if violation > 1e-9:
+        raise ModelError(f"chart: expected positions on the constraints, found |g| = {violation:.3g} at its start")

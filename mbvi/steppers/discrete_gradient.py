@@ -1,0 +1,150 @@
+"""The energy–momentum method, and the energy-preserving scheme of Chorin et al.: which systems they apply to, and the run.
+
+Sources: Gonzalez, Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31
+(1978), with all four constants ½.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from mbvi.analysis.symmetry import find_invariants
+from mbvi.errors import ModelError, StepError
+from mbvi.kernels import discrete_gradient as kernels
+from mbvi.kernels import layout
+from mbvi.kernels.lagrangian import make_work
+from mbvi.steppers.run import PROGRESS_SECONDS, Run
+from mbvi.system.system import System
+from mbvi.trajectory import Statistics, Trajectory
+
+Array = np.ndarray
+KINDS = {"energy_momentum": kernels.ENERGY_MOMENTUM, "chorin": kernels.CHORIN}
+TOLERANCE = 1e-9
+STATES = 4  # random ones, at which M and the constraints are looked at
+REASONS = {
+    layout.NOT_CONVERGED: "Newton's iteration did not converge",
+    layout.SINGULAR: "the equations of the step became singular",
+    layout.NOT_FINITE: "a force or momentum became infinite or not a number",
+}
+
+
+def run(run: Run) -> Trajectory:
+    """Run energy_momentum or chorin.
+
+    Raises
+    ------
+    ModelError
+        If the method does not apply to the system.
+    StepError
+        If a step does not converge.
+    """
+    system, method = run.system, run.method
+    _check_conservative(system, method.name)
+    if method.name == "chorin":
+        if system.constraint_count:
+            raise _refused(system, method.name, "no constraints", f"constraints, as {system.constraint_names[0]}")
+        M, fields = np.eye(system.dimension), np.zeros((0, system.dimension, system.dimension + 1))
+    else:
+        M = _constant_mass_matrix(system)
+        _check_constraints(system)
+        fields = _symmetries(system)
+    arrays = system.arrays
+    redundant = int(np.maximum(arrays.redundant[arrays.reference > 0], 0).sum())
+    space = kernels.make_energies(KINDS[method.name], arrays, M, fields, redundant)
+    space.q[:], space.p[:] = run.q, run.p
+    return _advance(run, space)
+
+
+def _advance(run: Run, space: kernels.Energies) -> Trajectory:
+    """The loop over steps, in pieces between which progress is told."""
+    n, every, steps = run.system.dimension, run.every, run.steps
+    q, p = np.empty((steps // every + 1, n)), np.empty((steps // every + 1, n))
+    q[0], p[0] = run.q, run.p
+    to_kernel = (run.system.arrays, make_work(run.system.arrays), space, run.start_time, run.step)
+    kernels.run(*to_kernel, 0, 0, every, q, p)  # compiles, or loads what was compiled
+    done, piece, status, seconds = 0, every, layout.OK, 0.0
+    while done < steps and status == layout.OK:
+        stored = done // every + 1
+        began = time.perf_counter()
+        status, done = kernels.run(*to_kernel, done, min(steps, done + piece), every, q[stored:], p[stored:])
+        spent = time.perf_counter() - began
+        seconds += spent
+        piece = every * max(1, round(min(4.0, PROGRESS_SECONDS / max(spent, 1e-6)) * piece / every))
+        if run.progress is not None:
+            run.progress(done, steps)
+    count = done // every + 1
+    iterations, factors, most = (int(space.count[i]) for i in (kernels.ITERATIONS, kernels.FACTORS, kernels.WORST))
+    trajectory = Trajectory(
+        system=run.system,
+        scheme=run.method,
+        step=run.step,
+        every=every,
+        t=run.start_time + run.step * every * np.arange(count),
+        q=q[:count],
+        p=p[:count],
+        statistics=Statistics(done, seconds, iterations, most, 0, factors),
+    )
+    if status != layout.OK:
+        raise StepError(
+            f"step {done} (t = {run.start_time + done * run.step:.6g} s): {REASONS[status]}. The stored states before it are in "
+            f"error.trajectory. A smaller step may help: try step={run.step / 2:.3g}.",
+            trajectory,
+        )
+    return trajectory
+
+
+def _refused(system: System, scheme: str, expected: str, found: str, remedy: str = "") -> ModelError:
+    remedy = remedy or "take midpoint or simpson, which run any system"
+    return ModelError(f"{system.name}: scheme {scheme}: expected {expected}, found {found}; {remedy}")
+
+
+def _check_conservative(system: System, scheme: str) -> None:
+    if not system.is_conservative or system.is_driven:
+        found = "prescribed motions" if system.is_driven else "dampers, functions of time or forces of your own"
+        raise _refused(system, scheme, "an energy that the motion conserves", found)
+
+
+def _positions(system: System) -> Array:
+    """Random positions about the initial one, (STATES, n)."""
+    return system.initial_q + np.random.default_rng(5).standard_normal((STATES, system.dimension))
+
+
+def _constant_mass_matrix(system: System) -> Array:
+    M = system.mass_matrix(system.initial_q)
+    for q in _positions(system):
+        change = np.abs(system.mass_matrix(q) - M)
+        if change.max() > TOLERANCE * np.abs(M).max():
+            name = system.coordinate_names[int(np.argmax(change.max(axis=0)))]
+            remedy = "take formulation: embedding if all bodies are point masses, or midpoint or simpson, which run any system"
+            found = f"the inertia of {name}, which depends on the position"
+            raise _refused(system, "energy_momentum", "a constant mass matrix", found, remedy)
+    return M
+
+
+def _check_constraints(system: System) -> None:
+    """Constraints at most quadratic in q have a Jacobian that is affine: G(a) + G(b) = G(0) + G(a + b)."""
+    if not system.constraint_count:
+        return
+    zero = np.zeros(system.dimension)
+    for a, b in zip(_positions(system), _positions(system)[::-1], strict=True):
+        corners = [system.constraint_jacobian(q) for q in (zero, a, b, a + b)]
+        excess = np.abs(corners[0] - corners[1] - corners[2] + corners[3]).max(axis=1)
+        if excess.max() > TOLERANCE * max(np.abs(each).max() for each in corners):
+            name = system.constraint_names[int(np.argmax(excess))]
+            raise _refused(system, "energy_momentum", "constraints at most quadratic in the coordinates", name)
+
+
+def _symmetries(system: System) -> Array:
+    """The fields ξ(q) = A q + b of the system's linear symmetries, as [A b], (m, n, n + 1)."""
+    n, found = system.dimension, find_invariants(system)
+    fields = np.zeros((len(found), n, n + 1))
+    for field, invariant in zip(fields, found, strict=True):
+        for first, factor in invariant.parts:
+            rows = slice(first, first + len(factor))
+            if factor.ndim == 2:
+                field[rows, rows] += factor
+            else:
+                field[rows, n] += factor
+    return fields

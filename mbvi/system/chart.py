@@ -1,0 +1,160 @@
+"""Charts of the constraint manifold: generalized coordinates a, and the coordinates q = ψ(a) of a system on its constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError
+from mbvi.system.initial import Start, from_tree, tree_system
+from mbvi.system.system import System
+
+Array = np.ndarray
+MAX_ITERATIONS = 50
+REACHED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Generalized coordinates a (m,) of positions q = ψ(a) (n,) that satisfy the constraints.
+
+    Attributes
+    ----------
+    coordinate_names : tuple of str
+    start : ndarray (m,)
+        Where the generalized coordinates of an initial position are looked for.
+    place : callable
+        ``place(a)`` gives ψ(a) (n,) and its derivative Dψ(a) (n, m).
+    """
+
+    coordinate_names: tuple[str, ...]
+    start: Array
+    place: Callable[[Array], tuple[Array, Array]]
+
+    def coordinates(self, q: ArrayLike, near: ArrayLike | None = None) -> Array:
+        """The generalized coordinates (m,) of a position q (n,), by Gauss–Newton from those near it, or from `start`.
+
+        Raises
+        ------
+        ModelError
+            If the chart does not reach the position.
+        """
+        q, a = np.asarray(q, float), np.array(self.start if near is None else near, float)
+        for _ in range(MAX_ITERATIONS):
+            there, D = self.place(a)
+            step = np.linalg.lstsq(D, q - there, rcond=1e-12)[0]
+            a = a + step
+            if np.abs(step).max() < 1e-14 * max(1.0, np.abs(a).max()):
+                break
+        left = np.abs(self.place(a)[0] - q).max()
+        if not left <= REACHED * max(1.0, np.abs(q).max()):
+            raise ModelError(f"chart: expected one that reaches the position {q}, found it {left:.3g} away")
+        return a
+
+
+def sympy_chart(
+    coordinates: Sequence[Any],
+    positions: Sequence[Any],
+    start: ArrayLike,
+    parameters: Mapping[Any, float] | None = None,
+) -> Chart:
+    """A chart from SymPy expressions.
+
+    Parameters
+    ----------
+    coordinates : sequence of m symbols
+        The generalized coordinates.
+    positions : sequence of n expressions
+        ψ: the system's coordinates.
+    start : (m,)
+        Where the generalized coordinates of an initial position are looked for.
+    parameters : mapping of symbol or name to number, optional
+        Values put in for the remaining symbols.
+
+    Raises
+    ------
+    ModelError
+        If a symbol has no value, or the numbers of coordinates do not fit.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> angle = sympy.Symbol("angle")
+    >>> circle = sympy_chart([angle], [sympy.sin(angle), -sympy.cos(angle)], start=[0.0])
+    >>> circle.coordinates([1.0, 0.0]).round(12)
+    array([1.570796326795])
+    """
+    import sympy
+
+    symbols, start = list(coordinates), np.array(start, float)
+    values = {sympy.Symbol(key) if isinstance(key, str) else key: value for key, value in (parameters or {}).items()}
+    psi = sympy.Matrix([sympy.sympify(each).subs(values) for each in positions])
+    unknown = sorted(map(str, psi.free_symbols - set(symbols)))
+    if unknown:
+        raise ModelError(f"positions: expected a value for every symbol, found none for {unknown[0]}")
+    if start.shape != (len(symbols),):
+        raise ModelError(f"start: expected {len(symbols)} numbers, found an array of shape {start.shape}")
+    evaluate = sympy.lambdify([symbols], [psi, psi.jacobian(symbols)], "numpy", cse=True)
+
+    def place(a: Array) -> tuple[Array, Array]:
+        there, D = evaluate(a)
+        return np.asarray(there, float).ravel(), np.asarray(D, float)
+
+    return Chart(tuple(map(str, symbols)), start, place)
+
+
+def joint_chart(system: System) -> Chart:
+    """The chart of joint coordinates of a model without loops, in the coordinates of a system made from it.
+
+    Parameters
+    ----------
+    system : System
+        Of a model, as the embedding has it.
+
+    Raises
+    ------
+    ModelError
+        If the system was not made from a model, or the joints' coordinates have constraints of their own: loops, or unit
+        quaternions.
+
+    Examples
+    --------
+    >>> import mbvi
+    >>> bob = mbvi.Body(point_masses={"m": mbvi.PointMass(mass=1, position=(0, 0, -2))})
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot}, formulation="embedding")
+    >>> chart = joint_chart(mbvi.assemble(model))
+    >>> chart.coordinate_names
+    ('pivot.angle',)
+    >>> chart.place(np.zeros(1))[0]
+    array([ 0.,  0., -2.])
+    """
+    if system.model is None:
+        raise ModelError(
+            f"chart: expected a system made from a model, found {system.name!r}; write a chart by sympy_chart"
+        )
+    tree = tree_system(system)
+    if tree.constraint_count:
+        raise ModelError(
+            f"chart: expected joints whose coordinates have no constraints, found {tree.constraint_names[0]}; open the loop, or "
+            "give ball joints Euler angles"
+        )
+    unit = np.eye(tree.dimension)
+    last = np.array(system.initial_q)
+    quaternions = [first + 3 for first, is_point in system.homes.roots.values() if not is_point]  # type: ignore[union-attr]
+
+    def place(a: Array) -> tuple[Array, Array]:
+        states = [from_tree(system, tree, Start(a, each, a, 0.0, 0.0, 0.0)) for each in unit]
+        q, D = states[0][0], np.column_stack([v for _, v in states])
+        for first in quaternions:  # of the two signs that which is nearer to the last
+            part = slice(first, first + 4)
+            if q[part] @ last[part] < 0:
+                q[part], D[part] = -q[part], -D[part]
+        last[:] = q
+        return q, D
+
+    return Chart(tree.coordinate_names, np.array(tree.initial_q), place)

@@ -18,7 +18,7 @@ from mbvi.analysis.convergence import convergence_order
 from mbvi.analysis.noether import discrete_momenta
 from mbvi.exact import FreeBody
 from mbvi.papers.catalog import PAPERS
-from mbvi.papers.report import Experiment, Figure, Line, Number, Panel, Part, Report, Table
+from mbvi.papers.report import Experiment, Figure, Line, Number, Panel, Part, Report, Table, scientific
 
 Array = np.ndarray
 PAPER = PAPERS["mechanical_integrators"]
@@ -308,8 +308,8 @@ def energy_table(duration: float) -> Table:
         f"Over {duration:g} s, at the middles of segments. The printed initial values have the energy {energy:.6f} J and the "
         f"momentum {momentum:.6f} kg m²/s, and the start, made by the energy–momentum method, keeps them: it does not explain "
         "the paper's. But half a unit of the last printed digits of the initial values is worth "
-        f"±{energy_range:.3f} J and ±{momentum_range:.3f} kg m²/s. Initial values within {away:.1g} of the printed ones "
-        "(unrounded) give the energy and momentum that the paper prints at the step of 10⁻⁴ s, and then its extreme energies at "
+        f"±{energy_range:.3f} J and ±{momentum_range:.3f} kg m²/s. Initial values within {scientific(away, 2)} of the printed "
+        "ones (unrounded) give the energy and momentum that the paper prints at the step of 10⁻⁴ s, and then its extreme energies at "
         f"0.1 s come out to {left[0]:.1g} and {left[1]:.1g} J. The momentum varies by the rounding of (q' − q)/h alone.",
     )
 

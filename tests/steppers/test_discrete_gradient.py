@@ -200,7 +200,7 @@ def test_a_step_back_undoes_a_step():
 def test_area_is_conserved_by_the_midpoint_rule_alone(scheme):
     """The determinant of a step (q, p) → (q', p') of the pendulum: energy and the symplectic form are not kept both."""
 
-    def step(x, h=0.5):
+    def step(x, h=1.0):
         run = mbvi.simulate(pendulum(), scheme, step=h, duration=h, initial_q=x[:1], initial_v=x[1:] / 2)
         return np.array([run.q[-1, 0], run.p[-1, 0]])
 

@@ -310,7 +310,8 @@ def energy_table(duration: float) -> Table:
         "the paper's. But half a unit of the last printed digits of the initial values is worth "
         f"±{energy_range:.3f} J and ±{momentum_range:.3f} kg m²/s. Initial values within {scientific(away, 2)} of the printed "
         "ones (unrounded) give the energy and momentum that the paper prints at the step of 10⁻⁴ s, and then its extreme "
-        f"energies at 0.1 s come out to {left[0]:.1g} and {left[1]:.1g} J. The momentum varies by the rounding of (q' − q)/h alone.",
+        f"energies at 0.1 s come out to {left[0]:.1g} and {left[1]:.1g} J. "
+        "The momentum varies by the rounding of (q' − q)/h alone.",
     )
 
 

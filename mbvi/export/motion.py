@@ -1,0 +1,172 @@
+"""The motion between the stored states, and the times at which it is shown.
+
+Between states the coordinates are cubics with the states' values and rates (Hermite). Poses follow from coordinates, so that
+joints stay closed and angles keep their turns. Pictures are so close in time that no body turns by more than a bound.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.model.expressions import wrong
+from mbvi.model.graph import WORLD
+
+if TYPE_CHECKING:
+    from mbvi.trajectory import Trajectory
+
+Array = np.ndarray
+
+RATE = 60
+"""Pictures per second."""
+MOST_TURN = math.radians(120)
+"""A body that turns by more from picture to picture seems to stand still or to turn backwards."""
+MOST_KEY_TURN = math.radians(15)
+"""Largest turn between key frames, between which players of files interpolate."""
+MOST_POSES = 4_000_000
+"""Key frames of all bodies in a file."""
+SAMPLES = 2000
+DIFFERENCE = 1e-4
+
+
+class Motion(NamedTuple):
+    """A trajectory at the times of pictures or key frames.
+
+    speed   simulated seconds per second
+    t       (F,)    from the first stored time to the last  [s]
+    q, v    (F, n)  coordinates and rates
+    """
+
+    speed: float
+    t: Array
+    q: Array
+    v: Array
+
+
+class Spin(NamedTuple):
+    """The fastest turning body and its largest angular speed [rad/s]."""
+
+    body: str
+    rate: float
+
+
+def check(trajectory: Trajectory) -> None:
+    """Whether there is something that moves.
+
+    Raises
+    ------
+    ModelError
+        If the system has no bodies, there are fewer than two states, or one that is not a number.
+    """
+    system = trajectory.system
+    if not system.frames or system.model is None:  # of a nameplate, this raises an error that says what to do
+        remedy = "describe the system as a model, or draw its coordinates: trajectory.t, trajectory.q"
+        raise ModelError(f"animate: {wrong('a system with bodies', f'{system.name!r}, a Lagrangian without', remedy)}")
+    if len(trajectory) < 2:
+        remedy = "run longer, or store more states"
+        raise ModelError(f"animate: {wrong('at least two stored states', str(len(trajectory)), remedy)}")
+    if not np.isfinite(trajectory.q).all():
+        first = int(np.argmin(np.isfinite(trajectory.q).all(axis=1)))
+        found = f"{trajectory.q[first][~np.isfinite(trajectory.q[first])][0]} at t = {trajectory.t[first]:g} s"
+        raise ModelError(f"animate: {wrong('coordinates that are finite numbers', found, 'run with a smaller step')}")
+
+
+def fastest_spin(trajectory: Trajectory) -> Spin:
+    """The largest angular speed of any body at the stored states."""
+    t, q, v = _thinned(trajectory)
+    rates = {
+        body: float(np.linalg.norm(angular_velocity(trajectory, body, q, v), axis=1).max())
+        for body in _bodies(trajectory)
+    }
+    body = max(rates, key=rates.__getitem__)
+    return Spin(body, rates[body])
+
+
+def natural_speed(spin: Spin, rate: float = RATE) -> float:
+    """Real time, 1, or so slow that no body turns by more than `MOST_TURN` from picture to picture; of two digits."""
+    if spin.rate <= MOST_TURN * rate:
+        return 1.0
+    speed = MOST_TURN * rate / spin.rate
+    unit = 10.0 ** (math.floor(math.log10(speed)) - 1)
+    return float(f"{math.floor(speed / unit) * unit:.2g}")
+
+
+def pictures(trajectory: Trajectory, speed: float, rate: float = RATE) -> Motion:
+    """The motion at so many pictures per second of watching."""
+    return _sampled(trajectory, speed, rate)
+
+
+def key_frames(trajectory: Trajectory, speed: float, spin: Spin) -> Motion:
+    """The motion at 60 key frames per second of watching, or more where a body would turn by more than `MOST_KEY_TURN`.
+
+    Raises
+    ------
+    ModelError
+        If these are too many for a file.
+    """
+    rate = RATE * max(1, math.ceil(spin.rate * speed / RATE / MOST_KEY_TURN))
+    poses = _count(trajectory, speed, rate) * len(_bodies(trajectory))
+    if poses > MOST_POSES:
+        found = f"{poses:.1e} at the speed {speed:g}"
+        remedy = f"raise it, for example to --speed {2 * speed * poses / MOST_POSES:.1g}, or run a shorter time"
+        raise ModelError(f"animate: {wrong(f'at most {MOST_POSES:.0e} key frames of bodies', found, remedy)}")
+    return _sampled(trajectory, speed, rate)
+
+
+def angular_velocity(trajectory: Trajectory, body: str, q: Array, v: Array) -> Array:
+    """Angular velocities (F, 3) of a body along the world's axes [rad/s]: (R(q + εv) − R(q − εv)) Rᵀ = 2ε [ω]×."""
+    step = _difference(v)
+    (_, after), (_, before) = (trajectory.system.poses(body, q + sign * step * v) for sign in (1.0, -1.0))
+    spin = after @ before.transpose(0, 2, 1)
+    return np.stack(
+        [spin[:, 2, 1] - spin[:, 1, 2], spin[:, 0, 2] - spin[:, 2, 0], spin[:, 1, 0] - spin[:, 0, 1]], 1
+    ) / (4 * step)
+
+
+def point_velocity(trajectory: Trajectory, body: str, point: Array, q: Array, v: Array) -> Array:
+    """Velocities (F, 3) of a point of a body [m/s]."""
+    step = _difference(v)
+    (after, turned), (before, back) = (trajectory.system.poses(body, q + sign * step * v) for sign in (1.0, -1.0))
+    return (after - before + (turned - back) @ point) / (2 * step)
+
+
+def _difference(v: Array) -> Array:
+    """ε (F, 1), so small that coordinates change by 1e-4 at most."""
+    return DIFFERENCE / np.maximum(1.0, np.abs(v).max(axis=1, keepdims=True))
+
+
+def _bodies(trajectory: Trajectory) -> list[str]:
+    return [name for name in trajectory.system.frames if name != WORLD]
+
+
+def _rates(trajectory: Trajectory) -> Array:
+    """The velocities or, where they could not be computed, differences of the coordinates."""
+    if np.isfinite(trajectory.v).all():
+        return trajectory.v
+    return np.gradient(trajectory.q, trajectory.t, axis=0)
+
+
+def _thinned(trajectory: Trajectory) -> tuple[Array, Array, Array]:
+    rows = np.unique(np.linspace(0, len(trajectory) - 1, SAMPLES).round().astype(int))
+    return trajectory.t[rows], trajectory.q[rows], _rates(trajectory)[rows]
+
+
+def _count(trajectory: Trajectory, speed: float, rate: float) -> int:
+    return 1 + max(1, math.ceil((trajectory.t[-1] - trajectory.t[0]) / speed * rate - 1e-9))
+
+
+def _sampled(trajectory: Trajectory, speed: float, rate: float) -> Motion:
+    """q by Hermite's cubic on [0, 1]: (1 + 2s)(1 − s)² q₀ + s²(3 − 2s) q₁ + h s(1 − s)² v₀ − h s²(1 − s) v₁."""
+    times, q, v = trajectory.t, trajectory.q, _rates(trajectory)
+    t = np.linspace(times[0], times[-1], _count(trajectory, speed, rate))
+    i = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
+    h = (times[i + 1] - times[i])[:, None]
+    s = (t[:, None] - times[i][:, None]) / h
+    r = 1 - s
+    a, b = (1 + 2 * s) * r**2, s**2 * (3 - 2 * s)
+    sampled_q = a * q[i] + b * q[i + 1] + h * s * r * (r * v[i] - s * v[i + 1])
+    sampled_v = 6 * s * r * (q[i + 1] - q[i]) / h + r * (1 - 3 * s) * v[i] - s * (2 - 3 * s) * v[i + 1]
+    return Motion(speed, t, sampled_q, sampled_v)

@@ -173,7 +173,7 @@ def _primitive(shape: Any) -> tuple[trimesh.Trimesh, bool]:
             radius, length = float(shape.radius), float(shape.length)
             return creation.cylinder(radius, length, sections=64), radius > SLENDER * length
         case el.Capsule():
-            return creation.capsule(shape.length, shape.radius, count=(32, 16)), False
+            return creation.capsule(shape.length, shape.radius, count=(24, 48)), False
         case _:
             return creation.cone(shape.radius, shape.height, sections=64), True
 
@@ -278,7 +278,7 @@ def _default(body: el.Body, holds: Sequence[Hold], least: float) -> list[Geometr
 
 
 def _thick(solid: Solid, holds: Sequence[Array]) -> tuple[Geometry, float]:
-    """The solid that has the inertia, and the radius of a ball inside it, or around it if it is a ring."""
+    """The solid that has the inertia, and from which distance of its centre on a place needs an arm."""
     from trimesh import creation
 
     thin, middle, long = solid.extents
@@ -298,7 +298,7 @@ def _thick(solid: Solid, holds: Sequence[Array]) -> tuple[Geometry, float]:
         height = 4 / 3 * float(np.linalg.norm(offsets[0]))  # the apex is held, the base is height/4 beyond the centre
         direction = offsets[0] / np.linalg.norm(offsets[0])
         cone = creation.cone(float(width * np.sqrt(5) / 3), height, sections=64)  # 3/10 r² = width²/6
-        return _of(cone, rotation_to(direction), solid.center - direction * height / 4, sector=True), height / 4
+        return _of(cone, rotation_to(direction), solid.center - direction * height / 4, sector=True), height
     radius = float(width / np.sqrt(3))
     cylinder = creation.cylinder(radius, float(along), sections=64)
     return _of(cylinder, rotation_to(axis), solid.center, sector=True), float(min(radius, along / 2))

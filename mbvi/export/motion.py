@@ -7,16 +7,14 @@ joints stay closed and angles keep their turns. Pictures are so close in time th
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.model.graph import WORLD
-
-if TYPE_CHECKING:
-    from mbvi.trajectory import Trajectory
+from mbvi.trajectory import Nameplate, Trajectory
 
 Array = np.ndarray
 
@@ -28,6 +26,7 @@ MOST_KEY_TURN = math.radians(15)
 """Largest turn between key frames, between which players of files interpolate."""
 MOST_POSES = 4_000_000
 """Key frames of all bodies in a file."""
+MOST_PICTURES = 100_000
 SAMPLES = 2000
 DIFFERENCE = 1e-4
 
@@ -62,7 +61,10 @@ def check(trajectory: Trajectory) -> None:
         If the system has no bodies, there are fewer than two states, or one that is not a number.
     """
     system = trajectory.system
-    if not system.frames or system.model is None:  # of a nameplate, this raises an error that says what to do
+    if isinstance(system, Nameplate):
+        remedy = "if it has bodies, build it and read the file with it: mbvi.read(path, system=system)"
+        raise ModelError(f"animate: {wrong('a system with bodies', f'only {system!r}', remedy)}")
+    if not system.frames:
         remedy = "describe the system as a model, or draw its coordinates: trajectory.t, trajectory.q"
         raise ModelError(f"animate: {wrong('a system with bodies', f'{system.name!r}, a Lagrangian without', remedy)}")
     if len(trajectory) < 2:
@@ -95,7 +97,16 @@ def natural_speed(spin: Spin, rate: float = RATE) -> float:
 
 
 def pictures(trajectory: Trajectory, speed: float, rate: float = RATE) -> Motion:
-    """The motion at so many pictures per second of watching."""
+    """The motion at so many pictures per second of watching.
+
+    Raises
+    ------
+    ModelError
+        If these are too many.
+    """
+    count = _count(trajectory, speed, rate)
+    if count > MOST_PICTURES:
+        _refuse("pictures", MOST_PICTURES, count, speed)
     return _sampled(trajectory, speed, rate)
 
 
@@ -110,10 +121,14 @@ def key_frames(trajectory: Trajectory, speed: float, spin: Spin) -> Motion:
     rate = RATE * max(1, math.ceil(spin.rate * speed / RATE / MOST_KEY_TURN))
     poses = _count(trajectory, speed, rate) * len(_bodies(trajectory))
     if poses > MOST_POSES:
-        found = f"{poses:.1e} at the speed {speed:g}"
-        remedy = f"raise it, for example to --speed {2 * speed * poses / MOST_POSES:.1g}, or run a shorter time"
-        raise ModelError(f"animate: {wrong(f'at most {MOST_POSES:.0e} key frames of bodies', found, remedy)}")
+        _refuse("key frames of bodies", MOST_POSES, poses, speed)
     return _sampled(trajectory, speed, rate)
+
+
+def _refuse(what: str, most: int, count: int, speed: float) -> None:
+    found, enough = f"{count:,} at the speed {speed:g}", speed * count / most
+    remedy = f"raise the speed to {float(f'{enough:.2g}') * 1.1:.2g}, or run a shorter time"
+    raise ModelError(f"animate: {wrong(f'at most {most:,} {what}', found, remedy)}")
 
 
 def angular_velocity(trajectory: Trajectory, body: str, q: Array, v: Array) -> Array:

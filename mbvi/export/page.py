@@ -66,6 +66,7 @@ def html(
         "DESCRIPTION": escape(description),
         "THREE": (HERE / "vendor" / "three.min.js").read_text(encoding="utf-8"),
         "LICENSE": (HERE / "vendor" / "three.LICENSE").read_text(encoding="utf-8"),
+        "POSES": (HERE / "poses.js").read_text(encoding="utf-8"),
         "VIEWER": (HERE / "viewer.js").read_text(encoding="utf-8"),
         "DATA": json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
         "NUMBERS": block.text(),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -231,11 +232,18 @@ def _looks(model: Model, holds: dict[str, list[Hold]], least: float) -> dict[str
     looks = {}
     for name, body in model.bodies.items():
         key = repr((body, holds[name]))
-        try:
+        with _placed(name):
             looks[name] = drawn(key, first.setdefault(key, name))
-        except ModelError as error:
-            raise ModelError(f"bodies.{name}: {error}") from None
     return looks
+
+
+@contextmanager
+def _placed(body: str) -> Iterator[None]:
+    """Errors of meshes say of which body."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"bodies.{body}: {error}") from None
 
 
 def _colors(names: list[str]) -> dict[str, str]:
@@ -354,8 +362,10 @@ def _size(model: Model, holds: dict[str, list[Hold]], poses: dict[str, tuple[Arr
     rows = _rows(len(poses[WORLD][0]))
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for name, body in model.bodies.items():
-        for point in _corners(shapes.reach(body, holds[name], model.folder)):
-            places = _at((poses | {name: (poses[name][0][rows], poses[name][1][rows])}), name, point)
+        with _placed(name):
+            corners = _corners(shapes.reach(body, holds[name], model.folder))
+        for point in corners:
+            places = poses[name][0][rows] + poses[name][1][rows] @ point
             low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
     for hold in holds[WORLD]:
         low, high = np.minimum(low, hold.place), np.maximum(high, hold.place)

@@ -1,8 +1,4 @@
 // The viewer of an animation: what moves, the camera, the controls, the plots.
-//
-// A time u runs from 0, the first frame, to frames - 1. Between frames rotations follow the great circle between their
-// quaternions, places a cubic through the neighbouring frames (Catmull and Rom).
-'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const block = Uint8Array.from(atob(document.getElementById('numbers').textContent), c => c.charCodeAt(0)).buffer;
@@ -12,29 +8,6 @@ const byId = id => document.getElementById(id);
 const vector = ([x, y, z]) => new THREE.Vector3(x, y, z);
 const duration = data.end - data.start;
 const FORCE = '#C2185B', MOMENTUM = '#5E35B1', AXES = ['#D55E00', '#009E73', '#0072B2'];
-
-// ---------------------------------------------------------------------------------------------------- poses
-
-/** The place at time u, into a Vector3. */
-function placeAt(places, u, out) {
-  const frames = places.length / 3, i = Math.min(Math.floor(u), Math.max(frames - 2, 0)), s = u - i;
-  if (frames === 1) return out.fromArray(places);
-  const at = (frame, axis) => places[3 * Math.min(Math.max(frame, 0), frames - 1) + axis];
-  const value = axis => {
-    const p1 = at(i, axis), p2 = at(i + 1, axis);
-    const p0 = i > 0 ? at(i - 1, axis) : 2 * p1 - p2, p3 = i + 2 < frames ? at(i + 2, axis) : 2 * p2 - p1;
-    return p1 + s / 2 * (p2 - p0 + s * (2 * p0 - 5 * p1 + 4 * p2 - p3 + s * (3 * (p1 - p2) + p3 - p0)));
-  };
-  return out.set(value(0), value(1), value(2));
-}
-
-/** The rotation at time u, into a Quaternion. */
-function rotationAt(quaternions, u, out) {
-  const frames = quaternions.length / 4, i = Math.min(Math.floor(u), Math.max(frames - 2, 0));
-  if (frames === 1) return out.fromArray(quaternions);
-  return out.fromArray(quaternions, 4 * i).slerp(next.fromArray(quaternions, 4 * (i + 1)), u - i);
-}
-const next = new THREE.Quaternion();
 
 // ---------------------------------------------------------------------------------------------------- the scene
 
@@ -63,7 +36,7 @@ for (let i = 0; i < extent.length; i += 3) {
 const center = low.clone().add(high).multiplyScalar(0.5), radius = low.distanceTo(high) / 2;
 
 function lights() {
-  const sky = new THREE.HemisphereLight('#ffffff', '#ccd4dc', 2.5);
+  const sky = new THREE.HemisphereLight('#ffffff', '#dde4ea', 2.7);
   sky.position.copy(up);
   const view = vector(data.view), right = up.clone().cross(view).normalize();
   const sun = new THREE.DirectionalLight('#fff6e8', 2.6);
@@ -162,10 +135,9 @@ function drawTrail({ geometry, places, color }, u) {
 
 /** An arrow of length 1 along z. */
 function arrow(color, width) {
-  const group = new THREE.Group(), material = new THREE.MeshStandardMaterial({ color, roughness: 0.5 });
+  const group = new THREE.Group(), material = new THREE.MeshStandardMaterial({ color, roughness: 0.5, depthTest: false, transparent: true });
   const shaft = new THREE.Mesh(shaftGeometry, material), head = new THREE.Mesh(headGeometry, material);
-  shaft.name = 'shaft';
-  head.name = 'head';
+  shaft.renderOrder = head.renderOrder = 10;  // in front of all bodies
   group.add(shaft, head);
   group.userData.width = width;
   scene.add(group);

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.export.motion import Motion, angular_velocity, point_velocity
+from mbvi.export.motion import Motion
+from mbvi.export.poses import Pose, all_poses, all_velocities
 from mbvi.export.scene import find_poses
 from mbvi.model import elements as el
 from mbvi.model import is_cut, mass_properties
@@ -63,18 +64,17 @@ def angular_momentum(trajectory: Trajectory, motion: Motion) -> Arrow:
     model = trajectory.system.model
     assert model is not None
     resolved = model.resolved()
-    masses, places, velocities, total = [], [], [], np.zeros((len(motion.t), 3))
+    poses, velocities = all_poses(trajectory.system, motion.q), all_velocities(trajectory.system, motion.q, motion.v)
+    masses, places, speeds, total = [], [], [], np.zeros((len(motion.t), 3))
     for name, body in resolved.bodies.items():
         mass, center, inertia = mass_properties(body, model.folder)
-        origin, rotation = trajectory.system.poses(name, motion.q)
+        rotation, (velocity, omega) = poses[name].rotations, velocities[name]
         masses.append(mass)
-        places.append(origin + rotation @ center)
-        velocities.append(point_velocity(trajectory, name, center, motion.q, motion.v))
-        omega = angular_velocity(trajectory, name, motion.q, motion.v)
-        body_omega = np.einsum("fji,fj->fi", rotation, omega)
-        total += np.einsum("fij,fj->fi", rotation, body_omega @ inertia)
+        places.append(poses[name].point(center))
+        speeds.append(velocity + np.cross(omega, rotation @ center))
+        total += np.einsum("fij,jk,flk,fl->fi", rotation, inertia, rotation, omega, optimize=True)
     held = (joint for joint in resolved.joints.values() if "world" in (joint.parent, joint.child))
-    m, x, u = np.array(masses), np.array(places), np.array(velocities)
+    m, x, u = np.array(masses), np.array(places), np.array(speeds)
     if all(isinstance(joint, el.Free) for joint in held):
         point = np.einsum("b,bfi->fi", m, x) / m.sum()
     else:
@@ -112,7 +112,7 @@ def _held(system: System) -> Iterator[str]:
     yield from model.constraints
 
 
-def _place(system: System, name: str, poses: dict[str, tuple[Array, Array]]) -> Array:
+def _place(system: System, name: str, poses: dict[str, Pose]) -> Array:
     """Places (S, 3) where a joint or a constraint acts."""
     assert system.model is not None
     model = system.model.resolved()
@@ -122,5 +122,4 @@ def _place(system: System, name: str, poses: dict[str, tuple[Array, Array]]) -> 
         element: Any = model.constraints[name]
         is_between = hasattr(element, "point_b")
         body, point = (element.body_b, element.point_b) if is_between else (element.body, element.point)
-    places, rotations = poses[body]
-    return places + rotations @ np.array(point, dtype=float)
+    return poses[body].point(point)

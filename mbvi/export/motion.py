@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.export.poses import all_velocities
 from mbvi.model.expressions import wrong
 from mbvi.model.graph import WORLD
 from mbvi.trajectory import Nameplate, Trajectory
@@ -24,11 +25,10 @@ MOST_TURN = math.radians(120)
 """A body that turns by more from picture to picture seems to stand still or to turn backwards."""
 MOST_KEY_TURN = math.radians(15)
 """Largest turn between key frames, between which players of files interpolate."""
-MOST_POSES = 4_000_000
+MOST_POSES = 2_000_000
 """Key frames of all bodies in a file."""
 MOST_PICTURES = 100_000
-SAMPLES = 2000
-DIFFERENCE = 1e-4
+MOST_STATES = 400_000
 
 
 class Motion(NamedTuple):
@@ -77,11 +77,13 @@ def check(trajectory: Trajectory) -> None:
 
 
 def fastest_spin(trajectory: Trajectory) -> Spin:
-    """The largest angular speed of any body at the stored states."""
-    t, q, v = _thinned(trajectory)
+    """The largest angular speed of any body at the stored states, or at some of them if these are many."""
+    system, count = trajectory.system, len(trajectory)
+    few = min(count, max(200, MOST_STATES // len(system.frames)))
+    rows = np.unique(np.linspace(0, count - 1, few).round().astype(int))
+    velocities = all_velocities(system, trajectory.q[rows], _rates(trajectory)[rows])
     rates = {
-        body: float(np.linalg.norm(angular_velocity(trajectory, body, q, v), axis=1).max())
-        for body in _bodies(trajectory)
+        name: float(np.linalg.norm(each.angular, axis=1).max()) for name, each in velocities.items() if name != WORLD
     }
     body = max(rates, key=rates.__getitem__)
     return Spin(body, rates[body])
@@ -119,7 +121,7 @@ def key_frames(trajectory: Trajectory, speed: float, spin: Spin) -> Motion:
         If these are too many for a file.
     """
     rate = RATE * max(1, math.ceil(spin.rate * speed / RATE / MOST_KEY_TURN))
-    poses = _count(trajectory, speed, rate) * len(_bodies(trajectory))
+    poses = _count(trajectory, speed, rate) * (len(trajectory.system.frames) - 1)  # of the world there is none
     if poses > MOST_POSES:
         _refuse("key frames of bodies", MOST_POSES, poses, speed)
     return _sampled(trajectory, speed, rate)
@@ -131,42 +133,11 @@ def _refuse(what: str, most: int, count: int, speed: float) -> None:
     raise ModelError(f"animate: {wrong(f'at most {most:,} {what}', found, remedy)}")
 
 
-def angular_velocity(trajectory: Trajectory, body: str, q: Array, v: Array) -> Array:
-    """Angular velocities (F, 3) of a body along the world's axes [rad/s]: (R(q + εv) − R(q − εv)) Rᵀ = 2ε [ω]×."""
-    step = _difference(v)
-    (_, after), (_, before) = (trajectory.system.poses(body, q + sign * step * v) for sign in (1.0, -1.0))
-    spin = after @ before.transpose(0, 2, 1)
-    return np.stack(
-        [spin[:, 2, 1] - spin[:, 1, 2], spin[:, 0, 2] - spin[:, 2, 0], spin[:, 1, 0] - spin[:, 0, 1]], 1
-    ) / (4 * step)
-
-
-def point_velocity(trajectory: Trajectory, body: str, point: Array, q: Array, v: Array) -> Array:
-    """Velocities (F, 3) of a point of a body [m/s]."""
-    step = _difference(v)
-    (after, turned), (before, back) = (trajectory.system.poses(body, q + sign * step * v) for sign in (1.0, -1.0))
-    return (after - before + (turned - back) @ point) / (2 * step)
-
-
-def _difference(v: Array) -> Array:
-    """ε (F, 1), so small that coordinates change by 1e-4 at most."""
-    return DIFFERENCE / np.maximum(1.0, np.abs(v).max(axis=1, keepdims=True))
-
-
-def _bodies(trajectory: Trajectory) -> list[str]:
-    return [name for name in trajectory.system.frames if name != WORLD]
-
-
 def _rates(trajectory: Trajectory) -> Array:
     """The velocities or, where they could not be computed, differences of the coordinates."""
     if np.isfinite(trajectory.v).all():
         return trajectory.v
     return np.gradient(trajectory.q, trajectory.t, axis=0)
-
-
-def _thinned(trajectory: Trajectory) -> tuple[Array, Array, Array]:
-    rows = np.unique(np.linspace(0, len(trajectory) - 1, SAMPLES).round().astype(int))
-    return trajectory.t[rows], trajectory.q[rows], _rates(trajectory)[rows]
 
 
 def _count(trajectory: Trajectory, speed: float, rate: float) -> int:

@@ -20,6 +20,7 @@ from mbvi.errors import ModelError
 from mbvi.export import geometry as shapes
 from mbvi.export.geometry import Geometry, Hold
 from mbvi.export.motion import Motion
+from mbvi.export.poses import Pose, all_poses
 from mbvi.model import Model, mass_properties
 from mbvi.model import elements as el
 from mbvi.model.expressions import nearest, wrong
@@ -150,7 +151,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     colors = _colors(list(model.bodies))
     looks = _looks(model, holds, least)
     things = [
-        Thing(name, "body", looks[name], colors[name], poses[name][0], _quaternions(poses[name][1]))
+        Thing(name, "body", looks[name], colors[name], poses[name].places, _quaternions(poses[name].rotations))
         for name in model.bodies
     ]
     things += _links(model, poses, size)
@@ -174,10 +175,10 @@ def _model(system: System) -> Model:
 # ------------------------------------------------------------------------------------------------- bodies
 
 
-def find_poses(system: System, q: Array) -> dict[str, tuple[Array, Array]]:
+def find_poses(system: System, q: Array) -> dict[str, Pose]:
     """Places (F, 3) and rotations (F, 3, 3) of the world and all bodies, of which points of the embedding look at their joint."""
     model = _model(system)
-    poses = {name: system.poses(name, q) for name in (WORLD, *model.bodies)}
+    poses = all_poses(system, q)
     centers: dict[str, Array] = {}  # of the points
     if system.homes is not None:
         centers = {name: system.homes.centers[name] for name, (_, is_point) in system.homes.roots.items() if is_point}
@@ -187,10 +188,10 @@ def find_poses(system: System, q: Array) -> dict[str, tuple[Array, Array]]:
         for (body, place), (other, end) in (ends, ends[::-1]):
             arm = np.array(place, dtype=float) - centers.get(body, place)
             if np.linalg.norm(arm) > 1e-12 and not isinstance(joint, el.Free):
-                center = _at(poses, body, centers[body])
-                towards = _directions(_at(poses, other, end) - center)
+                center = poses[body].point(centers[body])
+                towards = _directions(poses[other].point(end) - center)
                 rotations = towards @ shapes.rotation_to(arm / np.linalg.norm(arm)).T
-                turned[body] = center - rotations @ centers[body], rotations
+                turned[body] = Pose(center - rotations @ centers[body], rotations)
     return turned
 
 
@@ -281,13 +282,7 @@ def _quaternions(rotations: Array) -> Array:
 # -------------------------------------------------------------------------------- between bodies, and the ground
 
 
-def _at(poses: dict[str, tuple[Array, Array]], body: str, point: Any) -> Array:
-    """Places (F, 3) of a point of a body."""
-    places, rotations = poses[body]
-    return places + rotations @ np.array(point, dtype=float)
-
-
-def _links(model: Model, poses: dict[str, tuple[Array, Array]], size: float) -> Iterator[Thing]:
+def _links(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
     """Springs as coils, dampers and rods of given length as cylinders; all of length 1 along z, scaled."""
     looks: dict[type, tuple[Geometry, float]] = {
         el.Spring: (shapes.coil(), 0.012 * size),
@@ -296,7 +291,7 @@ def _links(model: Model, poses: dict[str, tuple[Array, Array]], size: float) -> 
     }
     for name, element in _between(model):
         geometry, radius = looks[type(element)]
-        start, end = _at(poses, element.body_a, element.point_a), _at(poses, element.body_b, element.point_b)
+        start, end = poses[element.body_a].point(element.point_a), poses[element.body_b].point(element.point_b)
         lengths = np.linalg.norm(end - start, axis=1)
         scales = np.stack([np.full_like(lengths, radius)] * 2 + [np.maximum(lengths, 1e-6 * size)], axis=1)
         yield Thing(name, "link", geometry, METAL, start, _quaternions(_directions(end - start)), scales)
@@ -315,9 +310,7 @@ def _directions(vectors: Array) -> Array:
     return rotations
 
 
-def _joints(
-    model: Model, poses: dict[str, tuple[Array, Array]], looks: dict[str, Geometry], size: float
-) -> Iterator[Thing]:
+def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], size: float) -> Iterator[Thing]:
     """Pins of hinges, which move with the parent, and what other joints of the world stand on: balls and rails."""
     still = np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]])
     for name, joint in model.joints.items():
@@ -337,10 +330,10 @@ def _joints(
                 if each != WORLD:
                     half = max(half, _along(looks[each].vertices - np.array(at), turned @ np.array(joint.axis), radius))
             pin = shapes.rod(place - half * axis, place + half * axis, radius)
-            pose = still if body == WORLD else (poses[body][0], _quaternions(poses[body][1]))
+            pose = still if body == WORLD else (poses[body].places, _quaternions(poses[body].rotations))
             yield Thing(name, "joint", pin, GREY if body == WORLD else DARK, *pose)
         elif body == WORLD and isinstance(joint, el.Prismatic | el.Cylindrical | el.Screw):
-            along = (_at(poses, other, end) - place) @ axis
+            along = (poses[other].point(end) - place) @ axis
             start, stop = place + (along.min() - 0.1 * size) * axis, place + (along.max() + 0.1 * size) * axis
             yield Thing(name, "joint", shapes.rod(start, stop, 0.6 * radius), GREY, *still)
         elif body == WORLD and isinstance(joint, el.Ball | el.Universal):
@@ -357,15 +350,15 @@ def _along(vertices: Array, axis: Array, radius: float) -> float:
 # ------------------------------------------------------------------------------------------------ extents
 
 
-def _size(model: Model, holds: dict[str, list[Hold]], poses: dict[str, tuple[Array, Array]]) -> float:
+def _size(model: Model, holds: dict[str, list[Hold]], poses: dict[str, Pose]) -> float:
     """The diagonal of the box around all bodies at all times, and around the joints of the world."""
-    rows = _rows(len(poses[WORLD][0]))
+    rows = _rows(len(poses[WORLD].places))
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for name, body in model.bodies.items():
         with _placed(name):
             corners = _corners(shapes.reach(body, holds[name], model.folder))
         for point in corners:
-            places = poses[name][0][rows] + poses[name][1][rows] @ point
+            places = poses[name].places[rows] + poses[name].rotations[rows] @ point
             low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
     for hold in holds[WORLD]:
         low, high = np.minimum(low, hold.place), np.maximum(high, hold.place)
@@ -426,7 +419,7 @@ def _tip(look: Geometry, holds: Sequence[Hold], center: Array) -> Array:
 
 def _trails(
     model: Model,
-    poses: dict[str, tuple[Array, Array]],
+    poses: dict[str, Pose],
     looks: dict[str, Geometry],
     holds: dict[str, list[Hold]],
     colors: dict[str, str],
@@ -435,11 +428,11 @@ def _trails(
 ) -> tuple[Trail, ...]:
     if names is not None:
         return tuple(
-            Trail(name, colors[body], _at(poses, body, point))
+            Trail(name, colors[body], poses[body].point(point))
             for name in names
             for body, point in [_point(model, name)]
         )
-    ways = {name: _at(poses, name, _tip(looks[name], holds[name], _point(model, name)[1])) for name in model.bodies}
+    ways = {name: poses[name].point(_tip(looks[name], holds[name], _point(model, name)[1])) for name in model.bodies}
     lengths = {name: float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum()) for name, way in ways.items()}
     furthest = max(lengths, key=lengths.__getitem__)
     return (Trail(furthest, colors[furthest], ways[furthest]),) if lengths[furthest] > STILL * size else ()

@@ -210,7 +210,7 @@ class Painter:
                 [0, 1],
                 [-1, 0],
             ]
-            half = max(0.0011 * self.size[1], 0.8) * raster.SAMPLES / self.focus * depth[:, None]
+            half = max(0.0014 * self.size[1], 0.8) * raster.SAMPLES / self.focus * depth[:, None]
             sideways = half * (across @ self.camera[:2])
             corners.append(np.stack([places - sideways, places + sideways], axis=1).reshape(-1, 3))
         return np.concatenate(corners) if corners else np.zeros((0, 3))

@@ -12,13 +12,13 @@ from mbvi.export.motion import (
     MOST_TURN,
     RATE,
     Spin,
-    angular_velocity,
     check,
     fastest_spin,
     key_frames,
     natural_speed,
     pictures,
 )
+from mbvi.export.poses import all_poses, all_velocities
 from mbvi.trajectory import Nameplate
 
 
@@ -73,8 +73,21 @@ def test_angular_velocity_is_that_of_euler_angles():
     phi, theta, _ = q = trajectory.q[0]
     line = np.array([np.cos(phi), np.sin(phi), 0])
     axis = np.array([np.sin(phi) * np.sin(theta), -np.cos(phi) * np.sin(theta), np.cos(theta)])
-    omega = angular_velocity(trajectory, "wheel", q[None], np.array([[1.0, 2.0, 3.0]]))
-    np.testing.assert_allclose(omega[0], [0, 0, 1] + 2 * line + 3 * axis, rtol=0, atol=1e-7)
+    velocity = all_velocities(trajectory.system, q[None], np.array([[1.0, 2.0, 3.0]]))["wheel"]
+    np.testing.assert_allclose(velocity.linear[0], 0, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(velocity.angular[0], [0, 0, 1] + 2 * line + 3 * axis, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_poses_of_all_bodies_are_those_of_each(formulation, models):
+    for name in ("branched_tree", "gantry_crane", "double_spherical_pendulum"):
+        system = mbvi.assemble(mbvi.load(models / f"{name}.yaml"), formulation)
+        q = system.initial_q + 0.1 * np.random.default_rng(1).normal(size=(3, system.dimension))
+        found = all_poses(system, q)
+        for body in system.frames:
+            places, rotations = system.poses(body, q)
+            np.testing.assert_allclose(found[body].places, places, rtol=0, atol=1e-14)
+            np.testing.assert_allclose(found[body].rotations, rotations, rtol=0, atol=1e-14)
 
 
 def test_what_cannot_be_shown_is_refused():

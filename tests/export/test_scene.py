@@ -1,6 +1,7 @@
 """What bodies look like: shapes as given; of bodies without shapes, solids that have the body's own inertia."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from mbvi.export.geometry import Hold, body_geometry, hull
 from mbvi.export.motion import pictures
 from mbvi.export.scene import make_scene
 
+MODELS = Path(__file__).parents[2] / "models"
 HOLDS = [Hold(np.zeros(3), None)]
 
 
@@ -166,3 +168,20 @@ def test_trails_are_the_ways_of_points(models):
     ):
         with pytest.raises(mbvi.ModelError, match=f"^trail: expected {re.escape(message)}$"):
             scene_of(model, [trail])
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_model_has_a_look(path, tmp_path):
+    """Bodies of some size, not of one place alone, and a page and a 3D file of them."""
+    model = mbvi.load(path)
+    trajectory = mbvi.simulate(model, duration=5 * model.resolved().simulation.step)
+    scene = make_scene(trajectory.system, pictures(trajectory, 1.0), None)
+    assert {thing.name for thing in scene.things if thing.kind == "body"} == set(model.bodies)
+    for thing in scene.things:
+        assert np.isfinite(thing.places).all() and np.isfinite(thing.geometry.vertices).all()
+        size = np.ptp(thing.geometry.vertices, axis=0)
+        assert (size > 0).all()
+        assert thing.kind != "body" or np.linalg.norm(size) > 1e-3 * scene.size
+    assert np.isfinite(scene.extent).all() and scene.size > 0
+    for suffix in ("glb", "html"):
+        assert mbvi.animate(trajectory, tmp_path / f"a.{suffix}").stat().st_size > 10_000

@@ -21,6 +21,9 @@ from mbvi.export.scene import Scene, Thing
 Array = np.ndarray
 HERE = files("mbvi.export")
 
+USUAL = 0.9
+"""So many of the vectors are shorter than an arrow of the usual length."""
+
 
 def html(
     scene: Scene, description: str, sampled: Motion, curves: list[Curve], momentum: Arrow, reactions: list[Arrow]
@@ -100,10 +103,15 @@ class _Block:
 
 
 def _arrow(block: _Block, arrow: Arrow) -> dict[str, Any]:
-    lengths = np.linalg.norm(arrow.vectors, axis=1)
-    longest = float(np.nan_to_num(lengths).max())
-    places, vectors = block.floats(arrow.places), block.floats(arrow.vectors)
-    return {"name": arrow.name, "unit": arrow.unit, "places": places, "vectors": vectors, "longest": longest}
+    lengths = np.nan_to_num(np.linalg.norm(arrow.vectors, axis=1))
+    return {
+        "name": arrow.name,
+        "unit": arrow.unit,
+        "places": block.floats(arrow.places),
+        "vectors": block.floats(arrow.vectors),
+        "longest": float(lengths.max()),
+        "usual": float(np.quantile(lengths, USUAL)),
+    }
 
 
 def _thing(block: _Block, geometries: list[dict[str, Any]], thing: Thing) -> dict[str, Any]:

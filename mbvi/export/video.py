@@ -24,7 +24,7 @@ SIZE, GIF_SIZE, GIF_RATE = (1920, 1080), (640, 360), 25
 FIELD = np.radians(28)
 """Angle of view from the lower to the upper edge."""
 SHADOWS = 2048
-TAIL = 240
+TAIL = 480
 TAIL_SECONDS = 4.0
 TITLE, MARGIN = 0.036, 0.035
 """Heights of letters and width of margins, in the height of the picture."""
@@ -108,6 +108,8 @@ class Painter:
     """Draws pictures of a scene, one at a time."""
 
     def __init__(self, scene: Scene, size: tuple[int, int]) -> None:
+        from scipy.interpolate import CubicSpline
+
         self.scene, self.size = scene, size
         self.camera, self.focus = _camera(scene, size)
         self._collect()
@@ -115,6 +117,7 @@ class Painter:
         self.background = _background(scene, self.camera, self.focus / raster.SAMPLES, size)
         self.to_srgb = _srgb(np.linspace(0, 1, 4096))
         self.letters = _letters(scene, size)
+        self.ways = [CubicSpline(np.arange(len(trail.places)), trail.places) for trail in scene.trails]
         self._make_buffers()
 
     def twin(self) -> Painter:
@@ -200,8 +203,8 @@ class Painter:
         step = (motion.t[1] - motion.t[0]) / motion.speed
         at = np.maximum(number - np.arange(TAIL, -1, -1) * TAIL_SECONDS / step / TAIL, 0)
         corners = []
-        for trail in self.scene.trails:
-            places = np.stack([np.interp(at, np.arange(len(trail.places)), axis) for axis in trail.places.T], axis=1)
+        for way in self.ways:
+            places = way(at)
             offset = places - self.camera[3]
             depth = offset @ self.camera[2]
             flat = np.gradient(offset @ self.camera[:2].T / depth[:, None], axis=0)

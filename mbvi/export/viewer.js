@@ -102,7 +102,7 @@ const things = data.things.map((each, i) => {
 
 // ------------------------------------------------------------------------------------------ trails, frames, arrows
 
-const TAIL = 240;
+const TAIL = 480;
 const tailFrames = Math.min(data.frames - 1, Math.max(1, Math.round(Math.min(4 * data.speed / duration, 1) * (data.frames - 1))));
 
 const trails = data.trails.map(each => {
@@ -163,7 +163,7 @@ function lay(group, place, along) {
 const layers = { trails: true, frames: false, reactions: false, momentum: false };
 let frames = [], reactions = [], momentum = null;
 const from = new THREE.Vector3(), along = new THREE.Vector3();
-const longestForce = Math.max(0, ...data.reactions.map(each => each.longest));
+const longestForce = Math.max(0, ...data.reactions.map(each => each.longest)), usualForce = Math.max(0, ...data.reactions.map(each => each.usual));
 const arrowData = each => ({ places: floats(each.places), vectors: floats(each.vectors) });
 
 /** Make what is shown for the first time. */
@@ -186,10 +186,10 @@ function drawLayers(u, w) {
     });
   const draw = ({ places, vectors, arrow: each }, isShown, longest) => {
     if (!isShown) return void (each.visible = false);
-    lay(each, placeAt(places, w, from), placeAt(vectors, w, along).multiplyScalar(0.28 * size / (longest || 1)));
+    lay(each, placeAt(places, w, from), placeAt(vectors, w, along).multiplyScalar(0.25 * size / (longest || 1)));
   };
-  for (const each of reactions) draw(each, layers.reactions, longestForce);
-  if (momentum) draw(momentum, layers.momentum, data.momentum.longest);
+  for (const each of reactions) draw(each, layers.reactions, usualForce);
+  if (momentum) draw(momentum, layers.momentum, data.momentum.usual);
 }
 
 // ---------------------------------------------------------------------------------------------------- camera
@@ -377,9 +377,10 @@ class Plot {
 const label = curve => curve.name + (curve.unit && curve.unit !== '-' ? ` [${curve.unit}]` : '');
 const [energy, ...coordinates] = data.curves;
 const plots = [new Plot(energy, '#D55E00')];
-coordinates.slice(0, 2).forEach((each, i) => {
+const isMoving = curve => { const values = floats(curve.values); return values.some(x => Math.abs(x - values[0]) > 1e-9); };
+[...coordinates.filter(isMoving), ...coordinates].slice(0, Math.min(2, coordinates.length)).forEach((each, i) => {
   const plot = new Plot(each, ['#0072B2', '#009E73'][i], coordinates);
-  plot.select.value = i;
+  plot.select.value = coordinates.indexOf(each);
   plots.push(plot);
 });
 

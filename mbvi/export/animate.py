@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 from mbvi.errors import ModelError
 from mbvi.export import curves
 from mbvi.export.gltf import glb
-from mbvi.export.motion import MOST_TURN, RATE, Spin, check, fastest_spin, key_frames, natural_speed, pictures
+from mbvi.export.motion import (
+    MOST_TURN,
+    RATE,
+    Spin,
+    check,
+    check_gaps,
+    fastest_spin,
+    key_frames,
+    natural_speed,
+    pictures,
+)
 from mbvi.export.page import html
 from mbvi.export.scene import Scene, make_scene
 from mbvi.export.video import GIF_RATE, Progress, check_encoder, write_video
@@ -62,8 +72,9 @@ def animate(
     Raises
     ------
     ModelError
-        If the ending is unknown, the file exists or cannot be written, the trajectory has no bodies, fewer than two states or
-        one that is not a number, a point of `trails` is unknown, a mesh is missing, or a library that the extra `viz` has.
+        If the ending is unknown, the file exists or cannot be written, the trajectory has no bodies, fewer than two states, one
+        that is not a number, or too few to tell how bodies turn, a point of `trails` is unknown, a mesh is missing, or a
+        library that comes with the extra `viz`.
 
     Examples
     --------
@@ -84,6 +95,7 @@ def animate(
     check_output(path, force)
     check(trajectory)
     spin = fastest_spin(trajectory)
+    check_gaps(trajectory, spin)
     speed = check_speed(natural_speed(spin, picture_rate(path)) if speed is None else speed)
     if suffix == ".glb":
         motion = key_frames(trajectory, speed, spin)

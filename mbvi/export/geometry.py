@@ -74,18 +74,69 @@ def body_geometry(body: el.Body, holds: Sequence[Hold], folder: Path | None, lea
     ModelError
         If a mesh cannot be read.
     """
+    points = reach(body, holds, folder)
+    unit = float(np.ptp(points, axis=0).max()) or least or 1.0
+    drawn = _scaled(body, 1 / unit)  # trimesh drops triangles that are small in metres
     if body.shapes:
-        return merged([_shape(shape, folder) for shape in body.shapes])
-    return merged(_default(body, holds, least))
+        geometry = merged([_shape(shape, folder) for shape in drawn.shapes])
+    else:
+        geometry = merged(_default(drawn, [Hold(hold.place / unit, hold.axis) for hold in holds], least / unit))
+    return geometry._replace(vertices=geometry.vertices * unit)
 
 
 def reach(body: el.Body, holds: Sequence[Hold], folder: Path | None) -> Array:
-    """Points (n, 3) that tell how large a body is, before it is drawn."""
+    """Points (n, 3) that tell how large a body is."""
     if body.shapes:
-        return body_geometry(body, holds, folder, 0.0).vertices
+        return np.concatenate([_corners(shape, folder) for shape in body.shapes])
     solid = _solid(body)
     corners = [] if solid is None else solid.center + [sign * solid.axes @ solid.extents / 2 for sign in (-1, 1)]
     return np.array([*(hold.place for hold in holds), *_masses(body), *corners, np.zeros(3)])
+
+
+def _corners(shape: Any, folder: Path | None) -> Array:
+    """Corners (8, 3) of the box around a shape, in the body's frame."""
+    match shape:
+        case el.Mesh():
+            low, high = np.array(read_mesh(shape, folder).bounds) * float(shape.scale)
+        case el.Box():
+            low, high = -np.array(shape.size) / 2, np.array(shape.size) / 2
+        case el.Sphere():
+            high = np.full(3, float(shape.radius))
+            low = -high
+        case el.Cone():
+            r, h = float(shape.radius), float(shape.height)
+            low, high = np.array([-r, -r, 0.0]), np.array([r, r, h])
+        case _:
+            half = shape.length / 2 + (shape.radius if isinstance(shape, el.Capsule) else 0.0)
+            high = np.array([shape.radius, shape.radius, half])
+            low = -high
+    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+    return corners @ rotation_matrix(shape.orientation).T + np.array(shape.position)
+
+
+def _scaled(body: el.Body, factor: float) -> el.Body:
+    """The body with all lengths multiplied by a factor, of the same mass."""
+
+    def times(value: Any, power: int = 1) -> Any:
+        return (np.array(value, dtype=float) * factor**power).tolist()
+
+    def stretched(part: Any, *keys: str) -> Any:
+        lengths = {key: times(getattr(part, key)) for key in keys if hasattr(part, key)}
+        return part.model_copy(update=lengths)
+
+    masses = {
+        name: mass if isinstance(mass.position, str) else stretched(mass, "position")
+        for name, mass in body.point_masses.items()
+    }
+    keys = "position", "size", "radius", "length", "height", "scale"
+    return stretched(body, "center_of_mass").model_copy(
+        update={
+            "inertia": times(body.inertia, 2),
+            "points": {name: times(point) for name, point in body.points.items()},
+            "point_masses": masses,
+            "shapes": [stretched(shape, *keys) for shape in body.shapes],
+        }
+    )
 
 
 def merged(parts: Sequence[Geometry]) -> Geometry:
@@ -113,7 +164,7 @@ def ball(center: Array, radius: float) -> Geometry:
     """A sphere."""
     import trimesh
 
-    return _of(trimesh.creation.uv_sphere(radius, count=(18, 36)), place=center)
+    return _of(trimesh.creation.uv_sphere(1.0, count=(18, 36)), place=center, scale=radius)
 
 
 def rod(start: Array, end: Array, radius: float) -> Geometry:
@@ -122,7 +173,7 @@ def rod(start: Array, end: Array, radius: float) -> Geometry:
 
     length = float(np.linalg.norm(end - start))
     rotation = rotation_to((end - start) / length)
-    return _of(trimesh.creation.cylinder(radius, length, sections=32), rotation, (start + end) / 2)
+    return _of(trimesh.creation.cylinder(radius / length, 1.0, sections=32), rotation, (start + end) / 2, scale=length)
 
 
 def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
@@ -151,11 +202,14 @@ def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
 
 
 def _shape(shape: Any, folder: Path | None) -> Geometry:
+    import trimesh
+
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
     if isinstance(shape, el.Mesh):
-        surface = read_mesh(shape, folder).copy()
-        surface.apply_scale(float(shape.scale))
-        return _of(surface, rotation, place)
+        surface = read_mesh(shape, folder)
+        return _of(
+            trimesh.Trimesh(surface.vertices * float(shape.scale), surface.faces, process=False), rotation, place
+        )
     surface, shows_turns = _primitive(shape)
     return _of(surface, rotation, place, sector=shows_turns)
 
@@ -194,8 +248,9 @@ def _of(
     place: Array | None = None,
     sector: bool = False,
     crease: float = CREASE,
+    scale: float = 1.0,
 ) -> Geometry:
-    """Triangles with normals that are smooth up to creases, and perhaps a dark sector about z."""
+    """Triangles of a surface of a size about 1, with normals that are smooth up to creases, and perhaps a dark sector about z."""
     import trimesh
 
     if sector:
@@ -208,7 +263,7 @@ def _of(
         return merged([parts[0]._replace(tones=parts[0].tones * DARK), parts[1]])
     smooth = trimesh.graph.smooth_shade(surface, angle=crease, facet_minarea=None) if crease < np.pi else surface
     geometry = Geometry(
-        np.array(smooth.vertices, dtype=float),
+        np.array(smooth.vertices, dtype=float) * scale,
         _unit(np.array(smooth.vertex_normals, dtype=float)),
         np.ones(len(smooth.vertices)),
         np.array(smooth.faces, dtype=np.int64),

@@ -25,6 +25,8 @@ MOST_TURN = math.radians(120)
 """A body that turns by more from picture to picture seems to stand still or to turn backwards."""
 MOST_KEY_TURN = math.radians(15)
 """Largest turn between key frames, between which players of files interpolate."""
+MOST_GAP = math.radians(120)
+"""Largest turn from one stored state to the next if coordinates are quaternions, whose cubics are then off by 0.5 %."""
 MOST_POSES = 2_000_000
 """Key frames of all bodies in a file."""
 MOST_PICTURES = 100_000
@@ -87,6 +89,22 @@ def fastest_spin(trajectory: Trajectory) -> Spin:
     }
     body = max(rates, key=rates.__getitem__)
     return Spin(body, rates[body])
+
+
+def check_gaps(trajectory: Trajectory, spin: Spin) -> None:
+    """Whether quaternions at stored states tell how bodies turn between them; angles keep count of their turns.
+
+    Raises
+    ------
+    ModelError
+        If a body turns by more than `MOST_GAP` from one stored state to the next.
+    """
+    turn = spin.rate * float(np.diff(trajectory.t).max())
+    if "-" in trajectory.system.coordinate_units and turn > MOST_GAP:
+        found = f"turns of {math.degrees(turn):.0f}° of {spin.body!r} between them"
+        remedy = "store more states (every, --every), or take a smaller step"
+        most = f"stored states of quaternions with turns of at most {math.degrees(MOST_GAP):.0f}° between them"
+        raise ModelError(f"animate: {wrong(most, found, remedy)}")
 
 
 def natural_speed(spin: Spin, rate: float = RATE) -> float:

@@ -13,6 +13,7 @@ from mbvi.export.motion import (
     RATE,
     Spin,
     check,
+    check_gaps,
     fastest_spin,
     key_frames,
     natural_speed,
@@ -76,6 +77,20 @@ def test_angular_velocity_is_that_of_euler_angles():
     velocity = all_velocities(trajectory.system, q[None], np.array([[1.0, 2.0, 3.0]]))["wheel"]
     np.testing.assert_allclose(velocity.linear[0], 0, rtol=0, atol=1e-9)
     np.testing.assert_allclose(velocity.angular[0], [0, 0, 1] + 2 * line + 3 * axis, rtol=0, atol=1e-7)
+
+
+def test_quaternions_too_far_apart_do_not_tell_how_a_body_turns(models):
+    model = mbvi.load(models / "free_rigid_body.yaml")
+    trajectory = mbvi.simulate(model, step=0.01, duration=4, every=50)
+    check_gaps(trajectory, fastest_spin(trajectory))  # 1 rad
+    motion = pictures(trajectory, 1.0, 100)
+    fine = mbvi.simulate(model, step=0.01, duration=4)
+    _, found = trajectory.system.poses("brick", motion.q)
+    np.testing.assert_allclose(found, fine.pose("brick")[1], rtol=0, atol=5e-3)
+    trajectory = mbvi.simulate(model, step=0.01, duration=4, every=200)
+    expected = r"at most 120° between them, found turns of 2\d\d° of 'brick' between them; store more states \(every, --every\)"
+    with pytest.raises(mbvi.ModelError, match=expected):
+        check_gaps(trajectory, fastest_spin(trajectory))
 
 
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])

@@ -78,6 +78,21 @@ def test_a_body_without_shapes_is_drawn_as_the_solid_of_its_inertia(shape):
     np.testing.assert_allclose(mesh.moment_inertia, inertia, rtol=0, atol=0.02 * np.abs(inertia).max())
 
 
+def test_bodies_of_all_sizes_look_alike():
+    def drawn(L):
+        rod = mbvi.Body(
+            mass=1, center_of_mass=(0, 0, -L), point_masses={"a": mbvi.model.PointMass(mass=1, position=[L, 0, 0])}
+        )
+        ring = mbvi.Body(mass=1, inertia=(L**2, 2 * L**2, L**2))
+        cone = mbvi.Body(shapes=[mbvi.model.Cone(radius=L, height=2 * L, mass=1, position=(0, L, 0))])
+        return [body_geometry(body, HOLDS, None, 0.003 * L) for body in (rod, ring, cone)]
+
+    for L in (1e-6, 1e-3, 1e6):
+        for geometry, expected in zip(drawn(L), drawn(1.0), strict=True):
+            assert np.array_equal(geometry.faces, expected.faces)
+            np.testing.assert_allclose(geometry.vertices / L, expected.vertices, rtol=0, atol=1e-9)
+
+
 def test_a_flat_round_body_is_a_ring_and_a_thin_one_a_rod():
     ring = mbvi.Body(mass=2, inertia=(1, 2, 1))  # m r² = 2 about y
     mesh = surface(body_geometry(ring, HOLDS, None, 1e-4))

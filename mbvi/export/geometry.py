@@ -23,6 +23,8 @@ Array = np.ndarray
 
 BAR, BALL = 0.025, 0.06
 """Radii of bars and masses, in lengths of the body."""
+LONELY = 7
+"""Radius of a body that is, or looks like, a mere place, in that of the thinnest bar."""
 CREASE = np.radians(35)
 """Edges that are sharper are not shaded smoothly."""
 DARK = 0.55
@@ -315,8 +317,8 @@ def _default(body: el.Body, holds: Sequence[Hold], least: float) -> list[Geometr
     solid, masses = _solid(body), _masses(body)
     points = reach(body, holds, None)[:-1]
     length = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
-    if length == 0.0:
-        return [ball(np.zeros(3) if not len(points) else points[0], 4 * least)]
+    if length == 0.0 or (not holds and length < LONELY * least):
+        return [ball(np.zeros(3) if not len(points) else points[0], LONELY * least)]
     bar = max(BAR * length, least)
     parts = [ball(place, max(BALL * length, 2 * least)) for place in masses]
     held = [hold.place for hold in holds] + masses
@@ -347,7 +349,7 @@ def _thick(solid: Solid, holds: Sequence[Array]) -> tuple[Geometry, float]:
     axis = solid.axes[:, 0 if is_flat else 2]
     ring = float(width / np.sqrt(6))  # m r² = m (x² + y²)/12 with x = y
     if is_flat and thin < SLENDER / 2 * long:
-        return _of(creation.torus(ring, 0.06 * ring, 64, 12), rotation_to(axis), solid.center), ring
+        return _of(creation.torus(ring, 0.06 * ring, 64, 12), rotation_to(axis), solid.center), 0.1 * ring
     offsets = [place - solid.center for place in holds if np.linalg.norm(place - solid.center) > ROUND * long]
     if len(offsets) == 1 and abs(offsets[0] @ axis) > (1 - ROUND**2) * np.linalg.norm(offsets[0]):
         height = 4 / 3 * float(np.linalg.norm(offsets[0]))  # the apex is held, the base is height/4 beyond the centre

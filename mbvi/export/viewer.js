@@ -164,6 +164,7 @@ const layers = { trails: true, frames: false, reactions: false, momentum: false 
 let frames = [], reactions = [], momentum = null;
 const from = new THREE.Vector3(), along = new THREE.Vector3();
 const longestForce = Math.max(0, ...data.reactions.map(each => each.longest)), usualForce = Math.max(0, ...data.reactions.map(each => each.usual));
+const shrink = Math.min(1, Math.sqrt(8 / Math.max(1, data.reactions.length)));  // of many arrows
 const arrowData = each => ({ places: floats(each.places), vectors: floats(each.vectors) });
 
 /** Make what is shown for the first time. */
@@ -171,7 +172,7 @@ function build() {
   if (layers.frames && !frames.length)
     frames = things.filter(thing => thing.kind === 'body').map(thing => ({ thing, arrows: AXES.map(color => arrow(color, 0.0028 * size)) }));
   if (layers.reactions && !reactions.length)
-    reactions = data.reactions.map(each => ({ ...arrowData(each), arrow: arrow(FORCE, 0.0045 * size) }));
+    reactions = data.reactions.map(each => ({ ...arrowData(each), arrow: arrow(FORCE, 0.0045 * shrink * size) }));
   if (layers.momentum && !momentum) momentum = { ...arrowData(data.momentum), arrow: arrow(MOMENTUM, 0.006 * size) };
 }
 
@@ -188,7 +189,7 @@ function drawLayers(u, w) {
     if (!isShown) return void (each.visible = false);
     lay(each, placeAt(places, w, from), placeAt(vectors, w, along).multiplyScalar(0.25 * size / (longest || 1)));
   };
-  for (const each of reactions) draw(each, layers.reactions, usualForce);
+  for (const each of reactions) draw(each, layers.reactions, usualForce / shrink);
   if (momentum) draw(momentum, layers.momentum, data.momentum.usual);
 }
 
@@ -292,11 +293,8 @@ class Plot {
     let low = Infinity, high = -Infinity;
     for (const x of finite) { low = Math.min(low, x); high = Math.max(high, x); }
     if (!(high > low)) { const middle = Number.isFinite(low) ? low : 0, half = Math.abs(middle) || 1; low = middle - half; high = middle + half; }
-    const step = roundStep((high - low) / 2.5);
     this.low = low - 0.06 * (high - low);
     this.high = high + 0.06 * (high - low);
-    this.ticks = [];
-    for (let k = Math.ceil(this.low / step); k * step <= this.high; k++) this.ticks.push(k * step);
     this.back = null;
   }
 
@@ -346,8 +344,9 @@ class Plot {
     context.lineWidth = 1;
     context.textAlign = 'right';
     context.textBaseline = 'middle';
-    for (const tick of this.ticks) {
-      const y = Math.round(this.y(tick)) + 0.5;
+    const rise = roundStep((this.high - this.low) / Math.max(1, Math.floor((height - 28) / 50)));
+    for (let k = Math.ceil(this.low / rise); k * rise <= this.high; k++) {
+      const tick = k * rise, y = Math.round(this.y(tick)) + 0.5;
       context.beginPath();
       context.moveTo(this.left, y);
       context.lineTo(width - 6, y);

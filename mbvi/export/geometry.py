@@ -50,22 +50,15 @@ class Geometry(NamedTuple):
     faces: Array
 
 
-class Hold(NamedTuple):
-    """A joint's place on a body (3,) [m] and, of a hinge, its axis (3,); both in the body's frame."""
-
-    place: Array
-    axis: Array | None
-
-
-def body_geometry(body: el.Body, holds: Sequence[Hold], folder: Path | None, least: float) -> Geometry:
+def body_geometry(body: el.Body, holds: Sequence[Array], folder: Path | None, least: float) -> Geometry:
     """The triangles of a body.
 
     Parameters
     ----------
     body : Body
         Of numbers, as in `Model.resolved().bodies`.
-    holds : sequence of Hold
-        Where joints and forces hold it.
+    holds : sequence of ndarray (3,)
+        Where joints and forces hold it, in its frame [m].
     folder : Path or None
         Folder of mesh files.
     least : float
@@ -82,17 +75,17 @@ def body_geometry(body: el.Body, holds: Sequence[Hold], folder: Path | None, lea
     if body.shapes:
         geometry = merged([_shape(shape, folder) for shape in drawn.shapes])
     else:
-        geometry = merged(_default(drawn, [Hold(hold.place / unit, hold.axis) for hold in holds], least / unit))
+        geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit))
     return geometry._replace(vertices=geometry.vertices * unit)
 
 
-def reach(body: el.Body, holds: Sequence[Hold], folder: Path | None) -> Array:
+def reach(body: el.Body, holds: Sequence[Array], folder: Path | None) -> Array:
     """Points (n, 3) that tell how large a body is."""
     if body.shapes:
         return np.concatenate([_corners(shape, folder) for shape in body.shapes])
     solid = _solid(body)
     corners = [] if solid is None else solid.center + [sign * solid.axes @ solid.extents / 2 for sign in (-1, 1)]
-    return np.array([*(hold.place for hold in holds), *_masses(body), *corners, np.zeros(3)])
+    return np.array([*holds, *_masses(body), *corners, np.zeros(3)])
 
 
 def _corners(shape: Any, folder: Path | None) -> Array:
@@ -313,7 +306,7 @@ def _masses(body: el.Body) -> list[Array]:
     return [np.array(place, dtype=float) for place in places]
 
 
-def _default(body: el.Body, holds: Sequence[Hold], least: float) -> list[Geometry]:
+def _default(body: el.Body, holds: Sequence[Array], least: float) -> list[Geometry]:
     solid, masses = _solid(body), _masses(body)
     points = reach(body, holds, None)[:-1]
     length = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
@@ -321,14 +314,14 @@ def _default(body: el.Body, holds: Sequence[Hold], least: float) -> list[Geometr
         return [ball(np.zeros(3) if not len(points) else points[0], LONELY * least)]
     bar = max(BAR * length, least)
     parts = [ball(place, max(BALL * length, 2 * least)) for place in masses]
-    held = [hold.place for hold in holds] + masses
+    held = [*holds, *masses]
     if solid is None:
         return [*parts, hull(held, bar)]
     thin, middle, long = solid.extents
     if middle < SLENDER * long:  # a rod, whose thickness follows from its moments as that of a cylinder
         half = solid.axes[:, 2] * long / 2
         return [*parts, hull([*held, solid.center - half, solid.center + half], max(thin / np.sqrt(3), bar))]
-    shape, inner = _thick(solid, [hold.place for hold in holds])
+    shape, inner = _thick(solid, holds)
     far = [place for place in held if np.linalg.norm(place - solid.center) > inner]
     arms = [_arm(place, solid, bar) for place in far]
     return [*parts, *arms, shape]

@@ -12,13 +12,13 @@ import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.export import geometry as shapes
-from mbvi.export.geometry import Geometry, Hold
+from mbvi.export.geometry import Geometry
 from mbvi.export.motion import Motion
 from mbvi.export.poses import Pose, all_poses
 from mbvi.model import Model, mass_properties
@@ -42,6 +42,8 @@ LEAST = 0.003
 """Radius of the thinnest bar, in the size of the scene."""
 PIN = 0.009
 """Radius of a pin, in the size of the scene."""
+RAIL = 0.1
+"""How much longer a rail is than what moves on it, at each end, in the size of the scene."""
 STILL = 0.01
 """A point whose way is shorter, in the size of the scene, has no trail unless asked for."""
 SAMPLES = 200
@@ -165,11 +167,11 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
 
 
 def _model(system: System) -> Model:
-    """The system's model in numbers, which it has if it has bodies, with the folder of its meshes."""
+    """The model in numbers of a system that has bodies, with the folder of its meshes."""
     model = cast(Model, system.model)
-    resolved = model.resolved()
-    resolved._folder = model.folder
-    return resolved
+    numbers = model.resolved().model_copy()
+    numbers._folder = model.folder
+    return numbers
 
 
 # ------------------------------------------------------------------------------------------------- bodies
@@ -195,24 +197,20 @@ def find_poses(system: System, q: Array) -> dict[str, Pose]:
     return turned
 
 
-def _holds(model: Model) -> dict[str, list[Hold]]:
+def _holds(model: Model) -> dict[str, list[Array]]:
     """Where joints, springs and rods hold every body, without repetition."""
-    holds: dict[str, list[Hold]] = {name: [] for name in (WORLD, *model.bodies)}
-    for joint in model.joints.values():
-        axis = np.array(joint.axis) if isinstance(joint, el.Revolute) else None
-        turned = None if axis is None else rotation_matrix(joint.orientation).T @ axis
-        if not isinstance(joint, el.Free):
-            _add(holds[joint.parent], Hold(np.array(joint.position, dtype=float), axis))
-            _add(holds[joint.child], Hold(np.array(joint.offset, dtype=float), turned))
-    for _, element in _between(model):
-        _add(holds[element.body_a], Hold(np.array(element.point_a, dtype=float), None))
-        _add(holds[element.body_b], Hold(np.array(element.point_b, dtype=float), None))
+    holds: dict[str, list[Array]] = {name: [] for name in (WORLD, *model.bodies)}
+    ends = [
+        *((joint.parent, joint.position) for joint in model.joints.values() if not isinstance(joint, el.Free)),
+        *((joint.child, joint.offset) for joint in model.joints.values() if not isinstance(joint, el.Free)),
+        *((element.body_a, element.point_a) for _, element in _between(model)),
+        *((element.body_b, element.point_b) for _, element in _between(model)),
+    ]
+    for body, point in ends:
+        place = np.array(point, dtype=float)
+        if not any(np.allclose(place, other) for other in holds[body]):
+            holds[body].append(place)
     return holds
-
-
-def _add(holds: list[Hold], hold: Hold) -> None:
-    if not any(np.allclose(hold.place, other.place) for other in holds):
-        holds.append(hold)
 
 
 def _between(model: Model) -> Iterator[tuple[str, Any]]:
@@ -222,7 +220,7 @@ def _between(model: Model) -> Iterator[tuple[str, Any]]:
             yield name, element
 
 
-def _looks(model: Model, holds: dict[str, list[Hold]], least: float) -> dict[str, Geometry]:
+def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[str, Geometry]:
     """The geometry of every body, shared by those that look the same."""
 
     @functools.cache
@@ -312,32 +310,46 @@ def _directions(vectors: Array) -> Array:
 
 def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], size: float) -> Iterator[Thing]:
     """Pins of hinges, which move with the parent, and what other joints of the world stand on: balls and rails."""
-    still = np.zeros((1, 3)), np.array([[0.0, 0.0, 0.0, 1.0]])
+    still = Pose(np.zeros((1, 3)), np.eye(3)[None])
     for name, joint in model.joints.items():
-        ends = (
-            (joint.parent, joint.position, np.eye(3)),
-            (joint.child, joint.offset, rotation_matrix(joint.orientation).T),
-        )
-        body, point, turn = ends[1] if joint.child == WORLD else ends[0]
-        other, end, _ = ends[0] if joint.child == WORLD else ends[1]
-        place, radius = np.array(point, dtype=float), PIN * size
-        axis = turn @ np.array(getattr(joint, "axis", (0.0, 0.0, 1.0)), dtype=float)
+        ends = [
+            _End(joint.parent, joint.position, np.eye(3)),
+            _End(joint.child, joint.offset, rotation_matrix(joint.orientation).T),
+        ]
+        end, other = ends if joint.child != WORLD else ends[::-1]
+        place = np.array(end.point, dtype=float)
+        axis = end.turn @ np.array(getattr(joint, "axis", (0.0, 0.0, 1.0)))
         if isinstance(joint, el.Revolute):
-            lengths = [np.linalg.norm(np.ptp(looks[each].vertices, axis=0)) for each in (body, other) if each != WORLD]
-            radius = min(radius, 0.045 * float(min(lengths)))
-            half = 2 * radius
-            for each, at, turned in ends:
-                if each != WORLD:
-                    half = max(half, _along(looks[each].vertices - np.array(at), turned @ np.array(joint.axis), radius))
-            pin = shapes.rod(place - half * axis, place + half * axis, radius)
-            pose = still if body == WORLD else (poses[body].places, _quaternions(poses[body].rotations))
-            yield Thing(name, "joint", pin, GREY if body == WORLD else DARK, *pose)
-        elif body == WORLD and isinstance(joint, el.Prismatic | el.Cylindrical | el.Screw):
-            along = (poses[other].point(end) - place) @ axis
-            start, stop = place + (along.min() - 0.1 * size) * axis, place + (along.max() + 0.1 * size) * axis
-            yield Thing(name, "joint", shapes.rod(start, stop, 0.6 * radius), GREY, *still)
-        elif body == WORLD and isinstance(joint, el.Ball | el.Universal):
-            yield Thing(name, "joint", shapes.ball(place, radius), GREY, *still)
+            reach, radius = _pin([each for each in ends if each.body != WORLD], np.array(joint.axis), looks, size)
+            part = shapes.rod(place - reach * axis, place + reach * axis, radius)
+        elif end.body == WORLD and isinstance(joint, el.Prismatic | el.Cylindrical | el.Screw):
+            along = (poses[other.body].point(other.point) - place) @ axis
+            margin = RAIL * size
+            part = shapes.rod(
+                place + (along.min() - margin) * axis, place + (along.max() + margin) * axis, 0.6 * PIN * size
+            )
+        elif end.body == WORLD and isinstance(joint, el.Ball | el.Universal):
+            part = shapes.ball(place, PIN * size)
+        else:
+            continue
+        pose, color = (still, GREY) if end.body == WORLD else (poses[end.body], DARK)
+        yield Thing(name, "joint", part, color, pose.places, _quaternions(pose.rotations))
+
+
+class _End(NamedTuple):
+    """Of a joint: a body, the joint's place in its frame, and the rotation (3, 3) of the joint's frame into it."""
+
+    body: str
+    point: Any
+    turn: Array
+
+
+def _pin(ends: Sequence[_End], axis: Array, looks: dict[str, Geometry], size: float) -> tuple[float, float]:
+    """Half the length and the radius of a pin through two bodies that turn about an axis, or one that turns in the world."""
+    vertices = [looks[end.body].vertices - np.array(end.point, dtype=float) for end in ends]
+    radius = min([PIN * size, *(0.045 * float(np.linalg.norm(np.ptp(each, axis=0))) for each in vertices)])
+    reaches = [_along(each, end.turn @ axis, radius) for each, end in zip(vertices, ends, strict=True)]
+    return max(2 * radius, *reaches), radius
 
 
 def _along(vertices: Array, axis: Array, radius: float) -> float:
@@ -350,7 +362,7 @@ def _along(vertices: Array, axis: Array, radius: float) -> float:
 # ------------------------------------------------------------------------------------------------ extents
 
 
-def _size(model: Model, holds: dict[str, list[Hold]], poses: dict[str, Pose]) -> float:
+def _size(model: Model, holds: dict[str, list[Array]], poses: dict[str, Pose]) -> float:
     """The diagonal of the box around all bodies at all times, and around the joints of the world."""
     rows = _rows(len(poses[WORLD].places))
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
@@ -361,7 +373,7 @@ def _size(model: Model, holds: dict[str, list[Hold]], poses: dict[str, Pose]) ->
             places = poses[name].places[rows] + poses[name].rotations[rows] @ point
             low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
     for hold in holds[WORLD]:
-        low, high = np.minimum(low, hold.place), np.maximum(high, hold.place)
+        low, high = np.minimum(low, hold), np.maximum(high, hold)
     return float(np.linalg.norm(high - low)) or 1.0
 
 
@@ -408,20 +420,20 @@ def _view(extent: Array, up: Array) -> Array:
     return np.cos(elevation) * aside + np.sin(elevation) * up
 
 
-def _tip(look: Geometry, holds: Sequence[Hold], center: Array) -> Array:
+def _tip(look: Geometry, holds: Sequence[Array], center: Array) -> Array:
     """Of a body held at one place, the end of its line through the centre of mass; else the centre of mass."""
-    if len(holds) != 1 or np.linalg.norm(center - holds[0].place) < 1e-9:
+    if len(holds) != 1 or np.linalg.norm(center - holds[0]) < 1e-9:
         return center
-    direction = center - holds[0].place
+    direction = center - holds[0]
     direction = direction / np.linalg.norm(direction)
-    return holds[0].place + direction * ((look.vertices - holds[0].place) @ direction).max()
+    return holds[0] + direction * ((look.vertices - holds[0]) @ direction).max()
 
 
 def _trails(
     model: Model,
     poses: dict[str, Pose],
     looks: dict[str, Geometry],
-    holds: dict[str, list[Hold]],
+    holds: dict[str, list[Array]],
     colors: dict[str, str],
     names: Sequence[str] | None,
     size: float,

@@ -53,7 +53,10 @@ def write_video(scene: Scene, path: Path, progress: Progress | None = None) -> N
     """Encode the pictures of a scene at its motion's times; the ending of the path, .mp4 or .gif, says how."""
     is_gif = path.suffix.lower() == ".gif"
     shown = _counted(pictures(scene, GIF_SIZE if is_gif else SIZE), len(scene.motion.t), progress)
-    (_write_gif if is_gif else _write_mp4)(shown, path, scene)
+    if is_gif:
+        _write_gif(shown, path, scene)
+    else:
+        _write_mp4(shown, path)
 
 
 def _counted(shown: Iterator[Array], count: int, progress: Progress | None) -> Iterator[Array]:
@@ -63,7 +66,7 @@ def _counted(shown: Iterator[Array], count: int, progress: Progress | None) -> I
             progress(done, count)
 
 
-def _write_mp4(shown: Iterator[Array], path: Path, _scene: Scene) -> None:
+def _write_mp4(shown: Iterator[Array], path: Path) -> None:
     """H.264 of high quality, which all browsers and players know."""
     import imageio_ffmpeg
 

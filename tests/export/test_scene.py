@@ -8,12 +8,12 @@ import pytest
 import trimesh
 
 import mbvi
-from mbvi.export.geometry import Hold, body_geometry, hull
+from mbvi.export.geometry import body_geometry, hull
 from mbvi.export.motion import pictures
 from mbvi.export.scene import make_scene
 
 MODELS = Path(__file__).parents[2] / "models"
-HOLDS = [Hold(np.zeros(3), None)]
+HOLDS = [np.zeros(3)]
 
 
 def surface(geometry):

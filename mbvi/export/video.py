@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import errno
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -56,7 +58,7 @@ def write_video(scene: Scene, path: Path, progress: Progress | None = None) -> N
     if is_gif:
         _write_gif(shown, path, scene)
     else:
-        _write_mp4(shown, path)
+        _write_mp4(shown, path, len(scene.motion.t))
 
 
 def _counted(shown: Iterator[Array], count: int, progress: Progress | None) -> Iterator[Array]:
@@ -66,24 +68,34 @@ def _counted(shown: Iterator[Array], count: int, progress: Progress | None) -> I
             progress(done, count)
 
 
-def _write_mp4(shown: Iterator[Array], path: Path) -> None:
+def _write_mp4(shown: Iterator[Array], path: Path, count: int) -> None:
     """H.264 of high quality, which all browsers and players know."""
     import imageio_ffmpeg
 
-    options = {
-        "codec": "libx264",
-        "pix_fmt_out": "yuv420p",
-        "output_params": ["-preset", "veryfast", "-movflags", "+faststart"],
-    }
+    options = ["-crf", "18", "-preset", "veryfast", "-movflags", "+faststart"]
+    coding = {"codec": "libx264", "pix_fmt_out": "yuv420p", "quality": None, "output_params": options}
     writer = imageio_ffmpeg.write_frames(
-        str(path), SIZE, fps=RATE, macro_block_size=1, quality=8, ffmpeg_log_level="error", **options
+        str(path), SIZE, fps=RATE, macro_block_size=1, ffmpeg_log_level="quiet", **coding
     )
     writer.send(None)
     try:
-        for picture in shown:
-            writer.send(picture)
+        with suppress(OSError):  # whose text is the encoder's command line; what is missing is seen below
+            for picture in shown:
+                writer.send(picture)
     finally:
         writer.close()
+    if _pictures_in(path) != count:
+        raise OSError(errno.EIO, "an encoder that stopped, as on a full disk")
+
+
+def _pictures_in(path: Path) -> int:
+    """How many pictures a video has, 0 if it is none."""
+    import imageio_ffmpeg
+
+    try:
+        return int(imageio_ffmpeg.count_frames_and_secs(str(path))[0])
+    except (OSError, RuntimeError):
+        return 0
 
 
 def _write_gif(shown: Iterator[Array], path: Path, scene: Scene) -> None:

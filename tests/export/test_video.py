@@ -11,6 +11,9 @@ from mbvi.export.motion import pictures
 from mbvi.export.scene import make_scene
 
 SIZE = (480, 270)
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # imageio-ffmpeg leaves pipes open
 
 
 def seen(painter, places):
@@ -100,6 +103,16 @@ def test_an_mp4_has_its_size_length_and_rate(double_pendulum, tmp_path):
     assert len(frames) == 9  # 0.5 s at fourfold speed, and the first
     assert calls == [(i, 9) for i in range(1, 10)]
     assert frames[0].std() > 5 and np.abs(frames[0].astype(int) - frames[-1]).max() > 50
+
+
+def test_an_encoder_that_stops_leaves_no_file(double_pendulum, tmp_path, monkeypatch):
+    """As on a full disk: here after one picture."""
+    monkeypatch.setattr(video, "pictures", lambda scene, size: iter([np.zeros((1080, 1920, 3), np.uint8)]))
+    with pytest.raises(
+        mbvi.ModelError, match=r"a.mp4: expected a file that can be written, found an encoder that stopped"
+    ):
+        mbvi.animate(double_pendulum, tmp_path / "a.mp4", speed=4)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_gif_has_its_pictures(double_pendulum, tmp_path):

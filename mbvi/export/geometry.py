@@ -50,7 +50,9 @@ class Geometry(NamedTuple):
     faces: Array
 
 
-def body_geometry(body: el.Body, holds: Sequence[Array], folder: Path | None, least: float) -> Geometry:
+def body_geometry(
+    body: el.Body, holds: Sequence[Array], folder: Path | None, least: float, swell: float = 1.0
+) -> Geometry:
     """The triangles of a body.
 
     Parameters
@@ -63,6 +65,8 @@ def body_geometry(body: el.Body, holds: Sequence[Array], folder: Path | None, le
         Folder of mesh files.
     least : float
         Radius of the thinnest bar [m].
+    swell : float
+        Factor of the radii of bars without shapes, so that the round ends of equal neighbours do not coincide.
 
     Raises
     ------
@@ -75,7 +79,7 @@ def body_geometry(body: el.Body, holds: Sequence[Array], folder: Path | None, le
     if body.shapes:
         geometry = merged([_shape(shape, folder) for shape in drawn.shapes])
     else:
-        geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit))
+        geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit, swell))
     return geometry._replace(vertices=geometry.vertices * unit)
 
 
@@ -306,13 +310,13 @@ def _masses(body: el.Body) -> list[Array]:
     return [np.array(place, dtype=float) for place in places]
 
 
-def _default(body: el.Body, holds: Sequence[Array], least: float) -> list[Geometry]:
+def _default(body: el.Body, holds: Sequence[Array], least: float, swell: float) -> list[Geometry]:
     solid, masses = _solid(body), _masses(body)
     points = reach(body, holds, None)[:-1]
     length = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
     if length == 0.0 or (not holds and length < LONELY * least):
         return [ball(np.zeros(3) if not len(points) else points[0], LONELY * least)]
-    bar = max(BAR * length, least)
+    bar = swell * max(BAR * length, least)
     parts = [ball(place, max(BALL * length, 2 * least)) for place in masses]
     held = [*holds, *masses]
     if solid is None:
@@ -320,7 +324,7 @@ def _default(body: el.Body, holds: Sequence[Array], least: float) -> list[Geomet
     thin, middle, long = solid.extents
     if middle < SLENDER * long:  # a rod, whose thickness follows from its moments as that of a cylinder
         half = solid.axes[:, 2] * long / 2
-        return [*parts, hull([*held, solid.center - half, solid.center + half], max(thin / np.sqrt(3), bar))]
+        return [*parts, hull([*held, solid.center - half, solid.center + half], max(swell * thin / np.sqrt(3), bar))]
     shape, inner = _thick(solid, holds)
     far = [place for place in held if np.linalg.norm(place - solid.center) > inner]
     arms = [_arm(place, solid, bar) for place in far]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+SWELLS = (1.0, 1.05, 0.95)  # of the bars of one body and the next
 # Okabe & Ito's colours, which all readers can tell apart, without the black and the yellow that are lost on dark and light.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 # Of many bodies: from blue over yellow to red, after the scheme RdYlBu of ColorBrewer, which is safe for them too.
@@ -224,15 +225,15 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[st
     """The geometry of every body, shared by those that look the same."""
 
     @functools.cache
-    def drawn(_key: str, name: str) -> Geometry:
-        return shapes.body_geometry(model.bodies[name], holds[name], model.folder, least)
+    def drawn(_key: str, swell: float, name: str) -> Geometry:
+        return shapes.body_geometry(model.bodies[name], holds[name], model.folder, least, swell)
 
-    first: dict[str, str] = {}
+    first: dict[tuple[str, float], str] = {}
     looks = {}
-    for name, body in model.bodies.items():
-        key = repr((body, holds[name]))
+    for i, (name, body) in enumerate(model.bodies.items()):
+        key = repr((body, holds[name])), SWELLS[i % len(SWELLS)]
         with _placed(name):
-            looks[name] = drawn(key, first.setdefault(key, name))
+            looks[name] = drawn(*key, first.setdefault(key, name))
     return looks
 
 

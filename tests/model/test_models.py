@@ -101,7 +101,7 @@ def test_lagrange_top_with_cusps_is_that_of_the_paper():
 def test_chain_is_of_thin_rods():
     model = resolved("chain_10")
     found = mm.mass_properties(model.bodies["rod7"])
-    np.testing.assert_allclose(found.inertia, np.diag((0, 0.2**2 / 12, 0.2**2 / 12)), atol=1e-18)
+    np.testing.assert_allclose(found.inertia, np.diag((0, 0.2**2 / 12, 0.2**2 / 12)), rtol=0, atol=1e-18)
     np.testing.assert_array_equal(found.center_of_mass, (0.1, 0, 0))
     assert len(model.bodies) == 10
 
@@ -140,8 +140,10 @@ def test_loops_are_closed_at_zero_coordinates(name):
     assert chords
     for joint in (model.joints[name] for name in chords):
         (parent, R_parent), (child, R_child) = poses[joint.parent], poses[joint.child]
-        np.testing.assert_allclose(parent + R_parent @ joint.position, child + R_child @ joint.offset, atol=1e-14)
-        np.testing.assert_allclose(R_parent @ rotation_matrix(joint.orientation), R_child, atol=1e-13)
+        np.testing.assert_allclose(
+            parent + R_parent @ joint.position, child + R_child @ joint.offset, rtol=0, atol=1e-14
+        )
+        np.testing.assert_allclose(R_parent @ rotation_matrix(joint.orientation), R_child, rtol=0, atol=1e-13)
 
 
 def test_four_bar_is_a_crank_rocker():
@@ -155,8 +157,8 @@ def test_four_bar_is_a_crank_rocker():
 def test_stewart_platform_is_upright():
     poses = poses_at_zero(resolved("stewart_platform"))
     place, rotation = poses["plate"]
-    np.testing.assert_allclose(place, (0, 0, 1.2), atol=1e-15)
-    np.testing.assert_allclose(rotation, np.eye(3), atol=1e-15)
+    np.testing.assert_allclose(place, (0, 0, 1.2), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rotation, np.eye(3), rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize(("name", "bodies", "chords"), [("necklace_50", 50, 1), ("rope_1000", 1000, 0)])
@@ -205,7 +207,7 @@ def test_bricard_is_along_the_edges_of_a_cube():
     poses = poses_at_zero(model)
     ends = [2 * np.array(model.bodies[f"rod{i}"].center_of_mass) for i in range(1, 6)]
     for i, end in enumerate(ends[:-1]):
-        np.testing.assert_allclose(poses[f"rod{i + 1}"][0] + end, poses[f"rod{i + 2}"][0], atol=1e-15)
+        np.testing.assert_allclose(poses[f"rod{i + 1}"][0] + end, poses[f"rod{i + 2}"][0], rtol=0, atol=1e-15)
         axis = model.joints[f"hinge{i + 2}"].axis
         assert np.dot(axis, end) == np.dot(axis, ends[i + 1]) == 0.0
-    np.testing.assert_allclose(sum(ends), (0, 0, 1), atol=1e-15)
+    np.testing.assert_allclose(sum(ends), (0, 0, 1), rtol=0, atol=1e-15)

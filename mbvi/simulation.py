@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import os
+import shutil
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbvi import storage
 from mbvi.errors import ModelError, StepError
 from mbvi.kernels import functions, galerkin, layout
 from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.packed import Packed
 from mbvi.model.elements import MAX_STEPS, Model
-from mbvi.model.expressions import evaluate
+from mbvi.model.expressions import evaluate, wrong
 from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
@@ -53,6 +58,8 @@ def simulate(
     project: bool | None = None,
     every: int = 1,
     progress: Callable[[int, int], Any] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    force: bool = False,
 ) -> Trajectory:
     """Run a model or a system from its initial state.
 
@@ -81,16 +88,22 @@ def simulate(
         Store every so-manyth state (and the initial one).
     progress : callable, optional
         Called as ``progress(steps_done, steps)`` several times per second.
+    path : str or path, optional
+        A file to which the states go while they are computed, at least once per second, instead of into memory: it can be read
+        at any time, and a run that was interrupted be continued by `resume`.
+    force : bool
+        Whether an existing file is overwritten.
 
     Returns
     -------
     Trajectory
-        States at the N/every + 1 stored times.
+        States at the N/every + 1 stored times; with `path`, as parts of the file.
 
     Raises
     ------
     ModelError
-        If an argument or the initial state cannot be used, or the scheme does not apply to the system.
+        If an argument or the initial state cannot be used, the scheme does not apply to the system, or the file cannot be
+        written.
     StepError
         If a step does not converge; ``error.trajectory`` holds all stored states before it.
 
@@ -114,18 +127,77 @@ def simulate(
     method = find_scheme(_default(scheme, system, "scheme", "simpson"))
     h = _positive(_default(step, system, "step", None), "step", system)
     length = _positive(_default(duration, system, "duration", None), "duration", system)
-    steps, every = _count_steps(length / h, every, system.dimension)
+    steps, every = _count_steps(length / h, every)
+    path = None if path is None else storage.check_output(path, force)
+    check_room(steps // every + 1, steps, every, system.dimension, path)
     start_time = _number(start_time, "start_time", system)
     check_functions(system, h, steps, start_time)
     start = find_start(system, initial_q, initial_v, start_time, project)
     q, p = start.q, start.p
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
-    if isinstance(method, Method):
-        return RUNNERS[method.runner](
-            Run(system, method, h, steps, every, start_time, q=q, v=start.v, p=p, progress=progress)
-        )
-    return _run(system, method, h, steps, every, start_time, q, p, progress)
+    return _run(Run(system, method, h, steps, every, start_time, q, start.v, p, progress, path))
+
+
+def resume(
+    path: str | os.PathLike[str],
+    duration: float | None = None,
+    *,
+    system: System | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Trajectory:
+    """Continue a run whose file `simulate` wrote, as if it had never stopped: all later states are the same bit for bit.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, to which the states are added.
+    duration : float, optional
+        Length of the simulated time from the start of the run [s]; by default what the run was to reach.
+    system : System, optional
+        The system, if the file cannot hold it: one of symbols or functions, or with a force of your own.
+    progress : callable, optional
+        Called as ``progress(steps_done, steps)`` several times per second.
+
+    Returns
+    -------
+    Trajectory
+        All states, from the start, as parts of the file.
+
+    Raises
+    ------
+    ModelError
+        If the file is none of a run that can go on, another process or version of mbvi wrote it, or the run is at its end.
+    StepError
+        If a step does not converge; ``error.trajectory`` holds all stored states before it.
+
+    Examples
+    --------
+    >>> import mbvi, tempfile
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> whole = mbvi.simulate(model, step=0.01, duration=2.0, initial_q=[0.5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     half = mbvi.simulate(model, step=0.01, duration=1.0, initial_q=[0.5], path=folder + "/a.h5")
+    ...     bool((resume(folder + "/a.h5", duration=2.0).q == whole.q).all())
+    True
+    """
+    if progress is not None and not callable(progress):
+        raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
+    path = Path(path)
+    header, columns = storage.read(path, system)
+    system, h, every = header.system, header.step, header.every
+    if isinstance(system, storage.Nameplate):
+        raise ModelError(f"{path}: {wrong('a system', repr(system), 'build it, and pass it: system=system')}")
+    steps = header.steps
+    if duration is not None:
+        steps, _ = _count_steps(_positive(duration, "duration", system) / h, every)
+        check_room(steps // every + 1, steps, every, system.dimension, path)
+        check_functions(system, h, steps, header.start_time)
+    storage.prepare(path, system, steps)
+    first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
+    return _run(Run(system, header.scheme, h, steps, every, header.start_time, *first, progress, path, is_resumed=True))
 
 
 def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: float = 0.0) -> None:
@@ -221,7 +293,7 @@ def _positive(value: Any, what: str, system: System) -> float:
     return number
 
 
-def _count_steps(ratio: float, every: Any, n: int) -> tuple[int, int]:
+def _count_steps(ratio: float, every: Any) -> tuple[int, int]:
     """The number of steps, the smallest multiple of `every` that reaches the duration; and `every`, checked."""
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise ModelError(f"every: expected a whole number of at least 1, found {every!r}")
@@ -231,14 +303,21 @@ def _count_steps(ratio: float, every: Any, n: int) -> tuple[int, int]:
     steps = max(1, math.ceil(ratio * (1.0 - 1e-12)))
     if every > steps:
         raise ModelError(f"every: expected at most the number of steps, {steps}, found {every}")
-    steps = -(-steps // every) * every
-    needed = 16.0 * n * (steps // every)
-    if needed > MAX_STORED_BYTES:
+    return -(-steps // every) * every, every
+
+
+def check_room(rows: int, steps: int, every: int, n: int, path: Path | None) -> None:
+    """Refuse so many states of n coordinates as do not fit into memory or, with a path, on its disk."""
+    if path is None:
+        what, room, needed = "a trajectory", MAX_STORED_BYTES, 16.0 * n * rows
+    else:
+        what, room = "a file", shutil.disk_usage(path.resolve().parent).free
+        needed = 8.0 * (3 * n + len(storage.VARIABLES) - 3) * rows
+    if needed > room:
         raise ModelError(
-            f"every: expected a trajectory of at most {MAX_STORED_BYTES / 1e9:.0f} GB, found {steps} steps of {n} coordinates "
-            f"({needed / 1e9:.0f} GB); store every {math.ceil(every * needed / MAX_STORED_BYTES)}th state"
+            f"every: expected {what} of at most {room / 1e9:.3g} GB, found {steps} steps of {n} coordinates "
+            f"({needed / 1e9:.3g} GB); store every {math.ceil(every * needed / max(room, 1))}th state"
         )
-    return steps, every
 
 
 def scheme_arrays(tableau: Tableau) -> layout.Scheme:
@@ -257,58 +336,50 @@ def scheme_arrays(tableau: Tableau) -> layout.Scheme:
     )
 
 
-def _run(
-    system: System,
-    tableau: Tableau,
-    h: float,
-    steps: int,
-    every: int,
-    start_time: float,
-    q: np.ndarray,
-    p: np.ndarray,
-    progress: Callable[[int, int], Any] | None,
-) -> Trajectory:
+def _run(run: Run) -> Trajectory:
+    system, tableau, h, every = run.system, run.method, run.step, run.every
+    if isinstance(tableau, Method):
+        return RUNNERS[tableau.runner](run)
     scheme = scheme_arrays(tableau)
-    space = galerkin.make_space(system.arrays, scheme)
-    space.q[:], space.p[:] = q, p
-    out_q, out_p = np.empty((steps // every + 1, len(q))), np.empty((steps // every + 1, len(q)))
-    out_q[0], out_p[0] = q, p
-    run = (system.arrays, scheme, make_work(system.arrays), space, start_time, h)
-    galerkin.run(*run, 0, 0, every, out_q, out_p)  # compiles, or loads what was compiled
-    done, piece, status = 0, every, layout.OK
-    seconds = 0.0
-    while done < steps and status == layout.OK:
-        last = min(steps, done + piece)
-        stored = done // every + 1
-        began = time.perf_counter()
-        status, done = galerkin.run(*run, done, last, every, out_q[stored:], out_p[stored:])
-        spent = time.perf_counter() - began
-        seconds += spent
-        piece = every * max(1, round(min(4.0, PIECE_SECONDS / max(spent, 1e-6)) * piece / every))
-        if progress is not None:
-            progress(done, steps)
-    count = done // every + 1
-    statistics = Statistics(
-        steps=done,
+    space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
+    space.q[:], space.p[:] = run.q, run.p
+    arguments = (system.arrays, scheme, work, space, run.start_time, h)
+    state = [system.arrays.redundant, system.arrays.reference, *_arrays(space), *_arrays(work)]
+    with run.record(state) as record:
+        galerkin.run(*arguments, 0, 0, every, *record.room())  # compiles, or loads what was compiled
+        done, piece, status = record.done, every, layout.OK
+        seconds = record.seconds
+        while done < run.steps and status == layout.OK:
+            out_q, out_p = record.room()
+            last = min(done + piece, done + every * len(out_q))
+            began = time.perf_counter()
+            status, done = galerkin.run(*arguments, done, last, every, out_q, out_p)
+            spent = time.perf_counter() - began
+            seconds += spent
+            piece = every * max(1, round(min(4.0, PIECE_SECONDS / max(spent, 1e-6)) * piece / every))
+            record.add(done, _statistics(space, done, seconds), status == layout.OK)
+            if run.progress is not None:
+                run.progress(done, run.steps)
+        trajectory = record.trajectory()
+    if status != layout.OK:
+        raise StepError(_step_message(system, tableau, space, status, done, run.start_time + h * done, h), trajectory)
+    return trajectory
+
+
+def _arrays(space: Packed) -> list[np.ndarray]:
+    """The arrays of a workspace."""
+    return [value for key in space.numba_type.layout if isinstance(value := getattr(space, key), np.ndarray)]
+
+
+def _statistics(space: galerkin.Space, steps: int, seconds: float) -> Statistics:
+    return Statistics(
+        steps=steps,
         seconds=seconds,
         iterations=int(space.count[galerkin.ITERATIONS]),
         most_iterations=int(space.count[galerkin.WORST]),
         mass_factorizations=int(space.count[galerkin.SIMPLIFIED_FACTORS]),
         newton_factorizations=int(space.count[galerkin.NEWTON_FACTORS]),
     )
-    trajectory = Trajectory(
-        system=system,
-        scheme=tableau,
-        step=h,
-        every=every,
-        t=start_time + h * every * np.arange(count),
-        q=out_q[:count],
-        p=out_p[:count],
-        statistics=statistics,
-    )
-    if status != layout.OK:
-        raise StepError(_step_message(system, tableau, space, status, done, start_time + h * done, h), trajectory)
-    return trajectory
 
 
 def _step_message(

@@ -118,7 +118,7 @@ def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
         (["pendulum.yaml", "--duration", "__import__('os')"], "--duration: expected "),
         (
             ["pendulum.yaml", "--step", "1e-12"],
-            "every: expected a trajectory of at most 8 GB, found ",
+            "every: expected a file of at most ",
         ),
     ],
 )

@@ -59,9 +59,20 @@ class Invariant:
         total = np.zeros(q.shape[:-1])
         for first, factor in self.parts:
             place = slice(first, first + len(factor))
-            field = q[..., place] @ factor.T if factor.ndim == 2 else factor
+            field = (
+                (q[..., None, place] * factor).sum(axis=-1) if factor.ndim == 2 else factor
+            )  # in one order for any number
             total = total + np.sum(p[..., place] * field, axis=-1)
         return total
+
+    def unit(self, units: Sequence[str]) -> str:
+        """The unit, from those of all coordinates (n,), or nothing where coordinates have none."""
+        translation = {"m": "kg m/s", "rad": "kg m²/s"}
+        used = {
+            "kg m²/s" if factor.ndim == 2 else translation.get(units[first], "")  # a rotation, or along one coordinate
+            for first, factor in self.parts
+        }
+        return used.pop() if len(used) == 1 else ""
 
     def rate(self, q: Array, v: Array, p: Array, f: Array) -> float:
         """dJ/dt = f·ξ(q) + p·A v at one state, f = ∂L/∂q + F."""

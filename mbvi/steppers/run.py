@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mbvi.errors import StepError
 from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.record import Record
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
 
@@ -25,7 +28,7 @@ class Run:
     Attributes
     ----------
     system : System
-    method : Method
+    method : Tableau or Method
     step : float
         Step size h [s].
     steps : int
@@ -38,10 +41,14 @@ class Run:
         The state to start from.
     progress : callable or None
         Called as ``progress(steps_done, steps)`` several times per second.
+    path : Path or None
+        The file that the states go to, instead of memory.
+    is_resumed : bool
+        Whether the file holds the first part of the run, which goes on from its last state.
     """
 
     system: System
-    method: Method
+    method: Tableau | Method
     step: float
     steps: int
     every: int
@@ -49,7 +56,25 @@ class Run:
     q: Array
     v: Array
     p: Array
-    progress: Callable[[int, int], Any] | None
+    progress: Callable[[int, int], Any] | None = None
+    path: Path | None = None
+    is_resumed: bool = False
+
+    def record(self, state: list[Array]) -> Record:
+        """Where the states go; of a run that is resumed, the state of the stepper is put back into its arrays."""
+        return Record(
+            system=self.system,
+            scheme=self.method,
+            step=self.step,
+            every=self.every,
+            steps=self.steps,
+            start_time=self.start_time,
+            q=self.q,
+            p=self.p,
+            state=state,
+            path=self.path,
+            is_resumed=self.is_resumed,
+        )
 
     def advance(self, one_step: Callable[[Array, Array], tuple[Array, Array]], dtype: type = float) -> Trajectory:
         """Repeat a step (p, q) → (p', q') on arrays (n,) of a floating-point type.
@@ -59,41 +84,31 @@ class Run:
         StepError
             If the state becomes infinite or not a number.
         """
-        p: Array = self.p.astype(dtype)
-        q: Array = self.q.astype(dtype)
-        out_p, out_q = (np.empty((self.steps // self.every + 1, len(q))) for _ in range(2))
-        out_p[0], out_q[0] = p, q
-        began = told = time.perf_counter()
-        with np.errstate(over="ignore", invalid="ignore"):
-            for stored in range(1, len(out_q)):
-                for _ in range(self.every):
-                    p, q = one_step(p, q)
-                out_p[stored], out_q[stored] = p, q
-                if not (np.isfinite(out_p[stored]).all() and np.isfinite(out_q[stored]).all()):
-                    raise StepError(
-                        self._failure(stored),
-                        self._trajectory(out_q[:stored], out_p[:stored], time.perf_counter() - began),
-                    )
-                if self.progress is not None and time.perf_counter() - told > PROGRESS_SECONDS:
-                    told = time.perf_counter()
-                    self.progress(stored * self.every, self.steps)
-        seconds = time.perf_counter() - began
-        if self.progress is not None:
-            self.progress(self.steps, self.steps)
-        return self._trajectory(out_q, out_p, seconds)
-
-    def _trajectory(self, q: Array, p: Array, seconds: float) -> Trajectory:
-        stride = self.step * self.every
-        return Trajectory(
-            system=self.system,
-            scheme=self.method,
-            step=self.step,
-            every=self.every,
-            t=self.start_time + stride * np.arange(len(q)),
-            q=q,
-            p=p,
-            statistics=Statistics((len(q) - 1) * self.every, seconds, 0, 0, 0, 0),
-        )
+        kept: list[Array] = [self.p.astype(dtype), self.q.astype(dtype)]
+        with self.record(kept) as record, np.errstate(over="ignore", invalid="ignore"):
+            p, q = kept
+            seconds, is_finite = record.seconds, True
+            while record.done < self.steps and is_finite:
+                out_q, out_p = record.room()
+                rows, began = 0, time.perf_counter()
+                while rows < len(out_q) and time.perf_counter() - began < PROGRESS_SECONDS:
+                    for _ in range(self.every):
+                        p, q = one_step(p, q)
+                    out_q[rows], out_p[rows] = q, p
+                    is_finite = bool(np.isfinite(out_p[rows]).all() and np.isfinite(out_q[rows]).all())
+                    if not is_finite:
+                        break
+                    rows += 1
+                seconds += time.perf_counter() - began
+                kept[0][:], kept[1][:] = p, q
+                done = record.done + rows * self.every
+                record.add(done, Statistics(done, seconds, 0, 0, 0, 0), is_finite)
+                if self.progress is not None:
+                    self.progress(done, self.steps)
+            trajectory = record.trajectory()
+        if not is_finite:
+            raise StepError(self._failure(len(trajectory)), trajectory)
+        return trajectory
 
     def _failure(self, stored: int) -> str:
         step = stored * self.every

@@ -1,4 +1,4 @@
-"""The command line: `mbvi run`, `check`, `schemes`, `schema`; each is a call of the API and one of the report.
+"""The command line: `mbvi run`, `check`, `export`, `schemes`, `schema`; each is a call of the API and one of the report.
 
 Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed; 130 for Ctrl-C.
 """
@@ -177,6 +177,23 @@ def check(model: ModelPath, formulation: Formulation = None) -> None:
 
 
 @app.command()
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file (.h5).", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="A .csv or .nc file; by default FILE's name with .csv."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a trajectory for other tools: states, energies, multipliers and poses of all bodies, with names and units."""
+    with _one_line_errors():
+        path = out or Path(f"{file.stem}.csv")
+        trajectory = mbvi.read(file)
+        trajectory.export(path, force)
+        typer.echo(_states_written(trajectory, path))
+
+
+@app.command()
 def schemes() -> None:
     """List the schemes with their order and source."""
     from mbvi.report import scheme_table
@@ -193,10 +210,15 @@ def schema() -> None:
 
 
 def _written(trajectory: Trajectory, start: Start | None, path: Path) -> str:
-    from mbvi.report import count, file_size, run_report
+    from mbvi.report import run_report
 
-    written = f"{count(len(trajectory), 'state')} written to {path} ({file_size(path.stat().st_size)})"
-    return f"{run_report(trajectory, start)}\n\n{written}"
+    return f"{run_report(trajectory, start)}\n\n{_states_written(trajectory, path)}"
+
+
+def _states_written(trajectory: Trajectory, path: Path) -> str:
+    from mbvi.report import count, file_size
+
+    return f"{count(len(trajectory), 'state')} written to {path} ({file_size(path.stat().st_size)})"
 
 
 def _number(text: str | None, option: str, model: Model | None) -> float | None:

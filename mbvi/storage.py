@@ -18,7 +18,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -329,6 +329,23 @@ def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, stat
         longer.unlink(missing_ok=True)
 
 
+def replace_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Let a function write a file, at once or not at all.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be written.
+    """
+    part = _part(path)
+    try:
+        with _reported(path, "a file that can be written"):
+            write(part)
+            os.replace(part, path.resolve())
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     """A path that can be written, tried out, so that one knows before a long run.
 
@@ -396,11 +413,11 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
         pass
     with h5py.File(path, "r+", libver=("v110", "latest")) as file:
         _write_header(file, header)
-        _scale(file, "coordinate", header.system.coordinate_names, "names of the coordinates")
-        _labels(file, "coordinate_unit", header.system.coordinate_units, "units of the coordinates", "coordinate")
+        _scale(file, "coordinate", header.system.coordinate_names, "name of every coordinate")
+        _labels(file, "coordinate_unit", header.system.coordinate_units, "unit of every coordinate", "coordinate")
         if header.momentum_names:
-            _scale(file, "momentum", header.momentum_names, "names of the conserved momenta")
-            _labels(file, "momentum_unit", header.momentum_units, "units of the conserved momenta", "momentum")
+            _scale(file, "momentum", header.momentum_names, "name of every momentum")
+            _labels(file, "momentum_unit", header.momentum_units, "unit of every momentum", "momentum")
         for key, variable in VARIABLES.items():
             if key in columns:
                 data = _rows(file, key, header.rows, columns[key].shape[1:])

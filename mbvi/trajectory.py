@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import mbvi
 from mbvi import storage
 from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
@@ -19,8 +21,14 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.quadratic import quadratic_lagrangian
 from mbvi.system.system import System
+from mbvi.tables import Quantity, Table, find_writer, write_csv
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 Array = np.ndarray
+EXPORTED_ROWS = 10_000  # of a CSV file at a time
 
 
 @dataclass(frozen=True)
@@ -222,6 +230,115 @@ class Trajectory:
         """
         return self.system.poses(body, self.q)
 
+    def to_xarray(self) -> xarray.Dataset:
+        """All quantities as an xarray Dataset, with names and units; it needs the extra ``mbvi[export]``.
+
+        Those of a file, and what follows from them by the system: the multipliers of constraints, and for every body of a model
+        the position of its origin in the world and its rotation, a unit quaternion (w, x, y, z) from body to world.
+
+        Raises
+        ------
+        ModelError
+            If xarray is missing.
+        """
+        return self.table().to_xarray()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a pandas DataFrame over t: columns q.hinge.angle, …, units in ``attrs["units"]``.
+
+        It needs the extra ``mbvi[export]``.
+
+        Raises
+        ------
+        ModelError
+            If pandas is missing.
+        """
+        return self.table().to_pandas()
+
+    def export(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write all quantities to a file for other tools, with names and units.
+
+        A .csv file has one line of names and units, as q.hinge.angle [rad], and one for every state; a .nc file (netCDF-4) is
+        what `to_xarray` gives, and needs the extra ``mbvi[export]``.
+
+        Raises
+        ------
+        ModelError
+            If the ending is another, a library is missing, the file exists and `force` is not set, or it cannot be written.
+        """
+        write, whole = find_writer(Path(path)), self._completed()
+        size = EXPORTED_ROWS if write is write_csv else len(self)
+        tables = (whole._states(first, first + size).table() for first in range(0, len(self), size))
+        storage.replace_file(storage.check_output(path, force), lambda part: write(part, tables))
+
+    def _completed(self) -> Trajectory:
+        """With all that a file holds."""
+        if self.stored is not None:
+            return self
+        return replace(self, stored=derived(self.system, known_invariants(self.system), self.t, self.q, self.p))
+
+    def table(self) -> Table:
+        """All quantities by name, with units, as `to_xarray` has them."""
+        system = self.system
+        stored = self._completed().stored
+        assert stored is not None
+        labels = {"coordinate": system.coordinate_names, "momentum": tuple(stored.momenta)}
+        units = {"coordinate": system.coordinate_units, "momentum": stored.momentum_units}
+        values = columns(self.t, self.q, self.p, stored)
+        quantities = [
+            Quantity(
+                key, storage.VARIABLES[key].text, storage.VARIABLES[key].dimensions, storage.VARIABLES[key].units, each
+            )
+            for key, each in values.items()
+            if key != "t"
+        ]
+        if not isinstance(system, storage.Nameplate):
+            labels |= {"constraint": system.constraint_names, "body": system.body_names}
+            labels |= {"axis": tuple("xyz"), "component": tuple("wxyz")}
+            units |= {"constraint": system.constraint_units}
+            quantities += self._multipliers() + self._poses()
+        about: dict[str, Any] = {"name": system.name, "mbvi_version": mbvi.__version__, "scheme": self.scheme.name}
+        about |= {"step": self.step, "every": self.every}
+        return Table(self.t, tuple(quantities), labels, units, about)
+
+    def _multipliers(self) -> list[Quantity]:
+        """Those of constraints, if there are any; not a number where they cannot be computed."""
+        lam = np.full((len(self), self.system.constraint_count), np.nan)
+        with contextlib.suppress(ModelError):
+            lam = self.multipliers
+        text = "Lagrange multipliers of the constraints"
+        return [Quantity("multipliers", text, ("constraint",), "constraint_unit", lam)] if lam.size else []
+
+    def _poses(self) -> list[Quantity]:
+        """Positions and rotations of all bodies, if there are any."""
+        from scipy.spatial.transform import Rotation
+
+        poses = [self.pose(body) for body in self.system.body_names]
+        if not poses:
+            return []
+        places = np.stack([place for place, _ in poses], axis=1)
+        turns = [Rotation.from_matrix(turn).as_quat(canonical=True)[:, [3, 0, 1, 2]] for _, turn in poses]
+        of_rotation = "rotations of the bodies to the world, unit quaternions"
+        return [
+            Quantity("position", "positions of the bodies' origins in the world", ("body", "axis"), "m", places),
+            Quantity("rotation", of_rotation, ("body", "component"), "", np.stack(turns, axis=1)),
+        ]
+
+    def _states(self, first: int, last: int) -> Trajectory:
+        """The states from one to before another."""
+        part, stored = slice(first, last), self.stored
+        if stored is not None:
+            stored = Stored(
+                v=stored.v[part],
+                energy=stored.energy[part],
+                kinetic_energy=stored.kinetic_energy[part],
+                potential_energy=stored.potential_energy[part],
+                constraint_residual=stored.constraint_residual[part],
+                momenta={key: values[part] for key, values in stored.momenta.items()},
+                momentum_units=stored.momentum_units,
+            )
+        return replace(self, t=self.t[part], q=self.q[part], p=self.p[part], stored=stored)
+
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Write a file that `read` turns into an equal trajectory, at once or not at all.
 
@@ -238,7 +355,8 @@ class Trajectory:
             If the file exists, or cannot be written.
         """
         path = storage.check_output(path, force)
-        stored = self.stored or derived(self.system, known_invariants(self.system), self.t, self.q, self.p)
+        stored = self._completed().stored
+        assert stored is not None
         steps = (len(self) - 1) * self.every
         storage.make(path, header(self, steps, stored), columns(self.t, self.q, self.p, stored))
 

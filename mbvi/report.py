@@ -242,8 +242,7 @@ def energy_error(trajectory: Trajectory) -> Array:
 
 def _momenta(trajectory: Trajectory) -> list[str]:
     rows = [("conserved momentum", "at the start", "largest drift", "")]
-    units = [each.unit(trajectory.system.coordinate_units) for each in trajectory.invariants]
-    for (name, values), unit in zip(trajectory.momenta().items(), units, strict=True):
+    for (name, values), unit in zip(trajectory.momenta().items(), trajectory.momentum_units, strict=True):
         rows.append((name, _value(values[0]), f"{np.abs(values - values[0]).max():.1e}", unit))
     return aligned(rows, right=[1, 2])
 

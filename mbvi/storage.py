@@ -179,7 +179,8 @@ class Writer:
         self.rows = min(map(len, self._data.values()))
         self.room = self._data["t"].maxshape[0]
         self.every = int(self._file.attrs["every"])
-        self._turn = 0
+        states = self._states()
+        self._turn = 1 - max(states)[1] if states else 0  # the newest whole one stays
         if len(self._places) < len(self._data):
             self.close()
             raise ModelError(f"{path}: {wrong('a file as mbvi wrote it', 'one that another tool has repacked')}")
@@ -193,7 +194,7 @@ class Writer:
             If the disk is full; the rows before are not touched.
         """
         count = self.rows + len(columns["t"])
-        with _reported(self.path, "room on the disk"):
+        with self._saved():
             for key, place in self._places.items():
                 values = np.ascontiguousarray(columns[key], dtype="<f8")
                 self._write(values, place + self.rows * values[:1].nbytes)
@@ -205,9 +206,9 @@ class Writer:
 
     def keep(self, statistics: Mapping[str, Any], steps: int, state: bytes = b"") -> None:
         """Note the statistics and, if it is given, the state of the stepper after so many steps."""
-        with _reported(self.path, "room on the disk"):
+        with self._saved():
             if state:
-                head = np.array([zlib.crc32(state, steps & 0xFFFFFFFF), steps], dtype="<i8").tobytes()
+                head = np.array([_checksum(steps, state), steps], dtype="<i8").tobytes()
                 slots = self._file["restart/state"]
                 self._write(head + state, slots.id.get_offset() + self._turn * slots.shape[1])
                 self._turn = 1 - self._turn
@@ -228,21 +229,23 @@ class Writer:
             raise ModelError(
                 f"{self.path}: {wrong(f'a run of mbvi {mbvi.__version__}', f'one of mbvi {found}', remedy)}"
             )
-        states = {}
-        slots = self._file["restart/state"][()] if "restart/state" in self._file else ()
-        for turn, slot in enumerate(slots):
-            checksum, steps = slot[: 8 * HEAD].view("<i8")
-            state = slot[8 * HEAD :].tobytes()
-            rows = int(steps) // self.every + 1
-            if checksum == zlib.crc32(state, int(steps) & 0xFFFFFFFF) and rows <= self.rows:
-                states[int(steps)] = turn, rows, state
+        states = self._states()
         if not states:
             remedy = "begin anew with its last state as initial_q and initial_v"
             raise ModelError(f"{self.path}: {wrong('a file that a run wrote', 'no state to go on from', remedy)}")
-        steps = max(states)
-        turn, self.rows, state = states[steps]
-        self._turn = 1 - turn
+        steps, _, state = max(states)
+        self.rows = steps // self.every + 1
         return steps, state
+
+    def _states(self) -> list[tuple[int, int, bytes]]:
+        """Steps done, place and contents of the states that are whole."""
+        found = []
+        for turn, slot in enumerate(self._file["restart/state"][()] if "restart/state" in self._file else ()):
+            checksum, steps = map(int, slot[: 8 * HEAD].view("<i8"))
+            state = slot[8 * HEAD :].tobytes()
+            if checksum == _checksum(steps, state):
+                found.append((steps, turn, state))
+        return found
 
     def set_steps(self, steps: int) -> None:
         """Note how many steps are asked for."""
@@ -254,11 +257,19 @@ class Writer:
             self._file.close()
         self._raw.close()
 
+    def _saved(self) -> contextlib.AbstractContextManager[None]:
+        remedy = f"make room, and go on by: mbvi run --resume {self.path}"
+        return _reported(self.path, "room on the disk", remedy)
+
     def _write(self, data: Any, place: int) -> None:
         rest = memoryview(data).cast("B")
         self._raw.seek(place)
         while len(rest):
             rest = rest[self._raw.write(rest) :]
+
+
+def _checksum(steps: int, state: bytes) -> int:
+    return zlib.crc32(state, zlib.crc32(str(steps).encode()))
 
 
 def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes = b"", steps: int = 0) -> None:
@@ -510,12 +521,12 @@ def _lock(file: Any, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _reported(path: Path, expected: str) -> Iterator[None]:
+def _reported(path: Path, expected: str, remedy: str = "") -> Iterator[None]:
     """Turn what the operating system or HDF5 says into a ModelError."""
     try:
         yield
     except (OSError, RuntimeError) as error:
-        raise ModelError(f"{path}: {wrong(expected, _reason(error))}") from None
+        raise ModelError(f"{path}: {wrong(expected, _reason(error), remedy)}") from None
 
 
 def _reason(error: Exception) -> str:

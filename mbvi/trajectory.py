@@ -154,6 +154,13 @@ class Trajectory:
             return dict(self.stored.momenta)
         return {invariant.name: invariant.value(self.q, self.p) for invariant in self.invariants}
 
+    @property
+    def momentum_units(self) -> tuple[str, ...]:
+        """Units of the momenta, or nothing where coordinates have none."""
+        if self.stored:
+            return self.stored.momentum_units
+        return tuple(each.unit(self.system.coordinate_units) for each in self.invariants)
+
     def quadratic_form(self) -> Array:
         """The quadratic form φ(p, q) (N + 1,) [J s] that the scheme conserves instead of the energy E, on a quadratic Lagrangian.
 

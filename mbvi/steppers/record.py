@@ -65,6 +65,7 @@ class Record:
         self._steps, self._start_time, self._path, self._state = steps, start_time, path, state
         self._statistics = Statistics(0, 0.0, 0, 0, 0, 0)
         self._writer: storage.Writer | None = None
+        self._before = None if is_resumed or path is None else _file_number(path)
         self._invariants = known_invariants(system) if path else ()
         self._written, self._written_at = 0, -np.inf
         self.done, rows = 0, steps // every + 1
@@ -81,13 +82,13 @@ class Record:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the file. An interruption tells what is in it."""
-        if self._writer is None:
-            return
-        self._writer.close()
-        if isinstance(error, KeyboardInterrupt):
-            end = self._start_time + self._step * self._every * (self._written - 1)
+        if self._writer is not None:
+            self._writer.close()
+        if isinstance(error, KeyboardInterrupt) and self._path and _file_number(self._path) != self._before:
+            kept = read(self._path, self._system)
             raise KeyboardInterrupt(
-                f"{self._written} states until t = {end:.6g} s are in {self._path}; go on by: mbvi run --resume {self._path}"
+                f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {self._path}; go on by: "
+                f"mbvi run --resume {self._path}"
             ) from None
 
     @property
@@ -169,3 +170,8 @@ class Record:
         for each in self._state:
             each[...] = np.frombuffer(state, each.dtype, each.size, first).reshape(each.shape)
             first += each.nbytes
+
+
+def _file_number(path: Path) -> int | None:
+    """What tells a file from one that takes its place; none if there is no file."""
+    return path.stat().st_ino if path.exists() else None

@@ -49,6 +49,7 @@ CASES = [
     ("double_pendulum", {"scheme": "midpoint"}, 2.0, 0.7),
     ("double_pendulum", {"scheme": "simpson", "every": 3}, 2.0, 0.7),
     ("lagrange_top", {"scheme": "suzuki4", "start_time": 1.5}, 1.0, 0.3),
+    ("heavy_top_quaternion", {"scheme": "midpoint"}, 0.5, 0.2),
     ("four_bar", {"scheme": "simpson"}, 1.0, 0.4),
     ("four_bar", {"scheme": "gauss2", "formulation": "embedding"}, 0.5, 0.2),
     ("spinning pendulum", {"scheme": "simpson", "step": 0.01}, 5.0, 2.0),

@@ -59,9 +59,9 @@ class Invariant:
         total = np.zeros(q.shape[:-1])
         for first, factor in self.parts:
             place = slice(first, first + len(factor))
-            field = (
-                (q[..., None, place] * factor).sum(axis=-1) if factor.ndim == 2 else factor
-            )  # in one order for any number
+            field = factor
+            if factor.ndim == 2:  # not as a matrix product, whose rounding depends on the number of states
+                field = sum(q[..., first + j, None] * factor[:, j] for j in range(len(factor)))
             total = total + np.sum(p[..., place] * field, axis=-1)
         return total
 

@@ -43,6 +43,7 @@ FORMAT = "mbvi trajectory 2"
 CHUNK_NUMBERS = 1 << 17  # of a chunk: 1 MB
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
+PAGE_BYTES = 4096  # of memory: no header crosses its end, so that even a kill leaves it old or new
 READING_ERRORS = (OSError, RuntimeError, KeyError, TypeError, ValueError, OverflowError, MemoryError, AttributeError)
 
 
@@ -420,7 +421,8 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
     """Make a file with room for all rows, and for the states of the stepper."""
     import h5py
 
-    with h5py.File(path, "w", libver=("v108", "v108")):  # with version 2 of the superblock
+    # with version 2 of the superblock
+    with h5py.File(path, "w", libver=("v108", "latest"), fs_strategy="page", fs_page_size=PAGE_BYTES):
         pass
     with h5py.File(path, "r+", libver=("v110", "latest")) as file:
         _write_header(file, header)

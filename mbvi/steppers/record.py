@@ -66,7 +66,6 @@ class Record:
         self._statistics = Statistics(0, 0.0, 0, 0, 0, 0)
         self._writer: storage.Writer | None = None
         self._before = None if is_resumed or path is None else _file_number(path)
-        self._invariants = known_invariants(system) if path else ()
         self._written, self._written_at = 0, -np.inf
         self.done, rows = 0, steps // every + 1
         if path:
@@ -75,6 +74,7 @@ class Record:
         self._q[0], self._p[0] = q, p
         if path and is_resumed:
             self._resume(path)
+        self._invariants = known_invariants(system) if path else ()
 
     def __enter__(self) -> Record:
         """Itself."""

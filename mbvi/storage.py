@@ -259,7 +259,7 @@ class Writer:
         self._raw.close()
 
     def _saved(self) -> contextlib.AbstractContextManager[None]:
-        remedy = f"make room, and go on by: mbvi run --resume {self.path}"
+        remedy = "make room" + (f", and go on by: mbvi run --resume {self.path}" if self.rows else "")
         return _reported(self.path, "room on the disk", remedy)
 
     def _write(self, data: Any, place: int) -> None:
@@ -288,8 +288,8 @@ def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes 
             writer = Writer(part)
             try:
                 writer.rows = 0
-                writer.append(columns)
                 writer.keep(header.statistics, steps, state)
+                writer.append(columns)
             finally:
                 writer.close()
             os.replace(part, path.resolve())

@@ -112,5 +112,5 @@ def _check_step(run: Run, lagrangian: QuadraticLagrangian) -> None:
             f"step: scheme {name} is stable for steps below 2√2/ω_max, here {linear.SIMPSON_LIMIT / fastest:.6g} s with "
             f"ω_max = {fastest:.6g} rad/s, found {h:g} s; take a smaller step, or newmark",
             StabilityWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

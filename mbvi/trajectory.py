@@ -114,11 +114,15 @@ class Trajectory:
 
     def __repr__(self) -> str:
         """What was run."""
-        mean = "" if self.step_sizes is None else "mean "
         return (
             f"<Trajectory of {self.system.name!r}: {len(self.t)} states from t = {self.t[0]:g} s to {self.t[-1]:g} s, "
-            f"{self.scheme.name}, {mean}step {self.step:g} s>"
+            f"{self._scheme_text}>"
         )
+
+    @property
+    def _scheme_text(self) -> str:
+        mean = "" if self.step_sizes is None else "mean "
+        return f"{self.scheme.name}, {mean}step {self.step:g} s"
 
     def __len__(self) -> int:
         """Number of stored states."""
@@ -248,7 +252,7 @@ class Trajectory:
     def _repr_html_(self) -> str:
         """A table of the run and, if matplotlib is there, curves of coordinates and energies: for notebooks."""
         rows = [
-            ("scheme", f"{self.scheme.name}, step {self.step:g} s"),
+            ("scheme", self._scheme_text),
             ("states", f"{len(self)} from t = {self.t[0]:g} s to {self.t[-1]:g} s"),
             ("energy", f"{self.energy()[0]:.6g} J at the start, {self.energy()[-1]:.6g} J at the end"),
         ]

@@ -47,7 +47,8 @@ def run(run: Run) -> Trajectory:
     redundant = int(np.maximum(arrays.redundant[arrays.reference > 0], 0).sum())
     space = kernels.make_energies(KINDS[method.name], arrays, M, fields, redundant)
     space.q[:], space.p[:] = run.q, run.p
-    to_kernel = arrays, (work := make_work(arrays)), space, run.start_time, run.step
+    work = make_work(arrays)
+    to_kernel = arrays, work, space, run.start_time, run.step
     return advance_pieces(
         run,
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),

@@ -12,10 +12,12 @@ import h5py
 import numpy as np
 import pytest
 import sympy
+import xarray
 
 import mbvi
 from mbvi import storage
-from mbvi.steppers import record
+from mbvi.steppers import loop, record
+from mbvi.system.chart import joint_chart
 from tests.test_trajectory import bits, error_of
 
 VARIABLES = [key for key in storage.VARIABLES if key != "momenta"]
@@ -45,6 +47,12 @@ def eager(monkeypatch):
     monkeypatch.setattr(record, "BLOCK_BYTES", 800)
 
 
+@pytest.fixture
+def stepwise(eager, monkeypatch):
+    """Every stored state is a piece of its own."""
+    monkeypatch.setattr(loop, "PIECE_SECONDS", 0.0)
+
+
 CASES = [
     ("double_pendulum", {"scheme": "midpoint"}, 2.0, 0.7),
     ("double_pendulum", {"scheme": "simpson", "every": 3}, 2.0, 0.7),
@@ -55,6 +63,11 @@ CASES = [
     ("spinning pendulum", {"scheme": "simpson", "step": 0.01}, 5.0, 2.0),
     ("oscillator", {"scheme": "newmark", "step": 0.01}, 5.0, 2.0),
     ("oscillator", {"scheme": "simpson_linear", "step": 0.01, "every": 7}, 5.0, 2.0),
+    ("oscillator", {"scheme": "chorin", "step": 0.01}, 5.0, 2.0),
+    ("double_pendulum", {"scheme": "rk4", "every": 3}, 2.0, 0.7),
+    ("double_pendulum", {"scheme": "direct_midpoint", "start_time": 1.5}, 2.0, 0.7),
+    ("double_pendulum", {"scheme": "midpoint_variation"}, 2.0, 0.7),
+    ("double_spherical_pendulum", {"scheme": "energy_momentum", "formulation": "embedding"}, 2.0, 0.7),
 ]
 
 
@@ -71,6 +84,61 @@ def test_a_run_in_two_parts_is_one_run(name, options, duration, before, models, 
     assert replace(longer.statistics, seconds=0) == replace(whole.statistics, seconds=0)
     if name == "spinning pendulum":
         assert whole.q.max() > 10 * 2 * np.pi
+
+
+def interrupted(*arguments, path, **options):
+    """A run that Ctrl-C ends after 60 steps: its states."""
+
+    def interrupt(done, steps):
+        if done == 60:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="go on by"):
+        mbvi.simulate(*arguments, path=path, progress=interrupt, **options)
+    return mbvi.read(path)
+
+
+@pytest.mark.parametrize("scheme", ["rk4", "direct_midpoint", "three_point"])
+def test_steps_that_change_are_in_the_file(scheme, models, tmp_path, stepwise):
+    path, pendulum = tmp_path / "a.h5", mbvi.load(models / "double_pendulum.yaml")
+    sizes = 0.005 + 0.002 * np.sin(np.arange(300))
+    whole = mbvi.simulate(pendulum, scheme, step=sizes, every=3, start_time=1.5)
+    part = interrupted(pendulum, scheme, step=sizes, every=3, start_time=1.5, path=path)
+    assert bits(part)[:2] == [each[:21].tobytes() for each in (whole.t, whole.q)]
+    assert np.array_equal(part.step_sizes, sizes[:60])
+    with xarray.open_dataset(path, engine="h5netcdf") as dataset:
+        assert np.array_equal(dataset.step_sizes, sizes) and dataset.step_sizes.attrs["units"] == "s"
+    remedy = "leave it out, or begin anew with its last state as initial_q and initial_v"
+    message = f"duration: expected none where the sizes of all steps were given, found 2.0; {remedy}"
+    assert error_of(mbvi.resume, path, 2.0) == message
+    longer = mbvi.resume(path)
+    assert all_bits(longer) == all_bits(whole) and np.array_equal(longer.step_sizes, sizes)
+    assert replace(longer.statistics, seconds=0) == replace(whole.statistics, seconds=0)
+    expected = f"{path}: expected less than 300 steps done, found the run at its end, 300 steps; begin anew"
+    assert error_of(mbvi.resume, path).startswith(expected)
+
+
+def test_a_run_in_a_chart_needs_it_to_go_on(models, tmp_path, stepwise):
+    """Along which the quaternion of a top changes its sign; the chart remembers which it had."""
+    path, top = tmp_path / "a.h5", mbvi.assemble(mbvi.load(models / "lagrange_top.yaml"), "embedding")
+    options = {"scheme": "midpoint", "step": 0.002, "duration": 0.4}
+    whole = mbvi.simulate(top, chart=joint_chart(top), **options)
+    part = interrupted(top, chart=joint_chart(top), path=path, **options)
+    assert len(part) == 61 and part.q[-1, 3:7] @ top.initial_q[3:7] < 0
+    names = "contact.phi, contact.theta, contact.psi"
+    remedy = "build it, and pass it: mbvi.resume(path, chart=chart)"
+    assert error_of(mbvi.resume, path) == f"{path}: chart: expected that of {names}, found none; {remedy}"
+    other = replace(joint_chart(top), coordinate_names=("a", "b", "c"))
+    assert error_of(mbvi.resume, path, chart=other) == f"{path}: chart: expected that of {names}, found that of a, b, c"
+    longer = mbvi.resume(path, system=top, chart=joint_chart(top))
+    assert all_bits(longer) == all_bits(whole)
+
+
+def test_a_chart_for_a_run_that_has_none(models, tmp_path):
+    path, top = tmp_path / "a.h5", mbvi.assemble(mbvi.load(models / "lagrange_top.yaml"), "embedding")
+    mbvi.simulate(top, "midpoint", step=0.002, duration=0.01, path=path)
+    message = error_of(mbvi.resume, path, 0.1, chart=joint_chart(top))
+    assert message == f"{path}: chart: expected none, found that of contact.phi, contact.theta, contact.psi"
 
 
 def test_a_streamed_file_is_a_saved_one(models, tmp_path, eager):
@@ -218,6 +286,7 @@ def test_a_failed_run_has_its_states_in_the_file(tmp_path):
     assert str(in_file.value) == str(in_memory.value)
     assert all_bits(in_file.value.trajectory) == all_bits(in_memory.value.trajectory)
     assert bits(mbvi.read(tmp_path / "a.h5")) == bits(in_memory.value.trajectory)
+    assert "found no state to go on from; begin anew" in error_of(mbvi.resume, tmp_path / "a.h5")
 
 
 def test_a_run_that_cannot_begin_leaves_what_is_there(tmp_path):

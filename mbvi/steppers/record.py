@@ -127,7 +127,7 @@ class Record:
         rows = columns(block.t, block.q, block.p, stored)
         state = b"".join(each.tobytes() for each in self._state)
         if self._writer is None:
-            storage.make(path, self._header(block, stored), rows, state, self.done)
+            storage.make(path, self._header(block, stored), rows, state if is_state else b"", self.done)
             self._writer = storage.Writer(path)
         else:
             if count:

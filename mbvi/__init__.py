@@ -31,6 +31,7 @@ _HOMES = {
     "compare": "mbvi.export.comparison",
     "plot": "mbvi.export.plots",
     "draw_graph": "mbvi.export.graph_picture",
+    "animate": "mbvi.export.animate",
     "ModelError": "mbvi.errors",
     "StepError": "mbvi.errors",
     "StabilityWarning": "mbvi.errors",

@@ -249,6 +249,72 @@ def run_paper(
         typer.echo(f"{summary(report)}\n\nWritten to {page}")
 
 
+TrajectoryPath = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A trajectory file, as `mbvi run` writes it.", show_default=False)
+]
+Speed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FACTOR",
+        help="Simulated seconds per second, a number or an expression; by default 1, or slower if a body spins fast.",
+    ),
+]
+Trails = Annotated[
+    list[str] | None,
+    typer.Option("--trail", metavar="BODY", help="Show the way of BODY or of BODY.POINT; may be repeated."),
+]
+
+
+@app.command()
+def animate(
+    file: TrajectoryPath,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="A .html, .glb, .mp4 or .gif; by default FILE's name with .html, here."
+        ),
+    ] = None,
+    speed: Speed = None,
+    trail: Trails = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a trajectory as a page with a 3D view and plots, a 3D file, or a video."""
+    with _one_line_errors():
+        path = out or Path(f"{file.stem}.html")
+        typer.echo(_animated(file, path, speed, trail, force))
+
+
+@app.command()
+def view(file: TrajectoryPath, speed: Speed = None, trail: Trails = None) -> None:
+    """Make the page of a trajectory in a temporary folder, and open it in the browser."""
+    import tempfile
+    import webbrowser
+
+    with _one_line_errors():
+        path = Path(tempfile.mkdtemp(prefix="mbvi-")) / f"{file.stem}.html"
+        typer.echo(_animated(file, path, speed, trail, force=False))
+        if not webbrowser.open(path.as_uri()):
+            raise ModelError(f"view: expected a browser, found none; the page is {path}")
+
+
+def _animated(file: Path, path: Path, speed: str | None, trails: list[str] | None, force: bool) -> str:
+    """Write an animation, and say so."""
+    from mbvi.export.animate import picture_rate, speed_report
+    from mbvi.export.motion import check, fastest_spin, natural_speed
+    from mbvi.report import file_size
+
+    trajectory = mbvi.read(file)
+    check(trajectory)
+    spin, rate = fastest_spin(trajectory), picture_rate(path)
+    try:
+        factor = natural_speed(spin, rate) if speed is None else float(mbvi.evaluate(speed, {}))
+    except ModelError as error:
+        raise ModelError(f"--speed: {error}") from None
+    with _progress(trajectory.system.name, "pictures") as progress:
+        mbvi.animate(trajectory, path, speed=factor, trails=trails or None, force=force, progress=progress)
+    return f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"
+
+
 def _written(trajectory: Trajectory, start: Start | None, path: Path) -> str:
     from mbvi.report import run_report
 
@@ -293,15 +359,15 @@ def _complain(message: str) -> None:
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[Callable[[int, int], Any] | None]:
-    """A progress bar on stderr, if that is a terminal; a function of steps done and steps that moves it."""
+def _progress(name: str, unit: str = "steps") -> Iterator[Callable[[int, int], Any] | None]:
+    """A progress bar on stderr, if that is a terminal; a function of steps done and steps, or another unit, that moves it."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    text = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("steps")
+    text = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
     with Progress(*text, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, steps: bar.update(task, completed=done, total=steps)

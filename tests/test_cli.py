@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -460,7 +461,7 @@ def test_version_and_help():
     assert call("--version").stdout == f"mbvi {mbvi.__version__}\n"
     result = call("--help")
     assert result.exit_code == 0
-    for name in ("run", "check", "export", "schemes", "schema"):
+    for name in ("run", "check", "export", "schemes", "schema", "animate", "view"):
         assert f"\n  {name} " in result.stdout
     assert "--formulation" in call("check", "--help").stdout
     assert "--no-project" in call("run", "--help").stdout
@@ -487,3 +488,83 @@ def test_exit_codes_of_the_process(folder):
     expected = "missing.yaml: expected a model file, found no such file; check the path\n"
     assert (result.returncode, result.stdout, result.stderr) == (2, "", expected)
     assert command("--version").stdout == f"mbvi {mbvi.__version__}\n"
+
+
+# ------------------------------------------------------------------------------------------ animate, view
+
+
+@pytest.fixture
+def run_file(folder):
+    mbvi.simulate(mbvi.load("pendulum.yaml"), step=0.01, duration=0.1).save("pendulum.h5")
+
+
+def test_animate_writes_a_page_and_says_so(run_file):
+    result = call("animate", "pendulum.h5")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert re.fullmatch(r"pendulum.html written \(\d+ kB\): real time\n", result.stdout)
+    result = call("animate", "pendulum.h5", "-o", "slow.glb", "--speed", "1/4", "--trail", "bob")
+    assert re.fullmatch(r"slow.glb written \(\d+(\.\d+)? kB\): 0.25 × real time\n", result.stdout)
+
+
+def test_animate_says_how_fast_spins_are_shown(folder):
+    trajectory = mbvi.simulate(mbvi.load("pendulum.yaml"), step=0.001, duration=0.01, initial_q=[0], initial_v=[500])
+    trajectory.save("fast.h5")
+    result = call("animate", "fast.h5", "-o", "a.glb")
+    assert "0.25 × real time, which shows how 'bob' turns: by 119° from picture to picture\n" in result.stdout
+    result = call("animate", "fast.h5", "-o", "b.glb", "--speed", "1")
+    expected = "real time; 'bob' turns by 477° from picture to picture: --speed 0.25 shows how it turns\n"
+    assert result.stdout.endswith(expected)
+
+
+def test_view_opens_the_page(run_file, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    result = call("view", "pendulum.h5")
+    assert result.exit_code == 0
+    path = Path(result.stdout.split(" written")[0])
+    assert opened == [path.as_uri()] and "<title>pendulum</title>" in path.read_text(encoding="utf-8")
+    monkeypatch.setattr("webbrowser.open", lambda url: False)
+    result = call("view", "pendulum.h5")
+    assert result.exit_code == 2 and "view: expected a browser, found none; the page is " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nope.h5"], "nope.h5: expected a trajectory file, found no such file; check the path\n"),
+        (["pendulum.yaml"], "pendulum.yaml: expected a trajectory file, found a file that is not HDF5\n"),
+        (["cut.h5"], "cut.h5: expected a trajectory file, found a truncated one; copy it again\n"),
+        (
+            ["pendulum.h5", "-o", "a.avi"],
+            "a.avi: expected a file that ends in .glb, .html, .mp4 or .gif, found '.avi'\n",
+        ),
+        (["pendulum.h5", "-o", "a"], "a: expected a file that ends in .glb, .html, .mp4 or .gif, found no ending\n"),
+        (
+            ["pendulum.h5", "-o", "there.glb"],
+            "there.glb: expected a new file, found one that exists; choose another name, ",
+        ),
+        (
+            ["pendulum.h5", "-o", "no/a.glb"],
+            "no/a.glb: expected a file in a folder, found no folder 'no'; make it first\n",
+        ),
+        (["pendulum.h5", "--trail", "bub"], "trail: expected the name of a body, found 'bub'; did you mean 'bob'?\n"),
+        (["pendulum.h5", "--speed", "x"], "--speed: expected a parameter or a constant, found 'x' in 'x'; "),
+        (["pendulum.h5", "--speed", "0"], "speed: expected simulated seconds per second, greater than 0, found 0\n"),
+    ],
+)
+def test_animate_refuses_in_one_line(arguments, message, run_file, folder):
+    (folder / "cut.h5").write_bytes((folder / "pendulum.h5").read_bytes()[:9000])
+    (folder / "there.glb").write_text("precious")
+    before = sorted(os.listdir())
+    result = call("animate", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(message) and result.stderr.count("\n") == 1
+    assert sorted(os.listdir()) == before and (folder / "there.glb").read_text() == "precious"
+
+
+@pytest.mark.parametrize(("suffix", "library"), [("glb", "pygltflib"), ("mp4", "imageio_ffmpeg")])
+def test_a_missing_library_names_its_extra(suffix, library, run_file, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    result = call("animate", "pendulum.h5", "-o", f"a.{suffix}")
+    assert result.exit_code == 2
+    assert f"expected {library} for a " in result.stderr and "pip install 'mbvi[viz]'\n" in result.stderr

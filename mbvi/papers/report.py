@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from html import escape
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -101,9 +101,12 @@ class Table:
 
     @property
     def differing(self) -> list[tuple[str, Number]]:
-        """Those that differ from it, each with its place: the texts of its row, and its column."""
+        """Those that differ from it, each with its place: the texts that its row begins with, and its column."""
         return [
-            (f"{', '.join(each for each in row if isinstance(each, str) and each)}: {column}", cell)
+            (
+                f"{', '.join(str(each) for each in takewhile(lambda each: isinstance(each, str), row) if each)}: {column}",
+                cell,
+            )
             for row in self.rows
             for column, cell in zip(self.columns, row, strict=True)
             if isinstance(cell, Number) and not cell.agrees

@@ -576,6 +576,7 @@ def _singular_message(system: System, M: Array, basis: Array) -> str:
     names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
     owners = sorted({name.split(".")[0] for name in names})
     where, is_euler = "mass_matrix", False
+    joints: list[str] = []
     if system.model is not None:
         joints = [owner for owner in owners if owner in system.model.joints]
         where = f"joints.{joints[0]}" if joints else f"bodies.{owners[0]}"
@@ -588,6 +589,8 @@ def _singular_message(system: System, M: Array, basis: Array) -> str:
         remedy = "no mass or inertia moves along it; give the body some, or remove the joint"
     elif is_euler:
         remedy = "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"
+    elif owners == joints and len(joints) == 1:
+        remedy = "no inertia turns about one axis there; give the body some about it, or take a universal joint"
     else:
         remedy = "they move the same masses in the same way; give what is between them some, or remove one"
     return f"{where}: expected a regular mass matrix at the start, found a singular one, along {' and '.join(names)}; {remedy}"

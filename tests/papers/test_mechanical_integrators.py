@@ -15,7 +15,7 @@ DURATION = 4.0  # of the double spherical pendulum in the short report [s]
 
 @pytest.fixture(scope="module")
 def parts():
-    return {part.title.split(":")[0]: part for part in paper.report(quick=True).parts}
+    return {part.title.split(":")[0]: part for part in paper.report(quick=True).computed().parts}
 
 
 def test_printed_energies_of_the_rigid_body(parts):

@@ -246,6 +246,19 @@ def test_far_from_the_origin(far):
     assert np.abs(near.p - away.p).max() < 10 * tolerance
 
 
+def test_a_point_mass_on_a_ball_joint():
+    """Nothing resists its turning about the line to the joint."""
+    bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    model = mbvi.Model(
+        name="bob",
+        bodies={"bob": bob},
+        joints={"hook": mbvi.Ball(parent="world", child="bob", orientation=(0.3, 0.2, 0))},
+    )
+    assert model_error(model).endswith(
+        "no inertia turns about one axis there; give the body some about it, or take a universal joint"
+    ), model_error(model)
+
+
 def test_two_joints_that_turn_a_body_about_the_same_axis():
     bucket = mbvi.Body(mass=1, center_of_mass=(0, 0, -1), inertia=(1, 1, 1))
     sheave = mbvi.Revolute(parent="world", child="hook", axis=(0, 1, 0))

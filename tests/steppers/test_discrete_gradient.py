@@ -196,6 +196,20 @@ def test_a_step_back_undoes_a_step():
     np.testing.assert_allclose(back.q[-1], system.initial_q, rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("scheme", ["midpoint", *METHODS])
+def test_area_is_conserved_by_the_midpoint_rule_alone(scheme):
+    """The determinant of a step (q, p) → (q', p') of the pendulum: energy and the symplectic form are not kept both."""
+
+    def step(x, h=1.0):
+        run = mbvi.simulate(pendulum(), scheme, step=h, duration=h, initial_q=x[:1], initial_v=x[1:] / 2)
+        return np.array([run.q[-1, 0], run.p[-1, 0]])
+
+    x, size = np.array([1.0, 0.6]), 1e-4
+    J = np.column_stack([(step(x + size * e) - step(x - size * e)) / (2 * size) for e in np.eye(2)])
+    defect = abs(np.linalg.det(J) - 1)
+    assert defect < 1e-7 if scheme == "midpoint" else defect > 1e-3
+
+
 @pytest.mark.parametrize("scheme", METHODS)
 def test_at_rest_nothing_moves(scheme):
     x = sympy.Symbol("x")

@@ -1,0 +1,166 @@
+"""A trajectory made visible: as a 3D file, a page, a video."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mbvi.errors import ModelError
+from mbvi.export import curves
+from mbvi.export.gltf import glb
+from mbvi.export.motion import (
+    MOST_TURN,
+    RATE,
+    Spin,
+    check,
+    check_gaps,
+    fastest_spin,
+    key_frames,
+    natural_speed,
+    pictures,
+)
+from mbvi.export.page import html
+from mbvi.export.scene import Scene, make_scene
+from mbvi.export.video import GIF_RATE, Progress, check_encoder, write_video
+from mbvi.model.expressions import wrong
+from mbvi.storage import check_output
+
+if TYPE_CHECKING:
+    from mbvi.trajectory import Trajectory
+
+SUFFIXES = (".glb", ".html", ".mp4", ".gif")
+
+
+def animate(
+    trajectory: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    speed: float | None = None,
+    trails: Sequence[str] | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Path:
+    """Write an animation of a trajectory.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        Of a model, with at least two states.
+    path : str or path
+        The file; its ending says what it is: .glb, a 3D file (glTF 2.0) with a node for every body, in a unit of 1 m; .html, a
+        page with three.js, plots and arrows that needs no network; .mp4 or .gif, a video.
+    speed : float, optional
+        Simulated seconds per second; by default 1, or as much less as it takes that no body turns by more than 120° from
+        picture to picture, of which there are 60 per second (25 of a .gif).
+    trails : sequence of str, optional
+        Points whose way is shown: the name of a body for its centre of mass, or ``"body.point"``. By default, a page and a
+        video show the way of the end of the body that goes furthest, a 3D file shows none.
+    force : bool
+        Whether an existing file is overwritten.
+    progress : function, optional
+        Called with the numbers of pictures of a video that are done and that there are in all.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ModelError
+        If the ending is unknown, the file exists or cannot be written, the trajectory has no bodies, fewer than two states, one
+        that is not a number, or too few to tell how bodies turn, a point of `trails` is unknown, a mesh is missing, or a
+        library that comes with the extra `viz`.
+
+    Examples
+    --------
+    >>> import mbvi, tempfile
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> trajectory = mbvi.simulate(model, "simpson", step=0.01, duration=1.0, initial_q=[0.5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mbvi.animate(trajectory, folder + "/pendulum.html", trails=["bob"]).name
+    'pendulum.html'
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        expected = f"a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+        raise ModelError(f"{path}: {wrong(expected, repr(path.suffix) if path.suffix else 'no ending')}")
+    check_output(path, force)
+    check(trajectory)
+    spin = fastest_spin(trajectory)
+    check_gaps(trajectory, spin)
+    speed = check_speed(natural_speed(spin, picture_rate(path)) if speed is None else speed)
+    if suffix == ".glb":
+        motion = key_frames(trajectory, speed, spin)
+        content = glb(make_scene(trajectory.system, motion, trails or ()))
+        _write(path, content)
+    elif suffix == ".html":
+        motion = key_frames(trajectory, speed, spin)
+        _write(path, _page(trajectory, make_scene(trajectory.system, motion, trails)).encode())
+    else:
+        check_encoder()
+        motion = pictures(trajectory, speed, picture_rate(path))
+        scene = make_scene(trajectory.system, motion, trails)
+        _replace(path, lambda part: write_video(scene, part, progress))
+    return path
+
+
+def check_speed(speed: float) -> float:
+    """The speed, if there is such a one."""
+    if not (math.isfinite(speed) and speed > 0):
+        raise ModelError(f"speed: {wrong('simulated seconds per second, greater than 0', f'{speed:g}')}")
+    return float(speed)
+
+
+def picture_rate(path: Path) -> float:
+    """Pictures per second."""
+    return GIF_RATE if path.suffix.lower() == ".gif" else RATE
+
+
+def speed_report(speed: float, spin: Spin, rate: float) -> str:
+    """How fast it plays, and why or what of it."""
+    turn, natural = math.degrees(spin.rate * speed / rate), natural_speed(spin, rate)
+    text = "real time" if speed == 1 else f"{speed:g} × real time"
+    if turn > math.degrees(MOST_TURN) * (1 + 1e-9):
+        return f"{text}; {spin.body!r} turns by {turn:.0f}° from picture to picture: --speed {natural:g} shows how it turns"
+    if speed == natural < 1:
+        return f"{text}, which shows how {spin.body!r} turns: by {turn:.0f}° from picture to picture"
+    return text
+
+
+def _page(trajectory: Trajectory, scene: Scene) -> str:
+    sampled = curves.thinned(scene.motion)
+    model = trajectory.system.model
+    return html(
+        scene,
+        "" if model is None else " ".join(model.description.split()),
+        sampled,
+        curves.curves(trajectory, sampled),
+        curves.angular_momentum(trajectory, sampled),
+        curves.reactions(trajectory, sampled),
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    _replace(path, lambda part: part.write_bytes(content))
+
+
+def _replace(path: Path, write: Callable[[Path], Any]) -> None:
+    """Write a file at once or not at all."""
+    part = path.resolve().with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        write(part)
+        os.replace(part, path.resolve())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ModelError(f"{path}: {wrong('a file that can be written', reason)}") from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)

@@ -1,0 +1,374 @@
+"""What bodies look like: triangles of a model's shapes or, of a body that has none, of what is known about it.
+
+A body without shapes is drawn from its own numbers. Its joints and masses are held together by a bar, the convex hull of balls
+around them; a mass at a point is a ball; a body with an inertia is the solid that has this inertia: a rod, a ring if it is flat
+and round (so that one sees what it carries), a cone if it is held at a point of its axis of symmetry, or else a cylinder or box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mbvi.model import elements as el
+from mbvi.model.shapes import mass_properties, read_mesh, rotation_matrix
+
+if TYPE_CHECKING:
+    import trimesh
+
+Array = np.ndarray
+
+BAR, BALL = 0.025, 0.06
+"""Radii of bars and masses, in lengths of the body."""
+LONELY = 7
+"""Radius of a body that is, or looks like, a mere place, in that of the thinnest bar."""
+CREASE = np.radians(35)
+"""Edges that are sharper are not shaded smoothly."""
+DARK = 0.55
+"""Brightness of the sector that shows how a round body turns."""
+ROUND = 0.05
+"""Relative difference of moments of inertia that count as equal."""
+SLENDER = 0.35
+"""Thickness of a rod, in its length, at most."""
+
+
+class Geometry(NamedTuple):
+    """Triangles in the frame of a body.
+
+    vertices   (n, 3)  [m]
+    normals    (n, 3)
+    tones      (n,)    brightness, 0 to 1
+    faces      (m, 3)  indices of vertices, counterclockwise from outside
+    """
+
+    vertices: Array
+    normals: Array
+    tones: Array
+    faces: Array
+
+
+def body_geometry(
+    body: el.Body, holds: Sequence[Array], folder: Path | None, least: float, swell: float = 1.0
+) -> Geometry:
+    """The triangles of a body.
+
+    Parameters
+    ----------
+    body : Body
+        Of numbers, as in `Model.resolved().bodies`.
+    holds : sequence of ndarray (3,)
+        Where joints and forces hold it, in its frame [m].
+    folder : Path or None
+        Folder of mesh files.
+    least : float
+        Radius of the thinnest bar [m].
+    swell : float
+        Factor of the radii of bars without shapes, so that the round ends of equal neighbours do not coincide.
+
+    Raises
+    ------
+    ModelError
+        If a mesh cannot be read.
+    """
+    points = reach(body, holds, folder)
+    unit = float(np.ptp(points, axis=0).max()) or least or 1.0
+    drawn = _scaled(body, 1 / unit)  # trimesh drops triangles that are small in metres
+    if body.shapes:
+        geometry = merged([_shape(shape, folder) for shape in drawn.shapes])
+    else:
+        geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit, swell))
+    return geometry._replace(vertices=geometry.vertices * unit)
+
+
+def reach(body: el.Body, holds: Sequence[Array], folder: Path | None) -> Array:
+    """Points (n, 3) that tell how large a body is."""
+    if body.shapes:
+        return np.concatenate([_corners(shape, folder) for shape in body.shapes])
+    solid = _solid(body)
+    corners = [] if solid is None else solid.center + [sign * solid.axes @ solid.extents / 2 for sign in (-1, 1)]
+    return np.array([*holds, *_masses(body), *corners, np.zeros(3)])
+
+
+def _corners(shape: Any, folder: Path | None) -> Array:
+    """Corners (8, 3) of the box around a shape, in the body's frame."""
+    match shape:
+        case el.Mesh():
+            low, high = np.array(read_mesh(shape, folder).bounds) * float(shape.scale)
+        case el.Box():
+            low, high = -np.array(shape.size) / 2, np.array(shape.size) / 2
+        case el.Sphere():
+            high = np.full(3, float(shape.radius))
+            low = -high
+        case el.Cone():
+            r, h = float(shape.radius), float(shape.height)
+            low, high = np.array([-r, -r, 0.0]), np.array([r, r, h])
+        case _:
+            half = shape.length / 2 + (shape.radius if isinstance(shape, el.Capsule) else 0.0)
+            high = np.array([shape.radius, shape.radius, half])
+            low = -high
+    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+    return corners @ rotation_matrix(shape.orientation).T + np.array(shape.position)
+
+
+def _scaled(body: el.Body, factor: float) -> el.Body:
+    """The body with all lengths multiplied by a factor, of the same mass."""
+
+    def times(value: Any, power: int = 1) -> Any:
+        return (np.array(value, dtype=float) * factor**power).tolist()
+
+    def stretched(part: Any, *keys: str) -> Any:
+        lengths = {key: times(getattr(part, key)) for key in keys if hasattr(part, key)}
+        return part.model_copy(update=lengths)
+
+    masses = {
+        name: mass if isinstance(mass.position, str) else stretched(mass, "position")
+        for name, mass in body.point_masses.items()
+    }
+    keys = "position", "size", "radius", "length", "height", "scale"
+    return stretched(body, "center_of_mass").model_copy(
+        update={
+            "inertia": times(body.inertia, 2),
+            "points": {name: times(point) for name, point in body.points.items()},
+            "point_masses": masses,
+            "shapes": [stretched(shape, *keys) for shape in body.shapes],
+        }
+    )
+
+
+def merged(parts: Sequence[Geometry]) -> Geometry:
+    """One geometry of several."""
+    starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    faces = [part.faces + start for part, start in zip(parts, starts[:-1], strict=True)]
+    vertices, normals, tones = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    return Geometry(vertices, normals, tones, np.concatenate(faces))
+
+
+def turned(geometry: Geometry, rotation: Array, place: Array) -> Geometry:
+    """The geometry rotated (3, 3) and moved (3,)."""
+    return geometry._replace(vertices=geometry.vertices @ rotation.T + place, normals=geometry.normals @ rotation.T)
+
+
+def rotation_to(axis: Array) -> Array:
+    """A rotation (3, 3) that turns z into a unit vector."""
+    helper = np.eye(3)[np.argmin(np.abs(axis))]
+    x = np.cross(helper, axis)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(axis, x), axis], axis=1)
+
+
+def ball(center: Array, radius: float) -> Geometry:
+    """A sphere."""
+    import trimesh
+
+    return _of(trimesh.creation.uv_sphere(1.0, count=(18, 36)), place=center, scale=radius)
+
+
+def rod(start: Array, end: Array, radius: float) -> Geometry:
+    """A cylinder from one point to another."""
+    import trimesh
+
+    length = float(np.linalg.norm(end - start))
+    rotation = rotation_to((end - start) / length)
+    return _of(trimesh.creation.cylinder(radius / length, 1.0, sections=32), rotation, (start + end) / 2, scale=length)
+
+
+def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
+    """A helix along z from 0 to 1, with straight ends; radius and wire are for a scale across z."""
+    import trimesh
+
+    steps = np.linspace(0, 1, 20 * turns + 1)
+    grown = np.clip(np.minimum(steps, 1 - steps) * 20 - 1, 0, 1)[:, None] * radius
+    angle = 2 * np.pi * turns * steps[:, None]
+    path = np.hstack([grown * np.cos(angle), grown * np.sin(angle), steps[:, None]])
+    circle = 2 * np.pi * np.arange(8) / 8
+    across = np.hstack([np.cos(angle), np.sin(angle), np.zeros_like(angle)])
+    # The coil is flat where it is made, so its wire is round across the radius and z only after a scale by its length.
+    ring = (
+        across[:, None] * np.cos(circle)[None, :, None] * wire
+        + np.array([0, 0, wire / 30]) * np.sin(circle)[None, :, None]
+    )
+    vertices = (path[:, None] + ring).reshape(-1, 3)
+    i, j = (each.ravel() for each in np.meshgrid(np.arange(len(steps) - 1), np.arange(8), indexing="ij"))
+    a, b, c, d = i * 8 + j, i * 8 + (j + 1) % 8, (i + 1) * 8 + j, (i + 1) * 8 + (j + 1) % 8
+    faces = np.concatenate([np.stack([a, b, d], 1), np.stack([a, d, c], 1)])
+    return _of(trimesh.Trimesh(vertices, faces, process=False), crease=np.pi)
+
+
+# ----------------------------------------------------------------------------------------- shapes of the model
+
+
+def _shape(shape: Any, folder: Path | None) -> Geometry:
+    import trimesh
+
+    rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
+    if isinstance(shape, el.Mesh):
+        surface = read_mesh(shape, folder)
+        return _of(
+            trimesh.Trimesh(surface.vertices * float(shape.scale), surface.faces, process=False), rotation, place
+        )
+    surface, shows_turns = _primitive(shape)
+    return _of(surface, rotation, place, sector=shows_turns)
+
+
+def _primitive(shape: Any) -> tuple[trimesh.Trimesh, bool]:
+    """A surface, and whether it is so round and thick that only a dark sector shows how it turns."""
+    from trimesh import creation
+
+    match shape:
+        case el.Box():
+            return _chamfered(np.array(shape.size, dtype=float)), False
+        case el.Sphere():
+            return creation.uv_sphere(shape.radius, count=(24, 48)), False
+        case el.Cylinder():
+            radius, length = float(shape.radius), float(shape.length)
+            return creation.cylinder(radius, length, sections=64), radius > SLENDER * length
+        case el.Capsule():
+            return creation.capsule(shape.length, shape.radius, count=(24, 48)), False
+        case _:
+            return creation.cone(shape.radius, shape.height, sections=64), True
+
+
+def _chamfered(size: Array) -> trimesh.Trimesh:
+    """A box with bevelled edges, which catch the light."""
+    import trimesh
+
+    bevel = 0.04 * size.min()
+    corners = np.array(np.meshgrid(*[(-1, 1)] * 3)).reshape(3, -1).T * size / 2
+    points = [corners - np.sign(corners) * bevel * (np.arange(3) != axis) for axis in range(3)]
+    return trimesh.convex.convex_hull(np.concatenate(points))
+
+
+def _of(
+    surface: trimesh.Trimesh,
+    rotation: Array | None = None,
+    place: Array | None = None,
+    sector: bool = False,
+    crease: float = CREASE,
+    scale: float = 1.0,
+) -> Geometry:
+    """Triangles of a surface of a size about 1, with normals that are smooth up to creases, and perhaps a dark sector about z."""
+    import trimesh
+
+    if sector:
+        middle = surface.triangles_center
+        is_dark = np.abs(np.arctan2(middle[:, 1], middle[:, 0])) < np.pi / 4
+        parts = [
+            _of(surface.submesh([np.flatnonzero(chosen)], append=True, repair=False), rotation, place, crease=crease)
+            for chosen in (is_dark, ~is_dark)
+        ]
+        return merged([parts[0]._replace(tones=parts[0].tones * DARK), parts[1]])
+    smooth = trimesh.graph.smooth_shade(surface, angle=crease, facet_minarea=None) if crease < np.pi else surface
+    geometry = Geometry(
+        np.array(smooth.vertices, dtype=float) * scale,
+        _unit(np.array(smooth.vertex_normals, dtype=float)),
+        np.ones(len(smooth.vertices)),
+        np.array(smooth.faces, dtype=np.int64),
+    )
+    return turned(geometry, np.eye(3) if rotation is None else rotation, np.zeros(3) if place is None else place)
+
+
+def _unit(normals: Array) -> Array:
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    return np.where(lengths > 0, normals / np.where(lengths > 0, lengths, 1), [0.0, 0.0, 1.0])
+
+
+# ------------------------------------------------------------------------------------------ without shapes
+
+
+class Solid(NamedTuple):
+    """The box that has an inertia: its centre (3,), principal axes in columns (3, 3), edges (3,) in rising order [m]."""
+
+    center: Array
+    axes: Array
+    extents: Array
+
+
+def _solid(body: el.Body) -> Solid | None:
+    """Of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
+    explicit = mass_properties(body.model_copy(update={"point_masses": {}}))
+    if explicit.mass <= 0 or not explicit.inertia.any():
+        return None
+    moments, axes = np.linalg.eigh(explicit.inertia)
+    squares = 6 * (moments.sum() - 2 * moments) / explicit.mass
+    extents = np.sqrt(np.maximum(squares, 0))
+    if np.linalg.det(axes) < 0:
+        axes = -axes
+    return Solid(explicit.center_of_mass, axes[:, ::-1] * [1, 1, -1], extents[::-1])
+
+
+def _masses(body: el.Body) -> list[Array]:
+    """Places of the point masses, among which is an explicit mass without inertia."""
+    places: list[Any] = [
+        body.points[point.position] if isinstance(point.position, str) else point.position
+        for point in body.point_masses.values()
+    ]
+    if body.mass and not np.any(body.inertia):
+        places.append(body.center_of_mass)
+    return [np.array(place, dtype=float) for place in places]
+
+
+def _default(body: el.Body, holds: Sequence[Array], least: float, swell: float) -> list[Geometry]:
+    solid, masses = _solid(body), _masses(body)
+    points = reach(body, holds, None)[:-1]
+    length = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
+    if length == 0.0 or (not holds and length < LONELY * least):
+        return [ball(np.zeros(3) if not len(points) else points[0], LONELY * least)]
+    bar = swell * max(BAR * length, least)
+    parts = [ball(place, max(BALL * length, 2 * least)) for place in masses]
+    held = [*holds, *masses]
+    if solid is None:
+        return [*parts, hull(held, bar)]
+    thin, middle, long = solid.extents
+    if middle < SLENDER * long:  # a rod, whose thickness follows from its moments as that of a cylinder
+        half = solid.axes[:, 2] * long / 2
+        return [*parts, hull([*held, solid.center - half, solid.center + half], max(swell * thin / np.sqrt(3), bar))]
+    shape, inner = _thick(solid, holds)
+    far = [place for place in held if np.linalg.norm(place - solid.center) > inner]
+    arms = [_arm(place, solid, bar) for place in far]
+    return [*parts, *arms, shape]
+
+
+def _thick(solid: Solid, holds: Sequence[Array]) -> tuple[Geometry, float]:
+    """The solid that has the inertia, and from which distance of its centre on a place needs an arm."""
+    from trimesh import creation
+
+    thin, middle, long = solid.extents
+    is_flat, is_oblong = long - middle < ROUND * long, middle - thin < ROUND * long
+    if is_flat and is_oblong:
+        radius = float(long * np.sqrt(5 / 12))
+        return _of(creation.uv_sphere(radius, count=(24, 48)), solid.axes, solid.center, sector=True), radius
+    if not (is_flat or is_oblong):
+        return _of(_chamfered(solid.extents), solid.axes, solid.center), thin / 2
+    along, width = (thin, middle) if is_flat else (long, middle)
+    axis = solid.axes[:, 0 if is_flat else 2]
+    ring = float(width / np.sqrt(6))  # m r² = m (x² + y²)/12 with x = y
+    if is_flat and thin < SLENDER / 2 * long:
+        return _of(creation.torus(ring, 0.06 * ring, 64, 12), rotation_to(axis), solid.center), 0.1 * ring
+    offsets = [place - solid.center for place in holds if np.linalg.norm(place - solid.center) > ROUND * long]
+    if len(offsets) == 1 and abs(offsets[0] @ axis) > (1 - ROUND**2) * np.linalg.norm(offsets[0]):
+        height = 4 / 3 * float(np.linalg.norm(offsets[0]))  # the apex is held, the base is height/4 beyond the centre
+        direction = offsets[0] / np.linalg.norm(offsets[0])
+        cone = creation.cone(float(width * np.sqrt(5) / 3), height, sections=64)  # 3/10 r² = width²/6
+        return _of(cone, rotation_to(direction), solid.center - direction * height / 4, sector=True), height
+    radius = float(width / np.sqrt(3))
+    cylinder = creation.cylinder(radius, float(along), sections=64)
+    return _of(cylinder, rotation_to(axis), solid.center, sector=True), float(min(radius, along / 2))
+
+
+def _arm(place: Array, solid: Solid, radius: float) -> Geometry:
+    """A bar from a place to the solid or, of a ring, to its rim."""
+    thin, _, long = solid.extents
+    offset = place - solid.center
+    inside = long / np.sqrt(6) if thin < SLENDER / 2 * long else 0.0
+    return hull([place, solid.center + offset / np.linalg.norm(offset) * inside], radius)
+
+
+def hull(points: Sequence[Array], radius: float) -> Geometry:
+    """The convex hull of balls around points: a ball, a bar with round ends, a plate with round edges."""
+    import trimesh
+
+    sphere = trimesh.creation.icosphere(2, radius).vertices
+    return _of(trimesh.convex.convex_hull(np.concatenate([sphere + point for point in points])))

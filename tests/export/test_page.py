@@ -1,0 +1,208 @@
+"""The page: what stands in it, its JavaScript in V8, and the whole of it in a browser where there is one.
+
+The browser is that of the environment variable MBVI_BROWSER, or a Chromium or Chrome that is installed.
+"""
+
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+from html import unescape
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from py_mini_racer import MiniRacer
+
+import mbvi
+from mbvi.export import curves
+from mbvi.export.motion import pictures
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+HERE = files("mbvi.export")
+
+
+@pytest.fixture(scope="module")
+def path(double_pendulum, tmp_path_factory):
+    return mbvi.animate(double_pendulum, tmp_path_factory.mktemp("page") / "a.html", trails=["lower"])
+
+
+@pytest.fixture(scope="module")
+def page(path):
+    return path.read_text(encoding="utf-8")
+
+
+def content(page):
+    """The data, and its block of numbers."""
+    data, numbers = (re.search(rf'id="{key}">([^<]*)<', page)[1] for key in ("data", "numbers"))
+    return json.loads(data), np.frombuffer(base64.b64decode(numbers), "<f4")
+
+
+def part(block, place_and_length, *shape):
+    place, length = place_and_length
+    return block[place : place + length].reshape(-1, *shape)
+
+
+@pytest.fixture(scope="module")
+def v8():
+    """An engine with three.js and the functions of poses.js."""
+    engine = MiniRacer()
+    for name in ("vendor/three.min.js", "poses.js"):
+        engine.eval((HERE / name).read_text(encoding="utf-8"))
+    return engine
+
+
+# ---------------------------------------------------------------------------------------------- its content
+
+
+def test_the_page_needs_nothing_else(page):
+    assert "@@" not in page
+    assert not re.search(r"""<(script|img|iframe|link)[^>]*\s(src|href)=""", page)
+    own = "".join((HERE / name).read_text(encoding="utf-8") for name in ("viewer.html", "viewer.js", "poses.js"))
+    assert not re.search(r"url\(|@import|fetch\(|https?:", own)
+    assert "The MIT License" in page  # of three.js
+    assert page.count("</script>") == page.count("<script")
+
+
+def test_names_are_text_and_not_markup(models, tmp_path):
+    text = (models / "pendulum.yaml").read_text().replace("name: pendulum", 'name: "<script>&</script>"')
+    (tmp_path / "a.yaml").write_text(text)
+    trajectory = mbvi.simulate(mbvi.load(tmp_path / "a.yaml"), duration=0.1)
+    page = mbvi.animate(trajectory, tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<h1>&lt;script&gt;&amp;&lt;/script&gt;</h1>" in page
+    assert page.count("</script>") == page.count("<script") and content(page)[0]["name"] == "<script>&</script>"
+
+
+def test_the_poses_are_those_of_the_trajectory(page, double_pendulum):
+    data, block = content(page)
+    things = {thing["name"]: thing for thing in data["things"]}
+    for body in ("upper", "lower"):
+        places, _ = double_pendulum.pose(body)
+        np.testing.assert_allclose(part(block, things[body]["places"], 3), places, rtol=0, atol=1e-7)
+    assert (data["start"], data["end"], data["frames"]) == (0, 0.5, 31)
+    energy = double_pendulum.energy()
+    np.testing.assert_allclose(part(block, data["curves"][0]["values"]), energy - energy[0], rtol=1e-6)
+    assert [curve["name"] for curve in data["curves"]] == ["energy error", *double_pendulum.system.coordinate_names]
+
+
+def test_angular_momentum_is_the_conserved_one(models):
+    """About the fixed point of a top the vertical part, and of a free body all of it, is known by other means."""
+    top = mbvi.simulate(mbvi.load(models / "lagrange_top.yaml"), step=0.001, duration=0.2)
+    momentum = curves.angular_momentum(top, pictures(top, 1.0))
+    (vertical,) = (values for name, values in top.momenta().items() if name == "p(contact.phi)")
+    np.testing.assert_allclose(momentum.vectors[:, 2], vertical[0], rtol=0, atol=1e-6 * abs(vertical[0]))
+    body = mbvi.simulate(mbvi.load(models / "free_rigid_body.yaml"), duration=5)
+    momentum = curves.angular_momentum(body, pictures(body, 1.0))
+    np.testing.assert_allclose(momentum.vectors, np.tile([0.05, 20, 0], (len(momentum.vectors), 1)), rtol=0, atol=1e-5)
+
+
+def test_reactions_carry_the_weight(models):
+    """The mean force of the pivot over a period of a pendulum is its weight, in the embedding as by any other reasoning."""
+    bob = mbvi.Body(mass=2, inertia=(0.1, 0.1, 0.1))
+    pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0), offset=(0, 0, 1), position=(1, 2, 3))
+    model = mbvi.Model(name="a", formulation="embedding", bodies={"bob": bob}, joints={"pivot": pivot})
+    trajectory = mbvi.simulate(model, step=0.01, duration=0.1)  # at rest
+    (arrow,) = curves.reactions(trajectory, pictures(trajectory, 1.0))
+    np.testing.assert_allclose(arrow.vectors, np.tile([0, 0, 19.62], (7, 1)), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(arrow.places, np.tile([1, 2, 3], (7, 1)), rtol=0, atol=1e-9)
+
+
+# ------------------------------------------------------------------------------------------- its JavaScript
+
+
+def test_all_scripts_are_javascript(v8):
+    source = (HERE / "viewer.js").read_text(encoding="utf-8")
+    v8.eval(f"new Function({json.dumps(source)})")  # reads it, and does not run it
+
+
+def test_poses_between_frames(v8):
+    """A body that turns by 15° from frame to frame on a circle: the error is below half a pixel of a radius of 1000."""
+    angle = np.radians(15) * np.arange(20)
+    places = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1).ravel().tolist()
+    quaternions = np.stack([0 * angle, 0 * angle, np.sin(angle / 2), np.cos(angle / 2)], axis=1).ravel().tolist()
+    for u in (0, 1, 3.25, 7.5, 12.9, 19):
+        place = json.loads(v8.eval(f"JSON.stringify(placeAt({places}, {u}, new THREE.Vector3()).toArray())"))
+        turn = json.loads(v8.eval(f"JSON.stringify(rotationAt({quaternions}, {u}, new THREE.Quaternion()).toArray())"))
+        now = np.radians(15) * u
+        np.testing.assert_allclose(place, [np.cos(now), np.sin(now), 0], rtol=0, atol=5e-4)
+        np.testing.assert_allclose(turn, [0, 0, np.sin(now / 2), np.cos(now / 2)], rtol=0, atol=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------- in a browser
+
+WATCH = """<script>
+const problems = [];
+addEventListener('error', event => problems.push(String(event.message)));
+for (const key of ['error', 'warn']) console[key] = (...words) => problems.push(words.join(' '));
+</script>"""
+TRY = """<script>
+setTimeout(async () => {
+  const found = { problems }, wait = () => new Promise(done => setTimeout(done, 700));
+  const colors = () => {
+    const copy = document.createElement('canvas'), { domElement } = renderer;
+    [copy.width, copy.height] = [domElement.width, domElement.height];
+    copy.getContext('2d').drawImage(domElement, 0, 0);
+    return copy.getContext('2d');
+  };
+  try {
+    const tip = %(tip)s;
+    found.scrubbed = %(times)s.map(t => {
+      slider.value = t / data.end;
+      slider.dispatchEvent(new Event('input'));
+      viewer.setTime(viewer.time());
+      const [x, y] = viewer.pixel('lower', tip), scale = renderer.getPixelRatio();
+      const { left, top } = renderer.domElement.getBoundingClientRect();
+      const { data: color } = colors().getImageData((x - left) * scale, (y - top) * scale, 1, 1);
+      return { time: viewer.time(), pixel: [x, y], color: [...color] };
+    });
+    found.expected = %(places)s.map(viewer.worldPixel);
+    const { width, height } = renderer.domElement;
+    found.colors = new Set(new Uint32Array(colors().getImageData(0, 0, width, height).data.buffer)).size;
+    for (const id of ['frames', 'momentum', 'trails', 'panel', 'panel']) byId(id).click();
+    viewer.setTime(0);
+    const before = viewer.pixel('lower', tip);
+    play.click();
+    await wait();
+    found.moved = viewer.pixel('lower', tip).map((x, i) => Math.abs(x - before[i]));
+    found.played = viewer.time();
+    pause();
+  } catch (error) { problems.push(String(error)); }
+  document.title = 'found ' + JSON.stringify(found);
+}, 500);
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    found = os.environ.get("MBVI_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not found:
+        pytest.skip("no browser: install Chromium, or name one in MBVI_BROWSER, to run the page")
+    return found
+
+
+def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
+    rows = [5, 12, 29]
+    places, rotations = double_pendulum.pose("lower")
+    tip = [0, 0, -double_pendulum.system.model.resolved().parameters["length"]]
+    values = {
+        "tip": tip,
+        "times": double_pendulum.t[rows].tolist(),
+        "places": (places + rotations @ tip)[rows].tolist(),
+    }
+    script = TRY % {key: json.dumps(value) for key, value in values.items()}
+    path = tmp_path / "a.html"
+    path.write_text(page.replace("<head>", "<head>" + WATCH).replace("</body>", script + "</body>"), encoding="utf-8")
+    flags = "--headless=new --no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --window-size=1200,800"
+    line = [browser, *flags.split(), "--virtual-time-budget=8000", f"--user-data-dir={tmp_path / 'user'}"]
+    document = subprocess.run([*line, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120).stdout
+    found = json.loads(unescape(re.search(r"<title>found (.*?)</title>", document)[1]))
+    assert found["problems"] == []
+    assert found["colors"] > 100
+    for scrubbed, expected, t in zip(found["scrubbed"], found["expected"], values["times"], strict=True):
+        assert scrubbed["time"] == pytest.approx(t, abs=1e-9)
+        assert np.hypot(*np.subtract(scrubbed["pixel"], expected)) < 1
+        red, _, blue, _ = scrubbed["color"]
+        assert red > blue + 60  # the bob, which is orange, is drawn there
+    assert found["played"] > 0.1 and max(found["moved"]) > 5

@@ -1,0 +1,202 @@
+"""What bodies look like: shapes as given; of bodies without shapes, solids that have the body's own inertia."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+
+import mbvi
+from mbvi.export.geometry import body_geometry, hull
+from mbvi.export.motion import pictures
+from mbvi.export.scene import make_scene
+
+MODELS = Path(__file__).parents[2] / "models"
+HOLDS = [np.zeros(3)]
+
+
+def surface(geometry):
+    """The triangles as a closed surface."""
+    mesh = trimesh.Trimesh(geometry.vertices, geometry.faces)
+    mesh.merge_vertices(merge_tex=True, merge_norm=True)
+    return mesh
+
+
+def scene_of(model, trails=None, q=None, **run):
+    trajectory = mbvi.simulate(model, **{"step": 0.01, "duration": 0.1} | run)
+    return make_scene(trajectory.system, pictures(trajectory, 1.0), trails), trajectory
+
+
+@pytest.mark.parametrize(
+    ("shape", "volume"),
+    [
+        (mbvi.model.Box(size=(1, 2, 3), position=(5, 0, 0), mass=1), 6),
+        (mbvi.model.Sphere(radius=2, mass=1), 32 / 3 * np.pi),
+        (mbvi.model.Cylinder(radius=1, length=3, orientation=(1, 2, 3), mass=1), 3 * np.pi),
+        (mbvi.model.Capsule(radius=1, length=3, mass=1), (3 + 4 / 3) * np.pi),
+        (mbvi.model.Cone(radius=1, height=3, position=(0, 1, 0), orientation=(1, 0, 0), mass=1), np.pi),
+    ],
+    ids=lambda value: getattr(value, "type", None),
+)
+def test_shapes_have_the_volume_place_and_normals_that_their_bodies_have(shape, volume):
+    body = mbvi.Body(shapes=[shape])
+    mesh = surface(body_geometry(body, HOLDS, None, 0.01))
+    assert mesh.is_watertight
+    assert mesh.volume == pytest.approx(
+        volume, rel=0.02
+    )  # of a round shape less than 2 % is lost, of a box's edges as well
+    # The tessellation keeps two planes of symmetry, so the centre is off by less than its loss of volume.
+    np.testing.assert_allclose(mesh.center_mass, mbvi.model.mass_properties(body).center_of_mass, rtol=0, atol=5e-3)
+    geometry = body_geometry(body, HOLDS, None, 0.01)
+    a, b, c = (geometry.vertices[geometry.faces[:, i]] for i in range(3))
+    outward = np.cross(b - a, c - a)
+    is_area = np.linalg.norm(outward, axis=1) > 1e-9
+    assert (np.sum(outward * geometry.normals[geometry.faces[:, 0]], axis=1)[is_area] > 0).all()
+    np.testing.assert_allclose(np.linalg.norm(geometry.normals, axis=1), 1, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        mbvi.model.Box(size=(1, 2, 3), mass=2),
+        mbvi.model.Sphere(radius=1, mass=2),
+        mbvi.model.Cylinder(radius=0.6, length=2, orientation=(0, 1, 0), mass=2),
+        mbvi.model.Cone(
+            radius=0.8, height=2, position=(0, 0, 2), orientation=(np.pi, 0, 0), mass=2
+        ),  # its apex is held
+    ],
+    ids=lambda shape: shape.type,
+)
+def test_a_body_without_shapes_is_drawn_as_the_solid_of_its_inertia(shape):
+    mass, center, inertia = mbvi.model.mass_properties(mbvi.Body(shapes=[shape]))
+    body = mbvi.Body(mass=mass, center_of_mass=center.tolist(), inertia=inertia.tolist())
+    mesh = surface(body_geometry(body, HOLDS, None, 1e-4))
+    assert mesh.is_watertight
+    mesh.density = mass / mesh.volume
+    np.testing.assert_allclose(mesh.center_mass, center, rtol=0, atol=0.01)
+    np.testing.assert_allclose(mesh.moment_inertia, inertia, rtol=0, atol=0.02 * np.abs(inertia).max())
+
+
+def test_bodies_of_all_sizes_look_alike():
+    def drawn(L):
+        rod = mbvi.Body(
+            mass=1, center_of_mass=(0, 0, -L), point_masses={"a": mbvi.model.PointMass(mass=1, position=[L, 0, 0])}
+        )
+        ring = mbvi.Body(mass=1, inertia=(L**2, 2 * L**2, L**2))
+        cone = mbvi.Body(shapes=[mbvi.model.Cone(radius=L, height=2 * L, mass=1, position=(0, L, 0))])
+        return [body_geometry(body, HOLDS, None, 0.003 * L) for body in (rod, ring, cone)]
+
+    for L in (1e-6, 1e-3, 1e6):
+        for geometry, expected in zip(drawn(L), drawn(1.0), strict=True):
+            assert np.array_equal(geometry.faces, expected.faces)
+            np.testing.assert_allclose(geometry.vertices / L, expected.vertices, rtol=0, atol=1e-9)
+
+
+def test_a_flat_round_body_is_a_ring_and_a_thin_one_a_rod():
+    ring = mbvi.Body(mass=2, inertia=(1, 2, 1))  # m r² = 2 about y
+    mesh = surface(body_geometry(ring, HOLDS, None, 1e-4))
+    assert np.linalg.norm(mesh.vertices, axis=1).min() > 0.9
+    assert np.ptp(mesh.vertices, axis=0) == pytest.approx([2.12, 0.12, 2.12], abs=0.01)
+    rod = mbvi.Body(mass=12, center_of_mass=(1, 0, 0), inertia=(0, 4, 4))  # m l²/12 = 4: from 0 to 2
+    low, high = surface(body_geometry(rod, HOLDS, None, 1e-4)).bounds
+    assert (low[0], high[0]) == pytest.approx((0, 2), abs=0.06)
+    assert high[1] < 0.06
+
+
+def test_joints_and_masses_are_held_together():
+    points = np.array([[0, 0, 0], [2, 0, 0], [0, 3, 0], [0.5, 0.5, 0]])
+    mesh = surface(hull(list(points), 0.01))
+    assert mesh.is_watertight and mesh.is_convex
+    inside = points @ mesh.face_normals.T - np.sum(mesh.triangles_center * mesh.face_normals, axis=1)
+    assert (inside < -0.009).all()  # of a ball of two refinements of the icosahedron no face is 10 % nearer
+    assert mesh.volume == pytest.approx(3 * 0.02, rel=0.1)
+
+
+def test_a_mesh_is_drawn_in_metres_and_named_if_it_is_missing(tmp_path):
+    trimesh.creation.box((1000, 2000, 3000)).export(tmp_path / "box.stl")
+    text = "name: a\nbodies: {a: {shapes: [{type: mesh, file: box.stl, scale: 0.001, density: 1}]}}\n"
+    (tmp_path / "a.yaml").write_text(text + "joints: {j: {type: free, parent: world, child: a}}\n")
+    model = mbvi.load(tmp_path / "a.yaml")
+    scene, trajectory = scene_of(model)
+    assert np.ptp(scene.things[0].geometry.vertices, axis=0) == pytest.approx([1, 2, 3])
+    (tmp_path / "box.stl").unlink()
+    with pytest.raises(
+        mbvi.ModelError, match=r"^bodies.a: expected the path of a mesh file, found no file '.*box.stl'"
+    ):
+        make_scene(trajectory.system, pictures(trajectory, 1.0), None)
+
+
+def test_a_point_of_the_embedding_hangs_on_its_joint(models):
+    """The tree formulation knows how the rod is turned, the embedding only where its mass is."""
+    scene, trajectory = scene_of(mbvi.load(models / "spherical_pendulum.yaml"), duration=1)
+    assert trajectory.system.dimension == 3
+    rod = next(thing for thing in scene.things if thing.kind == "body")
+    places = rod.places[:, None] + np.array([[0, 0, 0], [0, 0, -1.0]]) @ rod.rotations().transpose(0, 2, 1)
+    np.testing.assert_allclose(places[:, 0], 0, rtol=0, atol=1e-7)  # a cubic leaves the sphere by h⁴ x⁗/384
+    np.testing.assert_allclose(places[:, 1], pictures(trajectory, 1.0).q, rtol=0, atol=1e-12)
+
+
+def test_links_join_their_points_and_pins_move_with_their_joints(models):
+    scene, trajectory = scene_of(mbvi.load(models / "branched_tree.yaml"))
+    string = next(thing for thing in scene.things if thing.name == "string")
+    q = scene.motion.q
+    place, rotation = trajectory.system.poses("torso", q)
+    ends = string.places + string.rotations() @ [0, 0, 1.0]
+    np.testing.assert_allclose(ends, place + rotation @ [0, 0, 0.45], rtol=0, atol=1e-9)
+    pin = next(thing for thing in scene.things if thing.name == "left knee")
+    middle = pin.places + pin.rotations() @ pin.geometry.vertices.mean(axis=0)
+    place, rotation = trajectory.system.poses("left shin", q)
+    np.testing.assert_allclose(middle, place, rtol=0, atol=1e-9)
+
+
+def test_all_is_inside_the_extent_and_above_the_floor(models):
+    scene, _ = scene_of(mbvi.load(models / "bricard.yaml"))
+    assert np.array_equal(scene.up, [0, 1, 0])
+    low, high = scene.extent.min(axis=0), scene.extent.max(axis=0)
+    for thing in scene.things:
+        vertices = thing.places[:, None] + thing.geometry.vertices @ thing.rotations().transpose(0, 2, 1)
+        assert (vertices > low - 0.02).all() and (vertices < high + 0.02).all()
+        assert vertices[..., 1].min() > scene.floor
+    assert scene.view @ scene.up > 0
+
+
+def test_bodies_differ_in_colour(models):
+    for name in ("four_bar", "branched_tree"):
+        scene, _ = scene_of(mbvi.load(models / f"{name}.yaml"))
+        colors = [thing.color for thing in scene.things if thing.kind == "body"]
+        assert len(set(colors)) == len(colors)
+
+
+def test_trails_are_the_ways_of_points(models):
+    model = mbvi.load(models / "double_pendulum.yaml")
+    scene, trajectory = scene_of(model, ["lower", "upper.tip", "lower.origin"])
+    place, rotation = trajectory.system.poses("lower", scene.motion.q)
+    length = model.resolved().parameters["length"]
+    np.testing.assert_allclose(scene.trails[0].places, place + rotation @ [0, 0, -length], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(scene.trails[1].places, place, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(scene.trails[2].places, place, rtol=0, atol=1e-12)
+    assert [trail.name for trail in scene_of(model)[0].trails] == ["lower"]
+    for trail, message in (
+        ("lowr", "the name of a body, found 'lowr'; did you mean 'lower'?"),
+        ("lower.tap", "a point of 'lower', found 'tap'; did you mean 'tip'?"),
+    ):
+        with pytest.raises(mbvi.ModelError, match=f"^trail: expected {re.escape(message)}$"):
+            scene_of(model, [trail])
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_model_has_a_look(path, tmp_path):
+    """Bodies of some size, not of one place alone, and a page and a 3D file of them."""
+    model = mbvi.load(path)
+    trajectory = mbvi.simulate(model, duration=5 * model.resolved().simulation.step)
+    scene = make_scene(trajectory.system, pictures(trajectory, 1.0), None)
+    assert {thing.name for thing in scene.things if thing.kind == "body"} == set(model.bodies)
+    for thing in scene.things:
+        assert np.isfinite(thing.places).all() and np.isfinite(thing.geometry.vertices).all()
+        size = np.ptp(thing.geometry.vertices, axis=0)
+        assert (size > 0).all()
+        assert thing.kind != "body" or np.linalg.norm(size) > 1e-3 * scene.size
+    assert np.isfinite(scene.extent).all() and scene.size > 0
+    for suffix in ("glb", "html"):
+        assert mbvi.animate(trajectory, tmp_path / f"a.{suffix}").stat().st_size > 10_000

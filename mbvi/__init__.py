@@ -23,6 +23,7 @@ _HOMES = {
     "System": "mbvi.system.system",
     "SCHEMES": "mbvi.schemes.catalog",
     "simulate": "mbvi.simulation",
+    "resume": "mbvi.simulation",
     "Trajectory": "mbvi.trajectory",
     "read": "mbvi.trajectory",
     "find_invariants": "mbvi.analysis.symmetry",

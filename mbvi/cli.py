@@ -1,4 +1,4 @@
-"""The command line: `mbvi run`, `check`, `schemes`, `schema`, …; each is a call of the API, and perhaps one of the report.
+"""The command line: `mbvi run`, `check`, `export`, `schemes`, …; each is a call of the API, and perhaps one of the report.
 
 Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed; 130 for Ctrl-C.
 """
@@ -75,7 +75,7 @@ def _options(
 
 @app.command()
 def run(
-    model: ModelPath,
+    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model file (YAML).")] = None,
     scheme: Annotated[str | None, typer.Option(metavar="NAME", help="Name of a scheme; see `mbvi schemes`.")] = None,
     step: Annotated[
         str | None, typer.Option(metavar="SECONDS", help="Step size, a number or an expression such as 1/120.")
@@ -90,17 +90,33 @@ def run(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Trajectory file; by default MODEL's name with .h5, here.")
     ] = None,
-    every: Annotated[int, typer.Option(metavar="K", help="Store every K-th state, and run a multiple of K steps.")] = 1,
+    every: Annotated[
+        int | None, typer.Option(metavar="K", help="Store every K-th state, and run a multiple of K steps.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing trajectory file.")] = False,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Continue the run of a trajectory file, as if it had never stopped."),
+    ] = None,
 ) -> None:
-    """Run a model, report how it went, and write the trajectory."""
+    """Run a model, report how it went, and write the trajectory, while it runs."""
     with _one_line_errors():
         from mbvi.simulation import check_functions
+        from mbvi.storage import check_output
         from mbvi.system.initial import find_start
-        from mbvi.trajectory import check_output
 
-        if every < 1:
+        if every is not None and every < 1:
             raise ModelError(f"--every: expected a whole number of at least 1, found {every}")
+        if resume is not None:
+            for option, is_given in (("--out", out), ("--force", force), ("--no-project", no_project)):
+                if is_given:
+                    raise ModelError(f"{option}: expected no such option with --resume; leave it out")
+            _resume(resume, model, formulation, {"scheme": scheme, "step": step, "every": every}, duration)
+            return
+        if model is None:
+            raise ModelError(
+                "MODEL: expected a model file, found none; write mbvi run MODEL, or mbvi run --resume FILE"
+            )
         described = mbvi.load(model)
         path = check_output(out or Path(f"{model.stem}.h5"), force)
         values = {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
@@ -108,15 +124,44 @@ def run(
         system = mbvi.assemble(described, formulation)
         check_functions(system)
         start = find_start(system, project=project)
-        try:
-            with _progress(described.name) as progress:
-                trajectory = mbvi.simulate(system, scheme, project=project, every=every, progress=progress, **values)
-        except StepError as error:
-            error.trajectory.save(path, force)
-            _complain(str(error).replace("error.trajectory", str(path)))
-            raise typer.Exit(FAILED) from None
-        trajectory.save(path, force)
+        with _kept_states(path), _progress(described.name) as progress:
+            trajectory = mbvi.simulate(
+                system, scheme, project=project, every=every or 1, progress=progress, path=path, force=force, **values
+            )
         typer.echo(_written(trajectory, start, path))
+
+
+def _resume(
+    path: Path, model: Path | None, formulation: str | None, options: dict[str, Any], duration: str | None
+) -> None:
+    """Continue a run; what is given besides must be what the file says."""
+    given = None if model is None else mbvi.assemble(mbvi.load(model), formulation)
+    stored = mbvi.read(path, given)
+    if formulation is not None and model is None:
+        raise ModelError("--formulation: expected a model with it, found none; leave it out, the file has its own")
+    if options["step"] is not None:
+        options["step"] = _number(options["step"], "--step", stored.system.model)
+    for option, value in options.items():
+        expected = stored.scheme.name if option == "scheme" else getattr(stored, option)
+        if option == "step" and stored.step_sizes is not None:
+            expected = "steps that change"
+        if value not in (None, expected):
+            remedy = "leave it out, or run anew without --resume"
+            raise ModelError(f"--{option}: expected that of {path}, {expected}, found {value}; {remedy}")
+    length = _number(duration, "--duration", stored.system.model)
+    with _kept_states(path), _progress(stored.system.name) as progress:
+        trajectory = mbvi.resume(path, length, system=given, progress=progress)
+    typer.echo(_written(trajectory, None, path))
+
+
+@contextmanager
+def _kept_states(path: Path) -> Iterator[None]:
+    """Tell of a failed step, and of the file that has the states before it."""
+    try:
+        yield
+    except StepError as error:
+        _complain(str(error).replace("error.trajectory", str(path)))
+        raise typer.Exit(FAILED) from None
 
 
 @app.command()
@@ -134,6 +179,23 @@ def check(model: ModelPath, formulation: Formulation = None) -> None:
         step, _, steps = run_of(described.resolved())
         check_functions(system, step, steps)
         typer.echo(check_report(system, find_start(system)))
+
+
+@app.command()
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file (.h5).", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="A .csv or .nc file; by default FILE's name with .csv."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a trajectory for other tools: states, energies, multipliers and poses of all bodies, with names and units."""
+    with _one_line_errors():
+        path = out or Path(f"{file.stem}.csv")
+        trajectory = mbvi.read(file)
+        trajectory.export(path, force)
+        typer.echo(_states_written(trajectory, path))
 
 
 @app.command()
@@ -253,21 +315,27 @@ def _animated(file: Path, path: Path, speed: str | None, trails: list[str] | Non
     return f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"
 
 
-def _written(trajectory: Trajectory, start: Start, path: Path) -> str:
-    from mbvi.report import count, file_size, run_report
+def _written(trajectory: Trajectory, start: Start | None, path: Path) -> str:
+    from mbvi.report import run_report
 
-    written = f"{count(len(trajectory), 'state')} written to {path} ({file_size(path.stat().st_size)})"
-    return f"{run_report(trajectory, start)}\n\n{written}"
+    return f"{run_report(trajectory, start)}\n\n{_states_written(trajectory, path)}"
 
 
-def _number(text: str | None, option: str, model: Model) -> float | None:
+def _states_written(trajectory: Trajectory, path: Path) -> str:
+    from mbvi.report import count, file_size
+
+    return f"{count(len(trajectory), 'state')} written to {path} ({file_size(path.stat().st_size)})"
+
+
+def _number(text: str | None, option: str, model: Model | None) -> float | None:
     """The value of an option, a time, which may use the model's parameters."""
     from mbvi.model.units import check_unit
 
     if text is None:
         return None
     try:
-        number = float(mbvi.evaluate(text, model.resolved().parameters))
+        parameters = model.resolved().parameters if model else {}
+        number = float(mbvi.evaluate(text, parameters))
         check_unit(text, {}, "s")
     except ModelError as error:
         raise ModelError(f"{option}: {error}") from None
@@ -281,8 +349,8 @@ def _one_line_errors() -> Iterator[None]:
     except ModelError as error:
         _complain(str(error))
         raise typer.Exit(WRONG) from None
-    except KeyboardInterrupt:
-        _complain("interrupted; nothing was written")
+    except KeyboardInterrupt as error:
+        _complain(f"interrupted; {error}" if str(error) else "interrupted; nothing was written")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -17,7 +17,6 @@ from mbvi.model.shapes import has_mass
 from mbvi.schemes.catalog import SCHEMES
 
 if TYPE_CHECKING:
-    from mbvi.analysis.symmetry import Invariant
     from mbvi.model import Model
     from mbvi.system.initial import Start
     from mbvi.system.system import System
@@ -161,7 +160,7 @@ def _correlation_time(residual: Array) -> float:
 # ---------------------------------------------------------------------------------------------- a run
 
 
-def run_report(trajectory: Trajectory, start: Start) -> str:
+def run_report(trajectory: Trajectory, start: Start | None = None) -> str:
     """What was run, what it cost, and how well it kept what the system conserves; from a start that `find_start` gave."""
     lines = [trajectory.system.name, ""]
     lines += aligned(_run_rows(trajectory, start))
@@ -170,10 +169,11 @@ def run_report(trajectory: Trajectory, start: Start) -> str:
     return "\n".join(lines)
 
 
-def _run_rows(trajectory: Trajectory, start: Start) -> Iterator[tuple[str, str]]:
+def _run_rows(trajectory: Trajectory, start: Start | None) -> Iterator[tuple[str, str]]:
     statistics, scheme = trajectory.statistics, trajectory.scheme
     yield "system", _dimensions(trajectory.system)
-    yield from (("start", text) for text in _moved(start))
+    if start is not None:
+        yield from (("start", text) for text in _moved(start))
     yield "scheme", f"{scheme.name}, order {scheme.order}"
     mean = "" if trajectory.step_sizes is None else "mean "
     yield "step", f"{mean}{trajectory.step:.6g} s, {count(statistics.steps, 'step')} to t = {_end(trajectory):.6g} s"
@@ -236,25 +236,16 @@ def energy_error(trajectory: Trajectory) -> Array:
     Unlike an error divided by the energy, this does not depend on where the potential is zero.
     """
     energy, scale = trajectory.energy(), float(trajectory.kinetic_energy().max())
-    return (energy - energy[0]) / (scale if scale > 0 else 1.0)
+    error = energy - energy[0]
+    error /= scale if scale > 0 else 1.0
+    return error
 
 
 def _momenta(trajectory: Trajectory) -> list[str]:
     rows = [("conserved momentum", "at the start", "largest drift", "")]
-    units = [momentum_unit(each, trajectory.system.coordinate_units) for each in trajectory.invariants]
-    for (name, values), unit in zip(trajectory.momenta().items(), units, strict=True):
+    for (name, values), unit in zip(trajectory.momenta().items(), trajectory.momentum_units, strict=True):
         rows.append((name, _value(values[0]), f"{np.abs(values - values[0]).max():.1e}", unit))
     return aligned(rows, right=[1, 2])
-
-
-def momentum_unit(invariant: Invariant, units: Sequence[str]) -> str:
-    """The unit of a conserved momentum, or nothing where coordinates have none."""
-    translation = {"m": "kg m/s", "rad": "kg m²/s"}
-    used = {
-        "kg m²/s" if factor.ndim == 2 else translation.get(units[first], "")  # a rotation, or along one coordinate
-        for first, factor in invariant.parts
-    }
-    return used.pop() if len(used) == 1 else ""
 
 
 # -------------------------------------------------------------------------------------------- a check
@@ -356,7 +347,7 @@ def _dynamics(system: System, start: Start) -> list[str]:
     rows = [("energy", energy, "conserved" if system.is_conservative else _work(system))]
     p, f = system.gradient(q, v)
     for invariant in mbvi.find_invariants(system) if np.isfinite(f).all() else ():
-        value = f"{_value(float(invariant.value(q, p)))} {momentum_unit(invariant, system.coordinate_units)}".rstrip()
+        value = f"{_value(float(invariant.value(q, p)))} {invariant.unit(system.coordinate_units)}".rstrip()
         rows.append((invariant.name, f"{value} at the start", "conserved"))
     return aligned(rows)
 

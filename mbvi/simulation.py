@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 import math
-import time
+import os
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbvi import storage
 from mbvi.analysis.noether import discrete_momenta
-from mbvi.errors import ModelError, StepError
+from mbvi.errors import ModelError
 from mbvi.kernels import functions, galerkin, layout
 from mbvi.kernels.lagrangian import make_work
 from mbvi.model.elements import MAX_STEPS, Model
-from mbvi.model.expressions import evaluate
+from mbvi.model.expressions import evaluate, wrong
 from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import RUNNERS
 from mbvi.steppers.chart import run as run_in_chart
+from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
 from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start, is_nearly_singular, project_position
 from mbvi.system.system import System
-from mbvi.trajectory import Statistics, Trajectory
+from mbvi.trajectory import Trajectory
 
-PIECE_SECONDS = 0.1
 LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps fail
 MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
-
-
-REASONS = {
-    layout.NOT_CONVERGED: "Newton's iteration did not converge",
-    layout.SINGULAR: "the equations of the step became singular",
-    layout.NOT_FINITE: "a force or momentum became infinite or not a number",
-}
 
 
 def simulate(
@@ -57,6 +53,8 @@ def simulate(
     project: bool | None = None,
     every: int = 1,
     progress: Callable[[int, int], Any] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    force: bool = False,
 ) -> Trajectory:
     """Run a model or a system from its initial state.
 
@@ -89,16 +87,22 @@ def simulate(
         Store every so-manyth state (and the initial one).
     progress : callable, optional
         Called as ``progress(steps_done, steps)`` several times per second.
+    path : str or path, optional
+        A file to which the states go while they are computed, at least once per second, instead of into memory: it can be read
+        at any time, and a run that was interrupted be continued by `resume`.
+    force : bool
+        Whether an existing file is overwritten.
 
     Returns
     -------
     Trajectory
-        States at the N/every + 1 stored times.
+        States at the N/every + 1 stored times; with `path`, as parts of the file.
 
     Raises
     ------
     ModelError
-        If an argument or the initial state cannot be used, or the scheme does not apply to the system.
+        If an argument or the initial state cannot be used, the scheme does not apply to the system, or the file cannot be
+        written.
     StepError
         If a step does not converge; ``error.trajectory`` holds all stored states before it.
 
@@ -124,24 +128,116 @@ def simulate(
     if step_sizes is None:
         h = _positive(_default(step, system, "step", None), "step", system)
         length = _positive(_default(duration, system, "duration", None), "duration", system)
-        steps, every = _count_steps(length / h, every, system.dimension)
+        steps, every = _count_steps(length / h, every)
     else:
         h = float(step_sizes.mean())
-        steps, every = _count_steps(len(step_sizes), every, system.dimension)
+        steps, every = _count_steps(len(step_sizes), every)
         if steps != len(step_sizes):
             raise ModelError(f"step: expected a multiple of every = {every} step sizes, found {len(step_sizes)}")
+    path = None if path is None else storage.check_output(path, force)
+    check_room(steps // every + 1, steps, every, system.dimension, path)
     start_time = _number(start_time, "start_time", system)
     check_functions(system, h, steps, start_time)
     start = find_start(system, initial_q, initial_v, start_time, project)
     q, p = start.q, start.p
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
-    run = Run(system, method, h, step_sizes, steps, every, start_time, q=q, v=start.v, p=p, progress=progress)
-    if chart is not None:
-        return run_in_chart(run, chart)
-    if isinstance(method, Method):
-        return RUNNERS[method.runner](run)
-    return _run(system, method, h, steps, every, start_time, q, p, progress)
+    return _run(
+        Run(
+            system,
+            method,
+            h,
+            step_sizes,
+            steps,
+            every,
+            start_time,
+            q,
+            start.v,
+            p,
+            chart=chart,
+            progress=progress,
+            path=path,
+        )
+    )
+
+
+def resume(
+    path: str | os.PathLike[str],
+    duration: float | None = None,
+    *,
+    system: System | None = None,
+    chart: Chart | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Trajectory:
+    """Continue a run whose file `simulate` wrote, as if it had never stopped: all later states are the same bit for bit.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, to which the states are added.
+    duration : float, optional
+        Length of the simulated time from the start of the run [s]; by default what the run was to reach. None where the sizes
+        of all steps were given.
+    system : System, optional
+        The system, if the file cannot hold it: one of symbols or functions, or with a force of your own.
+    chart : Chart, optional
+        The chart, if the run had one.
+    progress : callable, optional
+        Called as ``progress(steps_done, steps)`` several times per second.
+
+    Returns
+    -------
+    Trajectory
+        All states, from the start, as parts of the file.
+
+    Raises
+    ------
+    ModelError
+        If the file is none of a run that can go on, another process or version of mbvi wrote it, or the run is at its end.
+    StepError
+        If a step does not converge; ``error.trajectory`` holds all stored states before it.
+
+    Examples
+    --------
+    >>> import mbvi, tempfile
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> whole = mbvi.simulate(model, step=0.01, duration=2.0, initial_q=[0.5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     half = mbvi.simulate(model, step=0.01, duration=1.0, initial_q=[0.5], path=folder + "/a.h5")
+    ...     bool((resume(folder + "/a.h5", duration=2.0).q == whole.q).all())
+    True
+    """
+    if progress is not None and not callable(progress):
+        raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
+    path = Path(path)
+    header, columns = storage.read(path, system)
+    system, h, every = header.system, header.step, header.every
+    if isinstance(system, storage.Nameplate):
+        raise ModelError(f"{path}: {wrong('a system', repr(system), 'build it, and pass it: system=system')}")
+    _check_chart(chart, header, path)
+    steps = header.steps
+    if duration is not None:
+        if header.step_sizes is not None:
+            found = f"{duration!r}; leave it out, or {storage.RESTART}"
+            raise ModelError(f"duration: expected none where the sizes of all steps were given, found {found}")
+        steps, _ = _count_steps(_positive(duration, "duration", system) / h, every)
+        check_room(steps // every + 1, steps, every, system.dimension, path)
+        check_functions(system, h, steps, header.start_time)
+    storage.prepare(path, system, steps)
+    first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
+    clock = h, header.step_sizes, steps, every, header.start_time
+    return _run(Run(system, header.scheme, *clock, *first, chart, progress, path, is_resumed=True))
+
+
+def _check_chart(chart: Chart | None, header: storage.Header, path: Path) -> None:
+    """A run goes on in the chart in which it began, which its file cannot hold."""
+    names = chart.coordinate_names if chart else ()
+    if names != header.chart:
+        expected, found = (f"that of {', '.join(each)}" if each else "none" for each in (header.chart, names))
+        remedy = "build it, and pass it: mbvi.resume(path, chart=chart)" if not names else ""
+        raise ModelError(f"{path}: chart: {wrong(expected, found, remedy)}")
 
 
 def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: float = 0.0) -> None:
@@ -256,7 +352,7 @@ def _given_sizes(step: Any, method: Tableau | Method, duration: Any) -> np.ndarr
     return sizes
 
 
-def _count_steps(ratio: float, every: Any, n: int) -> tuple[int, int]:
+def _count_steps(ratio: float, every: Any) -> tuple[int, int]:
     """The number of steps, the smallest multiple of `every` that reaches the duration; and `every`, checked."""
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise ModelError(f"every: expected a whole number of at least 1, found {every!r}")
@@ -266,14 +362,21 @@ def _count_steps(ratio: float, every: Any, n: int) -> tuple[int, int]:
     steps = max(1, math.ceil(ratio * (1.0 - 1e-12)))
     if every > steps:
         raise ModelError(f"every: expected at most the number of steps, {steps}, found {every}")
-    steps = -(-steps // every) * every
-    needed = 16.0 * n * (steps // every)
-    if needed > MAX_STORED_BYTES:
+    return -(-steps // every) * every, every
+
+
+def check_room(rows: int, steps: int, every: int, n: int, path: Path | None) -> None:
+    """Refuse so many states of n coordinates as do not fit into memory or, with a path, on its disk."""
+    if path is None:
+        what, room, needed = "a trajectory", MAX_STORED_BYTES, 16.0 * n * rows
+    else:
+        what, room = "a file", shutil.disk_usage(path.resolve().parent).free
+        needed = 8.0 * (3 * n + len(storage.VARIABLES) - 3) * rows
+    if needed > room:
         raise ModelError(
-            f"every: expected a trajectory of at most {MAX_STORED_BYTES / 1e9:.0f} GB, found {steps} steps of {n} coordinates "
-            f"({needed / 1e9:.0f} GB); store every {math.ceil(every * needed / MAX_STORED_BYTES)}th state"
+            f"every: expected {what} of at most {room / 1e9:.3g} GB, found {steps} steps of {n} coordinates "
+            f"({needed / 1e9:.3g} GB); store every {math.ceil(every * needed / max(room, 1))}th state"
         )
-    return steps, every
 
 
 def scheme_arrays(tableau: Tableau) -> layout.Scheme:
@@ -292,58 +395,27 @@ def scheme_arrays(tableau: Tableau) -> layout.Scheme:
     )
 
 
-def _run(
-    system: System,
-    tableau: Tableau,
-    h: float,
-    steps: int,
-    every: int,
-    start_time: float,
-    q: np.ndarray,
-    p: np.ndarray,
-    progress: Callable[[int, int], Any] | None,
-) -> Trajectory:
-    scheme = scheme_arrays(tableau)
-    space = galerkin.make_space(system.arrays, scheme)
-    space.q[:], space.p[:] = q, p
-    out_q, out_p = np.empty((steps // every + 1, len(q))), np.empty((steps // every + 1, len(q)))
-    out_q[0], out_p[0] = q, p
-    run = (system.arrays, scheme, make_work(system.arrays), space, start_time, h)
-    galerkin.run(*run, 0, 0, every, out_q, out_p)  # compiles, or loads what was compiled
-    done, piece, status = 0, every, layout.OK
-    seconds = 0.0
-    while done < steps and status == layout.OK:
-        last = min(steps, done + piece)
-        stored = done // every + 1
-        began = time.perf_counter()
-        status, done = galerkin.run(*run, done, last, every, out_q[stored:], out_p[stored:])
-        spent = time.perf_counter() - began
-        seconds += spent
-        piece = every * max(1, round(min(4.0, PIECE_SECONDS / max(spent, 1e-6)) * piece / every))
-        if progress is not None:
-            progress(done, steps)
-    count = done // every + 1
-    statistics = Statistics(
-        steps=done,
-        seconds=seconds,
-        iterations=int(space.count[galerkin.ITERATIONS]),
-        most_iterations=int(space.count[galerkin.WORST]),
-        mass_factorizations=int(space.count[galerkin.SIMPLIFIED_FACTORS]),
-        newton_factorizations=int(space.count[galerkin.NEWTON_FACTORS]),
+def _run(run: Run) -> Trajectory:
+    if run.chart is not None:
+        return run_in_chart(run)
+    if isinstance(run.method, Method):
+        return RUNNERS[run.method.runner](run)
+    return _run_galerkin(run, run.method)
+
+
+def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
+    system, h, every, scheme = run.system, run.step, run.every, scheme_arrays(tableau)
+    space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
+    space.q[:], space.p[:] = run.q, run.p
+    arguments = (system.arrays, scheme, work, space, run.start_time, h)
+    columns = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
+    return advance_pieces(
+        run,
+        lambda first, last, *out: galerkin.run(*arguments, first, last, every, *out),
+        arrays_of(space, work),
+        lambda: space.count[columns],
+        lambda step, status: _step_message(system, tableau, space, status, step, run.start_time + h * step, h),
     )
-    trajectory = Trajectory(
-        system=system,
-        scheme=tableau,
-        step=h,
-        every=every,
-        t=start_time + h * every * np.arange(count),
-        q=out_q[:count],
-        p=out_p[:count],
-        statistics=statistics,
-    )
-    if status != layout.OK:
-        raise StepError(_step_message(system, tableau, space, status, done, start_time + h * done, h), trajectory)
-    return trajectory
 
 
 def _step_message(

@@ -1,41 +1,34 @@
-"""The result of a run: states at times, everything that was run, and what follows from them; and its file.
-
-A file is HDF5, as netCDF-4 has it: the datasets t, q, v, p, energies, momenta and constraint residual hang on the
-dimension scales t, coordinate and momentum, with units; the model is a text in it, the scheme its numbers. The first
-rows of t, q and p are the initial state. So the file alone can be read by other tools, and run again.
-"""
+"""The result of a run: states at times, everything that was run, and what follows from them."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import mbvi
+from mbvi import storage
 from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
-from mbvi.model import Mesh, Model, from_yaml, to_yaml
-from mbvi.model.expressions import wrong
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.system.assemble import assemble
 from mbvi.system.quadratic import quadratic_lagrangian
 from mbvi.system.system import System, html_table
+from mbvi.tables import Quantity, Table, find_writer, write_csv
 
 if TYPE_CHECKING:
-    import h5py
+    import pandas
+    import xarray
 
 Array = np.ndarray
-FORMAT = "mbvi trajectory 1"
-CHUNK_ROWS = 4096
+EXPORTED_ROWS = 10_000  # of a CSV file at a time
 
 
 @dataclass(frozen=True)
@@ -70,48 +63,18 @@ class Stored:
     Attributes
     ----------
     v : ndarray (N + 1, n)
-    kinetic_energy, potential_energy, constraint_residual : ndarray (N + 1,)
+    energy, kinetic_energy, potential_energy, constraint_residual : ndarray (N + 1,)
     momenta : dict of str to ndarray (N + 1,)
+    momentum_units : tuple of str
     """
 
     v: Array
+    energy: Array
     kinetic_energy: Array
     potential_energy: Array
     constraint_residual: Array
     momenta: dict[str, Array]
-
-
-@dataclass(frozen=True, eq=False)
-class Nameplate:
-    """What a file tells of a system that it cannot rebuild: enough for labels. Its functions raise a ModelError.
-
-    Attributes
-    ----------
-    name : str
-    coordinate_names, coordinate_units : tuple of str
-    degrees_of_freedom, constraint_count : int
-    is_conservative : bool
-    """
-
-    name: str
-    coordinate_names: tuple[str, ...]
-    coordinate_units: tuple[str, ...]
-    degrees_of_freedom: int
-    constraint_count: int
-    is_conservative: bool
-
-    def __repr__(self) -> str:
-        """What it is, as messages say it."""
-        return f"the name {self.name!r} of a system that its file cannot hold"
-
-    def __getattr__(self, key: str) -> Any:
-        """No function of the system is there."""
-        if key.startswith("_"):
-            raise AttributeError(key)
-        raise ModelError(
-            f"{key}: expected a system, found only the name {self.name!r}: the trajectory's file cannot hold a system "
-            "of functions or symbols; build the system and pass it: mbvi.read(path, system=system)"
-        )
+    momentum_units: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +91,14 @@ class Trajectory:
         A `Nameplate` if it was read from a file that cannot hold the system.
     scheme : Tableau or Method
     step : float
-        Step size [s].
+        Step size [s]; the mean one where they change.
     every : int
         Every so-manyth state is stored.
     statistics : Statistics
     stored : Stored or None
         What was read from a file.
+    step_sizes : ndarray (steps,) or None
+        Sizes of all steps that were done, where they change [s].
     """
 
     system: System
@@ -149,11 +114,15 @@ class Trajectory:
 
     def __repr__(self) -> str:
         """What was run."""
-        mean = "" if self.step_sizes is None else "mean "
         return (
             f"<Trajectory of {self.system.name!r}: {len(self.t)} states from t = {self.t[0]:g} s to {self.t[-1]:g} s, "
-            f"{self.scheme.name}, {mean}step {self.step:g} s>"
+            f"{self._scheme_text}>"
         )
+
+    @property
+    def _scheme_text(self) -> str:
+        mean = "" if self.step_sizes is None else "mean "
+        return f"{self.scheme.name}, {mean}step {self.step:g} s"
 
     def __len__(self) -> int:
         """Number of stored states."""
@@ -172,7 +141,7 @@ class Trajectory:
 
     def energy(self) -> Array:
         """Kinetic and potential energy (N + 1,) [J]."""
-        return self._energies[0] + self._energies[1]
+        return self.stored.energy if self.stored else self._energies[0] + self._energies[1]
 
     def kinetic_energy(self) -> Array:
         """Kinetic energy (N + 1,) [J]."""
@@ -192,6 +161,13 @@ class Trajectory:
         if self.stored:
             return dict(self.stored.momenta)
         return {invariant.name: invariant.value(self.q, self.p) for invariant in self.invariants}
+
+    @property
+    def momentum_units(self) -> tuple[str, ...]:
+        """Units of the momenta, or nothing where coordinates have none."""
+        if self.stored:
+            return self.stored.momentum_units
+        return tuple(each.unit(self.system.coordinate_units) for each in self.invariants)
 
     def quadratic_form(self) -> Array:
         """The quadratic form φ(p, q) (N + 1,) [J s] that the scheme conserves instead of the energy E, on a quadratic Lagrangian.
@@ -276,7 +252,7 @@ class Trajectory:
     def _repr_html_(self) -> str:
         """A table of the run and, if matplotlib is there, curves of coordinates and energies: for notebooks."""
         rows = [
-            ("scheme", f"{self.scheme.name}, step {self.step:g} s"),
+            ("scheme", self._scheme_text),
             ("states", f"{len(self)} from t = {self.t[0]:g} s to {self.t[-1]:g} s"),
             ("energy", f"{self.energy()[0]:.6g} J at the start, {self.energy()[-1]:.6g} J at the end"),
         ]
@@ -286,6 +262,115 @@ class Trajectory:
         with contextlib.suppress(ModelError):
             picture = getattr(self.plot("coordinates", "energy"), "_repr_svg_", str)()
         return html_table(self.system.name, rows) + picture
+
+    def to_xarray(self) -> xarray.Dataset:
+        """All quantities as an xarray Dataset, with names and units; it needs the extra ``mbvi[export]``.
+
+        Those of a file, and what follows from them by the system: the multipliers of constraints, and for every body of a model
+        the position of its origin in the world and its rotation, a unit quaternion (w, x, y, z) from body to world.
+
+        Raises
+        ------
+        ModelError
+            If xarray is missing.
+        """
+        return self.table().to_xarray()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a pandas DataFrame over t: columns q.hinge.angle, …, units in ``attrs["units"]``.
+
+        It needs the extra ``mbvi[export]``.
+
+        Raises
+        ------
+        ModelError
+            If pandas is missing.
+        """
+        return self.table().to_pandas()
+
+    def export(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write all quantities to a file for other tools, with names and units.
+
+        A .csv file has one line of names and units, as q.hinge.angle [rad], and one for every state; a .nc file (netCDF-4) is
+        what `to_xarray` gives, and needs the extra ``mbvi[export]``.
+
+        Raises
+        ------
+        ModelError
+            If the ending is another, a library is missing, the file exists and `force` is not set, or it cannot be written.
+        """
+        write, whole = find_writer(Path(path)), self._completed()
+        size = EXPORTED_ROWS if write is write_csv else len(self)
+        tables = (whole._states(first, first + size).table() for first in range(0, len(self), size))
+        storage.replace_file(storage.check_output(path, force), lambda part: write(part, tables))
+
+    def _completed(self) -> Trajectory:
+        """With all that a file holds."""
+        if self.stored is not None:
+            return self
+        return replace(self, stored=derived(self.system, known_invariants(self.system), self.t, self.q, self.p))
+
+    def table(self) -> Table:
+        """All quantities by name, with units, as `to_xarray` has them."""
+        system = self.system
+        stored = self._completed().stored
+        assert stored is not None
+        labels = {"coordinate": system.coordinate_names, "momentum": tuple(stored.momenta)}
+        units = {"coordinate": system.coordinate_units, "momentum": stored.momentum_units}
+        values = columns(self.t, self.q, self.p, stored)
+        quantities = [
+            Quantity(
+                key, storage.VARIABLES[key].text, storage.VARIABLES[key].dimensions, storage.VARIABLES[key].units, each
+            )
+            for key, each in values.items()
+            if key != "t"
+        ]
+        if not isinstance(system, storage.Nameplate):
+            labels |= {"constraint": system.constraint_names, "body": system.body_names}
+            labels |= {"axis": tuple("xyz"), "component": tuple("wxyz")}
+            units |= {"constraint": system.constraint_units}
+            quantities += self._multipliers() + self._poses()
+        about: dict[str, Any] = {"name": system.name, "mbvi_version": mbvi.__version__, "scheme": self.scheme.name}
+        about |= {"step": self.step, "every": self.every}
+        return Table(self.t, tuple(quantities), labels, units, about)
+
+    def _multipliers(self) -> list[Quantity]:
+        """Those of constraints, if there are any; not a number where they cannot be computed."""
+        lam = np.full((len(self), self.system.constraint_count), np.nan)
+        with contextlib.suppress(ModelError):
+            lam = self.multipliers
+        text = "Lagrange multipliers of the constraints"
+        return [Quantity("multipliers", text, ("constraint",), "constraint_unit", lam)] if lam.size else []
+
+    def _poses(self) -> list[Quantity]:
+        """Positions and rotations of all bodies, if there are any."""
+        from scipy.spatial.transform import Rotation
+
+        poses = [self.pose(body) for body in self.system.body_names]
+        if not poses:
+            return []
+        places = np.stack([place for place, _ in poses], axis=1)
+        turns = [Rotation.from_matrix(turn).as_quat(canonical=True)[:, [3, 0, 1, 2]] for _, turn in poses]
+        of_rotation = "rotations of the bodies to the world, unit quaternions"
+        return [
+            Quantity("position", "positions of the bodies' origins in the world", ("body", "axis"), "m", places),
+            Quantity("rotation", of_rotation, ("body", "component"), "", np.stack(turns, axis=1)),
+        ]
+
+    def _states(self, first: int, last: int) -> Trajectory:
+        """The states from one to before another."""
+        part, stored = slice(first, last), self.stored
+        if stored is not None:
+            stored = Stored(
+                v=stored.v[part],
+                energy=stored.energy[part],
+                kinetic_energy=stored.kinetic_energy[part],
+                potential_energy=stored.potential_energy[part],
+                constraint_residual=stored.constraint_residual[part],
+                momenta={key: values[part] for key, values in stored.momenta.items()},
+                momentum_units=stored.momentum_units,
+            )
+        return replace(self, t=self.t[part], q=self.q[part], p=self.p[part], stored=stored)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Write a file that `read` turns into an equal trajectory, at once or not at all.
@@ -302,52 +387,22 @@ class Trajectory:
         ModelError
             If the file exists, or cannot be written.
         """
-        import h5py
-
-        path = check_output(path, force)
-        part = _part(path)
-        try:
-            with h5py.File(part, "w") as file:
-                _fill(file, self)
-            os.replace(part, path.resolve())
-        except (OSError, RuntimeError) as error:
-            raise ModelError(f"{path}: {wrong('a file that can be written', _reason(error))}") from None
-        finally:
-            part.unlink(missing_ok=True)
-
-
-def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
-    """A path that can be written, tried out, so that one knows before a long run.
-
-    Raises
-    ------
-    ModelError
-        If there is such a file and `force` is not set, or its folder is missing or cannot be written.
-    """
-    path = Path(path)
-    try:
-        if path.exists() and not path.is_file():
-            raise ModelError(f"{path}: {wrong('a file', 'a folder' if path.is_dir() else 'a device')}")
-        if path.exists() and not force:
-            remedy = "choose another name, or overwrite it by force=True (--force)"
-            raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")
-        if not path.resolve().parent.is_dir():
-            found = f"no folder {str(path.parent)!r}"
-            raise ModelError(f"{path}: {wrong('a file in a folder', found, 'make it first')}")
-        _part(path).touch()
-        _part(path).unlink()
-    except OSError as error:
-        raise ModelError(f"{path}: {wrong('a file that can be written', _reason(error))}") from None
-    return path
+        path = storage.check_output(path, force)
+        stored = self._completed().stored
+        assert stored is not None
+        steps = (len(self) - 1) * self.every
+        storage.make(path, header(self, steps, stored), columns(self.t, self.q, self.p, stored))
 
 
 def read(path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
-    """Read a trajectory's file.
+    """Read a trajectory's file, also one that a run still writes or did not end.
+
+    The arrays are parts of the file, which are read when they are used: a long trajectory need not fit into memory.
 
     Parameters
     ----------
     path : str or path
-        A file that `Trajectory.save` or `mbvi run` wrote.
+        A file that `Trajectory.save` or a run wrote.
     system : System, optional
         The system, which is needed for poses if it was not made from a model, or had a force of your own.
 
@@ -358,7 +413,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
 
     Examples
     --------
-    >>> import tempfile
+    >>> import mbvi, tempfile
     >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
     >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
     >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
@@ -368,70 +423,84 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
     ...     read(folder + "/pendulum.h5")
     <Trajectory of 'pendulum': 101 states from t = 0 s to 1 s, simpson, step 0.01 s>
     """
-    import h5py
-
-    path = Path(path)
-    if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
-        raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
-    try:
-        with h5py.File(path, "r") as file:
-            found = str(file.attrs.get("format", "an HDF5 file of another program"))
-            if found != FORMAT:
-                raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found)}")
-            return _trajectory(file, system, str(path))
-    except ModelError:
-        raise
-    except (OSError, RuntimeError, KeyError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        raise ModelError(f"{path}: {wrong('a trajectory file', _damage(error))}") from None
-
-
-# ---------------------------------------------------------------------------------------------- writing
-
-
-def _part(path: Path) -> Path:
-    """Where a file is written before it gets its name."""
-    return path.resolve().with_name(f".{path.name}.{os.getpid()}.part")
-
-
-def _reason(error: Exception) -> str:
-    number = getattr(error, "errno", None)
-    return os.strerror(number).lower() if number else " ".join(str(error).split())
+    found, values = storage.read(Path(path), system)
+    momenta = values["momenta"].T if found.momentum_names else ()
+    statistics, stored_steps = Statistics(**found.statistics), (len(values["t"]) - 1) * found.every
+    return Trajectory(
+        system=found.system,
+        scheme=found.scheme,
+        step=found.step,
+        every=found.every,
+        t=values["t"],
+        q=values["q"],
+        p=values["p"],
+        statistics=statistics,
+        stored=Stored(
+            v=values["v"],
+            energy=values["energy"],
+            kinetic_energy=values["kinetic_energy"],
+            potential_energy=values["potential_energy"],
+            constraint_residual=values["constraint_residual"],
+            momenta=dict(zip(found.momentum_names, momenta, strict=True)),
+            momentum_units=found.momentum_units,
+        ),
+        step_sizes=None if found.step_sizes is None else found.step_sizes[: max(statistics.steps, stored_steps)],
+    )
 
 
-def _fill(file: h5py.File, trajectory: Trajectory) -> None:
-    """Write everything into an empty file."""
-    system = trajectory.system
-    stored = trajectory.stored or _computed(trajectory)
-    file.attrs["format"] = FORMAT
-    file.attrs["mbvi_version"] = mbvi.__version__
-    file.attrs["name"] = system.name
-    file.attrs["degrees_of_freedom"] = _degrees_of_freedom(trajectory)
-    for key in ("constraint_count", "is_conservative"):
-        file.attrs[key] = int(getattr(system, key))  # netCDF has no booleans
-    file.attrs["step"], file.attrs["every"] = trajectory.step, trajectory.every
-    file.attrs["start_time"] = trajectory.t[0]
-    file.attrs["scheme"] = trajectory.scheme.name
-    file.attrs["scheme_numbers"] = json.dumps(asdict(trajectory.scheme))
-    file.attrs["statistics"] = json.dumps(asdict(trajectory.statistics))
-    _write_model(file, system)
-    _scale(file, "t", trajectory.t, "s", "time")
-    if trajectory.step_sizes is not None:
-        _scale(file, "step_sizes", trajectory.step_sizes, "s", "sizes of all steps")
-    _scale(file, "coordinate", system.coordinate_names, "", "names of the coordinates")
-    _write(file, "coordinate_unit", system.coordinate_units, "", "units of the coordinates", "coordinate")
-    _write(file, "q", trajectory.q, "see coordinate_unit", "coordinates", "t", "coordinate")
-    _write(file, "v", stored.v, "coordinate_unit/s", "rates of the coordinates", "t", "coordinate")
-    _write(file, "p", trajectory.p, "J s/coordinate_unit", "momenta of the coordinates", "t", "coordinate")
-    energy = stored.kinetic_energy + stored.potential_energy
-    _write(file, "energy", energy, "J", "kinetic and potential energy", "t")
-    _write(file, "kinetic_energy", stored.kinetic_energy, "J", "kinetic energy", "t")
-    _write(file, "potential_energy", stored.potential_energy, "J", "potential energy", "t")
-    _write(file, "constraint_residual", stored.constraint_residual, "", "largest constraint |g|", "t")
-    if stored.momenta:
-        _scale(file, "momentum", tuple(stored.momenta), "", "names of the conserved momenta")
-        momenta = np.stack(list(stored.momenta.values()), axis=1)
-        _write(file, "momenta", momenta, "kg m2/s or kg m/s", "conserved momenta", "t", "momentum")
+def derived(system: System, invariants: Sequence[Invariant], t: Array, q: Array, p: Array) -> Stored:
+    """What a file holds besides t, q and p.
+
+    Nothing that cannot be computed, as velocities in a singular position, keeps a run from being saved: it is then not
+    a number.
+    """
+    v = np.full_like(q, np.nan)
+    kinetic = potential = np.full(len(q), np.nan)
+    with contextlib.suppress(ModelError):
+        v = system.velocities(t, q, p)
+        kinetic, potential = system.energies(t, q, v)
+    momenta = {each.name: each.value(q, p) for each in invariants}
+    units = tuple(each.unit(system.coordinate_units) for each in invariants)
+    return Stored(v, kinetic + potential, kinetic, potential, system.constraint_residuals(t, q), momenta, units)
+
+
+def columns(t: Array, q: Array, p: Array, stored: Stored) -> dict[str, Array]:
+    """All variables of a file by name, (rows, …)."""
+    values = {
+        "t": t,
+        "q": q,
+        "v": stored.v,
+        "p": p,
+        "energy": stored.energy,
+        "kinetic_energy": stored.kinetic_energy,
+        "potential_energy": stored.potential_energy,
+        "constraint_residual": stored.constraint_residual,
+    }
+    return values | ({"momenta": np.stack(list(stored.momenta.values()), axis=1)} if stored.momenta else {})
+
+
+def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header:
+    """What a file says of a run of so many steps, besides its rows."""
+    return storage.Header(
+        system=trajectory.system,
+        scheme=trajectory.scheme,
+        step=trajectory.step,
+        steps=steps,
+        every=trajectory.every,
+        start_time=float(trajectory.t[0]),
+        degrees_of_freedom=_degrees_of_freedom(trajectory),
+        momentum_names=tuple(stored.momenta),
+        momentum_units=stored.momentum_units,
+        statistics=asdict(trajectory.statistics),
+        step_sizes=trajectory.step_sizes,
+    )
+
+
+def known_invariants(system: System) -> tuple[Invariant, ...]:
+    """Those of the system, none where they cannot be found."""
+    with contextlib.suppress(ModelError, np.linalg.LinAlgError):
+        return find_invariants(system)
+    return ()
 
 
 def _degrees_of_freedom(trajectory: Trajectory) -> int:
@@ -442,132 +511,3 @@ def _degrees_of_freedom(trajectory: Trajectory) -> int:
     except ModelError:
         G = system.constraint_jacobian(trajectory.q[0], trajectory.t[0])
         return system.dimension - int(np.linalg.matrix_rank(G))
-
-
-def _write_model(file: h5py.File, system: System) -> None:
-    """The model as a dataset, since attributes hold at most 64 KiB; none if it is not all that the system is."""
-    if isinstance(system, Nameplate) or system.model is None or system.arrays.force:
-        return
-    file["model"] = to_yaml(system.model)
-    has_mesh = any(isinstance(shape, Mesh) for body in system.model.bodies.values() for shape in body.shapes)
-    if has_mesh:
-        file["model"].attrs["folder"] = str((system.model.folder or Path()).resolve())
-
-
-def _computed(trajectory: Trajectory) -> Stored:
-    """What is stored besides t, q and p.
-
-    Nothing that cannot be computed, as velocities in a singular position, keeps a run from being saved: it is then not
-    a number, or missing.
-    """
-    v = np.full_like(trajectory.q, np.nan)
-    kinetic = potential = np.full(len(trajectory), np.nan)
-    momenta: dict[str, Array] = {}
-    with contextlib.suppress(ModelError):
-        v, (kinetic, potential) = trajectory.v, trajectory._energies
-    with contextlib.suppress(ModelError, np.linalg.LinAlgError):
-        momenta = trajectory.momenta()
-    return Stored(v, kinetic, potential, trajectory.constraint_residual(), momenta)
-
-
-def _write(file: h5py.File, key: str, values: Any, unit: str, text: str, *scales: str) -> None:
-    if isinstance(values, tuple):
-        values = np.array(values, dtype=object)
-        data = file.create_dataset(key, data=values, dtype=_text_type())
-    else:
-        rows = min(CHUNK_ROWS, len(values))
-        data = file.create_dataset(key, data=values, chunks=(rows, *values.shape[1:]))
-    data.attrs["long_name"] = text
-    if unit:
-        data.attrs["units"] = unit
-    for axis, scale in enumerate(scales):
-        data.dims[axis].attach_scale(file[scale])
-
-
-def _scale(file: h5py.File, key: str, values: Any, unit: str, text: str) -> None:
-    _write(file, key, values, unit, text)
-    file[key].make_scale(key)
-
-
-def _text_type() -> Any:
-    import h5py
-
-    return h5py.string_dtype()
-
-
-# ---------------------------------------------------------------------------------------------- reading
-
-
-def _trajectory(file: h5py.File, system: System | None, source: str) -> Trajectory:
-    numbers: dict[str, Any] = json.loads(file.attrs["scheme_numbers"])
-    fields: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in numbers.items()}
-    momenta = file["momenta"][()].T if "momenta" in file else []
-    names = file["momentum"].asstr()[()] if "momenta" in file else []
-    return Trajectory(
-        system=_system(file, system, source),
-        scheme=Tableau(**fields) if "nodes" in fields else Method(**fields),
-        step=float(file.attrs["step"]),
-        every=int(file.attrs["every"]),
-        t=file["t"][()],
-        q=file["q"][()],
-        p=file["p"][()],
-        statistics=Statistics(**json.loads(file.attrs["statistics"])),
-        stored=Stored(
-            v=file["v"][()],
-            kinetic_energy=file["kinetic_energy"][()],
-            potential_energy=file["potential_energy"][()],
-            constraint_residual=file["constraint_residual"][()],
-            momenta=dict(zip(map(str, names), momenta, strict=True)),
-        ),
-        step_sizes=file["step_sizes"][()] if "step_sizes" in file else None,
-    )
-
-
-def _system(file: h5py.File, system: System | None, source: str) -> System:
-    """The given system, or that of the model, or else its nameplate."""
-    plate = Nameplate(
-        name=str(file.attrs["name"]),
-        coordinate_names=tuple(file["coordinate"].asstr()[()]),
-        coordinate_units=tuple(file["coordinate_unit"].asstr()[()]),
-        degrees_of_freedom=int(file.attrs["degrees_of_freedom"]),
-        constraint_count=int(file.attrs["constraint_count"]),
-        is_conservative=bool(file.attrs["is_conservative"]),
-    )
-    if system is None and "model" in file:
-        system = assemble(_model(file, source))
-    if system is None:
-        return cast(System, plate)
-    if system.coordinate_names != plate.coordinate_names:
-        expected, found = (", ".join(each.coordinate_names) for each in (plate, system))
-        raise ModelError(f"{source}: system: {wrong(f'the coordinates {expected}', found)}")
-    _check_model(file, system, source)
-    return system
-
-
-def _check_model(file: h5py.File, system: System, source: str) -> None:
-    """A given system's model is that of the file, if both have one; parameters may have become numbers."""
-    if isinstance(system, Nameplate) or system.model is None or "model" not in file:
-        return
-    if to_yaml(system.model) == file["model"].asstr()[()]:
-        return
-    expected, found = _model(file, source).resolved(), system.model.resolved()
-    different = [key for key in Model.model_fields if getattr(expected, key) != getattr(found, key)]
-    if different:
-        expectation, remedy = f"the file's model {expected.name!r}", "leave system out to take that of the file"
-        found_text = f"{found.name!r} with other {', '.join(different)}"
-        raise ModelError(f"{source}: system: {wrong(expectation, found_text, remedy)}")
-
-
-def _model(file: h5py.File, source: str) -> Model:
-    data = file["model"]
-    return from_yaml(data.asstr()[()], source=f"{source}: model", folder=data.attrs.get("folder"))
-
-
-def _damage(error: Exception) -> str:
-    """What is wrong with a file that could not be read, from HDF5's words."""
-    text = " ".join(str(error).split())
-    if "signature not found" in text:
-        return "a file that is not HDF5"
-    if "truncated" in text:
-        return "a truncated one; copy it again"
-    return f"a damaged one ({text})"

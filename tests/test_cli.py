@@ -141,7 +141,7 @@ def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
         (["pendulum.yaml", "--duration", "__import__('os')"], "--duration: expected "),
         (
             ["pendulum.yaml", "--step", "1e-12"],
-            "every: expected a trajectory of at most 8 GB, found ",
+            "every: expected a file of at most ",
         ),
     ],
 )
@@ -156,6 +156,9 @@ def test_what_a_user_can_mend_is_one_line_and_exit_code_2(arguments, message, fo
 
 
 def test_wrong_options_are_exit_code_2(folder):
+    assert call("run").stderr.startswith(
+        "MODEL: expected a model file, found none; write mbvi run MODEL, or mbvi run --resume"
+    )
     for arguments in (["run"], ["run", "pendulum.yaml", "--every", "x"], ["fly"], ["run", "pendulum.yaml", "--fast"]):
         result = call(*arguments)
         assert result.exit_code == 2
@@ -188,11 +191,110 @@ def test_control_c_is_exit_code_130_and_one_line(folder):
         "100",
     ]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(4)
+    while not os.path.exists("pendulum.h5") and process.poll() is None:
+        time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "interrupted; nothing was written\n")
+    kept = mbvi.read("pendulum.h5")
+    assert (process.returncode, out, err) == (
+        130,
+        "",
+        f"interrupted; {len(kept)} states until t = {kept.t[-1]:.6g} s are in pendulum.h5; go on by: mbvi run --resume "
+        "pendulum.h5\n",
+    )
+    assert sorted(os.listdir()) == ["pendulum.h5", "pendulum.yaml"]
+
+
+def test_an_interruption_before_the_first_state(folder, monkeypatch):
+    def interrupted(*args, **keys):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(mbvi.__dict__, "simulate", interrupted)
+    result = call("run", "pendulum.yaml")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted; nothing was written\n")
     assert os.listdir() == ["pendulum.yaml"]
+
+
+def test_run_goes_on_from_a_file(folder):
+    assert call("run", "pendulum.yaml", "--out", "whole.h5").exit_code == 0
+    assert call("run", "pendulum.yaml", "--duration", "4").exit_code == 0
+    result = call("run", "--resume", "pendulum.h5")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "pendulum.h5: expected less than 400 steps done, found the run at its end, 400 steps; give a longer duration "
+        "(--duration)\n"
+    )
+    same = ["pendulum.yaml", "--scheme", "simpson", "--step", "1/100", "--every", "1"]
+    result = call("run", *same, "--resume", "pendulum.h5", "--duration", "10*length")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[-1].startswith("1001 states written to pendulum.h5 (")
+    whole, resumed = mbvi.read("whole.h5"), mbvi.read("pendulum.h5")
+    assert resumed.q.tobytes() == whole.q.tobytes() and resumed.p.tobytes() == whole.p.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--scheme", "midpoint"],
+            "--scheme: expected that of pendulum.h5, simpson, found midpoint; leave it out, or run ",
+        ),
+        (
+            ["--step", "0.02"],
+            "--step: expected that of pendulum.h5, 0.01, found 0.02; leave it out, or run anew without ",
+        ),
+        (
+            ["--every", "2"],
+            "--every: expected that of pendulum.h5, 1, found 2; leave it out, or run anew without --resume",
+        ),
+        (["--out", "b.h5"], "--out: expected no such option with --resume; leave it out\n"),
+        (["--force"], "--force: expected no such option with --resume; leave it out\n"),
+        (
+            ["--formulation", "embedding"],
+            "--formulation: expected a model with it, found none; leave it out, the file has",
+        ),
+        (
+            ["pendulum.yaml", "--formulation", "embedding"],
+            "pendulum.h5: system: expected the coordinates pivot.angle, found",
+        ),
+        (
+            ["heavy.yaml"],
+            "pendulum.h5: system: expected the file's model 'pendulum', found 'pendulum' with other bodies; ",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_file_is_refused(arguments, message, folder):
+    (folder / "heavy.yaml").write_text(PENDULUM.lstrip().replace("mass: 1", "mass: 3"))
+    assert call("run", "pendulum.yaml", "--duration", "1").exit_code == 0
+    result = call("run", "--resume", "pendulum.h5", "--duration", "2", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(message) and result.stderr.count("\n") == 1
+    assert len(mbvi.read("pendulum.h5")) == 101
+
+
+# ---------------------------------------------------------------------------------------------- export
+
+
+def test_export(folder):
+    assert call("run", "pendulum.yaml", "--duration", "1").exit_code == 0
+    result = call("export", "pendulum.h5")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("101 states written to pendulum.csv (")
+    header = (folder / "pendulum.csv").read_text().splitlines()[0]
+    assert header.startswith("t [s],q.pivot.angle [rad],v.pivot.angle [rad/s],p.pivot.angle [J s/rad],energy [J],")
+    assert call("export", "pendulum.h5", "-o", "a.nc").exit_code == 0
+    for arguments, message in [
+        (
+            ["pendulum.h5"],
+            "pendulum.csv: expected a new file, found one that exists; choose another name, or overwrite it",
+        ),
+        (["pendulum.h5", "-o", "a.xls"], "a.xls: expected a file that ends in .csv or .nc, found '.xls'\n"),
+        (["pendulum.h5", "-o", "csv"], "csv: expected a file that ends in .csv or .nc, found no ending\n"),
+        (["pendulum.yaml"], "pendulum.yaml: expected a trajectory file, found a file that is not HDF5\n"),
+    ]:
+        result = call("export", *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(message)
 
 
 def test_the_progress_bar_is_for_terminals(folder):
@@ -359,7 +461,7 @@ def test_version_and_help():
     assert call("--version").stdout == f"mbvi {mbvi.__version__}\n"
     result = call("--help")
     assert result.exit_code == 0
-    for name in ("run", "check", "schemes", "schema", "animate", "view"):
+    for name in ("run", "check", "export", "schemes", "schema", "animate", "view"):
         assert f"\n  {name} " in result.stdout
     assert "--formulation" in call("check", "--help").stdout
     assert "--no-project" in call("run", "--help").stdout

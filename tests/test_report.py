@@ -12,7 +12,6 @@ from mbvi.report import (
     energy_error,
     file_size,
     fit_trend,
-    momentum_unit,
     oddities,
     rounded,
     run_report,
@@ -174,7 +173,7 @@ def test_a_run_too_short_for_a_trend(models):
 
 def test_units_of_momenta(models):
     units = {
-        each.name: momentum_unit(each, system.coordinate_units)
+        each.name: each.unit(system.coordinate_units)
         for name in ("free_rigid_body", "lagrange_top")
         for system in [mbvi.assemble(mbvi.load(models / f"{name}.yaml"))]
         for each in mbvi.find_invariants(system)
@@ -183,13 +182,13 @@ def test_units_of_momenta(models):
     system = mbvi.assemble(mbvi.load(models / "branched_tree.yaml"))
     (whole,) = (each for each in mbvi.find_invariants(system) if " + " in each.name)
     assert whole.name == "angular momentum (body, fixed z) + orbital momentum (body, z)"
-    assert momentum_unit(whole, system.coordinate_units) == "kg m²/s"
+    assert whole.unit(system.coordinate_units) == "kg m²/s"
     slider, _ = described(
         "{name: a, bodies: {b: {mass: 1}}, joints: {j: {type: prismatic, parent: world, child: b, axis: [1, 0, 0]}}}"
     )
     (momentum,) = mbvi.find_invariants(slider)
-    assert momentum_unit(momentum, slider.coordinate_units) == "kg m/s"
-    assert momentum_unit(momentum, [""]) == ""
+    assert momentum.unit(slider.coordinate_units) == "kg m/s"
+    assert momentum.unit([""]) == ""
 
 
 # --------------------------------------------------------------------------------------------- a check

@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.trajectory import Nameplate, check_output
+from mbvi.storage import Nameplate, check_output
 
 NOBODY = 65534
 MODELS = ["lagrange_top", "branched_tree", "gantry_crane", "spring_damper"]
@@ -126,7 +126,7 @@ def test_a_trajectory_that_was_read_can_be_saved(short, tmp_path):
 def test_other_tools_find_names_and_units(short, tmp_path):
     short.save(tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5") as file:
-        assert file.attrs["format"] == "mbvi trajectory 1"
+        assert file.attrs["format"] == "mbvi trajectory 2"
         assert file.attrs["mbvi_version"] == mbvi.__version__
         assert file["t"].attrs["units"] == "s" and file["energy"].attrs["units"] == "J"
         assert list(file["coordinate"].asstr()) == ["pivot.angle"]
@@ -278,12 +278,12 @@ def test_files_that_are_no_trajectories(short, tmp_path):
     path.write_text("q: 1")
     assert error_of(mbvi.read, path) == f"{path}: expected a trajectory file, found a file that is not HDF5"
     h5py.File(path, "w").close()
-    expected = f"{path}: expected a file in the format 'mbvi trajectory 1', found an HDF5 file of another program"
+    expected = f"{path}: expected a file in the format 'mbvi trajectory 2', found an HDF5 file of another program"
     assert error_of(mbvi.read, path) == expected
     short.save(path, force=True)
     with h5py.File(path, "a") as file:
         file.attrs["format"] = "mbvi trajectory 9"
-    expected = f"{path}: expected a file in the format 'mbvi trajectory 1', found mbvi trajectory 9"
+    expected = f"{path}: expected a file in the format 'mbvi trajectory 2', found mbvi trajectory 9"
     assert error_of(mbvi.read, path) == expected
 
 

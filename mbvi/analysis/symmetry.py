@@ -60,9 +60,20 @@ class Invariant:
         total = np.zeros(q.shape[:-1])
         for first, factor in self.parts:
             place = slice(first, first + len(factor))
-            field = q[..., place] @ factor.T if factor.ndim == 2 else factor
+            field = factor
+            if factor.ndim == 2:  # not as a matrix product, whose rounding depends on the number of states
+                field = sum(q[..., first + j, None] * factor[:, j] for j in range(len(factor)))
             total = total + np.sum(p[..., place] * field, axis=-1)
         return total
+
+    def unit(self, units: Sequence[str]) -> str:
+        """The unit, from those of all coordinates (n,), or nothing where coordinates have none."""
+        translation = {"m": "kg m/s", "rad": "kg m²/s"}
+        used = {
+            "kg m²/s" if factor.ndim == 2 else translation.get(units[first], "")  # a rotation, or along one coordinate
+            for first, factor in self.parts
+        }
+        return used.pop() if len(used) == 1 else ""
 
     def rate(self, q: Array, v: Array, p: Array, f: Array) -> float:
         """dJ/dt = f·ξ(q) + p·A v at one state, f = ∂L/∂q + F."""

@@ -27,7 +27,7 @@ from mbvi.export.page import html
 from mbvi.export.scene import Scene, make_scene
 from mbvi.export.video import GIF_RATE, Progress, check_encoder, write_video
 from mbvi.model.expressions import wrong
-from mbvi.trajectory import check_output
+from mbvi.storage import check_output
 
 if TYPE_CHECKING:
     from mbvi.trajectory import Trajectory

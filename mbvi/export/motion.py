@@ -16,7 +16,8 @@ from mbvi.errors import ModelError
 from mbvi.export.poses import all_velocities
 from mbvi.model.expressions import wrong
 from mbvi.model.graph import WORLD
-from mbvi.trajectory import Nameplate, Trajectory
+from mbvi.storage import Nameplate
+from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 

@@ -22,7 +22,7 @@ from mbvi.export import style
 from mbvi.kernels import layout
 from mbvi.model.expressions import nearest
 from mbvi.model.units import check_unit
-from mbvi.report import count, energy_error, momentum_unit
+from mbvi.report import count, energy_error
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -271,10 +271,8 @@ def _energy_error(view: View) -> Iterator[Panel]:
 
 def _invariants(view: View) -> Iterator[Panel]:
     trajectory = view.trajectory
-    momenta, units = trajectory.momenta(), {""}
-    if momenta and isinstance(trajectory.system, System):
-        units = {momentum_unit(each, trajectory.system.coordinate_units) for each in trajectory.invariants}
-    curves = [Curve(name, trajectory.t, values - values[0]) for name, values in momenta.items()]
+    units = set(trajectory.momentum_units)
+    curves = [Curve(name, trajectory.t, values - values[0]) for name, values in trajectory.momenta().items()]
     if curves:
         shown = sorted(curves, key=lambda curve: -np.nanmax(np.abs(curve.y)))[:MOST_DRIFTS]
         notes = [curves[0].label] if len(curves) == 1 else []

@@ -128,7 +128,7 @@ def check_picture(path: str | Path, force: bool = False) -> Path:
     ModelError
         If its suffix is none of png, svg, pdf; if there is such a file and `force` is not set; if it cannot be written.
     """
-    from mbvi.trajectory import check_output  # with numba, which a picture of a model does without
+    from mbvi.storage import check_output  # with numba, which a picture of a model does without
 
     path = Path(path)
     if path.suffix[1:].lower() not in SUFFIXES:

@@ -75,7 +75,7 @@ def make_energies(kind: int, system: System, M: np.ndarray, fields: np.ndarray, 
     N = n + 2 * k if kind == ENERGY_MOMENTUM else 2 * n
     return Energies(
         kind=kind,
-        redundant=2 * redundant,
+        redundant=np.array([2 * redundant], np.int64),
         M=M,
         M_inverse=np.linalg.inv(M),
         M_there=np.zeros(n * n if kind == CHORIN else 0),
@@ -311,8 +311,8 @@ def factor_jacobian(system, work, space, t, h):
         R[i] = kept[i]
     space.count[FACTORS] += 1
     space.count[IS_FACTORED] = 1
-    reference = 1e-290 if space.redundant > 0 else 0.0
-    space.rank[0] = factor_node(J, 0, N, space.pivots, 0, reference, space.redundant)
+    reference = 1e-290 if space.redundant[0] > 0 else 0.0
+    space.rank[0] = factor_node(J, 0, N, space.pivots, 0, reference, space.redundant[0])
     return space.rank[0] >= 0
 
 

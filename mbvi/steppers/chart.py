@@ -17,6 +17,7 @@ import numpy as np
 from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import ModelError
 from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
 from mbvi.trajectory import Trajectory
@@ -26,7 +27,7 @@ MAX_ITERATIONS = 50
 SMALL = 1e-8  # relative corrections below which one that no longer shrinks is rounding
 
 
-def run(run: Run, chart: Chart) -> Trajectory:
+def run(run: Run) -> Trajectory:
     """Run a Galerkin scheme of one stage in the generalized coordinates of a chart.
 
     Raises
@@ -36,24 +37,24 @@ def run(run: Run, chart: Chart) -> Trajectory:
     StepError
         If a step does not converge.
     """
-    scheme = run.method
+    scheme, chart = run.method, run.chart
+    assert chart is not None
     if not isinstance(scheme, Tableau) or scheme.stages != 1 or len(scheme.fractions) != 1:
         raise ModelError(f"chart: expected a Galerkin scheme of one stage, as midpoint or shake, found {scheme.name!r}")
     _check(run, chart)
-    before = a = chart.coordinates(run.q)
+    a = chart.coordinates(run.q)
     before = a - run.step * np.linalg.lstsq(chart.place(a)[1], run.v, rcond=None)[0]
 
     def one_step(p: Array, q: Array) -> tuple[Array, Array]:
-        nonlocal a, before
         b = _solve(run, scheme, chart, a, 2 * a - before, p)
         end = chart.place(b)[0]
         p = discrete_momenta(run.system, scheme, run.step, q, end)[1]
         if scheme.is_projected:
             p = run.system.momentum(end, run.system.velocities(np.zeros(1), end[None], p[None])[0])
-        before, a = a, b
+        before[:], a[:] = a, b
         return p, end
 
-    return run.advance(one_step)
+    return advance(run, one_step, state=[a, before, *chart.state])
 
 
 def _solve(run: Run, scheme: Tableau, chart: Chart, a: Array, b: Array, p: Array) -> Array:

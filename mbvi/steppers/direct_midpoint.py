@@ -8,6 +8,7 @@ from __future__ import annotations
 from mbvi.kernels import direct_midpoint
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
+from mbvi.steppers.loop import advance_velocities
 from mbvi.steppers.run import Run, check_unconstrained
 from mbvi.trajectory import Trajectory
 
@@ -27,6 +28,10 @@ def run(run: Run) -> Trajectory:
     space = direct_midpoint.make_space(arrays, run.q, run.v)
     assert isinstance(run.method, Method)
     g, iterations = run.method.numbers
-    return run.advance_pieces(
-        lambda *piece: direct_midpoint.run(arrays, work, space, g, int(iterations), *piece), space.count
+    return advance_velocities(
+        run,
+        lambda *steps: direct_midpoint.run(arrays, work, space, g, int(iterations), *steps),
+        space,
+        work,
+        space.count,
     )

@@ -6,28 +6,21 @@ Sources: Gonzalez, Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Co
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from mbvi.analysis.symmetry import find_invariants
-from mbvi.errors import ModelError, StepError
+from mbvi.errors import ModelError
 from mbvi.kernels import discrete_gradient as kernels
-from mbvi.kernels import layout
 from mbvi.kernels.lagrangian import make_work
-from mbvi.steppers.run import PROGRESS_SECONDS, Run
+from mbvi.steppers.loop import advance_pieces, arrays_of
+from mbvi.steppers.run import Run
 from mbvi.system.system import System
-from mbvi.trajectory import Statistics, Trajectory
+from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 KINDS = {"energy_momentum": kernels.ENERGY_MOMENTUM, "chorin": kernels.CHORIN}
 TOLERANCE = 1e-9
 STATES = 4  # random ones, at which M and the constraints are looked at
-REASONS = {
-    layout.NOT_CONVERGED: "Newton's iteration did not converge",
-    layout.SINGULAR: "the equations of the step became singular",
-    layout.NOT_FINITE: "a force or momentum became infinite or not a number",
-}
 
 
 def run(run: Run) -> Trajectory:
@@ -54,45 +47,14 @@ def run(run: Run) -> Trajectory:
     redundant = int(np.maximum(arrays.redundant[arrays.reference > 0], 0).sum())
     space = kernels.make_energies(KINDS[method.name], arrays, M, fields, redundant)
     space.q[:], space.p[:] = run.q, run.p
-    return _advance(run, space)
-
-
-def _advance(run: Run, space: kernels.Energies) -> Trajectory:
-    """The loop over steps, in pieces between which progress is told."""
-    n, every, steps = run.system.dimension, run.every, run.steps
-    q, p = np.empty((steps // every + 1, n)), np.empty((steps // every + 1, n))
-    q[0], p[0] = run.q, run.p
-    to_kernel = (run.system.arrays, make_work(run.system.arrays), space, run.start_time, run.step)
-    kernels.run(*to_kernel, 0, 0, every, q, p)  # compiles, or loads what was compiled
-    done, piece, status, seconds = 0, every, layout.OK, 0.0
-    while done < steps and status == layout.OK:
-        stored = done // every + 1
-        began = time.perf_counter()
-        status, done = kernels.run(*to_kernel, done, min(steps, done + piece), every, q[stored:], p[stored:])
-        spent = time.perf_counter() - began
-        seconds += spent
-        piece = every * max(1, round(min(4.0, PROGRESS_SECONDS / max(spent, 1e-6)) * piece / every))
-        if run.progress is not None:
-            run.progress(done, steps)
-    count = done // every + 1
-    iterations, factors, most = (int(space.count[i]) for i in (kernels.ITERATIONS, kernels.FACTORS, kernels.WORST))
-    trajectory = Trajectory(
-        system=run.system,
-        scheme=run.method,
-        step=run.step,
-        every=every,
-        t=run.start_time + run.step * every * np.arange(count),
-        q=q[:count],
-        p=p[:count],
-        statistics=Statistics(done, seconds, iterations, most, 0, factors),
+    work = make_work(arrays)
+    to_kernel = arrays, work, space, run.start_time, run.step
+    return advance_pieces(
+        run,
+        lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
+        arrays_of(space, work),
+        lambda: (space.count[kernels.ITERATIONS], space.count[kernels.WORST], 0, space.count[kernels.FACTORS]),
     )
-    if status != layout.OK:
-        raise StepError(
-            f"step {done} (t = {run.start_time + done * run.step:.6g} s): {REASONS[status]}. The stored states before it are in "
-            f"error.trajectory. A smaller step may help: try step={run.step / 2:.3g}.",
-            trajectory,
-        )
-    return trajectory
 
 
 def _refused(system: System, scheme: str, expected: str, found: str, remedy: str = "") -> ModelError:

@@ -15,6 +15,7 @@ import numpy as np
 
 from mbvi.errors import ModelError, StabilityWarning
 from mbvi.schemes import linear
+from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
 from mbvi.system.quadratic import QuadraticLagrangian, quadratic_lagrangian
 from mbvi.trajectory import Trajectory
@@ -49,7 +50,7 @@ def run(run: Run) -> Trajectory:
         q = q + drift @ middle
         return middle + (y - Y @ q), q
 
-    return run.advance(one_step, exact)
+    return advance(run, one_step, exact)
 
 
 def _run_with_internal_point(run: Run, lagrangian: QuadraticLagrangian) -> Trajectory:
@@ -60,7 +61,7 @@ def _run_with_internal_point(run: Run, lagrangian: QuadraticLagrangian) -> Traje
         after = of_p @ p + of_q @ q + shift
         return after[:n], after[n:]
 
-    return run.advance(one_step, np.longdouble)
+    return advance(run, one_step, np.longdouble)
 
 
 def internal_points(trajectory: Trajectory) -> Array:
@@ -111,5 +112,5 @@ def _check_step(run: Run, lagrangian: QuadraticLagrangian) -> None:
             f"step: scheme {name} is stable for steps below 2√2/ω_max, here {linear.SIMPSON_LIMIT / fastest:.6g} s with "
             f"ω_max = {fastest:.6g} rad/s, found {h:g} s; take a smaller step, or newmark",
             StabilityWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

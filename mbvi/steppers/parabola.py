@@ -11,6 +11,7 @@ from __future__ import annotations
 from mbvi.analysis.small_step import POINTS, WEIGHTS
 from mbvi.kernels import parabola
 from mbvi.kernels.lagrangian import make_work
+from mbvi.steppers.loop import advance_velocities
 from mbvi.steppers.run import Run, check_unconstrained
 from mbvi.trajectory import Trajectory
 
@@ -39,4 +40,6 @@ def run(run: Run) -> Trajectory:
         is_three_point=name == "three_point",
         is_force_varied=is_force_varied,
     )
-    return run.advance_pieces(lambda *piece: parabola.run(arrays, own, work, space, *piece), space.count)
+    return advance_velocities(
+        run, lambda *steps: parabola.run(arrays, own, work, space, *steps), space, work, space.count
+    )

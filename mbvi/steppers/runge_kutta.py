@@ -5,6 +5,7 @@ from __future__ import annotations
 from mbvi.kernels import runge_kutta
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.runge_kutta import EXPLICIT
+from mbvi.steppers.loop import advance_velocities
 from mbvi.steppers.run import Run, check_unconstrained
 from mbvi.trajectory import Trajectory
 
@@ -23,4 +24,4 @@ def run(run: Run) -> Trajectory:
     arrays, tableau = run.system.arrays, EXPLICIT[run.method.name]
     space = runge_kutta.make_space(arrays, *tableau, tableau.c, run.q, run.v)
     work = make_work(arrays)
-    return run.advance_pieces(lambda *piece: runge_kutta.run(arrays, work, space, *piece))
+    return advance_velocities(run, lambda *steps: runge_kutta.run(arrays, work, space, *steps), space, work)

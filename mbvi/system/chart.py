@@ -29,11 +29,14 @@ class Chart:
         Where the generalized coordinates of an initial position are looked for.
     place : callable
         ``place(a)`` gives ψ(a) (n,) and its derivative Dψ(a) (n, m).
+    state : sequence of ndarray
+        What `place` carries from one call to the next.
     """
 
     coordinate_names: tuple[str, ...]
     start: Array
     place: Callable[[Array], tuple[Array, Array]]
+    state: Sequence[Array] = ()
 
     def coordinates(self, q: ArrayLike, near: ArrayLike | None = None) -> Array:
         """The generalized coordinates (m,) of a position q (n,), by Gauss–Newton from those near it, or from `start`.
@@ -157,4 +160,4 @@ def joint_chart(system: System) -> Chart:
         last[:] = q
         return q, D
 
-    return Chart(tree.coordinate_names, np.array(tree.initial_q), place)
+    return Chart(tree.coordinate_names, np.array(tree.initial_q), place, [last])

@@ -116,6 +116,26 @@ class System:
         return self.arrays.k
 
     @property
+    def constraint_units(self) -> tuple[str, ...]:
+        """Units of the multipliers: N of what holds points, N m of what holds directions, J per unit of a coordinate; of a user's
+        constraints none is known.
+        """
+        units = {layout.ALONG: "N", layout.DISTANCE: "N", layout.ACROSS: "N m", layout.UNIT_QUATERNION: "N m"}
+        units |= {layout.OWN: ""}
+        force = {"m": "N", "rad": "N m"}
+        found = []
+        for row in self.arrays.constraints:
+            first = self.arrays.entries[row[layout.FIRST_ENTRY], layout.COORDINATE] if row[layout.ENTRIES] else 0
+            of_coordinate = force.get(self.coordinate_units[first], "")
+            found.append(units.get(row[layout.CONSTRAINT_KIND], of_coordinate))
+        return tuple(found)
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """The bodies of the model it was assembled from."""
+        return tuple(name for name in self.frames if name != "world")
+
+    @property
     def is_driven(self) -> bool:
         """Whether constraints prescribe motions as functions of time; of an assembled system."""
         arrays = self.arrays

@@ -20,7 +20,7 @@ from mbvi.export.motion import (
     pictures,
 )
 from mbvi.export.poses import all_poses, all_velocities
-from mbvi.trajectory import Nameplate
+from mbvi.storage import Nameplate
 
 
 def rotor(rate):

@@ -211,8 +211,9 @@ def test_stability_limit_is_sharp(scheme):
 
 def test_the_internal_point_keeps_the_step_regular_at_the_limit():
     system = oscillators(2.0, initial_q=[1.0])
-    with pytest.warns(mbvi.StabilityWarning):
+    with pytest.warns(mbvi.StabilityWarning) as warned:
         run = mbvi.simulate(system, "simpson_linear", step=np.sqrt(2), duration=10)
+    assert warned[0].filename == __file__  # where the step was given
     assert np.abs(np.abs(run.q) - 1).max() < 1e-12
 
 

@@ -1,0 +1,157 @@
+"""The loop over steps that all steppers share: in pieces, between which states go to the record and progress is told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mbvi.errors import StepError
+from mbvi.kernels import layout
+from mbvi.kernels.packed import Packed
+from mbvi.steppers.record import Record
+from mbvi.steppers.run import Run
+from mbvi.trajectory import Statistics, Trajectory
+
+Array = np.ndarray
+Piece = Callable[[int, int, Array, Array], tuple[int, int]]
+PIECE_SECONDS = 0.1
+REASONS = {
+    layout.NOT_CONVERGED: "Newton's iteration did not converge",
+    layout.SINGULAR: "the equations of the step became singular",
+    layout.NOT_FINITE: "a force or momentum became infinite or not a number",
+}
+REASONS_WITHOUT_MOMENTA = {
+    layout.NOT_CONVERGED: "the iteration for the acceleration did not converge",
+    layout.SINGULAR: "the mass matrix became singular",
+    layout.NOT_FINITE: "the state became infinite or not a number",
+}
+
+
+def advance_pieces(
+    run: Run,
+    piece: Piece,
+    state: Sequence[Array],
+    counted: Callable[[], Sequence[int]] = lambda: (0, 0, 0, 0),
+    failure: Callable[[int, int], str] | None = None,
+) -> Trajectory:
+    """Advance by a function that does some of the steps.
+
+    Parameters
+    ----------
+    run : Run
+    piece : callable
+        ``piece(first, last, out_q, out_p)`` does the steps from `first` to before `last`, multiples of `every`, and writes the
+        states after every so-manyth into the rows of out_q and out_p (rows, n); it returns a status and the number of steps done
+        since the start.
+    state : sequence of ndarray
+        All that is carried from one piece to the next.
+    counted : callable, optional
+        Gives the iterations until then, the most of a step, and the factorizations of the mass matrix and of the whole Jacobian.
+    failure : callable, optional
+        ``failure(step, status)`` says why a step failed.
+
+    Raises
+    ------
+    StepError
+        If a step fails.
+    """
+    with Record(run, state) as record:
+        done, length, status, seconds = record.done, run.every, layout.OK, record.seconds
+        piece(done, done, *record.room())  # compiles, or loads what was compiled
+        while done < run.steps and status == layout.OK:
+            out_q, out_p = record.room()
+            last = done + min(length, run.every * len(out_q))
+            began = time.perf_counter()
+            status, done = piece(done, last, out_q, out_p)
+            spent = time.perf_counter() - began
+            seconds += spent
+            length = run.every * max(1, round(min(4.0, PIECE_SECONDS / max(spent, 1e-6)) * length / run.every))
+            record.add(done, Statistics(done, seconds, *map(int, counted())), status == layout.OK)
+            if run.progress is not None:
+                run.progress(done, run.steps)
+        trajectory = record.trajectory()
+    if status != layout.OK:
+        raise StepError(failure(done, status) if failure else run.failure(done, REASONS[status]), trajectory)
+    return trajectory
+
+
+def advance_velocities(
+    run: Run, kernel: Callable[..., tuple[int, int]], space: Packed, work: Packed, count: Array | None = None
+) -> Trajectory:
+    """Advance by a kernel on coordinates and velocities, which takes the sizes of all steps.
+
+    Parameters
+    ----------
+    run : Run
+    kernel : callable
+        ``kernel(t, h, every, out_q, out_p)`` does steps of sizes h (steps,) from times t; it returns a status and the steps done.
+    space, work : Packed
+        What it overwrites.
+    count : ndarray of int (3,), optional
+        Where it counts iterations in all, the most of a step, and factorizations.
+
+    Raises
+    ------
+    StepError
+        If a step fails.
+    """
+
+    def piece(first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
+        status, done = kernel(*run.clock(first, last), run.every, out_q, out_p)
+        return status, first + done
+
+    return advance_pieces(
+        run,
+        piece,
+        arrays_of(space, work),
+        lambda: (0, 0, 0, 0) if count is None else (count[0], count[1], 0, count[2]),
+        lambda step, status: run.failure(step, REASONS_WITHOUT_MOMENTA[status]),
+    )
+
+
+def advance(
+    run: Run,
+    one_step: Callable[[Array, Array], tuple[Array, Array]],
+    dtype: type = float,
+    state: Sequence[Array] = (),
+) -> Trajectory:
+    """Repeat a step (p, q) → (p', q') on arrays (n,) of a floating-point type, which carries `state` besides.
+
+    Raises
+    ------
+    StepError
+        If the state becomes infinite or not a number, or the step raises an ArithmeticError that says why it fails.
+    """
+    p: Array = run.p.astype(dtype)
+    q: Array = run.q.astype(dtype)
+    reason = ""
+
+    def piece(first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
+        nonlocal reason
+        with np.errstate(over="ignore", invalid="ignore"):
+            for step in range(first, last):
+                try:
+                    p[:], q[:] = one_step(p, q)
+                    if (step + 1) % run.every == 0:
+                        row = (step - first) // run.every
+                        out_q[row], out_p[row] = q, p
+                        if not (np.isfinite(out_q[row]).all() and np.isfinite(out_p[row]).all()):
+                            raise ArithmeticError("the state became infinite or not a number")
+                except ArithmeticError as error:
+                    reason = str(error)
+                    return layout.NOT_CONVERGED, step
+        return layout.OK, last
+
+    return advance_pieces(run, piece, [p, q, *state], failure=lambda step, _: run.failure(step, reason))
+
+
+def arrays_of(*spaces: Packed) -> list[Array]:
+    """The arrays of workspaces."""
+    return [
+        value
+        for space in spaces
+        for key in space.numba_type.layout
+        if isinstance(value := getattr(space, key), np.ndarray)
+    ]

@@ -1,0 +1,161 @@
+"""Where the states of a run go while it runs: to arrays in memory or, block by block, to a file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from mbvi import storage
+from mbvi.errors import ModelError
+from mbvi.steppers.run import Run
+from mbvi.trajectory import Statistics, Stored, Trajectory, columns, derived, header, known_invariants, read
+
+Array = np.ndarray
+BLOCK_BYTES = 1 << 22  # of coordinates that wait for the disk
+BLOCK_SECONDS = 1.0  # after which they are written
+
+
+class Record:
+    """The states of a run. With a file, a block of them is written at a time, and with it the state of the stepper.
+
+    Parameters
+    ----------
+    run : Run
+    state : sequence of ndarray
+        All that the stepper carries from one call to the next; its contents at a call of `add` are what the run goes on from. Of
+        a run that is resumed, the last state of the stepper is put back into it.
+
+    Attributes
+    ----------
+    done : int
+        Number of steps done.
+    """
+
+    def __init__(self, run: Run, state: Sequence[Array]) -> None:
+        arrays = run.system.arrays
+        self._run, self._state = run, [arrays.redundant, arrays.reference, *state]
+        self._statistics = Statistics(0, 0.0, 0, 0, 0, 0)
+        self._writer: storage.Writer | None = None
+        self._before = None if run.is_resumed or run.path is None else _file_number(run.path)
+        self._written, self._written_at = 0, -np.inf
+        self.done, rows = 0, run.steps // run.every + 1
+        if run.path:
+            rows = min(rows, max(2, BLOCK_BYTES // run.q.nbytes))
+        self._q, self._p = np.empty((rows, len(run.q))), np.empty((rows, len(run.q)))
+        self._q[0], self._p[0] = run.q, run.p
+        if run.path and run.is_resumed:
+            self._resume(run.path)
+        self._invariants = known_invariants(run.system) if run.path else ()
+
+    def __enter__(self) -> Record:
+        """Itself."""
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the file. An interruption tells what is in it."""
+        if self._writer is not None:
+            self._writer.close()
+        if isinstance(error, KeyboardInterrupt) and self._run.path and _file_number(self._run.path) != self._before:
+            kept = read(self._run.path, self._run.system)
+            raise KeyboardInterrupt(
+                f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {self._run.path}; go on by: "
+                f"mbvi run --resume {self._run.path}"
+            ) from None
+
+    @property
+    def seconds(self) -> float:
+        """Wall time in the kernels until now [s]."""
+        return self._statistics.seconds
+
+    def room(self) -> tuple[Array, Array]:
+        """Where the next coordinates and momenta are put, (rows, n) each, at least one row."""
+        count = self._stored - self._written
+        rows = min(len(self._q) - count, (self._run.steps - self.done) // self._run.every)
+        return self._q[count : count + rows], self._p[count : count + rows]
+
+    def add(self, done: int, statistics: Statistics, is_state: bool = True) -> None:
+        """Note that the rows until so many steps are filled, and whether the state of the stepper belongs to them.
+
+        Raises
+        ------
+        ModelError
+            If the disk is full; what was written before stays.
+        """
+        self.done, self._statistics = done, statistics
+        is_full = self._stored - self._written == len(self._q)
+        is_over = done == self._run.steps or not is_state
+        is_late = time.perf_counter() - self._written_at > BLOCK_SECONDS
+        if self._run.path and (is_full or is_over or is_late):
+            self._write(self._run.path, is_state)
+
+    def trajectory(self) -> Trajectory:
+        """All states, in memory or in the file."""
+        if self._run.path:
+            return read(self._run.path, self._run.system)
+        count = self._stored
+        return self._trajectory(0, self._q[:count], self._p[:count])
+
+    @property
+    def _stored(self) -> int:
+        """How many states there are."""
+        return self.done // self._run.every + 1
+
+    def _trajectory(self, first: int, q: Array, p: Array) -> Trajectory:
+        run = self._run
+        return Trajectory(
+            system=run.system,
+            scheme=run.method,
+            step=run.step,
+            every=run.every,
+            t=run.stored_times(first, first + len(q)),
+            q=q,
+            p=p,
+            statistics=self._statistics,
+            step_sizes=None if run.step_sizes is None else run.step_sizes[: self.done],
+        )
+
+    def _write(self, path: Path, is_state: bool) -> None:
+        """Write the states that wait, and the state of the stepper."""
+        count = self._stored - self._written
+        block = self._trajectory(self._written, self._q[:count], self._p[:count])
+        stored = derived(self._run.system, self._invariants, block.t, block.q, block.p)
+        rows = columns(block.t, block.q, block.p, stored)
+        state = b"".join(each.tobytes() for each in self._state)
+        if self._writer is None:
+            storage.make(path, self._header(block, stored), rows, state if is_state else b"", self.done)
+            self._writer = storage.Writer(path)
+        else:
+            if count:
+                self._writer.append(rows)
+            self._writer.keep(asdict(self._statistics), self.done, state if is_state else b"")
+        self._written, self._written_at = self._stored, time.perf_counter()
+
+    def _header(self, block: Trajectory, stored: Stored) -> storage.Header:
+        """What the file says of the whole run."""
+        run, of_block = self._run, header(block, self._run.steps, stored)
+        names = run.chart.coordinate_names if run.chart else ()
+        return replace(of_block, step_sizes=run.step_sizes, chart=names)
+
+    def _resume(self, path: Path) -> None:
+        """Open the file and put the state of the stepper back."""
+        self._statistics = read(path, self._run.system).statistics
+        self._writer = storage.Writer(path)
+        self.done, state = self._writer.last_state()
+        self._written = self._stored
+        if len(state) != sum(each.nbytes for each in self._state):
+            self._writer.close()
+            raise ModelError(f"{path}: expected the state of the same stepper, found one of another size")
+        first = 0
+        for each in self._state:
+            each[...] = np.frombuffer(state, each.dtype, each.size, first).reshape(each.shape)
+            first += each.nbytes
+
+
+def _file_number(path: Path) -> int | None:
+    """What tells a file from one that takes its place; none if there is no file."""
+    return path.stat().st_ino if path.exists() else None

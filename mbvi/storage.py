@@ -1,0 +1,653 @@
+"""The file of a trajectory: HDF5 in the manner of netCDF-4, whole at every moment, also while a run still writes it.
+
+The datasets t, q, v, p, energies, momenta and constraint residual hang on the dimension scales t, coordinate and momentum, with
+units; the model is a text in it, the scheme its numbers. The first rows are the initial state. So the file alone can be read by
+other tools, run again, and continued.
+
+Nothing in the file moves once it is made. The room for all rows is laid out then, in chunks without an index, and takes no disk
+before it is written; rows are written to their places, and after them the lengths of the datasets, a few bytes each. The state of
+the stepper has two places, which take turns, with a checksum. So whatever ends a run, signal, full disk or kill, all before
+the last rows stays as it was, and nothing has to be repaired. The file has version 2 of HDF5's superblock, since version 3
+marks a file that is open for writing, and other tools refuse one that a killed run left so marked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+import mbvi
+from mbvi.errors import ModelError
+from mbvi.model import Mesh, Model, from_yaml, to_yaml
+from mbvi.model.expressions import wrong
+from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
+from mbvi.system.assemble import assemble
+from mbvi.system.system import System
+
+if TYPE_CHECKING:
+    import h5py
+
+Array = np.ndarray
+FORMAT = "mbvi trajectory 2"
+CHUNK_NUMBERS = 1 << 17  # of a chunk: 1 MB
+STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
+HEAD = 2  # integers before a state: checksum, and steps done
+RESTART = "begin anew with its last state as initial_q and initial_v"
+PAGE_BYTES = 4096  # of memory: no header crosses its end, so that even a kill leaves it old or new
+READING_ERRORS = (OSError, RuntimeError, KeyError, TypeError, ValueError, OverflowError, MemoryError, AttributeError)
+
+
+class Variable(NamedTuple):
+    """A dataset of a file: its dimensions, of which the first is t, its units, and what it is."""
+
+    dimensions: tuple[str, ...]
+    units: str
+    text: str
+
+
+VARIABLES = {
+    "t": Variable((), "s", "time"),
+    "q": Variable(("coordinate",), "coordinate_unit", "coordinates"),
+    "v": Variable(("coordinate",), "coordinate_unit/s", "rates of the coordinates"),
+    "p": Variable(("coordinate",), "J s/coordinate_unit", "momenta of the coordinates"),
+    "energy": Variable((), "J", "kinetic and potential energy"),
+    "kinetic_energy": Variable((), "J", "kinetic energy"),
+    "potential_energy": Variable((), "J", "potential energy"),
+    "constraint_residual": Variable((), "", "largest constraint |g|"),
+    "momenta": Variable(("momentum",), "momentum_unit", "conserved momenta"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Nameplate:
+    """What a file tells of a system that it cannot rebuild: enough for labels. Its functions raise a ModelError.
+
+    Attributes
+    ----------
+    name : str
+    coordinate_names, coordinate_units : tuple of str
+    degrees_of_freedom, constraint_count : int
+    is_conservative : bool
+    """
+
+    name: str
+    coordinate_names: tuple[str, ...]
+    coordinate_units: tuple[str, ...]
+    degrees_of_freedom: int
+    constraint_count: int
+    is_conservative: bool
+
+    def __repr__(self) -> str:
+        """What it is, as messages say it."""
+        return f"the name {self.name!r} of a system that its file cannot hold"
+
+    def __getattr__(self, key: str) -> Any:
+        """No function of the system is there."""
+        if key.startswith("_"):
+            raise AttributeError(key)
+        raise ModelError(
+            f"{key}: expected a system, found only the name {self.name!r}: the trajectory's file cannot hold a system "
+            "of functions or symbols; build the system and pass it: mbvi.read(path, system=system)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Header:
+    """What a file says of a run besides its rows.
+
+    Attributes
+    ----------
+    system : System
+        A `Nameplate` where a file cannot hold the system.
+    scheme : Tableau or Method
+    step : float
+        [s]
+    steps : int
+        How many were asked for.
+    every : int
+        Every so-manyth state is stored.
+    start_time : float
+        [s]
+    degrees_of_freedom : int
+    momentum_names, momentum_units : tuple of str
+        Of the conserved momenta.
+    statistics : dict
+        The numbers of a `Statistics`.
+    step_sizes : ndarray or None
+        Sizes of all steps that were asked for, where they change [s].
+    chart : tuple of str
+        Generalized coordinates in which the steps are solved, if they are.
+    """
+
+    system: System
+    scheme: Tableau | Method
+    step: float
+    steps: int
+    every: int
+    start_time: float
+    degrees_of_freedom: int
+    momentum_names: tuple[str, ...]
+    momentum_units: tuple[str, ...]
+    statistics: dict[str, Any]
+    step_sizes: Array | None = None
+    chart: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of stored states that were asked for."""
+        return self.steps // self.every + 1
+
+
+class Writer:
+    """A file that grows by rows; they may be read from it at any time.
+
+    Parameters
+    ----------
+    path : Path
+        Of a file that `make` made.
+
+    Attributes
+    ----------
+    path : Path
+    rows : int
+        Number of rows to which the next are appended.
+    room : int
+        Number of rows for which there is room.
+    every : int
+        Every so-manyth state is stored.
+    is_variable : bool
+        Whether the sizes of the steps change.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be written, or another process does.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import h5py
+
+        self.path = path
+        with _reported(path, "a file that can be written"):
+            self._raw = path.open("r+b", buffering=0)
+            try:
+                _lock(self._raw, path)
+                self._file = h5py.File(path, "r+", libver=("v108", "latest"), locking=False)
+            except BaseException:
+                self._raw.close()
+                raise
+        self._data = {key: self._file[key] for key in VARIABLES if key in self._file}
+        places = {key: _place(data) for key, data in self._data.items()}
+        self._places = {key: place for key, place in places.items() if place is not None}
+        self.rows = min(map(len, self._data.values()))
+        self.room = self._data["t"].maxshape[0]
+        self.every = int(self._file.attrs["every"])
+        self.is_variable = "step_sizes" in self._file
+        states = self._states()
+        self._turn = 1 - max(states)[1] if states else 0  # the newest whole one stays
+        if len(self._places) < len(self._data):
+            self.close()
+            raise ModelError(f"{path}: {wrong('a file as mbvi wrote it', 'one that another tool has repacked')}")
+
+    def append(self, columns: Mapping[str, Array]) -> None:
+        """Append rows (rows, …) of all variables.
+
+        Raises
+        ------
+        ModelError
+            If the disk is full; the rows before are not touched.
+        """
+        count = self.rows + len(columns["t"])
+        with self._saved():
+            for key, place in self._places.items():
+                values = np.ascontiguousarray(columns[key], dtype="<f8")
+                self._write(values, place + self.rows * values[:1].nbytes)
+            for data in self._data.values():
+                if count > len(data):
+                    data.resize(count, axis=0)
+            self._file.flush()
+        self.rows = count
+
+    def keep(self, statistics: Mapping[str, Any], steps: int, state: bytes = b"") -> None:
+        """Note the statistics and, if it is given, the state of the stepper after so many steps."""
+        with self._saved():
+            if state:
+                head = np.array([_checksum(steps, state), steps], dtype="<i8").tobytes()
+                slots = self._file["restart/state"]
+                self._write(head + state, slots.id.get_offset() + self._turn * slots.shape[1])
+                self._turn = 1 - self._turn
+            self._file.attrs.modify("statistics", _statistics(statistics))
+            self._file.flush()
+
+    def last_state(self) -> tuple[int, bytes]:
+        """Steps done, and the last state of the stepper; the next rows are appended after those of these steps.
+
+        Raises
+        ------
+        ModelError
+            If there is none.
+        """
+        found = str(self._file.attrs["mbvi_version"])
+        if found != mbvi.__version__:
+            raise ModelError(
+                f"{self.path}: {wrong(f'a run of mbvi {mbvi.__version__}', f'one of mbvi {found}', RESTART)}"
+            )
+        states = self._states()
+        if not states:
+            raise ModelError(f"{self.path}: {wrong('a file that a run wrote', 'no state to go on from', RESTART)}")
+        steps, _, state = max(states)
+        self.rows = steps // self.every + 1
+        return steps, state
+
+    def _states(self) -> list[tuple[int, int, bytes]]:
+        """Steps done, place and contents of the states that are whole."""
+        found = []
+        for turn, slot in enumerate(self._file["restart/state"][()] if "restart/state" in self._file else ()):
+            checksum, steps = map(int, slot[: 8 * HEAD].view("<i8"))
+            state = slot[8 * HEAD :].tobytes()
+            if checksum == _checksum(steps, state):
+                found.append((steps, turn, state))
+        return found
+
+    def set_steps(self, steps: int) -> None:
+        """Note how many steps are asked for."""
+        self._file.attrs.modify("steps", steps)
+
+    def close(self) -> None:
+        """Close the file; nothing of it is lost if that fails."""
+        with contextlib.suppress(OSError, RuntimeError):
+            self._file.close()
+        self._raw.close()
+
+    def _saved(self) -> contextlib.AbstractContextManager[None]:
+        remedy = "make room" + (f", and go on by: mbvi run --resume {self.path}" if self.rows else "")
+        return _reported(self.path, "room on the disk", remedy)
+
+    def _write(self, data: Any, place: int) -> None:
+        rest = memoryview(data).cast("B")
+        self._raw.seek(place)
+        while len(rest):
+            rest = rest[self._raw.write(rest) :]
+
+
+def _checksum(steps: int, state: bytes) -> int:
+    return zlib.crc32(state, zlib.crc32(str(steps).encode()))
+
+
+def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes = b"", steps: int = 0) -> None:
+    """Make a file with its first rows (rows, …), and with a state of the stepper; at once or not at all.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be written.
+    """
+    part = _part(path)
+    try:
+        with _reported(path, "a file that can be written"):
+            _lay_out(part, header, columns, state)
+            writer = Writer(part)
+            try:
+                writer.rows = 0
+                writer.keep(header.statistics, steps, state)
+                writer.append(columns)
+            finally:
+                writer.close()
+            os.replace(part, path.resolve())
+    except ModelError as error:
+        raise ModelError(str(error).replace(str(part), str(path))) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def prepare(path: Path, system: System, steps: int) -> None:
+    """Make a file ready to be continued to so many steps: where it has no room for them, a copy that has takes its place.
+
+    Raises
+    ------
+    ModelError
+        If the run is at its end, was written by another version of mbvi or process, or the copy cannot be written.
+    """
+    writer = Writer(path)
+    try:
+        done, state = writer.last_state()
+        if done >= steps:
+            found, remedy = f"the run at its end, {done} steps", "give a longer duration (--duration)"
+            if writer.is_variable:
+                remedy = RESTART
+            raise ModelError(f"{path}: {wrong(f'less than {steps} steps done', found, remedy)}")
+        writer.set_steps(steps)
+        rows, room, every = writer.rows, writer.room, writer.every
+    finally:
+        writer.close()
+    if steps // every + 1 > room:
+        _lengthen(path, system, steps, rows, done, state)
+
+
+def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, state: bytes) -> None:
+    """Copy the rows, and the state of the stepper, to a file with room for more steps."""
+    header, columns = read(path, system)
+    longer = _part(path)
+    block = max(1, CHUNK_NUMBERS // columns["q"].shape[1])
+    try:
+        make(longer, header, {key: values[: min(rows, block)] for key, values in columns.items()}, state)
+        writer = Writer(longer)
+        try:
+            for first in range(block, rows, block):
+                writer.append({key: values[first : min(rows, first + block)] for key, values in columns.items()})
+            writer.keep(header.statistics, done, state)
+        finally:
+            writer.close()
+        with _reported(path, "a file that can be written"):
+            os.replace(longer, path.resolve())
+    finally:
+        longer.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Let a function write a file, at once or not at all.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be written.
+    """
+    part = _part(path)
+    try:
+        with _reported(path, "a file that can be written"):
+            write(part)
+            os.replace(part, path.resolve())
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
+    """A path that can be written, tried out, so that one knows before a long run.
+
+    Raises
+    ------
+    ModelError
+        If there is such a file and `force` is not set, or its folder is missing or cannot be written.
+    """
+    path = Path(path)
+    with _reported(path, "a file that can be written"):
+        if path.exists() and not path.is_file():
+            raise ModelError(f"{path}: {wrong('a file', 'a folder' if path.is_dir() else 'a device')}")
+        if path.exists() and not force:
+            remedy = "choose another name, or overwrite it by force=True (--force)"
+            raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")
+        if not path.resolve().parent.is_dir():
+            found = f"no folder {str(path.parent)!r}"
+            raise ModelError(f"{path}: {wrong('a file in a folder', found, 'make it first')}")
+        _part(path).touch()
+        _part(path).unlink()
+    return path
+
+
+def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Array]]:
+    """What a file says of a run, and all variables by name, (rows, …): as parts of the file, read where they are used.
+
+    Raises
+    ------
+    ModelError
+        If the file is missing, damaged, of another kind, or of another system or model.
+    """
+    import h5py
+
+    if not path.is_file():
+        found = "a folder" if path.is_dir() else "no such file"
+        raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
+    try:
+        with h5py.File(path, "r", locking=False) as file:
+            found = str(file.attrs.get("format", "an HDF5 file of another program"))
+            if found != FORMAT:
+                raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found)}")
+            header = _header(file, system, str(path))
+            keys = [key for key in VARIABLES if key in file or key != "momenta"]
+            rows = min(len(file[key]) for key in keys)
+            return header, {key: _values(file[key], path)[:rows] for key in keys}
+    except ModelError:
+        raise
+    except READING_ERRORS as error:
+        raise ModelError(f"{path}: {wrong('a trajectory file', _damage(error))}") from None
+
+
+# ---------------------------------------------------------------------------------------------- writing
+
+
+def _part(path: Path) -> Path:
+    """Where a file is written before it gets its name."""
+    return path.resolve().with_name(f".{path.name.lstrip('.')}.{os.getpid()}.part")
+
+
+def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: bytes) -> None:
+    """Make a file with room for all rows, and for the states of the stepper."""
+    import h5py
+
+    # with version 2 of the superblock
+    with h5py.File(path, "w", libver=("v108", "latest"), fs_strategy="page", fs_page_size=PAGE_BYTES):
+        pass
+    with h5py.File(path, "r+", libver=("v110", "latest")) as file:
+        _write_header(file, header)
+        _scale(file, "coordinate", header.system.coordinate_names, "name of every coordinate")
+        _labels(file, "coordinate_unit", header.system.coordinate_units, "unit of every coordinate", "coordinate")
+        if header.momentum_names:
+            _scale(file, "momentum", header.momentum_names, "name of every momentum")
+            _labels(file, "momentum_unit", header.momentum_units, "unit of every momentum", "momentum")
+        if header.step_sizes is not None:
+            file["step_sizes"] = header.step_sizes
+            file["step_sizes"].attrs.update(long_name="sizes of all steps", units="s")
+            file["step_sizes"].make_scale("step_sizes")
+        for key, variable in VARIABLES.items():
+            if key in columns:
+                data = _rows(file, key, header.rows, columns[key].shape[1:])
+                data.attrs["long_name"] = variable.text
+                if variable.units:
+                    data.attrs["units"] = variable.units
+                if key == "t":
+                    data.make_scale(key)
+                for axis, scale in enumerate(() if key == "t" else ("t", *variable.dimensions)):
+                    data.dims[axis].attach_scale(file[scale])
+        if state:
+            plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plan.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+            space = h5py.h5s.create_simple((2, 8 * HEAD + len(state)))
+            group = file.create_group("restart")
+            h5py.h5d.create(group.id, b"state", h5py.h5t.STD_U8LE, space, plan)
+            group["state"].attrs["long_name"] = "last two states of the stepper, from which mbvi continues the run"
+
+
+def _rows(file: h5py.File, key: str, room: int, shape: tuple[int, ...]) -> h5py.Dataset:
+    """A dataset (1, …) with room for so many rows, one after another in the file, which take no disk yet."""
+    import h5py
+
+    width = int(np.prod(shape))
+    plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plan.set_chunk((min(room, max(1, CHUNK_NUMBERS // width)), *shape))
+    plan.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    plan.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    space = h5py.h5s.create_simple((1, *shape), (room, *shape))
+    h5py.h5d.create(file.id, key.encode(), h5py.h5t.IEEE_F64LE, space, plan)
+    return file[key]
+
+
+def _write_header(file: h5py.File, header: Header) -> None:
+    system = header.system
+    file.attrs["format"] = FORMAT
+    file.attrs["mbvi_version"] = mbvi.__version__
+    for library in ("numpy", "numba"):
+        file.attrs[f"{library}_version"] = version(library)
+    file.attrs["name"] = system.name
+    for key in ("constraint_count", "is_conservative"):
+        file.attrs[key] = int(getattr(system, key))  # netCDF has no booleans
+    for key in ("step", "steps", "every", "start_time", "degrees_of_freedom"):
+        file.attrs[key] = getattr(header, key)
+    file.attrs["scheme"] = header.scheme.name
+    file.attrs["scheme_numbers"] = json.dumps(asdict(header.scheme))
+    file.attrs["statistics"] = _statistics(header.statistics)
+    if header.chart:
+        file.attrs["chart"] = json.dumps(header.chart)
+    if not isinstance(system, Nameplate) and system.model is not None and not system.arrays.force:
+        _write_model(file, system.model)
+
+
+def _write_model(file: h5py.File, model: Model) -> None:
+    """The model as a dataset, since attributes hold at most 64 KiB."""
+    file["model"] = to_yaml(model)
+    if any(isinstance(shape, Mesh) for body in model.bodies.values() for shape in body.shapes):
+        file["model"].attrs["folder"] = str((model.folder or Path()).resolve())
+
+
+def _statistics(numbers: Mapping[str, Any]) -> np.bytes_:
+    return np.bytes_(json.dumps(numbers).ljust(STATISTICS_LENGTH))
+
+
+def _labels(file: h5py.File, key: str, texts: Sequence[str], text: str, *scales: str) -> None:
+    import h5py
+
+    data = file.create_dataset(key, data=np.array(texts, dtype=object), dtype=h5py.string_dtype())
+    data.attrs["long_name"] = text
+    for axis, scale in enumerate(scales):
+        data.dims[axis].attach_scale(file[scale])
+
+
+def _scale(file: h5py.File, key: str, texts: Sequence[str], text: str) -> None:
+    _labels(file, key, texts, text)
+    file[key].make_scale(key)
+
+
+def _lock(file: Any, path: Path) -> None:
+    """Keep other processes from writing the same file; they may read it."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        remedy = "wait for the run that writes it, or end it"
+        raise ModelError(
+            f"{path}: {wrong('a file that nothing else writes', 'one that another process writes', remedy)}"
+        ) from None
+
+
+@contextlib.contextmanager
+def _reported(path: Path, expected: str, remedy: str = "") -> Iterator[None]:
+    """Turn what the operating system or HDF5 says into a ModelError."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        raise ModelError(f"{path}: {wrong(expected, _reason(error), remedy)}") from None
+
+
+def _reason(error: Exception) -> str:
+    number = getattr(error, "errno", None)
+    said = re.search(r"error message = '([^']+)'", str(error))
+    text = os.strerror(number) if number else said[1] if said else " ".join(str(error).split())
+    return text[:1].lower() + text[1:]
+
+
+# ---------------------------------------------------------------------------------------------- reading
+
+
+def _place(data: h5py.Dataset) -> int | None:
+    """Where the rows of a dataset begin in the file, None if they do not follow one another there."""
+    plan, rows = data.id.get_create_plist(), len(data)
+    if data.chunks is None or plan.get_nfilters() or data.chunks[1:] != data.shape[1:] or rows == 0:
+        return None
+    last = (rows - 1) // data.chunks[0]
+    chunks = [data.id.get_chunk_info_by_coord((index * data.chunks[0], *(0,) * (data.ndim - 1))) for index in (0, last)]
+    first, distance = chunks[0].byte_offset, chunks[1].byte_offset - chunks[0].byte_offset
+    return first if plan.get_alloc_time() == 1 and distance == last * chunks[0].size else None
+
+
+def _values(data: h5py.Dataset, path: Path) -> Array:
+    """The values of a dataset, as a part of the file if they follow one another in it."""
+    place = _place(data)
+    if place is None or data.dtype != np.dtype("<f8"):
+        return np.asarray(data[()], dtype=float)
+    return np.memmap(path, data.dtype, "c", place, data.shape)
+
+
+def _header(file: h5py.File, system: System | None, source: str) -> Header:
+    numbers: dict[str, Any] = json.loads(file.attrs["scheme_numbers"])
+    fields: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in numbers.items()}
+    return Header(
+        system=_system(file, system, source),
+        scheme=Tableau(**fields) if "nodes" in fields else Method(**fields),
+        step=float(file.attrs["step"]),
+        steps=int(file.attrs["steps"]),
+        every=int(file.attrs["every"]),
+        start_time=float(file.attrs["start_time"]),
+        degrees_of_freedom=int(file.attrs["degrees_of_freedom"]),
+        momentum_names=_texts(file, "momentum"),
+        momentum_units=_texts(file, "momentum_unit"),
+        statistics=json.loads(file.attrs["statistics"]),
+        step_sizes=file["step_sizes"][()] if "step_sizes" in file else None,
+        chart=tuple(json.loads(file.attrs.get("chart", "[]"))),
+    )
+
+
+def _texts(file: h5py.File, key: str) -> tuple[str, ...]:
+    return tuple(map(str, file[key].asstr()[()])) if key in file else ()
+
+
+def _system(file: h5py.File, system: System | None, source: str) -> System:
+    """The given system, or that of the model, or else its nameplate."""
+    plate = Nameplate(
+        name=str(file.attrs["name"]),
+        coordinate_names=_texts(file, "coordinate"),
+        coordinate_units=_texts(file, "coordinate_unit"),
+        degrees_of_freedom=int(file.attrs["degrees_of_freedom"]),
+        constraint_count=int(file.attrs["constraint_count"]),
+        is_conservative=bool(file.attrs["is_conservative"]),
+    )
+    if system is None and "model" in file:
+        system = assemble(_model(file, source))
+    if system is None:
+        return cast(System, plate)
+    if system.coordinate_names != plate.coordinate_names:
+        expected, found = (", ".join(each.coordinate_names) for each in (plate, system))
+        raise ModelError(f"{source}: system: {wrong(f'the coordinates {expected}', found)}")
+    _check_model(file, system, source)
+    return system
+
+
+def _check_model(file: h5py.File, system: System, source: str) -> None:
+    """A given system's model is that of the file, if both have one; parameters may have become numbers."""
+    if isinstance(system, Nameplate) or system.model is None or "model" not in file:
+        return
+    if to_yaml(system.model) == file["model"].asstr()[()]:
+        return
+    expected, found = _model(file, source).resolved(), system.model.resolved()
+    different = [key for key in Model.model_fields if getattr(expected, key) != getattr(found, key)]
+    if different:
+        expectation, remedy = f"the file's model {expected.name!r}", "leave system out to take that of the file"
+        found_text = f"{found.name!r} with other {', '.join(different)}"
+        raise ModelError(f"{source}: system: {wrong(expectation, found_text, remedy)}")
+
+
+def _model(file: h5py.File, source: str) -> Model:
+    data = file["model"]
+    return from_yaml(data.asstr()[()], source=f"{source}: model", folder=data.attrs.get("folder"))
+
+
+def _damage(error: Exception) -> str:
+    """What is wrong with a file that could not be read, from HDF5's words."""
+    text = " ".join(str(error).split())
+    if "signature not found" in text:
+        return "a file that is not HDF5"
+    if "truncated" in text:
+        return "a truncated one; copy it again"
+    return f"a damaged one ({text})"

@@ -1,0 +1,419 @@
+"""Files of runs: whole at every moment, and continued bit for bit."""
+
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+import sympy
+import xarray
+
+import mbvi
+from mbvi import storage
+from mbvi.steppers import loop, record
+from mbvi.system.chart import joint_chart
+from tests.test_trajectory import bits, error_of
+
+VARIABLES = [key for key in storage.VARIABLES if key != "momenta"]
+
+
+def spinning_pendulum():
+    bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    initial = {"pivot": mbvi.Initial(velocity=40)}
+    return mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot}, initial=initial)
+
+
+def oscillator():
+    x = sympy.Symbol("x")
+    return mbvi.from_sympy([x], [[2.0]], 3.0 * x**2, initial_q=[1.0], name="oscillator")
+
+
+def all_bits(trajectory):
+    momenta = {key: values.tobytes() for key, values in trajectory.momenta().items()}
+    return [*bits(trajectory), trajectory.energy().tobytes(), trajectory.constraint_residual().tobytes(), momenta]
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Blocks of a few rows are written at once."""
+    monkeypatch.setattr(record, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(record, "BLOCK_BYTES", 800)
+
+
+@pytest.fixture
+def stepwise(eager, monkeypatch):
+    """Every stored state is a piece of its own."""
+    monkeypatch.setattr(loop, "PIECE_SECONDS", 0.0)
+
+
+CASES = [
+    ("double_pendulum", {"scheme": "midpoint"}, 2.0, 0.7),
+    ("double_pendulum", {"scheme": "simpson", "every": 3}, 2.0, 0.7),
+    ("lagrange_top", {"scheme": "suzuki4", "start_time": 1.5}, 1.0, 0.3),
+    ("heavy_top_quaternion", {"scheme": "midpoint"}, 0.5, 0.2),
+    ("four_bar", {"scheme": "simpson"}, 1.0, 0.4),
+    ("four_bar", {"scheme": "gauss2", "formulation": "embedding"}, 0.5, 0.2),
+    ("spinning pendulum", {"scheme": "simpson", "step": 0.01}, 5.0, 2.0),
+    ("oscillator", {"scheme": "newmark", "step": 0.01}, 5.0, 2.0),
+    ("oscillator", {"scheme": "simpson_linear", "step": 0.01, "every": 7}, 5.0, 2.0),
+    ("oscillator", {"scheme": "chorin", "step": 0.01}, 5.0, 2.0),
+    ("double_pendulum", {"scheme": "rk4", "every": 3}, 2.0, 0.7),
+    ("double_pendulum", {"scheme": "direct_midpoint", "start_time": 1.5}, 2.0, 0.7),
+    ("double_pendulum", {"scheme": "midpoint_variation"}, 2.0, 0.7),
+    ("double_spherical_pendulum", {"scheme": "energy_momentum", "formulation": "embedding"}, 2.0, 0.7),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "duration", "before"), CASES)
+def test_a_run_in_two_parts_is_one_run(name, options, duration, before, models, tmp_path, eager):
+    own = {"spinning pendulum": spinning_pendulum, "oscillator": oscillator}
+    described = own[name]() if name in own else mbvi.load(models / f"{name}.yaml")
+    whole = mbvi.simulate(described, duration=duration, **options)
+    path = tmp_path / "a.h5"
+    part = mbvi.simulate(described, duration=before, path=path, **options)
+    assert all_bits(part)[:2] == [each[: len(part)].tobytes() for each in (whole.t, whole.q)]
+    longer = mbvi.resume(path, duration=duration, system=described if name == "oscillator" else None)
+    assert all_bits(longer) == all_bits(whole)
+    assert replace(longer.statistics, seconds=0) == replace(whole.statistics, seconds=0)
+    if name == "spinning pendulum":
+        assert whole.q.max() > 10 * 2 * np.pi
+
+
+def interrupted(*arguments, path, **options):
+    """A run that Ctrl-C ends after 60 steps: its states."""
+
+    def interrupt(done, steps):
+        if done == 60:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="go on by"):
+        mbvi.simulate(*arguments, path=path, progress=interrupt, **options)
+    return mbvi.read(path)
+
+
+@pytest.mark.parametrize("scheme", ["rk4", "direct_midpoint", "three_point"])
+def test_steps_that_change_are_in_the_file(scheme, models, tmp_path, stepwise):
+    path, pendulum = tmp_path / "a.h5", mbvi.load(models / "double_pendulum.yaml")
+    sizes = 0.005 + 0.002 * np.sin(np.arange(300))
+    whole = mbvi.simulate(pendulum, scheme, step=sizes, every=3, start_time=1.5)
+    part = interrupted(pendulum, scheme, step=sizes, every=3, start_time=1.5, path=path)
+    assert bits(part)[:2] == [each[:21].tobytes() for each in (whole.t, whole.q)]
+    assert np.array_equal(part.step_sizes, sizes[:60])
+    with xarray.open_dataset(path, engine="h5netcdf") as dataset:
+        assert np.array_equal(dataset.step_sizes, sizes) and dataset.step_sizes.attrs["units"] == "s"
+    remedy = "leave it out, or begin anew with its last state as initial_q and initial_v"
+    message = f"duration: expected none where the sizes of all steps were given, found 2.0; {remedy}"
+    assert error_of(mbvi.resume, path, 2.0) == message
+    longer = mbvi.resume(path)
+    assert all_bits(longer) == all_bits(whole) and np.array_equal(longer.step_sizes, sizes)
+    assert replace(longer.statistics, seconds=0) == replace(whole.statistics, seconds=0)
+    expected = f"{path}: expected less than 300 steps done, found the run at its end, 300 steps; begin anew"
+    assert error_of(mbvi.resume, path).startswith(expected)
+
+
+def test_a_run_in_a_chart_needs_it_to_go_on(models, tmp_path, stepwise):
+    """Along which the quaternion of a top changes its sign; the chart remembers which it had."""
+    path, top = tmp_path / "a.h5", mbvi.assemble(mbvi.load(models / "lagrange_top.yaml"), "embedding")
+    options = {"scheme": "midpoint", "step": 0.002, "duration": 0.4}
+    whole = mbvi.simulate(top, chart=joint_chart(top), **options)
+    part = interrupted(top, chart=joint_chart(top), path=path, **options)
+    assert len(part) == 61 and part.q[-1, 3:7] @ top.initial_q[3:7] < 0
+    names = "contact.phi, contact.theta, contact.psi"
+    remedy = "build it, and pass it: mbvi.resume(path, chart=chart)"
+    assert error_of(mbvi.resume, path) == f"{path}: chart: expected that of {names}, found none; {remedy}"
+    other = replace(joint_chart(top), coordinate_names=("a", "b", "c"))
+    assert error_of(mbvi.resume, path, chart=other) == f"{path}: chart: expected that of {names}, found that of a, b, c"
+    longer = mbvi.resume(path, system=top, chart=joint_chart(top))
+    assert all_bits(longer) == all_bits(whole)
+
+
+def test_a_chart_for_a_run_that_has_none(models, tmp_path):
+    path, top = tmp_path / "a.h5", mbvi.assemble(mbvi.load(models / "lagrange_top.yaml"), "embedding")
+    mbvi.simulate(top, "midpoint", step=0.002, duration=0.01, path=path)
+    message = error_of(mbvi.resume, path, 0.1, chart=joint_chart(top))
+    assert message == f"{path}: chart: expected none, found that of contact.phi, contact.theta, contact.psi"
+
+
+def test_a_streamed_file_is_a_saved_one(models, tmp_path, eager):
+    top = mbvi.load(models / "lagrange_top.yaml")
+    mbvi.simulate(top, duration=0.5, path=tmp_path / "a.h5")
+    mbvi.simulate(top, duration=0.5).save(tmp_path / "b.h5")
+    with h5py.File(tmp_path / "a.h5") as one, h5py.File(tmp_path / "b.h5") as other:
+        assert set(one) - {"restart"} == set(other) and "momenta" in one
+        for key in other:
+            assert np.array_equal(one[key], other[key]) and one[key].dtype == other[key].dtype
+            assert one[key].chunks == other[key].chunks and one[key].maxshape == other[key].maxshape
+        assert set(one.attrs) == set(other.attrs)
+        different = [key for key in one.attrs if key != "statistics" and one.attrs[key] != other.attrs[key]]
+        assert different == []
+
+
+def test_the_file_is_read_while_it_is_written(tmp_path, eager):
+    lengths, path = [], tmp_path / "a.h5"
+    read = f"import h5py; file = h5py.File({str(path)!r}); print(len(file['t']), file['q'][:].tobytes().hex())"
+
+    def look(done, steps):
+        lengths.append(len(mbvi.read(path)))
+        if len(lengths) == 3:
+            shown.append(subprocess.run([sys.executable, "-c", read], capture_output=True, text=True).stdout.split())
+
+    shown = []
+    whole = mbvi.simulate(spinning_pendulum(), step=0.01, duration=5.0, path=path, progress=look)
+    assert lengths == sorted(set(lengths)) and lengths[-1] == 501
+    ((count, q),) = shown  # by another program
+    assert int(count) == lengths[2] < 501
+    assert bytes.fromhex(q) == whole.q[: int(count)].tobytes()
+
+
+def advance(path, model, pipe):
+    """Begin or go on, telling of every piece; in a process that will be killed."""
+    if path.exists():
+        mbvi.resume(path, progress=lambda done, steps: pipe.send(done))
+    else:
+        mbvi.simulate(model, step=0.002, duration=400, path=path, progress=lambda done, steps: pipe.send(done))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="forks, and sends a signal")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_killed_run_loses_nothing_and_goes_on(models, tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "BLOCK_SECONDS", 0.01)
+    model = mbvi.load(models / "double_pendulum.yaml")
+    whole = mbvi.simulate(model, step=0.002, duration=400)
+    fork, chance = multiprocessing.get_context("fork"), random.Random(7)
+    path, before = tmp_path / "a.h5", 0
+    for _ in range(5):
+        out, into = fork.Pipe(duplex=False)
+        process = fork.Process(target=advance, args=(path, model, into))
+        process.start()
+        assert out.poll(60)
+        first = out.recv()
+        time.sleep(chance.uniform(0.0, 0.02))
+        process.kill()
+        process.join()
+        process.close()
+        with h5py.File(path) as file:  # as any other tool opens it
+            rows = min(len(file[key]) for key in VARIABLES)
+            assert rows > before and rows >= first + 1
+            for key, values in (
+                ("t", whole.t),
+                ("q", whole.q),
+                ("v", whole.v),
+                ("p", whole.p),
+                ("energy", whole.energy()),
+            ):
+                assert file[key][:rows].tobytes() == values[:rows].tobytes()
+        before = rows
+    assert before < len(whole)
+    assert all_bits(mbvi.resume(path)) == all_bits(whole)
+
+
+@pytest.mark.parametrize("good", [*range(1, 24), 40])
+def test_a_disk_that_fills_up_loses_nothing(good, tmp_path, eager, monkeypatch):
+    path, write, count = tmp_path / "a.h5", storage.Writer._write, 0
+    whole = mbvi.simulate(spinning_pendulum(), step=0.01, duration=5.0)
+
+    def full(self, data, place):
+        nonlocal count
+        count += 1
+        if count > good:
+            write(self, memoryview(data).cast("B")[:7], place)
+            raise OSError(28, "No space left on device")
+        write(self, data, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage.Writer, "_write", full)
+        message = error_of(mbvi.simulate, spinning_pendulum(), step=0.01, duration=5.0, path=path)
+    made = 9  # writes of the first rows and of the first state
+    if good < made:
+        assert message == f"{path}: expected room on the disk, found no space left on device; make room"
+        assert os.listdir(tmp_path) == []
+        return
+    assert message == (
+        f"{path}: expected room on the disk, found no space left on device; make room, and go on by: mbvi run --resume {path}"
+    )
+    kept = mbvi.read(path)
+    assert [len(kept), kept.q.tobytes()] == [len(kept), whole.q[: len(kept)].tobytes()]
+    assert all_bits(mbvi.resume(path)) == all_bits(whole)
+
+
+def test_of_a_damaged_state_the_one_before_is_taken(tmp_path, eager):
+    path, whole = tmp_path / "a.h5", mbvi.simulate(spinning_pendulum(), step=0.01, duration=5.0)
+    mbvi.simulate(spinning_pendulum(), step=0.01, duration=4.0, path=path)
+    with h5py.File(path, "r+") as file:
+        slots = file["restart/state"]
+        newest = int(np.argmax(slots[:, :16].view("<i8")[:, 1]))
+        slots[newest, 100:200] = 0xFF
+    assert all_bits(mbvi.resume(path, duration=5.0)) == all_bits(whole)
+    with h5py.File(path, "r+") as file:
+        file["restart/state"][:, 100:200] = 0xFF
+    remedy = "begin anew with its last state as initial_q and initial_v"
+    assert error_of(mbvi.resume, path, 6.0) == (
+        f"{path}: expected a file that a run wrote, found no state to go on from; {remedy}"
+    )
+
+
+def test_an_interruption_tells_where_the_states_are(tmp_path, eager):
+    path = tmp_path / "a.h5"
+
+    def interrupt(done, steps):
+        if done > 200:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        mbvi.simulate(spinning_pendulum(), step=0.01, duration=5.0, path=path, progress=interrupt)
+    kept = mbvi.read(path)
+    assert str(raised.value) == (
+        f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {path}; go on by: mbvi run --resume {path}"
+    )
+    assert 200 < len(kept) < 501
+    assert all_bits(mbvi.resume(path)) == all_bits(mbvi.simulate(spinning_pendulum(), step=0.01, duration=5.0))
+
+
+def test_a_failed_run_has_its_states_in_the_file(tmp_path):
+    bob = mbvi.Initial(position="pi/3")
+    model = spinning_pendulum().model_copy(update={"initial": {"pivot": bob}})
+    with pytest.raises(mbvi.StepError) as in_memory:
+        mbvi.simulate(model, step=4.0, duration=400.0)
+    with pytest.raises(mbvi.StepError) as in_file:
+        mbvi.simulate(model, step=4.0, duration=400.0, path=tmp_path / "a.h5")
+    assert str(in_file.value) == str(in_memory.value)
+    assert all_bits(in_file.value.trajectory) == all_bits(in_memory.value.trajectory)
+    assert bits(mbvi.read(tmp_path / "a.h5")) == bits(in_memory.value.trajectory)
+    assert "found no state to go on from; begin anew" in error_of(mbvi.resume, tmp_path / "a.h5")
+
+
+def test_a_run_that_cannot_begin_leaves_what_is_there(tmp_path):
+    path = tmp_path / "a.h5"
+    path.write_text("precious")
+    remedy = "choose another name, or overwrite it by force=True (--force)"
+    message = error_of(mbvi.simulate, spinning_pendulum(), step=0.01, duration=1.0, path=path)
+    assert message == f"{path}: expected a new file, found one that exists; {remedy}"
+    assert (
+        "newmark"
+        in error_of(mbvi.simulate, spinning_pendulum(), "newmark", step=0.01, duration=1.0, path=path, force=True)
+        + " newmark"
+    )
+    assert path.read_text() == "precious" and os.listdir(tmp_path) == ["a.h5"]
+    mbvi.simulate(spinning_pendulum(), step=0.01, duration=1.0, path=path, force=True)
+    assert len(mbvi.read(path)) == 101 and os.listdir(tmp_path) == ["a.h5"]
+
+
+def test_a_file_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
+    usage = type("Usage", (), {"free": 10_000})
+    monkeypatch.setattr("mbvi.simulation.shutil.disk_usage", lambda folder: usage)
+    message = error_of(mbvi.simulate, spinning_pendulum(), step=0.01, duration=10.0, path=tmp_path / "a.h5")
+    assert message == (
+        "every: expected a file of at most 1e-05 GB, found 1000 steps of 1 coordinates (7.21e-05 GB); store every 8th state"
+    )
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sets a limit of the process")
+def test_a_file_larger_than_allowed(tmp_path):
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000_000, limits[1]))
+    try:
+        message = error_of(mbvi.simulate, spinning_pendulum(), step=0.01, duration=1e4, path=tmp_path / "a.h5")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert message == f"{tmp_path / 'a.h5'}: expected a file that can be written, found file too large"
+    assert os.listdir(tmp_path) == []
+
+
+# ------------------------------------------------------------------------------- what cannot go on
+
+
+@pytest.fixture
+def streamed(tmp_path):
+    path = tmp_path / "a.h5"
+    mbvi.simulate(spinning_pendulum(), step=0.01, duration=1.0, path=path)
+    return path
+
+
+def test_a_run_at_its_end(streamed):
+    remedy = "give a longer duration (--duration)"
+    expected = f"{streamed}: expected less than 100 steps done, found the run at its end, 100 steps; {remedy}"
+    assert error_of(mbvi.resume, streamed) == expected
+    assert error_of(mbvi.resume, streamed, 0.5) == expected.replace("than 100", "than 50")
+    assert len(mbvi.resume(streamed, 1.01)) == 102
+    assert error_of(mbvi.resume, streamed, -1.0).startswith("duration: expected a time greater than 0, found -1.0")
+
+
+def test_a_saved_trajectory_has_no_state_to_go_on_from(tmp_path):
+    path = tmp_path / "a.h5"
+    mbvi.simulate(spinning_pendulum(), step=0.01, duration=1.0).save(path)
+    message = error_of(mbvi.resume, path, 2.0)
+    assert message.startswith(f"{path}: expected a file that a run wrote, found no state to go on from; begin anew")
+
+
+def test_another_model_or_version(streamed):
+    other = mbvi.assemble(spinning_pendulum().model_copy(update={"gravity": (0.0, 0.0, -1.6)}))
+    assert error_of(mbvi.resume, streamed, 2.0, system=other) == (
+        f"{streamed}: system: expected the file's model 'pendulum', found 'pendulum' with other gravity; leave system out to "
+        "take that of the file"
+    )
+    with h5py.File(streamed, "r+") as file:
+        file.attrs["mbvi_version"] = "0.0.1"
+    message = error_of(mbvi.resume, streamed, 2.0)
+    assert message.startswith(
+        f"{streamed}: expected a run of mbvi {mbvi.__version__}, found one of mbvi 0.0.1; begin anew"
+    )
+    assert len(mbvi.read(streamed)) == 101
+
+
+def test_a_system_that_no_file_can_hold_must_be_given(tmp_path):
+    path = tmp_path / "a.h5"
+    mbvi.simulate(oscillator(), "midpoint", step=0.01, duration=1.0, path=path)
+    assert error_of(mbvi.resume, path, 2.0) == (
+        f"{path}: expected a system, found the name 'oscillator' of a system that its file cannot hold; build it, and pass "
+        "it: system=system"
+    )
+
+
+def test_files_that_no_run_wrote(streamed, tmp_path):
+    assert error_of(mbvi.resume, tmp_path / "b.h5").endswith("found no such file; check the path")
+    whole = streamed.read_bytes()
+    streamed.write_bytes(whole[: len(whole) // 2])
+    assert error_of(mbvi.resume, streamed, 2.0).endswith("found a truncated one; copy it again")
+    streamed.write_text("q: 1")
+    assert error_of(mbvi.resume, streamed, 2.0).endswith("found a file that is not HDF5")
+
+
+def test_a_repacked_file_is_read_and_not_continued(streamed, tmp_path):
+    with h5py.File(streamed) as file, h5py.File(tmp_path / "b.h5", "w") as packed:
+        packed.attrs.update(file.attrs)
+        for key in file:
+            if key in storage.VARIABLES:
+                packed.create_dataset(
+                    key, data=file[key][()], compression="gzip", maxshape=(None, *file[key].shape[1:])
+                )
+            else:
+                file.copy(key, packed)
+    assert all_bits(mbvi.read(tmp_path / "b.h5")) == all_bits(mbvi.read(streamed))
+    assert error_of(mbvi.resume, tmp_path / "b.h5", 2.0) == (
+        f"{tmp_path / 'b.h5'}: expected a file as mbvi wrote it, found one that another tool has repacked"
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_two_runs_do_not_write_one_file(streamed):
+    code = f"import fcntl, sys; file = open({str(streamed)!r}, 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX); print(1, flush=True)"
+    line = [sys.executable, "-c", code + "; sys.stdin.read()"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        message = error_of(mbvi.resume, streamed, 2.0)
+        other.communicate()
+    assert message == (
+        f"{streamed}: expected a file that nothing else writes, found one that another process writes; wait for the run that "
+        "writes it, or end it"
+    )
+    assert len(mbvi.resume(streamed, 2.0)) == 201

@@ -200,7 +200,7 @@ def test_area_of_the_linear_oscillator(method):
 
 
 def swing(mass, method, h):
-    """Symplecticity defect of a step of two coupled coordinates with the masses 1 and 2, the first with a part that depends on y."""
+    """Symplecticity defect of a step of two coupled coordinates, with a mass 1 + mass y² of the first."""
     x, y = sympy.symbols("x y")
     V = (x**2 + y**2) / 2 + x**2 * y - y**3 / 3
     system = mbvi.from_sympy([x, y], [[1 + mass * y**2, 0], [0, 2]], V)

@@ -166,7 +166,7 @@ def test_both_variational_methods_agree_where_all_forces_have_a_potential(name, 
 
 
 def test_explicit_without_velocities():
-    """Constant mass, forces of the place alone: drift, kick, drift, by one evaluation; symplectic."""
+    """Constant mass, forces of the place alone: drift, kick, drift, by the first evaluation; symplectic."""
     x, y = sympy.symbols("x y")
     system = mbvi.from_sympy([x, y], [[2, 0], [0, 3]], x**4 + x * y + y**2, initial_q=[1.0, 0.5], initial_v=[0, 1.0])
     h, q, v = 0.1, np.array([1.0, 0.5]), np.array([0, 1.0])

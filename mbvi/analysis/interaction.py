@@ -50,7 +50,8 @@ def oscillation_errors(oscillator: DampedOscillator, t: ArrayLike, x: ArrayLike,
     Raises
     ------
     ModelError
-        If the oscillator does not oscillate, the shapes do not fit, or the motion starts at rest in its place of rest.
+        If the oscillator does not oscillate, the shapes do not fit, a number is not finite, or the motion starts at rest in its
+        place of rest.
 
     Examples
     --------
@@ -67,6 +68,8 @@ def oscillation_errors(oscillator: DampedOscillator, t: ArrayLike, x: ArrayLike,
             f"x: expected a position and a velocity for each time, found shapes {times.shape}, {positions.shape}, "
             f"{velocities.shape}"
         )
+    if not np.isfinite([times, positions, velocities]).all():
+        raise ModelError("x: expected finite times, positions and velocities, found some that are not")
     if not math.isfinite(oscillator.period):
         raise ModelError(f"oscillator: expected an underdamped one, found damping {oscillator.damping:g} N s/m")
     omega, rho = 2 * math.pi / oscillator.period, oscillator.decay

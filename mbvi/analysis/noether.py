@@ -48,8 +48,11 @@ def linear_generator(matrix: ArrayLike, shift: ArrayLike | None = None, name: st
     >>> float(turn.value(np.array([2.0, 0.0]), np.array([0.0, 3.0])))
     6.0
     """
-    A = np.array(matrix, dtype=float)
-    b = np.zeros(len(A)) if shift is None else np.array(shift, dtype=float)
+    try:
+        A = np.array(matrix, dtype=float)
+        b = np.zeros(len(A)) if shift is None else np.array(shift, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"generator: expected a square matrix and a vector, found {matrix!r} and {shift!r}") from None
     if A.ndim != 2 or A.shape != (len(b), len(b)) or not (np.isfinite(A).all() and np.isfinite(b).all()):
         raise ModelError(
             f"generator: expected a square matrix and a vector of finite numbers, found shapes {A.shape} and {b.shape}"
@@ -81,7 +84,8 @@ def discrete_momenta(
     Raises
     ------
     ModelError
-        If the scheme has more than one stage, or is no Galerkin scheme.
+        If the scheme has more than one stage, or is no Galerkin scheme, the step is not greater than 0, or the positions do not
+        fit the system or each other.
 
     Examples
     --------
@@ -100,9 +104,14 @@ def discrete_momenta(
             f"scheme: expected a scheme of one stage, as midpoint or shake, found {tableau.name!r}; the momenta of others are "
             "those of the trajectory"
         )
+    if not step > 0:
+        raise ModelError(f"step: expected a time greater than 0, found {step!r}")
     starts, ends = np.atleast_2d(np.asarray(before, float)), np.atleast_2d(np.asarray(after, float))
-    if starts.shape != ends.shape:
-        raise ModelError(f"after: expected one position for each before, found shapes {starts.shape} and {ends.shape}")
+    if starts.shape != ends.shape or starts.shape[1:] != (system.dimension,):
+        raise ModelError(
+            f"after: expected {system.dimension} coordinates before and after, of each pair, found shapes {starts.shape} and "
+            f"{ends.shape}"
+        )
     minus, plus = np.zeros_like(starts), np.zeros_like(starts)
     for k, (x, y) in enumerate(zip(starts, ends, strict=True)):
         for c, b, A, B in zip(tableau.nodes, tableau.weights, tableau.A, tableau.B, strict=True):

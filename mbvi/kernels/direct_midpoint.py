@@ -18,6 +18,7 @@ from mbvi.kernels.acceleration import fill_acceleration
 from mbvi.kernels.lagrangian import fill_gradient
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
+from mbvi.kernels.saddle import factor_node, solve_node
 
 EPS = 2.220446049250313e-16
 MAX_ITERATIONS = 30
@@ -33,7 +34,8 @@ class Space(Packed):
     q, v, a (n,)             the state, and the acceleration of the last step
     once, twice (n,)         a*, a**
     node_q, node_v (n,)      state in the middle of the step
-    matrix (n, n)            1 − ∂A/∂a
+    matrix (n²,)             1 − ∂A/∂a, row by row
+    pivots (n, 2)            of its factors
     count (4,)               see the columns above
     """
 
@@ -49,7 +51,8 @@ def make_space(system: System, q: np.ndarray, v: np.ndarray) -> Space:
         twice=np.zeros(n),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
-        matrix=np.zeros((n, n)),
+        matrix=np.zeros(n * n),
+        pivots=np.zeros((n, 2), np.int64),
         count=np.zeros(4, np.int64),
     )
 
@@ -60,7 +63,7 @@ def fill_middle(out, a, system, work, space, t, tau, g):
     for i in range(system.n):
         space.node_v[i] = space.v[i] + tau * a[i]
         space.node_q[i] = space.q[i] + tau * (space.v[i] + g * tau * a[i])
-    return fill_acceleration(out, system, work, t + tau, space.node_q, space.node_v)
+    return fill_acceleration(out, system, work, t + tau, space.node_q, space.node_v, 2.0 * tau)
 
 
 @kernel
@@ -125,7 +128,7 @@ def iterate_newton(system, work, space, t, tau, g):
             if not fill_middle(twice, a, system, work, space, t, tau, g):
                 return SINGULAR
             for i in range(n):
-                matrix[i, j] = (1.0 if i == j else 0.0) - (twice[i] - once[i]) / (a[j] - kept)
+                matrix[i * n + j] = (1.0 if i == j else 0.0) - (twice[i] - once[i]) / (a[j] - kept)
             a[j] = kept
         check = 0.0
         for i in range(n):
@@ -133,8 +136,9 @@ def iterate_newton(system, work, space, t, tau, g):
             check += 0.0 * once[i]
         if check != 0.0:
             return NOT_FINITE
-        if not solve_dense(matrix, once):
+        if factor_node(matrix, 0, n, space.pivots, 0, 0.0, 0) < 0:
             return SINGULAR
+        solve_node(matrix, 0, n, n, space.pivots, 0, once, 0, 1)
         count[LAST] += 1
         count[FACTORS] += 1
         change = 0.0
@@ -146,32 +150,6 @@ def iterate_newton(system, work, space, t, tau, g):
             return OK
         before = change
     return NOT_CONVERGED
-
-
-@kernel
-def solve_dense(A, x):
-    """Overwrite x (n,) by A⁻¹ x, and A (n, n); False if A is singular. Elimination with partial pivoting."""
-    n = x.shape[0]
-    for j in range(n):
-        row = j
-        for i in range(j + 1, n):
-            if abs(A[i, j]) > abs(A[row, j]):
-                row = i
-        if A[row, j] == 0.0:
-            return False
-        x[j], x[row] = x[row], x[j]
-        for k in range(j, n):
-            A[j, k], A[row, k] = A[row, k], A[j, k]
-        for i in range(j + 1, n):
-            ratio = A[i, j] / A[j, j]
-            x[i] -= ratio * x[j]
-            for k in range(j + 1, n):
-                A[i, k] -= ratio * A[j, k]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            x[i] -= A[i, k] * x[k]
-        x[i] /= A[i, i]
-    return True
 
 
 @kernel

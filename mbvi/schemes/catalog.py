@@ -237,7 +237,7 @@ def direct_midpoint(g: float = 0.0, iterations: int | None = None) -> Method:
         f"direct_midpoint({', '.join(given)})" if given else "direct_midpoint",
         1 if iterations == 0 else 2,
         MUTZE,
-        "parabolas with the acceleration in the middle of the step; explicit for forces that do not depend on velocities",
+        "parabolas with the acceleration in the middle of the step; explicit where that does not depend on velocities",
         "direct_midpoint",
         is_symmetric=iterations is None,
         is_variable=True,

@@ -24,6 +24,7 @@ from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 MAX_ITERATIONS = 50
+ON_CONSTRAINTS = 1e-9
 SMALL = 1e-8  # relative corrections below which one that no longer shrinks is rounding
 
 
@@ -33,7 +34,8 @@ def run(run: Run) -> Trajectory:
     Raises
     ------
     ModelError
-        If the scheme has more than one stage, or the chart does not fit the system or reach its initial position.
+        If the scheme has more than one stage, or the chart does not fit the system, reach its initial position or stay on its
+        constraints.
     StepError
         If a step does not converge.
     """
@@ -41,6 +43,8 @@ def run(run: Run) -> Trajectory:
     assert chart is not None
     if not isinstance(scheme, Tableau) or scheme.stages != 1 or len(scheme.fractions) != 1:
         raise ModelError(f"chart: expected a Galerkin scheme of one stage, as midpoint or shake, found {scheme.name!r}")
+    if not isinstance(chart, Chart):
+        raise ModelError(f"chart: expected a Chart, found {chart!r}; make one by joint_chart or sympy_chart")
     _check(run, chart)
     a = chart.coordinates(run.q)
     before = a - run.step * np.linalg.lstsq(chart.place(a)[1], run.v, rcond=None)[0]
@@ -48,6 +52,7 @@ def run(run: Run) -> Trajectory:
     def one_step(p: Array, q: Array) -> tuple[Array, Array]:
         b = _solve(run, scheme, chart, a, 2 * a - before, p)
         end = chart.place(b)[0]
+        _check_place(run, end, b)
         p = discrete_momenta(run.system, scheme, run.step, q, end)[1]
         if scheme.is_projected:
             p = run.system.momentum(end, run.system.velocities(np.zeros(1), end[None], p[None])[0])
@@ -97,6 +102,13 @@ def _check(run: Run, chart: Chart) -> None:
             f"chart: expected {system.dimension} positions of {freedom} generalized coordinates, found {D.shape[0]} of "
             f"{D.shape[1]}"
         )
-    violation = np.abs(system.constraint(place)).max(initial=0.0)
-    if violation > 1e-9:
-        raise ModelError(f"chart: expected positions on the constraints, found |g| = {violation:.3g} at its start")
+    _check_place(run, place, chart.start)
+
+
+def _check_place(run: Run, place: Array, a: Array) -> None:
+    """A position must be on the constraints; at its start a wrong chart may be so by chance."""
+    violation = np.abs(run.system.constraint(place)).max(initial=0.0)
+    if not violation <= ON_CONSTRAINTS:
+        raise ModelError(
+            f"chart: expected positions on the constraints, found |g| = {violation:.3g} at generalized coordinates {a}"
+        )

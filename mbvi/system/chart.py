@@ -81,7 +81,8 @@ def sympy_chart(
     Raises
     ------
     ModelError
-        If a symbol has no value, or the numbers of coordinates do not fit.
+        If an argument is no list of symbols, expressions or finite numbers, a symbol has no value, or the numbers of coordinates
+        do not fit.
 
     Examples
     --------
@@ -93,21 +94,25 @@ def sympy_chart(
     """
     import sympy
 
-    symbols, start = list(coordinates), np.array(start, float)
     values = {sympy.Symbol(key) if isinstance(key, str) else key: value for key, value in (parameters or {}).items()}
-    psi = sympy.Matrix([sympy.sympify(each).subs(values) for each in positions])
+    try:
+        symbols, first = list(coordinates), np.array(start, float)
+        psi = sympy.Matrix([sympy.sympify(each).subs(values) for each in positions])
+    except (TypeError, ValueError, sympy.SympifyError) as error:
+        reason = str(error).splitlines()[0]
+        raise ModelError(f"chart: expected lists of symbols, expressions and numbers, found {reason}") from None
     unknown = sorted(map(str, psi.free_symbols - set(symbols)))
     if unknown:
         raise ModelError(f"positions: expected a value for every symbol, found none for {unknown[0]}")
-    if start.shape != (len(symbols),):
-        raise ModelError(f"start: expected {len(symbols)} numbers, found an array of shape {start.shape}")
+    if first.shape != (len(symbols),) or not np.isfinite(first).all():
+        raise ModelError(f"start: expected {len(symbols)} finite numbers, found {start!r}")
     evaluate = sympy.lambdify([symbols], [psi, psi.jacobian(symbols)], "numpy", cse=True)
 
     def place(a: Array) -> tuple[Array, Array]:
         there, D = evaluate(a)
         return np.asarray(there, float).ravel(), np.asarray(D, float)
 
-    return Chart(tuple(map(str, symbols)), start, place)
+    return Chart(tuple(map(str, symbols)), first, place)
 
 
 def joint_chart(system: System) -> Chart:

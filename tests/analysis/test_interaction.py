@@ -55,6 +55,7 @@ def test_a_faster_oscillation_that_grows_more():
             ([0, 1], [1, 1], [0, 0]),
             "oscillator: expected an underdamped one, found damping 3 N s/m",
         ),
+        (OSCILLATOR, ([0, 1], [1, np.nan], [0, 0]), "x: expected finite times, positions and velocities"),
     ],
 )
 def test_refused(oscillator, states, message):

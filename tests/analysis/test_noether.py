@@ -101,8 +101,16 @@ def test_errors(pendulum):
         discrete_momenta(pendulum, "simpson", 0.1, q, q)
     with pytest.raises(mbvi.ModelError, match="expected a Galerkin scheme, found 'newmark'"):
         discrete_momenta(pendulum, "newmark", 0.1, q, q)
-    with pytest.raises(mbvi.ModelError, match="after: expected one position for each before"):
+    with pytest.raises(mbvi.ModelError, match=r"after: expected \d coordinates before and after, of each pair, found"):
         discrete_momenta(pendulum, "midpoint", 0.1, [q, q], q)
+    with pytest.raises(mbvi.ModelError, match=r"after: expected \d coordinates before and after, of each pair, found"):
+        discrete_momenta(pendulum, "midpoint", 0.1, q[:1], q[:1])
+    for step in (0.0, -0.1, np.nan):
+        with pytest.raises(mbvi.ModelError, match="step: expected a time greater than 0, found"):
+            discrete_momenta(pendulum, "midpoint", step, q, q)
+    for matrix in ([[1, 2], [3]], "turn", 3.0):
+        with pytest.raises(mbvi.ModelError, match="generator: expected a square matrix and a vector, found"):
+            linear_generator(matrix)
     with pytest.raises(
         mbvi.ModelError, match=r"generator: expected a square matrix .* found shapes \(2, 3\) and \(2,\)"
     ):

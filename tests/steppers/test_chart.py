@@ -91,5 +91,21 @@ def test_errors():
         joint_chart(mbvi.assemble(systems.model("free_rigid_body_quaternion"), "embedding"))
     with pytest.raises(mbvi.ModelError, match="positions: expected a value for every symbol, found none for theta"):
         sympy_chart([PHI], SPHERE, [0.1])
-    with pytest.raises(mbvi.ModelError, match=r"start: expected 2 numbers, found an array of shape \(1,\)"):
+    with pytest.raises(mbvi.ModelError, match=r"start: expected 2 finite numbers, found \[0.1\]"):
         sympy_chart([PHI, THETA], SPHERE, [0.1])
+    with pytest.raises(mbvi.ModelError, match=r"start: expected 2 finite numbers, found \[nan, 1\]"):
+        sympy_chart([PHI, THETA], SPHERE, [np.nan, 1])
+    for wrong in ((PHI, [PHI], [0.1]), ([PHI], ["cos(phi"], [0.1]), ([PHI], [PHI], ["here"])):
+        with pytest.raises(mbvi.ModelError, match="chart: expected lists of symbols, expressions and numbers, found"):
+            sympy_chart(*wrong)
+    with pytest.raises(mbvi.ModelError, match="chart: expected a Chart, found 'joints'; make one by joint_chart or sy"):
+        run("joints")
+
+
+def test_a_chart_that_leaves_the_constraints():
+    """An ellipse that touches the circle where it starts."""
+    x, y = sympy.symbols("x y")
+    circle = mbvi.from_sympy([x, y], sympy.eye(2), 9.81 * y, constraints=[x**2 + y**2 - 1], initial_q=[1, 0])
+    ellipse = sympy_chart([PHI], [sympy.cos(PHI), 2 * sympy.sin(PHI)], [0.0])
+    with pytest.raises(mbvi.ModelError, match=r"chart: expected positions on the constraints, .* at generalized coord"):
+        mbvi.simulate(circle, "midpoint", step=0.01, duration=1, chart=ellipse)

@@ -321,3 +321,13 @@ def test_file(scheme, pendulum, tmp_path):
 def test_two_positions_are_refused(pendulum):
     with pytest.raises(mbvi.ModelError, match=r"previous_q: expected a scheme of one stage, .* found 'newmark'"):
         mbvi.simulate(pendulum, "newmark", step=0.1, duration=1, previous_q=[0, 0.5])
+
+
+def test_a_small_part_beside_a_large_one_is_seen():
+    """A pendulum beside a spring 10⁹ times as stiff, and a changing inertia beside one 10¹⁰ times as large."""
+    x, y = sympy.symbols("x y")
+    stiff = mbvi.from_sympy([x, y], sympy.eye(2), 1e10 * x**2 / 2 - 10 * sympy.cos(y), initial_q=[0, 1.0])
+    assert "the force on y, which is not linear in y" in refused(stiff)
+    heavy = mbvi.from_sympy([x, y], sympy.diag(1e10, 2 + sympy.cos(y)), y**2, initial_q=[0, 1.0])
+    assert "the inertia of y, which depends on y" in refused(heavy)
+    mbvi.simulate(quadratic([[1e10, 0], [0, 1e-3]], [[1e7, 2], [2, 1e-3]]), "newmark", step=0.1, duration=1)

@@ -166,7 +166,7 @@ def test_both_variational_methods_agree_where_all_forces_have_a_potential(name, 
 
 
 def test_explicit_without_velocities():
-    """Constant mass, forces of the place alone: drift, kick, drift, by one evaluation; symplectic."""
+    """Constant mass, forces of the place alone: drift, kick, drift, by the first evaluation; symplectic."""
     x, y = sympy.symbols("x y")
     system = mbvi.from_sympy([x, y], [[2, 0], [0, 3]], x**4 + x * y + y**2, initial_q=[1.0, 0.5], initial_v=[0, 1.0])
     h, q, v = 0.1, np.array([1.0, 0.5]), np.array([0, 1.0])
@@ -197,6 +197,48 @@ def step_matrix(method):
 def test_area_of_the_linear_oscillator(method):
     """Steps are symmetric and linear, so that their determinant is 1."""
     assert symplecticity_defect(step_matrix(method)) < 1e-14
+
+
+def swing(mass, method, h):
+    """Symplecticity defect of a step of two coupled coordinates, with a mass 1 + mass y² of the first."""
+    x, y = sympy.symbols("x y")
+    V = (x**2 + y**2) / 2 + x**2 * y - y**3 / 3
+    system = mbvi.from_sympy([x, y], [[1 + mass * y**2, 0], [0, 2]], V)
+
+    def step(state):
+        q, p = state[:2], state[2:]
+        v = np.linalg.solve(system.mass_matrix(q), p)
+        run = mbvi.simulate(system, method, step=h, duration=h, initial_q=q, initial_v=v)
+        return np.concatenate([run.q[1], run.p[1]])
+
+    state, d = np.array([0.1, -0.3, 0.2, 0.2]), 1e-3  # differences of order 4
+    near, far = ([(step(state + k * e) - step(state - k * e)) / (2 * k) for e in np.eye(4)] for k in (d, 2 * d))
+    return symplecticity_defect((4 * np.array(near) - far).T / 3)
+
+
+@pytest.mark.parametrize("g", [0.0, 0.5, 1.0])
+def test_symplectic_for_constant_mass(g):
+    assert swing(0, direct_midpoint(g), 0.3) < 1e-10
+
+
+@pytest.mark.parametrize(("mass", "method"), [(0, "parabolic_path"), (0, "three_point"), (1, "direct_midpoint")])
+def test_not_symplectic_otherwise(mass, method):
+    """By O(h³), as the documentation has it."""
+    steps = (0.2, 0.1, 0.05)
+    defects = [swing(mass, method, h) for h in steps]
+    assert defects[-1] > 1e-6
+    assert convergence_order(defects, steps) == pytest.approx(3, abs=0.2)
+
+
+@every_method
+def test_momentum_of_a_rotation(method):
+    """A central force: exact for the direct midpoint method and its family, near it for the others."""
+    x, y = sympy.symbols("x y")
+    V = -1 / sympy.sqrt(x**2 + y**2)
+    system = mbvi.from_sympy([x, y], [[1, 0], [0, 1]], V, initial_q=[1, 0], initial_v=[0, 1.2])
+    run = mbvi.simulate(system, method, step=0.05, duration=50)
+    change = np.ptp(run.q[:, 0] * run.p[:, 1] - run.q[:, 1] * run.p[:, 0])
+    assert change < 1e-13 if method.runner == "direct_midpoint" else 1e-5 < change < 1e-3
 
 
 @every_method

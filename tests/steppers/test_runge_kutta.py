@@ -152,3 +152,18 @@ def test_constraints_are_refused(scheme, models):
         mbvi.simulate(mbvi.load(models / "pendulum_cartesian.yaml"), scheme, step=0.1, duration=1)
     with pytest.raises(mbvi.ModelError, match=message):
         mbvi.simulate(systems.top("quaternion"), scheme, step=0.1, duration=1)
+
+
+@pytest.mark.parametrize("rate", [1.0, 1e4])
+def test_masses_that_change_fast(rate):
+    """The same order, however fast the mass matrix changes with time."""
+    x, t = sympy.symbols("x t")
+    system = mbvi.from_sympy(
+        [x], [[2 + sympy.sin(rate * t)]], rate**2 * x**2, time=t, initial_q=[1.0], initial_v=[rate]
+    )
+    exact = mbvi.simulate(system, "gauss6", step=0.1 / rate, duration=4 / rate).q[-1, 0]
+    steps = (0.1, 0.05, 0.025)
+    for scheme, order in (("rk4", 4), ("direct_midpoint", 2)):
+        errors = [abs(mbvi.simulate(system, scheme, h / rate, 4 / rate).q[-1, 0] - exact) for h in steps]
+        assert errors[-1] < 1e-3
+        assert convergence_order(errors, steps) == pytest.approx(order, abs=0.15)

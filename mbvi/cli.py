@@ -88,7 +88,8 @@ def run(
         bool, typer.Option("--no-project", help="Refuse a start that violates the constraints, and do not move it.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Trajectory file; by default MODEL's name with .h5, here.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Trajectory file; by default MODEL's name with .h5, here."),
     ] = None,
     every: Annotated[
         int | None, typer.Option(metavar="K", help="Store every K-th state, and run a multiple of K steps.")

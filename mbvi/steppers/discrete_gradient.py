@@ -19,7 +19,7 @@ from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 KINDS = {"energy_momentum": kernels.ENERGY_MOMENTUM, "chorin": kernels.CHORIN}
-TOLERANCE = 1e-9
+TOLERANCE, ROUNDING = 1e-9, 1e-14  # relative to a coordinate's own numbers, and to the largest
 STATES = 4  # random ones, at which M and the constraints are looked at
 
 
@@ -75,10 +75,12 @@ def _positions(system: System) -> Array:
 
 def _constant_mass_matrix(system: System) -> Array:
     M = system.mass_matrix(system.initial_q)
+    inertias = np.sqrt(np.outer(np.diag(M), np.diag(M)))
+    bounds = TOLERANCE * inertias + ROUNDING * inertias.max()
     for q in _positions(system):
         change = np.abs(system.mass_matrix(q) - M)
-        if change.max() > TOLERANCE * np.abs(M).max():
-            name = system.coordinate_names[int(np.argmax(change.max(axis=0)))]
+        if not (change <= bounds).all():
+            name = system.coordinate_names[int(np.argmax((change / bounds).max(axis=0)))]
             remedy = "take formulation: embedding if all bodies are point masses, or midpoint or simpson, which run any system"
             found = f"the inertia of {name}, which depends on the position"
             raise _refused(system, "energy_momentum", "a constant mass matrix", found, remedy)
@@ -93,7 +95,8 @@ def _check_constraints(system: System) -> None:
     for a, b in zip(_positions(system), _positions(system)[::-1], strict=True):
         corners = [system.constraint_jacobian(q) for q in (zero, a, b, a + b)]
         excess = np.abs(corners[0] - corners[1] - corners[2] + corners[3]).max(axis=1)
-        if excess.max() > TOLERANCE * max(np.abs(each).max() for each in corners):
+        excess /= np.maximum(np.max(np.abs(corners), axis=(0, 2)), 1e-300)
+        if not excess.max() <= TOLERANCE:
             name = system.constraint_names[int(np.argmax(excess))]
             raise _refused(system, "energy_momentum", "constraints at most quadratic in the coordinates", name)
 

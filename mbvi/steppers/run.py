@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.kernels import layout
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.chart import Chart
@@ -22,10 +23,13 @@ Array = np.ndarray
 def check_unconstrained(run: Run) -> None:
     """Refuse constraints, those of unit quaternions among them."""
     if run.system.constraint_count:
+        kinds = run.system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+        remedy = "take midpoint or simpson, which run any system"
+        if run.system.model is not None and (kinds == layout.UNIT_QUATERNION).all():
+            remedy += ", or write joints in generalized coordinates, as Euler angles instead of quaternions"
         raise ModelError(
             f"{run.system.name}: expected a system without constraints for scheme {run.method.name}, found "
-            f"{run.system.constraint_names[0]}; take midpoint or simpson, which run any system, or write joints in "
-            "generalized coordinates, as Euler angles instead of quaternions"
+            f"{run.system.constraint_names[0]}; {remedy}"
         )
 
 

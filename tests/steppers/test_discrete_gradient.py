@@ -232,6 +232,13 @@ def test_what_they_do_not_apply_to(case):
         mbvi.simulate(system(), scheme, step=0.01, duration=0.1)
 
 
+def test_an_inertia_that_changes_beside_a_large_one():
+    x, y = sympy.symbols("x y")
+    system = mbvi.from_sympy([x, y], sympy.diag(1e10, 2 + sympy.cos(y)), y**2, initial_v=[0, 1])
+    with pytest.raises(mbvi.ModelError, match="found the inertia of y, which depends on the position"):
+        mbvi.simulate(system, "energy_momentum", step=0.01, duration=0.1)
+
+
 def test_constraints_that_are_not_quadratic():
     x, y = sympy.symbols("x y")
     system = mbvi.from_sympy([x, y], sympy.eye(2), y, constraints=[x**4 + y**2 - 1], initial_q=[0, -1])

@@ -25,7 +25,7 @@ PAGES = {
         [f"mbvi.analysis.{name}" for name in ("symmetry", "noether", "linearization", "convergence", "symplecticity")]
         + ["mbvi.analysis.small_step", "mbvi.analysis.interaction"],
     ),
-    "exact": ("Exact motions", "Closed-form solutions; [examples](../exact.md).", ["mbvi.exact"]),
+    "exact": ("Classes of exact motions", "Closed-form solutions; [examples](../exact.md).", ["mbvi.exact"]),
     "schemes": (
         "Schemes as data",
         "What a scheme is made of, and how to make one; [which to take](../schemes.md).",
@@ -73,7 +73,7 @@ def _schema_page() -> Iterator[str]:
         common = _common([PARTS[name] for name in elements])
         if common:
             yield f"{COMMON[key]} has these keys."
-            yield _table(common, [key for key in common if key in PARTS[elements[0]].get("required", [])])
+            yield _keys(common, [key for key in common if key in PARTS[elements[0]].get("required", [])])
         for name in elements:
             yield f"### {_title(name)}"
             yield from _element(PARTS[name], {"type", *common})
@@ -95,20 +95,21 @@ def _common(elements: Sequence[Schema]) -> Schema:
 
 
 def _element(element: Schema, without: set[str] = frozenset()) -> Iterator[str]:
-    """What an element is, and the table of its keys."""
+    """What an element is, and its keys."""
     yield element["description"]
     own = {key: value for key, value in element["properties"].items() if key not in without}
     if own:
-        yield _table(own, element.get("required", []))
+        yield _keys(own, element.get("required", []))
 
 
-def _table(keys: Schema, required: Sequence[str]) -> str:
-    rows = ["| key | value | default | |", "|---|---|---|---|"]
+def _keys(keys: Schema, required: Sequence[str]) -> str:
+    """A list of keys: what they take, their default, what they mean."""
+    lines = []
     for key, value in keys.items():
         default = "**required**" if key in required else _default(value)
-        text = value.get("description", "").replace("|", "\\|")
-        rows.append(f"| `{key}` | {_value(value)} | {default} | {text} |")
-    return "\n".join(rows)
+        brackets = ", ".join(filter(None, [_value(value), default]))
+        lines.append(f"- `{key}` ({brackets}): {value.get('description', '')}")
+    return "\n".join(lines)
 
 
 def _default(value: Schema) -> str:
@@ -137,7 +138,7 @@ def _value(value: Schema) -> str:
             count = f"{least} " if least and least == most else f"{least} or {most} " if most else ""
             return f"list of {count}{_value(value['items'])}"
         case "object":
-            return f"names: {_value(value['additionalProperties'])}"
+            return f"mapping of names to {_value(value['additionalProperties'])}"
         case "boolean":
             return "`true` or `false`"
     return "text"

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
+GENERATED = DOCS / "generated"
 sys.path.insert(0, str(DOCS))
 
 from site_pages import gallery, reference  # noqa: E402
@@ -26,6 +27,7 @@ extensions = [
     "sphinx-mathjax-offline",
 ]
 exclude_patterns = ["site_pages"]
+(GENERATED / "extra").mkdir(parents=True, exist_ok=True)  # asked for before it is filled
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
@@ -44,6 +46,7 @@ html_title = "mbvi"
 html_copy_source = False
 html_static_path = ["site_pages/static"]
 html_css_files = ["site.css"]
+html_extra_path = ["generated/extra"]
 
 # What the sidebar shows; a page that is in no list, or not there, fails the build.
 NAVIGATION = {
@@ -52,10 +55,10 @@ NAVIGATION = {
     "Background": ["theory", "exact", "papers", "benchmarks"],
     "Reference": ["generated/schema", "generated/api", "generated/analysis", "generated/exact", "generated/schemes"],
 }
-COMING = {"animation", "files"}  # pages that may not be there yet
+COMING = {"files"}  # pages that may not be there yet
 
 
-GENERATED = """
+GENERATED_PAGES = """
 ## Gallery and references
 
 - [Gallery](generated/gallery.md): every model that comes with `mbvi`, drawn
@@ -68,7 +71,7 @@ GENERATED = """
 def add_navigation(app, name, source):
     """Append what is generated and the sidebar to the index, whose Markdown is that of a page which can be read as it stands."""
     if name == root_doc:
-        source[0] += GENERATED
+        source[0] += GENERATED_PAGES
         for caption, pages in NAVIGATION.items():
             listed = [page for page in pages if page not in COMING or (DOCS / f"{page}.md").exists()]
             title = [f":caption: {caption}"] if caption else []
@@ -77,10 +80,8 @@ def add_navigation(app, name, source):
 
 def generate(app):
     """Write the gallery and the references."""
-    folder = DOCS / "generated"
-    folder.mkdir(exist_ok=True)
-    reference.write(folder)
-    gallery.write(folder)
+    reference.write(GENERATED)
+    gallery.write(GENERATED)
 
 
 def setup(app):

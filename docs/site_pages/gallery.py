@@ -13,11 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from PIL import Image
 
 import mbvi
 from mbvi.export import style
+from mbvi.export.motion import fastest_spin, natural_speed, pictures
+from mbvi.export.scene import make_scene
+from mbvi.export.video import Painter
 
 MODELS = Path(__file__).parents[2] / "models"
+MOTIONS = "extra/motions"  # folder of the pages, from that of the gallery; the site has what is in `extra` at its top
+STILL = 1280, 720
 Place = tuple[float, float, float]
 
 
@@ -26,6 +32,7 @@ class Picture(NamedTuple):
 
     write: Callable[[mbvi.Trajectory, Path], Path]
     caption: str
+    is_moving: bool = False  # whether it leads to a page of the motion
 
 
 def plot(*what: str, **options: str) -> Picture:
@@ -34,8 +41,8 @@ def plot(*what: str, **options: str) -> Picture:
     shown = [f"--what {','.join(what)}"] * bool(what) + [f'--{key} "{value}"' for key, value in options.items()]
 
     def write(trajectory: mbvi.Trajectory, stem: Path) -> Path:
-        drawn = mbvi.plot(trajectory, *what, names=names and names.split(","), section=options.get("section"))
-        return _saved(drawn, stem)
+        figure = mbvi.plot(trajectory, *what, names=names and names.split(","), section=options.get("section"))
+        return _saved(figure, stem)
 
     return Picture(write, f"`{' '.join(['mbvi plot {file}', *shown])}`")
 
@@ -45,6 +52,23 @@ def graph() -> Picture:
     return Picture(
         lambda trajectory, stem: _saved(mbvi.draw_graph(trajectory.system.model), stem), "`mbvi graph {model}`"
     )
+
+
+def motion(time: float) -> Picture:
+    """A still of the animation at a time, which leads to its page."""
+
+    def write(trajectory: mbvi.Trajectory, stem: Path) -> Path:
+        model = stem.name.removesuffix("_1")
+        mbvi.animate(trajectory, stem.parent / MOTIONS / f"{model}.html", force=True)
+        speed = natural_speed(fastest_spin(trajectory))
+        sampled = pictures(trajectory, speed)
+        scene = make_scene(trajectory.system, sampled, None)
+        shown = Painter(scene, STILL).paint(int(np.searchsorted(sampled.t, time)))
+        path = stem.with_suffix(".jpg")
+        Image.fromarray(shown).save(path, quality=92)
+        return path
+
+    return Picture(write, "`mbvi animate {file}`: click to see it move.", is_moving=True)
 
 
 def path(body: str, point: Place, plane: str, seconds: float = np.inf) -> Picture:
@@ -88,34 +112,43 @@ def exposures(end: Place, plane: str, times: Sequence[float]) -> Picture:
 
 GALLERY: dict[str, dict[str, list[Picture]]] = {
     "Pendulums": {
-        "pendulum": [plot("phase", "energy_error")],
-        "pendulum_cartesian": [plot("coordinates", "constraints")],
-        "double_pendulum": [plot()],
-        "spherical_pendulum": [path("rod", (0, 0, -1), "xy"), plot("coordinates", "invariants")],
-        "double_spherical_pendulum": [path("lower", (0, 0, -3), "xy"), plot("invariants", "energy_error")],
-        "gantry_crane": [path("load", (0, 0, -6), "xy"), plot("coordinates", "energy")],
+        "pendulum": [motion(0.3), plot("phase", "energy_error")],
+        "pendulum_cartesian": [motion(0.5), plot("coordinates", "constraints")],
+        "double_pendulum": [motion(2.3), plot()],
+        "spherical_pendulum": [motion(6), path("rod", (0, 0, -1), "xy"), plot("coordinates", "invariants")],
+        "double_spherical_pendulum": [motion(3.5), path("lower", (0, 0, -3), "xy"), plot("invariants", "energy_error")],
+        "gantry_crane": [motion(12), path("load", (0, 0, -6), "xy"), plot("coordinates", "energy")],
     },
     "Tops and free bodies": {
-        "lagrange_top": [path("top", (0, 0, 0.15), "xy"), plot("energy_error", "invariants")],
-        "lagrange_top_cusps": [path("top", (0, 0, 1), "xy"), plot("phase", names="contact.theta")],
-        "heavy_top_quaternion": [path("top", (0, 1, 0), "xz"), plot("constraints", "invariants")],
-        "gyroscope": [plot("coordinates", names="frame,tilt"), graph()],
-        "free_rigid_body": [path("brick", (0, 1, 0), "xy"), plot("coordinates", "invariants")],
-        "free_rigid_body_quaternion": [path("body", (0, 0, 1), "xy"), plot("energy_error", "invariants")],
+        "lagrange_top": [motion(4), path("top", (0, 0, 0.15), "xy"), plot("energy_error", "invariants")],
+        "lagrange_top_cusps": [motion(5), path("top", (0, 0, 1), "xy"), plot("phase", names="contact.theta")],
+        "heavy_top_quaternion": [motion(0.55), path("top", (0, 1, 0), "xz"), plot("constraints", "invariants")],
+        "gyroscope": [motion(3), plot("coordinates", names="frame,tilt"), graph()],
+        "free_rigid_body": [motion(9), path("brick", (0, 1, 0), "xy"), plot("coordinates", "invariants")],
+        "free_rigid_body_quaternion": [motion(4), path("body", (0, 0, 1), "xy"), plot("energy_error", "invariants")],
     },
     "Loops": {
-        "four_bar": [path("coupler", (0.45, 0, 0), "xz", seconds=0.65), graph(), plot("coordinates", "reactions")],
-        "slider_crank": [plot("coordinates", "reactions"), graph()],
-        "n_four_bars": [plot("coordinates", "energy_error"), graph()],
-        "bricard": [graph(), plot("coordinates", "constraints")],
-        "stewart_platform": [graph(), plot("energy")],
+        "four_bar": [
+            motion(0.9),
+            path("coupler", (0.45, 0, 0), "xz", seconds=0.65),
+            graph(),
+            plot("coordinates", "reactions"),
+        ],
+        "slider_crank": [motion(0.35), plot("coordinates", "reactions"), graph()],
+        "n_four_bars": [motion(0.8), plot("coordinates", "energy_error"), graph()],
+        "bricard": [motion(1.2), graph(), plot("coordinates", "constraints")],
+        "stewart_platform": [motion(0.5), graph(), plot("energy")],
     },
     "Chains, trees and springs": {
-        "chain_10": [exposures((0.2, 0, 0), "xz", (0, 0.2, 0.4, 0.6, 0.8, 1.0)), plot("energy", "energy_error")],
-        "necklace_50": [exposures((0.04, 0, 0), "xz", (0, 0.2, 0.4, 0.6, 0.8, 1.0)), plot("energy")],
+        "chain_10": [
+            motion(0.75),
+            exposures((0.2, 0, 0), "xz", (0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+            plot("energy", "energy_error"),
+        ],
+        "necklace_50": [motion(0.55), exposures((0.04, 0, 0), "xz", (0, 0.2, 0.4, 0.6, 0.8, 1.0)), plot("energy")],
         "rope_1000": [exposures((0.1, 0, 0), "xz", (0, 0.2, 0.4, 0.6, 0.8, 1.0))],
-        "branched_tree": [graph(), plot("energy", "invariants")],
-        "spring_damper": [plot("coordinates", "energy")],
+        "branched_tree": [motion(1), graph(), plot("energy", "invariants")],
+        "spring_damper": [motion(0.6), plot("coordinates", "energy")],
     },
 }
 INTRODUCTION = (
@@ -131,25 +164,27 @@ def write(folder: Path) -> None:
     listed = [name for models in GALLERY.values() for name in models]
     if sorted(listed) != sorted(path.stem for path in MODELS.glob("*.yaml")):
         raise ValueError("gallery: expected every model of models/ once; mend GALLERY")
+    (folder / MOTIONS).mkdir(parents=True, exist_ok=True)
     blocks = ["# Gallery", INTRODUCTION]
     for title, models in GALLERY.items():
         blocks.append(f"## {title}")
-        for name, pictures in models.items():
-            blocks += _entry(MODELS / f"{name}.yaml", pictures, folder)
+        for name, drawn in models.items():
+            blocks += _entry(MODELS / f"{name}.yaml", drawn, folder)
     (folder / "gallery.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
 
 
-def _entry(path: Path, pictures: Sequence[Picture], folder: Path) -> Iterator[str]:
+def _entry(path: Path, drawn: Sequence[Picture], folder: Path) -> Iterator[str]:
     """Title, text and pictures of a model."""
     trajectory = mbvi.simulate(mbvi.load(path))
     name = trajectory.system.name
     yield f"### {name[0].upper()}{name[1:]}"
     yield _comment(path)
     yield f"[{path.name}](../../models/{path.name})"
-    for i, picture in enumerate(pictures, 1):
+    for i, picture in enumerate(drawn, 1):
         file = picture.write(trajectory, folder / f"{path.stem}_{i}")
         caption = picture.caption.format(model=f"models/{path.name}", file=f"{path.stem}.h5")
-        yield f"```{{figure}} {file.name}\n:alt: {name}\n\n{caption}\n```"
+        target = f":target: ../motions/{path.stem}.html\n" * picture.is_moving
+        yield f"```{{figure}} {file.name}\n:alt: {name}\n{target}\n{caption}\n```"
 
 
 def _comment(path: Path) -> str:

@@ -55,7 +55,6 @@ NAVIGATION = {
     "Background": ["theory", "exact", "papers", "benchmarks"],
     "Reference": ["generated/schema", "generated/api", "generated/analysis", "generated/exact", "generated/schemes"],
 }
-COMING = {"files"}  # pages that may not be there yet
 
 
 GENERATED_PAGES = """
@@ -73,9 +72,8 @@ def add_navigation(app, name, source):
     if name == root_doc:
         source[0] += GENERATED_PAGES
         for caption, pages in NAVIGATION.items():
-            listed = [page for page in pages if page not in COMING or (DOCS / f"{page}.md").exists()]
             title = [f":caption: {caption}"] if caption else []
-            source[0] += "\n".join(["\n\n```{toctree}", ":hidden:", *title, "", *listed, "```"])
+            source[0] += "\n".join(["\n\n```{toctree}", ":hidden:", *title, "", *pages, "```"])
 
 
 def generate(app):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ def motion(time: float) -> Picture:
     """A still of the animation at a time, which leads to its page."""
 
     def write(trajectory: mbvi.Trajectory, stem: Path) -> Path:
-        model = stem.name.removesuffix("_1")
+        model = stem.name.rpartition("_")[0]
         mbvi.animate(trajectory, stem.parent / MOTIONS / f"{model}.html", force=True)
         speed = natural_speed(fastest_spin(trajectory))
         sampled = pictures(trajectory, speed)
@@ -123,7 +124,7 @@ GALLERY: dict[str, dict[str, list[Picture]]] = {
         "lagrange_top": [motion(4), path("top", (0, 0, 0.15), "xy"), plot("energy_error", "invariants")],
         "lagrange_top_cusps": [motion(5), path("top", (0, 0, 1), "xy"), plot("phase", names="contact.theta")],
         "heavy_top_quaternion": [motion(0.55), path("top", (0, 1, 0), "xz"), plot("constraints", "invariants")],
-        "gyroscope": [motion(3), plot("coordinates", names="frame,tilt"), graph()],
+        "gyroscope": [motion(3), plot("coordinates", names="frame")],
         "free_rigid_body": [motion(9), path("brick", (0, 1, 0), "xy"), plot("coordinates", "invariants")],
         "free_rigid_body_quaternion": [motion(4), path("body", (0, 0, 1), "xy"), plot("energy_error", "invariants")],
     },
@@ -166,25 +167,26 @@ def write(folder: Path) -> None:
         raise ValueError("gallery: expected every model of models/ once; mend GALLERY")
     (folder / MOTIONS).mkdir(parents=True, exist_ok=True)
     blocks = ["# Gallery", INTRODUCTION]
+    with ProcessPoolExecutor() as processes:
+        entries = dict(zip(listed, processes.map(_entry, listed, itertools.repeat(folder)), strict=True))
     for title, models in GALLERY.items():
-        blocks.append(f"## {title}")
-        for name, drawn in models.items():
-            blocks += _entry(MODELS / f"{name}.yaml", drawn, folder)
+        blocks += [f"## {title}", *(entries[name] for name in models)]
     (folder / "gallery.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
 
 
-def _entry(path: Path, drawn: Sequence[Picture], folder: Path) -> Iterator[str]:
+def _entry(model: str, folder: Path) -> str:
     """Title, text and pictures of a model."""
+    path = MODELS / f"{model}.yaml"
     trajectory = mbvi.simulate(mbvi.load(path))
     name = trajectory.system.name
-    yield f"### {name[0].upper()}{name[1:]}"
-    yield _comment(path)
-    yield f"[{path.name}](../../models/{path.name})"
+    blocks = [f"### {name[0].upper()}{name[1:]}", _comment(path), f"[{path.name}](../../models/{path.name})"]
+    drawn = next(models[model] for models in GALLERY.values() if model in models)
     for i, picture in enumerate(drawn, 1):
-        file = picture.write(trajectory, folder / f"{path.stem}_{i}")
-        caption = picture.caption.format(model=f"models/{path.name}", file=f"{path.stem}.h5")
-        target = f":target: ../motions/{path.stem}.html\n" * picture.is_moving
-        yield f"```{{figure}} {file.name}\n:alt: {name}\n{target}\n{caption}\n```"
+        file = picture.write(trajectory, folder / f"{model}_{i}")
+        caption = picture.caption.format(model=f"models/{path.name}", file=f"{model}.h5")
+        target = f":target: ../motions/{model}.html\n" * picture.is_moving
+        blocks.append(f"```{{figure}} {file.name}\n:alt: {name}\n{target}\n{caption}\n```")
+    return "\n\n".join(blocks)
 
 
 def _comment(path: Path) -> str:

@@ -57,6 +57,7 @@ NAVIGATION = {
 }
 
 
+COMING = {"files"}  # pages that may not be there yet
 GENERATED_PAGES = """
 ## Gallery and references
 
@@ -72,8 +73,9 @@ def add_navigation(app, name, source):
     if name == root_doc:
         source[0] += GENERATED_PAGES
         for caption, pages in NAVIGATION.items():
+            listed = [page for page in pages if page not in COMING or (DOCS / f"{page}.md").exists()]
             title = [f":caption: {caption}"] if caption else []
-            source[0] += "\n".join(["\n\n```{toctree}", ":hidden:", *title, "", *pages, "```"])
+            source[0] += "\n".join(["\n\n```{toctree}", ":hidden:", *title, "", *listed, "```"])
 
 
 def generate(app):

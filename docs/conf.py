@@ -5,7 +5,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 GENERATED = DOCS / "generated"
-sys.path.insert(0, str(DOCS))
+sys.path[:0] = [str(DOCS), str(DOCS.parent)]  # the package here, not one installed
 
 from site_pages import gallery, reference  # noqa: E402
 
@@ -56,8 +56,6 @@ NAVIGATION = {
     "Reference": ["generated/schema", "generated/api", "generated/analysis", "generated/exact", "generated/schemes"],
 }
 
-
-COMING = {"files"}  # pages that may not be there yet
 GENERATED_PAGES = """
 ## Gallery and references
 
@@ -73,9 +71,8 @@ def add_navigation(app, name, source):
     if name == root_doc:
         source[0] += GENERATED_PAGES
         for caption, pages in NAVIGATION.items():
-            listed = [page for page in pages if page not in COMING or (DOCS / f"{page}.md").exists()]
             title = [f":caption: {caption}"] if caption else []
-            source[0] += "\n".join(["\n\n```{toctree}", ":hidden:", *title, "", *listed, "```"])
+            source[0] += "\n".join(["\n\n```{toctree}", ":hidden:", *title, "", *pages, "```"])
 
 
 def generate(app):

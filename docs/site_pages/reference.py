@@ -118,8 +118,8 @@ def _default(value: Schema) -> str:
         case None | "" | [] | dict():
             return ""
         case str():
-            return f"`{found}`"
-    return f"`{json.dumps(found)}`".replace(".0,", ",").replace(".0]", "]").replace(".0`", "`")
+            return f"by default `{found}`"
+    return f"by default `{json.dumps(found)}`".replace(".0,", ",").replace(".0]", "]").replace(".0`", "`")
 
 
 def _value(value: Schema) -> str:

@@ -1,0 +1,88 @@
+"""The site, made of the pages here and of those that `site_pages` writes into `generated`."""
+
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+GENERATED = DOCS / "generated"
+sys.path[:0] = [str(DOCS), str(DOCS.parent)]  # the package here, not one installed
+
+from site_pages import gallery, reference  # noqa: E402
+
+import mbvi  # noqa: E402
+
+project = "mbvi"
+version = release = mbvi.__version__
+copyright = "the authors of mbvi"
+root_doc = "index"
+language = "en"
+smartquotes = False
+default_role = "code"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx-mathjax-offline",
+]
+exclude_patterns = ["site_pages"]
+(GENERATED / "extra").mkdir(parents=True, exist_ok=True)  # asked for before it is filled
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"exclude-members": "model_config, model_post_init"}  # of pydantic
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+add_module_names = False
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+html_theme = "furo"
+html_title = "mbvi"
+html_copy_source = False
+html_static_path = ["site_pages/static"]
+html_css_files = ["site.css"]
+html_extra_path = ["generated/extra"]
+
+# What the sidebar shows; a page that is in no list, or not there, fails the build.
+NAVIGATION = {
+    "": ["tutorial", "generated/gallery"],
+    "Guides": ["guide", "python", "schemes", "accuracy", "one_step", "plots", "animation", "files", "errors"],
+    "Background": ["theory", "exact", "papers", "benchmarks"],
+    "Reference": ["generated/schema", "generated/api", "generated/analysis", "generated/exact", "generated/schemes"],
+}
+
+GENERATED_PAGES = """
+## Gallery and references
+
+- [Gallery](generated/gallery.md): every model that comes with `mbvi`, drawn
+- [Keys of model files](generated/schema.md), every one
+- [Python names](generated/api.md), [analysis](generated/analysis.md), [exact motions](generated/exact.md),
+  [schemes as data](generated/schemes.md)
+"""
+
+
+def add_navigation(app, name, source):
+    """Append what is generated and the sidebar to the index, whose Markdown is that of a page which can be read as it stands."""
+    if name == root_doc:
+        source[0] += GENERATED_PAGES
+        for caption, pages in NAVIGATION.items():
+            title = [f":caption: {caption}"] if caption else []
+            source[0] += "\n".join(["\n\n```{toctree}", ":hidden:", *title, "", *pages, "```"])
+
+
+def generate(app):
+    """Write the gallery and the references."""
+    reference.write(GENERATED)
+    gallery.write(GENERATED)
+
+
+def setup(app):
+    """Connect what is generated."""
+    app.connect("builder-inited", generate)
+    app.connect("source-read", add_navigation)
+    app.connect("autodoc-process-docstring", reference.plain, priority=400)  # before napoleon

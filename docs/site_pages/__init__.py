@@ -1,0 +1,1 @@
+"""What the site generates: the gallery and the references."""

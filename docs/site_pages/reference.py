@@ -1,0 +1,196 @@
+"""The references: model files from their JSON Schema, the Python names from their docstrings."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import mbvi
+from mbvi.model.base import Element
+from mbvi.model.file import schema_text
+
+Schema = dict[str, Any]
+SCHEMA: Schema = json.loads(schema_text())
+PARTS: Schema = SCHEMA["$defs"]
+PAGES = {
+    "api": ("Python names", "Names of the package `mbvi`, in the order in which data flows through them.", ["mbvi"]),
+    "analysis": (
+        "Analysis",
+        "What runs, schemes and systems are measured with.",
+        [f"mbvi.analysis.{name}" for name in ("symmetry", "noether", "linearization", "convergence", "symplecticity")]
+        + ["mbvi.analysis.small_step", "mbvi.analysis.interaction"],
+    ),
+    "exact": ("Classes of exact motions", "Closed-form solutions; [examples](../exact.md).", ["mbvi.exact"]),
+    "schemes": (
+        "Schemes as data",
+        "What a scheme is made of, and how to make one; [which to take](../schemes.md).",
+        ["mbvi.schemes.tableau", "mbvi.schemes.method", "mbvi.schemes.catalog", "mbvi.system.chart"],
+    ),
+}
+
+
+def write(folder: Path) -> None:
+    """Write all pages into a folder."""
+    (folder / "schema.md").write_text("\n\n".join(_schema_page()), encoding="utf-8")
+    for name, (title, text, modules) in PAGES.items():
+        blocks = [block for module in modules for block in _module(module, is_alone=len(modules) == 1)]
+        (folder / f"{name}.md").write_text("\n\n".join([f"# {title}", text, *blocks]), encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------------------ model files
+
+COMMON = {"joints": "Every joint", "forces": "Every force", "constraints": "Every constraint", "shapes": "Every shape"}
+
+
+def _schema_page() -> Iterator[str]:
+    """Markdown of the reference of model files."""
+    kinds = {key: SCHEMA["properties"][key]["additionalProperties"] for key in ("joints", "forces", "constraints")}
+    kinds["shapes"] = PARTS["Body"]["properties"]["shapes"]["items"]
+    yield "# Keys of model files"
+    yield (
+        "Every key of a model file, made from the JSON Schema that `mbvi schema` prints. "
+        "[Model files](../guide.md) shows them at work."
+    )
+    yield "## Model"
+    yield from _element(SCHEMA)
+    yield "## Number"
+    yield "A number, or an expression of parameters such as `pi/3`, `60 deg` or `sqrt(2)*length`."
+    yield "## Vector"
+    yield "Three numbers, `[x, y, z]`."
+    yield "## TimeFunction"
+    yield "A number, an expression of the time `t`, or a [table](#table)."
+    for name in ("Table", "Body", "PointMass"):
+        yield f"## {name}"
+        yield from _element(PARTS[name])
+    for key, choices in kinds.items():
+        elements = [each["$ref"].rsplit("/", 1)[1] for each in choices["oneOf"]]
+        yield f"## {key.capitalize()}"
+        common = _common([PARTS[name] for name in elements])
+        if common:
+            yield f"{COMMON[key]} has these keys."
+            yield _keys(common, [key for key in common if key in PARTS[elements[0]].get("required", [])])
+        for name in elements:
+            yield f"### {_title(name)}"
+            yield from _element(PARTS[name], {"type", *common})
+            yield f"In Python `mbvi.{name}`."
+    for name in ("Initial", "Simulation"):
+        yield f"## {name}"
+        yield from _element(PARTS[name])
+
+
+def _title(name: str) -> str:
+    """What model files call a part of the schema: its type, if it has one."""
+    return PARTS[name].get("properties", {}).get("type", {}).get("const", name)
+
+
+def _common(elements: Sequence[Schema]) -> Schema:
+    """The keys that all elements have alike."""
+    first, *others = (element["properties"] for element in elements)
+    return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
+
+
+def _element(element: Schema, without: set[str] = frozenset()) -> Iterator[str]:
+    """What an element is, and its keys."""
+    yield element["description"]
+    own = {key: value for key, value in element["properties"].items() if key not in without}
+    if own:
+        yield _keys(own, element.get("required", []))
+
+
+def _keys(keys: Schema, required: Sequence[str]) -> str:
+    """A list of keys: what they take, their default, what they mean."""
+    lines = []
+    for key, value in keys.items():
+        default = "**required**" if key in required else _default(value)
+        brackets = ", ".join(filter(None, [_value(value), default]))
+        lines.append(f"- `{key}` ({brackets}): {value.get('description', '')}")
+    return "\n".join(lines)
+
+
+def _default(value: Schema) -> str:
+    found = value.get("default")
+    match found:
+        case None | "" | [] | dict():
+            return ""
+        case str():
+            return f"by default `{found}`"
+    return f"by default `{json.dumps(found)}`".replace(".0,", ",").replace(".0]", "]").replace(".0`", "`")
+
+
+def _value(value: Schema) -> str:
+    """In words what a key takes."""
+    if "$ref" in value:
+        name = _title(value["$ref"].rsplit("/", 1)[1])
+        return f"[{name}](#{name.lower()})"
+    for choice in ("anyOf", "oneOf"):
+        if choice in value:
+            return " or ".join(dict.fromkeys(_value(each) for each in value[choice] if each.get("type") != "null"))
+    if "enum" in value:
+        return " or ".join(f"`{each}`" for each in value["enum"])
+    match value.get("type"):
+        case "array":
+            least, most = value.get("minItems"), value.get("maxItems")
+            count = f"{least} " if least and least == most else f"{least} or {most} " if most else ""
+            return f"list of {count}{_value(value['items'])}"
+        case "object":
+            return f"mapping of names to {_value(value['additionalProperties'])}"
+        case "boolean":
+            return "`true` or `false`"
+    return "text"
+
+
+# --------------------------------------------------------------------------------------------- Python
+
+ELEMENTS = """The elements of a model have the names, keys and defaults of the [model file](schema.md), with which Python and
+YAML say the same: {names}."""
+
+
+def _module(name: str, is_alone: bool) -> Iterator[str]:
+    """The public names of a module, after its docstring."""
+    module = import_module(name)
+    elements = []
+    if not is_alone:
+        yield f"## {name}"
+        yield _auto("module", name)
+    for key in _public(module):
+        value = getattr(module, key)
+        if inspect.isclass(value) and issubclass(value, Element) and value is not mbvi.Model:
+            elements.append(f"`{key}`")
+        elif inspect.isclass(value):
+            yield _auto("class", f"{name}.{key}", "members")
+        elif callable(value):
+            yield _auto("function", f"{name}.{key}")
+    if elements:
+        yield ELEMENTS.format(names=", ".join(sorted(elements)))
+
+
+def _public(module: Any) -> list[str]:
+    """Names of what is public in a module."""
+    if module is mbvi:
+        return [*dict.fromkeys([*mbvi.__all__, *mbvi.model.__all__])]
+    own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    return getattr(module, "__all__", [key for key in own if not key.startswith("_")])
+
+
+def _auto(kind: str, name: str, *options: str) -> str:
+    lines = [f".. auto{kind}:: {name}", *(f"   :{option}:" for option in options)]
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+def plain(app: Any, kind: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Make reStructuredText of a docstring, which is written to be read as it stands: bars, powers, indented formulas."""
+    lines[:] = [line if ">>>" in line else re.sub(r"\*\*|\|", r"\\\g<0>", line) for line in lines]
+    if kind == "module":
+        for i in reversed(range(1, len(lines))):
+            if lines[i].startswith("    ") and not lines[i - 1] and not _is_formula(lines[:i]):
+                lines[i:i] = ["::", ""]
+
+
+def _is_formula(lines: Sequence[str]) -> bool:
+    """Whether the last line that is not blank is indented."""
+    return next((line.startswith("    ") for line in reversed(lines) if line), False)

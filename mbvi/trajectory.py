@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 EXPORTED_ROWS = 10_000  # of a CSV file at a time
+MOST_SHOWN = 20_000  # states of a trajectory that a notebook shows moving
 
 
 @dataclass(frozen=True)
@@ -250,7 +253,9 @@ class Trajectory:
         return mbvi.plot(self, *what, names=names, section=section)
 
     def _repr_html_(self) -> str:
-        """A table of the run and, if matplotlib is there, curves of coordinates and energies: for notebooks."""
+        """For notebooks: a table of the run, the page of its animation if it has bodies and at most MOST_SHOWN states, and curves
+        of coordinates and energies; the latter two with the extra ``mbvi[viz]``.
+        """
         rows = [
             ("scheme", self._scheme_text),
             ("states", f"{len(self)} from t = {self.t[0]:g} s to {self.t[-1]:g} s"),
@@ -258,10 +263,15 @@ class Trajectory:
         ]
         if self.system.constraint_count:
             rows.append(("constraints", f"largest residual {self.constraint_residual().max():.1e}"))
-        picture = ""
+        viewer = picture = ""
+        with contextlib.suppress(ModelError), tempfile.TemporaryDirectory() as folder:
+            if len(self) <= MOST_SHOWN:
+                page = mbvi.animate(self, Path(folder, "page.html")).read_text(encoding="utf-8")
+                source = escape(page).encode("ascii", "xmlcharrefreplace").decode()  # whatever the notebook's encoding
+                viewer = f'<iframe srcdoc="{source}" style="width: 100%; height: 32rem; border: 0"></iframe>'
         with contextlib.suppress(ModelError):
             picture = getattr(self.plot("coordinates", "energy"), "_repr_svg_", str)()
-        return html_table(self.system.name, rows) + picture
+        return html_table(self.system.name, rows) + viewer + picture
 
     def to_xarray(self) -> xarray.Dataset:
         """All quantities as an xarray Dataset, with names and units; it needs the extra ``mbvi[export]``.

@@ -345,10 +345,21 @@ def test_files_that_cannot_be_written(tmp_path, pendulum):
 # ------------------------------------------------------------------------------------------- notebooks
 
 
+def test_long_runs_and_systems_without_bodies_show_no_animation(models, monkeypatch):
+    x = sympy.Symbol("x")
+    spring = mbvi.simulate(mbvi.from_sympy([x], [[1]], x**2, initial_q=[1.0]), step=0.1, duration=1)
+    assert "<iframe" not in spring._repr_html_() and "<svg" in spring._repr_html_()
+    monkeypatch.setattr("mbvi.trajectory.MOST_SHOWN", 10)
+    run = mbvi.simulate(mbvi.load(models / "pendulum.yaml"), duration=0.1)
+    assert len(run) == 11 and "<iframe" not in run._repr_html_()
+
+
 def test_what_notebooks_show(pendulum):
     page = pendulum._repr_html_()
     assert "<caption>double pendulum</caption>" in page
     assert "simpson, step 0.01 s" in page
+    viewer = ElementTree.fromstring(page[page.index("<iframe") : page.index("</iframe>")] + "</iframe>").get("srcdoc")
+    assert viewer.startswith("<!DOCTYPE html>") and "double pendulum" in viewer
     ElementTree.fromstring(page[page.index("<svg") :])
     ElementTree.fromstring(pendulum.plot("energy")._repr_svg_())
     table = ElementTree.fromstring(pendulum.system._repr_html_())

@@ -144,13 +144,11 @@ def test_a_motion_that_overflows():
 
 @every_method
 def test_constraints_are_refused(scheme, models):
-    message = (
-        f"expected a system without constraints for scheme {scheme}, found .*; take midpoint or simpson, which run any system, "
-        "or write joints in generalized coordinates, as Euler angles instead of quaternions"
-    )
-    with pytest.raises(mbvi.ModelError, match=message):
+    message = f"expected a system without constraints for scheme {scheme}, found .*; take midpoint or simpson, which run any system"
+    with pytest.raises(mbvi.ModelError, match=message + "$"):
         mbvi.simulate(mbvi.load(models / "pendulum_cartesian.yaml"), scheme, step=0.1, duration=1)
-    with pytest.raises(mbvi.ModelError, match=message):
+    instead = ", or write joints in generalized coordinates, as Euler angles instead of quaternions$"
+    with pytest.raises(mbvi.ModelError, match=message + instead):
         mbvi.simulate(systems.top("quaternion"), scheme, step=0.1, duration=1)
 
 

@@ -144,7 +144,8 @@ def test_a_motion_that_overflows():
 
 @every_method
 def test_constraints_are_refused(scheme, models):
-    message = f"expected a system without constraints for scheme {scheme}, found .*; take midpoint or simpson, which run any system"
+    found = f"expected a system without constraints for scheme {scheme}, found .*"
+    message = f"{found}; take midpoint or simpson, which run any system"
     with pytest.raises(mbvi.ModelError, match=message + "$"):
         mbvi.simulate(mbvi.load(models / "pendulum_cartesian.yaml"), scheme, step=0.1, duration=1)
     instead = ", or write joints in generalized coordinates, as Euler angles instead of quaternions$"

@@ -139,7 +139,7 @@ for (const key of ['error', 'warn']) console[key] = (...words) => problems.push(
 </script>"""
 TRY = """<script>
 setTimeout(async () => {
-  const found = { problems }, wait = () => new Promise(done => setTimeout(done, 700));
+  const found = { problems }, wait = () => new Promise(done => setTimeout(done, 70));
   const colors = () => {
     const copy = document.createElement('canvas'), { domElement } = renderer;
     [copy.width, copy.height] = [domElement.width, domElement.height];
@@ -164,7 +164,7 @@ setTimeout(async () => {
     viewer.setTime(0);
     const before = viewer.pixel('lower', tip);
     play.click();
-    await wait();
+    for (let i = 0; i < 80 && viewer.time() < 0.2; i++) await wait();
     found.moved = viewer.pixel('lower', tip).map((x, i) => Math.abs(x - before[i]));
     found.played = viewer.time();
     pause();

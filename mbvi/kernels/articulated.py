@@ -1,4 +1,4 @@
-"""M⁻¹ times a vector in O(n): the articulated-body recursion on a tree of one-coordinate joints.
+"""M⁻¹ times vectors in O(n): the articulated-body recursion on a tree of one-coordinate joints.
 
 With the articulated inertia Iᴬ of every link (what a subtree resists with when its joints are free),
 
@@ -6,7 +6,8 @@ With the articulated inertia Iᴬ of every link (what a subtree resists with whe
     inward    u = r − Sᵀ b,  b_parent += X* (b + U u/d)                         (solve: once per right-hand side)
     outward   a = X a_parent,  x = (u − Uᵀ a)/d,  a += S x
 
-gives M x = r. Inertias are blocks J, H, C with [N; P] = [J H; Hᵀ C] [ω; v], in the frames of the links.
+gives M x = r. All is in world axes, of every link about its own origin, so that X is the shift by the link's place t from its
+parent. Inertias are blocks J, H, C with [N; P] = [J H; Hᵀ C] [ω; v]; S = [turn a; slide a] with the joint's axis a.
 
 Source: Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3.
 """
@@ -29,33 +30,38 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.rotation import cross, rotate, rotate_back
 
-# Columns of a row (L, 64): the blocks J, H, C (9 each), U (6), 1/d, rotation link to parent (9), its place in the parent (3),
-# bias b (6), acceleration a (6), u.
-J, H, C, U, INVERSE, TURN, SHIFT, BIAS, ACCELERATION, FORCE_LEFT = 0, 9, 18, 27, 33, 34, 43, 46, 52, 58
-ARTICULATED_WIDTH = 64
+# Columns of a row (L, 46): J (xx yy zz xy xz yz), H (9, row by row), C (as J), U (6), 1/d, rotation link to world (9), place
+# from the parent's origin (3), turn a, slide a.
+J, H, C, U, INVERSE, TURN, SHIFT, ANGULAR, LINEAR = 0, 6, 15, 21, 27, 28, 37, 40, 43
+ARTICULATED_WIDTH = 46
+# Columns of a solution's row (L, s, 13): bias b (6), acceleration a (6), u.
+BIAS, ACCELERATION, FORCE_LEFT = 0, 6, 12
+SOLUTION_WIDTH = 13
 
 
 @solver_kernel
 def factor_articulated(row, links, geometry, q):
     """Articulated inertias of all links at q; False if the mass matrix is not positive definite in rounded numbers.
 
-    row       (L, 64)   out
+    row       (L, 46)   out
     """
     for i in range(links.shape[0]):
+        fill_frame(row, i, links, geometry, q)
         fill_rigid_blocks(row, i, geometry)
-        fill_turn(row, i, links, geometry, q)
     for i in range(links.shape[0] - 1, -1, -1):
-        kind = links[i, KIND]
-        turn = 0.0 if kind == PRISMATIC else 1.0
-        slide = 0.0 if kind == REVOLUTE else geometry[i, PITCH]
-        for a in range(3):
-            row[i, U + a] = turn * row[i, J + 3 * a + 2] + slide * row[i, H + 3 * a + 2]
-            row[i, U + 3 + a] = turn * row[i, H + 6 + a] + slide * row[i, C + 3 * a + 2]
-        d = turn * row[i, U + 2] + slide * row[i, U + 5]
-        size = turn * (row[i, J] + row[i, J + 4] + row[i, J + 8])
-        size += slide * slide * (row[i, C] + row[i, C + 4] + row[i, C + 8])
+        sx, sy, sz = row[i, ANGULAR], row[i, ANGULAR + 1], row[i, ANGULAR + 2]
+        lx, ly, lz = row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2]
+        Nx, Ny, Nz = multiply_block(row, i, J, sx, sy, sz)
+        Px, Py, Pz = multiply_block(row, i, C, lx, ly, lz)
+        hx, hy, hz = rotate(row, i, H, lx, ly, lz)
+        kx, ky, kz = rotate_back(row, i, H, sx, sy, sz)
+        Nx, Ny, Nz, Px, Py, Pz = Nx + hx, Ny + hy, Nz + hz, Px + kx, Py + ky, Pz + kz
+        d = sx * Nx + sy * Ny + sz * Nz + lx * Px + ly * Py + lz * Pz
+        size = (sx * sx + sy * sy + sz * sz) * (row[i, J] + row[i, J + 1] + row[i, J + 2])
+        size += (lx * lx + ly * ly + lz * lz) * (row[i, C] + row[i, C + 1] + row[i, C + 2])
         if not d > 1e-15 * size:
             return False
+        row[i, U], row[i, U + 1], row[i, U + 2], row[i, U + 3], row[i, U + 4], row[i, U + 5] = Nx, Ny, Nz, Px, Py, Pz
         row[i, INVERSE] = 1.0 / d
         if links[i, PARENT] >= 0:
             add_to_parent(row, i, links[i, PARENT])
@@ -63,134 +69,149 @@ def factor_articulated(row, links, geometry, q):
 
 
 @solver_kernel
-def fill_rigid_blocks(row, i, geometry):
-    """J = I, H = [h]×, C = m 1 of the link alone."""
-    Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
-    Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
-    hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
-    row[i, J], row[i, J + 1], row[i, J + 2] = Ixx, Ixy, Ixz
-    row[i, J + 3], row[i, J + 4], row[i, J + 5] = Ixy, Iyy, Iyz
-    row[i, J + 6], row[i, J + 7], row[i, J + 8] = Ixz, Iyz, Izz
-    row[i, H], row[i, H + 1], row[i, H + 2] = 0.0, -hz, hy
-    row[i, H + 3], row[i, H + 4], row[i, H + 5] = hz, 0.0, -hx
-    row[i, H + 6], row[i, H + 7], row[i, H + 8] = -hy, hx, 0.0
-    for a in range(9):
-        row[i, C + a] = 0.0
-    row[i, C] = row[i, C + 4] = row[i, C + 8] = geometry[i, MASS]
+def fill_frame(row, i, links, geometry, q):
+    """Rotation of a link's frame, its place from its parent's origin and its joint's screw, in world axes."""
+    parent, kind, x = links[i, PARENT], links[i, KIND], q[links[i, DOF]]
+    c, s = (1.0, 0.0) if kind == PRISMATIC else (math.cos(x), math.sin(x))
+    slide = 0.0 if kind == REVOLUTE else geometry[i, PITCH]
+    turn = 0.0 if kind == PRISMATIC else 1.0
+    for a in range(3):
+        f0, f1, f2 = geometry[i, ROTATION + 3 * a], geometry[i, ROTATION + 3 * a + 1], geometry[i, ROTATION + 3 * a + 2]
+        if parent >= 0:
+            f0, f1, f2 = rotate_back(
+                geometry, i, ROTATION, row[parent, TURN + 3 * a], row[parent, TURN + 3 * a + 1],
+                row[parent, TURN + 3 * a + 2],
+            )  # fmt: skip
+        row[i, TURN + 3 * a], row[i, TURN + 3 * a + 1], row[i, TURN + 3 * a + 2] = c * f0 + s * f1, c * f1 - s * f0, f2
+        row[i, ANGULAR + a], row[i, LINEAR + a] = turn * f2, slide * f2
+        row[i, SHIFT + a] = slide * x * f2
+    if parent >= 0:
+        tx, ty, tz = rotate(row, parent, TURN, geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2])
+        row[i, SHIFT] += tx
+        row[i, SHIFT + 1] += ty
+        row[i, SHIFT + 2] += tz
 
 
 @solver_kernel
-def fill_turn(row, i, links, geometry, q):
-    """Rotation of a link's frame in its parent's, and its place there."""
-    kind, x = links[i, KIND], q[links[i, DOF]]
-    c, s = (1.0, 0.0) if kind == PRISMATIC else (math.cos(x), math.sin(x))
-    slide = 0.0 if kind == REVOLUTE else geometry[i, PITCH] * x
-    for a in range(3):
-        f0, f1, f2 = geometry[i, ROTATION + 3 * a], geometry[i, ROTATION + 3 * a + 1], geometry[i, ROTATION + 3 * a + 2]
-        row[i, TURN + 3 * a], row[i, TURN + 3 * a + 1], row[i, TURN + 3 * a + 2] = c * f0 + s * f1, c * f1 - s * f0, f2
-        row[i, SHIFT + a] = geometry[i, PLACE + a] + slide * f2
+def fill_rigid_blocks(row, i, geometry):
+    """J = R I Rᵀ, H = [R h]×, C = m 1 of the link alone."""
+    Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+    Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
+    a0, a1, a2 = rotate(row, i, TURN, Ixx, Ixy, Ixz)
+    b0, b1, b2 = rotate(row, i, TURN, Ixy, Iyy, Iyz)
+    c0, c1, c2 = rotate(row, i, TURN, Ixz, Iyz, Izz)
+    row[i, J], row[i, J + 3], row[i, J + 4] = rotate(row, i, TURN, a0, b0, c0)
+    _, row[i, J + 1], row[i, J + 5] = rotate(row, i, TURN, a1, b1, c1)
+    _, _, row[i, J + 2] = rotate(row, i, TURN, a2, b2, c2)
+    hx, hy, hz = rotate(row, i, TURN, geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2])
+    row[i, H], row[i, H + 1], row[i, H + 2] = 0.0, -hz, hy
+    row[i, H + 3], row[i, H + 4], row[i, H + 5] = hz, 0.0, -hx
+    row[i, H + 6], row[i, H + 7], row[i, H + 8] = -hy, hx, 0.0
+    m = geometry[i, MASS]
+    row[i, C], row[i, C + 1], row[i, C + 2] = m, m, m
+    row[i, C + 3], row[i, C + 4], row[i, C + 5] = 0.0, 0.0, 0.0
+
+
+@solver_kernel
+def multiply_block(row, i, block, x, y, z):
+    """B x of a symmetric 3 × 3 block."""
+    xx, yy, zz, xy = row[i, block], row[i, block + 1], row[i, block + 2], row[i, block + 3]
+    xz, yz = row[i, block + 4], row[i, block + 5]
+    return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
 
 
 @solver_kernel
 def add_to_parent(row, i, parent):
-    """Add Iᴬ − U Uᵀ/d of a link, turned and shifted by t, to its parent's Iᴬ.
+    """Add Iᴬ − U Uᵀ/d of a link, shifted by t, to its parent's Iᴬ.
 
-    J + [t]× Hᵀ − H [t]× − [t]× C [t]×,   H + [t]× C,   C.
+    C,   H' = H + [t]× C,   J + [t]× Hᵀ − H' [t]×.
     """
     inverse = row[i, INVERSE]
-    for a in range(3):
-        for b in range(3):
-            row[i, J + 3 * a + b] -= row[i, U + a] * row[i, U + b] * inverse
-            row[i, H + 3 * a + b] -= row[i, U + a] * row[i, U + 3 + b] * inverse
-            row[i, C + 3 * a + b] -= row[i, U + 3 + a] * row[i, U + 3 + b] * inverse
-    turn_block(row, i, J)
-    turn_block(row, i, H)
-    turn_block(row, i, C)
+    n0, n1, n2, p0, p1, p2 = row[i, U], row[i, U + 1], row[i, U + 2], row[i, U + 3], row[i, U + 4], row[i, U + 5]
+    m0, m1, m2 = inverse * n0, inverse * n1, inverse * n2
+    s0, s1, s2 = inverse * p0, inverse * p1, inverse * p2
     x, y, z = row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2]
-    for a in range(3):
-        # Row a of H [t]× and of C [t]×: the row crossed with t.
-        hx, hy, hz = cross(row[i, H + 3 * a], row[i, H + 3 * a + 1], row[i, H + 3 * a + 2], x, y, z)
-        row[parent, J + 3 * a] += row[i, J + 3 * a] - hx
-        row[parent, J + 3 * a + 1] += row[i, J + 3 * a + 1] - hy
-        row[parent, J + 3 * a + 2] += row[i, J + 3 * a + 2] - hz
+    Cxx, Cyy, Czz = row[i, C] - s0 * p0, row[i, C + 1] - s1 * p1, row[i, C + 2] - s2 * p2
+    Cxy, Cxz, Cyz = row[i, C + 3] - s0 * p1, row[i, C + 4] - s0 * p2, row[i, C + 5] - s1 * p2
+    # Rows of H and of H', and columns of [t]× C. Row b of H and row a of H', crossed by t, make columns and rows of J's shift.
+    h0 = row[i, H] - m0 * p0, row[i, H + 1] - m0 * p1, row[i, H + 2] - m0 * p2
+    h1 = row[i, H + 3] - m1 * p0, row[i, H + 4] - m1 * p1, row[i, H + 5] - m1 * p2
+    h2 = row[i, H + 6] - m2 * p0, row[i, H + 7] - m2 * p1, row[i, H + 8] - m2 * p2
+    c0, c1, c2 = cross(x, y, z, Cxx, Cxy, Cxz), cross(x, y, z, Cxy, Cyy, Cyz), cross(x, y, z, Cxz, Cyz, Czz)
+    k0 = h0[0] + c0[0], h0[1] + c1[0], h0[2] + c2[0]
+    k1 = h1[0] + c0[1], h1[1] + c1[1], h1[2] + c2[1]
+    k2 = h2[0] + c0[2], h2[1] + c1[2], h2[2] + c2[2]
+    a0, a1, a2 = cross(x, y, z, h0[0], h0[1], h0[2]), cross(x, y, z, h1[0], h1[1], h1[2]), cross(x, y, z, h2[0], h2[1], h2[2])
+    b0, b1, b2 = cross(x, y, z, k0[0], k0[1], k0[2]), cross(x, y, z, k1[0], k1[1], k1[2]), cross(x, y, z, k2[0], k2[1], k2[2])
+    row[parent, J] += row[i, J] - m0 * n0 + a0[0] + b0[0]
+    row[parent, J + 1] += row[i, J + 1] - m1 * n1 + a1[1] + b1[1]
+    row[parent, J + 2] += row[i, J + 2] - m2 * n2 + a2[2] + b2[2]
+    row[parent, J + 3] += row[i, J + 3] - m0 * n1 + a1[0] + b0[1]
+    row[parent, J + 4] += row[i, J + 4] - m0 * n2 + a2[0] + b0[2]
+    row[parent, J + 5] += row[i, J + 5] - m1 * n2 + a2[1] + b1[2]
     for b in range(3):
-        # Column b of [t]× (Hᵀ − C [t]×) and of [t]× C: t crossed with the column.
-        h0, h1, h2 = row[i, H + 3 * b], row[i, H + 3 * b + 1], row[i, H + 3 * b + 2]
-        e0, e1, e2 = cross(1.0 * (b == 0), 1.0 * (b == 1), 1.0 * (b == 2), x, y, z)
-        e0, e1, e2 = -e0, -e1, -e2  # column b of [t]×
-        k0, k1, k2 = rotate(row, i, C, e0, e1, e2)
-        jx, jy, jz = cross(x, y, z, h0 - k0, h1 - k1, h2 - k2)
-        row[parent, J + b] += jx
-        row[parent, J + 3 + b] += jy
-        row[parent, J + 6 + b] += jz
-        hx, hy, hz = cross(x, y, z, row[i, C + b], row[i, C + 3 + b], row[i, C + 6 + b])
-        row[parent, H + b] += row[i, H + b] + hx
-        row[parent, H + 3 + b] += row[i, H + 3 + b] + hy
-        row[parent, H + 6 + b] += row[i, H + 6 + b] + hz
-    for a in range(9):
-        row[parent, C + a] += row[i, C + a]
+        row[parent, H + b] += k0[b]
+        row[parent, H + 3 + b] += k1[b]
+        row[parent, H + 6 + b] += k2[b]
+    row[parent, C] += Cxx
+    row[parent, C + 1] += Cyy
+    row[parent, C + 2] += Czz
+    row[parent, C + 3] += Cxy
+    row[parent, C + 4] += Cxz
+    row[parent, C + 5] += Cyz
 
 
 @solver_kernel
-def turn_block(row, i, block):
-    """B ← R B Rᵀ of a 3 × 3 block, R the rotation of the row."""
-    for b in range(3):
-        x, y, z = rotate(row, i, TURN, row[i, block + b], row[i, block + 3 + b], row[i, block + 6 + b])
-        row[i, block + b], row[i, block + 3 + b], row[i, block + 6 + b] = x, y, z
-    for a in range(3):
-        x, y, z = rotate(row, i, TURN, row[i, block + 3 * a], row[i, block + 3 * a + 1], row[i, block + 3 * a + 2])
-        row[i, block + 3 * a], row[i, block + 3 * a + 1], row[i, block + 3 * a + 2] = x, y, z
+def solve_articulated(x, solution, row, links):
+    """Overwrite s vectors x (s n,) by M⁻¹ times each, with the rows of `factor_articulated`.
 
-
-@solver_kernel
-def solve_articulated(row, links, geometry, x):
-    """Overwrite x (n,) by M⁻¹ x, with the rows of `factor_articulated`."""
-    for i in range(links.shape[0]):
-        for a in range(6):
-            row[i, BIAS + a] = 0.0
-    for i in range(links.shape[0] - 1, -1, -1):
-        kind, parent = links[i, KIND], links[i, PARENT]
-        left = x[links[i, DOF]]
-        if kind != PRISMATIC:
-            left -= row[i, BIAS + 2]
-        if kind != REVOLUTE:
-            left -= geometry[i, PITCH] * row[i, BIAS + 5]
-        row[i, FORCE_LEFT] = left
-        if parent >= 0:
-            factor = left * row[i, INVERSE]
-            Nx, Ny, Nz = rotate(
-                row, i, TURN, row[i, BIAS] + factor * row[i, U], row[i, BIAS + 1] + factor * row[i, U + 1],
-                row[i, BIAS + 2] + factor * row[i, U + 2],
-            )  # fmt: skip
-            Px, Py, Pz = rotate(
-                row, i, TURN, row[i, BIAS + 3] + factor * row[i, U + 3], row[i, BIAS + 4] + factor * row[i, U + 4],
-                row[i, BIAS + 5] + factor * row[i, U + 5],
-            )  # fmt: skip
-            sx, sy, sz = cross(row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2], Px, Py, Pz)
-            row[parent, BIAS] += Nx + sx
-            row[parent, BIAS + 1] += Ny + sy
-            row[parent, BIAS + 2] += Nz + sz
-            row[parent, BIAS + 3] += Px
-            row[parent, BIAS + 4] += Py
-            row[parent, BIAS + 5] += Pz
-    for i in range(links.shape[0]):
-        kind, parent = links[i, KIND], links[i, PARENT]
-        wx = wy = wz = vx = vy = vz = 0.0
-        if parent >= 0:
-            wx, wy, wz = row[parent, ACCELERATION], row[parent, ACCELERATION + 1], row[parent, ACCELERATION + 2]
-            vx, vy, vz = cross(wx, wy, wz, row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2])
-            vx += row[parent, ACCELERATION + 3]
-            vy += row[parent, ACCELERATION + 4]
-            vz += row[parent, ACCELERATION + 5]
-            wx, wy, wz = rotate_back(row, i, TURN, wx, wy, wz)
-            vx, vy, vz = rotate_back(row, i, TURN, vx, vy, vz)
-        taken = row[i, U] * wx + row[i, U + 1] * wy + row[i, U + 2] * wz
-        taken += row[i, U + 3] * vx + row[i, U + 4] * vy + row[i, U + 5] * vz
-        rate = (row[i, FORCE_LEFT] - taken) * row[i, INVERSE]
-        x[links[i, DOF]] = rate
-        if kind != PRISMATIC:
-            wz += rate
-        if kind != REVOLUTE:
-            vz += geometry[i, PITCH] * rate
-        row[i, ACCELERATION], row[i, ACCELERATION + 1], row[i, ACCELERATION + 2] = wx, wy, wz
-        row[i, ACCELERATION + 3], row[i, ACCELERATION + 4], row[i, ACCELERATION + 5] = vx, vy, vz
+    solution  (L, s, 13)   work
+    """
+    count, s = links.shape[0], solution.shape[1]
+    n = x.shape[0] // s
+    for i in range(count):
+        for j in range(s):
+            for a in range(6):
+                solution[i, j, BIAS + a] = 0.0
+    for i in range(count - 1, -1, -1):
+        parent, dof, inverse = links[i, PARENT], links[i, DOF], row[i, INVERSE]
+        tx, ty, tz = row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2]
+        for j in range(s):
+            b = solution[i, j]
+            left = x[j * n + dof] - row[i, ANGULAR] * b[0] - row[i, ANGULAR + 1] * b[1] - row[i, ANGULAR + 2] * b[2]
+            left -= row[i, LINEAR] * b[3] + row[i, LINEAR + 1] * b[4] + row[i, LINEAR + 2] * b[5]
+            b[FORCE_LEFT] = left
+            if parent >= 0:
+                factor = left * inverse
+                Px, Py, Pz = b[3] + factor * row[i, U + 3], b[4] + factor * row[i, U + 4], b[5] + factor * row[i, U + 5]
+                Nx, Ny, Nz = cross(tx, ty, tz, Px, Py, Pz)
+                above = solution[parent, j]
+                above[0] += b[0] + factor * row[i, U] + Nx
+                above[1] += b[1] + factor * row[i, U + 1] + Ny
+                above[2] += b[2] + factor * row[i, U + 2] + Nz
+                above[3] += Px
+                above[4] += Py
+                above[5] += Pz
+    for i in range(count):
+        parent, dof, inverse = links[i, PARENT], links[i, DOF], row[i, INVERSE]
+        tx, ty, tz = row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2]
+        for j in range(s):
+            b = solution[i, j]
+            wx = wy = wz = vx = vy = vz = 0.0
+            if parent >= 0:
+                above = solution[parent, j]
+                wx, wy, wz = above[ACCELERATION], above[ACCELERATION + 1], above[ACCELERATION + 2]
+                vx, vy, vz = cross(wx, wy, wz, tx, ty, tz)
+                vx += above[ACCELERATION + 3]
+                vy += above[ACCELERATION + 4]
+                vz += above[ACCELERATION + 5]
+            taken = row[i, U] * wx + row[i, U + 1] * wy + row[i, U + 2] * wz
+            taken += row[i, U + 3] * vx + row[i, U + 4] * vy + row[i, U + 5] * vz
+            rate = (b[FORCE_LEFT] - taken) * inverse
+            x[j * n + dof] = rate
+            b[ACCELERATION] = wx + rate * row[i, ANGULAR]
+            b[ACCELERATION + 1] = wy + rate * row[i, ANGULAR + 1]
+            b[ACCELERATION + 2] = wz + rate * row[i, ANGULAR + 2]
+            b[ACCELERATION + 3] = vx + rate * row[i, LINEAR]
+            b[ACCELERATION + 4] = vy + rate * row[i, LINEAR + 1]
+            b[ACCELERATION + 5] = vz + rate * row[i, LINEAR + 2]

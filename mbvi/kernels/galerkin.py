@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 
-from mbvi.kernels.articulated import factor_articulated, solve_articulated
+from mbvi.kernels.articulated import SOLUTION_WIDTH, factor_articulated, solve_articulated
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import invert, multiply_symmetric
 from mbvi.kernels.lagrangian import (
@@ -74,7 +74,7 @@ MAX_HALVINGS = 12
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 5  # Broyden updates before they begin anew
-ARTICULATED_FROM = 24  # coordinates from which the articulated-body recursion is faster than a dense factor
+ARTICULATED_FROM = 16  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
 BY_PLACE = (
@@ -128,7 +128,8 @@ def make_space(system: System, scheme: Scheme) -> Space:
         steps=np.zeros((MAX_UPDATES, N)),
         squares=np.zeros(MAX_UPDATES),
         R=np.zeros(N),
-        solved=np.zeros((s, n + k)),
+        solved=np.zeros((len(system.links), s, SOLUTION_WIDTH)),
+        impulses=np.zeros((s, k)),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
         rows=np.full((m, len(system.links), SWEEP_WIDTH), np.nan),
@@ -371,12 +372,12 @@ def solve_simplified_saddle(system, scheme, work, space, h):
         for a in range(n):
             delta[l * n + a] = h * x[a]
         for b in range(k):
-            space.solved[l, b] = x[n + b]
+            space.impulses[l, b] = x[n + b]
     for j in range(s):
         for b in range(k):
             total = 0.0
             for l in range(s):
-                total += scheme.K[j, l] * space.solved[l, b]
+                total += scheme.K[j, l] * space.impulses[l, b]
             delta[s * n + j * k + b] = total
 
 
@@ -388,22 +389,21 @@ def solve_simplified(system, scheme, work, space, h):
     if system.k > 0:
         solve_simplified_saddle(system, scheme, work, space, h)
         return
-    for j in range(s):
-        right, part = space.R[j * n : (j + 1) * n], space.solved[j, :n]
-        if is_articulated(system):
-            copy(part, right)
-            solve_articulated(work.articulated, system.links, system.geometry, part)
-        else:
-            multiply_symmetric(part, space.M, right)
+    x = space.permuted
+    if is_articulated(system):
+        copy(x, space.R)
+        solve_articulated(x, space.solved, work.articulated, system.links)
+    else:
+        for j in range(s):
+            multiply_symmetric(x[j * n : (j + 1) * n], space.M, space.R[j * n : (j + 1) * n])
     for l in range(s):
         first = l * n
         for a in range(n):
             space.delta[first + a] = 0.0
         for j in range(s):
             factor = -h * scheme.K_inverse[l, j]
-            part = space.solved[j]
             for a in range(n):
-                space.delta[first + a] += factor * part[a]
+                space.delta[first + a] += factor * x[j * n + a]
 
 
 @kernel

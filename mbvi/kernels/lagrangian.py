@@ -5,7 +5,7 @@ One dispatch for both kinds of systems: trees of joints, and a user's own functi
 
 import numpy as np
 
-from mbvi.kernels.articulated import ARTICULATED_WIDTH, factor_articulated, solve_articulated
+from mbvi.kernels.articulated import ARTICULATED_WIDTH, SOLUTION_WIDTH, factor_articulated, solve_articulated
 from mbvi.kernels.constraints import (
     anchor_of_point,
     fill_constraint_geometry,
@@ -81,6 +81,7 @@ def make_work(system: System) -> Work:
         unit=np.zeros(k),
         rate=np.zeros(k),
         articulated=np.zeros((count, ARTICULATED_WIDTH)),
+        solved=np.zeros((count, 1, SOLUTION_WIDTH)),
         M=np.zeros(system.second_size),
         Lvq=np.zeros(system.second_size),
         Kqv=np.zeros(system.second_size),
@@ -287,7 +288,7 @@ def solve_velocity(system, work, t, q, p):
     if system.is_tree == 1 and system.k == 0:
         if not factor_articulated(work.articulated, system.links, system.geometry, q):
             return False
-        solve_articulated(work.articulated, system.links, system.geometry, work.solution)
+        solve_articulated(work.solution, work.solved, work.articulated, system.links)
         return True
     if not factor_mass_saddle(system, work, t, q):
         return False

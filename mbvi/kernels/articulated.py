@@ -3,11 +3,12 @@
 With the articulated inertia Iᴬ of every link (what a subtree resists with when its joints are free),
 
     inward    U = Iᴬ S,  d = Sᵀ U,  Iᴬ_parent += X* (Iᴬ − U Uᵀ/d) X            (factor: once per configuration)
-    inward    u = r − Sᵀ b,  b_parent += X* (b + U u/d)                         (solve: once per right-hand side)
-    outward   a = X a_parent,  x = (u − Uᵀ a)/d,  a += S x
+    inward    u = r − Sᵀ b,  b_parent += X* b + V u                             (solve: once per right-hand side)
+    outward   x = u/d − Vᵀ a_parent,  a = X a_parent + S x
 
-gives M x = r. All is in world axes, of every link about its own origin, so that X is the shift by the link's place t from its
-parent. Inertias are blocks J, H, C with [N; P] = [J H; Hᵀ C] [ω; v]; S = [turn a; slide a] with the joint's axis a.
+with V = X* U/d gives M x = r. All is in world axes, of every link about its own origin, so that X is the shift by the link's
+place t from its parent. Inertias are blocks J, H, C with [N; P] = [J H; Hᵀ C] [ω; v]; S = [turn a; slide a] with the joint's
+axis a.
 
 Source: Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3.
 """
@@ -15,6 +16,7 @@ Source: Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3.
 import math
 
 from mbvi.kernels.layout import (
+    ALIGNED,
     DOF,
     INERTIA,
     KIND,
@@ -30,13 +32,13 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.rotation import cross, rotate, rotate_back
 
-# Columns of a row (L, 46): J (xx yy zz xy xz yz), H (9, row by row), C (as J), U (6), 1/d, rotation link to world (9), place
-# from the parent's origin (3), turn a, slide a.
-J, H, C, U, INVERSE, TURN, SHIFT, ANGULAR, LINEAR = 0, 6, 15, 21, 27, 28, 37, 40, 43
+# Columns of a row (L, 46): V (6), 1/d, place from the parent's origin (3), turn a, slide a, rotation link to world (9),
+# J (xx yy zz xy xz yz), H (9, row by row), C (as J).
+V, INVERSE, SHIFT, ANGULAR, LINEAR, TURN, J, H, C = 0, 6, 7, 10, 13, 16, 25, 31, 40
 ARTICULATED_WIDTH = 46
-# Columns of a solution's row (L, s, 13): bias b (6), acceleration a (6), u.
-BIAS, ACCELERATION, FORCE_LEFT = 0, 6, 12
-SOLUTION_WIDTH = 13
+# Columns of a solution's row (L, 7): bias b, or later acceleration a (6), u.
+BIAS, RATES, FORCE_LEFT = 0, 0, 6
+SOLUTION_WIDTH = 7
 
 
 @solver_kernel
@@ -61,10 +63,13 @@ def factor_articulated(row, links, geometry, q):
         size += (lx * lx + ly * ly + lz * lz) * (row[i, C] + row[i, C + 1] + row[i, C + 2])
         if not d > 1e-15 * size:
             return False
-        row[i, U], row[i, U + 1], row[i, U + 2], row[i, U + 3], row[i, U + 4], row[i, U + 5] = Nx, Ny, Nz, Px, Py, Pz
-        row[i, INVERSE] = 1.0 / d
+        inverse = 1.0 / d
+        tx, ty, tz = cross(row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2], Px, Py, Pz)
+        row[i, V], row[i, V + 1], row[i, V + 2] = inverse * (Nx + tx), inverse * (Ny + ty), inverse * (Nz + tz)
+        row[i, V + 3], row[i, V + 4], row[i, V + 5] = inverse * Px, inverse * Py, inverse * Pz
+        row[i, INVERSE] = inverse
         if links[i, PARENT] >= 0:
-            add_to_parent(row, i, links[i, PARENT])
+            add_to_parent(row, i, links[i, PARENT], Nx, Ny, Nz, Px, Py, Pz)
     return True
 
 
@@ -78,10 +83,9 @@ def fill_frame(row, i, links, geometry, q):
     for a in range(3):
         f0, f1, f2 = geometry[i, ROTATION + 3 * a], geometry[i, ROTATION + 3 * a + 1], geometry[i, ROTATION + 3 * a + 2]
         if parent >= 0:
-            f0, f1, f2 = rotate_back(
-                geometry, i, ROTATION, row[parent, TURN + 3 * a], row[parent, TURN + 3 * a + 1],
-                row[parent, TURN + 3 * a + 2],
-            )  # fmt: skip
+            f0, f1, f2 = row[parent, TURN + 3 * a], row[parent, TURN + 3 * a + 1], row[parent, TURN + 3 * a + 2]
+            if links[i, ALIGNED] == 0:
+                f0, f1, f2 = rotate_back(geometry, i, ROTATION, f0, f1, f2)
         row[i, TURN + 3 * a], row[i, TURN + 3 * a + 1], row[i, TURN + 3 * a + 2] = c * f0 + s * f1, c * f1 - s * f0, f2
         row[i, ANGULAR + a], row[i, LINEAR + a] = turn * f2, slide * f2
         row[i, SHIFT + a] = slide * x * f2
@@ -121,13 +125,12 @@ def multiply_block(row, i, block, x, y, z):
 
 
 @solver_kernel
-def add_to_parent(row, i, parent):
-    """Add Iᴬ − U Uᵀ/d of a link, shifted by t, to its parent's Iᴬ.
+def add_to_parent(row, i, parent, n0, n1, n2, p0, p1, p2):
+    """Add Iᴬ − U Uᵀ/d of a link, shifted by t, to its parent's Iᴬ; U = [n; p].
 
     C,   H' = H + [t]× C,   J + [t]× Hᵀ − H' [t]×.
     """
     inverse = row[i, INVERSE]
-    n0, n1, n2, p0, p1, p2 = row[i, U], row[i, U + 1], row[i, U + 2], row[i, U + 3], row[i, U + 4], row[i, U + 5]
     m0, m1, m2 = inverse * n0, inverse * n1, inverse * n2
     s0, s1, s2 = inverse * p0, inverse * p1, inverse * p2
     x, y, z = row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2]
@@ -141,8 +144,16 @@ def add_to_parent(row, i, parent):
     k0 = h0[0] + c0[0], h0[1] + c1[0], h0[2] + c2[0]
     k1 = h1[0] + c0[1], h1[1] + c1[1], h1[2] + c2[1]
     k2 = h2[0] + c0[2], h2[1] + c1[2], h2[2] + c2[2]
-    a0, a1, a2 = cross(x, y, z, h0[0], h0[1], h0[2]), cross(x, y, z, h1[0], h1[1], h1[2]), cross(x, y, z, h2[0], h2[1], h2[2])
-    b0, b1, b2 = cross(x, y, z, k0[0], k0[1], k0[2]), cross(x, y, z, k1[0], k1[1], k1[2]), cross(x, y, z, k2[0], k2[1], k2[2])
+    a0, a1, a2 = (
+        cross(x, y, z, h0[0], h0[1], h0[2]),
+        cross(x, y, z, h1[0], h1[1], h1[2]),
+        cross(x, y, z, h2[0], h2[1], h2[2]),
+    )
+    b0, b1, b2 = (
+        cross(x, y, z, k0[0], k0[1], k0[2]),
+        cross(x, y, z, k1[0], k1[1], k1[2]),
+        cross(x, y, z, k2[0], k2[1], k2[2]),
+    )
     row[parent, J] += row[i, J] - m0 * n0 + a0[0] + b0[0]
     row[parent, J + 1] += row[i, J + 1] - m1 * n1 + a1[1] + b1[1]
     row[parent, J + 2] += row[i, J + 2] - m2 * n2 + a2[2] + b2[2]
@@ -163,55 +174,52 @@ def add_to_parent(row, i, parent):
 
 @solver_kernel
 def solve_articulated(x, solution, row, links):
-    """Overwrite s vectors x (s n,) by M⁻¹ times each, with the rows of `factor_articulated`.
+    """Overwrite x (n,) by M⁻¹ x, with the rows of `factor_articulated`; on numbers, or on four vectors in lanes.
 
-    solution  (L, s, 13)   work
+    solution  (L, 7)   work
+
+    What goes from a link to its neighbour in number stays in variables, whose sums are all that the next link waits for.
     """
-    count, s = links.shape[0], solution.shape[1]
-    n = x.shape[0] // s
+    count = links.shape[0]
     for i in range(count):
-        for j in range(s):
-            for a in range(6):
-                solution[i, j, BIAS + a] = 0.0
+        for a in range(6):
+            solution[i, BIAS + a] = 0.0 * x[0]
+    nx = ny = nz = px = py = pz = 0.0 * x[0]
     for i in range(count - 1, -1, -1):
-        parent, dof, inverse = links[i, PARENT], links[i, DOF], row[i, INVERSE]
-        tx, ty, tz = row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2]
-        for j in range(s):
-            b = solution[i, j]
-            left = x[j * n + dof] - row[i, ANGULAR] * b[0] - row[i, ANGULAR + 1] * b[1] - row[i, ANGULAR + 2] * b[2]
-            left -= row[i, LINEAR] * b[3] + row[i, LINEAR + 1] * b[4] + row[i, LINEAR + 2] * b[5]
-            b[FORCE_LEFT] = left
+        parent, dof = links[i, PARENT], links[i, DOF]
+        nx, ny, nz = nx + solution[i, BIAS], ny + solution[i, BIAS + 1], nz + solution[i, BIAS + 2]
+        px, py, pz = px + solution[i, BIAS + 3], py + solution[i, BIAS + 4], pz + solution[i, BIAS + 5]
+        left = x[dof] - (row[i, ANGULAR] * nx + row[i, ANGULAR + 1] * ny + row[i, ANGULAR + 2] * nz)
+        left -= row[i, LINEAR] * px + row[i, LINEAR + 1] * py + row[i, LINEAR + 2] * pz
+        solution[i, FORCE_LEFT] = left
+        tx, ty, tz = cross(row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2], px, py, pz)
+        nx, ny, nz = nx + tx + row[i, V] * left, ny + ty + row[i, V + 1] * left, nz + tz + row[i, V + 2] * left
+        px, py, pz = px + row[i, V + 3] * left, py + row[i, V + 4] * left, pz + row[i, V + 5] * left
+        if parent != i - 1 or parent < 0:
             if parent >= 0:
-                factor = left * inverse
-                Px, Py, Pz = b[3] + factor * row[i, U + 3], b[4] + factor * row[i, U + 4], b[5] + factor * row[i, U + 5]
-                Nx, Ny, Nz = cross(tx, ty, tz, Px, Py, Pz)
-                above = solution[parent, j]
-                above[0] += b[0] + factor * row[i, U] + Nx
-                above[1] += b[1] + factor * row[i, U + 1] + Ny
-                above[2] += b[2] + factor * row[i, U + 2] + Nz
-                above[3] += Px
-                above[4] += Py
-                above[5] += Pz
+                solution[parent, BIAS] += nx
+                solution[parent, BIAS + 1] += ny
+                solution[parent, BIAS + 2] += nz
+                solution[parent, BIAS + 3] += px
+                solution[parent, BIAS + 4] += py
+                solution[parent, BIAS + 5] += pz
+            nx = ny = nz = px = py = pz = 0.0 * left
+    wx = wy = wz = vx = vy = vz = 0.0 * x[0]
     for i in range(count):
-        parent, dof, inverse = links[i, PARENT], links[i, DOF], row[i, INVERSE]
-        tx, ty, tz = row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2]
-        for j in range(s):
-            b = solution[i, j]
-            wx = wy = wz = vx = vy = vz = 0.0
-            if parent >= 0:
-                above = solution[parent, j]
-                wx, wy, wz = above[ACCELERATION], above[ACCELERATION + 1], above[ACCELERATION + 2]
-                vx, vy, vz = cross(wx, wy, wz, tx, ty, tz)
-                vx += above[ACCELERATION + 3]
-                vy += above[ACCELERATION + 4]
-                vz += above[ACCELERATION + 5]
-            taken = row[i, U] * wx + row[i, U + 1] * wy + row[i, U + 2] * wz
-            taken += row[i, U + 3] * vx + row[i, U + 4] * vy + row[i, U + 5] * vz
-            rate = (b[FORCE_LEFT] - taken) * inverse
-            x[j * n + dof] = rate
-            b[ACCELERATION] = wx + rate * row[i, ANGULAR]
-            b[ACCELERATION + 1] = wy + rate * row[i, ANGULAR + 1]
-            b[ACCELERATION + 2] = wz + rate * row[i, ANGULAR + 2]
-            b[ACCELERATION + 3] = vx + rate * row[i, LINEAR]
-            b[ACCELERATION + 4] = vy + rate * row[i, LINEAR + 1]
-            b[ACCELERATION + 5] = vz + rate * row[i, LINEAR + 2]
+        parent, dof = links[i, PARENT], links[i, DOF]
+        if parent < 0:
+            wx = wy = wz = vx = vy = vz = 0.0 * x[0]
+        elif parent != i - 1:
+            wx, wy, wz = solution[parent, RATES], solution[parent, RATES + 1], solution[parent, RATES + 2]
+            vx, vy, vz = solution[parent, RATES + 3], solution[parent, RATES + 4], solution[parent, RATES + 5]
+        rate = solution[i, FORCE_LEFT] * row[i, INVERSE]
+        rate -= row[i, V] * wx + row[i, V + 1] * wy + row[i, V + 2] * wz
+        rate -= row[i, V + 3] * vx + row[i, V + 4] * vy + row[i, V + 5] * vz
+        x[dof] = rate
+        tx, ty, tz = cross(wx, wy, wz, row[i, SHIFT], row[i, SHIFT + 1], row[i, SHIFT + 2])
+        wx, wy = wx + row[i, ANGULAR] * rate, wy + row[i, ANGULAR + 1] * rate
+        wz = wz + row[i, ANGULAR + 2] * rate
+        vx, vy = vx + tx + row[i, LINEAR] * rate, vy + ty + row[i, LINEAR + 1] * rate
+        vz = vz + tz + row[i, LINEAR + 2] * rate
+        solution[i, RATES], solution[i, RATES + 1], solution[i, RATES + 2] = wx, wy, wz
+        solution[i, RATES + 3], solution[i, RATES + 4], solution[i, RATES + 5] = vx, vy, vz

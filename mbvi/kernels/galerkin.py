@@ -37,12 +37,14 @@ from mbvi.kernels.lagrangian import (
     add_jacobian,
     factor_mass_saddle,
     fill_gradient,
+    fill_gradients,
     fill_hessian,
     fill_mass_matrix,
     solve_mass_saddle,
     solve_velocity,
     solve_velocity_saddle,
 )
+from mbvi.kernels.lanes import WIDTH, lanes, larger, total, widest
 from mbvi.kernels.layout import (
     COORDINATE,
     ENTRIES,
@@ -72,9 +74,10 @@ BELOW_ROUNDING = (
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
+SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 5  # Broyden updates before they begin anew
-ARTICULATED_FROM = 16  # coordinates from which the articulated-body recursion is faster than a dense factor
+ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
 BY_PLACE = (
@@ -109,6 +112,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     """Workspace of a run with N = s (n + k) unknowns per substep: increments, then impulses."""
     n, k = system.n, system.k
     m, s, r = len(scheme.b), len(scheme.K), len(scheme.fractions)
+    groups = -(-m // WIDTH) if m > 1 else 0
     N = s * (n + k)
     second, widths = system.second_size, s * (system.nodes[:, NODE_COORDINATES] + system.nodes[:, NODE_ROWS])
     evaluation = (30.0 * m + 10.0 * m * s) * n  # about [ns]
@@ -128,13 +132,22 @@ def make_space(system: System, scheme: Scheme) -> Space:
         steps=np.zeros((MAX_UPDATES, N)),
         squares=np.zeros(MAX_UPDATES),
         R=np.zeros(N),
-        solved=np.zeros((len(system.links), s, SOLUTION_WIDTH)),
+        solved=np.zeros((len(system.links), SOLUTION_WIDTH, WIDTH)),
         impulses=np.zeros((s, k)),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
-        rows=np.full((m, len(system.links), SWEEP_WIDTH), np.nan),
-        node_p=np.zeros((m, n)),
-        node_f=np.zeros((m, n)),
+        node_p=np.zeros(n),
+        node_f=np.zeros(n),
+        impulse=np.zeros(n),
+        rows=np.full((groups, len(system.links), SWEEP_WIDTH, WIDTH), np.nan),
+        lane_q=np.zeros((n, WIDTH)),
+        lane_v=np.zeros((n, WIDTH)),
+        lane_p=np.zeros((n, WIDTH)),
+        lane_f=np.zeros((n, WIDTH)),
+        A=in_lanes(scheme.A),
+        B=in_lanes(scheme.B),
+        b=in_lanes(scheme.b),
+        t=np.zeros(m),
         g=np.zeros(k),
         g_t=np.zeros(k),
         G=np.zeros((s + 1, len(system.entries))),
@@ -154,6 +167,14 @@ def make_space(system: System, scheme: Scheme) -> Space:
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         limits=np.array([2.0 + ratio if k > 0 else 4.0 * (3.0 + ratio), 1.0 + ratio]),
     )
+
+
+def in_lanes(rows: np.ndarray) -> np.ndarray:
+    """Rows (m, …) of quadrature nodes in groups of lanes, (groups, …, 4); lanes left over take the first row, of no weight."""
+    groups = -(-len(rows) // WIDTH)
+    rest = groups * WIDTH - len(rows)
+    filled = np.concatenate([rows, np.repeat(rows[:1] if rows.ndim > 1 else [0.0], rest, axis=0)])
+    return np.moveaxis(filled.reshape(groups, WIDTH, *rows.shape[1:]), 1, -1).copy()
 
 
 def elimination_order(system: System, s: int) -> np.ndarray:
@@ -178,57 +199,71 @@ def copy(out, x):
 
 
 @kernel
-def fill_node(node_q, node_v, space, scheme, i, h):
-    """State at quadrature node i of the polynomial through the control points."""
-    n = node_q.shape[0]
+def fill_node(node_q, node_v, space, A, B, s, h):
+    """State at a quadrature node of the polynomial through the control points, with its A, B (s+1,); or at four, in lanes."""
     z, q, q_low = space.z, space.q, space.q_low
-    value, slope = scheme.A[i, 1], scheme.B[i, 1]
+    n = q.shape[0]
     for a in range(n):
-        node_q[a] = q_low[a] + value * z[a]
-        node_v[a] = slope * z[a]
-    for l in range(2, scheme.K.shape[0] + 1):
-        value, slope, first = scheme.A[i, l], scheme.B[i, l], (l - 1) * n
-        for a in range(n):
-            node_q[a] += value * z[first + a]
-            node_v[a] += slope * z[first + a]
+        place, move = q_low[a] + A[1] * z[a], B[1] * z[a]
+        for l in range(2, s + 1):
+            place += A[l] * z[(l - 1) * n + a]
+            move += B[l] * z[(l - 1) * n + a]
+        node_q[a] = place + q[a]
+        node_v[a] = move / h
+
+
+@kernel
+def add_node(space, s, A, B, weight, p, f, h):
+    """Add what a quadrature node, or four, give to space.R and to space.impulse = h Σ b_i f_i; the largest momentum.
+
+    The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i, or
+    A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
+    """
+    R, impulse = space.R, space.impulse
+    n = impulse.shape[0]
+    size = 0.0 * weight
     for a in range(n):
-        node_q[a] += q[a]
-        node_v[a] /= h
+        size = larger(size, p[a])
+        momentum, force = weight * p[a], h * (weight * f[a])
+        impulse[a] += total(force)
+        R[a] += total(force)
+        for j in range(1, s + 1):
+            value = total(A[j] * force + B[j] * momentum)
+            R[a] -= value
+            if j < s:
+                R[j * n + a] += value
+    return widest(size)
 
 
 @kernel
 def fill_residual(system, scheme, work, space, t, h):
     """Residual of the step equations at space.z into space.R (constraints divided by h); returns its size.
 
-    Also fills node_p = b_i p_i, node_f = h b_i f_i, G(Q_j) and what `residual_size` does.
-
-    The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i, or
-    A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
+    Also fills space.impulse, G(Q_j) and what `residual_size` does.
     """
     n = system.n
     m, s = scheme.b.shape[0], scheme.K.shape[0]
-    R, p, p_low = space.R, space.p, space.p_low
+    R, p, p_low, c = space.R, space.p, space.p_low, scheme.c
     for a in range(n):
         R[a] = p_low[a]
+        space.impulse[a] = 0.0
     for a in range(n, R.shape[0]):
         R[a] = 0.0
     size = 0.0
-    for i in range(m):
-        node_p, node_f, weight = space.node_p[i], space.node_f[i], scheme.b[i]
-        fill_node(space.node_q, space.node_v, space, scheme, i, h)
-        fill_gradient(node_p, node_f, space.rows[i], system, work, t + scheme.c[i] * h, space.node_q, space.node_v)
-        for a in range(n):
-            size = max(size, abs(node_p[a]))
-            node_p[a] *= weight
-            node_f[a] = h * (weight * node_f[a])
-            R[a] += node_f[a]
-        for j in range(1, s + 1):
-            of_f, of_p, first = scheme.A[i, j], scheme.B[i, j], j * n
-            for a in range(n):
-                value = of_f * node_f[a] + of_p * node_p[a]
-                R[a] -= value
-                if j < s:
-                    R[first + a] += value
+    if m == 1:
+        fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], s, h)
+        fill_gradient(space.node_p, space.node_f, work.row, system, work, t + c[0] * h, space.node_q, space.node_v)
+        size = add_node(space, s, scheme.A[0], scheme.B[0], scheme.b[0], space.node_p, space.node_f, h)
+    else:
+        for i in range(m):
+            space.t[i] = t + c[i] * h
+        q, v, p_4, f_4 = space.lane_q, space.lane_v, space.lane_p, space.lane_f
+        for g in range(space.rows.shape[0]):
+            A, B, weight = lanes(space.A[g]), lanes(space.B[g]), lanes(space.b)[g]
+            times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
+            fill_node(lanes(q), lanes(v), space, A, B, s, h)
+            fill_gradients(p_4, f_4, space.rows[g], system, work, times, q, v)
+            size = max(size, add_node(space, s, A, B, weight, lanes(p_4), lanes(f_4), h))
     for a in range(n):
         R[a] += p[a]
     if system.k > 0:
@@ -382,6 +417,24 @@ def solve_simplified_saddle(system, scheme, work, space, h):
 
 
 @solver_kernel
+def solve_stages(x, s, work, space, links):
+    """Overwrite s vectors x (s n,) by M⁻¹ times each, four at once."""
+    if s == 1:
+        solve_articulated(x, work.solved, work.articulated, links)
+        return
+    n, side = space.lane_q.shape[0], space.lane_q
+    for j in range(0, s, WIDTH):
+        count = min(WIDTH, s - j)
+        for lane in range(count):
+            for a in range(n):
+                side[a, lane] = x[(j + lane) * n + a]
+        solve_articulated(lanes(side), lanes(space.solved), work.articulated, links)
+        for lane in range(count):
+            for a in range(n):
+                x[(j + lane) * n + a] = side[a, lane]
+
+
+@solver_kernel
 def solve_simplified(system, scheme, work, space, h):
     """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
     n = system.n
@@ -392,7 +445,7 @@ def solve_simplified(system, scheme, work, space, h):
     x = space.permuted
     if is_articulated(system):
         copy(x, space.R)
-        solve_articulated(x, space.solved, work.articulated, system.links)
+        solve_stages(x, s, work, space, system.links)
     else:
         for j in range(s):
             multiply_symmetric(x[j * n : (j + 1) * n], space.M, space.R[j * n : (j + 1) * n])
@@ -416,7 +469,7 @@ def factor_newton(system, scheme, work, space, t, h):
     J = space.J
     J[:] = 0.0
     for i in range(m):
-        fill_node(space.node_q, space.node_v, space, scheme, i, h)
+        fill_node(space.node_q, space.node_v, space, scheme.A[i], scheme.B[i], s, h)
         fill_hessian(
             space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, t + scheme.c[i] * h, space.node_q, space.node_v
         )
@@ -570,7 +623,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
         count[LAST] = iteration + 1
         if updates > 0:
             growth = residual / residual_before
-            if growth > (1.0 if updates == 1 else 10.0) and measure[ROUNDINGS] > 1e4:
+            is_growing = growth > (1.0 if updates == 1 else 10.0) and size > SHRINKING * size_before
+            if is_growing and measure[ROUNDINGS] > 1e4:
                 return NOT_CONVERGED  # it diverges, and may lead to another solution
             if not is_noise(system, space):
                 theta = size / size_before
@@ -766,13 +820,8 @@ def finish_step(system, scheme, space):
 
     p is the discrete momentum D_2 L_d, without the constraint force at the step's end: that is part of the next step's Λ_0.
     """
-    n = system.n
-    m, s = scheme.b.shape[0], scheme.K.shape[0]
-    z, impulse = space.z, space.node_v
-    for a in range(n):
-        impulse[a] = 0.0
-        for i in range(m):
-            impulse[a] += space.node_f[i, a]
+    n, s = system.n, scheme.K.shape[0]
+    z, impulse = space.z, space.impulse
     for j in range(s):
         add_constraint_force(impulse, 0, space.G[j], system, z, s * n + j * system.k)
     for a in range(n):

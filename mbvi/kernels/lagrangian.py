@@ -16,6 +16,7 @@ from mbvi.kernels.constraints import (
 )
 from mbvi.kernels.forces import add_body_forces, add_force_hessian, add_joint_forces, force_potential, second_place
 from mbvi.kernels.functions import STACK_SIZE
+from mbvi.kernels.lanes import lanes
 from mbvi.kernels.layout import (
     ACROSS,
     ALONG,
@@ -52,6 +53,8 @@ from mbvi.kernels.tree import (
     fill_inertia,
     fill_mass_matrix_tree,
     fill_screws,
+    fill_turns,
+    fill_turns_of_lanes,
     fill_world,
     gravity_potential,
 )
@@ -77,11 +80,13 @@ def make_work(system: System) -> Work:
         stack=np.zeros((STACK_SIZE, 3)),
         base=np.zeros(n),
         side=np.zeros(n),
+        lane_q=np.zeros(n),
+        lane_v=np.zeros(n),
         zero=np.zeros(n),
         unit=np.zeros(k),
         rate=np.zeros(k),
         articulated=np.zeros((count, ARTICULATED_WIDTH)),
-        solved=np.zeros((count, 1, SOLUTION_WIDTH)),
+        solved=np.zeros((count, SOLUTION_WIDTH)),
         M=np.zeros(system.second_size),
         Lvq=np.zeros(system.second_size),
         Kqv=np.zeros(system.second_size),
@@ -105,18 +110,45 @@ def make_work(system: System) -> Work:
 
 @kernel
 def fill_gradient(p, f, row, system, work, t, q, v):
-    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v); row (L, 32) is work of the sweep, work.row or a node's own."""
+    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v); row (L, 27) is work of the sweep."""
     if system.is_tree == 1:
+        fill_turns(row, system.links, q)
         fill_gradient_tree(p, f, row, system.links, system.geometry, system.gravity, q, v)
-        if system.joint_forces.shape[0] > 0:
-            add_joint_forces(f, system, work.stack, t, q, v)
-        if system.body_forces.shape[0] > 0:
-            fill_world(work.world, system.links, system.geometry, q, v)
-            add_body_forces(f, system, work.wrench, work.world, work.stack, t, q)
     else:
         call(system.gradient, t, (q, v, p, f))
+    add_forces(f, system, work, t, q, v)
+
+
+@kernel
+def add_forces(f, system, work, t, q, v):
+    """Add the forces besides gravity to f (n,)."""
+    if system.joint_forces.shape[0] > 0:
+        add_joint_forces(f, system, work.stack, t, q, v)
+    if system.body_forces.shape[0] > 0:
+        fill_world(work.world, system.links, system.geometry, q, v)
+        add_body_forces(f, system, work.wrench, work.world, work.stack, t, q)
     if system.force != 0:
         call(system.force, t, (q, v, f))
+
+
+@kernel
+def fill_gradients(p, f, row, system, work, t, q, v):
+    """The same at up to four states at once: p, f, q, v (n, 4), row (L, 27, 4), t (states,). Further lanes may hold anything."""
+    if system.is_tree == 1:
+        fill_turns_of_lanes(row, system.links, q)
+        fill_gradient_tree(
+            lanes(p), lanes(f), lanes(row), system.links, system.geometry, system.gravity, lanes(q), lanes(v)
+        )
+        if system.joint_forces.shape[0] == 0 and system.body_forces.shape[0] == 0 and system.force == 0:
+            return
+    for lane in range(t.shape[0]):
+        for a in range(system.n):
+            work.lane_q[a], work.lane_v[a], work.base[a], work.side[a] = q[a, lane], v[a, lane], p[a, lane], f[a, lane]
+        if system.is_tree == 0:
+            call(system.gradient, t[lane], (work.lane_q, work.lane_v, work.base, work.side))
+        add_forces(work.side, system, work, t[lane], work.lane_q, work.lane_v)
+        for a in range(system.n):
+            p[a, lane], f[a, lane] = work.base[a], work.side[a]
 
 
 @kernel

@@ -24,6 +24,8 @@ from numba.extending import (
 )
 from numba.np.arrayobj import make_array, populate_array
 
+CACHE_LINE = 64  # bytes
+
 
 class Packed:
     """Fields given by name: C-contiguous float64 or int64 arrays, integers, compiled functions (`numba.cfunc`)."""
@@ -33,7 +35,7 @@ class Packed:
         layout = []
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
-                value = np.ascontiguousarray(value)
+                value = _aligned(value)
                 layout.append((name, typeof(value), len(words)))
                 words += [value.ctypes.data, *value.shape]
             else:
@@ -43,6 +45,15 @@ class Packed:
         self.words = np.array(words, dtype=np.int64)
         self.address = self.words.ctypes.data
         self.numba_type = PackedType(type(self).__name__, tuple(layout))
+
+
+def _aligned(array: np.ndarray) -> np.ndarray:
+    """A C-contiguous copy that begins with a cache line."""
+    memory = np.empty(array.nbytes + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    copy = memory[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 class PackedType(types.Type):

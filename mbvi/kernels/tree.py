@@ -24,6 +24,7 @@ that no rounding of it spoils the rest.
 
 import math
 
+from mbvi.kernels.lanes import WIDTH
 from mbvi.kernels.layout import (
     ALIGNED,
     ANCHOR,
@@ -41,6 +42,7 @@ from mbvi.kernels.layout import (
     QUATERNION,
     REVOLUTE,
     ROTATION,
+    SCREW,
     SECOND_DIAGONAL,
     SECOND_UPPER,
     SUBTREE_MASS,
@@ -57,21 +59,40 @@ from mbvi.kernels.rotation import (
 )
 from mbvi.kernels.saddle import block_place
 
-# Columns of a sweep's row (L, 32): cosine and sine of the joint angle, twist, gravity in the link's frame,
-# composite momentum [angular; linear], composite first moment, and the nine entries of a quaternion's rotation.
-# The angle itself tells whether they are still those of this q: at a node that is the step's start they are.
-COSINE, SINE, OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION, ANGLE = (
-    0, 1, 2, 5, 8, 11, 14, 17, 20, 29,
-)  # fmt: skip
-SWEEP_WIDTH = 32
+# Columns of a sweep's row (L, 27): twist, gravity in the link's frame, composite momentum [angular; linear], composite first
+# moment, and the nine entries of a quaternion's rotation, or the joint angle with its cosine and sine.
+OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION = 0, 3, 6, 9, 12, 15, 18
+ANGLE, COSINE, SINE = 18, 19, 20
+SWEEP_WIDTH = 27
+
+
+@kernel
+def fill_turns(row, links, q):
+    """Cosine and sine of every joint angle, where it is not that of the row: at a node that is the step's start it is."""
+    for i in range(links.shape[0]):
+        angle = q[links[i, DOF]]
+        if (links[i, KIND] == REVOLUTE or links[i, KIND] == SCREW) and angle != row[i, ANGLE]:
+            row[i, ANGLE], row[i, COSINE], row[i, SINE] = angle, math.cos(angle), math.sin(angle)
+
+
+@kernel
+def fill_turns_of_lanes(row, links, q):
+    """The same in four lanes, row (L, 27, 4), q (n, 4)."""
+    for i in range(links.shape[0]):
+        if links[i, KIND] == REVOLUTE or links[i, KIND] == SCREW:
+            for lane in range(WIDTH):
+                angle = q[links[i, DOF], lane]
+                if angle != row[i, ANGLE, lane]:
+                    row[i, ANGLE, lane] = angle
+                    row[i, COSINE, lane], row[i, SINE, lane] = math.cos(angle), math.sin(angle)
 
 
 @kernel
 def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
-    """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in.
+    """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
     p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
-    row       (L, 32)   work, see the column names above
+    row       (L, 27)   work, see the column names above, with the cosines and sines of q
     links, geometry, gravity    of the System
     q, v      (n,)      configuration and velocity  [rad, m, –]
     """
@@ -111,8 +132,6 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
                 uy -= wx * d
                 uz += v[dof] * geometry[i, PITCH]
             if kind != PRISMATIC:
-                if q[dof] != row[i, ANGLE]:
-                    row[i, ANGLE], row[i, COSINE], row[i, SINE] = q[dof], math.cos(q[dof]), math.sin(q[dof])
                 c, s = row[i, COSINE], row[i, SINE]
                 wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
                 ux, uy = c * ux + s * uy, c * uy - s * ux

@@ -1,0 +1,217 @@
+"""Four numbers at once: kernels on lanes evaluate a formula at four points in the time of one.
+
+A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as an array
+(…) whose elements are vectors of four, which a processor adds and multiplies in one instruction. Numbers and lanes mix; there
+are no comparisons. Of numbers, `total`, `larger` and `widest` do what their names say as of one lane.
+"""
+
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
+
+WIDTH = 4
+_VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
+_BYTES = 8
+
+
+class Lanes(types.Type):
+    """Four float64."""
+
+    def __init__(self) -> None:
+        super().__init__(name="lanes")
+
+    def unify(self, typingctx: Any, other: Any) -> Any:
+        """A variable that is a number on one way and lanes on another holds lanes."""
+        return self if isinstance(other, types.Float | types.Integer) else None
+
+    def can_convert_from(self, typingctx: Any, other: Any) -> Any:
+        """A number stands for four equal ones."""
+        return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
+
+
+class LanesArray(types.Type):
+    """An array of lanes, C-contiguous."""
+
+    def __init__(self, ndim: int) -> None:
+        self.ndim = ndim
+        super().__init__(name=f"array({ndim}d) of lanes")
+
+
+_lanes = Lanes()
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+@register_model(LanesArray)
+class _LanesArrayModel(models.StructModel):
+    """A pointer, and the number of lanes in a row."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("data", types.CPointer(types.float64)), ("columns", types.intp)])
+
+
+@intrinsic
+def _view(typing_context, array):
+    def generate(context, builder, signature, values):
+        source = context.make_array(signature.args[0])(context, builder, values[0])
+        view = cgutils.create_struct_proxy(signature.return_type)(context, builder)
+        view.data = source.data
+        view.columns = cgutils.unpack_tuple(builder, source.shape)[-2]
+        return view._getvalue()
+
+    return LanesArray(array.ndim - 1)(array), generate
+
+
+@intrinsic
+def _total(typing_context, x):
+    def generate(context, builder, signature, values):
+        if not isinstance(signature.args[0], Lanes):
+            return values[0]
+        zero, one, two, three = (ir.Constant(ir.IntType(32), lane) for lane in range(WIDTH))
+        halves = [
+            builder.shuffle_vector(values[0], values[0], ir.Constant(ir.VectorType(ir.IntType(32), 2), half))
+            for half in ([zero, one], [two, three])
+        ]
+        pair = builder.fadd(*halves)
+        return builder.fadd(builder.extract_element(pair, zero), builder.extract_element(pair, one))
+
+    return types.float64(x), generate
+
+
+@intrinsic
+def _larger(typing_context, size, x):
+    def generate(context, builder, signature, values):
+        size, x = values
+        absolute = builder.select(builder.fcmp_ordered("<", x, ir.Constant(x.type, None)), builder.fneg(x), x)
+        return builder.select(builder.fcmp_ordered(">", absolute, size), absolute, size)
+
+    return x(x, x), generate
+
+
+@intrinsic
+def _widest(typing_context, x):
+    def generate(context, builder, signature, values):
+        first, *others = _parts(builder, signature.args[0], values[0])
+        for other in others:
+            first = builder.select(builder.fcmp_ordered(">", other, first), other, first)
+        return first
+
+    return types.float64(x), generate
+
+
+def _parts(builder: Any, kind: Any, value: Any) -> list:
+    """The lanes of a value, or the number itself."""
+    if not isinstance(kind, Lanes):
+        return [value]
+    return [builder.extract_element(value, ir.Constant(ir.IntType(32), lane)) for lane in range(WIDTH)]
+
+
+class _InterpretedLanes:
+    """An array of lanes where nothing is compiled."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return self._array[index].copy()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._array[index] = value
+
+
+# lanes(a)            an array (…, 4) of float64, of two or three axes and C-contiguous, as an array of lanes
+# total(x)            the sum of the lanes, (x0 + x2) + (x1 + x3)
+# larger(size, x)     in every lane the larger of size and |x|
+# widest(x)           the largest lane
+if config.DISABLE_JIT:
+    lanes, total, widest = _InterpretedLanes, np.sum, np.max
+
+    def larger(size: Any, x: Any) -> Any:
+        """In every lane the larger of size and |x|."""
+        return np.maximum(size, np.abs(x))
+else:
+    lanes, total, larger, widest = _view, _total, _larger, _widest
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:
+    """Pointer to the lanes at an index, an integer or two."""
+    view = cgutils.create_struct_proxy(kind)(context, builder, array)
+    if kind.ndim == 1:
+        number = context.cast(builder, index, index_kind, types.intp)
+    else:
+        row, column = cgutils.unpack_tuple(builder, index)
+        row = context.cast(builder, row, index_kind[0], types.intp)
+        column = context.cast(builder, column, index_kind[1], types.intp)
+        number = builder.add(builder.mul(row, view.columns), column)
+    pointer = builder.gep(view.data, [builder.mul(number, ir.Constant(number.type, WIDTH))])
+    return builder.bitcast(pointer, _VECTOR.as_pointer())
+
+
+@infer_global(operator.getitem)
+class _GetItem(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        array, index = args
+        return signature(_lanes, array, index) if isinstance(array, LanesArray) else None
+
+
+@infer_global(operator.setitem)
+class _SetItem(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        array, index, _ = args
+        return signature(types.none, array, index, _lanes) if isinstance(array, LanesArray) else None
+
+
+@lower_builtin(operator.getitem, LanesArray, types.Any)
+def _load(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    place = _place(context, builder, signature.args[0], values[0], signature.args[1], values[1])
+    return builder.load(place, align=_BYTES)
+
+
+@lower_builtin(operator.setitem, LanesArray, types.Any, Lanes)
+def _store(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    place = _place(context, builder, signature.args[0], values[0], signature.args[1], values[1])
+    builder.store(values[2], place, align=_BYTES)
+    return context.get_dummy_value()
+
+
+@lower_cast(types.Float, Lanes)
+@lower_cast(types.Integer, Lanes)
+def _spread(context: Any, builder: Any, kind: Any, to: Any, value: Any) -> Any:
+    """Four times the same number."""
+    value = context.cast(builder, value, kind, types.float64)
+    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), mask)
+
+
+def _register(operation: Any, instruction: str) -> None:
+    """Teach the compiler an operation on lanes, or on lanes and a number."""
+
+    @infer_global(operation)
+    class _Operation(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            return signature(_lanes, *[_lanes] * len(args)) if any(isinstance(each, Lanes) for each in args) else None
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return getattr(builder, instruction)(*values)
+
+    lower_builtin(operation, *[Lanes] * (1 if operation is operator.neg else 2))(generate)
+
+
+for _operation, _instruction in (
+    (operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv"),
+    (operator.iadd, "fadd"), (operator.isub, "fsub"), (operator.imul, "fmul"), (operator.itruediv, "fdiv"),
+    (operator.neg, "fneg"),
+):  # fmt: skip
+    _register(_operation, _instruction)

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from mbvi.errors import ModelError
+from mbvi.model.expressions import nearest
 
 if TYPE_CHECKING:
     from mbvi.papers.report import Report
@@ -91,10 +92,10 @@ def find_report(name: str, quick: bool = False) -> Report:
     Raises
     ------
     ModelError
-        If there is no paper of this name, or matplotlib or mpmath is missing.
+        If there is no paper of this name, where the nearest is suggested, or matplotlib or mpmath is missing.
     """
     if name not in PAPERS:
-        raise ModelError(f"papers: expected one of {', '.join(PAPERS)}, found {name!r}")
+        raise ModelError(f"papers: expected the name of a paper, found {name!r}; {nearest(name, PAPERS)}")
     for library in LIBRARIES:
         if find_spec(library) is None:
             raise ModelError(f"papers: expected {library}, found none; install it with: pip install 'mbvi[papers]'")

@@ -108,10 +108,17 @@ def test_quick_says_what_it_leaves_out(tmp_path):
     assert mp.dps == 15  # of the caller, as it was
 
 
-def test_an_unknown_name():
-    result = call("run", "pendulum")
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("nonlinear_pendulums", "did you mean 'nonlinear_pendulum'?"),
+        ("top", f"known: {', '.join(PAPERS)}"),
+    ],
+)
+def test_an_unknown_name(name, remedy):
+    result = call("run", name)
     assert result.exit_code == 2
-    assert result.stderr == f"papers: expected one of {', '.join(PAPERS)}, found 'pendulum'\n"
+    assert result.stderr == f"papers: expected the name of a paper, found {name!r}; {remedy}\n"
 
 
 @pytest.mark.parametrize("library", ["matplotlib", "mpmath"])
@@ -135,5 +142,5 @@ def test_every_difference_has_a_reason(name):
 
 
 def test_the_error_of_an_unknown_name_is_a_model_error():
-    with pytest.raises(mbvi.ModelError, match="papers: expected one of"):
+    with pytest.raises(mbvi.ModelError, match="papers: expected the name of a paper"):
         find_report("")

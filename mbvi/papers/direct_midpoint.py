@@ -388,7 +388,7 @@ def appendix() -> Table:
             theirs, ours = printed.get(power, {}), found[name].get(power, {})
             if theirs or ours:
                 same = sum(ours.get(key) == value for key, value in theirs.items())
-                rows.append((name, f"τ^{power}", Number(float(same), str(len(theirs))), str(len(ours))))
+                rows.append((name, f"τ^{power}", Number(same, str(len(theirs))), str(len(ours))))
     return Table(
         "Appendix: coefficients of the series",
         ("expression", "power", "coefficients that are right, of so many printed", "terms that there are"),

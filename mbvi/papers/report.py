@@ -38,6 +38,7 @@ class Number:
     Parameters
     ----------
     value : float
+        An int, as of a count, is shown as it is.
     printed : str
         The paper's digits, such as 2.93e-2; empty if it prints none.
     reason : str
@@ -83,6 +84,11 @@ class Number:
     def digits(self) -> int:
         """Significant digits to show: one more than the paper."""
         return len(Decimal(self.printed).as_tuple().digits) + 1 if self.printed else DIGITS
+
+    @property
+    def text(self) -> str:
+        """The value as it is shown."""
+        return str(self.value) if isinstance(self.value, int) else scientific(self.value, self.digits)
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,7 @@ def summary(report: Report) -> str:
     for table in report.tables:
         lines += ["", table.title] * bool(table.differing)
         for place, number in table.differing:
-            lines.append(f"  {place}: {scientific(number.value, number.digits)}, printed {_printed(number)}")
+            lines.append(f"  {place}: {number.text}, printed {_printed(number)}")
             lines += [f"    {number.reason}"] * bool(number.reason)
     lines += ["", f"Left out: {', '.join(report.left_out)}"] * bool(report.left_out)
     return "\n".join(lines)
@@ -306,7 +312,8 @@ def _csv_cells(cell: str | Number, is_wide: bool) -> list[str]:
     if isinstance(cell, str):
         return [cell, "", "", ""] if is_wide else [cell]
     verdict = ("yes" if cell.agrees else "no") if cell.printed else ""
-    return [repr(float(cell.value)), *([cell.printed, verdict, cell.reason] if is_wide else [])]
+    value = cell.value if isinstance(cell.value, int) else float(cell.value)
+    return [repr(value), *([cell.printed, verdict, cell.reason] if is_wide else [])]
 
 
 # --------------------------------------------------------------------------------------------- the page
@@ -369,13 +376,12 @@ def _table(table: Table, name: str) -> str:
 def _cell(cell: str | Number) -> str:
     if isinstance(cell, str):
         return f"<td>{escape(cell)}</td>"
-    value = scientific(cell.value, cell.digits)
     if not cell.printed:
-        return f"<td class='number'>{value}</td>"
+        return f"<td class='number'>{cell.text}</td>"
     kind, verdict = ("agrees", "✓ agrees") if cell.agrees else ("differs", "✗ differs")
     reason = f"<br>{escape(cell.reason)}" if cell.reason else ""
     return (
-        f"<td class='number'>{value}<small class='{kind}'>paper {_printed(cell)} "
+        f"<td class='number'>{cell.text}<small class='{kind}'>paper {_printed(cell)} "
         f"<span>{verdict}</span>{reason}</small></td>"
     )
 

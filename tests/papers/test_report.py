@@ -113,6 +113,12 @@ def test_numbers_of_which_a_paper_filled_up_decimals():
     )
 
 
+def test_counts_are_whole(tmp_path):
+    page = write(Report("R", "who", [Table("t", ["a"], [[Number(47, "48", "lost")]])]), tmp_path)
+    assert "<td class='number'>47<small class='differs'>paper 48 " in page.read_text(encoding="utf-8")
+    assert (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()[1] == "47,48,no,lost"
+
+
 def test_files(tmp_path):
     """A page that links to what lies beside it; PNG and SVG as their readers know them; names that do not collide."""
     report = Report(

@@ -286,8 +286,7 @@ def theorem() -> Table:
         ("system", "g", *(f"|D S + G|, τ = {tau:g}" for tau in taus), "order"),
         rows,
         "The action is integrated along one parabola, and G is the guiding force of the system. For harmonic "
-        "oscillators and g = 3/5 the paper has O(τ³): what is left is rounding there, for the remainder is (g − "
-        "3/5) τ² K a and nothing else.",
+        "oscillators it is (g − 3/5) τ² K a and nothing else: at g = 3/5, where the paper has O(τ³), rounding alone is left.",
     )
 
 
@@ -412,12 +411,6 @@ MISPRINTS = Table(
         ),
         ("equation 69, order τ⁴", "3∂_t a·∇_v²", "3∂_t (a·∇_v)² L", "the function is missing"),
         ("section 7, g = 0.68", "as equation 72", "half of it there", HALVED),
-        (
-            "section 5, theorem",
-            "O(τ³) for harmonic oscillators and g = 3/5",
-            "0",
-            "S is a polynomial in τ; nothing is left",
-        ),
         (
             "appendix, Htau",
             "(taut+tau*tau+aDx)^j",

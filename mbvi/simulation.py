@@ -263,9 +263,8 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
     times = np.linspace(start_time, start_time + steps * h, min(steps, MOST_SAMPLES) + 1)
     arrays, stack = system.arrays, np.zeros((functions.STACK_SIZE, 3))
     of = arrays.time_functions, arrays.operations, arrays.numbers, stack
-    for row, name in zip(arrays.constraints, system.constraint_names, strict=True):
-        if not _is_of_time(system, row):
-            continue
+    for i in system.driven_rows:
+        row, name = arrays.constraints[i], system.constraint_names[i]
         least, expected = -math.inf, "finite values"
         if row[layout.CONSTRAINT_KIND] == layout.DISTANCE:
             least, expected = 0.0, "a length greater than 0"
@@ -453,17 +452,7 @@ def _step_message(
 
 def _driven(system: System) -> list[str]:
     """The constraints that prescribe motions as functions of time."""
-    found = []
-    for row, name in zip(system.arrays.constraints, system.constraint_names, strict=True):
-        if _is_of_time(system, row):
-            found.append(name.rsplit(".", 1)[0])
-    return list(dict.fromkeys(found))
-
-
-def _is_of_time(system: System, row: np.ndarray) -> bool:
-    """Whether a constraint, a row of the system's arrays, depends on time."""
-    function = row[layout.FUNCTION]
-    return bool(row[layout.ARGUMENT] < 0 <= function and system.arrays.time_functions[function, 0] != layout.CONSTANT)
+    return list(dict.fromkeys(system.constraint_names[i].rsplit(".", 1)[0] for i in system.driven_rows))
 
 
 def _is_in_reach(system: System, q: np.ndarray, t: float) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
@@ -105,7 +106,10 @@ def from_sympy(
 
     names_of_q = [str(x) for x in q]
     arrays = _arrays(n, len(g), **functions)
-    return _system(name, arrays, names_of_q, initial_q, initial_v, is_conservative, unforced if any(F) else None)
+    time_rates = _sympy_time_rates(t, names, p, g) if M.has(t) or g.has(t) else None
+    return _system(
+        name, arrays, names_of_q, initial_q, initial_v, is_conservative, unforced if any(F) else None, time_rates
+    )
 
 
 def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weighted: Any) -> dict[str, Any]:
@@ -125,6 +129,15 @@ def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weight
         curvature = {"+out": sympy.hessian(weighted, q)}
         functions["curvature"] = _function(layout.CURVATURE, t, names, ("q", "lam"), curvature)
     return functions
+
+
+def _sympy_time_rates(t: Any, names: dict, p: Any, g: Any) -> Callable:
+    """∂p/∂t and 2 (∂G/∂t) v + ∂²g/∂t², a function (t, q, v, p_t, g_tt) that is compiled when it is first called."""
+    import sympy
+
+    g_t = g.diff(t)
+    g_tt = 2 * g_t.jacobian(names["q"]) * sympy.Matrix(names["v"]) + g_t.diff(t) if len(g) else []
+    return njit(error_model="numpy")(_python_function(t, names, "qv", {"p_t": p.diff(t), "g_tt": g_tt}))
 
 
 def _symbols(symbols: Any, what: str) -> list:
@@ -178,7 +191,12 @@ def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> No
 
 
 def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], outputs: dict, result: Any = None) -> Any:
-    """Compile expressions into a function (t, *inputs, *outputs) that writes its outputs ("+out": adds to out)."""
+    """Compile expressions into a function of a system."""
+    return layout.compiled(signature, _python_function(t, names, inputs, outputs, result))
+
+
+def _python_function(t: Any, names: dict, inputs: Sequence[str], outputs: dict, result: Any = None) -> Callable:
+    """Expressions as a function (t, *inputs, *outputs) that writes its outputs ("+out": adds to out)."""
     import sympy
     from sympy.printing.pycode import PythonCodePrinter
 
@@ -206,7 +224,7 @@ def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], output
     lines.append(f"    return float({'0.0' if result is None else code(next(items).xreplace(local))})")
     space: dict[str, Any] = {"math": __import__("math")}
     exec("\n".join(lines), space)  # the text is printed from the expression trees above, never read from a file
-    return layout.compiled(signature, space["function"])
+    return space["function"]
 
 
 def from_functions(
@@ -342,6 +360,7 @@ def _system(
     v: Any,
     is_conservative: bool,
     unforced: Callable[[], System] | None = None,
+    time_rates: Callable | None = None,
 ) -> System:
     n = arrays.n
     states = []
@@ -353,7 +372,18 @@ def _system(
     names = [f"g{i}" for i in range(arrays.k)]
     q, v = states
     units = [""] * n
-    system = System(name, arrays, tuple(coordinate_names), units, q, v, is_conservative, names, unforced=unforced)
+    system = System(
+        name,
+        arrays,
+        tuple(coordinate_names),
+        units,
+        q,
+        v,
+        is_conservative,
+        names,
+        unforced=unforced,
+        time_rates=time_rates,
+    )
     if system.constraint_count:
         count_redundant_anywhere(system)
     return system

@@ -15,6 +15,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
 from mbvi.kernels.constraints import add_curvature, fill_constraints
+from mbvi.kernels.functions import function_of
 from mbvi.model.elements import Model
 from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from mbvi.system.initial import Mobility
 
 Array = np.ndarray
-TIME_DIFFERENCE = 1e-5  # [s]
 REDUNDANT = 1e-9  # singular value of the constraint Jacobian that counts as zero, relative to the largest
 MOST_SHOWN, MOST_ROWS = 6, 30  # coordinates named in a line, and in a table
 
@@ -71,6 +71,7 @@ class System:
         frames: dict[str, BodyFrame] | None = None,
         homes: Homes | None = None,
         unforced: Callable[[], System] | None = None,
+        time_rates: Callable[[float, Array, Array, Array, Array], Any] | None = None,
     ) -> None:
         self.name = name
         self.arrays = arrays
@@ -84,6 +85,7 @@ class System:
         self.frames = frames or {}
         self.homes = homes
         self._make_unforced = unforced
+        self._own_time_rates = time_rates
         self._local = threading.local()
 
     def __repr__(self) -> str:
@@ -135,12 +137,18 @@ class System:
         """The bodies of the model it was assembled from."""
         return tuple(name for name in self.frames if name != "world")
 
+    @cached_property
+    def driven_rows(self) -> Array:
+        """Indices of the constraints that prescribe motions as functions of time; of an assembled system."""
+        arrays = self.arrays
+        functions = arrays.constraints[:, layout.FUNCTION]
+        rows = np.flatnonzero((arrays.constraints[:, layout.ARGUMENT] < 0) & (functions >= 0))
+        return rows[arrays.time_functions[functions[rows], 0] != layout.CONSTANT]
+
     @property
     def is_driven(self) -> bool:
         """Whether constraints prescribe motions as functions of time; of an assembled system."""
-        arrays = self.arrays
-        functions = arrays.constraints[arrays.constraints[:, layout.ARGUMENT] < 0, layout.FUNCTION]
-        return bool(np.any(arrays.time_functions[functions[functions >= 0], 0] != layout.CONSTANT))
+        return len(self.driven_rows) > 0
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -341,8 +349,7 @@ class System:
     def accelerations_and_multipliers(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Accelerations (states, n) and multipliers (states, k) of many states, by the Euler–Lagrange equations.
 
-        M a − Gᵀ λ = f − (∂p/∂q) v − ∂p/∂t,  G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t². Derivatives with respect to time are
-        differences, exact to about 1e-10.
+        M a − Gᵀ λ = f − (∂p/∂q) v − ∂p/∂t,  G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t². All derivatives by the time are exact.
 
         Raises
         ------
@@ -354,11 +361,10 @@ class System:
         a, lam = np.zeros((len(q), n)), np.zeros((len(q), k))
         for i in range(len(q)):
             self._vector(q[i], "q"), self._vector(v[i], "v")
-            rate = self._constraint_rate(t[i], q[i], v[i])
+            moving, rate = self._time_rates(t[i], q[i], v[i])
             if not kernels.solve_acceleration(self.arrays, self.work, t[i], q[i], v[i], rate):
                 raise ModelError(f"the equations of motion of {self.name!r} are singular at t = {t[i]:g}, q = {q[i]}")
             a[i], lam[i] = self.work.solution[:n], -self.work.solution[n:]
-            moving = self._momentum_rate(t[i], q[i], v[i])
             if moving.any():
                 self.work.solution[:n], self.work.solution[n:] = -moving, 0.0
                 kernels.solve_mass_saddle(self.arrays, self.work)
@@ -407,15 +413,28 @@ class System:
         for i, (q_i, v_i, a_i) in enumerate(zip(q, v, a, strict=True)):
             M, p_q, *_ = self.second_derivatives(q_i, v_i, t[i])
             f = self.gradient(q_i, v_i, t[i])[1]
-            forces[i] = M @ self._vector(a_i, "a") + p_q @ v_i + self._momentum_rate(t[i], q_i, v_i) - f
+            forces[i] = M @ self._vector(a_i, "a") + p_q @ v_i + self._time_rates(t[i], q_i, v_i)[0] - f
         return forces
 
-    def _momentum_rate(self, t: float, q: Array, v: Array) -> Array:
-        """∂p/∂t (n,): of a mass matrix that is given as a function of time."""
-        if self.arrays.is_tree:
-            return np.zeros(self.dimension)
-        after, before = t + TIME_DIFFERENCE, t - TIME_DIFFERENCE
-        return (self.momentum(q, v, after) - self.momentum(q, v, before)) / (after - before)
+    def _time_rates(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """∂p/∂t (n,) and 2 (∂G/∂t) v + ∂²g/∂t² (k,): what the explicit time adds to the equations of motion."""
+        p_t, g_tt = np.zeros(self.dimension), np.zeros(self.constraint_count)
+        if self._own_time_rates is not None:
+            self._own_time_rates(t, q, v, p_t, g_tt)
+        elif self.is_driven:
+            self._fill_driven_rates(g_tt, t, q, v)
+        return p_t, g_tt
+
+    def _fill_driven_rates(self, g_tt: Array, t: float, q: Array, v: Array) -> None:
+        """2 (∂G/∂t) v + ∂²g/∂t² of prescribed motions: g = … − f(t), and g = (|r|²/f − f)/2 of a length f(t)."""
+        arrays, (g, G, _) = self.arrays, self._constraints(q, t)
+        of = arrays.time_functions, arrays.operations, arrays.numbers, self.work.stack
+        for i in self.driven_rows:
+            f, rate, second = function_of(*of, arrays.constraints[i, layout.FUNCTION], t)
+            g_tt[i] = -second
+            if arrays.constraints[i, layout.CONSTRAINT_KIND] == layout.DISTANCE:
+                square = 1 + 2 * g[i] / f  # |r|²/f²
+                g_tt[i] = -second * (square + 1) / 2 + (rate * square - 2 * G[i] @ v) * rate / f
 
     @cached_property
     def node_widths(self) -> Array:
@@ -458,18 +477,6 @@ class System:
             point = element.point_b if hasattr(element, "point_b") else element.point
         places, rotations = self.poses(body, q)
         return places + rotations @ np.array(point)
-
-    def _constraint_rate(self, t: float, q: Array, v: Array) -> Array:
-        """2 (∂G/∂t) v + ∂²g/∂t²; zero unless a constraint depends on time."""
-        if self.is_conservative or not self.constraint_count:
-            return np.zeros(self.constraint_count)
-        (_, G_after, rate_after), (_, G_before, rate_before) = (
-            self._constraint_entries(q, t + sign * TIME_DIFFERENCE) for sign in (1.0, -1.0)
-        )
-        counts = self.arrays.constraints[:, layout.ENTRIES]
-        along = (G_after - G_before) * v[self.arrays.entries[:, layout.COORDINATE]]
-        sums = np.add.reduceat(along, np.cumsum([0, *counts])[:-1]) if len(along) else np.zeros(len(counts))
-        return (2.0 * sums + rate_after - rate_before) / (2.0 * TIME_DIFFERENCE)
 
     def poses(self, body: str, q: Array) -> tuple[Array, Array]:
         """Places (states, 3) [m] of a body's origin and rotations (states, 3, 3), body to world, for q (states, n)."""

@@ -51,6 +51,19 @@ def test_rate_by_time(system, state):
     assert system.is_driven == bool(np.any(g_t)) == bool(system.model.constraints)
 
 
+def test_what_the_time_adds_to_the_second_rate(system, state):
+    """2 (∂G/∂t) v + ∂²g/∂t²."""
+    q, v = state
+
+    def rate(s):
+        _, G, g_t = system._constraints(q, T + s)
+        return 2 * G @ v + g_t
+
+    p_t, g_tt = system._time_rates(T, q, v)
+    assert close(g_tt, derivative(rate), 1e-11)
+    assert not p_t.any()
+
+
 def test_curvature_along_a_velocity(system, state):
     q, v = state
     found = np.zeros(system.constraint_count)

@@ -1,0 +1,77 @@
+"""Accelerations, multipliers and guiding forces of systems that depend on time, in closed form: however fast it goes on."""
+
+import numpy as np
+import pytest
+import sympy
+
+import mbvi
+
+TIME, GRAVITY, MASS = 0.37, 9.81, 2.5
+FREQUENCIES = (1.0, 1e4)  # [rad/s]
+
+
+def length(frequency, t=TIME):
+    """1 + 0.3 sin ωt [m] with its first two rates."""
+    return (
+        1 + 0.3 * np.sin(frequency * t),
+        0.3 * frequency * np.cos(frequency * t),
+        -0.3 * frequency**2 * np.sin(frequency * t),
+    )
+
+
+def by_expressions(frequency):
+    """A mass point whose distance from the origin is prescribed; constraint (|r|² − l²)/2."""
+    x, z, t = sympy.symbols("x z t")
+    l = 1 + sympy.Rational(3, 10) * sympy.sin(frequency * t)
+    constraint = (x**2 + z**2 - l**2) / 2
+    return mbvi.from_sympy(
+        [x, z], MASS * sympy.eye(2), MASS * GRAVITY * z, time=t, constraints=[constraint], initial_q=[0, -1]
+    )
+
+
+def by_elements(frequency):
+    """The same by a distance between points; constraint (|r|²/l − l)/2."""
+    bob = mbvi.Body(mass=MASS)
+    slide = {"x": mbvi.Prismatic(parent="world", child="cross", axis=(1, 0, 0))}
+    slide["z"] = mbvi.Prismatic(parent="cross", child="bob", axis=(0, 0, 1))
+    rod = mbvi.Distance(body_a="world", body_b="bob", length=f"1 + 0.3*sin({frequency!r}*t)")
+    return mbvi.assemble(
+        mbvi.Model(
+            name="reeled pendulum",
+            gravity=(0, 0, -GRAVITY),
+            bodies={"cross": mbvi.Body(), "bob": bob},
+            joints=slide,
+            constraints={"rod": rod},
+            initial={"z": mbvi.Initial(position=-1)},
+        )
+    )
+
+
+@pytest.mark.parametrize("frequency", FREQUENCIES)
+@pytest.mark.parametrize(("make", "is_over_length"), [(by_expressions, False), (by_elements, True)])
+def test_a_pendulum_of_prescribed_length(make, is_over_length, frequency):
+    """a″ = −2 a′ l′/l − (g/l) sin a in the angle a, and the force along the rod m (l″ − l a′² − g cos a)."""
+    system, (l, rate, second) = make(frequency), length(frequency)
+    angle, turn = 0.8, -1.3
+    along, across = np.array([np.sin(angle), -np.cos(angle)]), np.array([np.cos(angle), np.sin(angle)])
+    q, v = l * along, rate * along + l * turn * across
+    a, multipliers = system.accelerations_and_multipliers([TIME], [q], [v])
+    turning = -2 * turn * rate / l - GRAVITY / l * np.sin(angle)
+    radial, force = second - l * turn**2, MASS * (second - l * turn**2 - GRAVITY * np.cos(angle))
+    expected = radial * along + (l * turning + 2 * rate * turn) * across
+    np.testing.assert_allclose(a[0], expected, rtol=0, atol=1e-14 * max(10.0, frequency**2))
+    np.testing.assert_allclose(
+        multipliers[0], force if is_over_length else force / l, rtol=0, atol=1e-13 * max(10.0, frequency**2)
+    )
+
+
+@pytest.mark.parametrize("frequency", FREQUENCIES)
+def test_a_mass_that_changes(frequency):
+    """M a + M′ v = F, of which the guiding force is what is missing on either side."""
+    x, t = sympy.symbols("x t")
+    system = mbvi.from_sympy([x], [[2 + sympy.cos(frequency * t)]], 3 * x**2, time=t)
+    M, M_t = 2 + np.cos(frequency * TIME), -frequency * np.sin(frequency * TIME)
+    q, v = 0.4, 1.7
+    assert system.acceleration([q], [v], TIME)[0] == pytest.approx((-6 * q - M_t * v) / M, rel=1e-13)
+    force = system.guiding_forces([TIME], [[q]], [[v]], [[0.9]])[0, 0]
+    assert force == pytest.approx(M * 0.9 + M_t * v + 6 * q, rel=1e-13)

@@ -12,7 +12,7 @@ from mbvi.analysis.symmetry import find_invariants
 from mbvi.errors import ModelError
 from mbvi.kernels import discrete_gradient as kernels
 from mbvi.kernels.lagrangian import make_work
-from mbvi.steppers.loop import advance_pieces, arrays_of
+from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
@@ -54,7 +54,20 @@ def run(run: Run) -> Trajectory:
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
         arrays_of(space, work),
         lambda: (space.count[kernels.ITERATIONS], space.count[kernels.WORST], 0, space.count[kernels.FACTORS]),
+        lambda step, status: run.failure(step, REASONS[status], _remedy(system, method.name)),
     )
+
+
+def _remedy(system: System, scheme: str) -> str:
+    """Another scheme, where a smaller step is none."""
+    if scheme != "chorin" or system.dimension == 1:
+        return ""
+    try:
+        _constant_mass_matrix(system)
+        others = "energy_momentum, midpoint or simpson"
+    except ModelError:
+        others = "midpoint or simpson"
+    return f"Where the force is across the motion, a step of chorin may have no solution, however small: take {others}."
 
 
 def _refused(system: System, scheme: str, expected: str, found: str, remedy: str = "") -> ModelError:

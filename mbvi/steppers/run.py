@@ -96,10 +96,8 @@ class Run:
         assert self.step_sizes is not None
         return self.start_time + np.concatenate([[0.0], np.cumsum(self.step_sizes)])
 
-    def failure(self, step: int, reason: str) -> str:
-        """What a `StepError` says of a step."""
+    def failure(self, step: int, reason: str, remedy: str = "") -> str:
+        """What a `StepError` says of a step; by default the remedy is a smaller one."""
         t, h = (float(each[0]) for each in self.clock(step, step + 1))
-        return (
-            f"step {step} (t = {t:g} s): {reason}. The stored states before it are in error.trajectory. A smaller step may help: "
-            f"try step={h / 2:g}."
-        )
+        remedy = remedy or f"A smaller step may help: try step={h / 2:g}."
+        return f"step {step} (t = {t:g} s): {reason}. The stored states before it are in error.trajectory. {remedy}"

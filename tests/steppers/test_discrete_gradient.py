@@ -250,8 +250,18 @@ def test_constraints_that_are_not_quadratic():
 
 def test_where_the_scheme_of_chorin_has_no_solution():
     """Where the force is across the motion, μ·Δq = 0, and the potential changes nevertheless, in third order."""
-    with pytest.raises(mbvi.StepError, match=r"Newton's iteration did not converge\. .* try step=0\.05") as error:
+    remedy = r"may have no solution, however small: take energy_momentum, midpoint or simpson\."
+    with pytest.raises(mbvi.StepError, match=rf"Newton's iteration did not converge\. .* {remedy}$") as error:
         mbvi.simulate(anharmonic(), "chorin", step=0.1, duration=50)
     middle = error.value.trajectory.q[-1]
     force, velocity = anharmonic().gradient(middle, 0 * middle)[1], error.value.trajectory.v[-1]
     assert abs(force @ velocity) < 0.3 * np.linalg.norm(force) * np.linalg.norm(velocity)
+    mbvi.simulate(anharmonic(), "energy_momentum", step=0.1, duration=50)
+
+
+def test_what_is_taken_instead_of_chorin_if_the_mass_matrix_depends_on_the_position():
+    """A smaller step fails as well, so that none is proposed."""
+    system = mbvi.assemble(systems.model("double_pendulum"))
+    for step in (0.1, 0.02):
+        with pytest.raises(mbvi.StepError, match=r"however small: take midpoint or simpson\.$"):
+            mbvi.simulate(system, "chorin", step=step, duration=20)

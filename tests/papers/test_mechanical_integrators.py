@@ -67,6 +67,24 @@ def test_printed_extreme_energies_of_the_pendulum():
     assert paper.extreme_energies(paper.STARTS) == pytest.approx([20.9087, 25.5769], abs=5e-5)
 
 
+def test_printed_energies_and_momenta_of_the_pendulum_at_the_smallest_step():
+    """24.9445 J and 199.825467 kg m²/s over 20 s: from unrounded initial values to the paper's own round-off, as it shows in
+    the momentum; from the printed ones at another value, and with the same swing.
+    """
+    ends = [[float(end) for end in printed[1e-4]] for printed in (paper.PRINTED_ENDS, paper.PRINTED_MOMENTA)]
+    for values in (paper.unrounded(paper.PENDULUM_TIME), paper.STARTS):
+        q = paper.pendulum_run("wendlandt_marsden", 1e-4, paper.PENDULUM_TIME, values)[1]
+        energy, momentum = paper.discrete_energy(paper.pendulum(), q, 1e-4), paper.vertical_momentum(q, 1e-4)
+        assert np.ptp(energy) == pytest.approx(4.8e-6, abs=1e-9)
+        assert np.ptp(momentum) < (ends[1][1] - ends[1][0]) / 20
+        if values != paper.STARTS:
+            assert [energy.min(), energy.max()] == pytest.approx(ends[0], rel=0, abs=5e-8)
+            assert ends[1][0] < momentum.min() < momentum.max() < ends[1][1]
+        else:
+            assert [energy.min(), energy.max()] == pytest.approx([24.939577435, 24.939582236], rel=0, abs=1e-9)
+            assert momentum[0] == pytest.approx(199.8319025, rel=0, abs=1e-7)
+
+
 def test_orders_and_errors_of_the_pendulum(parts):
     variational, other = parts["Figure 3"].panels[0].lines
     for line in (variational, other):

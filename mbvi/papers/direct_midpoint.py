@@ -280,7 +280,7 @@ def theorem() -> Table:
             found = [remainder(of, tau, g) for tau in taus]
             is_exact = max(found) < 1e-12
             order = "none left" if is_exact else Number(convergence_order(found, taus), "2")
-            rows.append((of.name, f"{g:g}", *(Number(value) for value in found), order))
+            rows.append((of.name, f"{g:g}".replace("-", "−"), *(Number(value) for value in found), order))
     return Table(
         "Theorem of section 5: D S = −G(t + τ, x + vτ + g aτ², v + aτ, a) + O(τ²)",
         ("system", "g", *(f"|D S + G|, τ = {tau:g}" for tau in taus), "order"),

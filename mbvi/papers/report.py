@@ -373,9 +373,12 @@ def _table(table: Table, name: str) -> str:
     )
 
 
+SHORT = 12  # letters of a text in a cell that stands on one line
+
+
 def _cell(cell: str | Number) -> str:
     if isinstance(cell, str):
-        return f"<td>{escape(cell)}</td>"
+        return f"<td{' class=short' * (len(cell) <= SHORT)}>{escape(cell)}</td>"
     if not cell.printed:
         return f"<td class='number'>{cell.text}</td>"
     kind, verdict = ("agrees", "✓ agrees") if cell.agrees else ("differs", "✗ differs")
@@ -491,6 +494,7 @@ h1 { line-height: 1.2 } h2 { margin-top: 2.5rem; font-size: 1.25rem }
 table { border-collapse: collapse; font-size: 0.95rem }
 th, td { padding: 0.35rem 0.8rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top }
 th { border-bottom: 2px solid #888 }
+.short { white-space: nowrap }
 .number { font-variant-numeric: tabular-nums }
 .number span { white-space: nowrap }
 .number small { display: block; font-size: 0.8rem; max-width: 26rem }

@@ -98,7 +98,9 @@ def double_pendulum_deviation(scheme: str, length: float = LENGTH) -> float:
 def figure_2() -> Figure:
     """Angles over 10 s."""
     away = ", ".join(f"{name} {double_pendulum_deviation(scheme):.2g} rad" for scheme, name in NAMES.items())
-    printed = ", ".join(f"{name} {double_pendulum_deviation(scheme, G / OMEGA):.2g}" for scheme, name in NAMES.items())
+    printed = ", ".join(
+        f"{name} {scientific(double_pendulum_deviation(scheme, G / OMEGA), 2)}" for scheme, name in NAMES.items()
+    )
     return double_pendulum_figure(
         "Figure 2: angles of the double pendulum",
         "q",

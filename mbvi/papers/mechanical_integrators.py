@@ -435,6 +435,7 @@ EXAMPLES = {
     "chorin": "example 4, equations 20 to 23, all constants ½",
     "lie_trotter": "example 5",
     "energy_momentum": "the energy–momentum method",
+    "rk4": "for reference",
 }
 
 

@@ -1,5 +1,6 @@
 """Marsden & Wendlandt 1997: the page of its figures and numbers, over short times."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,9 @@ def test_printed_energy_and_momentum_are_within_the_rounding_of_the_initial_valu
     assert rows[4][6].value == pytest.approx(24.944499828 - 24.944495109, rel=0.05)  # their spread, in a shorter time
     for row in rows:
         assert row[7].value < 1e-8
+    text = parts["Energy and momentum of the double spherical pendulum"].text
+    orders = re.search(r"with orders (\S+) and (\S+)\. ", text).groups()
+    assert [float(each) for each in orders] == pytest.approx([2, 2], abs=0.05)
 
 
 def test_printed_extreme_energies_of_the_pendulum():

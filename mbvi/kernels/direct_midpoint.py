@@ -63,7 +63,7 @@ def fill_middle(out, a, system, work, space, t, tau, g):
     for i in range(system.n):
         space.node_v[i] = space.v[i] + tau * a[i]
         space.node_q[i] = space.q[i] + tau * (space.v[i] + g * tau * a[i])
-    return fill_acceleration(out, system, work, t + tau, space.node_q, space.node_v, 2.0 * tau)
+    return fill_acceleration(out, system, work, t + tau, space.node_q, space.node_v)
 
 
 @kernel

@@ -75,6 +75,7 @@ POTENTIAL = types.float64(types.float64, _vector)  # t, q; returns V
 CONSTRAINT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q → g, G, g_t
 CURVATURE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, lam → adds ∂²(lamᵀg)/∂q²
 FORCE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, v → adds to F
+TIME_RATES = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q, v → p_t, 2 G_t v + g_tt
 
 
 class System(Packed):
@@ -96,7 +97,7 @@ class System(Packed):
     coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it
     nodes, members, pairs, targets, blocks    the elimination: see above and `saddle`
     matrix_size, second_size       numbers of stored entries
-    gradient, hessian, potential, constraint, curvature, force      compiled functions, or 0
+    gradient, hessian, potential, constraint, curvature, force, time_rates      compiled functions, or 0
     """
 
 

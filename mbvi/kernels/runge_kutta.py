@@ -54,7 +54,7 @@ def advance(system, work, space, t, h):
                 gain += space.A[i, j] * rate_v[j, a]
             node_q[a] = q[a] + h * move
             node_v[a] = rate_q[i, a] = v[a] + h * gain
-        if not fill_acceleration(rate_v[i], system, work, t + space.c[i] * h, node_q, node_v, h):
+        if not fill_acceleration(rate_v[i], system, work, t + space.c[i] * h, node_q, node_v):
             return SINGULAR
     check = 0.0
     for a in range(n):

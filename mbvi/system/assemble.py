@@ -102,6 +102,7 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
         constraint=0,
         curvature=0,
         force=compile_force(force, n) if force is not None else 0,
+        time_rates=0,
     )
     system = System(
         name=model.name,

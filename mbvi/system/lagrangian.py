@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
@@ -106,10 +105,7 @@ def from_sympy(
 
     names_of_q = [str(x) for x in q]
     arrays = _arrays(n, len(g), **functions)
-    time_rates = _sympy_time_rates(t, names, p, g) if M.has(t) or g.has(t) else None
-    return _system(
-        name, arrays, names_of_q, initial_q, initial_v, is_conservative, unforced if any(F) else None, time_rates
-    )
+    return _system(name, arrays, names_of_q, initial_q, initial_v, is_conservative, unforced if any(F) else None)
 
 
 def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weighted: Any) -> dict[str, Any]:
@@ -128,16 +124,12 @@ def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weight
         functions["constraint"] = _function(layout.CONSTRAINT, t, names, "q", first)
         curvature = {"+out": sympy.hessian(weighted, q)}
         functions["curvature"] = _function(layout.CURVATURE, t, names, ("q", "lam"), curvature)
+    if p.has(t) or g.has(t):
+        g_t = g.diff(t)
+        g_tt = 2 * g_t.jacobian(q) * sympy.Matrix(v) + g_t.diff(t) if len(g) else []
+        rates = {"p_t": p.diff(t), "g_tt": g_tt}
+        functions["time_rates"] = _function(layout.TIME_RATES, t, names, "qv", rates)
     return functions
-
-
-def _sympy_time_rates(t: Any, names: dict, p: Any, g: Any) -> Callable:
-    """∂p/∂t and 2 (∂G/∂t) v + ∂²g/∂t², a function (t, q, v, p_t, g_tt) that is compiled when it is first called."""
-    import sympy
-
-    g_t = g.diff(t)
-    g_tt = 2 * g_t.jacobian(names["q"]) * sympy.Matrix(names["v"]) + g_t.diff(t) if len(g) else []
-    return njit(error_model="numpy")(_python_function(t, names, "qv", {"p_t": p.diff(t), "g_tt": g_tt}))
 
 
 def _symbols(symbols: Any, what: str) -> list:
@@ -191,12 +183,7 @@ def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> No
 
 
 def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], outputs: dict, result: Any = None) -> Any:
-    """Compile expressions into a function of a system."""
-    return layout.compiled(signature, _python_function(t, names, inputs, outputs, result))
-
-
-def _python_function(t: Any, names: dict, inputs: Sequence[str], outputs: dict, result: Any = None) -> Callable:
-    """Expressions as a function (t, *inputs, *outputs) that writes its outputs ("+out": adds to out)."""
+    """Compile expressions into a function (t, *inputs, *outputs) that writes its outputs ("+out": adds to out)."""
     import sympy
     from sympy.printing.pycode import PythonCodePrinter
 
@@ -224,7 +211,7 @@ def _python_function(t: Any, names: dict, inputs: Sequence[str], outputs: dict, 
     lines.append(f"    return float({'0.0' if result is None else code(next(items).xreplace(local))})")
     space: dict[str, Any] = {"math": __import__("math")}
     exec("\n".join(lines), space)  # the text is printed from the expression trees above, never read from a file
-    return space["function"]
+    return layout.compiled(signature, space["function"])
 
 
 def from_functions(
@@ -325,7 +312,8 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
     rows = np.zeros((k, 7), np.int64)
     rows[:, layout.CONSTRAINT_KIND] = layout.OWN
     rows[:, layout.FIRST_ENTRY], rows[:, layout.ENTRIES] = n * np.arange(k), n
-    fields = dict.fromkeys(("gradient", "hessian", "potential", "constraint", "curvature", "force"), 0) | functions
+    names = ("gradient", "hessian", "potential", "constraint", "curvature", "force", "time_rates")
+    fields = dict.fromkeys(names, 0) | functions
     return layout.System(
         n=n,
         k=k,
@@ -360,7 +348,6 @@ def _system(
     v: Any,
     is_conservative: bool,
     unforced: Callable[[], System] | None = None,
-    time_rates: Callable | None = None,
 ) -> System:
     n = arrays.n
     states = []
@@ -372,18 +359,7 @@ def _system(
     names = [f"g{i}" for i in range(arrays.k)]
     q, v = states
     units = [""] * n
-    system = System(
-        name,
-        arrays,
-        tuple(coordinate_names),
-        units,
-        q,
-        v,
-        is_conservative,
-        names,
-        unforced=unforced,
-        time_rates=time_rates,
-    )
+    system = System(name, arrays, tuple(coordinate_names), units, q, v, is_conservative, names, unforced=unforced)
     if system.constraint_count:
         count_redundant_anywhere(system)
     return system

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
+from mbvi.kernels.acceleration import fill_time_rates
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.functions import function_of
 from mbvi.model.elements import Model
@@ -71,7 +72,6 @@ class System:
         frames: dict[str, BodyFrame] | None = None,
         homes: Homes | None = None,
         unforced: Callable[[], System] | None = None,
-        time_rates: Callable[[float, Array, Array, Array, Array], Any] | None = None,
     ) -> None:
         self.name = name
         self.arrays = arrays
@@ -85,7 +85,6 @@ class System:
         self.frames = frames or {}
         self.homes = homes
         self._make_unforced = unforced
-        self._own_time_rates = time_rates
         self._local = threading.local()
 
     def __repr__(self) -> str:
@@ -419,9 +418,8 @@ class System:
     def _time_rates(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """∂p/∂t (n,) and 2 (∂G/∂t) v + ∂²g/∂t² (k,): what the explicit time adds to the equations of motion."""
         p_t, g_tt = np.zeros(self.dimension), np.zeros(self.constraint_count)
-        if self._own_time_rates is not None:
-            self._own_time_rates(t, q, v, p_t, g_tt)
-        elif self.is_driven:
+        fill_time_rates(p_t, g_tt, self.arrays, t, q, v)
+        if self.is_driven:
             self._fill_driven_rates(g_tt, t, q, v)
         return p_t, g_tt
 

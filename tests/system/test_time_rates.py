@@ -75,3 +75,23 @@ def test_a_mass_that_changes(frequency):
     assert system.acceleration([q], [v], TIME)[0] == pytest.approx((-6 * q - M_t * v) / M, rel=1e-13)
     force = system.guiding_forces([TIME], [[q]], [[v]], [[0.9]])[0, 0]
     assert force == pytest.approx(M * 0.9 + M_t * v + 6 * q, rel=1e-13)
+
+
+def test_a_step_of_runge_kutta_while_the_mass_swings_to_and_fro():
+    """One step that is long for the mass: of the classical method on a = −(6 q + M′ v)/M."""
+    frequency, h = 1e4, 0.01
+    x, t = sympy.symbols("x t")
+    system = mbvi.from_sympy([x], [[2 + sympy.cos(frequency * t)]], 3 * x**2, time=t, initial_q=[0.4], initial_v=[1.7])
+
+    def rates(t, y):
+        M, M_t = 2 + np.cos(frequency * t), -frequency * np.sin(frequency * t)
+        return np.array([y[1], -(6 * y[0] + M_t * y[1]) / M])
+
+    y = np.array([0.4, 1.7])
+    a = rates(TIME, y)
+    b = rates(TIME + h / 2, y + h / 2 * a)
+    c = rates(TIME + h / 2, y + h / 2 * b)
+    d = rates(TIME + h, y + h * c)
+    run = mbvi.simulate(system, "rk4", step=h, duration=h, start_time=TIME)
+    expected = y + h / 6 * (a + 2 * b + 2 * c + d)
+    np.testing.assert_allclose([run.q[1, 0], run.v[1, 0]], expected, rtol=0, atol=1e-10 * np.abs(expected).max())

@@ -30,6 +30,7 @@ from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
 from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start, is_nearly_singular, project_position
+from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
 
@@ -376,22 +377,6 @@ def check_room(rows: int, steps: int, every: int, n: int, path: Path | None) -> 
             f"every: expected {what} of at most {room / 1e9:.3g} GB, found {steps} steps of {n} coordinates "
             f"({needed / 1e9:.3g} GB); store every {math.ceil(every * needed / max(room, 1))}th state"
         )
-
-
-def scheme_arrays(tableau: Tableau) -> layout.Scheme:
-    """The arrays of a tableau as kernels take them."""
-    return layout.Scheme(
-        A=tableau.A,
-        B=tableau.B,
-        b=np.array(tableau.weights),
-        c=np.array(tableau.nodes),
-        d=np.array(tableau.control_points),
-        w=tableau.control_weights,
-        K=tableau.K,
-        K_inverse=np.linalg.inv(tableau.K),
-        fractions=np.array(tableau.fractions),
-        is_projected=tableau.is_projected,
-    )
 
 
 def _run(run: Run) -> Trajectory:

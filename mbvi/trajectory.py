@@ -16,6 +16,7 @@ import numpy as np
 
 import mbvi
 from mbvi import storage
+from mbvi.analysis.control_points import ControlPoints, solve_control_points
 from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
 from mbvi.schemes.linear import STEPS
@@ -225,6 +226,47 @@ class Trajectory:
             If there is no such joint or constraint, or it is none between bodies.
         """
         return self.system.reaction(name, self.t, self.q, self.multipliers)
+
+    def control_points(self, state: int) -> ControlPoints:
+        """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.
+
+        The impulses are what the equations of the step contain; their sum tends to the integral of the multipliers over it. At
+        its ends, which it shares with other steps, they are its own part.
+
+        Parameters
+        ----------
+        state : int
+            Its number among those stored; negative ones count from the end. From the last one, the step that a run would do next.
+
+        Returns
+        -------
+        ControlPoints
+            ``t`` (c,), ``q`` (c, n), ``impulses`` and ``multipliers`` (c, k), ``weights`` (c,): see
+            `mbvi.analysis.control_points`. Where constraints are redundant, impulses are those of least norm.
+
+        Raises
+        ------
+        ModelError
+            If the scheme is no Galerkin scheme, or there is no such state.
+        StepError
+            If the step does not converge.
+
+        Examples
+        --------
+        >>> import mbvi, sympy
+        >>> x, z = sympy.symbols("x z")
+        >>> bob = mbvi.from_sympy([x, z], sympy.eye(2), 9.81 * z, constraints=[x**2 + z**2 - 1], initial_q=[1, 0])
+        >>> points = mbvi.simulate(bob, "simpson", step=0.01, duration=1.0).control_points(50)
+        >>> points.t.round(6).tolist(), points.multipliers.shape
+        ([0.5, 0.505, 0.51], (3, 1))
+        """
+        if isinstance(self.scheme, Method):
+            raise ModelError(
+                f"control_points: expected a run of a Galerkin scheme, as midpoint or simpson, found one of {self.scheme.name}"
+            )
+        if not isinstance(state, int | np.integer) or not -len(self) <= state < len(self):
+            raise ModelError(f"control_points: expected the number of one of {len(self)} states, found {state!r}")
+        return solve_control_points(self.system, self.scheme, self.step, self.t[state], self.q[state], self.p[state])
 
     def pose(self, body: str) -> tuple[Array, Array]:
         """Places and rotations of a body.

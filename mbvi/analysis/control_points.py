@@ -1,0 +1,91 @@
+"""What one step of a Galerkin scheme solves for: the control points of its polynomial, and what the constraints do at each.
+
+The step equations are those of `mbvi.kernels.galerkin`, with impulses Λ_j at control points Q_j. From a momentum p to another p',
+both along the constraints, with forces f_i at the nodes,
+
+    p' = p + h Σ_i b_i f_i + Σ_j G(Q_j)ᵀ Λ_j,     Λ_j = h w_j λ_j,     j = 0 … s.
+
+Λ_s is what p' needs to satisfy G v + ∂g/∂t = 0. Where two steps meet, the whole impulse is the last of one and the first of the
+next together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from mbvi.errors import StepError
+from mbvi.kernels import galerkin, layout
+from mbvi.kernels.lagrangian import make_work
+from mbvi.schemes.tableau import Tableau
+from mbvi.system.initial import count_redundant
+from mbvi.system.scheme import scheme_arrays
+from mbvi.system.system import REDUNDANT, System
+
+Array = np.ndarray
+
+
+class ControlPoints(NamedTuple):
+    """The control points of one step, its start and its end among them; of a composition, those of all substeps.
+
+    t         (c,)      times [s]
+    q         (c, n)    coordinates
+    impulses  (c, k)    Λ of the constraints, in the order of ``system.constraint_names`` and the units of the multipliers times s
+    weights   (c,)      what impulses are of the multipliers: h w_j [s]
+    """
+
+    t: Array
+    q: Array
+    impulses: Array
+    weights: Array
+
+    @property
+    def multipliers(self) -> Array:
+        """λ = Λ/(h w_j) (c, k), in the units ``system.constraint_units``; not a number at points of weight 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.impulses / np.where(self.weights, self.weights, np.nan)[:, None]
+
+
+def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q: Array, p: Array) -> ControlPoints:
+    """Solve the step of size h from the state q, p (n,) at time t, on the constraints.
+
+    Raises
+    ------
+    StepError
+        If the step does not converge.
+    """
+    arrays, scheme = system.arrays, scheme_arrays(replace(tableau, is_projected=True))
+    v = system.velocities(np.array([t]), q[None], p[None])[0]
+    if not arrays.redundant.any() and np.any(system.work.ranks < system.node_widths):
+        count_redundant(system, q, t)  # no run of the system did so
+    space, work = galerkin.make_space(arrays, scheme), make_work(arrays)
+    space.q[:], space.p[:] = q, system.momentum(q, v, t)
+    end_q, end_p = np.zeros((2, 1, arrays.n))
+    status, _ = galerkin.run(arrays, scheme, work, space, t, h, 0, 1, 1, end_q, end_p)
+    if status != layout.OK:
+        raise StepError(f"control points: the step from t = {t:.6g} s did not converge; a smaller one may")
+    last = work.solution[arrays.n :]  # of the projection of the end's momentum
+    points = _joined(tableau, space.table[:, 0], arrays.n, arrays.k, h, t, q, last)
+    if np.any(arrays.redundant > 0):
+        for each in range(len(points.t)):
+            G = system.constraint_jacobian(points.q[each], points.t[each])
+            points.impulses[each] = np.linalg.lstsq(G.T, G.T @ points.impulses[each], rcond=REDUNDANT)[0]
+    return points
+
+
+def _joined(
+    tableau: Tableau, unknowns: Array, n: int, k: int, h: float, t: float, q: Array, last: Array
+) -> ControlPoints:
+    """All points of the substeps, of which `unknowns` (substeps, s (n + k)) are increments, then impulses."""
+    s, d, w = tableau.stages, np.array(tableau.control_points), tableau.control_weights
+    times, places, impulses, weights = [t], [q], np.zeros((len(unknowns) * s + 1, k)), np.zeros(len(unknowns) * s + 1)
+    for r, (fraction, z) in enumerate(zip(tableau.fractions, unknowns, strict=True)):
+        part, first = fraction * h, r * s
+        places += list(places[first] + z[: s * n].reshape(s, n))
+        times += list(times[first] + part * d[1:])
+        impulses[first : first + s] = z[s * n :].reshape(s, k)
+        weights[first : first + s + 1] += part * w
+    impulses[-1] = last
+    return ControlPoints(np.array(times), np.array(places), impulses, weights)

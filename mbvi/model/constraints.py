@@ -18,6 +18,7 @@ from mbvi.model.fields import (
     FrameRef,
     JointRef,
     Kind,
+    OptionalScalar,
     Orientation,
     Place,
     Scalar,
@@ -140,6 +141,8 @@ class PointOnCurve(Element):
         Place in its frame [m], or the name of one of its points.
     start : number
         The parameter s near the point at the start; it may be an angle.
+    start_rate : number
+        Its rate at the start, which the bodies' velocities are then made to fit; if left out, it follows from these.
     """
 
     type: Literal["point_on_curve"] = "point_on_curve"
@@ -148,6 +151,7 @@ class PointOnCurve(Element):
     body_b: FrameRef
     point_b: Annotated[Place, Kind("place", "body_b")] = (0.0, 0.0, 0.0)
     start: Annotated[Scalar, Kind("numbers", unit="rad")] = 0.0
+    start_rate: Annotated[OptionalScalar, Kind("numbers", unit="rad/s")] = None
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a curve that is not a point."""

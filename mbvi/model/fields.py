@@ -29,14 +29,15 @@ class Kind:
 
     It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, a `curve`, the `name` of a
     body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies on; for a coordinate,
-    the field that names its joint; for a name, the mapping of the Model that has it. `unit` is "rad" if it is an angle; or,
-    if it is that of a coordinate, the field that names this; or, for an Initial, `position` or `velocity`.
+    the field that names its joint; for a name, the mapping of the Model that has it. `unit` is "rad" if it is an angle,
+    "rad/s" if it is a rate of one; or, if it is that of a coordinate, the field that names this; or, for an Initial,
+    `position` or `velocity`.
     """
 
     name: Literal["numbers", "direction", "place", "time", "times", "curve", "name", "coordinate"]
     of: str = ""
     or_world: bool = False
-    unit: Literal["", "rad", "coordinate", "coordinate_b", "position", "velocity"] = ""
+    unit: Literal["", "rad", "rad/s", "coordinate", "coordinate_b", "position", "velocity"] = ""
 
 
 @functools.cache

@@ -109,7 +109,7 @@ class _Resolver:
 
     def unit(self, element: Element, key: str, kind: Kind) -> Unit:
         """The unit of a field's values."""
-        if kind.unit in ("", "rad"):
+        if kind.unit in ("", "rad", "rad/s"):
             return kind.unit or documented_unit(type(element), key)
         joint = self.model.joints.get(getattr(element, kind.unit.replace("coordinate", "joint")))
         units = _units(joint) if joint else {}

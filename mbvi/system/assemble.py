@@ -216,7 +216,8 @@ class Builder:
         tree = [branch.joint for branch in self.plan.branches]
         held = [name for name, initial in model.initial.items() if initial.hold]
         states = {name: given_joint_state(model.joints[name], model.initial.get(name)) for name in (*tree, *held)}
-        starts = {name: (float(model.constraints[name].start), 0.0) for name in self.curves}  # type: ignore[union-attr]
+        curves = {name: each for name, each in model.constraints.items() if isinstance(each, el.PointOnCurve)}
+        starts = {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves.items()}
         return state_from_joints(model, self.homes(), states, starts, len(self.tables.names))
 
     # ------------------------------------------------------------------------------------------ links

@@ -96,7 +96,7 @@ def find_start(
     if project is None:
         project = system.model is None or system.model.simulation.project
     own = q is None and v is None
-    held = _held(system) if own else np.zeros(system.dimension, bool)
+    held = _held(system) if own else np.zeros((2, system.dimension), bool)
     if own and _starts_from_tree(system):
         tree = tree_system(system)
         found = find_start(tree, t=t, project=project)
@@ -234,7 +234,7 @@ def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: b
                 f"initial_q: expected a position on the constraints, found |g| = {violation:.3g}, largest of "
                 f"{_worst(system, system.constraint(q, t))}; give one, or let it be moved there by project: true"
             )
-        moved = _project_position(system, q, t, held)
+        moved = _project_position(system, q, t, held[0])
     rate = _rate(system, moved, v, t)
     scale = max(1.0, float(np.abs(v).max()))
     if rate.max() > CONSTRAINT_TOLERANCE * scale:
@@ -243,7 +243,7 @@ def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: b
                 f"initial_v: expected a velocity along the constraints, found |G v + ∂g/∂t| = {rate.max():.3g}, largest of "
                 f"{_worst(system, rate)}"
             )
-        v = _project_velocity(system, moved, v, t, held)
+        v = _project_velocity(system, moved, v, t, held[1])
     return Start(moved, v, q, violation, float(rate.max()), float(np.abs(moved - q).max()))
 
 
@@ -302,14 +302,16 @@ def _joint_states(tree: System, start: Start) -> dict[str, tuple[Array, Array]]:
 
 
 def _held(system: System) -> Array:
-    """Which coordinates the model wants kept as given."""
-    held = np.zeros(system.dimension, bool)
+    """Which coordinates, and which of their rates, the model wants kept as given, (2, n)."""
+    held = np.zeros((2, system.dimension), bool)
     if system.model is None or system.homes is None:
         return held
     for name, initial in system.model.initial.items():
         if initial.hold and name in system.homes.joints:
             first = system.homes.joints[name]
-            held[first : first + len(system.model.joints[name].coordinate_names)] = True
+            held[:, first : first + len(system.model.joints[name].coordinate_names)] = True
+    for name, index in system.homes.curves.items():
+        held[1, index] = system.model.constraints[name].start_rate is not None  # type: ignore[union-attr]
     return held
 
 

@@ -131,6 +131,7 @@ WRONG = {
         ANGLE,
     ),
     "constraints.c.curve.1": ({"constraints__c": {**CURVE, "curve": ["s", "30 deg", 0]}}, "m", ANGLE),
+    "constraints.c.start_rate": ({"constraints__c": {**CURVE, "start_rate": "30 deg"}}, "rad/s", ANGLE),
     "constraints.p.position.0": (
         {"constraints__p": {"type": "prescribed_point", "body": "rod", "position": ["30 deg/s * t", 0, 0]}},
         "m",
@@ -195,7 +196,14 @@ def test_units_where_there_are_none(changes, place):
             }
         },
         {"forces__j": {"type": "joint_spring", "joint": "crank", "stiffness": "2/(1 deg)", "rest": "30 deg"}},
-        {"constraints__c": {**CURVE, "curve": ["cos(s)", "length*sin(s + 30 deg)", 0], "start": "90 deg"}},
+        {
+            "constraints__c": {
+                **CURVE,
+                "curve": ["cos(s)", "length*sin(s + 30 deg)", 0],
+                "start": "90 deg",
+                "start_rate": "5 rpm",
+            }
+        },
         {"constraints__d": {**DISTANCE, "length": "length * 30 deg"}},
         {"constraints__d": {**DISTANCE, "length": "length*cos(30 deg) + 0.1"}},
         with_gear(offset=0.1, ratio="0.02/(360 deg)"),

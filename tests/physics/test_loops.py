@@ -897,6 +897,23 @@ def test_bead_on_a_wire(curve, formulation):
     check_bead(curve, run(bead(BEAD[curve], *BEAD_START, is_point=False), "gauss4", 0.005, 2.0, formulation))
 
 
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_bead_that_starts_at_a_rate_of_its_parameter(formulation):
+    """The parameter keeps its rate, and the bead, given at rest, moves along: without it the bead's velocity counts."""
+    start, rate = BEAD_START
+    model = bead(BEAD["knot"], start, rate, is_point=False)
+    place = mbvi.Initial(position=model.initial["free"].position)
+    wire = model.constraints["wire"].model_copy(update={"start_rate": rate})
+    given = mbvi.Model(**{**dict(model), "constraints": {"wire": wire}, "initial": {"free": place}})
+    check_bead("knot", run(given, "gauss4", 0.005, 2.0, formulation))
+    resting = mbvi.Model(**{**dict(model), "initial": {"free": place}})
+    np.testing.assert_allclose(run(resting, duration=0.01, formulation=formulation).v[0], 0, rtol=0, atol=1e-14)
+    held = mbvi.Initial(position=place.position, velocity=(0, 0, 0, 0, 0, 0), hold=True)
+    torn = mbvi.Model(**{**dict(given), "initial": {"free": held}})
+    with pytest.raises(mbvi.ModelError, match=r"^constraints\.wire: expected constraints that some velocity satisfies"):
+        run(torn, formulation=formulation)
+
+
 @pytest.mark.parametrize("curve", ["helix", "knot"])
 def test_point_on_a_wire(curve):
     """A point mass in the embedding, with three coordinates and the parameter of the curve."""

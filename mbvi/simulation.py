@@ -29,7 +29,13 @@ from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
-from mbvi.system.initial import CONSTRAINT_TOLERANCE, find_start, is_nearly_singular, project_position
+from mbvi.system.initial import (
+    CONSTRAINT_TOLERANCE,
+    find_start,
+    is_nearly_singular,
+    project_position,
+    weightless_near,
+)
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
@@ -37,6 +43,7 @@ from mbvi.trajectory import Trajectory
 LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps fail
 MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
+MOST_NAMES = 4
 
 
 def simulate(
@@ -398,13 +405,13 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
         lambda first, last, *out: galerkin.run(*arguments, first, last, every, *out),
         arrays_of(space, work),
         lambda: space.count[columns],
-        lambda step, status: _step_message(system, tableau, space, status, step, run.start_time + h * step, h),
+        lambda step, status: _step_message(run, tableau, space, status, step),
     )
 
 
-def _step_message(
-    system: System, tableau: Tableau, space: galerkin.Space, status: int, step: int, t: float, h: float
-) -> str:
+def _step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int, step: int) -> str:
+    system, h = run.system, run.step
+    t = run.start_time + h * step
     residual = space.measure[galerkin.RESIDUAL]
     size = space.measure[galerkin.MOMENTUM_SIZE]
     worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) % system.dimension
@@ -426,6 +433,11 @@ def _step_message(
             f"{head}: the loops are near a singular configuration there, in which constraints are lost for a moment.{limit} "
             f"{kept} Another step may pass it."
         )
+    if light := weightless_near(system, (run.q, run.start_time), space.q, h * _velocity(system, space, t), t):
+        return (
+            f"{head}: near a position in which {_listed(light)} can move almost without inertia, as at a dead point or in gimbal "
+            f"lock. {kept} Give what moves there some inertia; instead of Euler angles, take a quaternion."
+        )
     if status == layout.SINGULAR and np.any(system.arrays.reference > 0):
         return f"{head}, largest at {name}. {kept} Look in the loops for a body without inertia, and give it some."
     return (
@@ -433,6 +445,19 @@ def _step_message(
         f"{int(space.count[galerkin.LAST])} iterations, largest at {name}. {kept} "
         f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
     )
+
+
+def _velocity(system: System, space: galerkin.Space, t: float) -> np.ndarray:
+    """The velocity at the start of a step, zero where the mass matrix is singular."""
+    try:
+        return system.velocities(np.array([t]), space.q[None], space.p[None])[0]
+    except ModelError:
+        return np.zeros(system.dimension)
+
+
+def _listed(names: list[str]) -> str:
+    """The first few of some names."""
+    return ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
 
 
 def _driven(system: System) -> list[str]:

@@ -538,11 +538,7 @@ def _check_regular(system: System, q: Array, t: float) -> None:
                 "joints: expected a regular mass matrix at the start, found a singular one; some body lacks mass or inertia"
             )
         return
-    M, basis = system.mass_matrix(q, t), np.eye(system.dimension)
-    if system.constraint_count:
-        _, singular, right = np.linalg.svd(system.constraint_jacobian(q, t))
-        basis = right[int(np.sum(singular > RANK * singular.max())) :].T
-        M = basis.T @ M @ basis
+    M, basis = _free_mass(system, q, t)
     if not len(M):
         if system.is_driven:
             return  # it moves as it is prescribed
@@ -556,6 +552,34 @@ def _check_regular(system: System, q: Array, t: float) -> None:
         )
     if _smallest_pivot(M) <= SINGULAR:
         raise ModelError(_singular_message(system, M, basis))
+
+
+def _free_mass(system: System, q: Array, t: float) -> tuple[Array, Array]:
+    """The mass matrix Bᵀ M B of velocities B u along the constraints, and their basis B (n, n − rank G)."""
+    M, basis = system.mass_matrix(q, t), np.eye(system.dimension)
+    if system.constraint_count:
+        _, singular, right = np.linalg.svd(system.constraint_jacobian(q, t))
+        basis = right[int(np.sum(singular > RANK * singular.max())) :].T
+        M = basis.T @ M @ basis
+    return M, basis
+
+
+def weightless_near(system: System, start: tuple[Array, float], q: Array, move: Array, t: float) -> list[str]:
+    """Joints, bodies or coordinates of what moves almost without inertia at q, or after at most two of a step's moves, but not at
+    the start, a position and its time: near a dead point of a drive without mass, or gimbal lock.
+    """
+    if system.dimension + system.constraint_count > LARGE:
+        return []
+    M, basis = _free_mass(system, *start)
+    least = NEARLY * min(np.linalg.eigvalsh(M), default=0.0)
+    for part in np.linspace(0.0, 2.0, 9):
+        M, basis = _free_mass(system, q + part * move, t)
+        inertias, directions = np.linalg.eigh(M)
+        if min(inertias, default=np.inf) < least:
+            direction = np.abs(basis @ directions[:, 0])
+            names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
+            return list(dict.fromkeys(name.rsplit(".", 1)[0] for name in names))
+    return []
 
 
 def _smallest_pivot(M: Array) -> float:
@@ -577,17 +601,20 @@ def _singular_message(system: System, M: Array, basis: Array) -> str:
     direction = np.abs(basis @ vectors[:, 0])
     names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
     owners = sorted({name.split(".")[0] for name in names})
-    where, is_euler = "mass_matrix", False
+    where, is_euler, is_curve = "mass_matrix", False, False
     joints: list[str] = []
     if system.model is not None:
         joints = [owner for owner in owners if owner in system.model.joints]
-        where = f"joints.{joints[0]}" if joints else f"bodies.{owners[0]}"
+        is_curve = len(names) == 1 and owners[0] in system.model.constraints
+        where = f"joints.{joints[0]}" if joints else f"{'constraints' if is_curve else 'bodies'}.{owners[0]}"
         is_euler = any(
             isinstance(system.model.joints[joint], el.Ball | el.Free)
             and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
             for joint in joints
         )
-    if len(names) == 1:
+    if is_curve:
+        remedy = "the curve has no direction there; choose another start, or another parameter"
+    elif len(names) == 1:
         remedy = "no mass or inertia moves along it; give the body some, or remove the joint"
     elif is_euler:
         remedy = "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"

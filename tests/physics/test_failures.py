@@ -94,6 +94,45 @@ def test_large_steps_fail_rather_than_leave_the_motion(name):
     assert np.abs(energy - energy[0]).max() < 0.01 * np.median(kinetic[:8])
 
 
+def massless_drive(angle):
+    """A mass on a guide, drawn by massless rods of 0.3 m and 1 m; the first at an angle."""
+    joints = {
+        "shaft": hinge("world", "crank"),
+        "pin": hinge("crank", "rod", 0.3),
+        "wrist": hinge("rod", "slider", 1),
+        "guide": mbvi.Prismatic(parent="world", child="slider", axis=(1, 0, 0)),
+    }
+    bodies = {"crank": mbvi.Body(), "rod": mbvi.Body(), "slider": mbvi.Body(mass=1, inertia=(1, 1, 1))}
+    initial = {
+        "shaft": mbvi.Initial(position=angle, velocity=2, hold=True),
+        "pin": mbvi.Initial(position=-1.3 * angle),
+        "guide": mbvi.Initial(position=1.1 if angle else 1.3),
+    }
+    return mbvi.Model(name="drive", bodies=bodies, joints=joints, initial=initial)
+
+
+def hinge(parent, child, x=0):
+    return mbvi.Revolute(parent=parent, child=child, axis=(0, -1, 0), position=(x, 0, 0))
+
+
+@pytest.mark.parametrize(("formulation", "names"), [("tree", "shaft, pin"), ("embedding", "crank, rod, shaft")])
+def test_dead_point_of_a_massless_drive(formulation, names):
+    """The mass comes with some speed to the end of its way, where the rods would have to turn infinitely fast."""
+    with pytest.raises(mbvi.StepError) as caught:
+        mbvi.simulate(massless_drive(1.0), "simpson", step=0.01, duration=2, formulation=formulation)
+    message, places = str(caught.value), caught.value.trajectory.pose("slider")[0][:, 0]
+    assert f": near a position in which {names} can move almost without inertia, as at a dead point" in message
+    assert places.min() - 0.7 < 0.02  # of the way from 0.7 m to 1.3 m
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_start_at_a_dead_point(formulation):
+    message = model_error(massless_drive(0.0), formulation=formulation)
+    assert (
+        "expected a regular mass matrix at the start, found a singular one, along shaft.angle and pin.angle" in message
+    )
+
+
 # ----------------------------------------------------------------------------------------------- starts
 
 
@@ -167,6 +206,16 @@ def test_time_that_is_no_expression():
 def test_nothing_moves():
     message = model_error(one_body(mbvi.Weld(parent="world", child="body")))
     assert message == "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
+
+
+def test_point_at_a_cusp():
+    """The curve (s², 0, s³) has no direction at s = 0."""
+    wire = {"wire": mbvi.PointOnCurve(curve=("s**2", 0, "s**3"), body_b="body")}
+    message = model_error(one_body(mbvi.Free(parent="world", child="body"), mbvi.Body(mass=1), constraints=wire))
+    assert message == (
+        "constraints.wire: expected a regular mass matrix at the start, found a singular one, along wire.s; the curve has no "
+        "direction there; choose another start, or another parameter"
+    )
 
 
 # ------------------------------------------------------------------------------------------- odd but right

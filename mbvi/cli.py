@@ -171,7 +171,7 @@ def check(model: ModelPath, formulation: Formulation = None) -> None:
     with _one_line_errors():
         from mbvi.report import check_report, run_of
         from mbvi.schemes.catalog import find_scheme
-        from mbvi.simulation import check_functions
+        from mbvi.simulation import check_driven, check_functions
         from mbvi.system.initial import find_start
 
         described = mbvi.load(model)
@@ -179,7 +179,9 @@ def check(model: ModelPath, formulation: Formulation = None) -> None:
         system = mbvi.assemble(described, formulation)
         step, _, steps = run_of(described.resolved())
         check_functions(system, step, steps)
-        typer.echo(check_report(system, find_start(system)))
+        start = find_start(system)
+        check_driven(system, start, 0.0, step)
+        typer.echo(check_report(system, start))
 
 
 @app.command()

@@ -31,6 +31,7 @@ from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
 from mbvi.system.initial import (
     CONSTRAINT_TOLERANCE,
+    Start,
     find_start,
     is_nearly_singular,
     project_position,
@@ -147,6 +148,7 @@ def simulate(
     start_time = _number(start_time, "start_time", system)
     check_functions(system, h, steps, start_time)
     start = find_start(system, initial_q, initial_v, start_time, project)
+    check_driven(system, start, start_time, h)
     q, p = start.q, start.p
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
@@ -285,6 +287,17 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
                 f"constraints.{name}: expected {expected} all the time, found {found} at t = {t:.6g} s; end the run before, "
                 "or change the function"
             )
+
+
+def check_driven(system: System, start: Start, t: float, h: float) -> None:
+    """Refuse prescribed motions that no position satisfies at the end of the first step, of size h from the start at time t."""
+    driven = _driven(system)
+    if driven and not _is_in_reach(system, start.q + h * start.v, t + h):
+        raise ModelError(
+            f"constraints.{driven[0]}: expected motions that the mechanism can follow, found no position for t = {t + h:.6g} s, "
+            f"where the first step ends; those prescribed by {', '.join(driven)} contradict each other, or leave the reach, or "
+            "the step is too large"
+        )
 
 
 def momentum_from_positions(

@@ -208,6 +208,23 @@ def test_nothing_moves():
     assert message == "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
 
 
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("second", ["3*t", "2*t + 3*t**2", "2*t + t**3"])
+def test_motions_that_contradict_each_other(formulation, second):
+    """In velocity, in acceleration, in its rate: the second wheel turns twice as fast as the first, and as it is prescribed."""
+    joints = {f"j{i}": mbvi.Revolute(parent="world", child=f"b{i}", axis=(0, 0, 1)) for i in (0, 1)}
+    values = {"first": ("j0", "t"), "second": ("j1", second)}
+    drives = {name: mbvi.PrescribedCoordinate(joint=joint, value=value) for name, (joint, value) in values.items()}
+    mesh = mbvi.Coupling(joint_a="j0", joint_b="j1", ratio=2)
+    body = mbvi.Body(mass=1, inertia=(1, 1, 1))
+    model = mbvi.Model(
+        name="wheels", bodies={"b0": body, "b1": body}, joints=joints, constraints=drives | {"mesh": mesh}
+    )
+    message = model_error(model, formulation=formulation)
+    assert message.startswith("constraints.first: expected ")
+    assert "contradict each other" in message
+
+
 def test_point_at_a_cusp():
     """The curve (s², 0, s³) has no direction at s = 0."""
     wire = {"wire": mbvi.PointOnCurve(curve=("s**2", 0, "s**3"), body_b="body")}

@@ -18,6 +18,7 @@ from mbvi.kernels.acceleration import fill_time_rates
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.functions import function_of
 from mbvi.model.elements import Model
+from mbvi.system.accelerations import fill_accelerations
 from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from mbvi.system.initial import Mobility
 
 Array = np.ndarray
-REDUNDANT = 1e-9  # singular value of the constraint Jacobian that counts as zero, relative to the largest
 MOST_SHOWN, MOST_ROWS = 6, 30  # coordinates named in a line, and in a table
 
 
@@ -356,23 +356,28 @@ class System:
             If the equations are singular at one of them.
         """
         t, q, v = self._times(t, q), self._states(q, "q"), self._states(v, "v")
-        n, k = self.dimension, self.constraint_count
-        a, lam = np.zeros((len(q), n)), np.zeros((len(q), k))
-        for i in range(len(q)):
-            self._vector(q[i], "q"), self._vector(v[i], "v")
-            moving, rate = self._time_rates(t[i], q[i], v[i])
-            if not kernels.solve_acceleration(self.arrays, self.work, t[i], q[i], v[i], rate):
-                raise ModelError(f"the equations of motion of {self.name!r} are singular at t = {t[i]:g}, q = {q[i]}")
-            a[i], lam[i] = self.work.solution[:n], -self.work.solution[n:]
-            if moving.any():
-                self.work.solution[:n], self.work.solution[n:] = -moving, 0.0
-                kernels.solve_mass_saddle(self.arrays, self.work)
-                a[i] += self.work.solution[:n]
-                lam[i] -= self.work.solution[n:]
-            if np.any(self.work.ranks < self.node_widths):
-                G = self.constraint_jacobian(q[i], t[i])
-                lam[i] = np.linalg.lstsq(G.T, G.T @ lam[i], rcond=REDUNDANT)[0]
+        for what, values in (("q", q), ("v", v)):
+            for i in np.flatnonzero(~np.isfinite(values).all(axis=1)):
+                self._vector(values[i], what)
+        a, lam, regular = self._solved(t, q, v)
+        if regular < len(q):
+            where = f"t = {t[regular]:g}, q = {q[regular]}"
+            raise ModelError(f"the equations of motion of {self.name!r} are singular at {where}")
         return a, lam
+
+    def multipliers(self, t: Array, q: Array, v: Array) -> Array:
+        """The multipliers (states, k) alone, not a number where the equations are singular."""
+        return self._solved(self._times(t, q), self._states(q, "q"), self._states(v, "v"))[1]
+
+    def _solved(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, int]:
+        """Accelerations, multipliers, and before which state the equations are regular."""
+        n, k = self.dimension, self.constraint_count
+        a, lam = np.empty_like(q), np.empty((len(q), k))
+        is_moving = self.arrays.time_rates != 0 or self.is_driven
+        p_t, g_tt = np.zeros((len(q) if is_moving else 1, n)), np.zeros((len(q) if is_moving else 1, k))
+        for i in range(len(q) if is_moving else 0):
+            p_t[i], g_tt[i] = self._time_rates(t[i], q[i], v[i])
+        return a, lam, fill_accelerations(a, lam, self.arrays, self.work, np.empty((n, k)), p_t, g_tt, t, q, v)
 
     def guiding_forces(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The generalized forces (states, n) that the environment must exert to enforce a path: inverse dynamics.

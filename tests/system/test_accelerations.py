@@ -1,0 +1,40 @@
+"""Multipliers of redundant constraints: of all with the same forces the least."""
+
+import numpy as np
+import pytest
+
+import mbvi
+
+
+@pytest.mark.parametrize(
+    ("name", "formulation"),
+    [("four_bar", "tree"), ("four_bar", "embedding"), ("n_four_bars", "embedding"), ("bricard", "tree")],
+)
+def test_least_multipliers_with_the_forces_of_the_motion(name, formulation, models):
+    system = mbvi.assemble(mbvi.load(models / f"{name}.yaml"), formulation)
+    assert system.mobility.redundant
+    motion = mbvi.simulate(system, duration=0.2)
+    a, lam = system.accelerations_and_multipliers(motion.t, motion.q, motion.v)
+    forces = system.guiding_forces(motion.t, motion.q, motion.v, a)  # of the environment, here the constraints
+    for t, q, each, force in zip(motion.t, motion.q, lam, forces, strict=True):
+        G = system.constraint_jacobian(q, t)
+        least = np.linalg.lstsq(G.T, force, rcond=1e-9)[0]
+        np.testing.assert_allclose(each, least, rtol=0, atol=1e-9 * max(1.0, np.abs(least).max()))
+
+
+def test_where_the_equations_are_singular_they_are_not_a_number():
+    """In the singular position of Euler angles, at theta = 0."""
+    top = mbvi.Body(mass=1, center_of_mass=(0, 0, 1), inertia=(1, 1, 0.5))
+    ball = mbvi.Ball(parent="world", child="top", coordinates="zxz")
+    plane = mbvi.model.PointOnPlane(body_a="world", normal=(1, 0, 0), body_b="top", point_b=(0, 0, 1))
+    system = mbvi.assemble(mbvi.Model(name="a", bodies={"top": top}, joints={"b": ball}, constraints={"p": plane}))
+    q = np.array([[0.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.4, 1.0]])
+    lam = system.multipliers(np.zeros(3), q, np.zeros_like(q))
+    assert np.isfinite(lam).all(axis=1).tolist() == [True, False, True]
+    with pytest.raises(
+        mbvi.ModelError, match=r"^the equations of motion of 'a' are singular at t = 0, q = \[0. 0. 0.\]$"
+    ):
+        system.accelerations_and_multipliers(np.zeros(3), q, np.zeros_like(q))
+    q[1, 1] = np.nan
+    with pytest.raises(mbvi.ModelError, match=r"^q: expected finite numbers, found nan for b.theta$"):
+        system.accelerations_and_multipliers(np.zeros(3), q, np.zeros_like(q))

@@ -94,6 +94,10 @@ def run(
     every: Annotated[
         int | None, typer.Option(metavar="K", help="Store every K-th state, and run a multiple of K steps.")
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Of poses,multipliers (the default), those that the file holds; or none."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing trajectory file.")] = False,
     resume: Annotated[
         Path | None,
@@ -109,7 +113,8 @@ def run(
         if every is not None and every < 1:
             raise ModelError(f"--every: expected a whole number of at least 1, found {every}")
         if resume is not None:
-            for option, is_given in (("--out", out), ("--force", force), ("--no-project", no_project)):
+            unfit = {"--out": out, "--store": store, "--force": force, "--no-project": no_project}
+            for option, is_given in unfit.items():
                 if is_given:
                     raise ModelError(f"{option}: expected no such option with --resume; leave it out")
             _resume(resume, model, formulation, {"scheme": scheme, "step": step, "every": every}, duration)
@@ -121,14 +126,14 @@ def run(
         described = mbvi.load(model)
         path = check_output(out or Path(f"{model.stem}.h5"), force)
         values = {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
+        parts = None if store is None else [] if store == "none" else _listed(store)
         project = False if no_project else None
         system = mbvi.assemble(described, formulation)
         check_functions(system)
         start = find_start(system, project=project)
+        output = {"every": every or 1, "path": path, "force": force, "store": parts}
         with _kept_states(path), _progress(described.name) as progress:
-            trajectory = mbvi.simulate(
-                system, scheme, project=project, every=every or 1, progress=progress, path=path, force=force, **values
-            )
+            trajectory = mbvi.simulate(system, scheme, project=project, progress=progress, **output, **values)
         typer.echo(_written(trajectory, start, path))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,7 @@ def simulate(
     progress: Callable[[int, int], Any] | None = None,
     path: str | os.PathLike[str] | None = None,
     force: bool = False,
+    store: Sequence[str] | None = None,
 ) -> Trajectory:
     """Run a model or a system from its initial state.
 
@@ -101,6 +102,9 @@ def simulate(
         at any time, and a run that was interrupted be continued by `resume`.
     force : bool
         Whether an existing file is overwritten.
+    store : sequence of str, optional
+        What the file holds besides the states and energies, for readers without mbvi, in which these follow by themselves: some
+        of poses and multipliers, by default both.
 
     Returns
     -------
@@ -144,7 +148,10 @@ def simulate(
         if steps != len(step_sizes):
             raise ModelError(f"step: expected a multiple of every = {every} step sizes, found {len(step_sizes)}")
     path = None if path is None else storage.check_output(path, force)
-    check_room(steps // every + 1, steps, every, system.dimension, path)
+    if path is None and store is not None:
+        raise ModelError(f"store: expected none without a file, found {store!r}; give a path, or leave it out")
+    parts = storage.check_parts(store)
+    check_room(steps // every + 1, steps, every, system, path, parts)
     start_time = _number(start_time, "start_time", system)
     check_functions(system, h, steps, start_time)
     start = find_start(system, initial_q, initial_v, start_time, project)
@@ -167,6 +174,7 @@ def simulate(
             chart=chart,
             progress=progress,
             path=path,
+            store=parts,
         )
     )
 
@@ -233,12 +241,13 @@ def resume(
             found = f"{duration!r}; leave it out, or {storage.RESTART}"
             raise ModelError(f"duration: expected none where the sizes of all steps were given, found {found}")
         steps, _ = _count_steps(_positive(duration, "duration", system) / h, every)
-        check_room(steps // every + 1, steps, every, system.dimension, path)
+        check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
         check_functions(system, h, steps, header.start_time)
     storage.prepare(path, system, steps)
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
     clock = h, header.step_sizes, steps, every, header.start_time
-    return _run(Run(system, header.scheme, *clock, *first, chart, progress, path, is_resumed=True))
+    store = storage.parts(columns)
+    return _run(Run(system, header.scheme, *clock, *first, chart, progress, path, is_resumed=True, store=store))
 
 
 def _check_chart(chart: Chart | None, header: storage.Header, path: Path) -> None:
@@ -385,13 +394,14 @@ def _count_steps(ratio: float, every: Any) -> tuple[int, int]:
     return -(-steps // every) * every, every
 
 
-def check_room(rows: int, steps: int, every: int, n: int, path: Path | None) -> None:
-    """Refuse so many states of n coordinates as do not fit into memory or, with a path, on its disk."""
+def check_room(rows: int, steps: int, every: int, system: System, path: Path | None, store: Sequence[str] = ()) -> None:
+    """Refuse so many states of a system as do not fit into memory or, with a path, on its disk."""
+    n = system.dimension
     if path is None:
         what, room, needed = "a trajectory", MAX_STORED_BYTES, 16.0 * n * rows
     else:
         what, room = "a file", shutil.disk_usage(path.resolve().parent).free
-        needed = 8.0 * (3 * n + len(storage.VARIABLES) - 3) * rows
+        needed = float(storage.row_bytes(system, store)) * rows
     if needed > room:
         raise ModelError(
             f"every: expected {what} of at most {room / 1e9:.3g} GB, found {steps} steps of {n} coordinates "

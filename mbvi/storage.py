@@ -1,8 +1,8 @@
 """The file of a trajectory: HDF5 in the manner of netCDF-4, whole at every moment, also while a run still writes it.
 
-The datasets t, q, v, p, energies, momenta and constraint residual hang on the dimension scales t, coordinate and momentum, with
-units; the model is a text in it, the scheme its numbers. The first rows are the initial state. So the file alone can be read by
-other tools, run again, and continued.
+The datasets t, q, v, p, energies, momenta, constraint residual, multipliers and poses hang on dimension scales, as t, coordinate
+and body, with units; the model is a text in it, the scheme its numbers. The first rows are the initial state. So the file alone
+can be read by other tools, run again, and continued.
 
 Nothing in the file moves once it is made. The room for all rows is laid out then, in chunks without an index, and takes no disk
 before it is written; rows are written to their places, and after them the lengths of the datasets, a few bytes each. The state of
@@ -34,6 +34,7 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
 from mbvi.system.system import System
+from mbvi.tables import UNIT
 
 if TYPE_CHECKING:
     import h5py
@@ -66,7 +67,15 @@ VARIABLES = {
     "potential_energy": Variable((), "J", "potential energy"),
     "constraint_residual": Variable((), "", "largest constraint |g|"),
     "momenta": Variable(("momentum",), "momentum_unit", "conserved momenta"),
+    "multipliers": Variable(("constraint",), "constraint_unit", "Lagrange multipliers of the constraints"),
+    "position": Variable(("body", "axis"), "m", "positions of the bodies' origins in the world"),
+    "rotation": Variable(("body", "component"), "", "rotations of the bodies to the world, unit quaternions"),
 }
+PARTS = {"poses": ("position", "rotation"), "multipliers": ("multipliers",)}
+"""What a file holds if it is to, and its variables."""
+SCALARS = 6  # of a state: time, energies, residual, about one momentum
+OPTIONAL = {"momenta", *(key for keys in PARTS.values() for key in keys)}
+DIMENSIONS = tuple(dict.fromkeys(key for variable in VARIABLES.values() for key in variable.dimensions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +88,8 @@ class Nameplate:
     coordinate_names, coordinate_units : tuple of str
     degrees_of_freedom, constraint_count : int
     is_conservative : bool
+    constraint_names, constraint_units, body_names : tuple of str
+        Of the multipliers and poses that are in the file.
     """
 
     name: str
@@ -87,6 +98,9 @@ class Nameplate:
     degrees_of_freedom: int
     constraint_count: int
     is_conservative: bool
+    constraint_names: tuple[str, ...] = ()
+    constraint_units: tuple[str, ...] = ()
+    body_names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """What it is, as messages say it."""
@@ -120,8 +134,10 @@ class Header:
     start_time : float
         [s]
     degrees_of_freedom : int
-    momentum_names, momentum_units : tuple of str
-        Of the conserved momenta.
+    labels : mapping of str to tuple of str
+        The labels of every dimension, as the names of the coordinates.
+    units : mapping of str to tuple of str
+        Units of the labels of a dimension that has such.
     statistics : dict
         The numbers of a `Statistics`.
     step_sizes : ndarray or None
@@ -137,8 +153,8 @@ class Header:
     every: int
     start_time: float
     degrees_of_freedom: int
-    momentum_names: tuple[str, ...]
-    momentum_units: tuple[str, ...]
+    labels: Mapping[str, tuple[str, ...]]
+    units: Mapping[str, tuple[str, ...]]
     statistics: dict[str, Any]
     step_sizes: Array | None = None
     chart: tuple[str, ...] = ()
@@ -355,6 +371,32 @@ def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, stat
         longer.unlink(missing_ok=True)
 
 
+def parts(columns: Mapping[str, Array]) -> tuple[str, ...]:
+    """Which of PARTS the variables of a file hold; a system without constraints or bodies has none of some."""
+    return tuple(part for part, keys in PARTS.items() if keys[0] in columns)
+
+
+def check_parts(store: Sequence[str] | None) -> tuple[str, ...]:
+    """The parts that a file is to hold, by default all.
+
+    Raises
+    ------
+    ModelError
+        If there is no such part.
+    """
+    for part in () if store is None else store:
+        if part not in PARTS or isinstance(store, str):
+            expected = f"some of {', '.join(PARTS)}"
+            raise ModelError(f"store: {wrong(expected, repr(store))}")
+    return tuple(PARTS) if store is None else tuple(store)
+
+
+def row_bytes(system: System, store: Sequence[str]) -> int:
+    """Bytes of a state in a file with those parts."""
+    more = {"poses": 7 * len(system.body_names), "multipliers": system.constraint_count}
+    return 8 * (3 * system.dimension + SCALARS + sum(more[part] for part in store))
+
+
 def replace_file(path: Path, write: Callable[[Path], None]) -> None:
     """Let a function write a file, at once or not at all.
 
@@ -414,7 +456,7 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
             if found != FORMAT:
                 raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found)}")
             header = _header(file, system, str(path))
-            keys = [key for key in VARIABLES if key in file or key != "momenta"]
+            keys = [key for key in VARIABLES if key in file or key not in OPTIONAL]
             rows = min(len(file[key]) for key in keys)
             return header, {key: _values(file[key], path)[:rows] for key in keys}
     except ModelError:
@@ -440,11 +482,10 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
         pass
     with h5py.File(path, "r+", libver=("v110", "latest")) as file:
         _write_header(file, header)
-        _scale(file, "coordinate", header.system.coordinate_names, "name of every coordinate")
-        _labels(file, "coordinate_unit", header.system.coordinate_units, "unit of every coordinate", "coordinate")
-        if header.momentum_names:
-            _scale(file, "momentum", header.momentum_names, "name of every momentum")
-            _labels(file, "momentum_unit", header.momentum_units, "unit of every momentum", "momentum")
+        for key in dict.fromkeys(key for name in columns for key in VARIABLES[name].dimensions):
+            _scale(file, key, header.labels[key], f"name of every {key}")
+            if key in header.units:
+                _labels(file, key + UNIT, header.units[key], f"unit of every {key}", key)
         if header.step_sizes is not None:
             file["step_sizes"] = header.step_sizes
             file["step_sizes"].attrs.update(long_name="sizes of all steps", units="s")
@@ -591,8 +632,8 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         every=int(file.attrs["every"]),
         start_time=float(file.attrs["start_time"]),
         degrees_of_freedom=int(file.attrs["degrees_of_freedom"]),
-        momentum_names=_texts(file, "momentum"),
-        momentum_units=_texts(file, "momentum_unit"),
+        labels={key: _texts(file, key) for key in DIMENSIONS if key in file},
+        units={key: _texts(file, key + UNIT) for key in DIMENSIONS if key + UNIT in file},
         statistics=json.loads(file.attrs["statistics"]),
         step_sizes=file["step_sizes"][()] if "step_sizes" in file else None,
         chart=tuple(json.loads(file.attrs.get("chart", "[]"))),
@@ -609,6 +650,9 @@ def _system(file: h5py.File, system: System | None, source: str) -> System:
         name=str(file.attrs["name"]),
         coordinate_names=_texts(file, "coordinate"),
         coordinate_units=_texts(file, "coordinate_unit"),
+        constraint_names=_texts(file, "constraint"),
+        constraint_units=_texts(file, "constraint_unit"),
+        body_names=_texts(file, "body"),
         degrees_of_freedom=int(file.attrs["degrees_of_freedom"]),
         constraint_count=int(file.attrs["constraint_count"]),
         is_conservative=bool(file.attrs["is_conservative"]),

@@ -22,6 +22,7 @@ from mbvi.errors import ModelError
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
+from mbvi.system.poses import positions_and_quaternions
 from mbvi.system.quadratic import quadratic_lagrangian
 from mbvi.system.system import System, html_table
 from mbvi.tables import Quantity, Table, find_writer, write_csv
@@ -70,6 +71,9 @@ class Stored:
     energy, kinetic_energy, potential_energy, constraint_residual : ndarray (N + 1,)
     momenta : dict of str to ndarray (N + 1,)
     momentum_units : tuple of str
+    multipliers : ndarray (N + 1, k) or None
+    position, rotation : ndarray (N + 1, bodies, 3), (N + 1, bodies, 4), or None
+        Places of the bodies' origins and unit quaternions w, x, y, z, body to world.
     """
 
     v: Array
@@ -79,6 +83,14 @@ class Stored:
     constraint_residual: Array
     momenta: dict[str, Array]
     momentum_units: tuple[str, ...]
+    multipliers: Array | None = None
+    position: Array | None = None
+    rotation: Array | None = None
+
+    def rows(self, part: slice) -> Stored:
+        """The same of some states."""
+        values: dict[str, Any] = {key: each[part] for key, each in vars(self).items() if isinstance(each, np.ndarray)}
+        return replace(self, **values, momenta={key: each[part] for key, each in self.momenta.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,8 +212,11 @@ class Trajectory:
         """Lagrange multipliers λ (N + 1, k) of the constraints, by the equations of motion at every state.
 
         In the order of ``system.constraint_names``; where constraints are redundant, those of least norm. Units: N for what holds
-        points, N m for what holds directions; those of a user's constraints are the user's.
+        points, N m for what holds directions; those of a user's constraints are the user's. In a file they are not a number in
+        a singular position.
         """
+        if self.stored and self.stored.multipliers is not None:
+            return self.stored.multipliers
         return self.system.accelerations_and_multipliers(self.t, self.q, self.v)[1]
 
     def reaction(self, name: str) -> tuple[Array, Array]:
@@ -288,7 +303,14 @@ class Trajectory:
         ModelError
             If there is no such body.
         """
-        return self.system.poses(body, self.q)
+        system, stored = self.system, self.stored
+        if isinstance(system, storage.Nameplate) and body in system.body_names and stored:
+            from scipy.spatial.transform import Rotation
+
+            i = system.body_names.index(body)
+            position, rotation = np.asarray(stored.position)[:, i], np.asarray(stored.rotation)[:, i]
+            return position, Rotation.from_quat(rotation[:, [1, 2, 3, 0]]).as_matrix()
+        return system.poses(body, self.q)
 
     def plot(self, *what: str, names: Sequence[str] | None = None, section: str | None = None) -> Any:
         """Draw quantities, or an overview: a matplotlib.figure.Figure, see `mbvi.plot`."""
@@ -351,80 +373,39 @@ class Trajectory:
         ModelError
             If the ending is another, a library is missing, the file exists and `force` is not set, or it cannot be written.
         """
-        write, whole = find_writer(Path(path)), self._completed()
+        write, whole = find_writer(Path(path)), self._completed(())
         size = EXPORTED_ROWS if write is write_csv else len(self)
-        tables = (whole._states(first, first + size).table() for first in range(0, len(self), size))
+        tables = (whole.rows(slice(first, first + size)).table() for first in range(0, len(self), size))
         storage.replace_file(storage.check_output(path, force), lambda part: write(part, tables))
 
-    def _completed(self) -> Trajectory:
-        """With all that a file holds."""
-        if self.stored is not None:
-            return self
-        return replace(self, stored=derived(self.system, known_invariants(self.system), self.t, self.q, self.p))
+    def _completed(self, store: Sequence[str] = tuple(storage.PARTS)) -> Trajectory:
+        """With all that a file holds, and those of its parts."""
+        stored = self.stored or derived(self.system, known_invariants(self.system), self.t, self.q, self.p)
+        if not isinstance(self.system, storage.Nameplate):
+            stored = with_parts(stored, self.system, self.t, self.q, store)
+        return replace(self, stored=stored)
 
     def table(self) -> Table:
         """All quantities by name, with units, as `to_xarray` has them."""
-        system = self.system
         stored = self._completed().stored
         assert stored is not None
-        labels = {"coordinate": system.coordinate_names, "momentum": tuple(stored.momenta)}
-        units = {"coordinate": system.coordinate_units, "momentum": stored.momentum_units}
+        labels, units = labels_and_units(self.system, stored)
         values = columns(self.t, self.q, self.p, stored)
-        quantities = [
-            Quantity(
-                key, storage.VARIABLES[key].text, storage.VARIABLES[key].dimensions, storage.VARIABLES[key].units, each
-            )
-            for key, each in values.items()
-            if key != "t"
-        ]
-        if not isinstance(system, storage.Nameplate):
-            labels |= {"constraint": system.constraint_names, "body": system.body_names}
-            labels |= {"axis": tuple("xyz"), "component": tuple("wxyz")}
-            units |= {"constraint": system.constraint_units}
-            quantities += self._multipliers() + self._poses()
-        about: dict[str, Any] = {"name": system.name, "mbvi_version": mbvi.__version__, "scheme": self.scheme.name}
+        variables = {key: storage.VARIABLES[key] for key in values if key != "t"}
+        quantities = (
+            Quantity(key, each.text, each.dimensions, each.units, values[key]) for key, each in variables.items()
+        )
+        about: dict[str, Any] = {"name": self.system.name, "mbvi_version": mbvi.__version__, "scheme": self.scheme.name}
         about |= {"step": self.step, "every": self.every}
         return Table(self.t, tuple(quantities), labels, units, about)
 
-    def _multipliers(self) -> list[Quantity]:
-        """Those of constraints, if there are any; not a number where they cannot be computed."""
-        lam = np.full((len(self), self.system.constraint_count), np.nan)
-        with contextlib.suppress(ModelError):
-            lam = self.multipliers
-        text = "Lagrange multipliers of the constraints"
-        return [Quantity("multipliers", text, ("constraint",), "constraint_unit", lam)] if lam.size else []
+    def rows(self, part: slice) -> Trajectory:
+        """The trajectory of some of its states."""
+        return replace(
+            self, t=self.t[part], q=self.q[part], p=self.p[part], stored=self.stored.rows(part) if self.stored else None
+        )
 
-    def _poses(self) -> list[Quantity]:
-        """Positions and rotations of all bodies, if there are any."""
-        from scipy.spatial.transform import Rotation
-
-        poses = [self.pose(body) for body in self.system.body_names]
-        if not poses:
-            return []
-        places = np.stack([place for place, _ in poses], axis=1)
-        turns = [Rotation.from_matrix(turn).as_quat(canonical=True)[:, [3, 0, 1, 2]] for _, turn in poses]
-        of_rotation = "rotations of the bodies to the world, unit quaternions"
-        return [
-            Quantity("position", "positions of the bodies' origins in the world", ("body", "axis"), "m", places),
-            Quantity("rotation", of_rotation, ("body", "component"), "", np.stack(turns, axis=1)),
-        ]
-
-    def _states(self, first: int, last: int) -> Trajectory:
-        """The states from one to before another."""
-        part, stored = slice(first, last), self.stored
-        if stored is not None:
-            stored = Stored(
-                v=stored.v[part],
-                energy=stored.energy[part],
-                kinetic_energy=stored.kinetic_energy[part],
-                potential_energy=stored.potential_energy[part],
-                constraint_residual=stored.constraint_residual[part],
-                momenta={key: values[part] for key, values in stored.momenta.items()},
-                momentum_units=stored.momentum_units,
-            )
-        return replace(self, t=self.t[part], q=self.q[part], p=self.p[part], stored=stored)
-
-    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str], force: bool = False, store: Sequence[str] | None = None) -> None:
         """Write a file that `read` turns into an equal trajectory, at once or not at all.
 
         Parameters
@@ -433,14 +414,16 @@ class Trajectory:
             The file; the usual ending is .h5.
         force : bool
             Whether an existing file is overwritten.
+        store : sequence of str, optional
+            Those of poses and multipliers that are in it, by default both; see `simulate`.
 
         Raises
         ------
         ModelError
-            If the file exists, or cannot be written.
+            If the file exists or cannot be written, or there is no such part.
         """
-        path = storage.check_output(path, force)
-        stored = self._completed().stored
+        path, parts = storage.check_output(path, force), storage.check_parts(store)
+        stored = self._completed(parts).stored
         assert stored is not None
         steps = (len(self) - 1) * self.every
         storage.make(path, header(self, steps, stored), columns(self.t, self.q, self.p, stored))
@@ -476,7 +459,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
     <Trajectory of 'pendulum': 101 states from t = 0 s to 1 s, simpson, step 0.01 s>
     """
     found, values = storage.read(Path(path), system)
-    momenta = values["momenta"].T if found.momentum_names else ()
+    momenta = values["momenta"].T if "momenta" in values else ()
     statistics, stored_steps = Statistics(**found.statistics), (len(values["t"]) - 1) * found.every
     return Trajectory(
         system=found.system,
@@ -493,15 +476,20 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
             kinetic_energy=values["kinetic_energy"],
             potential_energy=values["potential_energy"],
             constraint_residual=values["constraint_residual"],
-            momenta=dict(zip(found.momentum_names, momenta, strict=True)),
-            momentum_units=found.momentum_units,
+            momenta=dict(zip(found.labels.get("momentum", ()), momenta, strict=True)),
+            momentum_units=found.units.get("momentum", ()),
+            multipliers=values.get("multipliers"),
+            position=values.get("position"),
+            rotation=values.get("rotation"),
         ),
         step_sizes=None if found.step_sizes is None else found.step_sizes[: max(statistics.steps, stored_steps)],
     )
 
 
-def derived(system: System, invariants: Sequence[Invariant], t: Array, q: Array, p: Array) -> Stored:
-    """What a file holds besides t, q and p.
+def derived(
+    system: System, invariants: Sequence[Invariant], t: Array, q: Array, p: Array, store: Sequence[str] = ()
+) -> Stored:
+    """What a file holds besides t, q and p, with those of its parts.
 
     Nothing that cannot be computed, as velocities in a singular position, keeps a run from being saved: it is then not
     a number.
@@ -513,7 +501,31 @@ def derived(system: System, invariants: Sequence[Invariant], t: Array, q: Array,
         kinetic, potential = system.energies(t, q, v)
     momenta = {each.name: each.value(q, p) for each in invariants}
     units = tuple(each.unit(system.coordinate_units) for each in invariants)
-    return Stored(v, kinetic + potential, kinetic, potential, system.constraint_residuals(t, q), momenta, units)
+    stored = Stored(v, kinetic + potential, kinetic, potential, system.constraint_residuals(t, q), momenta, units)
+    return with_parts(stored, system, t, q, store)
+
+
+def with_parts(stored: Stored, system: System, t: Array, q: Array, store: Sequence[str]) -> Stored:
+    """With multipliers and poses, as far as they are asked for, not there, and the system has constraints and bodies."""
+    if "multipliers" in store and stored.multipliers is None and system.constraint_count:
+        stored = replace(stored, multipliers=system.multipliers(t, q, stored.v))
+    if "poses" in store and stored.position is None and system.body_names:
+        position, rotation = positions_and_quaternions(system, q)
+        stored = replace(stored, position=position, rotation=rotation)
+    return stored
+
+
+def labels_and_units(system: System, stored: Stored) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """The labels of every dimension, and their units where they have some."""
+    labels = {"coordinate": system.coordinate_names, "momentum": tuple(stored.momenta)}
+    labels |= {"constraint": system.constraint_names, "body": system.body_names}
+    labels |= {"axis": tuple("xyz"), "component": tuple("wxyz")}
+    units = {
+        "coordinate": system.coordinate_units,
+        "momentum": stored.momentum_units,
+        "constraint": system.constraint_units,
+    }
+    return labels, units
 
 
 def columns(t: Array, q: Array, p: Array, stored: Stored) -> dict[str, Array]:
@@ -528,11 +540,15 @@ def columns(t: Array, q: Array, p: Array, stored: Stored) -> dict[str, Array]:
         "potential_energy": stored.potential_energy,
         "constraint_residual": stored.constraint_residual,
     }
-    return values | ({"momenta": np.stack(list(stored.momenta.values()), axis=1)} if stored.momenta else {})
+    if stored.momenta:
+        values["momenta"] = np.stack(list(stored.momenta.values()), axis=1)
+    optional = {"multipliers": stored.multipliers, "position": stored.position, "rotation": stored.rotation}
+    return values | {key: each for key, each in optional.items() if each is not None}
 
 
 def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header:
     """What a file says of a run of so many steps, besides its rows."""
+    labels, units = labels_and_units(trajectory.system, stored)
     return storage.Header(
         system=trajectory.system,
         scheme=trajectory.scheme,
@@ -541,8 +557,8 @@ def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header
         every=trajectory.every,
         start_time=float(trajectory.t[0]),
         degrees_of_freedom=_degrees_of_freedom(trajectory),
-        momentum_names=tuple(stored.momenta),
-        momentum_units=stored.momentum_units,
+        labels=labels,
+        units=units,
         statistics=asdict(trajectory.statistics),
         step_sizes=trajectory.step_sizes,
     )

@@ -27,8 +27,8 @@ def test_a_dataset_is_what_xarray_reads_from_the_file(models, tmp_path):
         for name in names - {"model"}:
             xarray.testing.assert_identical(file[name], dataset[name])
         assert file.attrs["numba_version"] and mbvi.from_yaml(str(file["model"].values)) == top.system.model
-    assert {"q", "v", "p", "energy", "momenta", "momentum_unit"} < names
-    assert set(dataset.data_vars) - names == {"position", "rotation"}
+    assert {"q", "v", "p", "energy", "momenta", "momentum_unit", "position", "rotation"} < names
+    assert set(dataset.data_vars) == names - {"model"}
     assert list(dataset.momentum.values) == list(top.momenta())
 
 

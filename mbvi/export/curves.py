@@ -10,10 +10,10 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.export.motion import Motion
-from mbvi.export.poses import Pose, all_poses, all_velocities
 from mbvi.export.scene import find_poses
 from mbvi.model import elements as el
 from mbvi.model import is_cut, mass_properties
+from mbvi.system.poses import Pose, all_poses, all_velocities
 from mbvi.system.system import System
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.export.poses import all_velocities
 from mbvi.model.expressions import wrong
 from mbvi.model.graph import WORLD
 from mbvi.storage import Nameplate
+from mbvi.system.poses import all_velocities
 from mbvi.trajectory import Trajectory
 
 Array = np.ndarray

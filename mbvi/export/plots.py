@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -308,7 +308,9 @@ def _phase(view: View) -> Iterator[Panel]:
 
 
 def _multipliers(view: View) -> Iterator[Panel]:
-    trajectory, note = _sparse(view.trajectory)
+    stored = view.trajectory.stored
+    is_there = stored is not None and stored.multipliers is not None
+    trajectory, note = (view.trajectory, "") if is_there else _sparse(view.trajectory)
     system = trajectory.system
     if not system.constraint_count:
         return
@@ -343,10 +345,7 @@ def _reactions(view: View) -> Iterator[Panel]:
 def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
     """Every so-manyth state, if there are very many, and a note of that."""
     every = -(-(len(trajectory) - 1) // MOST_SOLVED)
-    if every == 1:
-        return trajectory, ""
-    t, q, p = (values[::every] for values in (trajectory.t, trajectory.q, trajectory.p))
-    return replace(trajectory, t=t, q=q, p=p, stored=None), f"1 state of {every}"
+    return (trajectory, "") if every == 1 else (trajectory.rows(slice(None, None, every)), f"1 state of {every}")
 
 
 def _held(trajectory: Trajectory) -> list[str]:

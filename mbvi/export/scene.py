@@ -20,12 +20,12 @@ from mbvi.errors import ModelError
 from mbvi.export import geometry as shapes
 from mbvi.export.geometry import Geometry
 from mbvi.export.motion import Motion
-from mbvi.export.poses import Pose, all_poses
 from mbvi.model import Model, mass_properties
 from mbvi.model import elements as el
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.graph import WORLD
 from mbvi.model.shapes import is_massless, rotation_matrix
+from mbvi.system.poses import Pose, all_poses
 
 if TYPE_CHECKING:
     from mbvi.system.system import System

@@ -16,7 +16,7 @@ from mbvi.steppers.run import Run
 from mbvi.trajectory import Statistics, Stored, Trajectory, columns, derived, header, known_invariants, read
 
 Array = np.ndarray
-BLOCK_BYTES = 1 << 22  # of coordinates that wait for the disk
+BLOCK_BYTES = 1 << 23  # of states that wait for the disk
 BLOCK_SECONDS = 1.0  # after which they are written
 
 
@@ -45,7 +45,7 @@ class Record:
         self._written, self._written_at = 0, -np.inf
         self.done, rows = 0, run.steps // run.every + 1
         if run.path:
-            rows = min(rows, max(2, BLOCK_BYTES // run.q.nbytes))
+            rows = min(rows, max(2, BLOCK_BYTES // storage.row_bytes(run.system, run.store)))
         self._q, self._p = np.empty((rows, len(run.q))), np.empty((rows, len(run.q)))
         self._q[0], self._p[0] = run.q, run.p
         if run.path and run.is_resumed:
@@ -123,7 +123,7 @@ class Record:
         """Write the states that wait, and the state of the stepper."""
         count = self._stored - self._written
         block = self._trajectory(self._written, self._q[:count], self._p[:count])
-        stored = derived(self._run.system, self._invariants, block.t, block.q, block.p)
+        stored = derived(self._run.system, self._invariants, block.t, block.q, block.p, self._run.store)
         rows = columns(block.t, block.q, block.p, stored)
         state = b"".join(each.tobytes() for each in self._state)
         if self._writer is None:

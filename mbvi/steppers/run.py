@@ -61,6 +61,8 @@ class Run:
         The file that the states go to, instead of memory.
     is_resumed : bool
         Whether the file holds the first part of the run, which goes on from its last state.
+    store : tuple of str
+        What the file holds besides: poses, multipliers.
     """
 
     system: System
@@ -77,6 +79,7 @@ class Run:
     progress: Callable[[int, int], Any] | None = None
     path: Path | None = None
     is_resumed: bool = False
+    store: tuple[str, ...] = ()
 
     def clock(self, first: int, last: int) -> tuple[Array, Array]:
         """Times at which the steps from `first` to before `last` begin, and their sizes."""

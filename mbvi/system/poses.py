@@ -53,6 +53,48 @@ def fill_all_poses(places, rotations, system, work, q):  # type: ignore[no-untyp
                     rotations[link, i, a, b] = work.world[link, 3 * a + b]
 
 
+@kernel
+def fill_quaternions(quaternions, rotations):  # type: ignore[no-untyped-def]
+    """Unit quaternions w, x, y, z of rotations, with w ≥ 0, from the largest of their components.
+
+    quaternions   (states, 4)       out
+    rotations     (states, 3, 3)
+
+    Source: Shepperd 1978.
+    """
+    for i in range(rotations.shape[0]):
+        R, out = rotations[i], quaternions[i]
+        trace = R[0, 0] + R[1, 1] + R[2, 2]
+        a = 0
+        if R[1, 1] > R[0, 0]:
+            a = 1
+        if R[2, 2] > R[a, a]:
+            a = 2
+        b, c = (a + 1) % 3, (a + 2) % 3
+        if trace > R[a, a]:
+            out[0] = 1.0 + trace
+            out[1], out[2], out[3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+        else:
+            out[0] = R[c, b] - R[b, c]
+            out[1 + a] = 1.0 + 2.0 * R[a, a] - trace
+            out[1 + b], out[1 + c] = R[a, b] + R[b, a], R[a, c] + R[c, a]
+        size = np.sqrt(out[0] ** 2 + out[1] ** 2 + out[2] ** 2 + out[3] ** 2)
+        if out[0] < 0.0:
+            size = -size
+        for k in range(4):
+            out[k] /= size
+
+
+def positions_and_quaternions(system: System, q: Array) -> tuple[Array, Array]:
+    """Positions (F, bodies, 3) [m] and unit quaternions w, x, y, z (F, bodies, 4), body to world, of all bodies, for q (F, n)."""
+    poses, names = all_poses(system, q), system.body_names
+    positions, quaternions = np.empty((len(q), len(names), 3)), np.empty((len(q), len(names), 4))
+    for i, name in enumerate(names):
+        positions[:, i] = poses[name].places
+        fill_quaternions(quaternions[:, i], poses[name].rotations)
+    return positions, quaternions
+
+
 def all_poses(system: System, q: Array) -> dict[str, Pose]:
     """The poses of all bodies and the world, as `System.poses` gives them, for q (F, n)."""
     links = len(system.arrays.links)

@@ -19,8 +19,8 @@ from mbvi.export.motion import (
     natural_speed,
     pictures,
 )
-from mbvi.export.poses import all_poses, all_velocities
 from mbvi.storage import Nameplate
+from mbvi.system.poses import all_poses, all_velocities
 
 
 def rotor(rate):

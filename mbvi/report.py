@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 FEWEST_STATES = 10
 MOST_BINS = 1 << 16
+BLOCK_ROWS = 1 << 17  # states of which a summary reads at a time
 SIGNIFICANT = 3.0
 AT_REST = 1e-10
 ON_CONSTRAINTS = 1e-9
@@ -135,9 +136,7 @@ def fit_trend(t: Array, values: Array) -> Trend:
     >>> fit_trend(t, np.sin(2.0 * t) + 0.1 * t).is_significant
     True
     """
-    size = -(-len(t) // MOST_BINS)
-    whole = len(t) // size * size
-    x, y = (each[:whole].reshape(-1, size).mean(axis=1) for each in (t, values))
+    x, y = _binned(t, values, -(-len(t) // MOST_BINS))
     x, y = x - x.mean(), y - y.mean()
     slope = float(x @ y / (x @ x))
     residual = y - slope * x
@@ -162,14 +161,67 @@ def _correlation_time(residual: Array) -> float:
 
 def run_report(trajectory: Trajectory, start: Start | None = None) -> str:
     """What was run, what it cost, and how well it kept what the system conserves; from a start that `find_start` gave."""
+    summary = summarized(trajectory)
     lines = [trajectory.system.name, ""]
-    lines += aligned(_run_rows(trajectory, start))
-    if trajectory.momenta():
-        lines += ["", *shortened(_momenta(trajectory))]
+    lines += aligned(_run_rows(trajectory, summary, start))
+    if summary.momenta:
+        lines += ["", *shortened(_momenta(trajectory, summary))]
     return "\n".join(lines)
 
 
-def _run_rows(trajectory: Trajectory, start: Start | None) -> Iterator[tuple[str, str]]:
+class Summary(NamedTuple):
+    """What is said of all states of a trajectory.
+
+    energy         (2,)   at the start and at the end [J]
+    energy_error          largest of `energy_error`
+    trend                 of that, None if the states are few
+    residual              largest |g|
+    momenta               by name, at the start and the largest drift
+    """
+
+    energy: tuple[float, float]
+    energy_error: float
+    trend: Trend | None
+    residual: float
+    momenta: dict[str, tuple[float, float]]
+
+
+def summarized(trajectory: Trajectory, rows: int = BLOCK_ROWS) -> Summary:
+    """The summary of a trajectory, by blocks of so many states or a few more, so that it need not fit into memory."""
+    size = -(-len(trajectory) // MOST_BINS)
+    first, momenta = math.nan, {}
+    kinetic, errors, residuals, drifts = [], [], [], []
+    bins: list[Array] = []
+    for block in trajectory.blocks(-(-rows // size) * size):
+        energy = block.energy()
+        if not bins:
+            first, momenta = float(energy[0]), {name: float(values[0]) for name, values in block.momenta().items()}
+        error = energy - first
+        bins.append(_binned(block.t, error, size))
+        errors.append(np.abs(error).max())
+        kinetic.append(block.kinetic_energy().max())
+        residuals.append(block.constraint_residual().max())
+        drifts.append([np.abs(values - momenta[name]).max() for name, values in block.momenta().items()])
+    scale = float(np.max(kinetic)) if np.max(kinetic) > 0 else 1.0
+    t, error = np.concatenate(bins, axis=1)
+    trend = fit_trend(t, error / scale) if len(trajectory) >= FEWEST_STATES else None
+    largest = dict(zip(momenta, np.max(drifts, axis=0), strict=True))
+    return Summary(
+        (first, float(energy[-1])),
+        float(np.max(errors)) / scale,
+        trend,
+        float(np.max(residuals)),
+        {name: (momenta[name], float(largest[name])) for name in momenta},
+    )
+
+
+def _binned(t: Array, values: Array, size: int) -> Array:
+    """Means (2, bins) of times and values over so many states each."""
+    whole = len(t) // size * size
+    return np.stack([each[:whole].reshape(-1, size).mean(axis=1) for each in (t, values)])
+
+
+def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> Iterator[tuple[str, str]]:
     statistics, scheme = trajectory.statistics, trajectory.scheme
     yield "system", _dimensions(trajectory.system)
     if start is not None:
@@ -184,11 +236,11 @@ def _run_rows(trajectory: Trajectory, start: Start | None) -> Iterator[tuple[str
         each = statistics.iterations / statistics.steps
         where = "step" if len(scheme.fractions) == 1 else "substep"
         yield "iterations", f"{each:.1f} per step, at most {statistics.most_iterations} in a {where}"
-    yield from _energy_rows(trajectory)
+    yield from _energy_rows(trajectory, summary)
     if trajectory.system.constraint_count:
         redundant = trajectory.system.mobility.redundant
         more = f"; {redundant} redundant" if redundant else ""
-        yield "constraints", f"largest residual {trajectory.constraint_residual().max():.1e}{more}"
+        yield "constraints", f"largest residual {summary.residual:.1e}{more}"
 
 
 def _moved(start: Start) -> Iterator[str]:
@@ -212,17 +264,15 @@ def _dimensions(system: System) -> str:
     return ", ".join(parts)
 
 
-def _energy_rows(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
-    energy = trajectory.energy()
+def _energy_rows(trajectory: Trajectory, summary: Summary) -> Iterator[tuple[str, str]]:
     if not trajectory.system.is_conservative:
-        yield "energy", f"{energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end; {_work(trajectory.system)}"
+        start, end = summary.energy
+        yield "energy", f"{start:.6g} J at the start, {end:.6g} J at the end; {_work(trajectory.system)}"
         return
-    yield "energy", f"{energy[0]:.6g} J at the start"
-    error = energy_error(trajectory)
-    text = f"at most {np.abs(error).max():.1e} of the largest kinetic energy"
-    if len(error) >= FEWEST_STATES:
-        trend = fit_trend(trajectory.t, error)
-        text += f"; {'trend' if trend.is_significant else 'no trend'}: {trend}"
+    yield "energy", f"{summary.energy[0]:.6g} J at the start"
+    text = f"at most {summary.energy_error:.1e} of the largest kinetic energy"
+    if summary.trend is not None:
+        text += f"; {'trend' if summary.trend.is_significant else 'no trend'}: {summary.trend}"
     yield "energy error", text
 
 
@@ -241,10 +291,10 @@ def energy_error(trajectory: Trajectory) -> Array:
     return error
 
 
-def _momenta(trajectory: Trajectory) -> list[str]:
+def _momenta(trajectory: Trajectory, summary: Summary) -> list[str]:
     rows = [("conserved momentum", "at the start", "largest drift", "")]
-    for (name, values), unit in zip(trajectory.momenta().items(), trajectory.momentum_units, strict=True):
-        rows.append((name, _value(values[0]), f"{np.abs(values - values[0]).max():.1e}", unit))
+    for (name, (start, drift)), unit in zip(summary.momenta.items(), trajectory.momentum_units, strict=True):
+        rows.append((name, _value(start), f"{drift:.1e}", unit))
     return aligned(rows, right=[1, 2])
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import mmap
 import os
 import re
 import zlib
@@ -389,6 +390,17 @@ def check_parts(store: Sequence[str] | None) -> tuple[str, ...]:
             expected = f"some of {', '.join(PARTS)}"
             raise ModelError(f"store: {wrong(expected, repr(store))}")
     return tuple(PARTS) if store is None else tuple(store)
+
+
+def block(values: Array, first: int, last: int) -> Array:
+    """Some rows; of an array in a file they are mapped into memory anew, which is free again when they are no longer used."""
+    rows = values[first:last]
+    mapped = getattr(values, "_mmap", None)
+    if not isinstance(values, np.memmap) or mapped is None:
+        return rows
+    into = rows.__array_interface__["data"][0] - np.frombuffer(mapped, np.uint8).__array_interface__["data"][0]
+    begins = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY
+    return np.memmap(str(values.filename), rows.dtype, "c", begins + into, rows.shape)
 
 
 def row_bytes(system: System, store: Sequence[str]) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
@@ -69,8 +70,8 @@ class Stored:
     ----------
     v : ndarray (N + 1, n)
     energy, kinetic_energy, potential_energy, constraint_residual : ndarray (N + 1,)
-    momenta : dict of str to ndarray (N + 1,)
-    momentum_units : tuple of str
+    momenta : ndarray (N + 1, m)
+    momentum_names, momentum_units : tuple of str
     multipliers : ndarray (N + 1, k) or None
     position, rotation : ndarray (N + 1, bodies, 3), (N + 1, bodies, 4), or None
         Places of the bodies' origins and unit quaternions w, x, y, z, body to world.
@@ -81,16 +82,17 @@ class Stored:
     kinetic_energy: Array
     potential_energy: Array
     constraint_residual: Array
-    momenta: dict[str, Array]
+    momenta: Array
+    momentum_names: tuple[str, ...]
     momentum_units: tuple[str, ...]
     multipliers: Array | None = None
     position: Array | None = None
     rotation: Array | None = None
 
-    def rows(self, part: slice) -> Stored:
-        """The same of some states."""
-        values: dict[str, Any] = {key: each[part] for key, each in vars(self).items() if isinstance(each, np.ndarray)}
-        return replace(self, **values, momenta={key: each[part] for key, each in self.momenta.items()})
+    def taken(self, take: Callable[[Array], Array]) -> Stored:
+        """With a part of every array."""
+        arrays: dict[str, Any] = {key: take(each) for key, each in vars(self).items() if isinstance(each, np.ndarray)}
+        return replace(self, **arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +177,7 @@ class Trajectory:
     def momenta(self) -> dict[str, Array]:
         """Every conserved momentum (N + 1,) by name [kg m²/s or kg m/s]."""
         if self.stored:
-            return dict(self.stored.momenta)
+            return dict(zip(self.stored.momentum_names, self.stored.momenta.T, strict=True))
         return {invariant.name: invariant.value(self.q, self.p) for invariant in self.invariants}
 
     @property
@@ -401,9 +403,19 @@ class Trajectory:
 
     def rows(self, part: slice) -> Trajectory:
         """The trajectory of some of its states."""
-        return replace(
-            self, t=self.t[part], q=self.q[part], p=self.p[part], stored=self.stored.rows(part) if self.stored else None
-        )
+        return self._taken(lambda values: values[part])
+
+    def blocks(self, size: int) -> Iterator[Trajectory]:
+        """Trajectories of so many of its states, one after another, without memory for those of a file that were before."""
+        if self.stored is None:
+            yield self
+            return
+        for first in range(0, len(self), size):
+            yield self._taken(functools.partial(storage.block, first=first, last=first + size))
+
+    def _taken(self, take: Callable[[Array], Array]) -> Trajectory:
+        stored = self.stored.taken(take) if self.stored else None
+        return replace(self, t=take(self.t), q=take(self.q), p=take(self.p), stored=stored)
 
     def save(self, path: str | os.PathLike[str], force: bool = False, store: Sequence[str] | None = None) -> None:
         """Write a file that `read` turns into an equal trajectory, at once or not at all.
@@ -459,7 +471,6 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
     <Trajectory of 'pendulum': 101 states from t = 0 s to 1 s, simpson, step 0.01 s>
     """
     found, values = storage.read(Path(path), system)
-    momenta = values["momenta"].T if "momenta" in values else ()
     statistics, stored_steps = Statistics(**found.statistics), (len(values["t"]) - 1) * found.every
     return Trajectory(
         system=found.system,
@@ -476,7 +487,8 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
             kinetic_energy=values["kinetic_energy"],
             potential_energy=values["potential_energy"],
             constraint_residual=values["constraint_residual"],
-            momenta=dict(zip(found.labels.get("momentum", ()), momenta, strict=True)),
+            momenta=values.get("momenta", np.empty((len(values["t"]), 0))),
+            momentum_names=found.labels.get("momentum", ()),
             momentum_units=found.units.get("momentum", ()),
             multipliers=values.get("multipliers"),
             position=values.get("position"),
@@ -499,9 +511,11 @@ def derived(
     with contextlib.suppress(ModelError):
         v = system.velocities(t, q, p)
         kinetic, potential = system.energies(t, q, v)
-    momenta = {each.name: each.value(q, p) for each in invariants}
+    momenta = np.array([each.value(q, p) for each in invariants]).reshape(-1, len(q)).T
+    names = tuple(each.name for each in invariants)
     units = tuple(each.unit(system.coordinate_units) for each in invariants)
-    stored = Stored(v, kinetic + potential, kinetic, potential, system.constraint_residuals(t, q), momenta, units)
+    residual = system.constraint_residuals(t, q)
+    stored = Stored(v, kinetic + potential, kinetic, potential, residual, momenta, names, units)
     return with_parts(stored, system, t, q, store)
 
 
@@ -517,7 +531,7 @@ def with_parts(stored: Stored, system: System, t: Array, q: Array, store: Sequen
 
 def labels_and_units(system: System, stored: Stored) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """The labels of every dimension, and their units where they have some."""
-    labels = {"coordinate": system.coordinate_names, "momentum": tuple(stored.momenta)}
+    labels = {"coordinate": system.coordinate_names, "momentum": stored.momentum_names}
     labels |= {"constraint": system.constraint_names, "body": system.body_names}
     labels |= {"axis": tuple("xyz"), "component": tuple("wxyz")}
     units = {
@@ -540,8 +554,8 @@ def columns(t: Array, q: Array, p: Array, stored: Stored) -> dict[str, Array]:
         "potential_energy": stored.potential_energy,
         "constraint_residual": stored.constraint_residual,
     }
-    if stored.momenta:
-        values["momenta"] = np.stack(list(stored.momenta.values()), axis=1)
+    if stored.momentum_names:
+        values["momenta"] = stored.momenta
     optional = {"multipliers": stored.multipliers, "position": stored.position, "rotation": stored.rotation}
     return values | {key: each for key, each in optional.items() if each is not None}
 

@@ -17,6 +17,7 @@ from mbvi.report import (
     run_report,
     scheme_table,
     shortened,
+    summarized,
 )
 from mbvi.system.initial import Start, find_start
 
@@ -404,3 +405,18 @@ def test_scheme_table():
         assert symmetric == ("yes" if scheme.is_symmetric else "no")
         assert f"{source} {scheme.source}" in lines
         assert " ".join(rest) == scheme.description
+
+
+def test_a_summary_by_blocks_is_that_of_the_whole(models, tmp_path):
+    top = run("lagrange_top", models, duration=2.0, path=tmp_path / "a.h5")
+    whole = summarized(top, rows=len(top))
+    assert summarized(top, rows=7) == whole
+    assert whole.energy_error == np.abs(energy_error(top)).max()
+    assert whole.trend == fit_trend(top.t, energy_error(top))
+    for name, values in top.momenta().items():
+        assert whole.momenta[name] == (values[0], np.abs(values - values[0]).max())
+    part = top.rows(slice(30, 200))  # whose arrays begin within those of the file
+    for each in ("t", "q", "p", "v"):
+        parts = [getattr(block, each) for block in part.blocks(64)]
+        assert [len(values) for values in parts] == [64, 64, 42]
+        assert np.concatenate(parts).tobytes() == getattr(top, each)[30:200].tobytes()

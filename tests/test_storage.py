@@ -118,7 +118,7 @@ def test_steps_that_change_are_in_the_file(scheme, models, tmp_path, stepwise):
 
 
 def test_a_run_in_a_chart_needs_it_to_go_on(models, tmp_path, stepwise):
-    """Along which the quaternion of a top changes its sign; the chart remembers which it had."""
+    """Along which the quaternion of a top changes its sign."""
     path, top = tmp_path / "a.h5", mbvi.assemble(mbvi.load(models / "lagrange_top.yaml"), "embedding")
     options = {"scheme": "midpoint", "step": 0.002, "duration": 0.4}
     whole = mbvi.simulate(top, chart=joint_chart(top), **options)

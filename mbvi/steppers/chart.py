@@ -47,11 +47,11 @@ def run(run: Run) -> Trajectory:
         raise ModelError(f"chart: expected a Chart, found {chart!r}; make one by joint_chart or sympy_chart")
     _check(run, chart)
     a = chart.coordinates(run.q)
-    before = a - run.step * np.linalg.lstsq(chart.place(a)[1], run.v, rcond=None)[0]
+    before = a - run.step * np.linalg.lstsq(chart.place(a, run.q)[1], run.v, rcond=None)[0]
 
     def one_step(p: Array, q: Array) -> tuple[Array, Array]:
-        b = _solve(run, scheme, chart, a, 2 * a - before, p)
-        end = chart.place(b)[0]
+        b = _solve(run, scheme, chart, a, 2 * a - before, p, q)
+        end = chart.place(b, q)[0]
         _check_place(run, end, b)
         p = discrete_momenta(run.system, scheme, run.step, q, end)[1]
         if scheme.is_projected:
@@ -59,15 +59,15 @@ def run(run: Run) -> Trajectory:
         before[:], a[:] = a, b
         return p, end
 
-    return advance(run, one_step, state=[a, before, *chart.state])
+    return advance(run, one_step, state=[a, before])
 
 
-def _solve(run: Run, scheme: Tableau, chart: Chart, a: Array, b: Array, p: Array) -> Array:
-    """The generalized coordinates (m,) at the step's end, by Newton's iteration from b."""
-    x, D = chart.place(a)
+def _solve(run: Run, scheme: Tableau, chart: Chart, a: Array, b: Array, p: Array, q: Array) -> Array:
+    """The generalized coordinates (m,) at the end of the step from a at q, by Newton's iteration from b."""
+    x, D = chart.place(a, q)
     size_before = 0.0
     for _ in range(MAX_ITERATIONS):
-        y, E = chart.place(b)
+        y, E = chart.place(b, q)
         residual = D.T @ (p - discrete_momenta(run.system, scheme, run.step, x, y)[0])
         correction = -np.linalg.solve(D.T @ _mixed(run, scheme, x, y) @ E, residual)
         b = b + correction
@@ -95,7 +95,7 @@ def _check(run: Run, chart: Chart) -> None:
             f"chart: expected a system without dampers, functions of time or forces of your own, found {system.name!r}; run it "
             "with its constraints"
         )
-    place, D = chart.place(chart.start)
+    place, D = chart.place(chart.start, run.q)
     m, freedom = len(chart.start), system.dimension - np.linalg.matrix_rank(system.constraint_jacobian(run.q))
     if D.shape != (system.dimension, m) or m != freedom:
         raise ModelError(

@@ -28,15 +28,13 @@ class Chart:
     start : ndarray (m,)
         Where the generalized coordinates of an initial position are looked for.
     place : callable
-        ``place(a)`` gives ψ(a) (n,) and its derivative Dψ(a) (n, m).
-    state : sequence of ndarray
-        What `place` carries from one call to the next.
+        ``place(a, near)`` gives ψ(a) (n,) and its derivative Dψ(a) (n, m): of several q that are one position, as the two signs
+        of a unit quaternion are, that nearest to `near` (n,).
     """
 
     coordinate_names: tuple[str, ...]
     start: Array
-    place: Callable[[Array], tuple[Array, Array]]
-    state: Sequence[Array] = ()
+    place: Callable[[Array, Array], tuple[Array, Array]]
 
     def coordinates(self, q: ArrayLike, near: ArrayLike | None = None) -> Array:
         """The generalized coordinates (m,) of a position q (n,), by Gauss–Newton from those near it, or from `start`.
@@ -48,12 +46,12 @@ class Chart:
         """
         q, a = np.asarray(q, float), np.array(self.start if near is None else near, float)
         for _ in range(MAX_ITERATIONS):
-            there, D = self.place(a)
+            there, D = self.place(a, q)
             step = np.linalg.lstsq(D, q - there, rcond=1e-12)[0]
             a = a + step
             if np.abs(step).max() < 1e-14 * max(1.0, np.abs(a).max()):
                 break
-        left = np.abs(self.place(a)[0] - q).max()
+        left = np.abs(self.place(a, q)[0] - q).max()
         if not left <= REACHED * max(1.0, np.abs(q).max()):
             raise ModelError(f"chart: expected one that reaches the position {q}, found it {left:.3g} away")
         return a
@@ -108,7 +106,7 @@ def sympy_chart(
         raise ModelError(f"start: expected {len(symbols)} finite numbers, found {start!r}")
     evaluate = sympy.lambdify([symbols], [psi, psi.jacobian(symbols)], "numpy", cse=True)
 
-    def place(a: Array) -> tuple[Array, Array]:
+    def place(a: Array, near: Array) -> tuple[Array, Array]:
         there, D = evaluate(a)
         return np.asarray(there, float).ravel(), np.asarray(D, float)
 
@@ -138,7 +136,7 @@ def joint_chart(system: System) -> Chart:
     >>> chart = joint_chart(mbvi.assemble(model))
     >>> chart.coordinate_names
     ('pivot.angle',)
-    >>> chart.place(np.zeros(1))[0]  # of the mass, and a unit quaternion
+    >>> chart.place(np.zeros(1), np.ones(7))[0]  # of the mass, and a unit quaternion
     array([ 0.,  0., -2.,  1.,  0.,  0.,  0.])
     """
     if system.model is None:
@@ -152,17 +150,15 @@ def joint_chart(system: System) -> Chart:
             "give ball joints Euler angles"
         )
     unit = np.eye(tree.dimension)
-    last = np.array(system.initial_q)
     quaternions = [first + 3 for first, is_point in system.homes.roots.values() if not is_point]  # type: ignore[union-attr]
 
-    def place(a: Array) -> tuple[Array, Array]:
+    def place(a: Array, near: Array) -> tuple[Array, Array]:
         states = [from_tree(system, tree, Start(a, each, a, 0.0, 0.0, 0.0)) for each in unit]
         q, D = states[0][0], np.column_stack([v for _, v in states])
-        for first in quaternions:  # of the two signs that which is nearer to the last
+        for first in quaternions:
             part = slice(first, first + 4)
-            if q[part] @ last[part] < 0:
+            if q[part] @ near[part] < 0:
                 q[part], D[part] = -q[part], -D[part]
-        last[:] = q
         return q, D
 
-    return Chart(tree.coordinate_names, np.array(tree.initial_q), place, [last])
+    return Chart(tree.coordinate_names, np.array(tree.initial_q), place)

@@ -288,7 +288,8 @@ class Writer:
         self._raw.close()
 
     def _saved(self) -> contextlib.AbstractContextManager[None]:
-        remedy = "make room" + (f", and go on by: mbvi run --resume {self.path}" if self.rows else "")
+        go_on = resumption(self.path, "model" in self._file, "chart" in self._file.attrs)
+        remedy = "make room" + (f", and go on by: {go_on}" if self.rows else "")
         return _reported(self.path, "room on the disk", remedy)
 
     def _write(self, data: Any, place: int) -> None:
@@ -370,6 +371,19 @@ def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, stat
             os.replace(longer, path.resolve())
     finally:
         longer.unlink(missing_ok=True)
+
+
+def holds(system: System) -> bool:
+    """Whether a file can hold the system: one of a model, without a force of the user's own."""
+    return not isinstance(system, Nameplate) and system.model is not None and not system.arrays.force
+
+
+def resumption(path: Path, has_system: bool, has_chart: bool) -> str:
+    """How a run goes on, whose file holds its system or not, and that has a chart, which no file can hold, or none."""
+    if has_system and not has_chart:
+        return f"mbvi run --resume {path}"
+    arguments = [repr(str(path)), *([] if has_system else ["system=system"]), *(["chart=chart"] if has_chart else [])]
+    return f"mbvi.resume({', '.join(arguments)})"
 
 
 def parts(columns: Mapping[str, Array]) -> tuple[str, ...]:
@@ -551,8 +565,8 @@ def _write_header(file: h5py.File, header: Header) -> None:
     file.attrs["statistics"] = _statistics(header.statistics)
     if header.chart:
         file.attrs["chart"] = json.dumps(header.chart)
-    if not isinstance(system, Nameplate) and system.model is not None and not system.arrays.force:
-        _write_model(file, system.model)
+    if holds(system):
+        _write_model(file, cast(Model, system.model))
 
 
 def _write_model(file: h5py.File, model: Model) -> None:

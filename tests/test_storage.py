@@ -325,6 +325,40 @@ def test_an_interruption_tells_where_the_states_are(tmp_path, eager):
     assert all_bits(mbvi.resume(path)) == all_bits(mbvi.simulate(spinning_pendulum(), step=0.01, duration=5.0))
 
 
+def test_an_interruption_tells_what_else_going_on_needs(models, tmp_path, stepwise):
+    def interrupt(done, steps):
+        if done == 60:
+            raise KeyboardInterrupt
+
+    def said(system, **options):
+        path = tmp_path / f"{len(os.listdir(tmp_path))}.h5"
+        with pytest.raises(KeyboardInterrupt) as raised:
+            mbvi.simulate(system, "midpoint", step=0.002, duration=1, path=path, progress=interrupt, **options)
+        return str(raised.value).partition("go on by: ")[2].replace(str(path), "FILE")
+
+    def drag(t, q, v, F):
+        F[0] -= 0.1 * v[0]
+
+    top = mbvi.load(models / "lagrange_top.yaml")
+    of_embedding = mbvi.assemble(top, "embedding")
+    assert said(top) == "mbvi run --resume FILE"
+    assert said(mbvi.assemble(top, force=drag)) == said(oscillator()) == "mbvi.resume('FILE', system=system)"
+    assert said(of_embedding, chart=joint_chart(of_embedding)) == "mbvi.resume('FILE', chart=chart)"
+
+
+def test_a_disk_that_is_full_tells_what_else_going_on_needs(tmp_path, eager, monkeypatch):
+    write, path = storage.Writer._write, tmp_path / "a.h5"
+
+    def full(self, data, place):
+        if self.rows > 20:
+            raise OSError(28, "No space left on device")
+        write(self, data, place)
+
+    monkeypatch.setattr(storage.Writer, "_write", full)
+    message = error_of(mbvi.simulate, oscillator(), "midpoint", step=0.01, duration=50.0, path=path)
+    assert message.endswith(f"make room, and go on by: mbvi.resume('{path}', system=system)")
+
+
 def test_a_failed_run_has_its_states_in_the_file(tmp_path):
     bob = mbvi.Initial(position="pi/3")
     model = spinning_pendulum().model_copy(update={"initial": {"pivot": bob}})

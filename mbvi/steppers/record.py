@@ -61,10 +61,13 @@ class Record:
         if self._writer is not None:
             self._writer.close()
         if isinstance(error, KeyboardInterrupt) and self._run.path and _file_number(self._run.path) != self._before:
-            kept = read(self._run.path, self._run.system)
+            path, system = self._run.path, self._run.system
+            kept, go_on = (
+                read(path, system),
+                storage.resumption(path, storage.holds(system), self._run.chart is not None),
+            )
             raise KeyboardInterrupt(
-                f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {self._run.path}; go on by: "
-                f"mbvi run --resume {self._run.path}"
+                f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {path}; go on by: {go_on}"
             ) from None
 
     @property

@@ -31,6 +31,8 @@ DARK = 0.55
 """Brightness of the sector that shows how a round body turns."""
 ROUND = 0.05
 """Relative difference of moments of inertia that count as equal."""
+SIDES = 8
+"""Of a wire."""
 SLENDER = 0.35
 """Thickness of a rod, in its length, at most."""
 
@@ -175,6 +177,39 @@ def rod(start: Array, end: Array, radius: float) -> Geometry:
     return _of(trimesh.creation.cylinder(radius / length, 1.0, sections=32), rotation, (start + end) / 2, scale=length)
 
 
+def tube(path: Array, radius: float) -> Geometry:
+    """A wire along points (n, 3)."""
+    import trimesh
+
+    unit = float(np.ptp(path, axis=0).max())
+    frames = directions(np.gradient(path / unit, axis=0))
+    circle = 2 * np.pi * np.arange(SIDES) / SIDES
+    ring = radius / unit * np.stack([np.cos(circle), np.sin(circle), 0 * circle])
+    vertices = (path / unit)[:, None] + (frames @ ring).transpose(0, 2, 1)
+    surface = trimesh.Trimesh(vertices.reshape(-1, 3), _strips(len(path), SIDES), process=False)
+    return _of(surface, crease=np.pi, scale=unit)
+
+
+def _strips(rows: int, columns: int) -> Array:
+    """Triangles between successive rings of so many vertices."""
+    i, j = (each.ravel() for each in np.meshgrid(np.arange(rows - 1), np.arange(columns), indexing="ij"))
+    a, b, c, d = (k * columns + m % columns for k in (i, i + 1) for m in (j, j + 1))
+    return np.concatenate([np.stack([a, b, d], 1), np.stack([a, d, c], 1)])
+
+
+def directions(vectors: Array) -> Array:
+    """Rotations (F, 3, 3) that turn z into each vector by the shortest way from the one before."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    z = np.where(lengths > 0, vectors / np.where(lengths > 0, lengths, 1), [0.0, 0.0, 1.0])
+    rotations = np.empty((len(z), 3, 3))
+    x = rotation_to(z[0])[:, 0]
+    for i, axis in enumerate(z):
+        x = x - (x @ axis) * axis
+        x = x / np.linalg.norm(x) if np.linalg.norm(x) > 1e-6 else rotation_to(axis)[:, 0]
+        rotations[i] = np.stack([x, np.cross(axis, x), axis], axis=1)
+    return rotations
+
+
 def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
     """A helix along z from 0 to 1, with straight ends; radius and wire are for a scale across z."""
     import trimesh
@@ -183,7 +218,7 @@ def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
     grown = np.clip(np.minimum(steps, 1 - steps) * 20 - 1, 0, 1)[:, None] * radius
     angle = 2 * np.pi * turns * steps[:, None]
     path = np.hstack([grown * np.cos(angle), grown * np.sin(angle), steps[:, None]])
-    circle = 2 * np.pi * np.arange(8) / 8
+    circle = 2 * np.pi * np.arange(SIDES) / SIDES
     across = np.hstack([np.cos(angle), np.sin(angle), np.zeros_like(angle)])
     # The coil is flat where it is made, so its wire is round across the radius and z only after a scale by its length.
     ring = (
@@ -191,10 +226,7 @@ def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
         + np.array([0, 0, wire / 30]) * np.sin(circle)[None, :, None]
     )
     vertices = (path[:, None] + ring).reshape(-1, 3)
-    i, j = (each.ravel() for each in np.meshgrid(np.arange(len(steps) - 1), np.arange(8), indexing="ij"))
-    a, b, c, d = i * 8 + j, i * 8 + (j + 1) % 8, (i + 1) * 8 + j, (i + 1) * 8 + (j + 1) % 8
-    faces = np.concatenate([np.stack([a, b, d], 1), np.stack([a, d, c], 1)])
-    return _of(trimesh.Trimesh(vertices, faces, process=False), crease=np.pi)
+    return _of(trimesh.Trimesh(vertices, _strips(len(steps), SIDES), process=False), crease=np.pi)
 
 
 # ----------------------------------------------------------------------------------------- shapes of the model

@@ -19,6 +19,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.export import geometry as shapes
 from mbvi.export.geometry import Geometry
+from mbvi.export.guides import GUIDES, guide
 from mbvi.export.motion import Motion
 from mbvi.model import Model, mass_properties
 from mbvi.model import elements as el
@@ -47,6 +48,9 @@ RAIL = 0.1
 """How much longer a rail is than what moves on it, at each end, in the size of the scene."""
 STILL = 0.01
 """A point whose way is shorter, in the size of the scene, has no trail unless asked for."""
+STILL_POSE = Pose(np.zeros((1, 3)), np.eye(3)[None])
+WIRE = 0.27
+"""Radius of the lines, curves and borders of planes that guide points, in that of a pin."""
 SAMPLES = 200
 
 
@@ -161,6 +165,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     up = np.array(model.gravity, dtype=float)
     up = -up / np.linalg.norm(up) if up.any() else np.array([0.0, 0.0, 1.0])
     things += _joints(model, poses, looks, size)
+    things += _guides(model, system, motion.q, poses, size)
     extent = _extent(things)
     floor = float((extent @ up).min()) - 0.004 * size if np.any(model.gravity) else None
     ways = _trails(model, poses, looks, holds, colors, trails, size)
@@ -192,7 +197,7 @@ def find_poses(system: System, q: Array) -> dict[str, Pose]:
             arm = np.array(place, dtype=float) - centers.get(body, place)
             if np.linalg.norm(arm) > 1e-12 and not isinstance(joint, el.Free):
                 center = poses[body].point(centers[body])
-                towards = _directions(poses[other].point(end) - center)
+                towards = shapes.directions(poses[other].point(end) - center)
                 rotations = towards @ shapes.rotation_to(arm / np.linalg.norm(arm)).T
                 turned[body] = Pose(center - rotations @ centers[body], rotations)
     return turned
@@ -206,6 +211,7 @@ def _holds(model: Model) -> dict[str, list[Array]]:
         *((joint.child, joint.offset) for joint in model.joints.values() if not isinstance(joint, el.Free)),
         *((element.body_a, element.point_a) for _, element in _between(model)),
         *((element.body_b, element.point_b) for _, element in _between(model)),
+        *((element.body_b, element.point_b) for element in model.constraints.values() if isinstance(element, GUIDES)),
     ]
     for body, point in ends:
         place = np.array(point, dtype=float)
@@ -293,25 +299,11 @@ def _links(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]
         start, end = poses[element.body_a].point(element.point_a), poses[element.body_b].point(element.point_b)
         lengths = np.linalg.norm(end - start, axis=1)
         scales = np.stack([np.full_like(lengths, radius)] * 2 + [np.maximum(lengths, 1e-6 * size)], axis=1)
-        yield Thing(name, "link", geometry, METAL, start, _quaternions(_directions(end - start)), scales)
-
-
-def _directions(vectors: Array) -> Array:
-    """Rotations (F, 3, 3) that turn z into each vector by the shortest way from the one before."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    z = np.where(lengths > 0, vectors / np.where(lengths > 0, lengths, 1), [0.0, 0.0, 1.0])
-    rotations = np.empty((len(z), 3, 3))
-    x = shapes.rotation_to(z[0])[:, 0]
-    for i, axis in enumerate(z):
-        x = x - (x @ axis) * axis
-        x = x / np.linalg.norm(x) if np.linalg.norm(x) > 1e-6 else shapes.rotation_to(axis)[:, 0]
-        rotations[i] = np.stack([x, np.cross(axis, x), axis], axis=1)
-    return rotations
+        yield Thing(name, "link", geometry, METAL, start, _quaternions(shapes.directions(end - start)), scales)
 
 
 def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], size: float) -> Iterator[Thing]:
     """Pins of hinges, which move with the parent, and what other joints of the world stand on: balls and rails."""
-    still = Pose(np.zeros((1, 3)), np.eye(3)[None])
     for name, joint in model.joints.items():
         ends = [
             _End(joint.parent, joint.position, np.eye(3)),
@@ -333,8 +325,22 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
             part = shapes.ball(place, PIN * size)
         else:
             continue
-        pose, color = (still, GREY) if end.body == WORLD else (poses[end.body], DARK)
+        pose, color = (STILL_POSE, GREY) if end.body == WORLD else (poses[end.body], DARK)
         yield Thing(name, "joint", part, color, pose.places, _quaternions(pose.rotations))
+
+
+def _guides(model: Model, system: System, q: Array, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
+    """Lines, borders of planes, and curves that guide points, which move with their body, and the points."""
+    for name, element in model.constraints.items():
+        if isinstance(element, GUIDES):
+            pose, held = poses[element.body_a], poses[element.body_b]
+            way = np.einsum("fji,fj->fi", pose.rotations, held.point(element.point_b) - pose.places)
+            column: int = system.homes.curves.get(name, 0)  # type: ignore[union-attr]
+            wires = guide(element, way, q[:, column], size, WIRE * PIN * size)
+            bead = shapes.ball(np.array(element.point_b, dtype=float), 0.8 * PIN * size)
+            for title, body, part in ((name, element.body_a, wires), (f"{name} point", element.body_b, bead)):
+                place, color = (STILL_POSE, GREY) if body == WORLD else (poses[body], DARK)
+                yield Thing(title, "joint", part, color, place.places, _quaternions(place.rotations))
 
 
 class _End(NamedTuple):

@@ -150,6 +150,72 @@ def test_links_join_their_points_and_pins_move_with_their_joints(models):
     np.testing.assert_allclose(middle, place, rtol=0, atol=1e-9)
 
 
+GUIDED = """
+name: guided
+bodies:
+  wheel: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  a: {mass: 1, inertia: [0.1, 0.1, 0.1], points: {hook: [0, 0, 0.1]}}
+  b: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  c: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+  d: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+joints:
+  axle: {type: revolute, parent: world, child: wheel, axis: [0, 1, 0], position: [0, 0, 1]}
+  fa: {type: free, parent: world, child: a, position: [0.5, 0, 0.9]}
+  fb: {type: free, parent: world, child: b, position: [2, 0, 0]}
+  fc: {type: free, parent: world, child: c, position: [0, 3, 1]}
+  fd: {type: free, parent: world, child: d, position: [0, -3, 0.25]}
+constraints:
+  ring: {type: point_on_curve, body_a: wheel, curve: [0.5*cos(s), 0.3*sin(s), 0], body_b: a, point_b: hook}
+  wire: {type: point_on_line, body_a: world, point_a: [2, 0, 0], direction: [1, 0, -1], body_b: b}
+  slope: {type: point_on_plane, body_a: world, point_a: [0, 3, 1], normal: [0.6, 0, 0.8], body_b: c}
+  arc: {type: point_on_curve, body_a: world, curve: [s, -3, (s - 0.5)**2], body_b: d}
+initial: {axle: {velocity: 2}}
+"""
+
+
+def test_guides_are_where_the_points_go():
+    scene, _ = scene_of(mbvi.from_yaml(GUIDED), duration=2)
+    things = {thing.name: thing for thing in scene.things if thing.kind == "joint"}
+
+    def way(name, guide):
+        """Of a point in the frame of its guide, where its bead is."""
+        bead, frame = things[f"{name} point"], things[guide]
+        middle = bead.places + bead.rotations() @ bead.geometry.vertices.mean(axis=0)
+        return np.einsum("fji,fj->fi", np.broadcast_to(frame.rotations(), (len(middle), 3, 3)), middle - frame.places)
+
+    radius, margin = 0.27 * 0.009 * scene.size, 0.1 * scene.size
+    near = 0.05 * radius  # the balls at the ends of bars have 162 corners
+    x, y, z = things["wire"].geometry.vertices.T
+    assert np.hypot(y, (x - 2 + z) / np.sqrt(2)).max() < radius + near
+    along = (way("wire", "wire") - [2, 0, 0]) @ [np.sqrt(0.5), 0, -np.sqrt(0.5)]
+    reach = (np.stack([x - 2, y, z], 1)) @ [np.sqrt(0.5), 0, -np.sqrt(0.5)]
+    assert np.ptp(along) > 1
+    expected = [along.min() - margin - radius, along.max() + margin + radius]
+    np.testing.assert_allclose([reach.min(), reach.max()], expected, rtol=0, atol=near)
+
+    border = things["slope"].geometry.vertices - [0, 3, 1]
+    assert np.abs(border @ [0.6, 0, 0.8]).max() < radius + near
+    places = way("slope", "slope") - [0, 3, 1]
+    for axis in ([0, 1, 0], [0.8, 0, -0.6]):
+        low, high = (places @ axis).min() - margin - radius, (places @ axis).max() + margin + radius
+        ends = [(border @ axis).min(), (border @ axis).max()]
+        np.testing.assert_allclose(ends, [low, high], rtol=0, atol=near)
+
+    rings = things["ring"].geometry.vertices.reshape(-1, 8, 3)
+    assert np.abs(rings[0].mean(axis=0) - rings[-1].mean(axis=0)).max() < 1e-12  # one round
+    x, y, z = rings.mean(axis=1).T
+    np.testing.assert_allclose((x / 0.5) ** 2 + (y / 0.3) ** 2, 1, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(z, 0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(rings - rings.mean(axis=1)[:, None], axis=2), radius, rtol=1e-9)
+    places = way("ring", "ring")  # of the motion between states by cubics
+    np.testing.assert_allclose((places[:, 0] / 0.5) ** 2 + (places[:, 1] / 0.3) ** 2, 1, rtol=0, atol=1e-5)
+
+    middles = things["arc"].geometry.vertices.reshape(-1, 8, 3).mean(axis=1)
+    np.testing.assert_allclose(middles[:, 2], (middles[:, 0] - 0.5) ** 2, rtol=0, atol=1e-12)
+    places = way("arc", "arc")
+    assert middles[0, 0] < places[:, 0].min() and places[:, 0].max() < middles[-1, 0]
+
+
 def test_all_is_inside_the_extent_and_above_the_floor(models):
     scene, _ = scene_of(mbvi.load(models / "bricard.yaml"))
     assert np.array_equal(scene.up, [0, 1, 0])

@@ -25,6 +25,7 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.poses import positions_and_quaternions
 from mbvi.system.quadratic import quadratic_lagrangian
+from mbvi.system.reactions import reactions
 from mbvi.system.system import System, html_table
 from mbvi.tables import Quantity, Table, find_writer, write_csv
 
@@ -219,10 +220,12 @@ class Trajectory:
         """
         if self.stored and self.stored.multipliers is not None:
             return self.stored.multipliers
+        if not self.system.constraint_count:
+            return np.empty((len(self), 0))
         return self.system.accelerations_and_multipliers(self.t, self.q, self.v)[1]
 
     def reaction(self, name: str) -> tuple[Array, Array]:
-        """The force and torque by which a joint that is cut acts on its child, or a constraint on its body_b.
+        """The force and torque by which a joint acts on its child, or a constraint on its body_b.
 
         Parameters
         ----------
@@ -240,9 +243,20 @@ class Trajectory:
         Raises
         ------
         ModelError
-            If there is no such joint or constraint, or it is none between bodies.
+            If there is no such joint or constraint, the joint is free, or the constraint is none between bodies.
         """
-        return self.system.reaction(name, self.t, self.q, self.multipliers)
+        (found,) = self.reactions([name])
+        return found[0], found[1]
+
+    def reactions(self, names: Sequence[str]) -> Array:
+        """Forces and torques (names, 2, N + 1, 3) of several joints and constraints at once, as `reaction` gives them.
+
+        Raises
+        ------
+        ModelError
+            As there.
+        """
+        return reactions(self.system, names, self.t, self.q, self.v, self.multipliers)
 
     def control_points(self, state: int) -> ControlPoints:
         """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +11,10 @@ from mbvi.errors import ModelError
 from mbvi.export.motion import Motion
 from mbvi.export.scene import find_poses
 from mbvi.model import elements as el
-from mbvi.model import is_cut, mass_properties
+from mbvi.model import mass_properties
 from mbvi.system.poses import Pose, all_poses, all_velocities
+from mbvi.system.reactions import known_names
+from mbvi.system.reactions import reactions as wrenches_of
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -84,32 +85,18 @@ def angular_momentum(trajectory: Trajectory, motion: Motion) -> Arrow:
 
 
 def reactions(trajectory: Trajectory, motion: Motion) -> list[Arrow]:
-    """Forces of the joints that are cut, and of constraints between bodies, where they act."""
+    """Forces of joints, and of constraints between bodies, where they act."""
     system = trajectory.system
-    assert system.model is not None
-    names = list(_held(system))[:MOST_ARROWS]
-    if not names:
-        return []
+    names = known_names(system)[:MOST_ARROWS]
     try:
-        lam = system.accelerations_and_multipliers(motion.t, motion.q, motion.v)[1]
-    except ModelError:  # in a singular position there are none
+        lam = system.multipliers(motion.t, motion.q, motion.v)
+        wrenches = wrenches_of(system, names, motion.t, motion.q, motion.v, lam)
+    except ModelError:  # of a model that cannot be embedded
         return []
-    arrows, poses = [], find_poses(system, motion.q)
-    for name in names:
-        try:
-            force, _ = system.reaction(name, motion.t, motion.q, lam)
-        except ModelError:  # a constraint of coordinates, or one that holds nothing
-            continue
-        arrows.append(Arrow(name, "N", _place(system, name, poses), force))
-    return arrows
-
-
-def _held(system: System) -> Iterator[str]:
-    model = system.model
-    if model is None or system.homes is None:
-        return
-    yield from (name for name in model.joints if is_cut(model, name, system.homes.plan))
-    yield from model.constraints
+    poses = find_poses(system, motion.q)
+    return [
+        Arrow(name, "N", _place(system, name, poses), force) for name, (force, _) in zip(names, wrenches, strict=True)
+    ]
 
 
 def _place(system: System, name: str, poses: dict[str, Pose]) -> Array:

@@ -23,6 +23,7 @@ from mbvi.kernels import layout
 from mbvi.model.expressions import nearest
 from mbvi.model.units import check_unit
 from mbvi.report import count, energy_error
+from mbvi.system.reactions import known_names
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -327,11 +328,11 @@ def _multipliers(view: View) -> Iterator[Panel]:
 
 def _reactions(view: View) -> Iterator[Panel]:
     trajectory, note = _sparse(view.trajectory)
-    known = _held(trajectory)
+    known = known_names(trajectory.system) if isinstance(trajectory.system, System) else []
     if not known:
         return
     chosen, note = _thinned([known[i] for i in view.chosen(known)], note)
-    wrenches = [trajectory.reaction(name) for name in chosen]
+    wrenches = trajectory.reactions(chosen)
     for part, (what, unit) in enumerate((("force", "N"), ("torque", "N m"))):
         if len(chosen) == 1:
             curves = [Curve(axis, trajectory.t, wrenches[0][part][:, i]) for i, axis in enumerate("xyz")]
@@ -346,17 +347,6 @@ def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
     """Every so-manyth state, if there are very many, and a note of that."""
     every = -(-(len(trajectory) - 1) // MOST_SOLVED)
     return (trajectory, "") if every == 1 else (trajectory.rows(slice(None, None, every)), f"1 state of {every}")
-
-
-def _held(trajectory: Trajectory) -> list[str]:
-    """The joints and constraints that have a reaction."""
-    system = trajectory.system
-    if not system.constraint_count or system.model is None:
-        return []
-    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
-    is_between = np.isin(kinds, (layout.ALONG, layout.ACROSS, layout.DISTANCE))
-    names = (name.rsplit(".", 1)[0] for name, is_one in zip(system.constraint_names, is_between, strict=True) if is_one)
-    return list(dict.fromkeys(names))
 
 
 QUANTITIES: dict[str, Callable[[View], Iterator[Panel]]] = {
@@ -393,7 +383,7 @@ NEEDED = {
     "invariants": "no linear symmetry of the coordinates conserves a momentum",
     "constraints": "the system has no constraints",
     "multipliers": "the system has no constraints; write formulation: embedding, or cut: true",
-    "reactions": "no joint is cut; write formulation: embedding, or cut: true",
+    "reactions": "it has no joints or constraints that hold bodies",
 }
 
 # --------------------------------------------------------------------------------------------- sections

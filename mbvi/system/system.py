@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -445,41 +445,12 @@ class System:
         nodes = self.arrays.nodes
         return nodes[:, layout.NODE_COORDINATES] + nodes[:, layout.NODE_ROWS]
 
-    def reaction(self, name: str, t: Array, q: Array, lam: Array) -> tuple[Array, Array]:
-        """Force and torque (states, 3) of a joint that is cut, or of a constraint, see `Trajectory.reaction`.
+    @cached_property
+    def embedded(self) -> System:
+        """The system of the same model with all joints cut."""
+        from mbvi.system.reactions import embedded
 
-        t (states,), q (states, n), multipliers lam (states, k).
-        """
-        rows = [i for i, each in enumerate(self.constraint_names) if each.rsplit(".", 1)[0] == name]
-        kinds = self.arrays.constraints[rows, layout.CONSTRAINT_KIND]
-        if self.model is None or not np.isin(kinds, (layout.ALONG, layout.ACROSS, layout.DISTANCE)).any():
-            known = dict.fromkeys(each.rsplit(".", 1)[0] for each in self.constraint_names)
-            held = [each for each in known if self.model and each in (*self.model.joints, *self.model.constraints)]
-            raise ModelError(
-                f"reaction: expected a joint that is cut or a constraint between bodies, found {name!r}; known: "
-                f"{', '.join(held) or 'none: write formulation: embedding, or cut: true'}"
-            )
-        t, q = self._times(t, q), self._states(q, "q")
-        wrench = np.zeros((len(q), 6))
-        each = np.zeros((self.constraint_count, 6))
-        for i in range(len(q)):
-            kernels.fill_wrenches(each, self.arrays, self.work, t[i], q[i])
-            wrench[i] = lam[i, rows] @ each[rows]
-        moment, force = wrench[:, :3], wrench[:, 3:]
-        return force, moment - np.cross(self._joint_places(name, q), force)
-
-    def _joint_places(self, name: str, q: Array) -> Array:
-        """Places (states, 3) of a joint on its parent, or of a constraint's point on its body_b."""
-        assert self.model is not None
-        model = self.model.resolved()
-        if name in model.joints:
-            body, point = model.joints[name].parent, model.joints[name].position
-        else:
-            element: Any = model.constraints[name]
-            body = getattr(element, "body_b", None) or element.body
-            point = element.point_b if hasattr(element, "point_b") else element.point
-        places, rotations = self.poses(body, q)
-        return places + rotations @ np.array(point)
+        return embedded(self)
 
     def poses(self, body: str, q: Array) -> tuple[Array, Array]:
         """Places (states, 3) [m] of a body's origin and rotations (states, 3, 3), body to world, for q (states, n)."""

@@ -9,6 +9,7 @@ import pinocchio as pin
 import pytest
 
 import mbvi
+from mbvi.system.reactions import known_names, reactions
 
 from . import mechanisms
 
@@ -187,6 +188,32 @@ def test_acceleration_needs_no_force(pair):
     )
     force = pin.rnea(robot, robot.createData(), q_pin, v_pin, a)
     assert np.abs(force).max() < 1e-12 * np.abs(inertial).max()
+
+
+def test_reactions(pair):
+    """Pinocchio's forces across its joints, which act on all that hangs on them, for the acceleration without forces."""
+    system, q, v, robot, _, q_pin, v_pin, E, bias = pair
+    data, model = robot.createData(), system.model.resolved()
+    a = E @ system.acceleration(q, v) + bias
+    pin.rnea(robot, data, q_pin, v_pin, a)
+    pin.forwardKinematics(robot, data, q_pin)
+    _, ids, _ = build(system.model)
+    names = [name for name in known_names(system) if ids[name]]
+    assert len(names) > 3
+    found = reactions(system, names, np.zeros(1), q[None], v[None], np.zeros((1, system.constraint_count)))
+    scale = [0.0, 0.0]
+    expected = []
+    for name in names:
+        last, joint = ids[name][-1], model.joints[name]
+        parent, turned = (each[0] for each in system.poses(joint.parent, q[None]))
+        place, force = data.oMi[last], data.f[last]
+        linear, moment = place.rotation @ force.linear, place.rotation @ force.angular
+        arm = place.translation - parent - turned @ np.array(joint.position)
+        expected.append((linear, moment + np.cross(arm, linear)))
+        scale = [max(size, np.abs(each).max()) for size, each in zip(scale, expected[-1], strict=True)]
+    for wrench, (force, moment) in zip(found, expected, strict=True):
+        assert np.abs(wrench[0, 0] - force).max() < 1e-9 * scale[0]
+        assert np.abs(wrench[1, 0] - moment).max() < 1e-9 * scale[1]
 
 
 def test_poses(pair):

@@ -1,0 +1,208 @@
+"""Forces and torques by which joints and constraints hold bodies.
+
+Those of joints that are cut, and of constraints, follow from their multipliers. Joints of the spanning tree have none; theirs
+are those of the same model in the embedding, where all joints are cut, in the same states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.kernels import layout
+from mbvi.kernels.lagrangian import fill_wrenches
+from mbvi.kernels.layout import kernel
+from mbvi.model import elements as el
+from mbvi.system.assemble import assemble
+from mbvi.system.initial import count_redundant
+from mbvi.system.poses import all_poses, fill_quaternions
+
+if TYPE_CHECKING:
+    from mbvi.system.system import System
+
+Array = np.ndarray
+GEOMETRIC = (layout.ALONG, layout.ACROSS, layout.DISTANCE)
+DIFFERENCE = 1e-3  # so much change coordinates [rad, m, –]
+
+
+@kernel
+def add_wrenches(out, each, owners, system, work, t, q, lam):  # type: ignore[no-untyped-def]
+    """Add the wrenches of constraints in many states to those of their owners.
+
+    out      (owners, states, 6)   moment about the world's origin [N m], force [N]
+    each     (k, 6)                overwritten
+    owners   (k,)                  of every constraint, −1 if it has none
+    t        (states,)             [s]
+    q, lam   (states, n), (states, k)
+    """
+    for i in range(q.shape[0]):
+        fill_wrenches(each, system, work, t[i], q[i])
+        for b in range(system.k):
+            if owners[b] >= 0:
+                for c in range(6):
+                    out[owners[b], i, c] += lam[i, b] * each[b, c]
+
+
+def owners(system: System) -> list[str]:
+    """Names of the joints and constraints that hold bodies by geometric constraints."""
+    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    names = (
+        name.rsplit(".", 1)[0] for name, kind in zip(system.constraint_names, kinds, strict=True) if kind in GEOMETRIC
+    )
+    return list(dict.fromkeys(names))
+
+
+def known_names(system: System) -> list[str]:
+    """Names of all joints and constraints that have a reaction: with a force of the user's own, none of the tree's joints."""
+    if system.model is None:
+        return []
+    joints = (
+        []
+        if system.arrays.force
+        else [name for name, each in system.model.joints.items() if not isinstance(each, el.Free)]
+    )
+    return list(dict.fromkeys([*joints, *owners(system)]))
+
+
+def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array, lam: Array) -> Array:
+    """Forces, and torques about the joint's place on the parent or the point of body_b, (names, 2, states, 3).
+
+    Parameters
+    ----------
+    system : System
+        Of a model.
+    names : sequence of str
+        Of joints and constraints.
+    t : (states,)
+        Times [s].
+    q, v, lam : (states, n), (states, n), (states, k)
+        Coordinates, velocities and multipliers.
+
+    Raises
+    ------
+    ModelError
+        If a name is of nothing that holds bodies.
+    """
+    known = known_names(system)
+    for name in names:
+        if name not in known:
+            raise ModelError(
+                f"reaction: expected a joint other than a free one, or a constraint between bodies, found {name!r}; known: "
+                f"{', '.join(known) or 'none'}"
+            )
+    cut = owners(system)
+    wrenches = _wrenches(system, names, t, q, lam)
+    if not set(names) <= set(cut):
+        whole = system.embedded
+        q_whole, v_whole = embedded_states(system, whole, q, v)
+        count_redundant(whole, q_whole[0], t[0])
+        forces = whole.multipliers(t, q_whole, v_whole)
+        _agree(system, lam, whole, forces, t, q_whole)
+        of_tree = [name for name in names if name not in cut]
+        wrenches[[name not in cut for name in names]] = _wrenches(whole, of_tree, t, q_whole, forces)
+    places = np.array([_place(system, name, q) for name in names])
+    moments, forces = wrenches[..., :3], wrenches[..., 3:]
+    return np.stack([forces, moments - np.cross(places, forces)], axis=1)
+
+
+def _wrenches(system: System, names: Sequence[str], t: Array, q: Array, lam: Array) -> Array:
+    """Moments about the world's origin and forces (names, states, 6) of joints and constraints by their multipliers."""
+    index = {name: i for i, name in enumerate(names)}
+    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    of_row = [
+        index.get(name.rsplit(".", 1)[0], -1) if kind in GEOMETRIC else -1
+        for name, kind in zip(system.constraint_names, kinds, strict=True)
+    ]
+    wrenches, each = np.zeros((len(names), len(q), 6)), np.zeros((system.constraint_count, 6))
+    if len(names):
+        add_wrenches(wrenches, each, np.array(of_row, dtype=np.int64), system.arrays, system.work, t, q, lam)
+    return wrenches
+
+
+def _place(system: System, name: str, q: Array) -> Array:
+    """Places (states, 3) of a joint on its parent, or of a constraint's point on its body_b."""
+    model = system.model.resolved()  # type: ignore[union-attr]
+    if name in model.joints:
+        body, point = model.joints[name].parent, model.joints[name].position
+    else:
+        element: Any = model.constraints[name]
+        body = getattr(element, "body_b", None) or element.body
+        point = element.point_b if hasattr(element, "point_b") else element.point
+    places, rotations = system.poses(body, q)
+    return places + rotations @ np.array(point)
+
+
+def embedded(system: System) -> System:
+    """The system of the same model with all joints cut.
+
+    Raises
+    ------
+    ModelError
+        If the system has none.
+    """
+    model = system.model
+    assert model is not None
+    joints = {name: joint.model_copy(update={"cut": None}) for name, joint in model.joints.items()}
+    copy = model.model_copy(update={"joints": joints, "formulation": "embedding"})
+    copy._folder = model.folder
+    return assemble(copy)
+
+
+def embedded_states(system: System, whole: System, q: Array, v: Array) -> tuple[Array, Array]:
+    """Coordinates and velocities (states, n') of the system with all joints cut.
+
+    Velocities are differences of order 4 of the places along q + ε v, exact to about 1e-12.
+    """
+    step = DIFFERENCE / np.maximum(1.0, np.abs(v).max(axis=1, keepdims=True))
+    middle = _coordinates(system, whole, q)
+    after, before, far_after, far_before = (
+        _on_one_side(whole, _coordinates(system, whole, q + factor * step * v), middle) for factor in (1, -1, 2, -2)
+    )
+    return middle, (8.0 * (after - before) - (far_after - far_before)) / (12.0 * step)
+
+
+def _coordinates(system: System, whole: System, q: Array) -> Array:
+    homes, own, poses = whole.homes, system.homes, all_poses(system, q)
+    assert homes is not None and own is not None and whole.model is not None
+    out = np.zeros((len(q), whole.dimension))
+    for body, (first, is_point) in homes.roots.items():
+        out[:, first : first + 3] = poses[body].point(homes.centers[body])
+        if not is_point:
+            fill_quaternions(out[:, first + 3 : first + 7], poses[body].rotations)
+    widths = {name: len(whole.model.joints[name].coordinate_names) for name in homes.joints} | dict.fromkeys(
+        homes.curves, 1
+    )
+    of_own = {**own.joints, **own.curves}
+    for name, first in {**homes.joints, **homes.curves}.items():
+        out[:, first : first + widths[name]] = q[:, of_own[name] : of_own[name] + widths[name]]
+    return out
+
+
+def _on_one_side(whole: System, q: Array, near: Array) -> Array:
+    """With the signs of quaternions as near."""
+    for first, is_point in whole.homes.roots.values():  # type: ignore[union-attr]
+        if not is_point:
+            part = slice(first + 3, first + 7)
+            q[np.sum(q[:, part] * near[:, part], axis=1) < 0, part] *= -1.0
+    return q
+
+
+def _agree(system: System, lam: Array, whole: System, forces: Array, t: Array, q: Array) -> None:
+    """Where constraints are redundant, give those that both systems have the multipliers λ of the first, and the rest such that
+    all give the same forces Gᵀ λ as before.
+    """
+    if not np.any(whole.work.ranks < whole.node_widths):
+        return
+    kinds = whole.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    places = {name: i for i, name in enumerate(system.constraint_names)}
+    is_shared = np.array(
+        [name in places and kind in GEOMETRIC for name, kind in zip(whole.constraint_names, kinds, strict=True)]
+    )
+    own = [places[name] for name, is_one in zip(whole.constraint_names, is_shared, strict=True) if is_one]
+    for i in range(len(q)):
+        G, change = whole.constraint_jacobian(q[i], t[i]), lam[i, own] - forces[i, is_shared]
+        forces[i, is_shared] += change
+        forces[i, ~is_shared] -= np.linalg.lstsq(G[~is_shared].T, G[is_shared].T @ change, rcond=None)[0]

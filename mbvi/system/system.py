@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.acceleration import fill_time_rates
+from mbvi.kernels.acceleration import fill_accelerations, fill_time_rates
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.functions import function_of
 from mbvi.model.elements import Model
-from mbvi.system.accelerations import fill_accelerations
 from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
 

@@ -7,7 +7,7 @@ DOCS = Path(__file__).parent
 GENERATED = DOCS / "generated"
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]  # the package here, not one installed
 
-from site_pages import gallery, reference  # noqa: E402
+from site_pages import examples, gallery, reference  # noqa: E402
 
 import mbvi  # noqa: E402
 
@@ -51,7 +51,8 @@ html_extra_path = ["generated/extra"]
 # What the sidebar shows; a page that is in no list, or not there, fails the build.
 NAVIGATION = {
     "": ["tutorial", "generated/gallery"],
-    "Guides": ["guide", "python", "schemes", "accuracy", "one_step", "plots", "animation", "files", "errors"],
+    "Models": ["guide", "joints", "forces", "constraints", "python"],
+    "Runs": ["schemes", "accuracy", "one_step", "plots", "animation", "files", "long_runs", "errors"],
     "Background": ["theory", "exact", "papers", "benchmarks"],
     "Reference": ["generated/schema", "generated/api", "generated/analysis", "generated/exact", "generated/schemes"],
 }
@@ -66,8 +67,10 @@ GENERATED_PAGES = """
 """
 
 
-def add_navigation(app, name, source):
-    """Append what is generated and the sidebar to the index, whose Markdown is that of a page which can be read as it stands."""
+def add_generated(app, name, source):
+    """Add what is generated, and to the index the sidebar, to pages whose Markdown can be read as it stands."""
+    if name in examples.PAGES:
+        source[0] = examples.illustrated(source[0])
     if name == root_doc:
         source[0] += GENERATED_PAGES
         for caption, pages in NAVIGATION.items():
@@ -76,13 +79,14 @@ def add_navigation(app, name, source):
 
 
 def generate(app):
-    """Write the gallery and the references."""
+    """Write the gallery, the pictures of examples and the references."""
     reference.write(GENERATED)
+    examples.write(GENERATED)
     gallery.write(GENERATED)
 
 
 def setup(app):
     """Connect what is generated."""
     app.connect("builder-inited", generate)
-    app.connect("source-read", add_navigation)
+    app.connect("source-read", add_generated)
     app.connect("autodoc-process-docstring", reference.plain, priority=400)  # before napoleon

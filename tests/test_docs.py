@@ -7,6 +7,7 @@ after one of Python is what that prints; `...` in a console block stands for any
 import re
 import shlex
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
+from mbvi.model.constraints import AnyConstraint
+from mbvi.model.elements import AnyJoint
+from mbvi.model.forces import AnyForce
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -94,6 +98,59 @@ def test_the_model_of_the_guide_has_every_element_and_runs():
         assert trajectory.constraint_residual().max() < 1e-12
         motions.append([trajectory.pose(body)[0] for body in described.bodies])
     assert np.allclose(*motions, atol=1e-7)
+
+
+ELEMENTS = {"joints": AnyJoint, "forces": AnyForce, "constraints": AnyConstraint}
+
+
+def examples(page):
+    """The models of a page of elements, by the type that each shows."""
+    found = blocks(ROOT / "docs" / f"{page}.md")
+    return {Path(name).stem: mbvi.from_yaml(text) for name, kind, text in found if kind == "yaml"}
+
+
+def shown(model, page, kind):
+    """The name of the element of a type in a model, and the element."""
+    return next((name, element) for name, element in getattr(model, page).items() if element.type == kind)
+
+
+@pytest.mark.parametrize("page", ELEMENTS)
+def test_every_element_has_an_example_that_moves_alike_in_both_formulations(page):
+    union, *_ = get_args(ELEMENTS[page])
+    assert set(examples(page)) == {element.model_fields["type"].default for element in get_args(union)}
+    for kind, model in examples(page).items():
+        shown(model, page, kind)
+        motions = []
+        for formulation in ("tree", "embedding"):
+            trajectory = mbvi.simulate(model, "gauss3", formulation=formulation, step=0.005, duration=0.05)
+            assert trajectory.constraint_residual().max(initial=0) < 1e-12
+            motions.append([trajectory.pose(body)[0] for body in model.bodies])
+        np.testing.assert_allclose(*motions, rtol=0, atol=1e-8, err_msg=kind)
+
+
+def names_in(cell):
+    return re.findall(r"`(\w+)`", cell)
+
+
+def test_the_tables_of_joints_and_constraints_are_right():
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) ?\| (.*?) ?\|$", (ROOT / "docs" / "joints.md").read_text(), re.MULTILINE)
+    table = {kind: (names_in(coordinates), names_in(constraints)) for kind, coordinates, constraints in rows}
+    table["screw"] = (["angle"], table["weld"][1])  # as its row says
+    for kind, model in examples("joints").items():
+        name, joint = shown(model, "joints", kind)
+        if kind == "ball":
+            joint = joint.model_copy(update={"coordinates": "quaternion"})
+        names = mbvi.assemble(model, "embedding").constraint_names
+        own = [other.removeprefix(f"{name}.") for other in names if other.startswith(f"{name}.")]
+        assert table.pop(kind) == ([*joint.coordinate_names], own)
+    assert table == {}
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) ?\| .* \|$", (ROOT / "docs" / "constraints.md").read_text(), re.MULTILINE)
+    for kind, cell in rows:
+        model = examples("constraints")[kind]
+        name, _ = shown(model, "constraints", kind)
+        expected = [f"{name}.{short}" for short in names_in(cell)] or [name]
+        assert [other for other in mbvi.assemble(model).constraint_names if other.partition(".")[0] == name] == expected
+    assert {kind for kind, _ in rows} == set(examples("constraints"))
 
 
 def test_links_lead_somewhere():

@@ -7,7 +7,7 @@ DOCS = Path(__file__).parent
 GENERATED = DOCS / "generated"
 sys.path[:0] = [str(DOCS), str(DOCS.parent)]  # the package here, not one installed
 
-from site_pages import examples, gallery, reference  # noqa: E402
+from site_pages import examples, gallery, messages, reference  # noqa: E402
 
 import mbvi  # noqa: E402
 
@@ -54,14 +54,14 @@ NAVIGATION = {
     "Models": ["guide", "joints", "forces", "constraints", "python"],
     "Runs": ["schemes", "accuracy", "one_step", "plots", "animation", "files", "long_runs", "errors"],
     "Background": ["theory", "exact", "papers", "benchmarks"],
-    "Reference": ["generated/schema", "generated/api", "generated/analysis", "generated/exact", "generated/schemes"],
+    "Reference": [f"generated/{name}" for name in ("schema", "messages", "api", "analysis", "exact", "schemes")],
 }
 
 GENERATED_PAGES = """
 ## Gallery and references
 
 - [Gallery](generated/gallery.md): every model that comes with `mbvi`, drawn
-- [Keys of model files](generated/schema.md), every one
+- [Keys of model files](generated/schema.md), every one; [all messages](generated/messages.md)
 - [Python names](generated/api.md), [analysis](generated/analysis.md), [exact motions](generated/exact.md),
   [schemes as data](generated/schemes.md)
 """
@@ -79,8 +79,9 @@ def add_generated(app, name, source):
 
 
 def generate(app):
-    """Write the gallery, the pictures of examples and the references."""
+    """Write the references, the list of messages, the pictures of examples and the gallery."""
     reference.write(GENERATED)
+    messages.write(GENERATED)
     examples.write(GENERATED)
     gallery.write(GENERATED)
 

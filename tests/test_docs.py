@@ -4,6 +4,7 @@ The YAML blocks of a page add up to a model; one after `<!-- NAME -->` is a file
 after one of Python is what that prints; `...` in a console block stands for anything.
 """
 
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -19,6 +20,7 @@ from mbvi.cli import app
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.elements import AnyJoint
 from mbvi.model.forces import AnyForce
+from mbvi.steppers.loop import REASONS, REASONS_WITHOUT_MOMENTA
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -151,6 +153,62 @@ def test_the_tables_of_joints_and_constraints_are_right():
         expected = [f"{name}.{short}" for short in names_in(cell)] or [name]
         assert [other for other in mbvi.assemble(model).constraint_names if other.partition(".")[0] == name] == expected
     assert {kind for kind, _ in rows} == set(examples("constraints"))
+
+
+@pytest.fixture(scope="module")
+def listed():
+    """The list of all messages, as patterns."""
+    path = ROOT / "docs" / "site_pages" / "messages.py"
+    spec = importlib.util.spec_from_file_location("messages", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = [message for room in module.TITLES for message in module.messages_of(room)]
+    return [
+        re.compile(".*".join(map(re.escape, re.split("…+", message))))
+        for message in found
+        if len(re.findall(r"\w", message)) > 20
+    ]
+
+
+def test_every_text_that_is_raised_is_in_the_list_of_messages(listed):
+    """What a regular expression finds behind `raise` begins some message of the list."""
+    count = 0
+    for path in (ROOT / "mbvi").rglob("*.py"):
+        for text in re.findall(r'(?:raise (?:Model|Step)Error|warnings\.warn)\(\s*f?"(.*?)"', path.read_text()):
+            words = max(re.split(r"\{.*?\}", text.replace("`", "'")), key=len).strip()
+            if "wrong(" in text or len(words.split()) < 3:  # the words are elsewhere
+                continue
+            count += 1
+            assert any(words in pattern.pattern.replace("\\", "") for pattern in listed), f"{path.name}: {text}"
+    assert count > 50
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: mbvi.Model(name="a", bodies={}),
+        lambda: mbvi.evaluate("1/0", {}),
+        lambda: mbvi.load("models/none.yaml"),
+        lambda: mbvi.simulate(mbvi.load("models/pendulum.yaml"), step=-1),
+        lambda: mbvi.simulate(mbvi.load("models/pendulum.yaml"), step=3, duration=3000),
+        lambda: mbvi.simulate(mbvi.load("models/pendulum.yaml"), "none"),
+        lambda: mbvi.simulate(mbvi.load("models/pendulum_cartesian.yaml"), "rk4", duration=1),
+        lambda: mbvi.read("none.h5"),
+        lambda: mbvi.linearize(mbvi.load("models/pendulum.yaml"), at=[1]),
+        lambda: mbvi.animate(mbvi.simulate(mbvi.load("models/pendulum.yaml"), duration=0.1), "a.html", speed=-1),
+        lambda: mbvi.from_sympy([], [], potential=0),
+    ],
+)
+def test_what_is_raised_is_in_the_list_of_messages(wrong, listed):
+    with pytest.raises((mbvi.ModelError, mbvi.StepError)) as raised:
+        wrong()
+    assert any(pattern.search(str(raised.value).replace("`", "'")) for pattern in listed), str(raised.value)
+
+
+def test_every_reason_of_a_failed_step_is_explained():
+    page = (ROOT / "docs" / "errors.md").read_text()
+    for reason in [*REASONS.values(), *REASONS_WITHOUT_MOMENTA.values()]:
+        assert f"`{reason}`" in page
 
 
 def test_links_lead_somewhere():

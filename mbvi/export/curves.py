@@ -26,6 +26,8 @@ SAMPLES = 2000
 """Times of a plot or an arrow, at most."""
 MOST_ARROWS = 100
 MOST_CURVES = 60
+SMALL = 1e-3
+"""Relative change of the energy below which only the change is shown, since a page has numbers of seven digits."""
 
 
 class Curve(NamedTuple):
@@ -54,8 +56,13 @@ def thinned(motion: Motion) -> Motion:
 def curves(trajectory: Trajectory, motion: Motion) -> list[Curve]:
     """Energy, or its error where it is conserved, and the coordinates, if these are not too many the first of them."""
     energy = np.interp(motion.t, trajectory.t, trajectory.energy())
-    system = trajectory.system
-    first = Curve("energy error", "J", energy - energy[0]) if system.is_conservative else Curve("energy", "J", energy)
+    system, change = trajectory.system, energy - energy[0]
+    if system.is_conservative:
+        first = Curve("energy error", "J", change)
+    elif np.abs(change).max() < SMALL * np.abs(energy).max():
+        first = Curve("change of energy", "J", change)
+    else:
+        first = Curve("energy", "J", energy)
     named = zip(system.coordinate_names, system.coordinate_units, motion.q.T, strict=True)
     return [first, *(Curve(name, unit, values) for name, unit, values in islice(named, MOST_CURVES))]
 

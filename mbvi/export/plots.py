@@ -315,8 +315,7 @@ def _multipliers(view: View) -> Iterator[Panel]:
     system = trajectory.system
     if not system.constraint_count:
         return
-    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
-    units = [{layout.ALONG: "N", layout.ACROSS: "N m"}.get(kind, "") for kind in kinds.tolist()]
+    units = system.constraint_units
     chosen = view.chosen(system.constraint_names)
     for unit in dict.fromkeys(units[i] for i in chosen):
         rows, more = _thinned([i for i in chosen if units[i] == unit], note)
@@ -557,6 +556,7 @@ def _draw(axes: Any, panel: Panel) -> None:
         axes.plot(curve.x[kept], curve.y[kept], label=curve.label, **look)
     if panel.kind == "time":
         axes.margins(x=0)
+    axes.ticklabel_format(useOffset=False)
     style.label_axis(axes.xaxis, panel.x_label)
     style.label_axis(axes.yaxis, panel.y_label)
     if is_bundle:

@@ -98,6 +98,19 @@ def test_angular_momentum_is_the_conserved_one(models):
     np.testing.assert_allclose(momentum.vectors, np.tile([0.05, 20, 0], (len(momentum.vectors), 1)), rtol=0, atol=1e-5)
 
 
+def test_a_small_work_is_not_lost_in_a_large_energy():
+    """Force times way, beside a kinetic energy that numbers of a page could not tell it from."""
+    sledge = mbvi.Body(mass=2)
+    ice = mbvi.Prismatic(parent="world", child="sledge", axis=(1, 0, 0))
+    push = mbvi.JointForce(joint="ice", value="1e-6*t")
+    initial = {"ice": mbvi.Initial(velocity=100)}
+    model = mbvi.Model(name="a", bodies={"sledge": sledge}, joints={"ice": ice}, forces={"push": push}, initial=initial)
+    trajectory = mbvi.simulate(model, step=0.01, duration=1)
+    energy, _ = curves.curves(trajectory, pictures(trajectory, 1.0))
+    assert energy.name == "change of energy"
+    assert energy.values.astype("<f4")[-1] == pytest.approx(50e-6, rel=1e-4)
+
+
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
 def test_reactions_carry_the_weight(formulation):
     """The force of the pivot of a pendulum at rest is its weight."""

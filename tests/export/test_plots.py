@@ -87,6 +87,18 @@ def test_curves_are_the_constraints_multipliers_and_reactions(linkage):
             np.testing.assert_array_equal(drawn(axes)[axis][:, 1], vectors[:, i])
 
 
+def test_what_drives_and_a_rate_that_hardly_changes():
+    """The force that it takes is in newtons, and numbers along an axis are whole, without an offset beside it."""
+    cart = mbvi.Body(mass=2)
+    rail = mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))
+    drive = mbvi.PrescribedCoordinate(joint="rail", value="300*t + 1e-4*sin(t)")
+    model = mbvi.Model(name="a", bodies={"cart": cart}, joints={"rail": rail}, constraints={"drive": drive})
+    force, rate = mbvi.simulate(model, step=0.01, duration=1).plot("multipliers", "velocities").axes
+    assert force.get_ylabel() == "multiplier of drive [10⁻⁴ N]"
+    rate.figure.canvas.draw()
+    assert rate.yaxis.get_offset_text().get_text() == ""
+
+
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
 def test_reactions_of_several_joints_are_magnitudes(formulation, models):
     run = mbvi.simulate(mbvi.load(models / "four_bar.yaml"), duration=0.1, formulation=formulation)

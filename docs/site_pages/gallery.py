@@ -113,18 +113,18 @@ def exposures(end: Place, plane: str, times: Sequence[float]) -> Picture:
 
 GALLERY: dict[str, dict[str, list[Picture]]] = {
     "Pendulums": {
-        "pendulum": [motion(0.3), plot("phase", "energy_error")],
+        "pendulum": [motion(0.3), plot("phase"), plot("coordinates", "energy_error")],
         "pendulum_cartesian": [motion(0.5), plot("coordinates", "constraints")],
         "double_pendulum": [motion(2.3), plot()],
         "spherical_pendulum": [motion(6), path("rod", (0, 0, -1), "xy"), plot("coordinates", "invariants")],
         "double_spherical_pendulum": [motion(3.5), path("lower", (0, 0, -3), "xy"), plot("invariants", "energy_error")],
-        "gantry_crane": [motion(12), path("load", (0, 0, -6), "xy"), plot("coordinates", "energy")],
+        "gantry_crane": [motion(12), path("load", (0, 0, -6), "xy"), plot("coordinates", "velocities")],
     },
     "Tops and free bodies": {
-        "lagrange_top": [motion(4), path("top", (0, 0, 0.15), "xy"), plot("energy_error", "invariants")],
+        "lagrange_top": [motion(4), path("top", (0, 0, 0.15), "xy"), plot("coordinates", "energy_error")],
         "lagrange_top_cusps": [motion(5), path("top", (0, 0, 1), "xy"), plot("phase", names="contact.theta")],
         "heavy_top_quaternion": [motion(0.55), path("top", (0, 1, 0), "xz"), plot("constraints", "invariants")],
-        "gyroscope": [motion(3), plot("coordinates", names="frame")],
+        "gyroscope": [motion(3), plot("coordinates", names="frame"), plot("phase", names="tilt")],
         "free_rigid_body": [motion(9), path("brick", (0, 1, 0), "xy"), plot("coordinates", "invariants")],
         "free_rigid_body_quaternion": [motion(4), path("body", (0, 0, 1), "xy"), plot("energy_error", "invariants")],
     },
@@ -138,7 +138,11 @@ GALLERY: dict[str, dict[str, list[Picture]]] = {
         "slider_crank": [motion(0.35), plot("coordinates", "reactions"), graph()],
         "n_four_bars": [motion(0.8), plot("coordinates", "energy_error"), graph()],
         "bricard": [motion(1.2), graph(), plot("coordinates", "constraints")],
-        "stewart_platform": [motion(0.5), graph(), plot("energy")],
+        "stewart_platform": [
+            motion(0.5),
+            graph(),
+            plot("multipliers", names=",".join(f"drive{i}" for i in range(1, 7))),
+        ],
     },
     "Chains, trees and springs": {
         "chain_10": [

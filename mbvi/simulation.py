@@ -136,12 +136,10 @@ def simulate(
         )
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
-    method = find_scheme(_default(scheme, system, "scheme", "simpson"))
+    method = chosen_scheme(system, scheme)
     step_sizes = _given_sizes(step, method, duration)
     if step_sizes is None:
-        h = _positive(_default(step, system, "step", None), "step", system)
-        length = _positive(_default(duration, system, "duration", None), "duration", system)
-        steps, every = _count_steps(length / h, every)
+        h, steps, every = clock(system, step, duration, every)
     else:
         h = float(step_sizes.mean())
         steps, every = _count_steps(len(step_sizes), every)
@@ -324,6 +322,18 @@ def momentum_from_positions(
     return discrete_momenta(system, scheme, h, before, q, t - h)[1]
 
 
+def chosen_scheme(system: System, scheme: str | Tableau | Method | None) -> Tableau | Method:
+    """The scheme of that name; by default the model's, or simpson."""
+    return find_scheme(_default(scheme, system, "scheme", "simpson"))
+
+
+def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, int, int]:
+    """Step size [s], number of steps and `every`, checked; by default those of the model."""
+    h = _positive(_default(step, system, "step", None), "step", system)
+    length = _positive(_default(duration, system, "duration", None), "duration", system)
+    return h, *_count_steps(length / h, every)
+
+
 def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:
     if value is not None:
         return value
@@ -428,11 +438,12 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
         lambda first, last, *out: galerkin.run(*arguments, first, last, every, *out),
         arrays_of(space, work),
         lambda: space.count[columns],
-        lambda step, status: _step_message(run, tableau, space, status, step),
+        lambda step, status: step_message(run, tableau, space, status, step),
     )
 
 
-def _step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int, step: int) -> str:
+def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int, step: int) -> str:
+    """Why a step of a Galerkin scheme failed, and what to do."""
     system, h = run.system, run.step
     t = run.start_time + h * step
     residual = space.measure[galerkin.RESIDUAL]

@@ -196,7 +196,7 @@ class Writer:
         import h5py
 
         self.path = path
-        with _reported(path, "a file that can be written"):
+        with reported(path, "a file that can be written"):
             self._raw = path.open("r+b", buffering=0)
             try:
                 _lock(self._raw, path)
@@ -290,7 +290,7 @@ class Writer:
     def _saved(self) -> contextlib.AbstractContextManager[None]:
         go_on = resumption(self.path, "model" in self._file, "chart" in self._file.attrs)
         remedy = "make room" + (f", and go on by: {go_on}" if self.rows else "")
-        return _reported(self.path, "room on the disk", remedy)
+        return reported(self.path, "room on the disk", remedy)
 
     def _write(self, data: Any, place: int) -> None:
         rest = memoryview(data).cast("B")
@@ -311,9 +311,9 @@ def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes 
     ModelError
         If it cannot be written.
     """
-    part = _part(path)
+    part = partial_path(path)
     try:
-        with _reported(path, "a file that can be written"):
+        with reported(path, "a file that can be written"):
             _lay_out(part, header, columns, state)
             writer = Writer(part)
             try:
@@ -356,7 +356,7 @@ def prepare(path: Path, system: System, steps: int) -> None:
 def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, state: bytes) -> None:
     """Copy the rows, and the state of the stepper, to a file with room for more steps."""
     header, columns = read(path, system)
-    longer = _part(path)
+    longer = partial_path(path)
     block = max(1, CHUNK_NUMBERS // columns["q"].shape[1])
     try:
         make(longer, header, {key: values[: min(rows, block)] for key, values in columns.items()}, state)
@@ -367,7 +367,7 @@ def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, stat
             writer.keep(header.statistics, done, state)
         finally:
             writer.close()
-        with _reported(path, "a file that can be written"):
+        with reported(path, "a file that can be written"):
             os.replace(longer, path.resolve())
     finally:
         longer.unlink(missing_ok=True)
@@ -431,9 +431,9 @@ def replace_file(path: Path, write: Callable[[Path], None]) -> None:
     ModelError
         If it cannot be written.
     """
-    part = _part(path)
+    part = partial_path(path)
     try:
-        with _reported(path, "a file that can be written"):
+        with reported(path, "a file that can be written"):
             write(part)
             os.replace(part, path.resolve())
     finally:
@@ -449,7 +449,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
         If there is such a file and `force` is not set, or its folder is missing or cannot be written.
     """
     path = Path(path)
-    with _reported(path, "a file that can be written"):
+    with reported(path, "a file that can be written"):
         if path.exists() and not path.is_file():
             raise ModelError(f"{path}: {wrong('a file', 'a folder' if path.is_dir() else 'a device')}")
         if path.exists() and not force:
@@ -458,8 +458,8 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
         if not path.resolve().parent.is_dir():
             found = f"no folder {str(path.parent)!r}"
             raise ModelError(f"{path}: {wrong('a file in a folder', found, 'make it first')}")
-        _part(path).touch()
-        _part(path).unlink()
+        partial_path(path).touch()
+        partial_path(path).unlink()
     return path
 
 
@@ -494,7 +494,7 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
 # ---------------------------------------------------------------------------------------------- writing
 
 
-def _part(path: Path) -> Path:
+def partial_path(path: Path) -> Path:
     """Where a file is written before it gets its name."""
     return path.resolve().with_name(f".{path.name.lstrip('.')}.{os.getpid()}.part")
 
@@ -511,7 +511,7 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
         for key in dict.fromkeys(key for name in columns for key in VARIABLES[name].dimensions):
             _scale(file, key, header.labels[key], f"name of every {key}")
             if key in header.units:
-                _labels(file, key + UNIT, header.units[key], f"unit of every {key}", key)
+                labels(file, key + UNIT, header.units[key], f"unit of every {key}", key)
         if header.step_sizes is not None:
             file["step_sizes"] = header.step_sizes
             file["step_sizes"].attrs.update(long_name="sizes of all steps", units="s")
@@ -580,7 +580,8 @@ def _statistics(numbers: Mapping[str, Any]) -> np.bytes_:
     return np.bytes_(json.dumps(numbers).ljust(STATISTICS_LENGTH))
 
 
-def _labels(file: h5py.File, key: str, texts: Sequence[str], text: str, *scales: str) -> None:
+def labels(file: h5py.File, key: str, texts: Sequence[str], text: str, *scales: str) -> None:
+    """Write texts as a dataset on these scales; `text` says what they are."""
     import h5py
 
     data = file.create_dataset(key, data=np.array(texts, dtype=object), dtype=h5py.string_dtype())
@@ -590,7 +591,7 @@ def _labels(file: h5py.File, key: str, texts: Sequence[str], text: str, *scales:
 
 
 def _scale(file: h5py.File, key: str, texts: Sequence[str], text: str) -> None:
-    _labels(file, key, texts, text)
+    labels(file, key, texts, text)
     file[key].make_scale(key)
 
 
@@ -610,7 +611,7 @@ def _lock(file: Any, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _reported(path: Path, expected: str, remedy: str = "") -> Iterator[None]:
+def reported(path: Path, expected: str, remedy: str = "") -> Iterator[None]:
     """Turn what the operating system or HDF5 says into a ModelError."""
     try:
         yield

@@ -84,7 +84,7 @@ class Table:
 
     def to_xarray(self) -> xarray.Dataset:
         """As an xarray Dataset: quantities over t and their labels, with units and names as attributes."""
-        new = _needed("xarray").Dataset
+        new = needed("xarray").Dataset
         used = dict.fromkeys(key for each in self.quantities for key in each.dimensions)
         about = {"units": "s", "long_name": "time"}
         return new(
@@ -108,7 +108,7 @@ class Table:
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas DataFrame over t, with units in ``attrs["units"]``."""
-        pandas = _needed("pandas")
+        pandas = needed("pandas")
         columns = list(self.columns())
         frame = pandas.DataFrame(
             {name: np.asarray(values) for name, _, values in columns}, pandas.Index(self.t, name="t")
@@ -146,7 +146,7 @@ def write_csv(path: Path, tables: Iterable[Table]) -> None:
 
 def write_netcdf(path: Path, tables: Iterable[Table]) -> None:
     """Write one table as a netCDF-4 file."""
-    _needed("h5netcdf")
+    needed("h5netcdf")
     (table,) = tables
     table.to_xarray().to_netcdf(path, engine="h5netcdf")
 
@@ -169,11 +169,17 @@ def find_writer(path: Path) -> Callable[[Path, Iterable[Table]], None]:
     return WRITERS[path.suffix.lower()]
 
 
-def _needed(library: str) -> Any:
-    """A library of the extra `export`."""
+def needed(library: str, what: str = "export") -> Any:
+    """A library of the extra `export`.
+
+    Raises
+    ------
+    ModelError
+        If it is missing; the message begins with what needs it.
+    """
     try:
         return import_module(library)
     except ImportError:
         raise ModelError(
-            f"export: expected {library}, found none; install it with: pip install 'mbvi[export]'"
+            f"{what}: expected {library}, found none; install it with: pip install 'mbvi[export]'"
         ) from None

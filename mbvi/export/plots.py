@@ -19,7 +19,6 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.export import style
-from mbvi.kernels import layout
 from mbvi.model.expressions import nearest
 from mbvi.model.units import check_unit
 from mbvi.report import count, energy_error

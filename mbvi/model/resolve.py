@@ -16,7 +16,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model import graph
-from mbvi.model.base import Element, documented_unit
+from mbvi.model.base import Element, documented_unit, one_line
 from mbvi.model.constraints import prescribed_twice
 from mbvi.model.directions import quaternion, quaternion_problems
 from mbvi.model.expressions import (
@@ -236,6 +236,20 @@ def _initial_problems(initial: Initial, joint: Joint) -> Iterator[Problem]:
             yield Problem((key,), wrong(expected, show(value)))
     if initial.position is not None and _has_quaternion(joint) and np.size(initial.position) == count:
         yield from quaternion_problems(np.ravel(initial.position)[-4:].tolist(), "position")
+
+
+def checked_initial(name: str, initial: Initial, joint: Joint) -> Initial:
+    """Initial coordinates and rates, numbers all, of a resolved joint in their canonical form.
+
+    Raises
+    ------
+    ModelError
+        If their number is wrong, or a quaternion is not of norm 1.
+    """
+    problems = list(placed(_initial_problems(initial, joint), "initial", name))
+    if problems:
+        raise ModelError(one_line(problems))
+    return _initial(initial, joint)
 
 
 def _canonical(model: Model) -> Model:

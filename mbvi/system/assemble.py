@@ -29,7 +29,7 @@ from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation, translation
 from mbvi.system.elimination import Atom, clique, dense, elimination
 from mbvi.system.points import point_bodies
-from mbvi.system.start import Homes, given_joint_state, state_from_joints
+from mbvi.system.start import Homes, given_state
 from mbvi.system.system import System
 from mbvi.system.tables import BodyFrame, Entry, Row, Tables
 from mbvi.system.weightless import crosses, weightless_bodies
@@ -129,6 +129,8 @@ def loop_references(system: System) -> Array:
     """
     arrays = system.arrays
     is_loop = arrays.reference > 0
+    if not is_loop.any():
+        return np.zeros(len(is_loop))
     mass = np.zeros(arrays.second_size)
     kernels.fill_mass_matrix(mass, arrays, system.work, 0.0, system.initial_q)
     node, local = arrays.coordinate_nodes.T
@@ -212,13 +214,7 @@ class Builder:
 
     def given_state(self) -> tuple[Array, Array]:
         """The coordinates and velocities that the model gives."""
-        model = self.model
-        tree = [branch.joint for branch in self.plan.branches]
-        held = [name for name, initial in model.initial.items() if initial.hold]
-        states = {name: given_joint_state(model.joints[name], model.initial.get(name)) for name in (*tree, *held)}
-        curves = {name: each for name, each in model.constraints.items() if isinstance(each, el.PointOnCurve)}
-        starts = {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves.items()}
-        return state_from_joints(model, self.homes(), states, starts, len(self.tables.names))
+        return given_state(self.model, self.homes(), len(self.tables.names))
 
     # ------------------------------------------------------------------------------------------ links
 

@@ -95,6 +95,16 @@ def given_joint_state(joint: el.Joint, initial: Any) -> tuple[Array, Array]:
     return q, v
 
 
+def given_state(model: el.Model, homes: Homes, n: int) -> tuple[Array, Array]:
+    """Coordinates and velocities (n,) that a resolved model gives a system."""
+    tree = [branch.joint for branch in homes.plan.branches]
+    held = [name for name, initial in model.initial.items() if initial.hold]
+    states = {name: given_joint_state(model.joints[name], model.initial.get(name)) for name in (*tree, *held)}
+    curves = {name: each for name, each in model.constraints.items() if isinstance(each, el.PointOnCurve)}
+    starts = {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves.items()}
+    return state_from_joints(model, homes, states, starts, n)
+
+
 def quaternion_rates(a: Array, omega: Array) -> Array:
     """Rates ȧ = 1/2 a ⋆ (0, ω) of a quaternion (4,) turning with body angular velocity ω (3,) [rad/s]."""
     scalar, vector = a[0], a[1:]
@@ -144,7 +154,8 @@ def state_from_joints(
     Coordinates of a joint that closes a loop come from the motions of its bodies where `states` does not have them.
     """
     q, v = np.zeros(n), np.zeros(n)
-    motions = body_motions(model, homes.plan, states)
+    is_followed = bool(homes.roots) or not homes.joints.keys() <= states.keys()
+    motions = body_motions(model, homes.plan, states) if is_followed else {}
     for name, first in homes.joints.items():
         joint = model.joints[name]
         part = slice(first, first + len(joint.coordinate_names))

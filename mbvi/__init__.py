@@ -24,6 +24,7 @@ _HOMES = {
     "SCHEMES": "mbvi.schemes.catalog",
     "simulate": "mbvi.simulation",
     "resume": "mbvi.simulation",
+    "ensemble": "mbvi.ensembles.ensemble",
     "Trajectory": "mbvi.trajectory",
     "read": "mbvi.trajectory",
     "find_invariants": "mbvi.analysis.symmetry",

@@ -207,6 +207,79 @@ def export(
 
 
 @app.command()
+def ensemble(
+    model: ModelPath,
+    over: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=VALUES",
+            help="What varies: a parameter, or q.JOINT.COORDINATE or v.JOINT.COORDINATE at the start, and its values: "
+            "FIRST:LAST:COUNT, or a list with commas. May be repeated: the members are all combinations.",
+            show_default=False,
+        ),
+    ],
+    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="Name of a scheme; see `mbvi schemes`.")] = None,
+    step: Annotated[str | None, typer.Option(metavar="SECONDS", help="Step size.")] = None,
+    duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
+    formulation: Formulation = None,
+    every: Annotated[int, typer.Option(metavar="K", help="Store every K-th state.")] = 1,
+    store: Annotated[
+        str, typer.Option(metavar="LIST", help="What to store: some of q, v, p, energy, constraint_residual.")
+    ] = "q,v,energy",
+    threads: Annotated[
+        int | None, typer.Option(metavar="N", help="Members at once; by default all processors.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="By default MODEL's name with _ensemble.h5, here."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Run variations of a model on all cores, into a file that xarray and other tools open."""
+    with _one_line_errors():
+        from mbvi.report import ensemble_report, file_size
+
+        described = mbvi.load(model)
+        path = out or Path(f"{model.stem}_ensemble.h5")
+        varied: dict[str, Any] = {}
+        for text in over:
+            name, values = _varied(text, described)
+            if name in varied:
+                raise ModelError(f"--over: {name}: expected once, found twice; write all values in one option")
+            varied[name] = values
+        options: dict[str, Any] = {"step": _number(step, "--step", described)}
+        options |= {
+            "duration": _number(duration, "--duration", described),
+            "scheme": scheme,
+            "formulation": formulation,
+        }
+        options |= {"store": _listed(store), "every": every, "threads": threads, "path": path, "force": force}
+        with _progress(described.name, "members") as progress:
+            dataset = mbvi.ensemble(described, varied, progress=progress, **options)
+        typer.echo(f"{ensemble_report(dataset)}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
+
+
+def _varied(text: str, model: Model) -> tuple[str, list[float]]:
+    """The name and the values of an option --over; these are expressions, which may use the model's parameters."""
+    import numpy as np
+
+    name, is_given, values = (part.strip() for part in text.partition("="))
+    parts, parameters = [part.strip() for part in values.split(":")], model.resolved().parameters
+    if not is_given or len(parts) not in (1, 3):
+        expected = "NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE,…"
+        raise ModelError(f"--over: expected {expected}, found {text!r}; write for example length=0.5:1.5:100")
+    try:
+        numbers = [float(mbvi.evaluate(each, parameters)) for each in (parts[:2] if parts[2:] else values.split(","))]
+    except ModelError as error:
+        raise ModelError(f"--over: {name}: {error}") from None
+    if not parts[2:]:
+        return name, numbers
+    if not (parts[2].isdecimal() and int(parts[2]) > 0):
+        raise ModelError(f"--over: {name}: expected a count of at least 1 after the last colon, found {parts[2]!r}")
+    return name, np.linspace(numbers[0], numbers[1], int(parts[2])).tolist()
+
+
+@app.command()
 def schemes() -> None:
     """List the schemes with their order and source."""
     from mbvi.report import scheme_table

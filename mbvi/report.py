@@ -17,6 +17,8 @@ from mbvi.model.shapes import has_mass
 from mbvi.schemes.catalog import SCHEMES
 
 if TYPE_CHECKING:
+    import xarray
+
     from mbvi.model import Model
     from mbvi.system.initial import Start
     from mbvi.system.system import System
@@ -30,6 +32,7 @@ SIGNIFICANT = 3.0
 AT_REST = 1e-10
 ON_CONSTRAINTS = 1e-9
 MOST_LINES = 40
+MOST_REASONS = 5
 ROUND_OFF = 1e-12
 
 # ------------------------------------------------------------------------------------------------- text
@@ -541,3 +544,22 @@ def scheme_table() -> str:
         rows.append((scheme.name, str(scheme.order), substeps, symmetric, number, scheme.description))
     notes = [f"[{i}] {source}" for i, source in enumerate(sources, 1)]
     return "\n".join([*aligned(rows, right=[1, 2]), "", *notes])
+
+
+def ensemble_report(dataset: xarray.Dataset) -> str:
+    """How the members of an ensemble ended, and why the first of those that did not reach the end."""
+    status, about = dataset.status.values, dataset.attrs
+    sizes = " × ".join(f"{name} {size}" for name, size in dataset.status.sizes.items())
+    head = f"{about['name']}: {count(status.size, 'member')}" + (f" ({sizes})" if sizes else "")
+    words = dataset.status.attrs["flag_meanings"].split()
+    kinds = zip(dataset.status.attrs["flag_values"], words, strict=True)
+    ends = [f"{int((status == value).sum())} {word.replace('_', ' ')}" for value, word in kinds if value in status]
+    lines = [f"{head}, {about['scheme']}, {count(int(about['steps']), 'step')} of {about['step']:g} s", ", ".join(ends)]
+    failed = np.argwhere(status > 0)
+    for place in failed[:MOST_REASONS]:
+        member = dataset.isel(dict(zip(dataset.status.dims, place, strict=True)))
+        values = [f"{name} = {float(member[name]):.6g}" for name in member.coords if not member[name].dims]
+        lines.append(f"  {', '.join(values)}: {member.reason.item()}")
+    if len(failed) > MOST_REASONS:
+        lines.append(f"  and {len(failed) - MOST_REASONS} more: see reason in the file")
+    return "\n".join(lines)

@@ -188,6 +188,19 @@ class System:
             self._local.work = kernels.make_work(self.arrays)
         return self._local.work
 
+    def is_like(self, other: System) -> bool:
+        """Whether another system differs in floating-point numbers alone, so that both fit into the same workspaces."""
+        layouts = self.arrays.numba_type.layout
+        return self.arrays.numba_type == other.arrays.numba_type and all(
+            np.array_equal(getattr(self.arrays, name), getattr(other.arrays, name))
+            for name in layouts
+            if name != "redundant" and not _is_of_floats(getattr(self.arrays, name))
+        )
+
+    def share_work(self, other: System) -> None:
+        """Use the workspaces of another system that is like this one."""
+        self._local = other._local
+
     def _vector(self, values: ArrayLike, what: str) -> Array:
         try:
             array = np.array(values, dtype=float)
@@ -462,6 +475,10 @@ class System:
         if frame.link >= 0:
             kernels.fill_poses(places, rotations, self.arrays, self.work, frame.link, q)
         return places + rotations @ frame.place, rotations @ frame.rotation
+
+
+def _is_of_floats(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
 def _without_forces(arrays: layout.System) -> layout.System:

@@ -1,0 +1,234 @@
+"""Many variations of a model at once: other parameters, other starts, on all cores.
+
+Every member is assembled, started and run as `simulate` would, by the same kernels. These run without Python's global lock, so
+that threads are enough, and the states of a member are those of `simulate` bit for bit, whatever else runs and in what order.
+(One compiled loop over all members would round otherwise: compilers contract a b + c to one rounding where they see it, which
+depends on what a kernel is compiled into.)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import mbvi
+from mbvi import storage
+from mbvi.ensembles.members import Members
+from mbvi.ensembles.plan import Plan
+from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
+from mbvi.ensembles.worker import run_members
+from mbvi.errors import ModelError
+from mbvi.model import Model, to_yaml
+from mbvi.model.expressions import nearest, show, wrong
+from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
+from mbvi.simulation import MAX_STORED_BYTES, check_room
+from mbvi.system.system import System
+from mbvi.tables import needed
+from mbvi.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+Array = np.ndarray
+STORED = {
+    "q": ("coordinate_unit", "coordinates"),
+    "v": ("coordinate_unit/s", "rates of the coordinates"),
+    "p": ("J s/coordinate_unit", "momenta of the coordinates"),
+    "energy": ("J", "kinetic and potential energy"),
+    "constraint_residual": ("", "largest constraint |g|"),
+}
+OF_COORDINATES = ("q", "v", "p")
+BY_DEFAULT = ("q", "v", "energy")
+TAKEN = {*STORED, "t", "coordinate", "coordinate_unit", "status", "steps", "reason", "model"}
+
+
+def ensemble(
+    model: Model | System,
+    over: Mapping[str, Any],
+    scheme: str | Tableau | Method | None = None,
+    step: float | str | None = None,
+    duration: float | str | None = None,
+    *,
+    formulation: str | None = None,
+    every: int = 1,
+    store: Sequence[str] | None = None,
+    measure: Mapping[str, Callable[[Trajectory], float]] | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    force: bool = False,
+) -> xarray.Dataset:
+    """Run variations of a model, on all cores.
+
+    Every member is what `simulate` gives of the model with these values, bit for bit, whatever the number of threads. One that
+    fails does not end the others. It needs the extra ``mbvi[export]``.
+
+    Parameters
+    ----------
+    model : Model or System
+    over : mapping of str to array, number, or pair of dimensions and array
+        What varies: parameters of the model, and the initial ``q.JOINT.COORDINATE`` and ``v.JOINT.COORDINATE`` of its joints (of
+        a system without a model, ``q.COORDINATE`` and ``v.COORDINATE``), angles in rad. The members are all combinations of the
+        values: each list is a dimension, named as what varies. Values that go together share a dimension, whose name stands
+        before them: ``{"mass": ("member", m), "length": ("member", l)}``.
+    scheme, step, duration : optional
+        As for `simulate`; the same for all members.
+    formulation : str, optional
+        tree or embedding, of a model.
+    every : int
+        Store every so-manyth state (and the initial one).
+    store : sequence of str, optional
+        What to store at these times, of q, v, p, energy and constraint_residual; by default q, v and energy or, with `measure`,
+        nothing.
+    measure : mapping of str to callable, optional
+        Numbers to store of every member: by names, functions of its `Trajectory`.
+    threads : int, optional
+        How many members run at once; by default as many as there are processors.
+    progress : callable, optional
+        Called as ``progress(members_done, members)`` several times per second.
+    path : str or path, optional
+        A file to which the members go when they end, instead of into memory.
+    force : bool
+        Whether an existing file is overwritten.
+
+    Returns
+    -------
+    xarray.Dataset
+        What is stored, over the dimensions of the members, with the varied values as coordinates. ``status`` is 0 of members that
+        are done, 1 of those of which a step failed, 2 of those that cannot start, -1 of those not run; ``reason`` says why, and
+        ``steps`` how many steps were done. What is missing is not a number. With `path` it reads the file where it is used.
+
+    Raises
+    ------
+    ModelError
+        If an argument cannot be used, the values make a model wrong, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import mbvi
+    >>> bob = mbvi.Body(mass="mass", center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", parameters={"mass": 1}, bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> runs = ensemble(model, {"mass": [1, 2], "q.pivot.angle": [0.1, 0.2, 0.3]}, step=0.01, duration=1)
+    >>> dict(runs.q.sizes)
+    {'mass': 2, 'q.pivot.angle': 3, 't': 101, 'coordinate': 1}
+    """
+    needed("xarray", "ensemble")
+    if path is not None:
+        needed("h5netcdf", "ensemble")
+        path = storage.check_output(path, force)
+    if progress is not None and not callable(progress):
+        raise ModelError(f"progress: expected a function of members done and members, found {progress!r}")
+    members = Members.of(over)
+    count = min(_thread_count(threads), members.count)
+    stored, measures = _content(store, measure)
+    _check_names(members, measures)
+    plan = Plan.of(model, members, scheme, step, duration, formulation, every)
+    structure = _structure(plan, stored, measures)
+    check_room(plan.rows, plan.steps, plan.every, count * plan.first.dimension, None)
+    _check_room(plan, structure, path)
+    kept = InMemory(structure) if path is None else InFile(structure, path)
+    try:
+        run_members(plan, kept.put, structure.variables, measures, count, progress)
+    except KeyboardInterrupt:
+        done = f"{kept.done} of {members.count} members are in {path}" if path else ""
+        raise KeyboardInterrupt(done) from None
+    finally:
+        kept.close()
+    return kept.dataset()
+
+
+def _thread_count(threads: Any) -> int:
+    """How many threads: by default one for each processor that this process may use."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
+        raise ModelError(f"threads: expected a whole number of at least 1, found {threads!r}")
+    return int(threads)
+
+
+def _content(
+    store: Sequence[str] | None, measure: Mapping[str, Callable[[Trajectory], float]] | None
+) -> tuple[tuple[str, ...], dict[str, Callable[[Trajectory], float]]]:
+    """What is stored of every state, and what is measured of every member."""
+    if isinstance(store, str) or (store is not None and not isinstance(store, Sequence)):
+        raise ModelError(f"store: expected a list of names, found {store!r}; known: {', '.join(STORED)}")
+    for name in store or ():
+        if name not in STORED:
+            raise ModelError(f"store: {wrong('what can be stored', show(name), nearest(str(name), STORED))}")
+    if measure is not None and not (isinstance(measure, Mapping) and all(map(callable, measure.values()))):
+        raise ModelError(f"measure: expected a mapping of names to functions of a trajectory, found {measure!r}")
+    if store is None:
+        store = () if measure else BY_DEFAULT
+    return tuple(dict.fromkeys(store)), dict(measure or {})
+
+
+def _check_names(members: Members, measures: Mapping[str, Any]) -> None:
+    """All variables and dimensions of the dataset need names of their own."""
+    varied = {*members.given, *members.sizes}
+    for where, names, taken in (("over", varied, TAKEN), ("measure", measures, TAKEN | varied)):
+        for name in names:
+            if name in taken or not isinstance(name, str) or "/" in name or not name:
+                raise ModelError(f"{where}: {wrong('a name of its own in the result', show(name), 'choose another')}")
+
+
+def _structure(plan: Plan, stored: Sequence[str], measures: Mapping[str, Any]) -> Structure:
+    """Names, shapes and units of all that is kept."""
+    members, system, rows = plan.members, plan.first, plan.rows
+    coordinates: dict[str, Any] = {
+        name: (dimensions, values, _attributes(plan, name)) for name, (dimensions, values) in members.given.items()
+    }
+    for name, size in members.sizes.items():
+        coordinates.setdefault(name, ((name,), np.arange(size), {"long_name": "number of the member"}))
+    variables = {name: Variable((), (), "", "measured of the trajectory") for name in measures}
+    if stored:
+        time = {"units": "s", "long_name": "time"}
+        coordinates["t"] = ("t",), plan.times, time
+    for name in stored:
+        if name in OF_COORDINATES:
+            variables[name] = Variable(("t", "coordinate"), (rows, system.dimension), *STORED[name])
+        else:
+            variables[name] = Variable(("t",), (rows,), *STORED[name])
+    has_labels = not set(OF_COORDINATES).isdisjoint(stored)
+    labels = {"coordinate": system.coordinate_names, "coordinate_unit": system.coordinate_units}
+    about: dict[str, Any] = {"name": system.name, "mbvi_version": mbvi.__version__, "scheme": plan.method.name}
+    about |= {"scheme_numbers": json.dumps(asdict(plan.method))}
+    about |= {"step": plan.step, "steps": plan.steps, "every": plan.every}
+    return Structure(
+        members.sizes, coordinates, labels if has_labels else {}, variables, about, _text(plan.variation.model, system)
+    )
+
+
+def _text(model: Model | None, system: System) -> str | None:
+    """The model with its expressions, in the formulation of its system; None where it does not tell all."""
+    if model is None or system.model is None or system.arrays.force:
+        return None
+    return to_yaml(model.model_copy(update={"formulation": system.model.formulation}))
+
+
+def _attributes(plan: Plan, name: str) -> dict[str, str]:
+    """Of what varies, as datasets have them."""
+    if name not in plan.variation.places:
+        return {"long_name": f"parameter {name}"}
+    place = plan.variation.places[name]
+    return {"long_name": f"initial {place.key}"} | ({"units": place.unit} if place.unit else {})
+
+
+def _check_room(plan: Plan, structure: Structure, path: Path | None) -> None:
+    """Refuse what does not fit into memory or on the disk."""
+    free = MAX_STORED_BYTES if path is None else shutil.disk_usage(path.resolve().parent).free
+    if structure.nbytes > free:
+        what = "states" if path is None else "a file"
+        times = math.ceil(plan.every * structure.nbytes / max(free, 1))
+        remedy = f"store every {times}th state, or less by store or measure" + ("" if path else ", or give a path")
+        found = f"{structure.nbytes / 1e9:.3g} GB of {structure.members} members"
+        raise ModelError(f"every: {wrong(f'{what} of at most {free / 1e9:.3g} GB', found, remedy)}")

@@ -1,0 +1,155 @@
+"""Variations of a model: other values of its parameters, and other initial coordinates and rates of its joints.
+
+What varies is addressed by names: that of a parameter, or q.JOINT.COORDINATE and v.JOINT.COORDINATE, as the columns of a table
+are called; of a system without a model q.COORDINATE and v.COORDINATE. Other parameters need another system; other initial values
+another state of the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import NamedTuple
+
+from mbvi.errors import ModelError
+from mbvi.kernels import layout
+from mbvi.model.elements import Initial, Model
+from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.resolve import checked_initial
+from mbvi.system.assemble import assemble
+from mbvi.system.start import given_joint_state, given_state
+from mbvi.system.system import System
+
+
+class Place(NamedTuple):
+    """Where an initial value belongs: position or velocity; the joint, if there is a model; its number there; its unit."""
+
+    key: str
+    joint: str
+    number: int
+    unit: str
+
+
+class Variation:
+    """What may vary of a model or a system.
+
+    Parameters
+    ----------
+    model : Model or System
+    formulation : str or None
+        Of a model, see `assemble`.
+    names : iterable of str
+        What varies.
+
+    Attributes
+    ----------
+    model : Model or None
+    parameters : tuple of str
+        Those of the names that are parameters.
+    places : dict of str to Place
+        The other names.
+
+    Raises
+    ------
+    ModelError
+        If nothing has a name, or parameters of a system vary that cannot be assembled anew.
+    """
+
+    def __init__(self, model: Model | System, formulation: str | None, names: Iterable[str]) -> None:
+        if not isinstance(model, Model | System):
+            raise ModelError(f"model: expected a Model or a System, found {model!r}; mbvi.load reads one from a file")
+        self._system = model if isinstance(model, System) else None
+        self.model = model.model if isinstance(model, System) else model
+        self._formulation = formulation
+        if self._system is not None and formulation is not None:
+            raise ModelError(f"formulation: expected none of a System, which has one, found {formulation!r}")
+        parameters = {} if self.model is None else self.model.parameters
+        places = _places(model)
+        for name in names:
+            if name not in parameters and name not in places:
+                remedy = nearest(str(name), [*parameters, *places])
+                raise ModelError(f"over: {wrong('a parameter, or an initial value as q.…', show(name), remedy)}")
+        self.parameters = tuple(name for name in names if name in parameters)
+        self.places = {name: places[name] for name in names if name not in parameters}
+        if self.parameters and self.model is not None and self.model._is_resolved:
+            found = f"{self.parameters[0]!r} of a resolved one; take the model it came from"
+            raise ModelError(f"over: expected parameters of a model with expressions, found {found}")
+        if self.parameters and self._system is not None and self._system.arrays.force:
+            found = f"{self.parameters[0]!r} of a system with a force of your own; let initial values vary alone"
+            raise ModelError(f"over: expected parameters of a model, found {found}")
+
+    def system(self, parameters: Mapping[str, float]) -> System:
+        """A system with these values of the parameters, whose arrays nothing else uses.
+
+        Raises
+        ------
+        ModelError
+            If they make the model wrong.
+        """
+        if self.model is None or (self._system is not None and not parameters):
+            assert self._system is not None
+            return _with_own_arrays(self._system)
+        values = {**self.model.parameters, **parameters}
+        return assemble(self.model.model_copy(update={"parameters": values}), self._formulation)
+
+    def starting(self, system: System, values: Mapping[str, float]) -> System:
+        """The same system with these initial values, by name.
+
+        Raises
+        ------
+        ModelError
+            If a joint cannot start so.
+        """
+        if not values:
+            return system
+        started = copy(system)
+        if system.model is None:
+            q, v = system.initial_q.copy(), system.initial_v.copy()
+            for name, value in values.items():
+                (q if self.places[name].key == "position" else v)[self.places[name].number] = value
+        else:
+            assert system.homes is not None
+            started.model = self._starting_model(system.model.resolved(), values)
+            q, v = given_state(started.model, system.homes, system.dimension)
+        started.initial_q, started.initial_v = q, v
+        return started
+
+    def _starting_model(self, model: Model, values: Mapping[str, float]) -> Model:
+        """A resolved model with these initial values."""
+        initial = dict(model.initial)
+        for joint in dict.fromkeys(self.places[name].joint for name in values):
+            given = initial.get(joint, Initial())
+            state = dict(zip(("position", "velocity"), given_joint_state(model.joints[joint], given), strict=True))
+            own = {self.places[name]: value for name, value in values.items() if self.places[name].joint == joint}
+            for place, value in own.items():
+                state[place.key][place.number] = value
+            changed = {place.key: tuple(state[place.key].tolist()) for place in own}
+            initial[joint] = checked_initial(joint, given.model_copy(update=changed), model.joints[joint])
+        return model.model_copy(update={"initial": initial})
+
+
+def _places(model: Model | System) -> dict[str, Place]:
+    """All initial values by name."""
+    described = model.model if isinstance(model, System) else model
+    joints = {} if described is None else described.joints
+    found = [
+        (joint, i, f"{joint}.{name}", unit)
+        for joint, element in joints.items()
+        for i, (name, unit) in enumerate(zip(element.coordinate_names, element.coordinate_units, strict=True))
+    ]
+    if isinstance(model, System) and described is None:
+        names = enumerate(zip(model.coordinate_names, model.coordinate_units, strict=True))
+        found = [("", i, name, unit) for i, (name, unit) in names]
+    units = {name: "" if unit == "-" else unit for _, _, name, unit in found}
+    positions = {f"q.{name}": Place("position", joint, i, units[name]) for joint, i, name, _ in found}
+    return positions | {
+        f"v.{name}": Place("velocity", joint, i, f"{units[name] or 1}/s") for joint, i, name, _ in found
+    }
+
+
+def _with_own_arrays(system: System) -> System:
+    """The system with copies of those of its arrays that runs change."""
+    arrays, copied = system.arrays, copy(system)
+    fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
+    copied.arrays = layout.System(**fields | {name: fields[name].copy() for name in ("reference", "redundant")})
+    return copied

@@ -1,0 +1,242 @@
+"""Members run one after another by workers, each in a thread, until none is left."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from mbvi.ensembles.plan import Plan
+from mbvi.ensembles.store import DONE, FAILED, REFUSED, Result, Variable
+from mbvi.errors import ModelError, StepError
+from mbvi.kernels import galerkin, layout
+from mbvi.kernels.lagrangian import make_work
+from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
+from mbvi.simulation import scheme_arrays, step_message
+from mbvi.steppers import RUNNERS
+from mbvi.steppers.loop import arrays_of
+from mbvi.steppers.run import Run
+from mbvi.system.initial import find_start
+from mbvi.system.system import System
+from mbvi.trajectory import Statistics, Trajectory
+
+Array = np.ndarray
+Measures = Mapping[str, Callable[[Trajectory], float]]
+COUNTED = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
+PIECE_STEPS = 4096  # between looks at whether to stop
+POLL_SECONDS = 0.1
+KEPT = "The stored states before it are in error.trajectory. "
+
+
+class _StoppedError(Exception):
+    """What a worker is doing is not wanted any more."""
+
+
+def run_members(
+    plan: Plan,
+    put: Callable[[Result], Any],
+    variables: Mapping[str, Variable],
+    measures: Measures,
+    threads: int,
+    progress: Callable[[int, int], Any] | None = None,
+) -> None:
+    """Run all members, and put away what each leaves behind when it ends.
+
+    Parameters
+    ----------
+    plan : Plan
+    put : callable
+        Takes results, also from several threads at once.
+    variables : mapping of str to Variable
+        What every member leaves behind.
+    measures : mapping of str to callable
+        Those of them that are functions of the trajectory.
+    threads : int
+    progress : callable, optional
+        ``progress(members_done, members)``
+
+    Raises
+    ------
+    Exception
+        The first that a measure or `put` raises; it ends the others.
+    """
+    waiting, stop = iter(plan.order().tolist()), threading.Event()
+    lock, done = threading.Lock(), [0]
+
+    def take() -> Iterator[int]:
+        while not stop.is_set():
+            with lock:
+                member = next(waiting, None)
+            if member is None:
+                return
+            yield member
+
+    def work() -> None:
+        worker = Worker(plan, variables, measures, stop)
+        with suppress(_StoppedError):
+            for member in take():
+                put(worker.run(member))
+                with lock:
+                    done[0] += 1
+
+    count = plan.members.count
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            running = {pool.submit(work) for _ in range(threads)}
+            while running:
+                ended, running = wait(running, POLL_SECONDS)
+                if progress is not None:
+                    progress(done[0], count)
+                for each in ended:
+                    each.result()
+        finally:
+            stop.set()
+
+
+class Worker:
+    """Runs members, one after another. Those of the same parameters share a system.
+
+    Parameters
+    ----------
+    plan, variables, measures
+        See `run_members`.
+    stop : Event
+        Set when nothing more is wanted.
+    """
+
+    def __init__(
+        self, plan: Plan, variables: Mapping[str, Variable], measures: Measures, stop: threading.Event
+    ) -> None:
+        self._plan, self._measures, self._stop = plan, measures, stop
+        self._shapes = {name: each.shape for name, each in variables.items()}
+        self._stored = [name for name in variables if name not in measures]
+        self._parameters: dict[str, float] | None = None
+        self._system = plan.first
+        self._own: list[tuple[Array, Array]] = []
+        self._galerkin: _Galerkin | None = None
+
+    def run(self, member: int) -> Result:
+        """Run a member."""
+        plan = self._plan
+        try:
+            system = self._started(member)
+            start = find_start(system)
+        except ModelError as error:
+            return Result(member, REFUSED, 0, str(error), self._values(None))
+        state = start.q, start.v, start.p
+        run = Run(system, plan.method, plan.step, None, plan.steps, plan.every, 0.0, *state, progress=self._look)
+        with plan.members.named(member):
+            trajectory, reason = self._advanced(run)
+        values = self._values(trajectory, is_done=not reason)
+        return Result(member, FAILED if reason else DONE, trajectory.statistics.steps, reason, values)
+
+    def _look(self, done: int, steps: int) -> None:
+        """Whether to go on with a run."""
+        if self._stop.is_set():
+            raise _StoppedError
+
+    def _started(self, member: int) -> System:
+        """The system of a member, as new, with its start."""
+        parameters = self._plan.parameters(member)
+        if parameters != self._parameters:
+            system = self._plan.system(member)
+            if system.is_like(self._system):
+                system.share_work(self._system)
+            else:
+                self._galerkin = None
+            self._system, self._parameters = system, parameters
+            self._own = as_new(system.arrays.reference, system.arrays.redundant)
+        renew(self._own)
+        return self._plan.starting(self._system, member)
+
+    def _advanced(self, run: Run) -> tuple[Trajectory, str]:
+        """The states of a run, and why it ended early if it did."""
+        if isinstance(run.method, Method):
+            try:
+                return RUNNERS[run.method.runner](run), ""
+            except StepError as error:
+                return error.trajectory, str(error).replace(KEPT, "")
+        if self._galerkin is None:
+            self._galerkin = _Galerkin(run.system, run.method)
+        return self._galerkin.run(run)
+
+    def _values(self, trajectory: Trajectory | None, is_done: bool = False) -> dict[str, Any]:
+        """The values of all variables; not a number where there are none."""
+        values: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in self._shapes.items()}
+        if trajectory is not None:
+            for name, rows in stored_values(trajectory, self._stored).items():
+                values[name][: len(rows)] = rows
+        if trajectory is not None and is_done:
+            values |= {name: _number(name, measure(trajectory)) for name, measure in self._measures.items()}
+        return values
+
+
+def as_new(*arrays: Array) -> list[tuple[Array, Array]]:
+    """Arrays with copies of what is in them now."""
+    return [(each, each.copy()) for each in arrays]
+
+
+def renew(kept: list[tuple[Array, Array]]) -> None:
+    """Put back into arrays what was in them."""
+    for each, new in kept:
+        each[...] = new
+
+
+class _Galerkin:
+    """Runs of a Galerkin scheme on systems that are like each other, in a workspace that is as new before each."""
+
+    def __init__(self, system: System, tableau: Tableau) -> None:
+        self._tableau, self._scheme = tableau, scheme_arrays(tableau)
+        self._work, self._space = make_work(system.arrays), galerkin.make_space(system.arrays, self._scheme)
+        self._own = as_new(*arrays_of(self._space, self._work))
+
+    def run(self, run: Run) -> tuple[Trajectory, str]:
+        """The states of a run, and why it ended early if it did."""
+        renew(self._own)
+        system, space, every = run.system, self._space, run.every
+        arguments = (system.arrays, self._scheme, self._work, space, run.start_time, run.step)
+        q, p = np.empty((2, run.steps // every + 1, system.dimension))
+        q[0], p[0] = run.q, run.p
+        space.q[:], space.p[:] = run.q, run.p
+        piece = every * max(1, PIECE_STEPS // every)
+        done, status = 0, layout.OK
+        while done < run.steps and status == layout.OK:
+            row, last = done // every + 1, min(done + piece, run.steps)
+            status, done = galerkin.run(*arguments, done, last, every, q[row:], p[row:])
+            if run.progress is not None:
+                run.progress(done, run.steps)
+        rows = done // every + 1
+        statistics = Statistics(done, 0.0, *map(int, space.count[COUNTED]))
+        times = run.stored_times(0, rows)
+        trajectory = Trajectory(system, self._tableau, run.step, every, times, q[:rows], p[:rows], statistics)
+        reason = ""
+        if status != layout.OK:
+            t = run.start_time + run.step * done
+            reason = step_message(system, self._tableau, space, status, done, t, run.step).replace(KEPT, "")
+        return trajectory, reason
+
+
+def stored_values(run: Trajectory, names: Sequence[str]) -> dict[str, Array]:
+    """Those variables (states, …) of all states; not a number where they cannot be computed."""
+    system, found = run.system, {"q": run.q, "p": run.p}
+    if "constraint_residual" in names:
+        found["constraint_residual"] = system.constraint_residuals(run.t, run.q)
+    if "v" in names or "energy" in names:
+        found |= {"v": np.full_like(run.q, np.nan), "energy": np.full(len(run.t), np.nan)}
+        with suppress(ModelError):
+            found["v"] = system.velocities(run.t, run.q, run.p)
+            found["energy"] = np.add(*system.energies(run.t, run.q, found["v"]))
+    return {name: found[name] for name in names}
+
+
+def _number(name: str, value: Any) -> float:
+    """What a measure gives."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ModelError(f"measure: {name}: expected a number, found {value!r}") from None

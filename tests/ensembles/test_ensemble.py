@@ -1,0 +1,429 @@
+"""Ensembles: every member beside `simulate`, whatever runs beside it; dimensions, ends, files, and what is refused."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import scipy.special
+import sympy
+import xarray
+from typer.testing import CliRunner
+
+import mbvi
+from mbvi.cli import app
+
+ROOT = Path(__file__).parents[2]
+DONE, FAILED, REFUSED, NOT_RUN = 0, 1, 2, -1
+EVERYTHING = ("q", "v", "p", "energy", "constraint_residual")
+
+
+def model(name):
+    return mbvi.load(ROOT / "models" / f"{name}.yaml")
+
+
+def pendulum(**parameters):
+    """A mass point of `mass` kg on a rod of `length` m, with the inertia of a ball that may be wrong."""
+    return mbvi.Model(
+        name="pendulum",
+        parameters={"length": 1, "mass": 1, "rate": 0} | parameters,
+        bodies={"bob": mbvi.Body(mass="mass", center_of_mass=(0, 0, "-length"))},
+        joints={"pivot": mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))},
+        initial={"pivot": mbvi.Initial(position=1, velocity="rate")},
+    )
+
+
+def varied(described, values):
+    """The model with other parameters, and other initial coordinates and rates of joints, as its file would give them."""
+    parameters = {name: value for name, value in values.items() if name in described.parameters}
+    initial = dict(described.initial)
+    for name, value in values.items():
+        if name in parameters:
+            continue
+        key, joint, coordinate = name.split(".")
+        place = described.joints[joint].coordinate_names.index(coordinate)
+        given = initial.get(joint, mbvi.Initial())
+        field = {"q": "position", "v": "velocity"}[key]
+        numbers = getattr(given, field)
+        width = len(described.joints[joint].coordinate_names)
+        numbers = [0.0] * width if numbers is None else list(numbers) if isinstance(numbers, tuple) else [numbers]
+        if len(numbers) < width:  # an angular velocity, of which the rates of the only joint's quaternion follow
+            numbers = mbvi.assemble(described).initial_v.tolist()
+        numbers[place] = value
+        initial[joint] = given.model_copy(update={field: tuple(numbers)})
+    return described.with_parameters(parameters).model_copy(update={"initial": initial})
+
+
+def same_bits(a, b):
+    return np.array_equal(np.asarray(a).view(np.int64), np.asarray(b).view(np.int64))
+
+
+def check_members(runs, described, names, **options):
+    """All that is stored of every member is what `simulate` gives of the same variation, bit for bit."""
+    stacked = runs.stack(all_members=runs.status.dims)
+    assert stacked.sizes["all_members"] > 1
+    for i in range(stacked.sizes["all_members"]):
+        member = stacked.isel(all_members=i)
+        alone = mbvi.simulate(varied(described, {name: float(member[name]) for name in names}), **options)
+        assert member.status == DONE and member.reason == "" and member.steps == alone.statistics.steps
+        assert same_bits(member.t, alone.t)
+        for name, values in (("q", alone.q), ("v", alone.v), ("p", alone.p), ("energy", alone.energy())):
+            assert same_bits(member[name], values), (name, i)
+        assert same_bits(member.constraint_residual, alone.constraint_residual())
+
+
+@pytest.mark.parametrize(
+    ("name", "over", "options"),
+    [
+        (
+            "double_pendulum",
+            {"mass": [1, 3], "q.elbow.angle": [0.1, 2.0, -1.0], "v.shoulder.angle": [0, 4]},
+            {"every": 5},
+        ),
+        ("chain_10", {"length": [0.2, 0.25], "q.hinge3.angle": [0.0, 1.0]}, {"duration": 0.1}),
+        ("double_pendulum", {"length": [0.2, 0.3], "q.shoulder.angle": [1.0, 2.0]}, {"formulation": "embedding"}),
+        ("four_bar", {"crank": [0.2, 0.25], "q.shaft.angle": [1.5, 1.6], "v.shaft.angle": [3.0, 6.0]}, {}),
+        (
+            "four_bar",
+            {"crank": [0.25, 0.3], "v.shaft.angle": [3.0, 6.0]},
+            {"formulation": "embedding", "duration": 0.1},
+        ),
+        ("heavy_top_quaternion", {"v.contact.qx": [0.0, 1.0], "v.contact.qz": [3.0, 5.0]}, {"duration": 0.2}),
+        ("bricard", {}, {"duration": 0.2}),
+        ("double_pendulum", {"mass": [1, 2]}, {"scheme": "rk4"}),
+        ("double_pendulum", {"mass": [1, 2], "q.elbow.angle": [0.1, 0.2]}, {"scheme": "direct_midpoint"}),
+        ("pendulum_cartesian", {}, {"scheme": "energy_momentum"}),
+        ("double_pendulum", {"q.elbow.angle": [0.1, 0.2]}, {"scheme": "suzuki4"}),
+    ],
+)
+def test_members_are_what_simulate_gives(name, over, options):
+    described, options = model(name), {"duration": 0.5} | options
+    if not over:
+        parameter = next(iter(described.parameters))
+        value = described.resolved().parameters[parameter]
+        over = {parameter: [value, 1.01 * value]}
+    runs = mbvi.ensemble(described, over, store=EVERYTHING, threads=2, **options)
+    check_members(runs, described, list(over), **options)
+
+
+def test_a_system_without_a_model():
+    x, z = sympy.symbols("x z")
+    circle = mbvi.from_sympy([x, z], [[1, 0], [0, 1]], 9.81 * z, constraints=[x**2 + z**2 - 1], initial_q=[1.0, 0.0])
+    runs = mbvi.ensemble(
+        circle, {"q.x": [1.0, 0.9], "v.z": [0.0, -1.0]}, step=0.01, duration=0.5, store=("q",), threads=2
+    )
+    for i, first in enumerate([1.0, 0.9]):
+        for j, rate in enumerate([0.0, -1.0]):
+            alone = mbvi.simulate(circle, step=0.01, duration=0.5, initial_q=[first, 0.0], initial_v=[0.0, rate])
+            assert same_bits(runs.q[i, j], alone.q)
+    assert runs["v.z"].attrs["long_name"] == "initial velocity"
+
+
+def test_a_system_with_a_force_of_ones_own_varies_in_its_start_alone():
+    def drag(t, q, v, F):
+        F[0] -= 0.1 * v[0]
+
+    system = mbvi.assemble(pendulum(), force=drag)
+    runs = mbvi.ensemble(system, {"q.pivot.angle": [1.0, 2.0]}, step=0.01, duration=0.5, threads=2)
+    assert same_bits(runs.q[1], mbvi.simulate(system, step=0.01, duration=0.5, initial_q=[2.0]).q)
+    assert runs.energy[1, -1] < runs.energy[1, 0]
+    with pytest.raises(mbvi.ModelError, match="'mass' of a system with a force of your own"):
+        mbvi.ensemble(system, {"mass": [1.0, 2.0]})
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_threads_order_and_file_do_not_matter(name, tmp_path):
+    described, options = model(name), {"duration": 0.3, "store": EVERYTHING}
+    parameter = next(iter(described.parameters))
+    values = described.resolved().parameters[parameter] * np.linspace(0.95, 1.0, 6)
+    joint = "elbow" if name == "double_pendulum" else "shaft"
+    over = {f"v.{joint}.angle": np.linspace(0.5, 1.0, 4), parameter: values}
+    one = mbvi.ensemble(described, over, threads=1, **options)
+    backwards = {key: np.flip(each) for key, each in over.items()}
+    others = [
+        mbvi.ensemble(described, over, threads=7, **options),
+        mbvi.ensemble(described, backwards, threads=3, **options).isel({key: slice(None, None, -1) for key in over}),
+        mbvi.ensemble(described, over, threads=2, path=tmp_path / "runs.h5", **options),
+    ]
+    for other in others:
+        assert all(same_bits(one[key], other[key]) for key in (*EVERYTHING, "t", *over))
+    on_disk = others[2]
+    assert mbvi.from_yaml(str(on_disk.model.values)) == described
+    assert {key: value for key, value in on_disk.attrs.items() if key != "format"} == one.attrs
+    for key in one.variables:
+        assert on_disk[key].dims == one[key].dims
+        assert {**on_disk[key].attrs}.keys() == one[key].attrs.keys()
+    assert on_disk.coords.keys() == one.coords.keys()
+    on_disk.close()
+
+
+def test_dimensions():
+    """Lists are crossed; what shares a dimension goes together; a number is the same for all."""
+    over = {
+        "mass": ("member", [1.0, 2.0, 3.0]),
+        "q.pivot.angle": (("start", "member"), [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]),
+        "rate": [0.0, 1.0],
+        "length": 2.0,
+    }
+    runs = mbvi.ensemble(pendulum(), over, step=0.01, duration=0.02, store=("q", "v"))
+    assert dict(runs.q.sizes) == {"member": 3, "start": 2, "rate": 2, "t": 3, "coordinate": 1}
+    assert {"mass", "q.pivot.angle", "rate", "length", "member", "start", "t"} <= runs.coords.keys()
+    start = runs.isel(t=0, coordinate=0).transpose("start", "member", "rate")
+    assert np.array_equal(start.q, np.broadcast_to(np.reshape(over["q.pivot.angle"][1], (2, 3, 1)), (2, 3, 2)))
+    np.testing.assert_allclose(start.v, np.broadcast_to(over["rate"], (2, 3, 2)), rtol=1e-15)
+    alone = mbvi.simulate(pendulum(mass=3, length=2, rate=1), step=0.01, duration=0.02, initial_q=[0.6])
+    assert same_bits(runs.q.sel(member=2, start=1, rate=1), alone.q)
+    single = mbvi.ensemble(pendulum(), {"length": 2.0}, step=0.01, duration=0.02)
+    assert dict(single.q.sizes) == {"t": 3, "coordinate": 1} and single.status == DONE
+
+
+def test_measures_against_the_closed_form():
+    """The period of a pendulum of amplitude a is 4 K(sin² a/2) √(l/g): a quarter of it from rest to the lowest point."""
+    amplitudes, lengths = np.array([0.3, 1.0, 2.5]), np.array([0.5, 2.0])
+
+    def quarter(run):
+        i = int(np.argmax(run.q[:, 0] < 0))
+        return run.t[i] - run.q[i, 0] / run.v[i, 0]  # by Newton's step from the first state beyond
+
+    runs = mbvi.ensemble(
+        pendulum(),
+        {"q.pivot.angle": amplitudes, "length": lengths},
+        step=0.001,
+        duration=2.0,
+        measure={"quarter": quarter},
+    )
+    expected = scipy.special.ellipk(np.sin(amplitudes[:, None] / 2) ** 2) * np.sqrt(lengths / 9.81)
+    # the step from a state at most h away leaves h³ q'''/6v, the scheme less
+    np.testing.assert_allclose(runs.quarter, expected, rtol=0, atol=1e-3**3 * 9.81 / 0.5)
+    assert "t" not in runs.dims and runs.quarter.dims == ("q.pivot.angle", "length")
+
+
+def test_members_that_fail_or_are_refused_do_not_end_the_others(tmp_path):
+    rates = [0.0, 300.0, 1.0, 1e200]
+    options = {"scheme": "simpson", "step": 0.01, "duration": 1.0, "measure": {"end": lambda run: run.q[-1, 0]}}
+    for path in (None, tmp_path / "runs.h5"):
+        runs = mbvi.ensemble(double(), {"v.elbow.angle": rates}, store=("q", "energy"), threads=2, path=path, **options)
+        assert runs.status.values.tolist() == [DONE, FAILED, DONE, REFUSED]
+        done = int(runs.steps[1])
+        with pytest.raises(mbvi.StepError) as caught:
+            mbvi.simulate(varied(double(), {"v.elbow.angle": 300.0}), "simpson", step=0.01, duration=1.0)
+        kept = "The stored states before it are in error.trajectory. "
+        assert runs.reason[1] == str(caught.value).replace(kept, "") and kept not in str(runs.reason.values)
+        assert 0 <= done < 100 and same_bits(runs.q[1, : done + 1], caught.value.trajectory.q)
+        assert np.isnan(runs.q[1, done + 1 :]).all() and np.isnan(runs.energy[1, done + 1 :]).all()
+        assert np.isnan(runs.q[3]).all() and "finite energy" in str(runs.reason[3].values)
+        assert np.isnan(runs.end).values.tolist() == [False, True, False, True]
+        for i in (0, 2):
+            alone = mbvi.simulate(varied(double(), {"v.elbow.angle": rates[i]}), "simpson", step=0.01, duration=1.0)
+            assert same_bits(runs.q[i], alone.q) and runs.end[i] == alone.q[-1, 0]
+        runs.close()
+
+
+def double():
+    return model("double_pendulum")
+
+
+def test_links_that_do_not_close_are_refused():
+    """Ground 1, coupler 0.9, rocker 0.7, crank upright: they close while √(crank² + 1) < 0.9 + 0.7."""
+    lengths = [0.3, 1.2, 1.3]
+    runs = mbvi.ensemble(model("four_bar"), {"crank": lengths}, duration=0.05)
+    assert runs.status.values.tolist() == [REFUSED if np.hypot(each, 1) > 1.6 else DONE for each in lengths]
+    assert str(runs.reason[2].values).startswith(
+        "joints.rocker pin: expected constraints that can be satisfied, found "
+    )
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        ({}, "over: expected a mapping of names to values, found {}"),
+        ({"mas": [1]}, "over: expected a parameter, or an initial value as q.…, found 'mas'; did you mean 'mass'?"),
+        ({"q.pivot.angel": [1]}, "found 'q.pivot.angel'; did you mean 'q.pivot.angle'?"),
+        ({"mass": []}, "over: mass: expected at least one value, found none"),
+        ({"mass": [1.0, np.nan]}, "over: mass: expected finite numbers, found nan at 1"),
+        ({"mass": ["1 kg"]}, "over: mass: expected numbers, found ['1 kg']; angles are in rad"),
+        ({"mass": [True]}, "over: mass: expected numbers, found [True]"),
+        ({"mass": [[1.0, 2.0]]}, "over: mass: expected values of 1 dimension, found an array of shape (1, 2)"),
+        ({"mass": ("a", 1.0)}, "over: mass: expected values of 1 dimension, found an array of shape ()"),
+        (
+            {"mass": ("a", [1, 2]), "length": ("a", [1, 2, 3])},
+            "over: expected 2 values as before, found 3 of length, along a",
+        ),
+        ({"mass": ("length", [1, 2]), "length": ("a", [1, 2])}, "over: expected a dimension other than what varies"),
+        ({"mass": ("t", [1, 2])}, "over: expected a name of its own in the result, found 't'; choose another"),
+        ({"mass": [2, 1, -1]}, "over: member 2 (mass = -1): bodies.bob.mass: expected a mass of at least 0, found -1"),
+    ],
+)
+def test_values_that_are_refused(over, message):
+    with pytest.raises(mbvi.ModelError) as caught:
+        mbvi.ensemble(pendulum(), over, duration=0.1)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threads": 0}, "threads: expected a whole number of at least 1, found 0"),
+        ({"store": "q"}, "store: expected a list of names, found 'q'"),
+        ({"store": ["energi"]}, "store: expected what can be stored, found 'energi'; did you mean 'energy'?"),
+        ({"measure": {"end": 1}}, "measure: expected a mapping of names to functions of a trajectory"),
+        ({"measure": {"mass": len}}, "measure: expected a name of its own in the result, found 'mass'"),
+        ({"measure": {"all": lambda run: run.q}}, "measure: all: expected a number, found array("),
+        ({"progress": 1}, "progress: expected a function"),
+        ({"scheme": "simpsn"}, "did you mean 'simpson'?"),
+        ({"step": -1}, "step: expected a time greater than 0, found -1"),
+        ({"every": 100}, "every: expected at most the number of steps, 10, found 100"),
+        ({"path": "missing/runs.h5"}, "expected a file in a folder, found no folder 'missing'"),
+        ({"formulation": "net"}, "formulation: expected tree or embedding, found 'net'"),
+    ],
+)
+def test_options_that_are_refused(options, message):
+    with pytest.raises(mbvi.ModelError) as caught:
+        mbvi.ensemble(pendulum(), {"mass": [1.0, 2.0]}, **{"step": 0.01, "duration": 0.1} | options)
+    assert message in str(caught.value)
+
+
+def test_what_differs_between_members():
+    """A step that follows from what varies, other coordinates, and methods that do not apply."""
+    described = pendulum().model_copy(update={"simulation": mbvi.Simulation(step="length/100", duration=1)})
+    with pytest.raises(
+        mbvi.ModelError, match=r"over: member 1 .length = 2.: step: expected 100 steps of 0.01 s as the first"
+    ):
+        mbvi.ensemble(described, {"length": [1.0, 2.0]})
+    assert (mbvi.ensemble(described, {"length": [1.0, 2.0]}, step=0.01).status == DONE).all()
+    with pytest.raises(mbvi.ModelError, match="expected a system without constraints for scheme rk4"):
+        mbvi.ensemble(model("four_bar"), {"crank": [0.2, 0.3]}, "rk4")
+    with pytest.raises(mbvi.ModelError, match="expected a Model or a System, found 'pendulum'"):
+        mbvi.ensemble("pendulum", {"mass": [1.0]})
+    with pytest.raises(mbvi.ModelError, match="formulation: expected none of a System"):
+        mbvi.ensemble(mbvi.assemble(pendulum()), {"mass": [1.0]}, formulation="tree")
+    with pytest.raises(mbvi.ModelError, match="of a resolved one; take the model it came from"):
+        mbvi.ensemble(pendulum().resolved(), {"mass": [1.0]})
+
+
+def test_too_much_for_memory_is_told_before():
+    with pytest.raises(mbvi.ModelError, match=r"states of at most 8 GB, found .* GB of 1000000 members; store every"):
+        mbvi.ensemble(pendulum(), {"q.pivot.angle": np.linspace(0, 1, 1000000)}, step=0.01, duration=10)
+
+
+def test_an_error_of_a_measure_ends_the_ensemble():
+    def broken(run):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        mbvi.ensemble(pendulum(), {"mass": np.linspace(1, 2, 50)}, duration=0.1, measure={"x": broken}, threads=2)
+
+
+def test_progress_counts_members():
+    seen = []
+    mbvi.ensemble(pendulum(), {"mass": [1, 2, 3]}, duration=0.1, progress=lambda *each: seen.append(each))
+    assert seen[-1] == (3, 3) and seen == sorted(seen)
+
+
+def test_what_an_interruption_leaves(tmp_path):
+    """Members that are done are in the file, the others are marked; nothing of a member is there in part."""
+
+    def interrupt(done, members):
+        if done:
+            raise KeyboardInterrupt
+
+    path, masses = tmp_path / "runs.h5", np.linspace(1, 2, 4000)
+    with pytest.raises(KeyboardInterrupt, match=r"\d+ of 4000 members are in .*runs.h5"):
+        mbvi.ensemble(pendulum(), {"mass": masses}, step=0.01, duration=5, threads=2, path=path, progress=interrupt)
+    with xarray.open_dataset(path, engine="h5netcdf") as runs:
+        done = runs.status.values == DONE
+        assert 0 < done.sum() < 4000 and (runs.status.values[~done] == NOT_RUN).all()
+        assert np.isnan(runs.q.values[~done]).all() and np.isfinite(runs.q.values[done]).all()
+        last = int(np.flatnonzero(done)[-1])
+        alone = mbvi.simulate(pendulum(mass=masses[last]), step=0.01, duration=5)
+        assert same_bits(runs.q[last], alone.q)
+
+
+def test_what_a_kill_leaves(tmp_path):
+    path = tmp_path / "runs.h5"
+    code = f"""
+import numpy as np, mbvi
+described = mbvi.load({str(ROOT / "models" / "double_pendulum.yaml")!r})
+mbvi.ensemble(described, {{"mass": np.linspace(1, 2, 20000)}}, duration=5, threads=2, path={str(path)!r}, store=("q",))
+"""
+    process = subprocess.Popen([sys.executable, "-c", code])
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None and not _done(path):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    with h5py.File(path) as file:
+        done = np.flatnonzero(file["status"][:] == DONE)
+        assert 0 < len(done) < 20000
+        described = model("double_pendulum").with_parameters({"mass": file["mass"][done[-1]]})
+        assert same_bits(file["q"][done[-1]], mbvi.simulate(described, duration=5).q)
+
+
+def _done(path):
+    if not path.exists():
+        return False
+    with h5py.File(path, locking=False) as file:
+        return bool((file["status"][:] == DONE).sum() > 20)
+
+
+def test_an_existing_file_stays(tmp_path):
+    path = tmp_path / "runs.h5"
+    path.write_text("mine")
+    with pytest.raises(mbvi.ModelError, match="expected a new file, found one that exists"):
+        mbvi.ensemble(pendulum(), {"mass": [1.0]}, duration=0.1, path=path)
+    with pytest.raises(mbvi.ModelError, match="expected a mass"):
+        mbvi.ensemble(pendulum(), {"mass": [-1.0]}, duration=0.1, path=path, force=True)
+    assert path.read_text() == "mine"
+    mbvi.ensemble(pendulum(), {"mass": [1.0]}, duration=0.1, path=path, force=True).close()
+    assert [each.name for each in tmp_path.iterdir()] == ["runs.h5"]
+
+
+def test_a_missing_library_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(mbvi.ModelError) as caught:
+        mbvi.ensemble(pendulum(), {"mass": [1.0]}, duration=0.1)
+    assert str(caught.value) == "ensemble: expected xarray, found none; install it with: pip install 'mbvi[export]'"
+
+
+# ------------------------------------------------------------------------------------------ the command line
+
+
+def command(*arguments, exit_code=0):
+    result = CliRunner().invoke(app, ["ensemble", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout + result.stderr
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = ROOT / "models" / "four_bar.yaml"
+    over = "--over", "crank=0.2:1.3:3", "--over", "v.shaft.angle=1,2*pi"
+    said = command(path, *over, "--duration", "0.05", "--every", "5")
+    head = "four-bar linkage: 6 members (crank 3 × v.shaft.angle 2), simpson, 10 steps of 0.005 s"
+    assert said.startswith(f"{head}\n4 done, 2 refused\n")
+    assert "  crank = 1.3, v.shaft.angle = 1: joints.rocker pin: expected constraints" in said
+    assert "written to four_bar_ensemble.h5 (" in said
+    with xarray.open_dataset("four_bar_ensemble.h5", engine="h5netcdf") as runs:
+        assert runs.q.shape == (3, 2, 3, 3)
+        np.testing.assert_allclose(runs["v.shaft.angle"], [1, 2 * np.pi])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("crank", "--over: expected NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE,…, found 'crank'"),
+        ("crank=1:2", "--over: expected NAME=FIRST:LAST:COUNT"),
+        ("crank=1:2:0", "--over: crank: expected a count of at least 1 after the last colon, found '0'"),
+        ("crank=1,grond", "--over: crank: expected a parameter or a constant, found 'grond'"),
+        ("crnk=1,2", "over: expected a parameter, or an initial value as q.…, found 'crnk'; did you mean 'crank'?"),
+        ("crank=-1,1", "over: member 0 (crank = -1): bodies.crank.shapes"),
+    ],
+)
+def test_options_of_the_command_that_are_refused(text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert message in command(ROOT / "models" / "four_bar.yaml", "--over", text, exit_code=2)
+    assert not list(tmp_path.iterdir())

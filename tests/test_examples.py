@@ -67,6 +67,20 @@ def test_slider_crank_reactions():
     assert np.abs(ground - expected)[inside].max() < 0.01 * np.abs(expected).max()
 
 
+def test_flip_map(tmp_path):
+    """Energy forbids turns inside a curve; that of a rod let go nearly upright comes soon; the mirrored start turns mirrored."""
+    example = load("flip_map")
+    runs = example.main(20, 4.0)
+    is_low = 2 * np.cos(runs.upper) + np.cos(runs.lower) > 1
+    assert 40 < is_low.sum() < 200 and np.isnan(runs.turn.values[is_low.values]).all()
+    assert 50 < runs.turn.count() < 400 - is_low.sum()
+    early = runs.turn.values[runs.turn.values < 1.0]
+    mirrored = runs.turn.values[::-1, ::-1][runs.turn.values < 1.0]
+    assert len(early) > 20 and np.array_equal(early, mirrored)
+    example.draw(runs, tmp_path / "map.png")
+    assert (tmp_path / "map.png").stat().st_size > 10_000
+
+
 def test_all_examples_are_tested():
     assert all(f"test_{path.stem}" in globals() for path in FOLDER.glob("*.py"))
 

@@ -216,8 +216,7 @@ class _Galerkin:
         trajectory = Trajectory(system, self._tableau, run.step, every, times, q[:rows], p[:rows], statistics)
         reason = ""
         if status != layout.OK:
-            t = run.start_time + run.step * done
-            reason = step_message(system, self._tableau, space, status, done, t, run.step).replace(KEPT, "")
+            reason = step_message(run, self._tableau, space, status, done).replace(KEPT, "")
         return trajectory, reason
 
 

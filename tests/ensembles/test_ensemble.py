@@ -1,5 +1,7 @@
 """Ensembles: every member beside `simulate`, whatever runs beside it; dimensions, ends, files, and what is refused."""
 
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
+from mbvi.ensembles import store
 
 ROOT = Path(__file__).parents[2]
 DONE, FAILED, REFUSED, NOT_RUN = 0, 1, 2, -1
@@ -368,6 +371,26 @@ def _done(path):
         return False
     with h5py.File(path, locking=False) as file:
         return bool((file["status"][:] == DONE).sum() > 20)
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    write, written = store.InFile._write, []
+
+    def write_until_full(self, *arguments):
+        written.append(arguments)
+        if len(written) > 20:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(self, *arguments)
+
+    monkeypatch.setattr(store.InFile, "_write", write_until_full)
+    path = tmp_path / "runs.h5"
+    with pytest.raises(mbvi.ModelError) as caught:
+        mbvi.ensemble(pendulum(), {"mass": np.linspace(1, 2, 50)}, duration=0.1, path=path, threads=2)
+    rest = "expected room on the disk, found no space left on device; the members that are done are in the file"
+    assert str(caught.value) == f"{path}: {rest}"
+    with h5py.File(path) as file:
+        done = file["status"][:] == DONE
+        assert done.sum() == 4 and np.isfinite(file["q"][done]).all()
 
 
 def test_an_existing_file_stays(tmp_path):

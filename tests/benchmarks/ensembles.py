@@ -1,0 +1,90 @@
+"""Ensembles beside a loop over `simulate`, on one thread and on all: what a step of a member costs, and what threads gain."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import mbvi
+
+MODELS = Path(__file__).parents[2] / "models"
+REPEATS = 3
+SAMPLE = 100  # members that are simulated one by one
+
+
+class Case(NamedTuple):
+    """A model of which a parameter or an initial value varies, and how long each member runs [s]."""
+
+    title: str
+    model: str
+    name: str
+    values: np.ndarray
+    duration: float
+
+
+def cases(members: int) -> list[Case]:
+    """Double pendulums and chains of ten rods, from other starts and with other parameters."""
+    return [
+        Case("double pendulums, other starts", "double_pendulum", "q.elbow.angle", np.linspace(-3, 3, members), 3.0),
+        Case("double pendulums, other masses", "double_pendulum", "mass", np.linspace(1, 3, members), 3.0),
+        Case("chains of 10 rods, other starts", "chain_10", "q.hinge1.angle", np.linspace(-1, 1, members), 0.2),
+        Case("chains of 10 rods, other lengths", "chain_10", "length", np.linspace(0.2, 0.3, members), 0.2),
+    ]
+
+
+def ensembles(members: int = 10_000) -> list[dict[str, Any]]:
+    """Wall time of ensembles [s], and of a step of a member [µs], beside those of `simulate` of members of the same ensemble."""
+    return [measured(case, members) for case in cases(members)]
+
+
+def measured(case: Case, members: int) -> dict[str, Any]:
+    """One row: the best of several repeats, interleaved."""
+    model, cores = mbvi.load(MODELS / f"{case.model}.yaml"), len(os.sched_getaffinity(0))
+    few = case.values[:: max(1, members // SAMPLE)]
+    step = float(model.resolved().simulation.step)
+
+    def run(values: np.ndarray, threads: int) -> float:
+        began = time.perf_counter()
+        found = mbvi.ensemble(model, {case.name: values}, duration=case.duration, store=("q", "p"), threads=threads)
+        assert (found.status == 0).all()
+        return time.perf_counter() - began
+
+    run(few, cores)  # compiles
+    times: dict[str, list[float]] = {}
+    for _ in range(REPEATS):
+        for key, threads in (("one", 1), ("all", cores)):
+            times.setdefault(key, []).append(run(case.values, threads))
+        for key, value in simulated(model, case, few).items():
+            times.setdefault(key, []).append(value)
+    best = {key: min(values) for key, values in times.items()}
+    steps = round(case.duration / step)
+    per_step = 1e6 / steps
+    return {
+        "ensemble": f"{members} {case.title}",
+        "steps": steps,
+        "1 thread [s]": best["one"],
+        f"{cores} threads [s]": best["all"],
+        "gain": best["one"] / best["all"],
+        "µs per step, 1 thread": per_step * best["one"] / members,
+        f"µs per step, {cores} threads": per_step * best["all"] / members,
+        "µs per step, simulate": per_step * best["simulate"],
+        "µs per step, its kernel": per_step * best["kernel"],
+    }
+
+
+def simulated(model: mbvi.Model, case: Case, values: np.ndarray) -> Mapping[str, float]:
+    """Mean seconds for a member by `simulate`: in all, and in its kernels."""
+    kernel, began = 0.0, time.perf_counter()
+    for value in values:
+        if case.name in model.parameters:
+            varied = model.with_parameters({case.name: float(value)})
+        else:
+            joint = case.name.split(".")[1]
+            varied = model.model_copy(update={"initial": {**model.initial, joint: mbvi.Initial(position=float(value))}})
+        kernel += mbvi.simulate(varied, duration=case.duration).statistics.seconds
+    return {"simulate": (time.perf_counter() - began) / len(values), "kernel": kernel / len(values)}

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -524,17 +525,68 @@ def compare(
         described = mbvi.load(model)
         ladder = [_number(text, "--steps", described) for text in _listed(steps)]
         length = _number(duration, "--duration", described)
-        try:
+        with _failed_run():
             found = mbvi.compare(
                 described, _listed(schemes), ladder, length, formulation=formulation, reference=reference
             )
-        except StepError as error:
-            _complain(str(error).replace("The stored states before it are in error.trajectory. ", ""))
-            raise typer.Exit(FAILED) from None
         typer.echo(found)
         if path:
             save(found.plot(), path, force)
             typer.echo(f"\nwritten to {path}")
+
+
+@app.command()
+def bench(
+    model: ModelPath,
+    error: Annotated[
+        float, typer.Option(metavar="METRES", help="The wanted error, of any point of a body over the run.")
+    ] = 1e-6,
+    schemes: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Names of schemes; by default fourteen of all kinds.")
+    ] = None,
+    duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
+    formulation: Formulation = None,
+    time: Annotated[
+        float, typer.Option(metavar="SECONDS", help="About how long to measure, besides compilation.")
+    ] = 30,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all measurements to a JSON file.")] = None,
+    out: Picture = None,
+    force: Overwrite = False,
+) -> None:
+    """Find the scheme and the step that reach a wanted error in the least time, on this machine; print a table."""
+    with _one_line_errors():
+        from mbvi.export import bench as benchmark
+        from mbvi.export.style import check_picture, save
+        from mbvi.storage import check_output
+
+        path = check_picture(out, force) if out else None
+        record = check_output(json, force) if json else None
+        described = mbvi.load(model)
+        length = _number(duration, "--duration", described)
+        names = _listed(schemes) or benchmark.TRIED
+        with _failed_run(), _progress(described.name, "s") as progress:
+            found = benchmark.bench(
+                described, error, names, length, formulation=formulation, budget=time, progress=progress
+            )
+        typer.echo(found)
+        if record:
+            record.write_text(dumps(found.record(), indent=1) + "\n")
+            typer.echo(f"\nwritten to {record}")
+        if path:
+            save(found.plot(), path, force)
+            typer.echo(f"\nwritten to {path}")
+
+
+@contextmanager
+def _failed_run() -> Iterator[None]:
+    """Tell of a step that failed in a run of which no states are kept."""
+    try:
+        yield
+    except StepError as error:
+        from mbvi.export.measured import reason
+
+        _complain(reason(error))
+        raise typer.Exit(FAILED) from None
 
 
 @app.command()

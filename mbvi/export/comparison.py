@@ -18,27 +18,17 @@ import numpy as np
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.errors import ModelError, StepError
-from mbvi.export import style
+from mbvi.export.measured import Curve, check_duration, draw, reason, timed
 from mbvi.report import aligned, rounded
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
     from mbvi.model import Model
-    from mbvi.schemes.method import Method
-    from mbvi.schemes.tableau import Tableau
-    from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 REFERENCE = "gauss6"
 DEFAULT_STEPS = 4
-MOST_TICKS = 6  # steps up to which each has its number at the axis
-SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
-    0.05,
-    1.0,
-    3,
-    20,
-)  # runs are repeated up to so many seconds, and the fastest one counts
 ABOVE = 30.0  # times the reference's own error from which an error counts for the order
 FITTED = 3  # of the smallest errors that count
 WHOLE = 1e-9  # that the number of steps may be off a whole number
@@ -132,34 +122,15 @@ class Comparison:
         ModelError
             If matplotlib is missing.
         """
-        with style.fonts():
-            drawing = style.new_figure(9.5, 4.0)
-            left, right = drawing.subplots(1, 2, sharey=True)
-            for i, name in enumerate(self.schemes):
-                k = i % len(style.COLOURS)
-                look = {"color": style.COLOURS[k], "linestyle": style.DASHES[k], "marker": style.MARKERS[k]}
-                measured = self.measured_order(name)
-                look["label"] = name if math.isnan(measured) else f"{name}: order {measured:.2f}"
-                left.plot(self.steps, self.errors[i], markerfacecolor="none", **look)
-                right.plot(1e3 * self.seconds[i], self.errors[i], markerfacecolor="none", **look)
-            units = set(self.system.coordinate_units)
-            unit = f" [{units.pop()}]" if len(units) == 1 and not units & {"", "-"} else ""
-            left.set_ylabel(f"largest error of a coordinate at the end{unit}")
-            for axes, label in ((left, "step [s]"), (right, "wall time [ms]")):
-                style.dress(axes)
-                axes.set(xscale="log", yscale="log", xlabel=label)
-                style.plain_log(axes.xaxis)
-            if len(self.steps) <= MOST_TICKS:
-                left.set_xticks(self.steps, [f"{step:.4g}" for step in self.steps])
-            low, high = left.get_ylim()
-            for axes in (left, right):
-                axes.axhspan(low, max(low, self.uncertainty), color="#EEEEEE", zorder=0)
-            left.set_ylim(low, high)
-            handles, labels = left.get_legend_handles_labels()
-            drawing.legend(handles, labels, loc="outside right upper", frameon=False)
-            grey = "; what is grey, the reference does not resolve" if self.uncertainty > low else ""
-            style.entitle(drawing, self.system.name, f"errors at t = {self.duration:g} s{grey}")
-        return drawing
+        units = set(self.system.coordinate_units)
+        unit = f" [{units.pop()}]" if len(units) == 1 and not units & {"", "-"} else ""
+        curves = []
+        for name, errors, seconds in zip(self.schemes, self.errors, self.seconds, strict=True):
+            order = self.measured_order(name)
+            label = name if math.isnan(order) else f"{name}: order {order:.2f}"
+            curves.append(Curve(label, self.steps, errors, seconds))
+        label = f"largest error of a coordinate at the end{unit}"
+        return draw(self.system.name, f"errors at t = {self.duration:g} s", label, curves, self.uncertainty)
 
 
 def compare(
@@ -213,7 +184,7 @@ def compare(
     found = [find_scheme(name) for name in dict.fromkeys(schemes)]
     if not found:
         raise ModelError("schemes: expected one or more names of schemes, found none")
-    length = _check_duration(system, duration)
+    length = check_duration(system, duration)
     ladder = _check_steps(system, steps, length)
     exact, finer = (_reference(system, reference, ladder[-1] / part, length) for part in (2, 4))
     shape = len(found), len(ladder)
@@ -222,11 +193,9 @@ def compare(
     for i, scheme in enumerate(found):
         for k, h in enumerate(ladder):
             try:
-                run = _timed(system, scheme, h, length)
+                run = timed(system, scheme, h, length, round(length / h))
             except StepError as error:
-                failures[scheme.name, h] = str(error).replace(
-                    "The stored states before it are in error.trajectory. ", ""
-                )
+                failures[scheme.name, h] = reason(error)
                 continue
             except ModelError as error:
                 raise ModelError(f"{scheme.name}: {error}") from None
@@ -245,14 +214,6 @@ def compare(
         uncertainty=float(max(np.abs(exact - finer).max(), np.spacing(np.abs(finer).max()))),
         failures=failures,
     )
-
-
-def _check_duration(system: System, duration: float | None) -> float:
-    if duration is None and system.model is not None:
-        duration = float(system.model.resolved().simulation.duration)
-    if duration is None or not 0 < duration < math.inf:
-        raise ModelError(f"duration: expected a time greater than 0, found {duration!r}; write for example 10 [s]")
-    return duration
 
 
 def _check_steps(system: System, steps: Sequence[float], duration: float) -> list[float]:
@@ -282,15 +243,3 @@ def _reference(system: System, scheme: str, step: float, duration: float) -> Arr
         return mbvi.simulate(system, scheme, step, duration, every=round(duration / step)).q[-1]
     except StepError as error:
         raise StepError(f"the reference, {scheme} with step {step:g} s: {error}", error.trajectory) from None
-
-
-def _timed(system: System, scheme: Tableau | Method, step: float, duration: float) -> Trajectory:
-    """A run of which only the end is stored; if it is short, the fastest of some."""
-    runs: list[Trajectory] = []
-    spent = 0.0
-    while spent < SHORT or (spent < LONG and len(runs) < LEAST_RUNS):
-        if len(runs) == MOST_RUNS:
-            break
-        runs.append(mbvi.simulate(system, scheme, step, duration, every=round(duration / step)))
-        spent += runs[-1].statistics.seconds
-    return min(runs, key=lambda run: run.statistics.seconds)

@@ -1,0 +1,131 @@
+"""What `compare` and `bench` share: a run and its wall time, and the picture of errors over steps and over wall times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import mbvi
+from mbvi.errors import ModelError, StepError
+from mbvi.export import style
+from mbvi.export.poses import all_poses
+from mbvi.model import Model
+from mbvi.model.shapes import mass_properties
+from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
+from mbvi.system.system import System
+from mbvi.trajectory import Trajectory
+
+Array = np.ndarray
+MOST_TICKS = 6  # steps up to which each has its number at the axis
+SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
+    0.05,
+    0.5,
+    3,
+    20,
+)  # runs are repeated up to so many seconds, and the fastest one counts
+
+
+def timed(system: System, scheme: Tableau | Method, step: float, duration: float, every: int) -> Trajectory:
+    """A run; if it is short, the fastest of some."""
+    runs: list[Trajectory] = []
+    spent = 0.0
+    while spent < SHORT or (spent < LONG and len(runs) < LEAST_RUNS):
+        if len(runs) == MOST_RUNS:
+            break
+        runs.append(mbvi.simulate(system, scheme, step, duration, every=every))
+        spent += runs[-1].statistics.seconds
+    return min(runs, key=lambda run: run.statistics.seconds)
+
+
+def check_duration(system: System, duration: float | None) -> float:
+    """The simulated time [s], by default the model's."""
+    if duration is None and system.model is not None:
+        duration = float(system.model.resolved().simulation.duration)
+    if duration is None or not 0 < duration < math.inf:
+        raise ModelError(f"duration: expected a time greater than 0, found {duration!r}; write for example 10 [s]")
+    return duration
+
+
+def reason(error: StepError) -> str:
+    """Why a run failed, of which no states are kept."""
+    return str(error).replace("The stored states before it are in error.trajectory. ", "")
+
+
+class BodyPoints:
+    """Points of all bodies of a system, by which runs are compared: a function of coordinates (states, n).
+
+    They are the centre of mass of each body, and three points that lie off it along the body's axes by its radius of gyration k,
+    m k² = ½ tr J. A system without a model has its coordinates instead.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.arms = dict(_arms(system.model)) if system.model else {}
+
+    def __call__(self, q: Array) -> Array:
+        """Places (states, points, 3) [m], or the coordinates (states, n, 1)."""
+        if not self.arms:
+            return q[:, :, None]
+        poses = all_poses(self.system, q)
+        return np.stack([poses[name].point(arm) for name, arms in self.arms.items() for arm in arms], axis=1)
+
+
+def _arms(model: Model) -> Iterator[tuple[str, list[Array]]]:
+    """The points of every body, in its frame (3,) [m]."""
+    for name, body in model.resolved().bodies.items():
+        mass, center, inertia = mass_properties(body, model.folder)
+        radius = math.sqrt(max(0.0, np.trace(inertia)) / (2 * mass)) if mass > 0 else 0.0
+        yield name, [center, *(center + radius * axis for axis in np.eye(3))] if radius > 0 else [center]
+
+
+def largest_distance(places: Array, others: Array) -> float:
+    """The largest distance of a point in one run from where it is in another."""
+    return float(np.linalg.norm(places - others, axis=2).max())
+
+
+class Curve(NamedTuple):
+    """Errors (m,) of a scheme over steps (m,) [s] and wall times (m,) [s]; nan where a run failed."""
+
+    label: str
+    steps: Array
+    errors: Array
+    seconds: Array
+
+
+def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolved: float, goal: float = 0.0) -> Any:
+    """Errors over steps, and over wall times, as a matplotlib.figure.Figure.
+
+    Errors below `unresolved` are on grey; a line stands at `goal`.
+    """
+    with style.fonts():
+        drawing = style.new_figure(9.5, 4.0)
+        left, right = drawing.subplots(1, 2, sharey=True)
+        for i, curve in enumerate(curves):
+            k = i % len(style.COLOURS)
+            others = (i + i // len(style.COLOURS)) % len(style.COLOURS)  # a second curve of a colour has other dashes
+            look = {"color": style.COLOURS[k], "linestyle": style.DASHES[others], "marker": style.MARKERS[others]}
+            left.plot(curve.steps, curve.errors, markerfacecolor="none", label=curve.label, **look)
+            right.plot(1e3 * curve.seconds, curve.errors, markerfacecolor="none", **look)
+        left.set_ylabel(label)
+        for axes, text in ((left, "step [s]"), (right, "wall time [ms]")):
+            style.dress(axes)
+            axes.set(xscale="log", yscale="log", xlabel=text)
+            style.plain_log(axes.xaxis)
+            if goal:
+                axes.axhline(goal, color=style.GREY, linewidth=0.8, zorder=0)
+        steps = {float(step) for curve in curves for step in curve.steps}
+        if len(steps) <= MOST_TICKS:
+            left.set_xticks(sorted(steps), [f"{step:.4g}" for step in sorted(steps)])
+        low, high = left.get_ylim()
+        for axes in (left, right):
+            axes.axhspan(low, max(low, unresolved), color="#EEEEEE", zorder=0)
+        left.set_ylim(low, high)
+        handles, labels = left.get_legend_handles_labels()
+        drawing.legend(handles, labels, loc="outside right upper", frameon=False)
+        grey = "; what is grey, the reference does not resolve" if unresolved > low else ""
+        style.entitle(drawing, title, f"{details}{grey}")
+    return drawing

@@ -22,9 +22,10 @@ from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.initial import count_redundant
 from mbvi.system.scheme import scheme_arrays
-from mbvi.system.system import REDUNDANT, System
+from mbvi.system.system import System
 
 Array = np.ndarray
+REDUNDANT = 1e-9  # singular value of the constraint Jacobian that counts as zero, relative to the largest
 
 
 class ControlPoints(NamedTuple):

@@ -134,7 +134,7 @@ def ensemble(
     _check_names(members, measures)
     plan = Plan.of(model, members, scheme, step, duration, formulation, every)
     structure = _structure(plan, stored, measures)
-    check_room(plan.rows, plan.steps, plan.every, count * plan.first.dimension, None)
+    check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
     _check_room(plan, structure, path)
     kept = InMemory(structure) if path is None else InFile(structure, path)
     try:

@@ -17,11 +17,12 @@ from mbvi.kernels import galerkin, layout
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.simulation import scheme_arrays, step_message
+from mbvi.simulation import step_message
 from mbvi.steppers import RUNNERS
 from mbvi.steppers.loop import arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.initial import find_start
+from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
 

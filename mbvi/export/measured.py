@@ -11,11 +11,11 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError, StepError
 from mbvi.export import style
-from mbvi.export.poses import all_poses
 from mbvi.model import Model
 from mbvi.model.shapes import mass_properties
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
+from mbvi.system.poses import all_poses
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
 

@@ -16,7 +16,7 @@ from mbvi.kernels.constraints import (
 )
 from mbvi.kernels.forces import add_body_forces, add_force_hessian, add_joint_forces, force_potential, second_place
 from mbvi.kernels.functions import STACK_SIZE
-from mbvi.kernels.lanes import lanes
+from mbvi.kernels.lanes import WIDTH, lanes
 from mbvi.kernels.layout import (
     ACROSS,
     ALONG,
@@ -74,6 +74,8 @@ def make_work(system: System) -> Work:
         S=np.zeros((n, 6)),
         D=np.zeros((n, 6)),
         U=np.zeros((n, 6)),
+        columns=np.zeros((n, 6, WIDTH)),
+        factors=np.zeros((1, 6, WIDTH)),
         inertia=np.zeros((count, 10)),
         momentum=np.zeros((count, 6)),
         pair=np.zeros((4, 6)),
@@ -161,8 +163,9 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     if system.is_tree == 1:
         fill_world(work.world, system.links, system.geometry, q, v)
         fill_hessian_tree(
-            Lvv, Lvq, Kqq, work.S, work.D, work.U, work.inertia, work.momentum, work.pair, system, work.world, q, v
-        )
+            Lvv, Lvq, Kqq, work.S, work.D, work.U, work.columns, work.factors, work.inertia, work.momentum, work.pair, system,
+            work.world, q, v,
+        )  # fmt: skip
         fill_transposed(Kqv, Lvq, system)
         add_force_hessian(Kqv, Kqq, system, work.S, work.D, work.U, work.world, work.stack, t, q, v)
     else:

@@ -2,7 +2,7 @@
 
 A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as an array
 (…) whose elements are vectors of four, which a processor adds and multiplies in one instruction. Numbers and lanes mix; there
-are no comparisons. Of numbers, `total`, `larger` and `widest` do what their names say as of one lane.
+are no comparisons. Of numbers, `total`, `larger` and `widest` do what they say as of one lane.
 """
 
 import operator
@@ -110,6 +110,15 @@ def _widest(typing_context, x):
     return types.float64(x), generate
 
 
+@intrinsic
+def _part(typing_context, x, lane):
+    def generate(context, builder, signature, values):
+        index = context.cast(builder, values[1], signature.args[1], types.int32)
+        return builder.extract_element(values[0], index)
+
+    return types.float64(x, lane), generate
+
+
 def _parts(builder: Any, kind: Any, value: Any) -> list:
     """The lanes of a value, or the number itself."""
     if not isinstance(kind, Lanes):
@@ -134,14 +143,19 @@ class _InterpretedLanes:
 # total(x)            the sum of the lanes, (x0 + x2) + (x1 + x3)
 # larger(size, x)     in every lane the larger of size and |x|
 # widest(x)           the largest lane
+# part(x, lane)       one of them
 if config.DISABLE_JIT:
     lanes, total, widest = _InterpretedLanes, np.sum, np.max
+
+    def part(x: Any, lane: int) -> Any:
+        """One lane."""
+        return x[lane]
 
     def larger(size: Any, x: Any) -> Any:
         """In every lane the larger of size and |x|."""
         return np.maximum(size, np.abs(x))
 else:
-    lanes, total, larger, widest = _view, _total, _larger, _widest
+    lanes, total, larger, widest, part = _view, _total, _larger, _widest, _part
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:

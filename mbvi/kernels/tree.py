@@ -24,7 +24,7 @@ that no rounding of it spoils the rest.
 
 import math
 
-from mbvi.kernels.lanes import WIDTH
+from mbvi.kernels.lanes import WIDTH, lanes, part
 from mbvi.kernels.layout import (
     ALIGNED,
     ANCHOR,
@@ -531,13 +531,14 @@ def fill_mass_matrix_tree(M, S, inertia, pair, system):
 
 
 @kernel
-def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, system, world, q, v):
+def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, columns, factors, inertia, momentum, pair, system, world, q, v):
     """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth).
 
     Lvv, Lvq, Lqq   (.,)     out: ∂p/∂v, ∂p/∂q, ∂f/∂q in blocks (∂f/∂v is the transpose of Lvq)
     S, D, U         (n, 6)   out: velocity, displacement and convective columns
     inertia         (L, 10)  out: composite inertias
     momentum        (L, 6)   out: composite momenta
+    columns, factors   (n, 6, 4), (1, 6, 4)   work: in lanes S S U U, and what each is multiplied by
     pair            (4, 6)   work
     world           (L, 18)  pose and velocity at q, v
 
@@ -551,6 +552,10 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, system, w
     fill_momentum(momentum, inertia, pair, links, world)
     accumulate(inertia, links)
     accumulate(momentum, links)
+    for j in range(system.n):
+        for a in range(6):
+            columns[j, a, 0] = columns[j, a, 1] = S[j, a]
+            columns[j, a, 2] = columns[j, a, 3] = U[j, a]
     Lvv[:] = 0.0
     Lvq[:] = 0.0
     Lqq[:] = 0.0
@@ -578,6 +583,9 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, system, w
             # Change of the moment of the subtree's weight: (d × h + m l) × g.
             ax, ay, az = cross(dx, dy, dz, hx, hy, hz)
             wx, wy, wz = cross(ax + m * lx, ay + m * ly, az + m * lz, gx, gy, gz)
+            for a in range(6):
+                factors[0, a, 0] = factors[0, a, 2] = pair[0, a]
+                factors[0, a, 1] = factors[0, a, 3] = pair[1, a]
             above, above_node, up, down = i, -1, 0, 0
             while above >= 0:
                 if system.coordinate_nodes[links[above, DOF], 0] != above_node:
@@ -589,11 +597,12 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, inertia, momentum, pair, system, w
                     above_local = system.coordinate_nodes[k, 1]
                     kj = up + above_local * width + local
                     jk = down + local * above_width + above_local
-                    Lvv[kj] = Lvv[jk] = dot6(S, k, pair, 0)
-                    Lvq[kj] = dot6(S, k, pair, 1)
-                    Lqq[kj] = Lqq[jk] = dot6(U, k, pair, 1) + D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz
+                    products = dot6(lanes(columns), k, lanes(factors), 0)
+                    Lvv[kj] = Lvv[jk] = part(products, 0)
+                    Lvq[kj] = part(products, 1)
+                    Lqq[kj] = Lqq[jk] = part(products, 3) + D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz
                     if above != i:
-                        Lvq[jk] = dot6(U, k, pair, 0)
+                        Lvq[jk] = part(products, 2)
                 above = links[above, PARENT]
         if links[i, KIND] == QUATERNION:
             fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i)

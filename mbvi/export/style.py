@@ -121,15 +121,17 @@ def svg(figure: Any, prefix: str = "") -> str:
 
 
 def check_picture(path: str | Path, force: bool = False) -> Path:
-    """A path that a picture can be written to, tried out.
+    """A path that a picture can be written to, tried out, as is matplotlib.
 
     Raises
     ------
     ModelError
-        If its suffix is none of png, svg, pdf; if there is such a file and `force` is not set; if it cannot be written.
+        If matplotlib is missing; if the suffix is none of png, svg, pdf; if there is such a file and `force` is not set; if it
+        cannot be written.
     """
     from mbvi.storage import check_output  # with numba, which a picture of a model does without
 
+    matplotlib()
     path = Path(path)
     if path.suffix[1:].lower() not in SUFFIXES:
         found = repr(path.suffix) if path.suffix else "none"

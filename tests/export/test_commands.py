@@ -1,6 +1,7 @@
 """`mbvi plot`, `mbvi compare` and `mbvi graph`: files, messages and exit codes."""
 
 import os
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -56,6 +57,16 @@ def test_compare_prints_a_table_and_writes_a_picture(folder):
     result = call(*arguments, "-o", "orders.svg")
     assert result.stdout.endswith("\n\nwritten to orders.svg\n")
     assert (folder / "orders.svg").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["plot", "pendulum.h5"], ["graph", "pendulum.yaml"], ["compare", "pendulum.yaml", "-o", "a.png"]]
+)
+def test_a_missing_library_is_told_at_once(folder, monkeypatch, arguments):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = call(*arguments)
+    message = "figures: expected matplotlib, found none; install it with: pip install 'mbvi[viz]'\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", message)
 
 
 @pytest.mark.parametrize(

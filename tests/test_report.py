@@ -68,6 +68,18 @@ def section(text, title):
 # ----------------------------------------------------------------------------------------------- trend
 
 
+def test_centres_of_mass_are_shown_without_rounding():
+    shapes = [mbvi.Box(size=(1, 1, 1), position=(x, 0, 0), mass=0.1) for x in (0.1, 0.2, -0.3)]
+    body = mbvi.Body(shapes=shapes)
+    small = mbvi.Body(point_masses={"tip": {"mass": 1, "position": (0, 0, 1e-15)}})
+    joints = {name: mbvi.Free(parent="world", child=name) for name in ("body", "small")}
+    system = mbvi.assemble(mbvi.Model(name="a", bodies={"body": body, "small": small}, joints=joints))
+    assert mbvi.mass_properties(body)[1][0] != 0
+    assert "  body         0.3  (0, 0, 0)\n  small          1  (0, 0, 1e-15)\n" in check_report(
+        system, find_start(system)
+    )
+
+
 def test_trend_of_noise_is_none():
     random = np.random.default_rng(3)
     trends = [fit_trend(T, random.standard_normal(len(T))) for _ in range(200)]

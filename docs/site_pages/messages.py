@@ -41,6 +41,7 @@ SAYING = {
     "_odd_forces",
     "_short_tables",
 }  # by return or yield
+IS_MESSAGE = re.compile(r".*\w{2} \w").match
 SAYS_SOMETHING = re.compile(r"(?!expected …, found …(; …)?$)").match
 
 
@@ -69,7 +70,7 @@ def messages_of(room: str) -> Iterator[str]:
 def _is_reason(node: ast.AST) -> bool:
     """Whether a text is one that `REASONS` keeps."""
     return isinstance(node, ast.Constant) and str(node.value).endswith(
-        (" did not converge", " became singular", " a number")
+        (" did not converge", " became singular", " or not a number")
     )
 
 
@@ -87,9 +88,7 @@ def _messages(function: ast.FunctionDef, is_report: bool) -> Iterator[str]:
         elif isinstance(node, ast.Return | ast.Yield) and _owner(function, node) in SAYING and node.value:
             made = [node.value]
         for part in made:
-            yield from (
-                _plain(text) for text in _templates(part, function, node.lineno) if re.search(r"\w{2} \w", text)
-            )
+            yield from (_plain(text) for text in _templates(part, function, node.lineno) if IS_MESSAGE(text))
 
 
 def _owner(function: ast.FunctionDef, node: ast.AST) -> str:

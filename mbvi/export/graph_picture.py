@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 MEANINGS = {"tree": "joint of the spanning tree", "chord": "joint that closes a loop", "constraint": "constraint"}
 
+STRETCHES = (1.0, 1.25, 1.6, 2.0, 2.5)  # of the places, the first at which no labels cover each other
 PARTS = (0.5, 0.56, 0.44, 0.62, 0.38, 0.68, 0.32, 0.74, 0.26)  # of a line, where its label may be
 
 Place = tuple[float, float]
@@ -240,10 +241,12 @@ def _apart(wanted: Sequence[float]) -> list[float]:
 
 def _picture(graph: Graph, model: Model, is_named: bool) -> Any:
     """Straight lines between places, bent where they would hide each other; with boxes and names, or with dots."""
+    if is_named:
+        graph.places = _with_room(graph)
     x, y = np.array(list(graph.places.values())).T
     side = max(map(_box_width, graph.labels.values())) / 2 if is_named else 0.1
     axes, figure = _canvas((x.min() - side, x.max() + side, y.min() - 0.2, y.max() + 0.2), model, graph)
-    curves = [_curve(edge, bend, graph.places) for edge, bend in zip(graph.edges, _bends(graph), strict=True)]
+    curves = _curves(graph)
     for edge, curve in zip(graph.edges, curves, strict=True):
         axes.plot(*curve, zorder=1, **LOOKS[edge.kind])
     if is_named:
@@ -253,6 +256,27 @@ def _picture(graph: Graph, model: Model, is_named: bool) -> Any:
         axes.plot(x[1:], y[1:], "o", color=style.COLOURS[0], markersize=2.5, zorder=2)
         axes.plot(*graph.places[WORLD], "s", color="#222222", markersize=7, zorder=3)
     return figure
+
+
+def _with_room(graph: Graph) -> dict[str, Place]:
+    """The places, or the same so much further apart that no labels cover each other."""
+    found = []
+    for factor in STRETCHES:
+        places = {node: (x * math.sqrt(factor), y * factor) for node, (x, y) in graph.places.items()}
+        found.append((_crowding_of(replace(graph, places=places)), factor, places))
+        if found[-1][0] == 0:
+            break
+    return min(found)[2]
+
+
+def _crowding_of(graph: Graph) -> float:
+    """How much labels of lines cover each other and the boxes of bodies, but for what nobody sees."""
+    nodes = [_centred(place, _box_width(graph.labels[node]), 0.3) for node, place in graph.places.items()]
+    return round(_crowding(_label_boxes(graph, _curves(graph)), nodes), 2)
+
+
+def _curves(graph: Graph) -> list[Curve]:
+    return [_curve(edge, bend, graph.places) for edge, bend in zip(graph.edges, _bends(graph), strict=True)]
 
 
 def _ring(graph: Graph, loop: list[str], model: Model) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.export import graph_picture
 from mbvi.export.graph_picture import LOOKS, _apart
 from mbvi.model.graph import plan
 
@@ -112,3 +113,26 @@ def test_models_show_themselves(models):
     expected = "13 bodies, 18 joints (6 universal, 6 prismatic, 6 ball), 5 loops, 6 constraints"
     assert repr(model) == str(model) == f"<Model 'Stewart platform': {expected}>"
     assert ElementTree.fromstring(model._repr_svg_()).tag.endswith("svg")
+
+
+def test_labels_have_room(monkeypatch):
+    """Of four bodies that hang on the world by joints, also by constraints, and on each other by rods."""
+    bodies = {f"body {i}": mbvi.Body(mass=1, inertia=(1, 1, 1)) for i in range(4)}
+    joints = {f"flight {i}": mbvi.Free(parent="world", child=f"body {i}", position=(i, 0, 0)) for i in range(4)}
+    ties = {
+        f"plane {i}": mbvi.model.PointOnPlane(body_a="world", normal=(0, 0, 1), body_b=f"body {i}") for i in range(4)
+    }
+    ties |= {f"rod {i}": mbvi.Distance(body_a=f"body {i}", body_b=f"body {i + 2}", length=3) for i in (0, 1)}
+    model = mbvi.Model(name="crowd", bodies=bodies, joints=joints, constraints=ties)
+
+    def covered():
+        figure = mbvi.draw_graph(model)
+        figure.canvas.draw()
+        names = [text for text in figure.axes[0].texts if text.get_text().startswith(("flight", "plane", "rod"))]
+        assert len(names) == 10
+        boxes = [text.get_window_extent() for text in names]
+        return [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a.overlaps(b)]
+
+    assert covered() == []
+    monkeypatch.setattr(graph_picture, "STRETCHES", (1.0,))
+    assert covered() != []

@@ -15,10 +15,10 @@ Source: Mutze, A simple variational integrator for general holonomic mechanical 
 import numpy as np
 
 from mbvi.kernels.acceleration import fill_acceleration
-from mbvi.kernels.lagrangian import fill_gradient
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
 from mbvi.kernels.saddle import factor_node, solve_node
+from mbvi.kernels.store import store_state
 
 EPS = 2.220446049250313e-16
 MAX_ITERATIONS = 30
@@ -203,8 +203,5 @@ def run(system, work, space, g, iterations, t, h, every, out_q, out_p):
         if status != OK:
             return status, step
         if (step + 1) % every == 0:
-            stored = step // every
-            for a in range(system.n):
-                out_q[stored, a] = space.q[a]
-            fill_gradient(out_p[stored], work.side, work.row, system, work, t[step] + h[step], space.q, space.v)
+            store_state(out_q, out_p, step // every, system, work, t[step] + h[step], space.q, space.v)
     return OK, h.shape[0]

@@ -10,9 +10,9 @@ Source: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, se
 import numpy as np
 
 from mbvi.kernels.acceleration import fill_acceleration
-from mbvi.kernels.lagrangian import fill_gradient
 from mbvi.kernels.layout import NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
+from mbvi.kernels.store import store_state
 
 
 class Space(Packed):
@@ -80,8 +80,5 @@ def run(system, work, space, t, h, every, out_q, out_p):
         if status != OK:
             return status, step
         if (step + 1) % every == 0:
-            stored = step // every
-            for a in range(system.n):
-                out_q[stored, a] = space.q[a]
-            fill_gradient(out_p[stored], work.side, work.row, system, work, t[step] + h[step], space.q, space.v)
+            store_state(out_q, out_p, step // every, system, work, t[step] + h[step], space.q, space.v)
     return OK, h.shape[0]

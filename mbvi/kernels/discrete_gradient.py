@@ -12,11 +12,12 @@ These are Hamilton's equations of H + λᵀg + μᵀ(G M⁻¹p) with their discr
 (q, p), those at the middle are discrete gradients, and neither changes in a step. The increment Δq less what the fields ξ(q̄) of
 linear symmetries have of it, in the metric M, is d: so the momenta p·ξ(q) are conserved as well.
 
-CHORIN, without constraints, with λ = ∂H/∂p and μ = ∂H/∂q at q̄, p̄ (α = β = γ = δ = ½):
+CHORIN, without constraints, with constants α, β, γ, δ between 0 and 1:
 
     q' − q = h (H(q', p') − H(q', p))/(λ·Δp) λ,   p' − p = −h (H(q', p) − H(q, p))/(μ·Δq) μ
+    λ = ∂H/∂p at q + α Δq, p + β Δp,   μ = ∂H/∂q at q + γ Δq, p + δ Δp
 
-Differences of H that are rounding alone are taken as those of the gradient at the middle. The step equations are solved by
+Differences of H that are rounding alone are taken as those of these gradients. The step equations are solved by
 Newton's iteration; its Jacobian, by differences, is kept while it contracts well.
 
 Sources: Gonzalez, J. Nonlinear Sci. 6 (1996) and Physica D 132 (1999); Chorin, Hughes, McCracken &
@@ -63,13 +64,16 @@ class Energies(Packed):
     """What a run by discrete gradients overwrites, and the constants M, M⁻¹ and fields that it needs; made once."""
 
 
-def make_energies(kind: int, system: System, M: np.ndarray, fields: np.ndarray, redundant: int) -> Energies:
+def make_energies(
+    kind: int, system: System, M: np.ndarray, fields: np.ndarray, redundant: int, constants: np.ndarray
+) -> Energies:
     """Workspace of a run.
 
     kind        ENERGY_MOMENTUM or CHORIN
     M           (n, n)        constant mass matrix, of ENERGY_MOMENTUM
     fields      (m, n, n+1)   ξ(q) = A q + b of linear symmetries, as [A b]
     redundant   int           constraints that follow from others
+    constants   (4,)          α, β, γ, δ, of CHORIN
     """
     n, k = system.n, system.k
     N = n + 2 * k if kind == ENERGY_MOMENTUM else 2 * n
@@ -80,6 +84,7 @@ def make_energies(kind: int, system: System, M: np.ndarray, fields: np.ndarray, 
         M_inverse=np.linalg.inv(M),
         M_there=np.zeros(n * n if kind == CHORIN else 0),
         fields=fields,
+        constants=constants,
         q=np.zeros(n),
         p=np.zeros(n),
         energy=np.zeros(1),
@@ -239,33 +244,45 @@ def hamiltonian(system, work, space, t, q, p):
 
 @kernel
 def ratio(difference, product, size):
-    """The factor of the gradient at the middle that makes it a discrete gradient."""
+    """The factor of a gradient that makes it a discrete gradient."""
     return 1.0 if is_rounding(difference - product, size) else difference / product
+
+
+@kernel
+def fill_velocity_between(system, work, space, t, of_q, of_p):
+    """q + of_q Δq and p + of_p Δp into space.middle and space.middle_p, and ∂H/∂p there into space.v."""
+    for a in range(system.n):
+        space.middle[a] = space.q[a] + of_q * space.z[a]
+        space.middle_p[a] = space.p[a] + of_p * space.z[system.n + a]
+    hamiltonian(system, work, space, t, space.middle, space.middle_p)
 
 
 @inlined_kernel
 def fill_chorin(system, work, space, t, h):
     """Residual of the scheme of Chorin et al. at z = (Δq, Δp), and the state at the step's end."""
     n = system.n
-    z = space.z
+    z, constants = space.z, space.constants
     for a in range(n):
         space.q_next[a] = space.q[a] + z[a]
         space.p_next[a] = space.p[a] + z[n + a]
-        space.middle[a] = space.q[a] + 0.5 * z[a]
-        space.middle_p[a] = space.p[a] + 0.5 * z[n + a]
     before = space.energy[0]
     between = hamiltonian(system, work, space, t, space.q_next, space.p)
     after = hamiltonian(system, work, space, t, space.q_next, space.p_next)
-    hamiltonian(system, work, space, t, space.middle, space.middle_p)
-    fill_gradient(space.unused, space.force, work.row, system, work, t, space.middle, space.v)
-    of_p = of_q = 0.0
     size = abs(before) + abs(between) + abs(after)
+    fill_velocity_between(system, work, space, t, constants[0], constants[1])
+    of_p = of_q = 0.0
     for a in range(n):
         of_p += space.v[a] * z[n + a]
-        of_q -= space.force[a] * z[a]
-    by_p, by_q = ratio(after - between, of_p, size + abs(of_p)), ratio(between - before, of_q, size + abs(of_q))
+    by_p = ratio(after - between, of_p, size + abs(of_p))
     for a in range(n):
         space.R[a] = z[a] / h - by_p * space.v[a]
+    if constants[2] != constants[0] or constants[3] != constants[1]:
+        fill_velocity_between(system, work, space, t, constants[2], constants[3])
+    fill_gradient(space.unused, space.force, work.row, system, work, t, space.middle, space.v)
+    for a in range(n):
+        of_q -= space.force[a] * z[a]
+    by_q = ratio(between - before, of_q, size + abs(of_q))
+    for a in range(n):
         space.R[n + a] = z[n + a] / h - by_q * space.force[a]
 
 

@@ -174,14 +174,7 @@ def _methods() -> dict[str, Method]:
             "discrete gradients: energy, momenta and constraints kept, for constant M; not symplectic",
             "discrete_gradient",
         ),
-        Method(
-            "chorin",
-            2,
-            CHORIN,
-            "discrete gradients: energy kept, without constraints; of order 1 where M depends on q",
-            "discrete_gradient",
-            is_symmetric=False,
-        ),
+        chorin(),
     ]
     return {entry.name: entry for entry in entries}
 
@@ -224,9 +217,7 @@ def direct_midpoint(g: float = 0.0, iterations: int | None = None) -> Method:
 
     Source: Mutze, section 6.
     """
-    is_number = isinstance(g, int | float) and not isinstance(g, bool)
-    if not (is_number and 0 <= g <= 1):
-        raise ModelError(f"g: expected a number from 0 to 1, found {g!r}")
+    _check_fraction("g", g)
     is_count = isinstance(iterations, int) and not isinstance(iterations, bool) and iterations >= 0
     if not (iterations is None or is_count):
         raise ModelError(
@@ -243,6 +234,53 @@ def direct_midpoint(g: float = 0.0, iterations: int | None = None) -> Method:
         is_variable=True,
         numbers=(float(g), -1.0 if iterations is None else float(iterations)),
     )
+
+
+def chorin(alpha: float = 0.5, beta: float = 0.5, gamma: float = 0.5, delta: float = 0.5) -> Method:
+    """The energy-preserving scheme of Chorin, Hughes, McCracken and Marsden, with its four constants.
+
+        q' = q + h (H(q', p') − H(q', p))/(λ·(p' − p)) λ,    λ = ∂H/∂p(α q' + (1 − α) q, β p' + (1 − β) p)
+        p' = p − h (H(q', p) − H(q, p))/(μ·(q' − q)) μ,      μ = ∂H/∂q(γ q' + (1 − γ) q, δ p' + (1 − δ) p)
+
+    The energy is conserved with any of them. Of order 2 where M is constant and β = γ = ½, and of order 1 elsewhere, but for
+    systems of one coordinate, whose steps do not depend on them if M is constant.
+
+    Parameters
+    ----------
+    alpha, beta, gamma, delta : float
+        From 0 to 1.
+
+    Raises
+    ------
+    ModelError
+        If one is not between 0 and 1.
+
+    Examples
+    --------
+    >>> chorin(beta=0.75).name
+    'chorin(beta=0.75)'
+
+    Source: Marsden & Wendlandt 1997, equations 20 to 23.
+    """
+    constants = {"alpha": alpha, "beta": beta, "gamma": gamma, "delta": delta}
+    for name, value in constants.items():
+        _check_fraction(name, value)
+    given = [f"{name}={value:g}" for name, value in constants.items() if value != 0.5]
+    return Method(
+        f"chorin({', '.join(given)})" if given else "chorin",
+        2 if beta == gamma == 0.5 else 1,
+        CHORIN,
+        "discrete gradients: energy kept, without constraints; of order 1 where M depends on q",
+        "discrete_gradient",
+        is_symmetric=False,
+        numbers=tuple(map(float, constants.values())),
+    )
+
+
+def _check_fraction(name: str, value: float) -> None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and 0 <= value <= 1):
+        raise ModelError(f"{name}: expected a number from 0 to 1, found {value!r}")
 
 
 TABLEAUX = _tableaux()

@@ -1,7 +1,6 @@
 """The energy–momentum method, and the energy-preserving scheme of Chorin et al.: which systems they apply to, and the run.
 
-Sources: Gonzalez, Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31
-(1978), with all four constants ½.
+Sources: Gonzalez, Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978).
 """
 
 from __future__ import annotations
@@ -12,19 +11,19 @@ from mbvi.analysis.symmetry import find_invariants
 from mbvi.errors import ModelError
 from mbvi.kernels import discrete_gradient as kernels
 from mbvi.kernels.lagrangian import make_work
+from mbvi.schemes.method import Method
 from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
-KINDS = {"energy_momentum": kernels.ENERGY_MOMENTUM, "chorin": kernels.CHORIN}
 TOLERANCE, ROUNDING = 1e-9, 1e-14  # relative to a coordinate's own numbers, and to the largest
 STATES = 4  # random ones, at which M and the constraints are looked at
 
 
 def run(run: Run) -> Trajectory:
-    """Run energy_momentum or chorin.
+    """Run energy_momentum, or a method that `mbvi.schemes.catalog.chorin` gives: its numbers are the four constants.
 
     Raises
     ------
@@ -34,8 +33,10 @@ def run(run: Run) -> Trajectory:
         If a step does not converge.
     """
     system, method = run.system, run.method
+    assert isinstance(method, Method)
+    is_chorin = bool(method.numbers)
     _check_conservative(system, method.name)
-    if method.name == "chorin":
+    if is_chorin:
         if system.constraint_count:
             raise _refused(system, method.name, "no constraints", f"constraints, as {system.constraint_names[0]}")
         M, fields = np.eye(system.dimension), np.zeros((0, system.dimension, system.dimension + 1))
@@ -45,7 +46,8 @@ def run(run: Run) -> Trajectory:
         fields = _symmetries(system)
     arrays = system.arrays
     redundant = int(np.maximum(arrays.redundant[arrays.reference > 0], 0).sum())
-    space = kernels.make_energies(KINDS[method.name], arrays, M, fields, redundant)
+    kind = kernels.CHORIN if is_chorin else kernels.ENERGY_MOMENTUM
+    space = kernels.make_energies(kind, arrays, M, fields, redundant, np.array(method.numbers))
     space.q[:], space.p[:] = run.q, run.p
     work = make_work(arrays)
     to_kernel = arrays, work, space, run.start_time, run.step
@@ -54,13 +56,13 @@ def run(run: Run) -> Trajectory:
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
         arrays_of(space, work),
         lambda: (space.count[kernels.ITERATIONS], space.count[kernels.WORST], 0, space.count[kernels.FACTORS]),
-        lambda step, status: run.failure(step, REASONS[status], _remedy(system, method.name)),
+        lambda step, status: run.failure(step, REASONS[status], _remedy(system) if is_chorin else ""),
     )
 
 
-def _remedy(system: System, scheme: str) -> str:
-    """Another scheme, where a smaller step is none."""
-    if scheme != "chorin" or system.dimension == 1:
+def _remedy(system: System) -> str:
+    """Instead of chorin, where a smaller step may not help."""
+    if system.dimension == 1:
         return ""
     try:
         _constant_mass_matrix(system)

@@ -9,6 +9,7 @@ import sympy
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.analysis.noether import linear_generator
+from mbvi.schemes.catalog import chorin
 
 from ..physics import systems
 
@@ -105,6 +106,26 @@ def test_order(scheme, system, order):
     assert convergence_order(errors(system(), scheme, steps), steps) == pytest.approx(order, abs=0.1)
 
 
+@pytest.mark.parametrize(("constants", "order"), [({"beta": 0.7}, 1), ({"gamma": 1}, 1), ({"alpha": 0, "delta": 1}, 2)])
+def test_order_of_chorin_by_its_constants(constants, order):
+    steps, scheme = (0.01, 0.005, 0.0025), chorin(**constants)
+    assert scheme.order == order
+    assert convergence_order(errors(two_bodies(), scheme, steps, 0.2), steps) == pytest.approx(order, abs=0.1)
+
+
+def test_energy_with_all_constants():
+    for constants in CONSTANTS:
+        run = mbvi.simulate(two_bodies(), chorin(**constants), step=0.02, duration=0.4)
+        assert np.ptp(run.energy()) < ROUND_OFF * np.abs(run.potential_energy() + run.kinetic_energy()).max()
+        assert run.scheme.name.startswith("chorin(")
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, np.nan, "1", True])
+def test_constants_that_are_refused(value):
+    with pytest.raises(mbvi.ModelError, match="delta: expected a number from 0 to 1, found"):
+        chorin(delta=value)
+
+
 def test_order_of_chorin_where_the_mass_matrix_depends_on_the_position():
     """Halves or not, H(q', p) in both equations is of order 1."""
     steps = (0.002, 0.001, 0.0005)
@@ -150,17 +171,24 @@ def test_of_two_bodies_both_are_the_same():
     np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-11)
 
 
-def test_equations_of_chorin():
-    """The scheme as it is printed, written out with all four constants ½."""
-    system, h = anharmonic(), 0.1
-    run = mbvi.simulate(system, "chorin", step=h, duration=1.0)
+CONSTANTS = {"beta": 0.7}, {"alpha": 0.2, "beta": 0.7, "gamma": 0.4, "delta": 0.9}, {"gamma": 0, "delta": 1}
+
+
+@pytest.mark.parametrize("constants", [{}, *CONSTANTS])
+@pytest.mark.parametrize(("system", "duration"), [(anharmonic(), 0.2), (systems.elastic_pendulum(), 0.5)])
+def test_equations_of_chorin(system, duration, constants):
+    """The scheme as it is printed, written out."""
+    h = 0.1
+    run = mbvi.simulate(system, chorin(**constants), step=h, duration=duration)
+    alpha, beta, gamma, delta = (constants.get(name, 0.5) for name in ("alpha", "beta", "gamma", "delta"))
 
     def hamiltonian(q, p):
         return p @ np.linalg.solve(system.mass_matrix(q), p) / 2 + system.potential(q)
 
     for q, p, Q, P in zip(run.q, run.p, run.q[1:], run.p[1:], strict=False):
-        of_p = np.linalg.solve(system.mass_matrix(q), (p + P) / 2)
-        of_q = -system.gradient((q + Q) / 2, of_p)[1]
+        of_p = np.linalg.solve(system.mass_matrix(q + alpha * (Q - q)), p + beta * (P - p))
+        there = q + gamma * (Q - q)
+        of_q = -system.gradient(there, np.linalg.solve(system.mass_matrix(there), p + delta * (P - p)))[1]
         first = (hamiltonian(Q, P) - hamiltonian(Q, p)) / (of_p @ (P - p))
         second = (hamiltonian(Q, p) - hamiltonian(q, p)) / (of_q @ (Q - q))
         np.testing.assert_allclose(Q, q + h * first * of_p, rtol=0, atol=1e-12)

@@ -1,5 +1,7 @@
 """Accelerations, multipliers and guiding forces of systems that depend on time, in closed form: however fast it goes on."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sympy
@@ -19,18 +21,18 @@ def length(frequency, t=TIME):
     )
 
 
-def by_expressions(frequency):
-    """A mass point whose distance from the origin is prescribed; constraint (|r|² − l²)/2."""
+def by_expressions(frequency, is_over_length=False):
+    """A mass point whose distance from the origin is prescribed; constraint (|r|² − l²)/2, or that over l."""
     x, z, t = sympy.symbols("x z t")
     l = 1 + sympy.Rational(3, 10) * sympy.sin(frequency * t)
-    constraint = (x**2 + z**2 - l**2) / 2
+    constraint = (x**2 + z**2 - l**2) / (2 * l if is_over_length else 2)
     return mbvi.from_sympy(
         [x, z], MASS * sympy.eye(2), MASS * GRAVITY * z, time=t, constraints=[constraint], initial_q=[0, -1]
     )
 
 
 def by_elements(frequency):
-    """The same by a distance between points; constraint (|r|²/l − l)/2."""
+    """The same by a distance between points, whose constraint is over l."""
     bob = mbvi.Body(mass=MASS)
     slide = {"x": mbvi.Prismatic(parent="world", child="cross", axis=(1, 0, 0))}
     slide["z"] = mbvi.Prismatic(parent="cross", child="bob", axis=(0, 0, 1))
@@ -48,7 +50,10 @@ def by_elements(frequency):
 
 
 @pytest.mark.parametrize("frequency", FREQUENCIES)
-@pytest.mark.parametrize(("make", "is_over_length"), [(by_expressions, False), (by_elements, True)])
+@pytest.mark.parametrize(
+    ("make", "is_over_length"),
+    [(by_expressions, False), (partial(by_expressions, is_over_length=True), True), (by_elements, True)],
+)
 def test_a_pendulum_of_prescribed_length(make, is_over_length, frequency):
     """a″ = −2 a′ l′/l − (g/l) sin a in the angle a, and the force along the rod m (l″ − l a′² − g cos a)."""
     system, (l, rate, second) = make(frequency), length(frequency)

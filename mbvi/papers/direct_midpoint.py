@@ -243,8 +243,8 @@ def claims() -> Table:
         "amplitude error of the methods of the figures for every damping, though not by far where the damping is "
         "weak: there the error of all is its swing within a period. Of them it has the largest phase error, and the "
         "midpoint variation method, which takes the steps of g = 3/5, the second largest and the largest amplitude "
-        "error. Without iteration it is more accurate than the Runge-Kutta method in the paper's example, but not "
-        "where the amplitude decays. The g of right phase depends on the damping. The method of order 4 is "
+        "error. Without iteration it is more accurate than the Runge-Kutta method of order 2 in the paper's example, "
+        "but not where the amplitude decays. The g of right phase depends on the damping. The method of order 4 is "
         "there for reference.",
     )
 

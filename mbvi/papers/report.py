@@ -492,7 +492,7 @@ body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
 h1 { line-height: 1.2 } h2 { margin-top: 2.5rem; font-size: 1.25rem }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; font-size: 0.95rem }
-th, td { padding: 0.35rem 0.8rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top }
+th, td { padding: 0.35rem 0.6rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top }
 th { border-bottom: 2px solid #888 }
 .short { white-space: nowrap }
 .number { font-variant-numeric: tabular-nums }

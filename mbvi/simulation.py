@@ -24,6 +24,7 @@ from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import RUNNERS
+from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.chart import run as run_in_chart
 from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
 from mbvi.steppers.run import Run
@@ -433,13 +434,19 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     space.q[:], space.p[:] = run.q, run.p
     arguments = (system.arrays, scheme, work, space, run.start_time, h)
     columns = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
-    return advance_pieces(
-        run,
-        lambda first, last, *out: galerkin.run(*arguments, first, last, every, *out),
-        arrays_of(space, work),
-        lambda: space.count[columns],
-        lambda step, status: step_message(run, tableau, space, status, step),
-    )
+    watch = BranchWatch(run) if BranchWatch.is_needed(run) else None
+
+    def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
+        if watch is None:
+            return galerkin.run(*arguments, first, last, every, *out)
+        return watch.advance(lambda *steps: galerkin.run(*arguments, *steps), first, last, *out)
+
+    def failure(step: int, status: int) -> str:
+        if watch is not None and watch.found:
+            return run.failure(step, "at a singular configuration the loops would leave the branch of their motion")
+        return step_message(run, tableau, space, status, step)
+
+    return advance_pieces(run, piece, arrays_of(space, work), lambda: space.count[columns], failure)
 
 
 def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int, step: int) -> str:

@@ -218,9 +218,14 @@ def is_nearly_singular(system: System, q: Array, t: float) -> bool:
     """Whether loops are near a position in which more of their constraints depend on each other than elsewhere."""
     if not np.any(system.arrays.reference > 0) or system.dimension + system.constraint_count > LARGE:
         return False
+    return singularity(system, q, t) < NEARLY
+
+
+def singularity(system: System, q: Array, t: float) -> float:
+    """Smallest singular value of the constraint Jacobian that is not 0 everywhere, relative to the largest; 0 if singular."""
     singular = np.linalg.svd(system.constraint_jacobian(q, t), compute_uv=False)
     rank = system.constraint_count - int(system.arrays.redundant.sum())
-    return rank <= len(singular) and float(singular[rank - 1]) < NEARLY * float(singular[0])
+    return float(singular[rank - 1] / singular[0]) if 0 < rank <= len(singular) else 1.0
 
 
 def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: bool) -> Start:

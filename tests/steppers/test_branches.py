@@ -1,0 +1,69 @@
+"""Large steps at in-line positions of a parallelogram, which is also an antiparallelogram there: never a silent change."""
+
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.steppers import branches
+
+from ..physics import systems
+from ..physics.test_loops import change_point, check_parallelogram
+
+
+def parallelogram(rate, is_driven=False):
+    """Its crank at 90°, with a rate [rad/s], under gravity or turned at this rate."""
+    model = change_point((1, 0.5, 1, 0.5), np.pi / 2, rate)
+    if not is_driven:
+        return model
+    drive = mbvi.PrescribedCoordinate(joint="shaft", coordinate="angle", value=f"pi/2 + {rate}*t")
+    return mbvi.Model(**{**dict(model), "constraints": {"drive": drive}})
+
+
+LEAVING = [
+    ("midpoint", 0.04, 6.0, False, 23),
+    ("simpson", 0.025, 12.0, False, 4),
+    ("gauss3", 0.05, 8.0, False, 8),
+    ("simpson", 0.02, 17.0, True, 133),
+]
+
+
+@pytest.mark.parametrize(("scheme", "step", "rate", "is_driven", "number"), LEAVING)
+@pytest.mark.parametrize("every", [1, 5])
+def test_a_step_to_another_branch_is_an_error(scheme, step, rate, is_driven, number, every):
+    """The states before it are on the branch, as many as are stored; a quarter of the step passes."""
+    model = parallelogram(rate, is_driven)
+    with pytest.raises(mbvi.StepError) as caught:
+        mbvi.simulate(model, scheme, step=step, duration=100 * step + 1, formulation="embedding", every=every)
+    message, found = str(caught.value), caught.value.trajectory
+    reason = "at a singular configuration the loops would leave the branch of their motion"
+    assert message.startswith(f"step {number} (t = {step * number:g} s): {reason}. ")
+    assert message.endswith(f"A smaller step may help: try step={step / 2:g}.")
+    assert len(found) == number // every + 1
+    check_parallelogram(found, 1e-6)
+    check_parallelogram(mbvi.simulate(model, scheme, step=step / 4, duration=1, formulation="embedding"), 1e-6)
+
+
+def test_what_it_guards_against(monkeypatch):
+    """Without the watch the run goes on, on the other branch and with half of its energy."""
+    monkeypatch.setattr(branches.BranchWatch, "is_needed", staticmethod(lambda run: False))
+    found = mbvi.simulate(parallelogram(12.0), "simpson", step=0.025, duration=0.2, formulation="embedding")
+    energy = found.energy()
+    assert energy[5] < 0.5 * energy[4]
+
+
+@pytest.mark.parametrize("name", ["n_four_bars", "bricard"])
+def test_states_between_those_that_are_stored(name, monkeypatch):
+    """They are looked at in chunks; what is stored is the same bit for bit."""
+    monkeypatch.setattr(branches, "CHUNK", 13)
+    every, all_states = (
+        mbvi.simulate(systems.model(name), "midpoint", step=0.005, duration=0.7, every=every) for every in (7, 1)
+    )
+    np.testing.assert_array_equal(every.q, all_states.q[::7])
+    np.testing.assert_array_equal(every.p, all_states.p[::7])
+
+
+def test_a_motion_that_turns_back_beside_a_singular_configuration():
+    """Its rate changes its sign, and large steps bend, without a change of branch."""
+    model = change_point((1, 0.5, 1, 0.5), np.pi - 0.2, 0.0)
+    found = mbvi.simulate(model, "simpson", step=0.04, duration=4.0, formulation="embedding")
+    check_parallelogram(found, 1e-6)

@@ -230,6 +230,10 @@ def ensemble(
     threads: Annotated[
         int | None, typer.Option(metavar="N", help="Members at once; by default all processors.")
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Processes instead of threads: faster for many values of parameters."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="By default MODEL's name with _ensemble.h5, here."),
@@ -248,13 +252,14 @@ def ensemble(
             if name in varied:
                 raise ModelError(f"--over: {name}: expected once, found twice; write all values in one option")
             varied[name] = values
-        options: dict[str, Any] = {"step": _number(step, "--step", described)}
-        options |= {
-            "duration": _number(duration, "--duration", described),
+        options: dict[str, Any] = {
             "scheme": scheme,
             "formulation": formulation,
+            "every": every,
+            "store": _listed(store),
         }
-        options |= {"store": _listed(store), "every": every, "threads": threads, "path": path, "force": force}
+        options |= {"threads": threads, "processes": processes, "path": path, "force": force}
+        options |= {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
         with _progress(described.name, "members") as progress:
             dataset = mbvi.ensemble(described, varied, progress=progress, **options)
         typer.echo(f"{ensemble_report(dataset)}\n\nwritten to {path} ({file_size(path.stat().st_size)})")

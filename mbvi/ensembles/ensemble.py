@@ -23,6 +23,7 @@ import mbvi
 from mbvi import storage
 from mbvi.ensembles.members import Members
 from mbvi.ensembles.plan import Plan
+from mbvi.ensembles.processes import Task, run_in_processes
 from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
 from mbvi.ensembles.worker import run_members
 from mbvi.errors import ModelError
@@ -63,6 +64,7 @@ def ensemble(
     store: Sequence[str] | None = None,
     measure: Mapping[str, Callable[[Trajectory], float]] | None = None,
     threads: int | None = None,
+    processes: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
     path: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -93,6 +95,10 @@ def ensemble(
         Numbers to store of every member: by names, functions of its `Trajectory`.
     threads : int, optional
         How many members run at once; by default as many as there are processors.
+    processes : int, optional
+        So many processes instead of threads, for many values of parameters: Python assembles a system for each, and only one
+        thread at a time is in Python. A script then needs ``if __name__ == "__main__":``, and what measures must be functions of
+        a module.
     progress : callable, optional
         Called as ``progress(members_done, members)`` several times per second.
     path : str or path, optional
@@ -129,16 +135,20 @@ def ensemble(
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of members done and members, found {progress!r}")
     members = Members.of(over)
-    count = min(_thread_count(threads), members.count)
+    count = min(_worker_count(threads, processes), members.count)
     stored, measures = _content(store, measure)
     _check_names(members, measures)
-    plan = Plan.of(model, members, scheme, step, duration, formulation, every)
+    asked = model, members, scheme, step, duration, formulation, every
+    plan = Plan.of(*asked)
     structure = _structure(plan, stored, measures)
     check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
     _check_room(plan, structure, path)
     kept = InMemory(structure) if path is None else InFile(structure, path)
     try:
-        run_members(plan, kept.put, structure.variables, measures, count, progress)
+        if processes is None:
+            run_members(plan, kept.put, structure.variables, measures, count, progress)
+        else:
+            run_in_processes(Task(asked, structure.variables, measures), plan, kept.put, count, progress)
     except KeyboardInterrupt:
         done = f"{kept.done} of {members.count} members are in {path}" if path else ""
         raise KeyboardInterrupt(done) from None
@@ -147,13 +157,16 @@ def ensemble(
     return kept.dataset()
 
 
-def _thread_count(threads: Any) -> int:
-    """How many threads: by default one for each processor that this process may use."""
-    if threads is None:
+def _worker_count(threads: Any, processes: Any) -> int:
+    """How many members run at once: by default one for each processor that this process may use."""
+    if threads is None and processes is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
-        raise ModelError(f"threads: expected a whole number of at least 1, found {threads!r}")
-    return int(threads)
+    if threads is not None and processes is not None:
+        raise ModelError(f"threads: expected threads or processes, found both, {threads!r} and {processes!r}")
+    name, number = ("threads", threads) if processes is None else ("processes", processes)
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+        raise ModelError(f"{name}: expected a whole number of at least 1, found {number!r}")
+    return int(number)
 
 
 def _content(

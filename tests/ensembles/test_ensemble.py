@@ -164,6 +164,50 @@ def test_threads_order_and_file_do_not_matter(name, tmp_path):
     on_disk.close()
 
 
+def end(run):
+    """A measure that processes find."""
+    return run.q[-1, 0]
+
+
+def test_processes_give_what_threads_do(tmp_path):
+    over = {"q.elbow.angle": [0.0, 1.0], "mass": [1.0, 1.5, 2.0], "v.elbow.angle": [0.0, 1e200]}
+    options = {"duration": 0.2, "store": ("q", "energy"), "measure": {"end": end}}
+    by_threads = mbvi.ensemble(double(), over, threads=2, **options)
+    assert np.unique(by_threads.status).tolist() == [DONE, REFUSED]
+    seen = []
+    by_processes = mbvi.ensemble(
+        double(), over, processes=2, path=tmp_path / "runs.h5", progress=lambda *each: seen.append(each), **options
+    )
+    assert seen[-1] == (12, 12)
+    for key in ("q", "energy", "end"):
+        assert same_bits(by_threads[key], by_processes[key])
+    assert np.array_equal(by_threads.reason, by_processes.reason)
+    by_processes.close()
+
+
+def test_what_cannot_be_sent_to_a_process():
+    with pytest.raises(
+        mbvi.ModelError, match=r"processes: expected what can be sent to a process, found .*below if __name__"
+    ):
+        mbvi.ensemble(pendulum(), {"mass": [1, 2]}, duration=0.1, measure={"end": lambda run: 0.0}, processes=2)
+    with pytest.raises(mbvi.ModelError, match="processes: expected what can be sent to a process"):
+        mbvi.ensemble(mbvi.assemble(pendulum()), {"mass": [1, 2]}, duration=0.1, processes=2)
+    with pytest.raises(mbvi.ModelError, match="threads: expected threads or processes, found both, 1 and 2"):
+        mbvi.ensemble(pendulum(), {"mass": [1, 2]}, threads=1, processes=2)
+
+
+def test_a_script_that_starts_itself_again_is_told_so(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(f"""
+import mbvi
+mbvi.ensemble(mbvi.load({str(ROOT / "models" / "pendulum.yaml")!r}), {{"length": [1.0, 2.0]}}, duration=0.1, processes=1)
+""")
+    result = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=200)
+    assert result.returncode == 1
+    last = "mbvi.errors.ModelError: processes: expected processes that run, found one that ended; call it below if __name__"
+    assert result.stderr.splitlines()[-1].startswith(last)
+
+
 def test_dimensions():
     """Lists are crossed; what shares a dimension goes together; a number is the same for all."""
     over = {

@@ -6,6 +6,7 @@ hundred, and compiling its callers takes seconds and not a minute. Fields are fi
 contents may change.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class Packed:
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 value = _aligned(value)
-                layout.append((name, typeof(value), len(words)))
+                layout.append((name, _array_type(value.dtype, value.ndim), len(words)))
                 words += [value.ctypes.data, *value.shape]
             else:
                 layout.append((name, types.int64, len(words)))
@@ -45,6 +46,12 @@ class Packed:
         self.words = np.array(words, dtype=np.int64)
         self.address = self.words.ctypes.data
         self.numba_type = PackedType(type(self).__name__, tuple(layout))
+
+
+@cache
+def _array_type(dtype: np.dtype, ndim: int) -> types.Array:
+    """The type of a C-contiguous array."""
+    return typeof(np.zeros((1,) * ndim, dtype))
 
 
 def _aligned(array: np.ndarray) -> np.ndarray:

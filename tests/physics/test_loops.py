@@ -1064,6 +1064,20 @@ def test_ring_against_mujoco(formulation):
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_chain_of_ball_joints_against_mujoco(formulation):
+    """The same rods without the clasp, an open chain in space, 1 s: 2e-8 m at MuJoCo's smallest step, by its own order 4."""
+    model, xml, rates = ring(6)
+    joints = {name: joint for name, joint in model.joints.items() if name != "clasp"}
+    found = run(mbvi.Model(**{**dict(model), "joints": joints}), "gauss4", 0.0025, 1.0, formulation)
+    assert np.ptp(found.pose("b5")[0], axis=0).min() > 0.2
+    xml, names, steps = xml[: xml.index("<equality>")], list(model.bodies), (1e-3, 5e-4, 2.5e-4)
+    places = np.array([found.pose(name)[0][-1] for name in names])
+    errors = [np.abs(mujoco_places(xml, names, step, 1.0, None, rates) - places).max() for step in steps]
+    assert errors[-1] < 1e-7
+    assert convergence_order(errors, steps) == pytest.approx(4, abs=0.1)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_four_bar_against_mujoco(formulation):
     def link(name, x, inside=""):
         length = BARS[name]

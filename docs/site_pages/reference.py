@@ -22,7 +22,10 @@ PAGES = {
     "analysis": (
         "Analysis",
         "What runs, schemes and systems are measured with.",
-        [f"mbvi.analysis.{name}" for name in ("symmetry", "noether", "linearization", "convergence", "symplecticity")]
+        [
+            f"mbvi.analysis.{name}"
+            for name in ("symmetry", "noether", "control_points", "linearization", "convergence", "symplecticity")
+        ]
         + ["mbvi.analysis.small_step", "mbvi.analysis.interaction"],
     ),
     "exact": ("Classes of exact motions", "Closed-form solutions; [examples](../exact.md).", ["mbvi.exact"]),

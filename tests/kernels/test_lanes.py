@@ -1,0 +1,52 @@
+"""Lanes compute four times what a number computes once, by the same code."""
+
+import numpy as np
+from numba import njit
+
+from mbvi.kernels.lanes import lanes, larger, part, total, widest
+
+
+@njit
+def formula(x, y, out):
+    """Every operation, of numbers and of elements of arrays of one axis and of two."""
+    for i in range(2):
+        a, b = x[i], y[i, 1]
+        result = 0.0
+        if i > 0:
+            result = 2.0 * a
+        result += (a - b) / (3.0 + b * b) - 1.0 / a
+        result *= 0.5
+        result -= -a
+        result /= 2
+        y[i, 0] += result
+        out[i] = y[i, 0] - 1
+
+
+@njit
+def formula_in_lanes(x, y, out):
+    formula(lanes(x), lanes(y), lanes(out))
+
+
+@njit
+def measures(x):
+    a = lanes(x)
+    size = larger(0.0 * a[0], a[0])
+    size = larger(size, a[1])
+    return total(a[0]), widest(size), part(a[1], 2), total(2.5), widest(larger(1.0, -4.0))
+
+
+def test_a_formula_in_lanes_is_that_of_numbers():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(2, 4)), rng.normal(size=(2, 3, 4))
+    out, seen = np.zeros((2, 4)), y.copy()
+    formula_in_lanes(x, seen, out)
+    for lane in range(4):
+        expected, changed = np.zeros(2), y[:, :, lane].copy()
+        formula(x[:, lane].copy(), changed, expected)
+        np.testing.assert_allclose(out[:, lane], expected, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(seen[:, :, lane], changed, rtol=0, atol=1e-15)
+
+
+def test_measures_of_lanes():
+    x = np.array([[1.0, -7.0, 0.25, 2.0], [3.0, 5.0, -0.5, -6.0]])
+    assert measures(x) == (-3.75, 7.0, -0.5, 2.5, 4.0)

@@ -1,0 +1,3 @@
+"""Peers that may be missing are not looked through for doctests."""
+
+collect_ignore_glob = ["peers/*.py"]

@@ -1,0 +1,112 @@
+"""MuJoCo: explicit Euler and Runge–Kutta steps in a compiled loop, contacts and soft constraints disabled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+
+from tests.benchmarks.peers import Array, Contender, Refused
+from tests.benchmarks.peers.tree import Link, Tree
+
+mujoco.set_mju_user_warning(lambda text: None)  # instead of a file; a run that blows up is seen by its error
+
+LEAST = 1e-14  # what MuJoCo takes for no inertia [kg m²]
+
+
+def _row(values: Array) -> str:
+    return " ".join(f"{value:.17g}" for value in values)
+
+
+def _inertial(mass: float, center: Array, inertia: Array) -> str:
+    inertia = inertia + LEAST * np.eye(3) * (np.linalg.eigvalsh(inertia).min() < LEAST)
+    full = _row(inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+    return f'<inertial pos="{_row(center)}" mass="{mass:.17g}" fullinertia="{full}"/>'
+
+
+def _joint(link: Link) -> str:
+    return '<joint type="ball"/>' if link.axis is None else f'<joint type="hinge" axis="{_row(link.axis)}"/>'
+
+
+def xml(tree: Tree, step: float, integrator: str) -> str:
+    """The model; links without mass are further joints of the next one."""
+    if tree.loop:
+        raise Refused("loops are soft constraints there: another system")
+
+    def body(links: list[Link]) -> str:
+        first, last = links[0], links[-1]
+        joints = "".join(map(_joint, links))
+        children = "".join(
+            body(group) for group in groups if tree.links[group[0].parent] is last and group[0].parent >= 0
+        )
+        inertial = _inertial(last.mass, last.center, last.inertia)
+        return f'<body pos="{_row(first.place)}">{joints}{inertial}{children}</body>'
+
+    groups: list[list[Link]] = []
+    for link in tree.links:
+        if groups and groups[-1][-1].mass == 0:
+            groups[-1].append(link)
+        else:
+            groups.append([link])
+    if tree.free is not None:
+        inside = f'<body><joint type="ball"/>{_inertial(1.0, np.zeros(3), tree.free)}</body>'
+    else:
+        inside = "".join(body(group) for group in groups if group[0].parent < 0)
+    return (
+        f'<mujoco><option timestep="{step:.17g}" integrator="{integrator}" gravity="{_row(tree.gravity)}"><flag '
+        'contact="disable" constraint="disable"/></option><compiler balanceinertia="true" angle="radian"/>'
+        f"<worldbody>{inside}</worldbody></mujoco>"
+    )
+
+
+def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
+    """Euler and RK4 with fixed steps."""
+    interval = times[1] - times[0]
+
+    def contender(integrator: str, parts: tuple[int, ...]) -> Contender:
+        model = mujoco.MjModel.from_xml_string(xml(tree, interval, integrator))
+        data = mujoco.MjData(model)
+
+        def acceleration(q: Array, v: Array) -> Array:
+            data.qpos[:], data.qvel[:] = q, v
+            mujoco.mj_forward(model, data)
+            return data.qacc.copy()
+
+        def solve(step: float) -> tuple[float, Array, Array]:
+            model.opt.timestep, count = step, round(interval / step)
+            mujoco.mj_resetData(model, data)
+            data.qpos[:], data.qvel[:] = q, v
+            positions, velocities = np.empty((len(times), len(q))), np.empty((len(times), len(v)))
+            positions[0], velocities[0] = q, v
+            began = time.perf_counter()
+            for i in range(1, len(times)):
+                mujoco.mj_step(model, data, count)
+                positions[i], velocities[i] = data.qpos, data.qvel
+            return time.perf_counter() - began, positions, velocities
+
+        return Contender(f"MuJoCo {integrator}", acceleration, tuple(interval / part for part in parts), solve)
+
+    return [
+        contender("Euler", (16, 64, 256, 1024)),
+        contender("RK4", (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)),
+    ]
+
+
+def step_costs(tree: Tree, q: Array, step: float = 0.001, steps: int = 400) -> dict[str, Callable[[], float]]:
+    """Measures of the time per step [µs] of Euler and RK4, from rest at q."""
+    measures = {}
+    for integrator in ("Euler", "RK4"):
+        model = mujoco.MjModel.from_xml_string(xml(tree, step, integrator))
+
+        def measure(model: mujoco.MjModel = model) -> float:
+            data = mujoco.MjData(model)
+            data.qpos[:] = q
+            mujoco.mj_step(model, data, 10)
+            began = time.perf_counter()
+            mujoco.mj_step(model, data, steps)
+            return 1e6 * (time.perf_counter() - began) / steps
+
+        measures[f"MuJoCo {integrator}"] = measure
+    return measures

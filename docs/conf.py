@@ -53,7 +53,7 @@ NAVIGATION = {
     "": ["tutorial", "generated/gallery"],
     "Models": ["guide", "joints", "forces", "constraints", "python"],
     "Runs": ["schemes", "accuracy", "one_step", "loops", "plots", "animation", "files", "long_runs", "ensembles", "errors"],
-    "Background": ["theory", "exact", "papers", "benchmarks"],
+    "Background": ["theory", "exact", "papers", "work_precision", "benchmarks"],
     "Reference": [f"generated/{name}" for name in ("schema", "messages", "api", "analysis", "exact", "schemes")],
 }
 

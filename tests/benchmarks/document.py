@@ -1,4 +1,4 @@
-"""Figures as tables: printed, and in docs/benchmarks.md between `<!-- figures: NAME -->` and `<!-- end -->`; and as a plot."""
+"""Figures as tables: printed, and in pages of docs between `<!-- figures: NAME -->` and `<!-- end -->`; and as a plot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mbvi.report import aligned
 from tests.benchmarks import precision
 from tests.benchmarks.measure import ROOT
 
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGES = tuple(ROOT / "docs" / name for name in ("benchmarks.md", "work_precision.md"))
 PICTURE = ROOT / "docs" / "pictures" / "work_precision.svg"
 COLUMNS = 4
 OF_PRECISION = ("references", "preparation")  # blocks that are made of its figures too
@@ -72,7 +72,7 @@ BLOCKS: dict[str, Callable[[dict], str]] = {
 
 
 def write(results: dict) -> None:
-    """Renew the blocks of the page for which there are figures, and draw the work–precision diagrams."""
+    """Renew the blocks of the pages for which there are figures, and draw the work–precision diagrams."""
 
     def block(match: re.Match) -> str:
         name = match[1]
@@ -81,8 +81,8 @@ def write(results: dict) -> None:
         text = BLOCKS[name](results) if name in BLOCKS else markdown(results[name])
         return f"<!-- figures: {name} -->\n{text}\n<!-- end -->"
 
-    page = PAGE.read_text()
-    PAGE.write_text(re.sub(r"<!-- figures: (\w+) -->\n.*?<!-- end -->", block, page, flags=re.DOTALL))
+    for page in PAGES:
+        page.write_text(re.sub(r"<!-- figures: (\w+) -->\n.*?<!-- end -->", block, page.read_text(), flags=re.DOTALL))
     if "precision" in results:
         style.save(diagrams(results["precision"]), PICTURE, force=True)
 

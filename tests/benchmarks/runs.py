@@ -30,7 +30,7 @@ def growth(error: np.ndarray) -> float:
 
 
 def very_long_runs(steps: int = 100_000_000) -> list[dict]:
-    """A hundred million steps: the largest errors of energy and momenta, and how they grow with time (takes half an hour)."""
+    """A hundred million steps: the largest errors of energy and momenta, and how they grow with time. It takes long."""
     rows = []
     for name, scheme, step in (("pendulum", "gauss4", 0.02), ("lagrange_top", "simpson", 0.005)):
         run = mbvi.simulate(load(name), scheme, step, steps * step, every=steps // STORED)

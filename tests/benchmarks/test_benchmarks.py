@@ -128,7 +128,7 @@ def test_the_page_is_written_between_its_marks(monkeypatch, tmp_path):
     page.write_text(
         "before\n<!-- figures: chains -->\nold\n<!-- end -->\nafter\n<!-- figures: loops -->\nkept\n<!-- end -->\n"
     )
-    monkeypatch.setattr(document, "PAGE", page)
+    monkeypatch.setattr(document, "PAGES", (page,))
     document.write({"chains": [{"rods": 2, "µs": 0.12345}, {"rods": 100, "µs": 312.3}]})
     table = "| rods | µs |\n| --- | --- |\n| 2 | 0.12 |\n| 100 | 312 |\n"
     after = "<!-- end -->\nafter\n<!-- figures: loops -->\nkept\n<!-- end -->\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 
 import numba
@@ -36,6 +37,4 @@ def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
 
 def numba_pointer(array: Array) -> object:
     """What a function that numba compiled for C takes."""
-    import ctypes
-
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))

@@ -525,7 +525,7 @@ def derived(
     with contextlib.suppress(ModelError):
         v = system.velocities(t, q, p)
         kinetic, potential = system.energies(t, q, v)
-    momenta = np.array([each.value(q, p) for each in invariants]).reshape(-1, len(q)).T
+    momenta = np.array([each.value(q, p) for each in invariants]).reshape(len(invariants), len(q)).T
     names = tuple(each.name for each in invariants)
     units = tuple(each.unit(system.coordinate_units) for each in invariants)
     residual = system.constraint_residuals(t, q)

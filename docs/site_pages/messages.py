@@ -26,6 +26,7 @@ TITLES = {
     "export": "Plots, pictures and animations",
     "analysis": "Analysis",
     "exact": "Exact motions",
+    "ensembles": "Ensembles",
     "papers": "Papers",
     "cli": "Command line",
 }
@@ -35,7 +36,7 @@ every key takes is in [Keys of model files](schema.md)."""
 MAKERS = {"ModelError", "StepError", "Problem", "warn", "refusal", "note"}
 SAYING = {
     "failure",
-    "_step_message",
+    "step_message",
     "_idle_parameters",
     "_odd_gravity",
     "_odd_forces",

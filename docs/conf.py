@@ -52,7 +52,18 @@ html_extra_path = ["generated/extra"]
 NAVIGATION = {
     "": ["tutorial", "generated/gallery"],
     "Models": ["guide", "joints", "forces", "constraints", "python"],
-    "Runs": ["schemes", "accuracy", "one_step", "loops", "plots", "animation", "files", "long_runs", "ensembles", "errors"],
+    "Runs": [
+        "schemes",
+        "accuracy",
+        "one_step",
+        "loops",
+        "plots",
+        "animation",
+        "files",
+        "long_runs",
+        "ensembles",
+        "errors",
+    ],
     "Background": ["theory", "exact", "papers", "work_precision", "benchmarks"],
     "Reference": [f"generated/{name}" for name in ("schema", "messages", "api", "analysis", "exact", "schemes")],
 }

@@ -8,6 +8,7 @@ from scipy.integrate import simpson
 
 import mbvi
 from mbvi.analysis.convergence import convergence_order
+from mbvi.system.reactions import reactions
 
 from ..physics import systems
 
@@ -78,7 +79,9 @@ def test_reactions_at_control_points():
     """What takes multipliers at stored states takes those of control points."""
     run = mbvi.simulate(systems.model("four_bar"), "gauss3", step=0.002, duration=0.5)
     points = run.control_points(100)
-    force, torque = run.system.reaction("rocker pin", points.t, points.q, points.multipliers)
+    force, torque = reactions(
+        run.system, ["rocker pin"], points.t, points.q, np.zeros_like(points.q), points.multipliers
+    )[0]
     at_states = [each[100:102] for each in run.reaction("rocker pin")]
     np.testing.assert_allclose(force[[0, -1]], at_states[0], rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(torque[[0, -1]], at_states[1], rtol=1e-3, atol=1e-6)

@@ -29,23 +29,38 @@ CACHE_LINE = 64  # bytes
 
 
 class Packed:
-    """Fields given by name: C-contiguous float64 or int64 arrays, integers, compiled functions (`numba.cfunc`)."""
+    """Fields given by name: float64 or int64 arrays, integers, compiled functions (`numba.cfunc`).
+
+    Arrays are copied, one behind the other, C-contiguous and each from the start of a cache line.
+    """
 
     def __init__(self, **fields: Any) -> None:
         words: list[int] = []
         layout = []
+        arrays = [value for value in fields.values() if isinstance(value, np.ndarray)]
+        memory = np.empty(sum(map(_room, arrays)) + CACHE_LINE, np.uint8)
+        start = memory.ctypes.data
+        first = -start % CACHE_LINE
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
-                value = _aligned(value)
+                field = np.ndarray(value.shape, value.dtype, memory, first)
+                field[...] = value
                 layout.append((name, _array_type(value.dtype, value.ndim), len(words)))
-                words += [value.ctypes.data, *value.shape]
+                words += [start + first, *value.shape]
+                first += _room(value)
             else:
+                field = value
                 layout.append((name, types.int64, len(words)))
                 words.append(int(getattr(value, "address", 0) if callable(value) else value))
-            setattr(self, name, value)
+            setattr(self, name, field)
         self.words = np.array(words, dtype=np.int64)
         self.address = self.words.ctypes.data
-        self.numba_type = PackedType(type(self).__name__, tuple(layout))
+        self.numba_type = _packed_type(type(self).__name__, tuple(layout))
+
+
+def _room(array: np.ndarray) -> int:
+    """Bytes of an array, to the end of its last cache line."""
+    return -(-array.nbytes // CACHE_LINE) * CACHE_LINE
 
 
 @cache
@@ -54,21 +69,17 @@ def _array_type(dtype: np.dtype, ndim: int) -> types.Array:
     return typeof(np.zeros((1,) * ndim, dtype))
 
 
-def _aligned(array: np.ndarray) -> np.ndarray:
-    """A C-contiguous copy that begins with a cache line."""
-    memory = np.empty(array.nbytes + CACHE_LINE, np.uint8)
-    first = -memory.ctypes.data % CACHE_LINE
-    copy = memory[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
-
-
 class PackedType(types.Type):
     """Type of a Packed object: its class and its layout, (name, type, first word) of each field."""
 
     def __init__(self, name: str, layout: tuple) -> None:
         self.layout = {field: (kind, word) for field, kind, word in layout}
         super().__init__(name=f"{name}({', '.join(f'{field}: {kind}' for field, kind, _ in layout)})")
+
+
+@cache
+def _packed_type(name: str, layout: tuple) -> PackedType:
+    return PackedType(name, layout)
 
 
 @typeof_impl.register(Packed)

@@ -89,9 +89,11 @@ def positions_and_quaternions(system: System, q: Array) -> tuple[Array, Array]:
     """Positions (F, bodies, 3) [m] and unit quaternions w, x, y, z (F, bodies, 4), body to world, of all bodies, for q (F, n)."""
     poses, names = all_poses(system, q), system.body_names
     positions, quaternions = np.empty((len(q), len(names), 3)), np.empty((len(q), len(names), 4))
+    own = np.empty((len(q), 4))
     for i, name in enumerate(names):
         positions[:, i] = poses[name].places
-        fill_quaternions(quaternions[:, i], poses[name].rotations)
+        fill_quaternions(own, poses[name].rotations)
+        quaternions[:, i] = own
     return positions, quaternions
 
 

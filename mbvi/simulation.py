@@ -429,22 +429,18 @@ def _run(run: Run) -> Trajectory:
 
 
 def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
-    system, h, every, scheme = run.system, run.step, run.every, scheme_arrays(tableau)
+    system, h, scheme = run.system, run.step, scheme_arrays(tableau)
     space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
     space.q[:], space.p[:] = run.q, run.p
     arguments = (system.arrays, scheme, work, space, run.start_time, h)
     columns = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
-    watch = BranchWatch(run) if BranchWatch.is_needed(run) else None
+    watch = BranchWatch(run)
 
     def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
-        if watch is None:
-            return galerkin.run(*arguments, first, last, every, *out)
         return watch.advance(lambda *steps: galerkin.run(*arguments, *steps), first, last, *out)
 
     def failure(step: int, status: int) -> str:
-        if watch is not None and watch.found:
-            return run.failure(step, "at a singular configuration the loops would leave the branch of their motion")
-        return step_message(run, tableau, space, status, step)
+        return watch.message(step) or step_message(run, tableau, space, status, step)
 
     return advance_pieces(run, piece, arrays_of(space, work), lambda: space.count[columns], failure)
 

@@ -19,6 +19,7 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import step_message
 from mbvi.steppers import RUNNERS
+from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.loop import arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.initial import find_start
@@ -204,11 +205,11 @@ class _Galerkin:
         q, p = np.empty((2, run.steps // every + 1, system.dimension))
         q[0], p[0] = run.q, run.p
         space.q[:], space.p[:] = run.q, run.p
-        piece = every * max(1, PIECE_STEPS // every)
+        piece, watch = every * max(1, PIECE_STEPS // every), BranchWatch(run)
         done, status = 0, layout.OK
         while done < run.steps and status == layout.OK:
             row, last = done // every + 1, min(done + piece, run.steps)
-            status, done = galerkin.run(*arguments, done, last, every, q[row:], p[row:])
+            status, done = watch.advance(lambda *steps: galerkin.run(*arguments, *steps), done, last, q[row:], p[row:])
             if run.progress is not None:
                 run.progress(done, run.steps)
         rows = done // every + 1
@@ -217,7 +218,8 @@ class _Galerkin:
         trajectory = Trajectory(system, self._tableau, run.step, every, times, q[:rows], p[:rows], statistics)
         reason = ""
         if status != layout.OK:
-            reason = step_message(run, self._tableau, space, status, done).replace(KEPT, "")
+            said = watch.message(done) or step_message(run, self._tableau, space, status, done)
+            reason = said.replace(KEPT, "")
         return trajectory, reason
 
 

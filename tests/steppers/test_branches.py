@@ -45,7 +45,7 @@ def test_a_step_to_another_branch_is_an_error(scheme, step, rate, is_driven, num
 
 def test_what_it_guards_against(monkeypatch):
     """Without the watch the run goes on, on the other branch and with half of its energy."""
-    monkeypatch.setattr(branches.BranchWatch, "is_needed", staticmethod(lambda run: False))
+    monkeypatch.setattr(branches.BranchWatch, "_has_loops", staticmethod(lambda run: False))
     found = mbvi.simulate(parallelogram(12.0), "simpson", step=0.025, duration=0.2, formulation="embedding")
     energy = found.energy()
     assert energy[5] < 0.5 * energy[4]
@@ -67,3 +67,10 @@ def test_a_motion_that_turns_back_beside_a_singular_configuration():
     model = change_point((1, 0.5, 1, 0.5), np.pi - 0.2, 0.0)
     found = mbvi.simulate(model, "simpson", step=0.04, duration=4.0, formulation="embedding")
     check_parallelogram(found, 1e-6)
+
+
+def test_a_member_of_an_ensemble_ends_there_too():
+    model = parallelogram(12.0)
+    found = mbvi.ensemble(model, {"v.shaft.angle": [3.0, 12.0]}, "simpson", 0.025, 1.0, formulation="embedding")
+    assert found.status.values.tolist() == [0, 1] and found.steps.values.tolist() == [40, 4]
+    assert "would leave the branch of their motion" in found.reason.values[1]

@@ -169,14 +169,26 @@ def end(run):
     return run.q[-1, 0]
 
 
+def in_new_process(call):
+    """Call a function of this file in a process that has its kernels from the disk, as others will: what the first process
+    compiles may differ from what another has compiled in the last bit.
+    """
+    code = f"from pathlib import Path; from tests.ensembles import test_ensemble as here; here.{call}"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
 def test_processes_give_what_threads_do(tmp_path):
+    in_new_process(f"check_processes(Path({str(tmp_path / 'runs.h5')!r}))")
+
+
+def check_processes(path):
     over = {"q.elbow.angle": [0.0, 1.0], "mass": [1.0, 1.5, 2.0], "v.elbow.angle": [0.0, 1e200]}
     options = {"duration": 0.2, "store": ("q", "energy"), "measure": {"end": end}}
     by_threads = mbvi.ensemble(double(), over, threads=2, **options)
     assert np.unique(by_threads.status).tolist() == [DONE, REFUSED]
     seen = []
     by_processes = mbvi.ensemble(
-        double(), over, processes=2, path=tmp_path / "runs.h5", progress=lambda *each: seen.append(each), **options
+        double(), over, processes=2, path=path, progress=lambda *each: seen.append(each), **options
     )
     assert seen[-1] == (12, 12)
     for key in ("q", "energy", "end"):
@@ -397,12 +409,16 @@ import numpy as np, mbvi
 described = mbvi.load({str(ROOT / "models" / "double_pendulum.yaml")!r})
 mbvi.ensemble(described, {{"mass": np.linspace(1, 2, 20000)}}, duration=5, threads=2, path={str(path)!r}, store=("q",))
 """
-    process = subprocess.Popen([sys.executable, "-c", code])
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
     end = time.monotonic() + 120
     while time.monotonic() < end and process.poll() is None and not _done(path):
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
+    in_new_process(f"check_killed(Path({str(path)!r}))")
+
+
+def check_killed(path):
     with h5py.File(path) as file:
         done = np.flatnonzero(file["status"][:] == DONE)
         assert 0 < len(done) < 20000

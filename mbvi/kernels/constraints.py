@@ -20,6 +20,8 @@ For the second derivatives, ∂D_j/∂q_k = D_k × D_j for k nearer the root tha
 Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
 
+import numpy as np
+
 from mbvi.kernels.functions import function_of
 from mbvi.kernels.layout import (
     ACROSS,
@@ -372,7 +374,7 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
                 J[place + a * wide + b] += factor * work.curvature[a * n + b]
         return
     fill_constraint_geometry(system, work, q)
-    i = 0
+    i = np.int64(0)  # numba would compile what takes a literal 0 once more
     while i < system.k:
         kind, first, count = (
             system.constraints[i, CONSTRAINT_KIND],

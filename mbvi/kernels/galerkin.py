@@ -34,6 +34,7 @@ from mbvi.kernels.articulated import SOLUTION_WIDTH, factor_articulated, solve_a
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import invert, multiply_symmetric
 from mbvi.kernels.lagrangian import (
+    Work,
     add_jacobian,
     factor_mass_saddle,
     fill_gradient,
@@ -41,10 +42,11 @@ from mbvi.kernels.lagrangian import (
     fill_hessian,
     fill_mass_matrix,
     solve_mass_saddle,
-    solve_velocity,
     solve_velocity_saddle,
+    solve_velocity_tree,
 )
 from mbvi.kernels.lanes import WIDTH, lanes, larger, total, widest
+from mbvi.kernels.late import late_kernel
 from mbvi.kernels.layout import (
     COORDINATE,
     ENTRIES,
@@ -62,7 +64,7 @@ from mbvi.kernels.layout import (
     kernel,
     solver_kernel,
 )
-from mbvi.kernels.packed import Packed
+from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.saddle import add_second, factor_saddle, solve_saddle
 from mbvi.kernels.tree import SWEEP_WIDTH
 
@@ -89,6 +91,7 @@ MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
+FIRST_ROW = np.int64(0)  # numba would compile what takes a literal 0 once more
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE, STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -166,6 +169,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, 0, FIRST_RETRY, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         limits=np.array([2.0 + ratio if k > 0 else 4.0 * (3.0 + ratio), 1.0 + ratio]),
+        **{each.name: each for each in LATE},
     )
 
 
@@ -267,7 +271,7 @@ def fill_residual(system, scheme, work, space, t, h):
     for a in range(n):
         R[a] += p[a]
     if system.k > 0:
-        size = max(size, fill_constraint_residual(system, scheme, work, space, t, h))
+        size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
     return residual_size(system, space, size, h)
 
 
@@ -309,8 +313,8 @@ def place_size(system, space):
     return size
 
 
-@kernel
-def fill_constraint_residual(system, scheme, work, space, t, h):
+@late_kernel(System, Scheme, Work, Space)
+def fill_constraint_residual(t, system, scheme, work, space, h):
     """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h; the largest term added.
 
     G(Q_0) was filled when the step began.
@@ -368,7 +372,7 @@ def factor_simplified(system, scheme, work, space, t, h):
     """
     n = system.n
     if system.k > 0:
-        return factor_start(system, work, space, t)
+        return call(space.factor_start, t, (system, scheme, work, space, h)) == 1.0
     s = scheme.K.shape[0]
     for a in range(n):
         space.node_q[a] = space.q[a] + 0.5 * space.z[(s - 1) * n + a]
@@ -379,19 +383,19 @@ def factor_simplified(system, scheme, work, space, t, h):
     return invert(space.M, n)
 
 
-@kernel
-def factor_start(system, work, space, t):
-    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; False if it is singular."""
+@late_kernel(System, Scheme, Work, Space)
+def factor_start(t, system, scheme, work, space, h):
+    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; 0.0 if it is singular."""
     if space.count[IS_FACTORED] == 0:
         space.count[SIMPLIFIED_FACTORS] += 1
         if not factor_mass_saddle(system, work, t, space.q):
-            return False
+            return 0.0
         space.count[IS_FACTORED] = 1
-    return True
+    return 1.0
 
 
-@solver_kernel
-def solve_simplified_saddle(system, scheme, work, space, h):
+@late_kernel(System, Scheme, Work, Space)
+def solve_simplified_saddle(t, system, scheme, work, space, h):
     """The correction of the simplified iteration with constraints, by the equations at the head of this file."""
     n, k, s = system.n, system.k, scheme.K.shape[0]
     R, delta, x = space.R, space.delta, work.solution
@@ -414,6 +418,7 @@ def solve_simplified_saddle(system, scheme, work, space, h):
             for l in range(s):
                 total += scheme.K[j, l] * space.impulses[l, b]
             delta[s * n + j * k + b] = total
+    return 1.0
 
 
 @solver_kernel
@@ -435,12 +440,12 @@ def solve_stages(x, s, work, space, links):
 
 
 @solver_kernel
-def solve_simplified(system, scheme, work, space, h):
+def solve_simplified(system, scheme, work, space, t, h):
     """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
     n = system.n
     s = scheme.K.shape[0]
     if system.k > 0:
-        solve_simplified_saddle(system, scheme, work, space, h)
+        call(space.solve_simplified_saddle, t, (system, scheme, work, space, h))
         return
     x = space.permuted
     if is_articulated(system):
@@ -459,8 +464,8 @@ def solve_simplified(system, scheme, work, space, h):
                 space.delta[first + a] += factor * x[j * n + a]
 
 
-@kernel
-def factor_newton(system, scheme, work, space, t, h):
+@late_kernel(System, Scheme, Work, Space)
+def factor_newton(t, system, scheme, work, space, h):
     """Assemble and factor the whole Jacobian, with respect to Y/h and Λ, at space.z: what the residual was computed at.
 
     Its borders are G(Q_j)ᵀ and G(Q_l), and the curvature h ∂²(Λ_jᵀ g)/∂q² is part of the diagonal blocks.
@@ -490,7 +495,7 @@ def factor_newton(system, scheme, work, space, t, h):
             add_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, impulses, h, s, j, j - 1)
     space.count[NEWTON_FACTORS] += 1
     space.measure[FACTOR_STEP] = h
-    return factor_saddle(J, space.pivots, space.ranks, system, s)
+    return 1.0 if factor_saddle(J, space.pivots, space.ranks, system, s) else 0.0
 
 
 @kernel
@@ -615,7 +620,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         measure[RESIDUAL] = residual
         if not residual < math.inf:
             return NOT_FINITE
-        solve_simplified(system, scheme, work, space, h)
+        solve_simplified(system, scheme, work, space, t, h)
         accelerate(space, scheme.K.shape[0] * system.n, updates % MAX_UPDATES)
         size, is_rounding = correct(system, scheme, space)
         step = measure[CORRECTION]
@@ -685,7 +690,7 @@ def iterate_newton(system, scheme, work, space, t, h):
         if not residual < math.inf:
             return NOT_FINITE
         if needs_factor:
-            if not factor_newton(system, scheme, work, space, t, h):
+            if call(space.factor_newton, t, (system, scheme, work, space, h)) != 1.0:
                 return SINGULAR
             is_stale = needs_factor = is_chord = False
         residual_before = residual
@@ -765,10 +770,10 @@ def fill_start(system, scheme, space, r):
 def fill_free_flight(system, scheme, work, space, t, h):
     """Start without a past: Y_l = d_l h v, no impulses."""
     n = system.n
-    if system.k == 0:
-        solve_velocity(system, work, t, space.q, space.p)
-    elif factor_start(system, work, space, t):
-        solve_velocity_saddle(system, work, space.p)
+    if system.is_tree == 1 and system.k == 0:
+        solve_velocity_tree(system, work, space.q, space.p)
+    else:
+        call(space.fill_start_velocity, t, (system, scheme, work, space, h))
     space.z[:] = 0.0
     for l in range(1, scheme.K.shape[0] + 1):
         for a in range(n):
@@ -823,7 +828,7 @@ def finish_step(system, scheme, space):
     n, s = system.n, scheme.K.shape[0]
     z, impulse = space.z, space.impulse
     for j in range(s):
-        add_constraint_force(impulse, 0, space.G[j], system, z, s * n + j * system.k)
+        add_constraint_force(impulse, FIRST_ROW, space.G[j], system, z, s * n + j * system.k)
     for a in range(n):
         add_compensated(space.p, space.p_low, a, impulse[a])
         add_compensated(space.q, space.q_low, a, z[(s - 1) * n + a])
@@ -836,19 +841,30 @@ def finish_step(system, scheme, space):
         space.G[0, e] = space.G[s, e]
 
 
-@kernel
-def fill_projected_momentum(out, system, work, space, t):
-    """The momentum that satisfies the hidden constraint G v + ∂g/∂t = 0: p − Gᵀμ, (n,); False where that is singular."""
-    copy(out, space.p)
-    if system.k == 0:
-        return True
-    if not factor_start(system, work, space, t):
-        return False
+@late_kernel(System, Scheme, Work, Space)
+def fill_start_velocity(t, system, scheme, work, space, h):
+    """v and μ of the momentum space.p on the constraints into work.solution; 0.0 where that is singular."""
+    if call(space.factor_start, t, (system, scheme, work, space, h)) != 1.0:
+        return 0.0
     solve_velocity_saddle(system, work, space.p)
+    return 1.0
+
+
+@late_kernel(System, Scheme, Work, Space)
+def fill_projected_momentum(t, system, scheme, work, space, h):
+    """The momentum that satisfies the hidden constraint G v + ∂g/∂t = 0, p − Gᵀμ, into space.node_p; 0.0 where singular."""
+    if call(space.fill_start_velocity, t, (system, scheme, work, space, h)) != 1.0:
+        return 0.0
+    copy(space.node_p, space.p)
     for b in range(system.k):
         work.solution[system.n + b] *= -1.0
-    add_constraint_force(out, 0, work.G, system, work.solution, system.n)
-    return True
+    add_constraint_force(space.node_p, FIRST_ROW, work.G, system, work.solution, system.n)
+    return 1.0
+
+
+LATE = (
+    factor_newton, factor_start, solve_simplified_saddle, fill_constraint_residual, fill_start_velocity, fill_projected_momentum,
+)  # fmt: skip
 
 
 @kernel
@@ -892,7 +908,7 @@ def advance(system, scheme, work, space, t, h, r):
 
 
 @kernel
-def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
+def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
     """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
 
     t0, h         start time and step [s]
@@ -911,9 +927,18 @@ def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
         if (step + 1) % every == 0:
             for a in range(system.n):
                 out_q[stored, a] = space.q[a] + space.turns[a] * (2.0 * math.pi)
-            if scheme.is_projected == 0:
-                copy(out_p[stored], space.p)
-            elif not fill_projected_momentum(out_p[stored], system, work, space, t0 + (step + 1) * h):
-                return SINGULAR, step
+            copy(out_p[stored], space.p)
+            if system.k > 0 and scheme.is_projected == 1:
+                if call(space.fill_projected_momentum, t0 + (step + 1) * h, (system, scheme, work, space, h)) != 1.0:
+                    return SINGULAR, step
+                copy(out_p[stored], space.node_p)
             stored += 1
     return OK, last
+
+
+def run(*arguments):
+    """`advance_steps` as Python calls it: what compiling a kernel raised during it is raised here."""
+    result = advance_steps(*arguments)
+    for each in LATE:
+        each.raise_error()
+    return result

@@ -40,7 +40,14 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.rotation import cross
-from mbvi.kernels.saddle import add_second, factor_saddle, fill_transposed, side_width, solve_saddle
+from mbvi.kernels.saddle import (
+    FIRST_STAGE,
+    ONE_STAGE,
+    add_second,
+    factor_saddle,
+    side_width,
+    solve_saddle,
+)
 from mbvi.kernels.tree import (
     SWEEP_WIDTH,
     WORLD_PLACE,
@@ -75,7 +82,7 @@ def make_work(system: System) -> Work:
         D=np.zeros((n, 6)),
         U=np.zeros((n, 6)),
         columns=np.zeros((n, 6, WIDTH)),
-        factors=np.zeros((1, 6, WIDTH)),
+        factors=np.zeros((6, WIDTH)),
         inertia=np.zeros((count, 10)),
         momentum=np.zeros((count, 6)),
         pair=np.zeros((4, 6)),
@@ -163,10 +170,9 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     if system.is_tree == 1:
         fill_world(work.world, system.links, system.geometry, q, v)
         fill_hessian_tree(
-            Lvv, Lvq, Kqq, work.S, work.D, work.U, work.columns, work.factors, work.inertia, work.momentum, work.pair, system,
-            work.world, q, v,
+            Lvv, Lvq, Kqv, Kqq, work.S, work.D, work.U, work.columns, work.factors, work.inertia, work.momentum, work.pair,
+            system, work.world, q, v,
         )  # fmt: skip
-        fill_transposed(Kqv, Lvq, system)
         add_force_hessian(Kqv, Kqq, system, work.S, work.D, work.U, work.world, work.stack, t, q, v)
     else:
         call(system.hessian, t, (q, v, Lvv, Lvq, Kqv, Kqq))
@@ -288,11 +294,11 @@ def factor_mass_saddle(system, work, t, q):
     A = work.saddle
     A[:] = 0.0
     fill_mass_matrix(work.M, system, work, t, q)
-    add_second(A, system, 1, 0, 0, 1.0, 0.0, 0.0, 0.0, work.M, work.M, work.M, work.M)
+    add_second(A, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, 1.0, 0.0, 0.0, 0.0, work.M, work.M, work.M, work.M)
     if system.k > 0:
         fill_rows(work.g, work.G, work.g_t, system, work, t, q)
-        add_jacobian(A, work.G, work.G, system, 1, 0, 0)
-    return factor_saddle(A, work.pivots, work.ranks, system, 1)
+        add_jacobian(A, work.G, work.G, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE)
+    return factor_saddle(A, work.pivots, work.ranks, system, ONE_STAGE)
 
 
 @kernel
@@ -305,7 +311,7 @@ def solve_mass_saddle(system, work):
     for b in range(system.k):
         node = system.row_nodes[b, 0]
         x[system.nodes[node, NODE_START] + system.nodes[node, NODE_COORDINATES] + system.row_nodes[b, 1]] = y[n + b]
-    solve_saddle(x, work.saddle, work.pivots, work.ranks, system, 1)
+    solve_saddle(x, work.saddle, work.pivots, work.ranks, system, ONE_STAGE)
     for a in range(n):
         node = system.coordinate_nodes[a, 0]
         y[a] = x[system.nodes[node, NODE_START] + system.coordinate_nodes[a, 1]]
@@ -317,17 +323,22 @@ def solve_mass_saddle(system, work):
 @kernel
 def solve_velocity(system, work, t, q, p):
     """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into work.solution = (v, μ); False where the matrix is singular."""
-    n = system.n
-    for a in range(n):
-        work.solution[a] = p[a]
     if system.is_tree == 1 and system.k == 0:
-        if not factor_articulated(work.articulated, system.links, system.geometry, q):
-            return False
-        solve_articulated(work.solution, work.solved, work.articulated, system.links)
-        return True
+        return solve_velocity_tree(system, work, q, p)
     if not factor_mass_saddle(system, work, t, q):
         return False
     solve_velocity_saddle(system, work, p)
+    return True
+
+
+@kernel
+def solve_velocity_tree(system, work, q, p):
+    """The same for a tree without constraints."""
+    for a in range(system.n):
+        work.solution[a] = p[a]
+    if not factor_articulated(work.articulated, system.links, system.geometry, q):
+        return False
+    solve_articulated(work.solution, work.solved, work.articulated, system.links)
     return True
 
 

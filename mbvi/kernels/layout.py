@@ -9,7 +9,8 @@ compiled kernel serves every model.
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -139,9 +140,18 @@ _WITHOUT_ALLOCATION = {"_nrt": False}
 
 
 def _compile(function: Callable, **options: Any) -> Callable:
+    with _cached():
+        return njit(
+            cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True, **_WITHOUT_ALLOCATION, **options
+        )(function)
+
+
+@contextmanager
+def _cached() -> Iterator[None]:
+    """What numba is asked for here, it keeps in the folder."""
     previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_FOLDER
     try:
-        return njit(cache=True, error_model="numpy", nogil=True, **_WITHOUT_ALLOCATION, **options)(function)
+        yield
     finally:
         config.CACHE_DIR = previous
 
@@ -166,6 +176,12 @@ def compiled(signature: Any, function: Callable) -> Any:
     if config.DISABLE_JIT:
         return function
     return cfunc(signature, error_model="numpy")(getattr(function, "py_func", function))
+
+
+def compiled_on_disk(signature: Any, function: Callable) -> Any:
+    """A kernel at a fixed address, kept on disk."""
+    with _cached():
+        return cfunc(signature, cache=True, error_model="numpy", fastmath={"contract"}, **_WITHOUT_ALLOCATION)(function)
 
 
 def returning_zero(function: Callable) -> Callable:

@@ -55,7 +55,7 @@ class Packed:
             setattr(self, name, field)
         self.words = np.array(words, dtype=np.int64)
         self.address = self.words.ctypes.data
-        self.numba_type = _packed_type(type(self).__name__, tuple(layout))
+        self.numba_type = type(self).kind = _packed_type(type(self).__name__, tuple(layout))
 
 
 def _room(array: np.ndarray) -> int:

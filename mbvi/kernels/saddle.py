@@ -18,6 +18,8 @@ is −1: then rows are left out whose pivots are below 1e-9 of the reference.
 Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9.
 """
 
+import numpy as np
+
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_MATRIX,
@@ -40,6 +42,7 @@ from mbvi.kernels.layout import (
 
 REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint follows from others
 LOST = 1e-10  # the same in a singular configuration, where a constraint is lost for a moment
+ONE_STAGE, FIRST_STAGE = np.int64(1), np.int64(0)  # numba would compile what takes literal numbers once more
 SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
 
 

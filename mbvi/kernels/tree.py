@@ -24,6 +24,8 @@ that no rounding of it spoils the rest.
 
 import math
 
+import numpy as np
+
 from mbvi.kernels.lanes import WIDTH, lanes, part
 from mbvi.kernels.layout import (
     ALIGNED,
@@ -531,14 +533,14 @@ def fill_mass_matrix_tree(M, S, inertia, pair, system):
 
 
 @kernel
-def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, columns, factors, inertia, momentum, pair, system, world, q, v):
+def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, S, D, U, columns, factors, inertia, momentum, pair, system, world, q, v):
     """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth).
 
-    Lvv, Lvq, Lqq   (.,)     out: ∂p/∂v, ∂p/∂q, ∂f/∂q in blocks (∂f/∂v is the transpose of Lvq)
+    Lvv, Lvq, Lqv, Lqq   (.,)     out: ∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q in blocks
     S, D, U         (n, 6)   out: velocity, displacement and convective columns
     inertia         (L, 10)  out: composite inertias
     momentum        (L, 6)   out: composite momenta
-    columns, factors   (n, 6, 4), (1, 6, 4)   work: in lanes S S U U, and what each is multiplied by
+    columns, factors   (n, 6, 4), (6, 4)   work: in lanes S S U U, and what each is multiplied by
     pair            (4, 6)   work
     world           (L, 18)  pose and velocity at q, v
 
@@ -558,7 +560,9 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, columns, factors, inertia, momentu
             columns[j, a, 2] = columns[j, a, 3] = U[j, a]
     Lvv[:] = 0.0
     Lvq[:] = 0.0
+    Lqv[:] = 0.0
     Lqq[:] = 0.0
+    column, factor = lanes(columns), lanes(factors)
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     for i in range(count):
         Nx, Ny, Nz = momentum[i, 0], momentum[i, 1], momentum[i, 2]
@@ -584,8 +588,10 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, columns, factors, inertia, momentu
             ax, ay, az = cross(dx, dy, dz, hx, hy, hz)
             wx, wy, wz = cross(ax + m * lx, ay + m * ly, az + m * lz, gx, gy, gz)
             for a in range(6):
-                factors[0, a, 0] = factors[0, a, 2] = pair[0, a]
-                factors[0, a, 1] = factors[0, a, 3] = pair[1, a]
+                factors[a, 0] = factors[a, 2] = pair[0, a]
+                factors[a, 1] = factors[a, 3] = pair[1, a]
+            # In variables they stay in registers.
+            f0, f1, f2, f3, f4, f5 = factor[0], factor[1], factor[2], factor[3], factor[4], factor[5]
             above, above_node, up, down = i, -1, 0, 0
             while above >= 0:
                 if system.coordinate_nodes[links[above, DOF], 0] != above_node:
@@ -595,22 +601,25 @@ def fill_hessian_tree(Lvv, Lvq, Lqq, S, D, U, columns, factors, inertia, momentu
                 above_width = system.nodes[above_node, NODE_COORDINATES]
                 for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
                     above_local = system.coordinate_nodes[k, 1]
-                    kj = up + above_local * width + local
-                    jk = down + local * above_width + above_local
-                    products = dot6(lanes(columns), k, lanes(factors), 0)
+                    # Unsigned, since numba looks whether other indices count from an array's end.
+                    kj = np.uintp(up + above_local * width + local)
+                    jk = np.uintp(down + local * above_width + above_local)
+                    c = np.uintp(k)
+                    products = column[c, 0] * f0 + column[c, 1] * f1 + column[c, 2] * f2
+                    products += column[c, 3] * f3 + column[c, 4] * f4 + column[c, 5] * f5
                     Lvv[kj] = Lvv[jk] = part(products, 0)
-                    Lvq[kj] = part(products, 1)
-                    Lqq[kj] = Lqq[jk] = part(products, 3) + D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz
+                    Lvq[kj] = Lqv[jk] = part(products, 1)
+                    Lqq[kj] = Lqq[jk] = part(products, 3) + (D[c, 0] * wx + D[c, 1] * wy + D[c, 2] * wz)
                     if above != i:
-                        Lvq[jk] = part(products, 2)
+                        Lvq[jk] = Lqv[kj] = part(products, 2)
                 above = links[above, PARENT]
         if links[i, KIND] == QUATERNION:
-            fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i)
+            fill_hessian_quaternion(Lvq, Lqv, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i)
 
 
 @kernel
-def fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i):
-    """The 4 × 4 diagonal blocks of Lvq and Lqq of a unit-quaternion ball joint.
+def fill_hessian_quaternion(Lvq, Lqv, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i):
+    """The 4 × 4 diagonal blocks of Lvq, Lqv and Lqq of a unit-quaternion ball joint.
 
     In the frame of the link, where the composite quantities of the subtree do not depend on the joint's own coordinates,
     with ŵ = ω − 2 vec(ā ȧ), S_αβ = ∂S_α/∂a_β = 2 vec(ē_β e_α), D_αβ = ∂D_α/∂a_β = S_αβ/|a|² − 2 a_β S_α/|a|⁴:
@@ -652,8 +661,9 @@ def fill_hessian_quaternion(Lvq, Lqq, S, U, D, inertia, momentum, pair, system, 
             sx, sy, sz = rotate(world, i, WORLD_ROTATION, 2.0 * sx, 2.0 * sy, 2.0 * sz)
             cx, cy, cz = displacement_derivative(q, dof, alpha, beta)
             cx, cy, cz = rotate(world, i, WORLD_ROTATION, cx, cy, cz)
-            place = at + system.coordinate_nodes[dof + alpha, 1] * width + system.coordinate_nodes[dof + beta, 1]
-            Lvq[place] = dot6(S, dof + alpha, pair, 1) + Nx * sx + Ny * sy + Nz * sz
+            row, column = system.coordinate_nodes[dof + alpha, 1], system.coordinate_nodes[dof + beta, 1]
+            place = at + row * width + column
+            Lvq[place] = Lqv[at + column * width + row] = dot6(S, dof + alpha, pair, 1) + Nx * sx + Ny * sy + Nz * sz
             w1x, w1y, w1z = cross(wbx, wby, wbz, ax, ay, az)
             w2x, w2y, w2z = cross(wx, wy, wz, cx, cy, cz)
             u1x, u1y, u1z = cross(ubx, uby, ubz, ax, ay, az)

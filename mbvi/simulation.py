@@ -434,7 +434,7 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     space.q[:], space.p[:] = run.q, run.p
     arguments = (system.arrays, scheme, work, space, run.start_time, h)
     columns = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
-    watch = BranchWatch(run)
+    watch = BranchWatch(run, tableau)
 
     def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
         return watch.advance(lambda *steps: galerkin.run(*arguments, *steps), first, last, *out)

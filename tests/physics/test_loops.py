@@ -751,9 +751,8 @@ def test_in_line_positions_at_small_steps(scheme, beside):
     np.testing.assert_allclose(angle, angle[0] + 2 * np.pi * found.t, rtol=0, atol=1e-9)
 
 
-@cache
-def exact_change_point(lengths, rate, times):
-    """Angles (times, 3) of the bars where ground and crank together are as long as coupler and rocker.
+def smooth_branch(lengths):
+    """The crank's angle s, and of it the angles of the bars where ground and crank are as long as coupler and rocker.
 
     With d the distance from the crank's end to the support and β the angle there between it and the coupler,
     (b + c)² − d² = 4 g a cos²(s/2), so that b d sin β = cos(s/2) √(g a (d² − (b − c)²)): smooth through s = π, where the
@@ -766,15 +765,21 @@ def exact_change_point(lengths, rate, times):
     side = sympy.cos(s / 2) * sympy.sqrt(ground * a * (square - (b - c) ** 2))
     phi = sympy.atan2(dz, dx) + sympy.atan2(side, (b**2 + square - c**2) / 2)
     x, z = a * sympy.cos(s) + b * sympy.cos(phi) - ground, a * sympy.sin(s) + b * sympy.sin(phi)
-    middles = (
-        (a / 2 * sympy.cos(s), 0, a / 2 * sympy.sin(s)),
-        (a * sympy.cos(s) + b / 2 * sympy.cos(phi), 0, a * sympy.sin(s) + b / 2 * sympy.sin(phi)),
-        (ground + x / 2, 0, z / 2),
-    )
-    psi = sympy.atan2(z, x)
-    parts = [(m, m**3 / 12, middle, angle) for m, middle, angle in zip((a, b, c), middles, (s, phi, psi), strict=True)]
+    return s, (s, phi, sympy.atan2(z, x))
+
+
+@cache
+def exact_change_point(lengths, rate, times):
+    """Angles (times, 3) of the bars on the smooth branch, their crank at 90° at the start."""
+    s, angles = smooth_branch(lengths)
+    ground, a, b, c = map(sympy.Float, lengths)
+    (_, phi, psi), middles = angles, []
+    for x, length, angle in ((0, a, s), (a, b, phi), (ground, c, psi)):
+        at = (x * sympy.cos(s), x * sympy.sin(s)) if angle is phi else (x, 0)
+        middles.append((at[0] + length / 2 * sympy.cos(angle), 0, at[1] + length / 2 * sympy.sin(angle)))
+    parts = [(m, m**3 / 12, middle, angle) for m, middle, angle in zip((a, b, c), middles, angles, strict=True)]
     theta, _ = reduced(s, parts, (np.pi / 2, rate), np.array(times))
-    return np.array(sympy.lambdify(s, (s, phi, psi))(theta)).T
+    return np.array(sympy.lambdify(s, angles)(theta)).T
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+import sympy
 
 import mbvi
 from mbvi.steppers import branches
 
 from ..physics import systems
-from ..physics.test_loops import change_point, check_parallelogram
+from ..physics.test_loops import change_point, check_parallelogram, directions, smooth_branch
 
 
 def parallelogram(rate, is_driven=False):
@@ -41,6 +42,48 @@ def test_a_step_to_another_branch_is_an_error(scheme, step, rate, is_driven, num
     assert len(found) == number // every + 1
     check_parallelogram(found, 1e-6)
     check_parallelogram(mbvi.simulate(model, scheme, step=step / 4, duration=1, formulation="embedding"), 1e-6)
+
+
+SIDES = {lengths: smooth_branch(lengths) for lengths in ((0.9, 0.5, 0.8, 0.6), (1.0, 0.4, 0.7, 0.7))}
+VERY_LARGE = [  # lengths, formulation, scheme, step, rate, number of the step to another branch
+    (0, "tree", "midpoint", 0.05, 20.0, 6),
+    (0, "tree", "simpson", 0.05, 20.0, 5),
+    (0, "tree", "gauss3", 0.05, 20.0, 5),
+    (0, "embedding", "midpoint", 0.03, 6.0, 15),
+    (1, "tree", "midpoint", 0.05, 3.0, 12),
+    (1, "tree", "gauss3", 0.04, 20.0, 7),
+]
+
+
+@pytest.mark.parametrize(("which", "formulation", "scheme", "step", "rate", "number"), VERY_LARGE)
+def test_a_step_past_a_singular_configuration_to_another_branch(
+    which, formulation, scheme, step, rate, number, monkeypatch
+):
+    """It turns bars by 0.5 to 3 rad, and is far from the position in line at both of its ends; without the watch it is taken."""
+    lengths = list(SIDES)[which]
+    s, angles = SIDES[lengths]
+    coupler = sympy.lambdify(s, angles[1])
+
+    def off(run):
+        crank, found = np.moveaxis(directions(run, ["crank", "coupler"]), 1, 0)
+        angle = coupler(np.unwrap(np.arctan2(crank[:, 1], crank[:, 0])))
+        return np.linalg.norm(found - np.column_stack([np.cos(angle), np.sin(angle)]), axis=1)
+
+    def run():
+        model = change_point(lengths, np.pi / 2, rate)
+        return mbvi.simulate(model, scheme, step=step, duration=3.0, formulation=formulation)
+
+    with pytest.raises(mbvi.StepError) as caught:
+        run()
+    assert "the loops may leave the branch of their motion, since two half steps end elsewhere. " in str(caught.value)
+    assert len(caught.value.trajectory) <= number + 1
+    np.testing.assert_allclose(off(caught.value.trajectory), 0, rtol=0, atol=1e-6)
+    monkeypatch.setattr(branches.BranchWatch, "_has_loops", staticmethod(lambda run: False))
+    try:
+        found = run()
+    except mbvi.StepError as error:
+        found = error.trajectory
+    assert off(found)[number + 1] > 0.05
 
 
 def test_what_it_guards_against(monkeypatch):

@@ -174,6 +174,7 @@ def simulate(
             progress=progress,
             path=path,
             store=parts,
+            start=start,
         )
     )
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from mbvi.system.initial import Start
+
 Array = np.ndarray
 EXPORTED_ROWS = 10_000  # of a CSV file at a time
 MOST_SHOWN = 20_000  # states of a trajectory that a notebook shows moving
@@ -118,6 +120,8 @@ class Trajectory:
         What was read from a file.
     step_sizes : ndarray (steps,) or None
         Sizes of all steps that were done, where they change [s].
+    start : Start or None
+        The state it began from, and how far what was given violated the constraints; None if it was read from a file.
     """
 
     system: System
@@ -130,6 +134,7 @@ class Trajectory:
     statistics: Statistics
     stored: Stored | None = None
     step_sizes: Array | None = None
+    start: Start | None = None
 
     def __repr__(self) -> str:
         """What was run."""

@@ -128,3 +128,21 @@ def test_a_time_in_degrees(key):
     message = f"{key}: expected a value in s, found '30 deg', which is in rad; a number alone is in s"
     with pytest.raises(mbvi.ModelError, match=re.escape(message)):
         mbvi.simulate(on_a_rod(1), **{"step": 0.01, "duration": 1.0, key: "30 deg"})
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_how_far_the_given_state_was_off(is_file, tmp_path):
+    """By the gap between coupler and rocker, along the coupler and across it."""
+    model = four_bar("40 deg + 90 deg/s * t")
+    path = tmp_path / "run.h5" if is_file else None
+    found = mbvi.simulate(model, step=0.01, duration=0.1, path=path)
+    crank, coupler, rocker = np.deg2rad([40, 20, 120])
+    gap = CRANK * np.exp(1j * crank) + BAR * np.exp(1j * coupler) - GROUND - BAR * np.exp(1j * rocker)
+    gap *= np.exp(-1j * coupler)
+    assert found.start.violation == pytest.approx(max(abs(gap.real), abs(gap.imag)), abs=1e-12)
+    np.testing.assert_array_equal(found.start.q, found.q[0])
+    np.testing.assert_allclose(found.start.shift, np.abs(found.q[0] - found.system.initial_q).max(), rtol=1e-14)
+    again = mbvi.simulate(found.system, step=0.01, duration=0.1, initial_q=found.q[0], initial_v=found.v[0])
+    assert max(again.start.violation, again.start.rate, again.start.shift) < 1e-12
+    if is_file:
+        assert mbvi.read(path).start is None

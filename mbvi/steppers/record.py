@@ -99,7 +99,7 @@ class Record:
     def trajectory(self) -> Trajectory:
         """All states, in memory or in the file."""
         if self._run.path:
-            return read(self._run.path, self._run.system)
+            return replace(read(self._run.path, self._run.system), start=self._run.start)
         count = self._stored
         return self._trajectory(0, self._q[:count], self._p[:count])
 
@@ -120,6 +120,7 @@ class Record:
             p=p,
             statistics=self._statistics,
             step_sizes=None if run.step_sizes is None else run.step_sizes[: self.done],
+            start=run.start,
         )
 
     def _write(self, path: Path, is_state: bool) -> None:

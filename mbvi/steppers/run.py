@@ -15,6 +15,7 @@ from mbvi.kernels import layout
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.chart import Chart
+from mbvi.system.initial import Start
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -63,6 +64,8 @@ class Run:
         Whether the file holds the first part of the run, which goes on from its last state.
     store : tuple of str
         What the file holds besides: poses, multipliers.
+    start : Start or None
+        How q, v and p were found.
     """
 
     system: System
@@ -80,6 +83,7 @@ class Run:
     path: Path | None = None
     is_resumed: bool = False
     store: tuple[str, ...] = ()
+    start: Start | None = None
 
     def clock(self, first: int, last: int) -> tuple[Array, Array]:
         """Times at which the steps from `first` to before `last` begin, and their sizes."""

@@ -146,3 +146,20 @@ def test_how_far_the_given_state_was_off(is_file, tmp_path):
     assert max(again.start.violation, again.start.rate, again.start.shift) < 1e-12
     if is_file:
         assert mbvi.read(path).start is None
+
+
+@pytest.mark.parametrize(("formulation", "name", "count"), [("tree", "ball", 4), ("embedding", "rod", 7)])
+@pytest.mark.parametrize("scale", [0.0, 1e-8])
+def test_a_quaternion_of_zero(formulation, name, count, scale):
+    """Any other is moved to the unit quaternion along it."""
+    ball = mbvi.Ball(parent="world", child="rod")
+    body = mbvi.Body(mass=1, inertia=(1, 1, 1))
+    model = mbvi.Model(name="one", formulation=formulation, bodies={"rod": body}, joints={"ball": ball})
+    q = np.zeros(count)
+    q[-4:] = np.array([0.6, 0.0, 0.8, 0.0]) * scale
+    message = rf"^initial_q: expected a unit quaternion \(qw, qx, qy, qz\) of {name}, found the zero quaternion; write "
+    with pytest.raises(mbvi.ModelError, match=message):
+        mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
+    q[-4:] = (1.2, 0.0, 1.6, 0.0)
+    found = mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
+    np.testing.assert_allclose(found.q[0, -4:], (0.6, 0.0, 0.8, 0.0), rtol=0, atol=1e-9)

@@ -28,6 +28,7 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 SINGULAR = 1e-13
+ZERO = 1e-12  # square of the norm of a quaternion
 CONSTRAINT_TOLERANCE = 1e-9
 NEWTON_STEPS = 200
 NEAR = 1e-9  # of the nearest position, from where only the constraints are solved further
@@ -106,6 +107,7 @@ def find_start(
     else:
         q = system._vector(system.initial_q if q is None else q, "initial_q")
         v = system._vector(system.initial_v if v is None else v, "initial_v")
+        _check_quaternions(system, q, t)
         start = _moved(system, q, v, t, held, project)
     count_redundant(system, start.q, t)
     _check_regular(system, start.q, t)
@@ -226,6 +228,17 @@ def singularity(system: System, q: Array, t: float) -> float:
     singular = np.linalg.svd(system.constraint_jacobian(q, t), compute_uv=False)
     rank = system.constraint_count - int(system.arrays.redundant.sum())
     return float(singular[rank - 1] / singular[0]) if 0 < rank <= len(singular) else 1.0
+
+
+def _check_quaternions(system: System, q: Array, t: float) -> None:
+    """Refuse quaternions of zero, which have no direction to the sphere; g = (|a|² − 1)/2."""
+    rows = np.flatnonzero(system.arrays.constraints[:, layout.CONSTRAINT_KIND] == layout.UNIT_QUATERNION)
+    for row in rows[2 * system.constraint(q, t)[rows] + 1 < ZERO]:
+        name = system.constraint_names[row].removesuffix(".norm")
+        raise ModelError(
+            f"initial_q: expected a unit quaternion (qw, qx, qy, qz) of {name}, found the zero quaternion; write for example "
+            "1, 0, 0, 0"
+        )
 
 
 def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: bool) -> Start:

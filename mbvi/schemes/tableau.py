@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -112,11 +113,9 @@ def lagrange_basis(points: tuple[float, ...], x: float) -> tuple[list[float], li
     values, derivatives = [], []
     for j, own in enumerate(points):
         others = [p for l, p in enumerate(points) if l != j]
-        scale = 1.0 / float(np.prod([own - p for p in others]))
-        values.append(scale * float(np.prod([x - p for p in others])))
-        derivatives.append(
-            scale * sum(float(np.prod([x - p for l, p in enumerate(others) if l != i])) for i in range(len(others)))
-        )
+        scale = 1.0 / prod(own - p for p in others)
+        values.append(scale * prod(x - p for p in others))
+        derivatives.append(scale * sum(prod(x - p for l, p in enumerate(others) if l != i) for i in range(len(others))))
     return values, derivatives
 
 

@@ -5,6 +5,7 @@ Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -45,6 +46,7 @@ Formulation = Annotated[
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(100_000)  # modules stay: to search them for garbage while they load takes a tenth of a second
     try:
         app(prog_name="mbvi")
     except KeyboardInterrupt:

@@ -564,7 +564,7 @@ def bench(
     with _one_line_errors():
         from mbvi.export import bench as benchmark
         from mbvi.export.style import check_picture, save
-        from mbvi.storage import check_output
+        from mbvi.storage import check_output, replace_file
 
         path = check_picture(out, force) if out else None
         record = check_output(json, force) if json else None
@@ -577,7 +577,7 @@ def bench(
             )
         typer.echo(found)
         if record:
-            record.write_text(dumps(found.record(), indent=1) + "\n")
+            replace_file(record, lambda part: part.write_text(dumps(found.record(), indent=1) + "\n"))
             typer.echo(f"\nwritten to {record}")
         if path:
             save(found.plot(), path, force)

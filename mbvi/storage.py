@@ -22,6 +22,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from io import RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -229,7 +230,7 @@ class Writer:
         with self._saved():
             for key, place in self._places.items():
                 values = np.ascontiguousarray(columns[key], dtype="<f8")
-                self._write(values, place + self.rows * values[:1].nbytes)
+                write_at(self._raw, place + self.rows * values[:1].nbytes, values)
             for data in self._data.values():
                 if count > len(data):
                     data.resize(count, axis=0)
@@ -242,7 +243,7 @@ class Writer:
             if state:
                 head = np.array([_checksum(steps, state), steps], dtype="<i8").tobytes()
                 slots = self._file["restart/state"]
-                self._write(head + state, slots.id.get_offset() + self._turn * slots.shape[1])
+                write_at(self._raw, slots.id.get_offset() + self._turn * slots.shape[1], head + state)
                 self._turn = 1 - self._turn
             self._file.attrs.modify("statistics", _statistics(statistics))
             self._file.flush()
@@ -292,12 +293,6 @@ class Writer:
         remedy = "make room" + (f", and go on by: {go_on}" if self.rows else "")
         return reported(self.path, "room on the disk", remedy)
 
-    def _write(self, data: Any, place: int) -> None:
-        rest = memoryview(data).cast("B")
-        self._raw.seek(place)
-        while len(rest):
-            rest = rest[self._raw.write(rest) :]
-
 
 def _checksum(steps: int, state: bytes) -> int:
     return zlib.crc32(state, zlib.crc32(str(steps).encode()))
@@ -311,22 +306,15 @@ def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes 
     ModelError
         If it cannot be written.
     """
-    part = partial_path(path)
-    try:
-        with reported(path, "a file that can be written"):
-            _lay_out(part, header, columns, state)
-            writer = Writer(part)
-            try:
-                writer.rows = 0
-                writer.keep(header.statistics, steps, state)
-                writer.append(columns)
-            finally:
-                writer.close()
-            os.replace(part, path.resolve())
-    except ModelError as error:
-        raise ModelError(str(error).replace(str(part), str(path))) from None
-    finally:
-        part.unlink(missing_ok=True)
+
+    def write(part: Path) -> None:
+        _lay_out(part, header, columns, state)
+        with contextlib.closing(Writer(part)) as writer:
+            writer.rows = 0
+            writer.keep(header.statistics, steps, state)
+            writer.append(columns)
+
+    replace_file(path, write)
 
 
 def prepare(path: Path, system: System, steps: int) -> None:
@@ -337,8 +325,7 @@ def prepare(path: Path, system: System, steps: int) -> None:
     ModelError
         If the run is at its end, was written by another version of mbvi or process, or the copy cannot be written.
     """
-    writer = Writer(path)
-    try:
+    with contextlib.closing(Writer(path)) as writer:
         done, state = writer.last_state()
         if done >= steps:
             found, remedy = f"the run at its end, {done} steps", "give a longer duration (--duration)"
@@ -347,8 +334,6 @@ def prepare(path: Path, system: System, steps: int) -> None:
             raise ModelError(f"{path}: {wrong(f'less than {steps} steps done', found, remedy)}")
         writer.set_steps(steps)
         rows, room, every = writer.rows, writer.room, writer.every
-    finally:
-        writer.close()
     if steps // every + 1 > room:
         _lengthen(path, system, steps, rows, done, state)
 
@@ -356,21 +341,16 @@ def prepare(path: Path, system: System, steps: int) -> None:
 def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, state: bytes) -> None:
     """Copy the rows, and the state of the stepper, to a file with room for more steps."""
     header, columns = read(path, system)
-    longer = partial_path(path)
     block = max(1, CHUNK_NUMBERS // columns["q"].shape[1])
-    try:
+
+    def write(longer: Path) -> None:
         make(longer, header, {key: values[: min(rows, block)] for key, values in columns.items()}, state)
-        writer = Writer(longer)
-        try:
+        with contextlib.closing(Writer(longer)) as writer:
             for first in range(block, rows, block):
                 writer.append({key: values[first : min(rows, first + block)] for key, values in columns.items()})
             writer.keep(header.statistics, done, state)
-        finally:
-            writer.close()
-        with reported(path, "a file that can be written"):
-            os.replace(longer, path.resolve())
-    finally:
-        longer.unlink(missing_ok=True)
+
+    replace_file(path, write)
 
 
 def holds(system: System) -> bool:
@@ -423,8 +403,8 @@ def row_bytes(system: System, store: Sequence[str]) -> int:
     return 8 * (3 * system.dimension + SCALARS + sum(more[part] for part in store))
 
 
-def replace_file(path: Path, write: Callable[[Path], None]) -> None:
-    """Let a function write a file, at once or not at all.
+def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
+    """Let a function write a file, under another name with the same ending, at once or not at all.
 
     Raises
     ------
@@ -436,8 +416,18 @@ def replace_file(path: Path, write: Callable[[Path], None]) -> None:
         with reported(path, "a file that can be written"):
             write(part)
             os.replace(part, path.resolve())
+    except ModelError as error:
+        raise ModelError(str(error).replace(str(part), str(path))) from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_at(file: RawIOBase, place: int, data: Any) -> None:
+    """Write the bytes of data to a place in a file."""
+    rest = memoryview(data).cast("B")
+    file.seek(place)
+    while len(rest):
+        rest = rest[file.write(rest) :]
 
 
 def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
@@ -496,7 +486,7 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
 
 def partial_path(path: Path) -> Path:
     """Where a file is written before it gets its name."""
-    return path.resolve().with_name(f".{path.name.lstrip('.')}.{os.getpid()}.part")
+    return path.resolve().with_name(f".{path.stem.lstrip('.')}.{os.getpid()}.part{path.suffix}")
 
 
 def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: bytes) -> None:

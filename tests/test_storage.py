@@ -265,19 +265,19 @@ def test_a_killed_run_loses_nothing_and_goes_on(models, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("good", [*range(1, 28), 40])
 def test_a_disk_that_fills_up_loses_nothing(good, tmp_path, eager, monkeypatch):
-    path, write, count = tmp_path / "a.h5", storage.Writer._write, 0
+    path, write, count = tmp_path / "a.h5", storage.write_at, 0
     whole = mbvi.simulate(spinning_pendulum(), step=0.01, duration=5.0)
 
-    def full(self, data, place):
+    def full(file, place, data):
         nonlocal count
         count += 1
         if count > good:
-            write(self, memoryview(data).cast("B")[:7], place)
+            write(file, place, memoryview(data).cast("B")[:7])
             raise OSError(28, "No space left on device")
-        write(self, data, place)
+        write(file, place, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage.Writer, "_write", full)
+        patch.setattr(storage, "write_at", full)
         message = error_of(mbvi.simulate, spinning_pendulum(), step=0.01, duration=5.0, path=path)
     made = 11  # writes of the first rows and of the first state
     if good < made:
@@ -347,14 +347,15 @@ def test_an_interruption_tells_what_else_going_on_needs(models, tmp_path, stepwi
 
 
 def test_a_disk_that_is_full_tells_what_else_going_on_needs(tmp_path, eager, monkeypatch):
-    write, path = storage.Writer._write, tmp_path / "a.h5"
+    path, write, written = tmp_path / "a.h5", storage.write_at, []
 
-    def full(self, data, place):
-        if self.rows > 20:
+    def full(*arguments):
+        written.append(arguments)
+        if len(written) > 20:  # the first rows are there
             raise OSError(28, "No space left on device")
-        write(self, data, place)
+        write(*arguments)
 
-    monkeypatch.setattr(storage.Writer, "_write", full)
+    monkeypatch.setattr(storage, "write_at", full)
     message = error_of(mbvi.simulate, oscillator(), "midpoint", step=0.01, duration=50.0, path=path)
     assert message.endswith(f"make room, and go on by: mbvi.resume('{path}', system=system)")
 

@@ -8,7 +8,6 @@ in any order, and whatever ends the run, the members that are done are there.
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -159,14 +158,10 @@ class InFile:
         self._structure, self._path, self._lock = structure, path, threading.Lock()
         self._status = np.full(structure.members, NOT_RUN, np.int8)
         self._reasons = np.full(structure.members, "", object)
-        part = storage.partial_path(path)
-        try:
-            with storage.reported(path, "a file that can be written"):
-                self._places = self._lay_out(part)
-                os.replace(part, path.resolve())
-                self._raw = path.open("r+b", buffering=0)
-        finally:
-            part.unlink(missing_ok=True)
+        self._places: dict[str, int] = {}
+        storage.replace_file(path, lambda part: self._places.update(self._lay_out(part)))
+        with storage.reported(path, "a file that can be written"):
+            self._raw = path.open("r+b", buffering=0)
 
     @property
     def done(self) -> int:
@@ -209,10 +204,7 @@ class InFile:
         return dataset.set_coords([name for name in self._structure.coordinates if name not in dataset.coords])
 
     def _write(self, name: str, member: Any, values: Any) -> None:
-        rest = memoryview(values).cast("B")
-        self._raw.seek(self._places[name] + int(member) * len(rest))
-        while len(rest):
-            rest = rest[self._raw.write(rest) :]
+        storage.write_at(self._raw, self._places[name] + int(member) * values.nbytes, values)
 
     def _lay_out(self, path: Path) -> dict[str, int]:
         """Write the structure; the places of all variables in the file."""

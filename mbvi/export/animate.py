@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mbvi.errors import ModelError
 from mbvi.export import curves
@@ -27,7 +26,7 @@ from mbvi.export.page import html
 from mbvi.export.scene import Scene, make_scene
 from mbvi.export.video import GIF_RATE, Progress, check_encoder, write_video
 from mbvi.model.expressions import wrong
-from mbvi.storage import check_output
+from mbvi.storage import check_output, replace_file
 
 if TYPE_CHECKING:
     from mbvi.trajectory import Trajectory
@@ -100,15 +99,16 @@ def animate(
     if suffix == ".glb":
         motion = key_frames(trajectory, speed, spin)
         content = glb(make_scene(trajectory.system, motion, trails or ()))
-        _write(path, content)
+        replace_file(path, lambda part: part.write_bytes(content))
     elif suffix == ".html":
         motion = key_frames(trajectory, speed, spin)
-        _write(path, _page(trajectory, make_scene(trajectory.system, motion, trails)).encode())
+        page = _page(trajectory, make_scene(trajectory.system, motion, trails))
+        replace_file(path, lambda part: part.write_bytes(page.encode()))
     else:
         check_encoder()
         motion = pictures(trajectory, speed, picture_rate(path))
         scene = make_scene(trajectory.system, motion, trails)
-        _replace(path, lambda part: write_video(scene, part, progress))
+        replace_file(path, lambda part: write_video(scene, part, progress))
     return path
 
 
@@ -146,21 +146,3 @@ def _page(trajectory: Trajectory, scene: Scene) -> str:
         curves.angular_momentum(trajectory, sampled),
         curves.reactions(trajectory, sampled),
     )
-
-
-def _write(path: Path, content: bytes) -> None:
-    _replace(path, lambda part: part.write_bytes(content))
-
-
-def _replace(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file at once or not at all."""
-    part = path.resolve().with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
-        write(part)
-        os.replace(part, path.resolve())
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ModelError(f"{path}: {wrong('a file that can be written', reason)}") from None
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)

@@ -147,14 +147,12 @@ def save(figure: Any, path: str | Path, force: bool = False) -> None:
     ModelError
         As `check_picture`.
     """
+    from mbvi.storage import replace_file
+
     path = check_picture(path, force)
     data = io.BytesIO()
     kind = path.suffix[1:].lower()
     with matplotlib().rc_context({"svg.hashsalt": "mbvi"}):
         undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
         figure.savefig(data, format=kind, dpi=RESOLUTION, metadata=undated)
-    try:
-        path.write_bytes(data.getvalue())
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ModelError(f"{path}: {wrong('a file that can be written', reason)}") from None
+    replace_file(path, lambda part: part.write_bytes(data.getvalue()))

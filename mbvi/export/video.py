@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import errno
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -85,7 +84,7 @@ def _write_mp4(shown: Iterator[Array], path: Path, count: int) -> None:
     finally:
         writer.close()
     if _pictures_in(path) != count:
-        raise OSError(errno.EIO, "an encoder that stopped, as on a full disk")
+        raise OSError("an encoder that stopped, as on a full disk")
 
 
 def _pictures_in(path: Path) -> int:

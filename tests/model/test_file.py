@@ -168,13 +168,11 @@ def test_awkward_keys_keep_the_message_in_one_line():
     assert text == f"top.yaml:1: {cut}: expected a known key, found {cut}; {KNOWN_KEYS}"
 
 
-def test_alias_bomb_is_refused_at_once():
+def test_alias_bomb_is_refused_at_its_first_anchor():
     bomb = "a: &a [1, 1]\n" + "".join(
         f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
     )
-    start = time.perf_counter()
     assert message(bomb) == "top.yaml:1: a: expected a value without an anchor, found &a; use parameters instead"
-    assert time.perf_counter() - start < 0.5
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ The YAML is read event by event into plain mappings, lists, text and numbers, wi
 tags and duplicate keys are errors, so a file can neither execute anything nor unfold into more than it is. Numbers
 are decimal: `1e-3` and `010`, which is ten, are numbers, `1:30`, `0x10` and `on` are text.
 
-mbvi/model/schema.json holds `schema_text()`; `python -c "import mbvi.model.file as f; f.write_schema()"` renews it.
+mbvi/model/schema.json holds `schema_text()`; `mbvi schema > mbvi/model/schema.json` renews it.
 """
 
 from __future__ import annotations
@@ -158,11 +158,6 @@ def schema() -> dict[str, Any]:
 def schema_text() -> str:
     """The JSON Schema as text."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-def write_schema() -> None:
-    """Write mbvi/model/schema.json."""
-    Path(__file__).with_name("schema.json").write_text(schema_text(), encoding="utf-8")
 
 
 # --------------------------------------------------------------------------------------------- reading

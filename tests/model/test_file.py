@@ -451,7 +451,7 @@ def test_yaml_is_tidy():
 
 
 def test_schema_is_current():
-    """Renew it with: python -c "import mbvi.model.file as f; f.write_schema()"."""
+    """Renew it with: mbvi schema > mbvi/model/schema.json."""
     assert Path(mm.__file__).with_name("schema.json").read_text(encoding="utf-8") == schema_text()
 
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.model.elements import Model
 from mbvi.system.assemble import assemble
-from mbvi.system.initial import RANK, find_start
+from mbvi.system.initial import RANK, find_start, null_space
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -141,8 +141,7 @@ def _modes(M: Array, K: Array, G: Array) -> tuple[Array, Array]:
     """Squares (m,) and shapes (m, n) of the modes along the constraints."""
     from scipy.linalg import eigh
 
-    _, singular, right = np.linalg.svd(G)
-    basis = right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :].T
+    basis = null_space(G).T
     squares, shapes = eigh(basis.T @ K @ basis, basis.T @ M @ basis)
     squares[np.abs(squares) <= NEUTRAL * np.abs(squares).max(initial=0.0)] = 0.0
     modes = (basis @ shapes).T

@@ -197,7 +197,8 @@ def _beside(system: System, q: Array, t: float, random: np.random.Generator) -> 
     """A position on the constraints near q, in a random direction along them; None if there is none."""
     v = random.standard_normal(system.dimension)
     if system.dimension + system.constraint_count <= LARGE:
-        direction = _null_projection(system.constraint_jacobian(q, t), v)
+        free = null_space(system.constraint_jacobian(q, t))
+        direction = v @ free.T @ free
     elif kernels.solve_velocity(system.arrays, system.work, t, q, v):
         direction = system.work.solution[: system.dimension].copy()
     else:
@@ -209,11 +210,10 @@ def _beside(system: System, q: Array, t: float, random: np.random.Generator) -> 
         return None
 
 
-def _null_projection(G: Array, v: Array) -> Array:
-    """The part of v with G v = 0."""
+def null_space(G: Array) -> Array:
+    """An orthonormal basis of the velocities with G v = 0, as rows (n − rank G, n)."""
     _, singular, right = np.linalg.svd(G)
-    free = right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :]
-    return v @ free.T @ free
+    return right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :]
 
 
 def is_nearly_singular(system: System, q: Array, t: float) -> bool:
@@ -576,8 +576,7 @@ def _free_mass(system: System, q: Array, t: float) -> tuple[Array, Array]:
     """The mass matrix Bᵀ M B of velocities B u along the constraints, and their basis B (n, n − rank G)."""
     M, basis = system.mass_matrix(q, t), np.eye(system.dimension)
     if system.constraint_count:
-        _, singular, right = np.linalg.svd(system.constraint_jacobian(q, t))
-        basis = right[int(np.sum(singular > RANK * singular.max())) :].T
+        basis = null_space(system.constraint_jacobian(q, t)).T
         M = basis.T @ M @ basis
     return M, basis
 
@@ -677,8 +676,7 @@ def _rank(system: System, G: Array) -> tuple[int, tuple[str, ...]]:
 def _nearby_rank(system: System, q: Array, G: Array) -> int:
     """Largest rank of the constraint Jacobian at some positions near q on the constraints."""
     random, largest = np.random.default_rng(0), 0
-    _, singular, right = np.linalg.svd(G)
-    free = right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :]
+    free = null_space(G)
     for _ in range(3):
         away = q + 1e-3 * random.standard_normal(len(free)) @ free if len(free) else q
         try:

@@ -590,9 +590,7 @@ def _failed_run() -> Iterator[None]:
     try:
         yield
     except StepError as error:
-        from mbvi.export.measured import reason
-
-        _complain(reason(error))
+        _complain(error.reason)
         raise typer.Exit(FAILED) from None
 
 

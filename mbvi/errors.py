@@ -12,6 +12,9 @@ class ModelError(ValueError):
     """
 
 
+KEPT = "The stored states before it are in error.trajectory."
+
+
 class StepError(ArithmeticError):
     """A step that did not converge.
 
@@ -24,6 +27,11 @@ class StepError(ArithmeticError):
     def __init__(self, message: str, trajectory: Any = None) -> None:
         super().__init__(message)
         self.trajectory = trajectory
+
+    @property
+    def reason(self) -> str:
+        """The message without where the states are, for those who do not keep them."""
+        return str(self).replace(f"{KEPT} ", "")
 
 
 class StabilityWarning(UserWarning):

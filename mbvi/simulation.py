@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from mbvi import storage
 from mbvi.analysis.noether import discrete_momenta
-from mbvi.errors import ModelError
+from mbvi.errors import KEPT, ModelError
 from mbvi.kernels import functions, galerkin, layout
 from mbvi.kernels.lagrangian import make_work
 from mbvi.model.elements import MAX_STEPS, Model
@@ -455,32 +455,31 @@ def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int,
     worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) % system.dimension
     name = system.coordinate_names[worst]
     head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
-    kept = "The stored states before it are in error.trajectory."
     if not np.all(np.isfinite(system.gradient(space.q, np.zeros(system.dimension), t)[1])):
         remedy = "Look for a pole of an expression of t, or a spring of no length."
-        return f"{head}: a force is not a finite number there. {kept} {remedy}"
+        return f"{head}: a force is not a finite number there. {KEPT} {remedy}"
     driven = ", ".join(_driven(system))
     if driven and not _is_in_reach(system, space.q, t + h):
         return (
             f"{head}: no position near satisfies the constraints at t = {t + h:.6g} s; the motions prescribed by {driven} leave "
-            f"the reach of the mechanism, or contradict each other. {kept} Prescribe smaller motions, or change lengths."
+            f"the reach of the mechanism, or contradict each other. {KEPT} Prescribe smaller motions, or change lengths."
         )
     if is_nearly_singular(system, space.q, t):
         limit = f" It may be the end of the reach, which the motions prescribed by {driven} leave." if driven else ""
         return (
             f"{head}: the loops are near a singular configuration there, in which constraints are lost for a moment.{limit} "
-            f"{kept} Another step may pass it."
+            f"{KEPT} Another step may pass it."
         )
     if light := weightless_near(system, (run.q, run.start_time), space.q, h * _velocity(system, space, t), t):
         return (
             f"{head}: near a position in which {_listed(light)} can move almost without inertia, as at a dead point or in gimbal "
-            f"lock. {kept} Give what moves there some inertia; instead of Euler angles, take a quaternion."
+            f"lock. {KEPT} Give what moves there some inertia; instead of Euler angles, take a quaternion."
         )
     if status == layout.SINGULAR and np.any(system.arrays.reference > 0):
-        return f"{head}, largest at {name}. {kept} Look in the loops for a body without inertia, and give it some."
+        return f"{head}, largest at {name}. {KEPT} Look in the loops for a body without inertia, and give it some."
     return (
         f"{head}: residual {residual:.2g} where round-off is {galerkin.EPS * size:.2g}, after "
-        f"{int(space.count[galerkin.LAST])} iterations, largest at {name}. {kept} "
+        f"{int(space.count[galerkin.LAST])} iterations, largest at {name}. {KEPT} "
         f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
     )
 

@@ -32,7 +32,6 @@ Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
 PIECE_STEPS = 4096  # between looks at whether to stop
 POLL_SECONDS = 0.1
-KEPT = "The stored states before it are in error.trajectory. "
 
 
 class _StoppedError(Exception):
@@ -162,7 +161,7 @@ class Worker:
             try:
                 return RUNNERS[run.method.runner](run), ""
             except StepError as error:
-                return error.trajectory, str(error).replace(KEPT, "")
+                return error.trajectory, error.reason
         if self._galerkin is None:
             self._galerkin = _Galerkin(run.system, run.method)
         return self._galerkin.run(run)
@@ -218,8 +217,7 @@ class _Galerkin:
         trajectory = Trajectory(system, self._tableau, run.step, every, times, q[:rows], p[:rows], statistics)
         reason = ""
         if status != layout.OK:
-            said = watch.message(done) or step_message(run, self._tableau, space, status, done)
-            reason = said.replace(KEPT, "")
+            reason = StepError(watch.message(done) or step_message(run, self._tableau, space, status, done)).reason
         return trajectory, reason
 
 

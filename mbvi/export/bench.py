@@ -24,7 +24,7 @@ import numpy as np
 
 import mbvi
 from mbvi.errors import ModelError, StepError
-from mbvi.export.measured import BodyPoints, Curve, check_duration, draw, largest_distance, reason, timed
+from mbvi.export.measured import BodyPoints, Curve, check_duration, draw, largest_distance, timed
 from mbvi.model.expressions import wrong
 from mbvi.report import aligned, rounded
 from mbvi.schemes.catalog import find_scheme
@@ -379,7 +379,7 @@ class _Search:
             with self._clock():
                 run = timed(self.system, method, step, self.duration, per_state)
         except StepError as error:
-            found.failures[method.name, step] = reason(error)
+            found.failures[method.name, step] = error.reason
             return {}
         cost, distance = run.statistics, largest_distance(self.points(run.q), self.exact)
         return {per_state: Measurement(count, step, distance, cost.seconds, cost.iterations / cost.steps)}

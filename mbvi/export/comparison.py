@@ -18,7 +18,7 @@ import numpy as np
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.errors import ModelError, StepError
-from mbvi.export.measured import Curve, check_duration, draw, reason, timed
+from mbvi.export.measured import Curve, check_duration, draw, timed
 from mbvi.report import aligned, rounded
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.system import System
@@ -195,7 +195,7 @@ def compare(
             try:
                 run = timed(system, scheme, h, length, round(length / h))
             except StepError as error:
-                failures[scheme.name, h] = reason(error)
+                failures[scheme.name, h] = error.reason
                 continue
             except ModelError as error:
                 raise ModelError(f"{scheme.name}: {error}") from None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mbvi
-from mbvi.errors import ModelError, StepError
+from mbvi.errors import ModelError
 from mbvi.export import style
 from mbvi.model import Model
 from mbvi.model.shapes import mass_properties
@@ -48,11 +48,6 @@ def check_duration(system: System, duration: float | None) -> float:
     if duration is None or not 0 < duration < math.inf:
         raise ModelError(f"duration: expected a time greater than 0, found {duration!r}; write for example 10 [s]")
     return duration
-
-
-def reason(error: StepError) -> str:
-    """Why a run failed, of which no states are kept."""
-    return str(error).replace("The stored states before it are in error.trajectory. ", "")
 
 
 class BodyPoints:

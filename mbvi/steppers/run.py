@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.errors import ModelError
+from mbvi.errors import KEPT, ModelError
 from mbvi.kernels import layout
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
@@ -107,4 +107,4 @@ class Run:
         """What a `StepError` says of a step; by default the remedy is a smaller one."""
         t, h = (float(each[0]) for each in self.clock(step, step + 1))
         remedy = remedy or f"A smaller step may help: try step={h / 2:g}."
-        return f"step {step} (t = {t:g} s): {reason}. The stored states before it are in error.trajectory. {remedy}"
+        return f"step {step} (t = {t:g} s): {reason}. {KEPT} {remedy}"

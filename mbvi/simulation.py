@@ -33,6 +33,7 @@ from mbvi.system.chart import Chart
 from mbvi.system.initial import (
     CONSTRAINT_TOLERANCE,
     Start,
+    check_coordinates,
     find_start,
     is_nearly_singular,
     project_position,
@@ -131,10 +132,7 @@ def simulate(
     (101, 1)
     """
     system = model if isinstance(model, System) else assemble(model, formulation)
-    if system.dimension == 0:
-        raise ModelError(
-            "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
-        )
+    check_coordinates(system)
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
     method = chosen_scheme(system, scheme)

@@ -94,6 +94,7 @@ def find_start(
         If the numbers do not fit, the constraints cannot be satisfied or are not and may not be, or the mass matrix is
         singular (as at a gimbal lock).
     """
+    check_coordinates(system)
     if project is None:
         project = system.model is None or system.model.simulation.project
     own = q is None and v is None
@@ -119,6 +120,14 @@ def find_start(
     if not np.isfinite(energy):
         raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
     return start._replace(p=p)
+
+
+def check_coordinates(system: System) -> None:
+    """Refuse a system without coordinates."""
+    if not system.dimension:
+        raise ModelError(
+            "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
+        )
 
 
 def count_redundant(system: System, q: Array, t: float) -> None:
@@ -560,10 +569,6 @@ def _check_regular(system: System, q: Array, t: float) -> None:
     if not len(M):
         if system.is_driven:
             return  # it moves as it is prescribed
-        if not system.dimension:
-            raise ModelError(
-                "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
-            )
         raise ModelError(
             "joints: expected a system that can move, found no degree of freedom: the constraints hold every coordinate; "
             "remove a joint or a constraint"

@@ -53,7 +53,7 @@ def simulate(
     model: Model | System,
     scheme: str | Tableau | Method | None = None,
     step: ArrayLike | None = None,
-    duration: float | None = None,
+    duration: float | str | None = None,
     *,
     formulation: str | None = None,
     initial_q: ArrayLike | None = None,
@@ -73,12 +73,12 @@ def simulate(
     Parameters
     ----------
     model : Model or System
-    scheme : str, optional
-        Name of a scheme (see `mbvi.SCHEMES`); by default the model's, or simpson.
-    step : float or (N,), optional
-        Step size h [s]; by default the model's. For schemes that allow it, the sizes of all N steps, a multiple of `every`, which
-        are then the duration too.
-    duration : float, optional
+    scheme : str, Tableau or Method, optional
+        Name of a scheme (see `mbvi.SCHEMES`), or one of your own; by default the model's, or simpson.
+    step : float, str or (N,), optional
+        Step size h [s], a number or an expression as "1/120"; by default the model's. For schemes that allow it, the sizes of all
+        N steps, a multiple of `every`, which are then the duration too.
+    duration : float or str, optional
         Length of the simulated time [s]; by default the model's. The number of steps is the smallest multiple of `every` that
         reaches it.
     formulation : str, optional
@@ -179,7 +179,7 @@ def simulate(
 
 def resume(
     path: str | os.PathLike[str],
-    duration: float | None = None,
+    duration: float | str | None = None,
     *,
     system: System | None = None,
     chart: Chart | None = None,
@@ -191,7 +191,7 @@ def resume(
     ----------
     path : str or path
         The file, to which the states are added.
-    duration : float, optional
+    duration : float or str, optional
         Length of the simulated time from the start of the run [s]; by default what the run was to reach. None where the sizes
         of all steps were given.
     system : System, optional

@@ -47,6 +47,7 @@ LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps
 MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 MOST_NAMES = 4
+EXAMPLES = {"step": 0.01, "duration": 10, "start_time": 0}  # [s]
 
 
 def simulate(
@@ -330,8 +331,12 @@ def chosen_scheme(system: System, scheme: str | Tableau | Method | None) -> Tabl
 def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, int, int]:
     """Step size [s], number of steps and `every`, checked; by default those of the model."""
     h = _positive(_default(step, system, "step", None), "step", system)
-    length = _positive(_default(duration, system, "duration", None), "duration", system)
-    return h, *_count_steps(length / h, every)
+    return h, *_count_steps(chosen_duration(system, duration) / h, every)
+
+
+def chosen_duration(system: System, duration: Any) -> float:
+    """The simulated time [s], checked; by default the model's."""
+    return _positive(_default(duration, system, "duration", None), "duration", system)
 
 
 def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:
@@ -356,7 +361,7 @@ def _number(value: Any, what: str, system: System, expected: str = "a number of 
             raise ModelError(f"{what}: {error}") from None
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value):
-        raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example 0.01 [s]")
+        raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example {EXAMPLES[what]} [s]")
     return float(value)
 
 
@@ -364,7 +369,7 @@ def _positive(value: Any, what: str, system: System) -> float:
     expected = "a time greater than 0"
     number = _number(value, what, system, expected)
     if number <= 0:
-        raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example 0.01 [s]")
+        raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example {EXAMPLES[what]} [s]")
     return number
 
 

@@ -24,10 +24,11 @@ import numpy as np
 
 import mbvi
 from mbvi.errors import ModelError, StepError
-from mbvi.export.measured import BodyPoints, Curve, check_duration, draw, largest_distance, timed
+from mbvi.export.measured import BodyPoints, Curve, draw, largest_distance, timed
 from mbvi.model.expressions import wrong
 from mbvi.report import aligned, rounded
 from mbvi.schemes.catalog import find_scheme
+from mbvi.simulation import chosen_duration
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def bench(
     model: Model | System,
     error: float = 1e-6,
     schemes: Sequence[str] = TRIED,
-    duration: float | None = None,
+    duration: float | str | None = None,
     *,
     formulation: str | None = None,
     budget: float = 30.0,
@@ -224,7 +225,7 @@ def bench(
         Wanted: the largest distance of a point of a body from where it should be, at any of about fifty times of the run [m].
     schemes : sequence of str
         Names of schemes.
-    duration : float, optional
+    duration : float or str, optional
         Simulated time [s]; by default the model's.
     formulation : str, optional
         tree or embedding, of a model.
@@ -259,7 +260,7 @@ def bench(
     methods = [find_scheme(name) for name in dict.fromkeys(schemes)]
     if not methods:
         raise ModelError("schemes: expected one or more names of schemes, found none")
-    length = check_duration(system, duration)
+    length = chosen_duration(system, duration)
     for key, value in (("error", error), ("budget", budget)):
         if not 0 < value < math.inf:
             raise ModelError(f"{key}: {wrong('a number greater than 0', repr(value))}")

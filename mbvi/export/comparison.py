@@ -18,9 +18,10 @@ import numpy as np
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.errors import ModelError, StepError
-from mbvi.export.measured import Curve, check_duration, draw, timed
+from mbvi.export.measured import Curve, draw, timed
 from mbvi.report import aligned, rounded
 from mbvi.schemes.catalog import find_scheme
+from mbvi.simulation import chosen_duration
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def compare(
     model: Model | System,
     schemes: Sequence[str] = ("midpoint", "simpson", "gauss3"),
     steps: Sequence[float] = (),
-    duration: float | None = None,
+    duration: float | str | None = None,
     *,
     formulation: str | None = None,
     reference: str = REFERENCE,
@@ -152,7 +153,7 @@ def compare(
     steps : sequence of float
         Two or more step sizes, descending, of which whole numbers make the duration [s]; by default the model's step, its half,
         and so on, four in all.
-    duration : float, optional
+    duration : float or str, optional
         Simulated time [s]; by default the model's.
     formulation : str, optional
         tree or embedding, of a model.
@@ -184,7 +185,7 @@ def compare(
     found = [find_scheme(name) for name in dict.fromkeys(schemes)]
     if not found:
         raise ModelError("schemes: expected one or more names of schemes, found none")
-    length = check_duration(system, duration)
+    length = chosen_duration(system, duration)
     ladder = _check_steps(system, steps, length)
     exact, finer = (_reference(system, reference, ladder[-1] / part, length) for part in (2, 4))
     shape = len(found), len(ladder)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mbvi
-from mbvi.errors import ModelError
 from mbvi.export import style
 from mbvi.model import Model
 from mbvi.model.shapes import mass_properties
@@ -39,15 +38,6 @@ def timed(system: System, scheme: Tableau | Method, step: float, duration: float
         runs.append(mbvi.simulate(system, scheme, step, duration, every=every))
         spent += runs[-1].statistics.seconds
     return min(runs, key=lambda run: run.statistics.seconds)
-
-
-def check_duration(system: System, duration: float | None) -> float:
-    """The simulated time [s], by default the model's."""
-    if duration is None and system.model is not None:
-        duration = float(system.model.resolved().simulation.duration)
-    if duration is None or not 0 < duration < math.inf:
-        raise ModelError(f"duration: expected a time greater than 0, found {duration!r}; write for example 10 [s]")
-    return duration
 
 
 class BodyPoints:

@@ -138,6 +138,7 @@ def test_a_result_without_a_scheme_that_gets_there_says_so():
         ({"schemes": []}, "schemes: expected one or more names of schemes, found none"),
         ({"schemes": ["simpsn"]}, "scheme: expected the name of a scheme, found 'simpsn'; did you mean 'simpson'?"),
         ({"duration": 0}, "duration: expected a time greater than 0, found 0; write for example 10 [s]"),
+        ({"duration": "soon"}, "duration: expected a parameter or a constant, found 'soon'"),
         (
             {"error": 1e-18},
             "error: expected one that the reference can resolve over 4 s in 15 s, found 1e-18 where it ",

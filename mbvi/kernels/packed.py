@@ -32,7 +32,14 @@ class Packed:
     """Fields given by name: float64 or int64 arrays, integers, compiled functions (`numba.cfunc`).
 
     Arrays are copied, one behind the other, C-contiguous and each from the start of a cache line.
+
+    Raises
+    ------
+    TypeError
+        If another object of the class has other fields, or of other types: kernels are compiled for one layout of a class.
     """
+
+    kind: "PackedType | None" = None  # of all objects of a class
 
     def __init__(self, **fields: Any) -> None:
         words: list[int] = []
@@ -41,7 +48,7 @@ class Packed:
         memory = np.empty(sum(map(_room, arrays)) + CACHE_LINE, np.uint8)
         start = memory.ctypes.data
         first = -start % CACHE_LINE
-        for name, value in fields.items():
+        for name, value in sorted(fields.items()):
             if isinstance(value, np.ndarray):
                 field = np.ndarray(value.shape, value.dtype, memory, first)
                 field[...] = value
@@ -55,7 +62,10 @@ class Packed:
             setattr(self, name, field)
         self.words = np.array(words, dtype=np.int64)
         self.address = self.words.ctypes.data
-        self.numba_type = type(self).kind = _packed_type(type(self).__name__, tuple(layout))
+        self.numba_type = _packed_type(type(self).__name__, tuple(layout))
+        if type(self).kind not in (None, self.numba_type):
+            raise TypeError(f"{type(self).__name__}: expected the fields of {type(self).kind}, found {self.numba_type}")
+        type(self).kind = self.numba_type
 
 
 def _room(array: np.ndarray) -> int:

@@ -11,12 +11,13 @@ from numba import njit
 import mbvi
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian
 from tests.benchmarks import peers
-from tests.benchmarks.measure import medians, step_cost
+from tests.benchmarks.measure import REPEATS, medians, step_cost
 from tests.benchmarks.peers.tree import tree_of
 from tests.benchmarks.systems import branches, chain, four_bars, hung_chain, load
 
 STEPS = {"midpoint": 0.001, "simpson": 0.005, "lobatto4": 0.005, "gauss3": 0.005}  # [s]
-LENGTHS = (2, 5, 10, 20, 50, 100)
+LENGTHS = (2, 5, 10, 20, 50, 100, 200)
+LONGEST = 2000  # of which MuJoCo's step would take a second
 
 
 def targets() -> list[dict]:
@@ -32,16 +33,20 @@ def targets() -> list[dict]:
     return [{"case": case, "µs per step": cost} for case, cost in costs.items()]
 
 
-def _beside_mujoco(model: mbvi.Model, head: dict) -> dict:
-    """Cost per step of a tree by several schemes, and of MuJoCo's steps."""
+def _ours(model: mbvi.Model, steps: int) -> dict[str, Callable[[], float]]:
+    """Measures of the cost of so many steps of a tree by several schemes."""
     system = mbvi.assemble(model, "tree")
-    measures = {
-        f"{scheme}, {1e3 * step:g} ms": step_cost(system, scheme, step, 200 * step) for scheme, step in STEPS.items()
-    }
+    return {f"{each}, {1e3 * step:g} ms": step_cost(system, each, step, steps * step) for each, step in STEPS.items()}
+
+
+def _beside_mujoco(model: mbvi.Model, head: dict, steps: int, repeats: int) -> dict:
+    """Cost per step of a tree by several schemes, and of MuJoCo's steps."""
+    measures = _ours(model, steps)
     mujoco = peers.peer("mujoco")
     if mujoco is None:
-        return head | medians(measures) | {"MuJoCo": "missing"}
-    costs = medians(measures | mujoco.step_costs(tree_of(model), system.initial_q))
+        return head | medians(measures, repeats) | {"MuJoCo": "missing"}
+    start = mbvi.assemble(model, "tree").initial_q
+    costs = medians(measures | mujoco.step_costs(tree_of(model), start), repeats)
     costs["midpoint / Euler"] = costs["midpoint, 1 ms"] / costs["MuJoCo Euler"]
     costs["simpson / RK4"] = costs["simpson, 5 ms"] / costs["MuJoCo RK4"]
     return head | costs
@@ -49,7 +54,8 @@ def _beside_mujoco(model: mbvi.Model, head: dict) -> dict:
 
 def chains() -> list[dict]:
     """Cost per step [µs] of planar chains of n rods beside MuJoCo's."""
-    return [_beside_mujoco(chain(n), {"rods": n}) for n in LENGTHS]
+    rows = [_beside_mujoco(chain(n), {"rods": n}, 200, REPEATS) for n in LENGTHS]
+    return [*rows, {"rods": LONGEST} | medians(_ours(chain(LONGEST), 50), 3)]
 
 
 def spatial() -> list[dict]:
@@ -61,34 +67,34 @@ def spatial() -> list[dict]:
             ("chain, ball", hung_chain(n, "ball")),
             ("branches, universal", branches(n)),
         ):
-            rows.append(_beside_mujoco(model, {"system": name, "links": n}))
+            rows.append(_beside_mujoco(model, {"system": name, "links": n}, 40, 3))
     return rows
 
 
 def embedding() -> list[dict]:
     """Cost per body and step [µs] of chains in the embedding: seven coordinates and four to six constraints per body."""
     rows = []
-    for joint in ("revolute", "ball"):
-        for n in (1, 10, 100, 1000):
+    for n, step in (*((n, 1e-3) for n in (1, 10, 50, 100, 1000, 4000)), (1000, 2.2e-4), (4000, 1.1e-4)):
+        measures = {}
+        for joint in ("revolute", "ball"):
             system = mbvi.assemble(hung_chain(n, joint), "embedding")
-            duration = 0.05 if n > 10 else 0.5
-            schemes = STEPS if n <= 100 else ("midpoint", "simpson")
-            costs = medians({scheme: step_cost(system, scheme, 0.001, duration) for scheme in schemes}, 3)
-            rows.append({"joint": joint, "bodies": n} | {f"{key} / body": cost / n for key, cost in costs.items()})
+            for scheme in ("midpoint", "simpson"):
+                measures[f"{joint}, {scheme}"] = step_cost(system, scheme, step, (50 if n > 10 else 500) * step)
+        costs = medians(measures, 3)
+        rows.append({"bodies": n, "step": f"{1e3 * step:g} ms"} | {case: cost / n for case, cost in costs.items()})
     return rows
 
 
 def loops() -> list[dict]:
-    """Cost per loop and step [µs] of n four-bars side by side, in both formulations."""
+    """Cost per loop and step of 2 ms [µs] of n four-bars side by side, in both formulations."""
     rows = []
-    for n in (1, 10, 100):
-        model = four_bars(n)
+    for n in (1, 10, 40, 100, 200, 400):
         measures = {
-            f"{formulation}, {scheme}": step_cost(mbvi.assemble(model, formulation), scheme, 0.002, 0.1)
+            f"{formulation}, {scheme}": step_cost(mbvi.assemble(four_bars(n), formulation), scheme, 0.002, 0.1)
             for formulation in ("tree", "embedding")
-            for scheme in STEPS
+            for scheme in ("midpoint", "simpson")
         }
-        rows.append({"loops": n} | {f"{key} / loop": cost / n for key, cost in medians(measures, 3).items()})
+        rows.append({"loops": n} | {case: cost / n for case, cost in medians(measures, 3).items()})
     return rows
 
 

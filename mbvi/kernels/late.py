@@ -6,6 +6,7 @@ the address of a stub, which compiles the kernel, puts its address in the field 
 
 import ctypes
 import math
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -44,6 +45,7 @@ class LateKernel:
         self._stub = self._at(self._first_call)
         self._error: BaseException | None = None
         self._compiled: Any = None
+        self._lock = threading.Lock()
         self.address = ctypes.cast(self._stub, ctypes.c_void_p).value
 
     def __call__(self, *arguments: Any) -> float:
@@ -55,9 +57,10 @@ class LateKernel:
         kinds = [each.kind for each in self._classes]
         began = time.perf_counter()
         try:
-            if self._compiled is None:
-                signature = types.float64(types.float64, *kinds, types.float64)
-                self._compiled = compiled_on_disk(signature, self._function)
+            with self._lock:
+                if self._compiled is None:
+                    signature = types.float64(types.float64, *kinds, types.float64)
+                    self._compiled = compiled_on_disk(signature, self._function)
         except BaseException as error:  # an interrupt among them; none can pass through the caller
             self._error = error
             return math.nan

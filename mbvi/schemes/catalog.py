@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
+import inspect
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from mbvi.errors import ModelError
 from mbvi.schemes.method import Method
@@ -288,28 +292,58 @@ TABLEAUX = _tableaux()
 METHODS = _methods()
 """The others."""
 SCHEMES: dict[str, Tableau | Method] = {**TABLEAUX, **METHODS}
+FAMILIES: dict[str, Callable[..., Method]] = {"direct_midpoint": direct_midpoint, "chorin": chorin}
+"""Methods with constants, which their names may give."""
 
 
 def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
-    """A scheme by name.
+    """A scheme by name, which may give the constants of a method that has some.
 
     Raises
     ------
     ModelError
-        If there is no scheme of that name; the nearest is suggested.
+        If there is no scheme of that name, where the nearest is suggested, or its constants are none of the method's.
 
     Examples
     --------
     >>> find_scheme("simpson").order
     4
+    >>> find_scheme("direct_midpoint(g=0.5)") == direct_midpoint(g=0.5)
+    True
     """
     if isinstance(name, Tableau | Method):
         return name
     if name in SCHEMES:
         return SCHEMES[name]
+    if str(name).partition("(")[0] in FAMILIES:
+        return _member(str(name))
     near = difflib.get_close_matches(str(name), SCHEMES, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(SCHEMES)}."
     raise ModelError(f"scheme: expected the name of a scheme, found {name!r}; {hint}")
+
+
+def _member(name: str) -> Method:
+    """The method whose name gives constants, as direct_midpoint(g=0.5)."""
+    family = name.partition("(")[0]
+    known = inspect.signature(FAMILIES[family]).parameters
+    constants = _constants(name)
+    if constants is None or not constants.keys() <= known.keys():
+        raise ModelError(
+            f"scheme: expected {family} with constants by their names ({', '.join(known)}), found {name!r}"
+        )
+    return FAMILIES[family](**constants)
+
+
+def _constants(name: str) -> dict[str, Any] | None:
+    """Those that a name gives, each once and by its own name; none if it is no such name."""
+    try:
+        call = ast.parse(name, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            return None
+        constants = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+    except (SyntaxError, ValueError):
+        return None
+    return constants if len(constants) == len(call.keywords) else None
 
 
 def find_tableau(name: str | Tableau | Method) -> Tableau:

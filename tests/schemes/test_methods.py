@@ -3,7 +3,7 @@
 import pytest
 
 import mbvi
-from mbvi.schemes.catalog import METHODS, TABLEAUX, find_scheme, find_tableau
+from mbvi.schemes.catalog import METHODS, TABLEAUX, chorin, direct_midpoint, find_scheme, find_tableau
 from mbvi.steppers import RUNNERS
 
 
@@ -27,3 +27,48 @@ def test_a_galerkin_scheme_is_asked_for():
         mbvi.ModelError, match="scheme: expected a Galerkin scheme, found 'newmark'; choose one of midpoint, simpson"
     ):
         find_tableau("newmark")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [direct_midpoint(0.5), direct_midpoint(0.25, 2), direct_midpoint(iterations=0), chorin(beta=0.75, delta=0.0)],
+)
+def test_a_name_gives_constants(method):
+    assert find_scheme(method.name) == method
+    assert find_scheme(method.name.replace("=", " = ").replace(", ", ",")) == method
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "direct_midpoint(",
+        "direct_midpoint(0.5)",
+        "direct_midpoint(h=0.5)",
+        "direct_midpoint(g=half)",
+        "direct_midpoint(g=0.5, g=0.6)",
+        "direct_midpoint(g=0.5)(g=0.6)",
+        "direct_midpoint(g=0.5) + chorin()",
+        "direct_midpoint(**{})",
+    ],
+)
+def test_names_with_constants_that_are_none(name):
+    with pytest.raises(mbvi.ModelError) as error:
+        find_scheme(name)
+    assert str(error.value) == (
+        f"scheme: expected direct_midpoint with constants by their names (g, iterations), found {name!r}"
+    )
+
+
+def test_constants_of_names_are_checked():
+    with pytest.raises(mbvi.ModelError, match=r"^g: expected a number from 0 to 1, found 2$"):
+        find_scheme("direct_midpoint(g=2)")
+
+
+def test_a_model_file_and_the_command_line_give_constants(models, tmp_path):
+    text = (models / "pendulum.yaml").read_text()
+    (tmp_path / "model.yaml").write_text(text.replace("scheme: simpson", "scheme: direct_midpoint(g=0.5)"))
+    model = mbvi.load(tmp_path / "model.yaml")
+    run = mbvi.simulate(model, duration=0.1)
+    assert run.scheme == direct_midpoint(g=0.5)
+    given = mbvi.simulate(mbvi.load(models / "pendulum.yaml"), "direct_midpoint(g=0.5)", duration=0.1)
+    assert (given.q == run.q).all()

@@ -38,7 +38,7 @@ def run(run: Run) -> Trajectory:
     StabilityWarning
         If h ω ≥ 2√2 for the fastest mode, with Simpson's scheme.
     """
-    lagrangian = quadratic_lagrangian(run.system)
+    lagrangian = quadratic_lagrangian(run.system, run.method.name)
     _check_step(run, lagrangian)
     if run.method.name == "simpson_linear":
         return _run_with_internal_point(run, lagrangian)

@@ -27,8 +27,8 @@ class QuadraticLagrangian(NamedTuple):
     f: Array
 
 
-def quadratic_lagrangian(system: System) -> QuadraticLagrangian:
-    """The constants of a system whose Lagrangian is quadratic.
+def quadratic_lagrangian(system: System, scheme: str = "") -> QuadraticLagrangian:
+    """The constants of a system whose Lagrangian is quadratic, which the scheme of that name asks for.
 
     Raises
     ------
@@ -43,15 +43,16 @@ def quadratic_lagrangian(system: System) -> QuadraticLagrangian:
     >>> quadratic_lagrangian(from_sympy([x], [[2]], 8 * x**2 - 3 * x))
     QuadraticLagrangian(M=array([[2.]]), K=array([[16.]]), f=array([3.]))
     """
+    where = f"{system.name}: scheme {scheme}" if scheme else system.name
     if system.constraint_count:
-        raise _not_quadratic(system, f"constraints, as {system.constraint_names[0]}")
+        raise _not_quadratic(where, f"constraints, as {system.constraint_names[0]}")
     if not system.is_conservative:
-        raise _not_quadratic(system, "dampers, functions of time or forces of your own")
+        raise _not_quadratic(where, "dampers, functions of time or forces of your own")
     q0 = system.initial_q
     M, f0 = system.mass_matrix(q0), _force(system, q0)
     units = np.eye(system.dimension)
     K = -np.array([_force(system, q0 + each) - f0 for each in units]).T
-    _check(system, M, K, f0)
+    _check(system, M, K, f0, where)
     K = 0.5 * (K + K.T)
     return QuadraticLagrangian(M, K, f0 + K @ q0)
 
@@ -61,7 +62,7 @@ def _force(system: System, q: Array) -> Array:
     return system.gradient(q, 0 * q)[1]
 
 
-def _check(system: System, M: Array, K: Array, f0: Array) -> None:
+def _check(system: System, M: Array, K: Array, f0: Array, where: str) -> None:
     """Compare with the Lagrangian at other places: away along each coordinate, and at random ones."""
     names, random = system.coordinate_names, np.random.default_rng(8)
     inertias = np.sqrt(np.outer(np.diag(M), np.diag(M)))
@@ -77,13 +78,13 @@ def _check(system: System, M: Array, K: Array, f0: Array) -> None:
         if not inertia.max() <= 0:
             row, column = np.unravel_index(np.argmax(inertia), M.shape)
             what = names[row] if row == column else f"{names[row]} with {names[column]}"
-            raise _not_quadratic(system, f"the inertia of {what}, which depends on {on}")
+            raise _not_quadratic(where, f"the inertia of {what}, which depends on {on}")
         if not force.max() <= 0:
-            raise _not_quadratic(system, f"the force on {names[int(np.argmax(force))]}, which is not linear in {on}")
+            raise _not_quadratic(where, f"the force on {names[int(np.argmax(force))]}, which is not linear in {on}")
 
 
-def _not_quadratic(system: System, found: str) -> ModelError:
+def _not_quadratic(where: str, found: str) -> ModelError:
     return ModelError(
-        f"{system.name}: expected a quadratic Lagrangian, with constant mass matrix, forces that are linear in the coordinates "
-        f"and nothing else, found {found}; take scheme midpoint or simpson, which run any system, or mbvi.linearize"
+        f"{where}: expected a quadratic Lagrangian, with constant mass matrix, forces that are linear in the coordinates "
+        f"and nothing else, found {found}; take midpoint or simpson, which run any system, or mbvi.linearize"
     )

@@ -81,7 +81,7 @@ def test_steps_by_default_are_those_of_the_model():
     [
         (["simpso"], STEPS, {}, "scheme: expected the name of a scheme, found 'simpso'; did you mean 'simpson'?"),
         ([], STEPS, {}, "schemes: expected one or more names of schemes, found none"),
-        (["newmark"], STEPS, {}, "newmark: pendulum: expected a quadratic Lagrangian, "),
+        (["newmark"], STEPS, {}, "newmark: pendulum: scheme newmark: expected a quadratic Lagrangian, "),
         (["simpson"], (0.01,), {}, "steps: expected two or more, found 1; write for example 0.02, 0.01, 0.005 [s]"),
         (["simpson"], (0.01, 0.02), {}, "steps: expected steps greater than 0, descending, found 0.02 after 0.01"),
         (["simpson"], (0.01, -1), {}, "steps: expected steps greater than 0, descending, found -1"),

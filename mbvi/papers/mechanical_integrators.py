@@ -172,7 +172,7 @@ def body_parts(duration: float) -> list[Table | Figure]:
         [
             Panel(
                 "step [s]",
-                "error (57)",
+                "error (57) [–]",
                 [
                     Line("from the run at 10⁻⁴ s", list(position), list(position.values()), "marked"),
                     Line("from the exact motion", list(exact), list(exact.values()), "marked"),
@@ -185,7 +185,7 @@ def body_parts(duration: float) -> list[Table | Figure]:
     fine = thinned("h = 10⁻⁴ s", runs[STEPS[0]][0], standard[:, 2], "reference")
     figure_2 = Figure(
         "Figure 2: quaternion coordinate against time",
-        [Panel("time [s]", "q_y", [fine, Line("h = 10⁻¹ s", coarse[0], coarse[1][:, 2])])],
+        [Panel("time [s]", r"$q_y$ [–]", [fine, Line("h = 10⁻¹ s", coarse[0], coarse[1][:, 2])])],
         f"Largest difference of any coordinate: {away:.2g}.",
     )
     return [table, figure_1, figure_2]

@@ -178,13 +178,12 @@ def check(model: ModelPath, formulation: Formulation = None) -> None:
     """Validate a model and describe it: its graph, coordinates, mobility, constants of motion, and what is odd."""
     with _one_line_errors():
         from mbvi.report import check_report, run_of
-        from mbvi.schemes.catalog import find_scheme
-        from mbvi.simulation import check_driven, check_functions
+        from mbvi.simulation import check_driven, check_functions, chosen_scheme
         from mbvi.system.initial import find_start
 
         described = mbvi.load(model)
-        find_scheme(described.simulation.scheme)
         system = mbvi.assemble(described, formulation)
+        chosen_scheme(system, None)
         step, _, steps = run_of(described.resolved())
         check_functions(system, step, steps)
         start = find_start(system)

@@ -395,7 +395,7 @@ def test_check_finds_a_singular_start(folder):
 def test_check_finds_an_unknown_scheme(folder):
     (folder / "simson.yaml").write_text(PENDULUM + "simulation: {scheme: simson}\n")
     result = call("check", "simson.yaml")
-    expected = "scheme: expected the name of a scheme, found 'simson'; did you mean 'simpson'?\n"
+    expected = "pendulum: simulation: scheme: expected the name of a scheme, found 'simson'; did you mean 'simpson'?\n"
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
 
 

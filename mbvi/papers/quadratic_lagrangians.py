@@ -87,18 +87,31 @@ REASONS = {
 # Misprints of formulas and text; those of Table 2 stand in it.
 MISPRINTS = Table(
     "Misprints",
-    ("where", "printed", "correct"),
+    ("where", "printed", "correct", "reason"),
     (
-        ("equations 4 and 16", "sums from j = 1", "sums from j = 0, over all N intervals"),
-        ("equation 27", "A (q½, η_j+1) = B η_j+1", "A (q½, η_j+1) = B η_j"),
+        ("equations 4 and 16", "sums from j = 1", "sums from j = 0", "N intervals from 0 to T"),
+        ("equation 27", "A (q½, η_j+1) = B η_j+1", "… = B η_j", "so (29) follows from it"),
+        (
+            "after equation 38",
+            "1/m ≤ M ≤ 1/μ and 1/k ≤ K ≤ 1/κ",
+            "M⁻¹ and K⁻¹ between them",
+            "with ψ = M½ φ and ψ = K½ φ; so (39) follows, of L K⁻¹ = K⁻¹ − h²/8 M⁻¹",
+        ),
         (
             "after equation 40",
             "k/μ = ω_max²",
-            "k/μ ≥ ω_max²; here 5.24 ω0² against 3.41 ω0², so that 40 is sufficient, and ω_max h < 2√2 sharp",
+            "k/μ ≥ ω_max²",
+            "of the largest stiffness and the smallest mass; here 5.24 ω0² against 3.41 ω0², so that 40 is sufficient, and "
+            "ω_max h < 2√2 sharp",
         ),
-        ("before equation 43", "p_j+1 + X q_j+1 = p_j − Y q_j", "p_j+1 + Y q_j+1 = p_j − Y q_j"),
-        ("before equation 50", "last entry μ(g − ω²μℓ)", "μ(g − ω²ℓ)"),
-        ("section 6", "oscillation period 1/ω0", "2π/ω0, as all numbers and figures have it"),
+        (
+            "before equation 43",
+            "p_j+1 + X q_j+1 = p_j − Y q_j",
+            "p_j+1 + Y q_j+1 = p_j − Y q_j",
+            "the second row of A and B; the next lines have it right",
+        ),
+        ("before equation 50", "last entry μ(g − ω²μℓ)", "μ(g − ω²ℓ)", "of K − ω² M, both with one factor μ"),
+        ("section 6", "oscillation period 1/ω0", "2π/ω0", "all numbers and figures have it"),
     ),
 )
 

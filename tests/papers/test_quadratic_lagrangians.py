@@ -148,8 +148,17 @@ def test_misprint_of_the_largest_frequency():
     M, K = script.EXACT.mass_matrix, script.EXACT.stiffness_matrix
     bound = np.linalg.eigvalsh(K)[-1] / np.linalg.eigvalsh(M)[0] / (2 * np.pi) ** 2
     sharp = script.EXACT.frequencies[-1] ** 2 / (2 * np.pi) ** 2
-    (text,) = (correct for where, _, correct in script.MISPRINTS.rows if where == "after equation 40")
+    (text,) = (reason for where, _, _, reason in script.MISPRINTS.rows if where == "after equation 40")
     assert f"{bound:.2f} ω0² against {sharp:.2f} ω0²" in text
+
+
+def test_misprint_of_the_inverse_matrices():
+    """The bound after equation 38 holds for M⁻¹ and K⁻¹ and not for M and K."""
+    for A in (script.EXACT.mass_matrix, script.EXACT.stiffness_matrix):
+        least, largest = np.linalg.eigvalsh(A)[[0, -1]]
+        inverse = np.linalg.eigvalsh(np.linalg.inv(A))
+        assert inverse == pytest.approx([1 / largest, 1 / least])
+        assert not 1 / largest <= least or not largest <= 1 / least
 
 
 def test_the_report_has_all_of_the_paper():

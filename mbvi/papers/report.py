@@ -425,8 +425,8 @@ def draw(figure: Figure) -> Any:
     columns = min(figure.columns, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     height = WIDTH / columns if columns > 2 or any(panel.is_equal for panel in figure.panels) else HEIGHT * columns**0.4
-    drawing = style.new_figure(WIDTH, rows * height + 0.5)
     styles = _styles(figure)
+    drawing = style.new_figure(WIDTH, rows * height + 0.5 * (len(styles) > 1))  # with room for a legend
     grid = drawing.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, figure.panels, strict=False):
         _draw_panel(axes, panel, styles)

@@ -36,6 +36,7 @@ class LateKernel:
     """
 
     seconds = 0.0
+    _lock = threading.Lock()
 
     def __init__(self, function: Callable[..., float], classes: tuple[type[Packed], ...]) -> None:
         self.name = function.__name__
@@ -45,7 +46,6 @@ class LateKernel:
         self._stub = self._at(self._first_call)
         self._error: BaseException | None = None
         self._compiled: Any = None
-        self._lock = threading.Lock()
         self.address = ctypes.cast(self._stub, ctypes.c_void_p).value
 
     def __call__(self, *arguments: Any) -> float:
@@ -57,7 +57,7 @@ class LateKernel:
         kinds = [each.kind for each in self._classes]
         began = time.perf_counter()
         try:
-            with self._lock:
+            with LateKernel._lock:
                 if self._compiled is None:
                     signature = types.float64(types.float64, *kinds, types.float64)
                     self._compiled = compiled_on_disk(signature, self._function)

@@ -8,7 +8,6 @@ A single loop is drawn as a ring, a single chain in rows, anything else in layer
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,10 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbvi.export import style
+from mbvi.model.constraints import Coupling, PrescribedCoordinate, PrescribedPoint
 from mbvi.model.graph import WORLD, plan, summary
 
 if TYPE_CHECKING:
     from mbvi.model import Model
+    from mbvi.model.constraints import AnyConstraint
 
 MOST_NAMED = 60  # bodies up to which each has a box and a name
 RUN, KEPT = 8, 2  # bodies from which a run of alike ones is drawn together, and how many at each of its ends are kept
@@ -116,9 +117,23 @@ def _graph(model: Model) -> Graph:
         for name, joint in model.joints.items()
     ]
     for name, constraint in model.constraints.items():
-        if hasattr(constraint, "body_a") and hasattr(constraint, "body_b"):
-            edges.append(Edge(constraint.body_a, constraint.body_b, name, constraint.type, "constraint"))
+        is_prescribed = isinstance(constraint, PrescribedCoordinate | PrescribedPoint)
+        type_shown = "prescribed" if is_prescribed else constraint.type
+        edges.append(Edge(*_tied(constraint, model), name, type_shown, "constraint"))
     return Graph({name: name for name in (WORLD, *model.bodies)}, edges)
+
+
+def _tied(constraint: AnyConstraint, model: Model) -> tuple[str, str]:
+    """The two bodies between which a constraint is drawn: of a coupling those that its joints move, if they are two."""
+    match constraint:
+        case Coupling(joint_a=a, joint_b=b) if model.joints[a].child != model.joints[b].child:
+            return model.joints[a].child, model.joints[b].child
+        case Coupling(joint_b=joint) | PrescribedCoordinate(joint=joint):
+            return model.joints[joint].parent, model.joints[joint].child
+        case PrescribedPoint(body=body):
+            return WORLD, body
+        case _:
+            return constraint.body_a, constraint.body_b
 
 
 def _contracted(graph: Graph) -> Graph:
@@ -197,13 +212,15 @@ def _rows(graph: Graph) -> dict[str, Place]:
 
 
 def _layers(graph: Graph, is_named: bool) -> dict[str, Place]:
-    """Layers by the distance from the world; in each the nodes near the mean of their neighbours."""
+    """Layers by the joints from the world; in each the nodes near the mean of their neighbours."""
     import networkx as nx
 
     links: nx.Graph[str] = nx.Graph()
     links.add_nodes_from(graph.labels)
     links.add_edges_from((edge.a, edge.b) for edge in graph.edges)
-    depth = nx.single_source_shortest_path_length(links, WORLD)
+    joints: nx.Graph[str] = nx.Graph((edge.a, edge.b) for edge in graph.edges if edge.kind != "constraint")
+    joints.add_node(WORLD)
+    depth = nx.single_source_shortest_path_length(joints, WORLD)
     layers: dict[int, list[str]] = {}
     for node in nx.dfs_preorder_nodes(links, WORLD):
         layers.setdefault(depth[node], []).append(node)
@@ -243,19 +260,28 @@ def _picture(graph: Graph, model: Model, is_named: bool) -> Any:
     """Straight lines between places, bent where they would hide each other; with boxes and names, or with dots."""
     if is_named:
         graph.places = _with_room(graph)
-    x, y = np.array(list(graph.places.values())).T
-    side = max(map(_box_width, graph.labels.values())) / 2 if is_named else 0.1
-    axes, figure = _canvas((x.min() - side, x.max() + side, y.min() - 0.2, y.max() + 0.2), model, graph)
     curves = _curves(graph)
+    axes, figure = _canvas(_extent(graph, curves, is_named), model, graph)
     for edge, curve in zip(graph.edges, curves, strict=True):
         axes.plot(*curve, zorder=1, **LOOKS[edge.kind])
     if is_named:
         _boxes(axes, graph)
         _joint_labels(axes, graph, curves)
     else:
-        axes.plot(x[1:], y[1:], "o", color=style.COLOURS[0], markersize=2.5, zorder=2)
+        x, y = np.array(list(graph.places.values())[1:]).T
+        axes.plot(x, y, "o", color=style.COLOURS[0], markersize=2.5, zorder=2)
         axes.plot(*graph.places[WORLD], "s", color="#222222", markersize=7, zorder=3)
     return figure
+
+
+def _extent(graph: Graph, curves: list[Curve], is_named: bool) -> Box:
+    """Around all nodes and lines, and their names."""
+    x, y = (np.concatenate(each) for each in zip(*curves, strict=True))
+    width = max(map(_box_width, graph.labels.values())) if is_named else 0.2
+    boxes = [_centred(place, width, 0.4) for place in graph.places.values()]
+    boxes += _label_boxes(graph, curves) if is_named else []
+    left, right, bottom, top = zip(*boxes, (x.min(), x.max(), y.min(), y.max()), strict=True)
+    return min(left), max(right), min(bottom), max(top)
 
 
 def _with_room(graph: Graph) -> dict[str, Place]:
@@ -396,9 +422,7 @@ def _is_of_run(edge: Edge, graph: Graph) -> bool:
 def _label_boxes(graph: Graph, curves: list[Curve]) -> list[Box]:
     """A box for the label of each line, where it covers the least; alike on lines between the same two layers."""
     nodes = [_centred(place, _box_width(graph.labels[node]), 0.3) for node, place in graph.places.items()]
-    widths = [
-        max(_text_width(edge.name, JOINT_FONT), _text_width(edge.type, JOINT_FONT)) + 0.05 for edge in graph.edges
-    ]
+    widths = [_label_width(edge) for edge in graph.edges]
 
     def box(i: int, part: float) -> Box:
         """That of line i at a part of its length from its upper end."""
@@ -431,20 +455,29 @@ def _ink(edge: Edge) -> str:
 
 
 def _bends(graph: Graph) -> list[float]:
-    """How far each line is bent: those between the same two nodes apart, and those that would pass behind another node."""
-    between: Counter[frozenset[str]] = Counter(frozenset((edge.a, edge.b)) for edge in graph.edges)
-    seen: Counter[frozenset[str]] = Counter()
-    bends = []
-    for edge in graph.edges:
-        pair = frozenset((edge.a, edge.b))
-        bend = (seen[pair] - (between[pair] - 1) / 2) * 0.9
-        seen[pair] += 1
+    """How far each line is bent: joints between the same two nodes apart, constraints beside them, so far that their names have
+    room, and those that would pass behind another node.
+    """
+    between: dict[frozenset[str], list[int]] = {}
+    for i, edge in enumerate(graph.edges):
+        between.setdefault(frozenset((edge.a, edge.b)), []).append(i)
+    bends = [0.0] * len(graph.edges)
+    for pair in between.values():
+        centred = sum(graph.edges[i].kind != "constraint" for i in pair) or len(pair)
+        for place, i in enumerate(pair):
+            bends[i] = (place - (centred - 1) / 2) * _room([graph.edges[i] for i in pair])
+    for i, edge in enumerate(graph.edges):
         (xa, ya), (xb, yb) = graph.places[edge.a], graph.places[edge.b]
-        hidden = abs(ya - yb) < 1e-9 and any(
+        if abs(ya - yb) < 1e-9 and any(
             min(xa, xb) + 1e-9 < x < max(xa, xb) - 1e-9 and abs(y - ya) < 1e-9 for x, y in graph.places.values()
-        )
-        bends.append(bend if not hidden else 0.9 * LAYER)
+        ):
+            bends[i] = 0.9 * LAYER
     return bends
+
+
+def _room(edges: list[Edge]) -> float:
+    """How far lines between the same two nodes are bent apart."""
+    return max(0.9, *(2 * _label_width(edge) for edge in edges)) if len(edges) > 1 else 0.0
 
 
 def _curve(edge: Edge, bend: float, places: dict[str, Place]) -> Curve:
@@ -463,6 +496,10 @@ def _text_width(text: str, size: float) -> float:
     if not text:
         return 0.0
     return float(style.matplotlib("textpath").TextPath((0, 0), text, size=size).get_extents().width) / 72
+
+
+def _label_width(edge: Edge) -> float:
+    return max(_text_width(edge.name, JOINT_FONT), _text_width(edge.type, JOINT_FONT)) + 0.05
 
 
 def _box_width(text: str) -> float:

@@ -499,7 +499,7 @@ def _text_width(text: str, size: float) -> float:
 
 
 def _label_width(edge: Edge) -> float:
-    return max(_text_width(edge.name, JOINT_FONT), _text_width(edge.type, JOINT_FONT)) + 0.05
+    return max(_text_width(edge.name, JOINT_FONT), _text_width(edge.type, JOINT_FONT)) + 0.1
 
 
 def _box_width(text: str) -> float:

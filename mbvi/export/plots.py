@@ -550,7 +550,8 @@ def _draw(axes: Any, panel: Panel) -> None:
             look["zorder"] = 2 + sum(span < spans[i] for span in spans) / len(spans)
         if is_cloud:
             kept = _cells(curve.x, curve.y) if len(curve.y) > MOST_POINTS else kept
-            look |= {"linestyle": "none", "marker": "o", "markersize": 1.5, "markeredgewidth": 0.0}
+            size = float(np.clip(60 / math.sqrt(len(kept)), 1.5, 4.0))  # few points are seen, and many told apart
+            look |= {"linestyle": "none", "marker": "o", "markersize": size, "markeredgewidth": 0.0}
             look["rasterized"] = len(kept) > MOST_VECTORS
         axes.plot(curve.x[kept], curve.y[kept], label=curve.label, **look)
     if panel.kind == "time":

@@ -207,6 +207,7 @@ def test_section_of_two_oscillators():
     expected = np.column_stack([np.sin(2 * times) / 2, 2 * np.cos(2 * times)])
     np.testing.assert_allclose(axes.lines[0].get_xydata(), expected, rtol=0, atol=1e-4)
     assert axes.get_title(loc="right") == "3 points at x = 0, rising"
+    assert axes.lines[0].get_markersize() == 4.0  # so that three points are seen
 
 
 def test_a_section_takes_expressions_and_units(pendulum):

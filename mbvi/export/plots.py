@@ -561,12 +561,11 @@ def _draw(axes: Any, panel: Panel) -> None:
     style.label_axis(axes.yaxis, panel.y_label)
     if is_bundle:
         _scale_of_names(axes, panel, colours)
-    elif len(panel.curves) > 1:
-        style.legend_above(axes, WIDTH / 2 - 0.8)
+    height = style.legend_above(axes, WIDTH / 2 - 0.8) if len(panel.curves) > 1 and not is_bundle else 0.0
     missing = max(int(np.count_nonzero(~np.isfinite(curve.y))) for curve in panel.curves)
     lost = f"not a number at {count(missing, 'state')}" if missing else ""
     if note := "; ".join(filter(None, (panel.note, lost))):
-        axes.set_title(note, loc="right", fontsize=7, color=style.GREY)
+        axes.set_title(note, loc="right", fontsize=7, color=style.GREY, pad=6.0 + height)
 
 
 def _bundle_colours(number: int) -> list[Any]:

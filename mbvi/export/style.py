@@ -9,6 +9,7 @@ import io
 import math
 import re
 import sys
+import textwrap
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -75,15 +76,18 @@ def entitle(figure: Any, title: str, details: str) -> None:
     figure.supxlabel(details, x=0.99, ha="right", fontsize=7, color=GREY)
 
 
-def legend_above(axes: Any, width: float) -> None:
-    """A legend above axes of so many inches, in rows."""
-    handles, labels = axes.get_legend_handles_labels()
-    columns = max(1, int(width / (0.55 + 0.065 * max(map(len, labels)))))
-    columns = min(columns, len(labels))
+def legend_above(axes: Any, width: float) -> float:
+    """A legend above axes of so many inches, in rows, long names in several lines; its height [points]."""
+    handles, names = axes.get_legend_handles_labels()
+    sample, letter = 0.55, 0.065  # inches, of small letters
+    labels = [textwrap.fill(name, int((width - sample) / letter)) for name in names]
+    longest = max(len(line) for label in labels for line in label.splitlines())
+    columns = min(len(labels), max(1, int(width / (sample + letter * longest))))
     place = {"loc": "lower left", "bbox_to_anchor": (-0.01, 0.97), "borderaxespad": 0.2}
     axes.legend(
         handles, labels, ncols=columns, frameon=False, fontsize=7.5, handlelength=2.2, columnspacing=1.2, **place
     )
+    return 12.0 * math.ceil(sum(1 + label.count("\n") for label in labels) / columns)
 
 
 def label_axis(axis: Any, label: str) -> None:

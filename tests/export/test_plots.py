@@ -189,6 +189,26 @@ def test_a_long_run_is_drawn_by_its_envelope():
     assert cloud.get_xdata().max() == spike.max()
 
 
+def test_long_names_and_notes_have_room():
+    """Of two conserved momenta with long names, both zero at every state, which is a note beside the legend."""
+    names = {
+        "a part of the machine with a name that is very long": "world",
+        "another part of the machine with a name that is very long": "world",
+    }
+    bodies = {name: mbvi.Body(mass=1, inertia=(1, 2, 3)) for name in names}
+    joints = {
+        f"axle of {name}": mbvi.Revolute(parent=parent, child=name, axis=(0, 0, 1)) for name, parent in names.items()
+    }
+    model = mbvi.Model(name="two", gravity=(0, 0, 0), bodies=bodies, joints=joints)
+    figure = mbvi.plot(mbvi.simulate(model, step=0.1, duration=0.5), "invariants", "energy")
+    figure.canvas.draw()
+    axes = next(each for each in figure.axes if each.get_title(loc="right") == "zero at every state")
+    legend = axes.get_legend().get_window_extent()
+    note = next(text for text in axes.get_children() if getattr(text, "get_text", str)() == "zero at every state")
+    assert not legend.overlaps(note.get_window_extent())
+    assert legend.width < 1.1 * axes.get_window_extent().width
+
+
 # -------------------------------------------------------------------------------------------- sections
 
 

@@ -103,7 +103,7 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
         _agree(system, lam, whole, forces, t, q_whole)
         of_tree = [name for name in names if name not in cut]
         wrenches[[name not in cut for name in names]] = _wrenches(whole, of_tree, t, q_whole, forces)
-    places = np.array([_place(system, name, q) for name in names])
+    places = np.array([_place(system, name, q) for name in names]).reshape(len(names), len(q), 3)
     moments, forces = wrenches[..., :3], wrenches[..., 3:]
     return np.stack([forces, moments - np.cross(places, forces)], axis=1)
 

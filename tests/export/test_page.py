@@ -111,6 +111,13 @@ def test_a_small_work_is_not_lost_in_a_large_energy():
     assert energy.values.astype("<f4")[-1] == pytest.approx(50e-6, rel=1e-4)
 
 
+def test_a_body_that_nothing_holds_has_no_reactions(tmp_path):
+    body, flight = mbvi.Body(mass=1, inertia=(1, 1, 1)), mbvi.Free(parent="world", child="stone")
+    model = mbvi.Model(name="thrown", bodies={"stone": body}, joints={"flight": flight})
+    page = mbvi.animate(mbvi.simulate(model, step=0.01, duration=0.1), tmp_path / "a.html").read_text(encoding="utf-8")
+    assert content(page)[0]["reactions"] == []
+
+
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
 def test_reactions_carry_the_weight(formulation):
     """The force of the pivot of a pendulum at rest is its weight."""

@@ -443,7 +443,8 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     space.q[:], space.p[:] = run.q, run.p
     arguments = (system.arrays, scheme, work, space, run.start_time, h)
     columns = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
-    watch = BranchWatch(run, tableau)
+    carried = arrays_of(space, work)
+    watch = BranchWatch(run, tableau, carried)
 
     def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
         return watch.advance(lambda *steps: galerkin.run(*arguments, *steps), first, last, *out)
@@ -451,7 +452,7 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     def failure(step: int, status: int) -> str:
         return watch.message(step) or step_message(run, tableau, space, status, step)
 
-    return advance_pieces(run, piece, arrays_of(space, work), lambda: space.count[columns], failure)
+    return advance_pieces(run, piece, [*carried, *watch.state], lambda: space.count[columns], failure)
 
 
 def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int, step: int) -> str:

@@ -204,7 +204,8 @@ class _Galerkin:
         q, p = np.empty((2, run.steps // every + 1, system.dimension))
         q[0], p[0] = run.q, run.p
         space.q[:], space.p[:] = run.q, run.p
-        piece, watch = every * max(1, PIECE_STEPS // every), BranchWatch(run, self._tableau)
+        piece = every * max(1, PIECE_STEPS // every)
+        watch = BranchWatch(run, self._tableau, [each for each, _ in self._own])
         done, status = 0, layout.OK
         while done < run.steps and status == layout.OK:
             row, last = done // every + 1, min(done + piece, run.steps)

@@ -6,15 +6,19 @@ moves the coordinates as the step does,
 
     d = |v − Δq/h|/(|v| + |Δq/h|) ≪ 1,     v = (v_k + v_{k+1})/2,     |x|² = xᵀ M x.
 
-A step between branches turns the velocity at once: near a singular configuration d > 0.2, or d > 0.1 and three times that of the
-step before, measured on four-bars that fold flat. A step of more than about 1 rad may have the singular configuration inside,
-and both ends far from it. Where d > 0.15, two half steps are taken from the same state: if they end elsewhere, by more than
-0.15 of the step's length, or do not converge, the step is no approximation of a motion.
+A step between branches, near a singular configuration or over it, turns the velocity at once: d > 0.2, or d > 0.1 and three times
+that of the step before, measured on four-bars that fold flat. Where what turns is light, the energy tells, if nothing does work:
+it jumps by 4 to 80 % of the kinetic energy, where steps of the same length along a branch change it by 1.5 % at most. A step of
+more than about 1 rad may leave the branch elsewhere. Where d > 0.15, and not because the motion turns back, two half steps are
+taken from the same state: if they end elsewhere, by more than 0.3 of the step's length, or do not converge, the step is no
+approximation of a motion.
+
+Whether the motion bends at the end of a step, the next one tells; after the last step of a piece it is made and taken back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -30,21 +34,41 @@ Array = np.ndarray
 Piece = Callable[[int, int, int, Array, Array], tuple[int, int]]
 FAR_APART = 0.2  # d of a step between branches
 APART, SUDDENLY = 0.1, 3.0  # the same after a step with a smaller one: d, and d relative to that
-ELSEWHERE = 0.15  # d from which half steps are taken, and how far from the step they may end, relative to its length
+GAIN = 0.03  # change of energy in a step between branches, relative to the kinetic energy; SUDDENLY times that before
+SLOW = 0.3  # length of a step, relative to the longest before, below which the motion may turn back
+ROUGH = 0.15  # d from which half steps are taken
+ELSEWHERE = 0.3  # how far off they may end, relative to the step's length
 BEND = 0.2  # |Δq_{k+1} − Δq_k|/(|Δq_{k+1}| + |Δq_k|) from which steps are looked at
-NEAR = 0.25  # distance from a singular configuration, relative to the start's, at which branches may meet in a step
+INSIDE = np.linspace(0, 1, 5)  # places on a step where a singular configuration is looked for
+NEAR, NOT_FAR = 0.25, 0.5  # distances from a singular configuration, relative to the start's, where branches may meet
 CHUNK = 4096  # steps whose states are kept at a time
 
 
 class BranchWatch:
-    """Looks at all steps of a run for one between branches, at which the run ends, if its system has loops."""
+    """Looks at all steps of a run for one between branches, at which the run ends, if its system has loops.
 
-    def __init__(self, run: Run, tableau: Tableau) -> None:
+    Parameters
+    ----------
+    run : Run
+    tableau : Tableau
+    carried : sequence of ndarray
+        All that the stepper carries from one step to the next.
+
+    Attributes
+    ----------
+    state : tuple of ndarray
+        What is carried from one call of `advance` to the next besides.
+    """
+
+    def __init__(self, run: Run, tableau: Tableau, carried: Sequence[Array]) -> None:
         self._reason = ""
         self._run, self._tableau, self._is_needed = run, tableau, self._has_loops(run)
+        self._carried = [run.system.arrays.redundant, run.system.arrays.reference, *carried]
         is_small = run.system.dimension + run.system.constraint_count <= LARGE  # else its matrices take too long
         self._start = singularity(run.system, run.q, run.start_time) if self._is_needed and is_small else 0.0
-        self._before: tuple[Array, Array] | None = None if run.is_resumed else (run.q, run.p)
+        self._longest = np.zeros(1)
+        self._last = np.stack([[run.q, run.q], [run.p, run.p]])  # q and p of the last two states
+        self.state = (self._longest, self._last)
 
     @staticmethod
     def _has_loops(run: Run) -> bool:
@@ -61,13 +85,14 @@ class BranchWatch:
             return piece(first, last, every, out_q, out_p)
         for begin in range(first, last, CHUNK):
             end = min(begin + CHUNK, last)
-            q, p = np.empty((2, end - begin, n))
-            status, done = piece(begin, end, 1, q, p)
+            states = np.empty((2, end - begin, n))
+            status, done = piece(begin, end, 1, *states)
+            states = states[:, : done - begin]
             number = np.arange(begin + 1, done + 1)
             is_stored = number % every == 0
             rows = number[is_stored] // every - first // every - 1
-            out_q[rows], out_p[rows] = q[: len(number)][is_stored], p[: len(number)][is_stored]
-            jump = self._first_jump(begin, q[: len(number)], p[: len(number)])
+            out_q[rows], out_p[rows] = states[:, is_stored]
+            jump = self._first_jump(begin, states, self._next(piece, done) if status == layout.OK else None)
             if jump is not None:
                 return layout.SINGULAR, jump
             if status != layout.OK:
@@ -78,56 +103,82 @@ class BranchWatch:
         """What a `StepError` says if the run ended at a step between branches, else nothing."""
         return self._run.failure(step, self._reason) if self._reason else ""
 
-    def _first_jump(self, first: int, q: Array, p: Array) -> int | None:
-        """The number of the first step between branches, of states after the steps from `first` on; none if there is none."""
-        if self._before is not None:
-            q, p, first = np.vstack([self._before[0], q]), np.vstack([self._before[1], p]), first - 1
-        if not len(q):
-            return None
-        self._before = q[-1].copy(), p[-1].copy()
-        moves = np.diff(q, axis=0)
+    def _next(self, piece: Piece, number: int) -> Array | None:
+        """The coordinates (1, n) after the next step, which is made and taken back; none if it fails."""
+        kept = [each.copy() for each in self._carried]
+        states = np.empty((2, 1, self._run.system.dimension))
+        status, _ = piece(number, number + 1, 1, *states)
+        for each, old in zip(self._carried, kept, strict=True):
+            each[...] = old
+        return states[0] if status == layout.OK else None
+
+    def _first_jump(self, first: int, states: Array, after: Array | None) -> int | None:
+        """The number of the first step between branches; none if there is none.
+
+        states   (2, steps, n)   q and p after the steps from `first` on
+        after    (1, n)          q after the next step, if it is known
+        """
+        before = min(first, 1)  # how many steps before it are known
+        q, p = states = np.concatenate([self._last[:, 1 - before :], states], axis=1)
+        self._last[...] = states[:, -2:]
+        moves = np.diff(q if after is None else np.vstack([q, after]), axis=0)
         lengths = np.linalg.norm(moves, axis=1)
         bends = np.linalg.norm(np.diff(moves, axis=0), axis=1) > BEND * (lengths[1:] + lengths[:-1])
         looked_at = np.zeros(len(moves), bool)
-        looked_at[:1] = looked_at[-1:] = True
         looked_at[:-1] |= bends
         looked_at[1:] |= bends
-        for k in np.flatnonzero(looked_at):
-            self._reason = self._reason_of(int(first + 1 + k), q[max(k - 1, 0) : k + 2], p[max(k - 1, 0) : k + 2])
+        looked_at[-1:] |= after is None
+        looked_at[:1] = first == 0
+        longest = np.maximum(np.maximum.accumulate(lengths), self._longest)
+        for k in np.flatnonzero(looked_at[: len(q) - 1]):
+            part = slice(max(k - 1, 0), k + 2)
+            self._reason = self._reason_of(int(first - before + k), q[part], p[part], lengths[k] < SLOW * longest[k])
             if self._reason:
-                return int(first + 1 + k)
+                return int(first - before + k)
+        self._longest[:] = longest[: len(q) - 1].max(initial=self._longest[0])
         return None
 
-    def _reason_of(self, step: int, q: Array, p: Array) -> str:
+    def _reason_of(self, step: int, q: Array, p: Array, is_slow: bool) -> str:
         """Why a step may be between branches, of its states and the one before it, if there is one; nothing if it is not."""
+        system = self._run.system
         t = self._run.start_time + self._run.step * (step + np.arange(2 - len(q), 2))
-        apart = self._apart(t[-2:], q[-2:], p[-2:])
-        if apart < APART:
+        try:
+            v = system.velocities(t, q, p)
+        except ModelError:
             return ""
-        before = self._apart(t[:2], q[:2], p[:2]) if len(q) > 2 else 0.0
-        if apart > min(FAR_APART, max(APART, SUDDENLY * before)) and self._is_near_singular(t[-2], q[-2:]):
+        *before, apart = (self._apart(t[i], q[i : i + 2], v[i : i + 2]) for i in range(len(q) - 1))
+        is_turned = apart > min(FAR_APART, max(APART, SUDDENLY * sum(before)))
+        near = NOT_FAR if self._gains(t, q, v) else NEAR if is_turned else 0.0
+        if near and self._singularity(t[-2], q[-2:]) < near * self._start:
             return "at a singular configuration the loops would leave the branch of their motion"
-        if apart > ELSEWHERE and self._end_elsewhere(t[-2], q[-2:], p[-2]):
+        if apart > ROUGH and not is_slow and self._end_elsewhere(t[-2], q[-2:], p[-2]):
             return "the loops may leave the branch of their motion, since two half steps end elsewhere"
         return ""
 
-    def _apart(self, t: Array, q: Array, p: Array) -> float:
-        """d of a step, of its states (2, n); 0 where velocities cannot be computed."""
+    def _apart(self, t: float, q: Array, v: Array) -> float:
+        """d of a step, of its states (2, n)."""
+        mean, move = v.mean(axis=0), (q[1] - q[0]) / self._run.step
+        apart, *sizes = (self._size(q.mean(axis=0), x, t) for x in (mean - move, mean, move))
+        return apart / max(sum(sizes), np.finfo(float).tiny)
+
+    def _gains(self, t: Array, q: Array, v: Array) -> bool:
+        """Whether the last step changes the energy, and the one before it did not; of a system on which nothing does work."""
         system = self._run.system
-        try:
-            v = system.velocities(t, q, p).mean(axis=0)
-        except ModelError:
-            return 0.0
-        move = (q[1] - q[0]) / self._run.step
-        apart, v, u = (self._size(q.mean(axis=0), x, t[0]) for x in (v - move, v, move))
-        return apart / max(v + u, np.finfo(float).tiny)
+        if not system.is_conservative or system.is_driven:
+            return False
+        kinetic, potential = system.energies(t, q, v)
+        *before, gain = np.abs(np.diff(kinetic + potential)) / max(kinetic.max(), np.finfo(float).tiny)
+        return bool(gain > max(GAIN, SUDDENLY * sum(before)))
 
     def _size(self, q: Array, x: Array, t: float) -> float:
         """|x| in the metric of M(q)."""
         return float(np.sqrt(max(x @ self._run.system.momentum(q, x, t), 0.0)))
 
-    def _is_near_singular(self, t: float, q: Array) -> bool:
-        return self._start > 0 and min(singularity(self._run.system, each, t) for each in q) < NEAR * self._start
+    def _singularity(self, t: float, q: Array) -> float:
+        """How near to a singular configuration a step comes, of states q (2, n)."""
+        if self._start == 0.0:
+            return np.inf
+        return min(singularity(self._run.system, each, t) for each in q[0] + np.outer(INSIDE, q[1] - q[0]))
 
     def _end_elsewhere(self, t: float, q: Array, p: Array) -> bool:
         """Whether two half steps from a state end far from where the step does, of its states q (2, n), or do not converge."""

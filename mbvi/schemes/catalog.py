@@ -341,7 +341,7 @@ def _constants(name: str) -> dict[str, Any] | None:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             return None
         constants = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return constants if len(constants) == len(call.keywords) else None
 

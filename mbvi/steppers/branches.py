@@ -13,7 +13,8 @@ more than about 1 rad may leave the branch elsewhere. Where d > 0.15, and not be
 taken from the same state: if they end elsewhere, by more than 0.3 of the step's length, or do not converge, the step is no
 approximation of a motion.
 
-Whether the motion bends at the end of a step, the next one tells; after the last step of a piece it is made and taken back.
+Whether the motion bends at the end of a step, the next one tells; after the last step of a piece it is made and taken back. Large
+systems, whose steps take long, are spared that: the last step of a piece is always looked at.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ class BranchWatch:
         self._reason = ""
         self._run, self._tableau, self._is_needed = run, tableau, self._has_loops(run)
         self._carried = [run.system.arrays.redundant, run.system.arrays.reference, *carried]
-        is_small = run.system.dimension + run.system.constraint_count <= LARGE  # else its matrices take too long
-        self._start = singularity(run.system, run.q, run.start_time) if self._is_needed and is_small else 0.0
+        self._is_small = run.system.dimension + run.system.constraint_count <= LARGE  # else its matrices take too long
+        self._start = singularity(run.system, run.q, run.start_time) if self._is_needed and self._is_small else 0.0
         self._longest = np.zeros(1)
         self._last = np.stack([[run.q, run.q], [run.p, run.p]])  # q and p of the last two states
         self.state = (self._longest, self._last)
@@ -92,7 +93,8 @@ class BranchWatch:
             is_stored = number % every == 0
             rows = number[is_stored] // every - first // every - 1
             out_q[rows], out_p[rows] = states[:, is_stored]
-            jump = self._first_jump(begin, states, self._next(piece, done) if status == layout.OK else None)
+            is_looked_ahead = status == layout.OK and self._is_small
+            jump = self._first_jump(begin, states, self._next(piece, done) if is_looked_ahead else None)
             if jump is not None:
                 return layout.SINGULAR, jump
             if status != layout.OK:

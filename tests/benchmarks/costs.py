@@ -17,7 +17,7 @@ from tests.benchmarks.systems import branches, chain, four_bars, hung_chain, loa
 
 STEPS = {"midpoint": 0.001, "simpson": 0.005, "lobatto4": 0.005, "gauss3": 0.005}  # [s]
 LENGTHS = (2, 5, 10, 20, 50, 100, 200)
-LONGEST = 2000  # of which MuJoCo's step would take a second
+LONGEST = 2000  # with the midpoint rule alone: MuJoCo's step would take a second, and larger steps need Newton's method
 
 
 def targets() -> list[dict]:
@@ -33,20 +33,16 @@ def targets() -> list[dict]:
     return [{"case": case, "µs per step": cost} for case, cost in costs.items()]
 
 
-def _ours(model: mbvi.Model, steps: int) -> dict[str, Callable[[], float]]:
-    """Measures of the cost of so many steps of a tree by several schemes."""
-    system = mbvi.assemble(model, "tree")
-    return {f"{each}, {1e3 * step:g} ms": step_cost(system, each, step, steps * step) for each, step in STEPS.items()}
-
-
 def _beside_mujoco(model: mbvi.Model, head: dict, steps: int, repeats: int) -> dict:
     """Cost per step of a tree by several schemes, and of MuJoCo's steps."""
-    measures = _ours(model, steps)
+    system = mbvi.assemble(model, "tree")
+    measures = {
+        f"{scheme}, {1e3 * step:g} ms": step_cost(system, scheme, step, steps * step) for scheme, step in STEPS.items()
+    }
     mujoco = peers.peer("mujoco")
     if mujoco is None:
         return head | medians(measures, repeats) | {"MuJoCo": "missing"}
-    start = mbvi.assemble(model, "tree").initial_q
-    costs = medians(measures | mujoco.step_costs(tree_of(model), start), repeats)
+    costs = medians(measures | mujoco.step_costs(tree_of(model), system.initial_q), repeats)
     costs["midpoint / Euler"] = costs["midpoint, 1 ms"] / costs["MuJoCo Euler"]
     costs["simpson / RK4"] = costs["simpson, 5 ms"] / costs["MuJoCo RK4"]
     return head | costs
@@ -55,7 +51,8 @@ def _beside_mujoco(model: mbvi.Model, head: dict, steps: int, repeats: int) -> d
 def chains() -> list[dict]:
     """Cost per step [µs] of planar chains of n rods beside MuJoCo's."""
     rows = [_beside_mujoco(chain(n), {"rods": n}, 200, REPEATS) for n in LENGTHS]
-    return [*rows, {"rods": LONGEST} | medians(_ours(chain(LONGEST), 50), 3)]
+    system = mbvi.assemble(chain(LONGEST), "tree")
+    return [*rows, {"rods": LONGEST} | medians({"midpoint, 1 ms": step_cost(system, "midpoint", 0.001, 0.05)}, 3)]
 
 
 def spatial() -> list[dict]:
@@ -89,9 +86,10 @@ def loops() -> list[dict]:
     """Cost per loop and step of 2 ms [µs] of n four-bars side by side, in both formulations."""
     rows = []
     for n in (1, 10, 40, 100, 200, 400):
+        systems = {formulation: mbvi.assemble(four_bars(n), formulation) for formulation in ("tree", "embedding")}
         measures = {
-            f"{formulation}, {scheme}": step_cost(mbvi.assemble(four_bars(n), formulation), scheme, 0.002, 0.1)
-            for formulation in ("tree", "embedding")
+            f"{formulation}, {scheme}": step_cost(system, scheme, 0.002, 0.002 * max(50, 2000 // n))
+            for formulation, system in systems.items()
             for scheme in ("midpoint", "simpson")
         }
         rows.append({"loops": n} | {case: cost / n for case, cost in medians(measures, 3).items()})

@@ -121,7 +121,7 @@ def _energy_figures(trajectory: mbvi.Trajectory) -> dict[str, float]:
 
 
 def start_up() -> list[dict]:
-    """Wall times as a user feels them, and memory: import, the first run ever (a minute of compilation), later ones."""
+    """Wall times as a user feels them, and memory: import, the first run ever, nearly all of it compilation, later ones."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_CACHE_HOME": folder}
         environment.pop("NUMBA_CACHE_DIR", None)

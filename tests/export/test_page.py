@@ -226,4 +226,4 @@ def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
         assert np.hypot(*np.subtract(scrubbed["pixel"], expected)) < 1
         red, _, blue, _ = scrubbed["color"]
         assert red > blue + 60  # the bob, which is orange, is drawn there
-    assert found["played"] > 0 and max(found["moved"]) > 1  # a slow machine may show one frame alone, of at most 0.1 s
+    assert found["played"] > 0.1 and max(found["moved"]) > 5

@@ -44,6 +44,8 @@ def html(
     """
     block = _Block()
     motion = scene.motion
+    geometries = {id(thing.geometry): thing.geometry for thing in scene.things}  # which several things may share
+    numbers = {key: i for i, key in enumerate(geometries)}
     data = {
         "name": scene.name,
         "speed": motion.speed,
@@ -55,15 +57,14 @@ def html(
         "floor": scene.floor,
         "size": scene.size,
         "extent": block.floats(scene.extent),
-        "geometries": [],
-        "things": [],
+        "geometries": [_geometry(block, each) for each in geometries.values()],
+        "things": [_thing(block, numbers[id(thing.geometry)], thing) for thing in scene.things],
         "trails": [{"color": trail.color, "places": block.floats(trail.places)} for trail in scene.trails],
         "samples": len(sampled.t),
         "curves": [{"name": each.name, "unit": each.unit, "values": block.floats(each.values)} for each in curves],
         "momentum": _arrow(block, momentum),
         "reactions": [_arrow(block, arrow) for arrow in reactions],
     }
-    data["things"] = [_thing(block, data["geometries"], thing) for thing in scene.things]
     texts = {
         "TITLE": escape(scene.name),
         "DESCRIPTION": escape(description),
@@ -114,30 +115,22 @@ def _arrow(block: _Block, arrow: Arrow) -> dict[str, Any]:
     }
 
 
-def _thing(block: _Block, geometries: list[dict[str, Any]], thing: Thing) -> dict[str, Any]:
+def _thing(block: _Block, geometry: int, thing: Thing) -> dict[str, Any]:
     return {
         "name": thing.name,
         "kind": thing.kind,
         "color": thing.color,
-        "geometry": _geometry(block, geometries, thing.geometry),
+        "geometry": geometry,
         "places": block.floats(thing.places),
         "quaternions": block.floats(thing.quaternions),
         "scales": None if thing.scales is None else block.floats(thing.scales),
     }
 
 
-def _geometry(block: _Block, geometries: list[dict[str, Any]], geometry: Geometry) -> int:
-    """Its index among those written, of which each is written once."""
-    for i, written in enumerate(geometries):
-        if written["id"] == id(geometry):
-            return i
-    geometries.append(
-        {
-            "id": id(geometry),
-            "vertices": block.floats(geometry.vertices),
-            "normals": block.floats(geometry.normals),
-            "tones": block.floats(np.repeat(geometry.tones, 3)),
-            "faces": block.integers(geometry.faces),
-        }
-    )
-    return len(geometries) - 1
+def _geometry(block: _Block, geometry: Geometry) -> dict[str, list[int]]:
+    return {
+        "vertices": block.floats(geometry.vertices),
+        "normals": block.floats(geometry.normals),
+        "tones": block.floats(np.repeat(geometry.tones, 3)),
+        "faces": block.integers(geometry.faces),
+    }

@@ -66,6 +66,11 @@ def test_the_page_needs_nothing_else(page):
     assert page.count("</script>") == page.count("<script")
 
 
+def test_a_page_can_be_made_again(page, double_pendulum, tmp_path):
+    again = mbvi.animate(double_pendulum, tmp_path / "a.html", trails=["lower"])
+    assert again.read_text(encoding="utf-8") == page
+
+
 def test_names_are_text_and_not_markup(models, tmp_path):
     text = (models / "pendulum.yaml").read_text().replace("name: pendulum", 'name: "<script>&</script>"')
     (tmp_path / "a.yaml").write_text(text)

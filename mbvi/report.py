@@ -363,7 +363,7 @@ def _mobility(system: System, start: Start) -> list[str]:
 def _body_table(model: Model) -> list[str]:
     rows = [("name", "mass [kg]", "centre of mass [m]")]
     for name, body in model.bodies.items():
-        mass, center, inertia = mbvi.mass_properties(body, model.folder)
+        mass, center, inertia = mbvi.mass_properties(body, model.files)
         rounding = 1e-12 * np.sqrt(np.trace(inertia) / mass) if mass else 0.0  # of a mesh
         shown = _vector(np.where(np.abs(center) < rounding, 0.0, center)) if mass else "-"
         rows.append((name, f"{mass:.6g}", shown))

@@ -1,8 +1,8 @@
 """The file of a trajectory: HDF5 in the manner of netCDF-4, whole at every moment, also while a run still writes it.
 
 The datasets t, q, v, p, energies, momenta, constraint residual, multipliers and poses hang on dimension scales, as t, coordinate
-and body, with units; the model is a text in it, the scheme its numbers. The first rows are the initial state. So the file alone
-can be read by other tools, run again, and continued.
+and body, with units; the model is in it, as a text and with its mesh files, and the scheme as its numbers. The first rows are the
+initial state. So the file alone can be read by other tools, run again, and continued.
 
 Nothing in the file moves once it is made. The room for all rows is laid out then, in chunks without an index, and takes no disk
 before it is written; rows are written to their places, and after them the lengths of the datasets, a few bytes each. The state of
@@ -30,8 +30,9 @@ import numpy as np
 
 import mbvi
 from mbvi.errors import ModelError
-from mbvi.model import Mesh, Model, from_yaml, to_yaml
+from mbvi.model import Model, to_yaml
 from mbvi.model.expressions import wrong
+from mbvi.model.stored import read_model, stored_files, write_model
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
@@ -556,14 +557,7 @@ def _write_header(file: h5py.File, header: Header) -> None:
     if header.chart:
         file.attrs["chart"] = json.dumps(header.chart)
     if holds(system):
-        _write_model(file, cast(Model, system.model))
-
-
-def _write_model(file: h5py.File, model: Model) -> None:
-    """The model as a dataset, since attributes hold at most 64 KiB."""
-    file["model"] = to_yaml(model)
-    if any(isinstance(shape, Mesh) for body in model.bodies.values() for shape in body.shapes):
-        file["model"].attrs["folder"] = str((model.folder or Path()).resolve())
+        write_model(file, cast(Model, system.model))
 
 
 def _statistics(numbers: Mapping[str, Any]) -> np.bytes_:
@@ -675,7 +669,7 @@ def _system(file: h5py.File, system: System | None, source: str) -> System:
         is_conservative=bool(file.attrs["is_conservative"]),
     )
     if system is None and "model" in file:
-        system = assemble(_model(file, source))
+        system = assemble(read_model(file, source))
     if system is None:
         return cast(System, plate)
     if system.coordinate_names != plate.coordinate_names:
@@ -689,19 +683,17 @@ def _check_model(file: h5py.File, system: System, source: str) -> None:
     """A given system's model is that of the file, if both have one; parameters may have become numbers."""
     if isinstance(system, Nameplate) or system.model is None or "model" not in file:
         return
-    if to_yaml(system.model) == file["model"].asstr()[()]:
-        return
-    expected, found = _model(file, source).resolved(), system.model.resolved()
-    different = [key for key in Model.model_fields if getattr(expected, key) != getattr(found, key)]
+    different: list[str] = []
+    if to_yaml(system.model) != file["model"].asstr()[()]:
+        expected, found = read_model(file, source).resolved(), system.model.resolved()
+        different += [key for key in Model.model_fields if getattr(expected, key) != getattr(found, key)]
+    files = system.model.files
+    if not different and any(files.read(name) != content for name, content in stored_files(file, source).items()):
+        different += ["meshes"]
     if different:
-        expectation, remedy = f"the file's model {expected.name!r}", "leave system out to take that of the file"
-        found_text = f"{found.name!r} with other {', '.join(different)}"
+        expectation, remedy = f"the file's model {file.attrs['name']!r}", "leave system out to take that of the file"
+        found_text = f"{system.name!r} with other {', '.join(different)}"
         raise ModelError(f"{source}: system: {wrong(expectation, found_text, remedy)}")
-
-
-def _model(file: h5py.File, source: str) -> Model:
-    data = file["model"]
-    return from_yaml(data.asstr()[()], source=f"{source}: model", folder=data.attrs.get("folder"))
 
 
 def _damage(error: Exception) -> str:

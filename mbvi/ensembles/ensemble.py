@@ -27,7 +27,7 @@ from mbvi.ensembles.processes import Task, run_in_processes
 from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
 from mbvi.ensembles.worker import run_members
 from mbvi.errors import ModelError
-from mbvi.model import Model, to_yaml
+from mbvi.model import Model
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
@@ -217,15 +217,20 @@ def _structure(plan: Plan, stored: Sequence[str], measures: Mapping[str, Any]) -
     about |= {"scheme_numbers": json.dumps(asdict(plan.method))}
     about |= {"step": plan.step, "steps": plan.steps, "every": plan.every}
     return Structure(
-        members.sizes, coordinates, labels if has_labels else {}, variables, about, _text(plan.variation.model, system)
+        members.sizes,
+        coordinates,
+        labels if has_labels else {},
+        variables,
+        about,
+        _stored_model(plan.variation.model, system),
     )
 
 
-def _text(model: Model | None, system: System) -> str | None:
+def _stored_model(model: Model | None, system: System) -> Model | None:
     """The model with its expressions, in the formulation of its system; None where it does not tell all."""
     if model is None or system.model is None or system.arrays.force:
         return None
-    return to_yaml(model.model_copy(update={"formulation": system.model.formulation}))
+    return model.model_copy(update={"formulation": system.model.formulation})
 
 
 def _attributes(plan: Plan, name: str) -> dict[str, str]:

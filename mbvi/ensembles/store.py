@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbvi import storage
+from mbvi.model.stored import write_model
 from mbvi.tables import needed
 
 if TYPE_CHECKING:
     import h5py
     import xarray
+
+    from mbvi.model import Model
 
 Array = np.ndarray
 FORMAT = "mbvi ensemble 1"
@@ -75,8 +78,7 @@ class Structure:
     variables : dict of str to Variable
     attributes : dict
         What is said of the whole.
-    model : str or None
-        The model, as text.
+    model : Model or None
     """
 
     sizes: Mapping[str, int]
@@ -84,7 +86,7 @@ class Structure:
     labels: Mapping[str, tuple[str, ...]]
     variables: Mapping[str, Variable]
     attributes: Mapping[str, Any]
-    model: str | None = None
+    model: Model | None = None
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -223,7 +225,7 @@ class InFile:
                 if dimensions == (name,):
                     file[name].make_scale(name)
             if of.model is not None:
-                file["model"] = of.model
+                write_model(file, of.model)
             file.create_dataset("status", data=np.full(of.shape, NOT_RUN, np.int8)).attrs.update(STATUS)
             file.create_dataset("steps", data=np.zeros(of.shape, np.int64)).attrs.update(STEPS)
             file.create_dataset("reason", of.shape, h5py.string_dtype()).attrs.update(REASON)

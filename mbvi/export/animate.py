@@ -72,8 +72,8 @@ def animate(
     ------
     ModelError
         If the ending is unknown, the file exists or cannot be written, the trajectory has no bodies, fewer than two states, one
-        that is not a number, or too few to tell how bodies turn, a point of `trails` is unknown, a mesh is missing, or a
-        library that comes with the extra `viz`.
+        that is not a number, or too few to tell how bodies turn, a point of `trails` is unknown, or a library is missing that
+        comes with the extra `viz`.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def angular_momentum(trajectory: Trajectory, motion: Motion) -> Arrow:
     poses, velocities = all_poses(trajectory.system, motion.q), all_velocities(trajectory.system, motion.q, motion.v)
     masses, places, speeds, total = [], [], [], np.zeros((len(motion.t), 3))
     for name, body in resolved.bodies.items():
-        mass, center, inertia = mass_properties(body, model.folder)
+        mass, center, inertia = mass_properties(body, model.files)
         rotation, (velocity, omega) = poses[name].rotations, velocities[name]
         masses.append(mass)
         places.append(poses[name].point(center))

@@ -8,13 +8,13 @@ and round (so that one sees what it carries), a cone if it is held at a point of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mbvi.model import elements as el
-from mbvi.model.shapes import mass_properties, read_mesh, rotation_matrix
+from mbvi.model.meshes import Files, read_mesh
+from mbvi.model.shapes import mass_properties, rotation_matrix
 
 if TYPE_CHECKING:
     import trimesh
@@ -53,7 +53,7 @@ class Geometry(NamedTuple):
 
 
 def body_geometry(
-    body: el.Body, holds: Sequence[Array], folder: Path | None, least: float, swell: float = 1.0
+    body: el.Body, holds: Sequence[Array], files: Files | None, least: float, swell: float = 1.0
 ) -> Geometry:
     """The triangles of a body.
 
@@ -63,42 +63,37 @@ def body_geometry(
         Of numbers, as in `Model.resolved().bodies`.
     holds : sequence of ndarray (3,)
         Where joints and forces hold it, in its frame [m].
-    folder : Path or None
-        Folder of mesh files.
+    files : Files or None
+        The model's mesh files.
     least : float
         Radius of the thinnest bar [m].
     swell : float
         Factor of the radii of bars without shapes, so that the round ends of equal neighbours do not coincide.
-
-    Raises
-    ------
-    ModelError
-        If a mesh cannot be read.
     """
-    points = reach(body, holds, folder)
+    points = reach(body, holds, files)
     unit = float(np.ptp(points, axis=0).max()) or least or 1.0
     drawn = _scaled(body, 1 / unit)  # trimesh drops triangles that are small in metres
     if body.shapes:
-        geometry = merged([_shape(shape, folder) for shape in drawn.shapes])
+        geometry = merged([_shape(shape, files) for shape in drawn.shapes])
     else:
         geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit, swell))
     return geometry._replace(vertices=geometry.vertices * unit)
 
 
-def reach(body: el.Body, holds: Sequence[Array], folder: Path | None) -> Array:
+def reach(body: el.Body, holds: Sequence[Array], files: Files | None) -> Array:
     """Points (n, 3) that tell how large a body is."""
     if body.shapes:
-        return np.concatenate([_corners(shape, folder) for shape in body.shapes])
+        return np.concatenate([_corners(shape, files) for shape in body.shapes])
     solid = _solid(body)
     corners = [] if solid is None else solid.center + [sign * solid.axes @ solid.extents / 2 for sign in (-1, 1)]
     return np.array([*holds, *_masses(body), *corners, np.zeros(3)])
 
 
-def _corners(shape: Any, folder: Path | None) -> Array:
+def _corners(shape: Any, files: Files | None) -> Array:
     """Corners (8, 3) of the box around a shape, in the body's frame."""
     match shape:
         case el.Mesh():
-            low, high = np.array(read_mesh(shape, folder).bounds) * float(shape.scale)
+            low, high = np.array(read_mesh(shape, files).bounds) * float(shape.scale)
         case el.Box():
             low, high = -np.array(shape.size) / 2, np.array(shape.size) / 2
         case el.Sphere():
@@ -232,12 +227,12 @@ def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
 # ----------------------------------------------------------------------------------------- shapes of the model
 
 
-def _shape(shape: Any, folder: Path | None) -> Geometry:
+def _shape(shape: Any, files: Files | None) -> Geometry:
     import trimesh
 
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
     if isinstance(shape, el.Mesh):
-        surface = read_mesh(shape, folder)
+        surface = read_mesh(shape, files)
         return _of(
             trimesh.Trimesh(surface.vertices * float(shape.scale), surface.faces, process=False), rotation, place
         )

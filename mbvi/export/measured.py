@@ -62,7 +62,7 @@ class BodyPoints:
 def _arms(model: Model) -> Iterator[tuple[str, list[Array]]]:
     """The points of every body, in its frame (3,) [m]."""
     for name, body in model.resolved().bodies.items():
-        mass, center, inertia = mass_properties(body, model.folder)
+        mass, center, inertia = mass_properties(body, model.files)
         radius = math.sqrt(max(0.0, np.trace(inertia)) / (2 * mass)) if mass > 0 else 0.0
         yield name, [center, *(center + radius * axis for axis in np.eye(3))] if radius > 0 else [center]
 

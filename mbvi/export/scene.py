@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -148,7 +147,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     Raises
     ------
     ModelError
-        If a mesh cannot be read, or a trail is of no point of the model.
+        If a trail is of no point of the model.
     """
     model = _model(system)
     holds = _holds(model)
@@ -173,11 +172,8 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
 
 
 def _model(system: System) -> Model:
-    """The model in numbers of a system that has bodies, with the folder of its meshes."""
-    model = cast(Model, system.model)
-    numbers = model.resolved().model_copy()
-    numbers._folder = model.folder
-    return numbers
+    """The model in numbers of a system that has bodies."""
+    return cast(Model, system.model).resolved()
 
 
 # ------------------------------------------------------------------------------------------------- bodies
@@ -232,24 +228,14 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[st
 
     @functools.cache
     def drawn(_key: str, swell: float, name: str) -> Geometry:
-        return shapes.body_geometry(model.bodies[name], holds[name], model.folder, least, swell)
+        return shapes.body_geometry(model.bodies[name], holds[name], model.files, least, swell)
 
     first: dict[tuple[str, float], str] = {}
     looks = {}
     for i, (name, body) in enumerate(model.bodies.items()):
         key = repr((body, holds[name])), SWELLS[i % len(SWELLS)]
-        with _placed(name):
-            looks[name] = drawn(*key, first.setdefault(key, name))
+        looks[name] = drawn(*key, first.setdefault(key, name))
     return looks
-
-
-@contextmanager
-def _placed(body: str) -> Iterator[None]:
-    """Errors of meshes say of which body."""
-    try:
-        yield
-    except ModelError as error:
-        raise ModelError(f"bodies.{body}: {error}") from None
 
 
 def _colors(names: list[str]) -> dict[str, str]:
@@ -374,9 +360,7 @@ def _size(model: Model, holds: dict[str, list[Array]], poses: dict[str, Pose]) -
     rows = _rows(len(poses[WORLD].places))
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for name, body in model.bodies.items():
-        with _placed(name):
-            corners = _corners(shapes.reach(body, holds[name], model.folder))
-        for point in corners:
+        for point in _corners(shapes.reach(body, holds[name], model.files)):
             places = poses[name].places[rows] + poses[name].rotations[rows] @ point
             low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
     for hold in holds[WORLD]:
@@ -466,7 +450,7 @@ def _point(model: Model, name: str) -> tuple[str, Array]:
     if point == "origin" or (not point and is_massless(body)):
         return body_name, np.zeros(3)
     if point in ("", "center_of_mass"):
-        return body_name, mass_properties(body, model.folder).center_of_mass
+        return body_name, mass_properties(body, model.files).center_of_mass
     if point not in body.points:
         known = ["origin", "center_of_mass", *body.points]
         raise ModelError(f"trail: {wrong(f'a point of {body_name!r}', repr(point), nearest(point, known))}")

@@ -65,6 +65,7 @@ from mbvi.model.forces import OnJoint as OnJoint
 from mbvi.model.forces import Spring as Spring
 from mbvi.model.forces import Torque as Torque
 from mbvi.model.graph import summary
+from mbvi.model.meshes import Files
 from mbvi.model.resolve import resolve
 
 MAX_STEPS = 1e15
@@ -182,7 +183,8 @@ class Mesh(Posed):
     Parameters
     ----------
     file : str
-        Path of an STL, OBJ, PLY, OFF or GLB file, relative to the folder of the model file.
+        Path of an STL, OBJ, PLY, OFF or GLB file, relative to the folder of the model file. Materials and textures do not
+        matter; the buffers of a GLB must be in it.
     scale : number
         Factor from the file's unit of length to the metre.
     """
@@ -585,7 +587,7 @@ class Model(Element):
     Raises
     ------
     ModelError
-        If anything is wrong, save meshes, which are read only when a file is loaded or mass properties are asked for.
+        If anything is wrong, save meshes, which are read only when a file is loaded or a system is assembled.
 
     Examples
     --------
@@ -608,14 +610,19 @@ class Model(Element):
     initial: dict[str, Initial] = Field(default={})
     simulation: Simulation = Simulation()
 
-    _folder: Path | None = PrivateAttr(None)
+    _files: Files = PrivateAttr(default_factory=Files)
     _is_resolved: bool = PrivateAttr(False)
     _resolved: Model | None = PrivateAttr(None)
 
     @property
     def folder(self) -> Path | None:
         """The folder that mesh files are relative to; None, the working directory, if the model is not from a file."""
-        return self._folder
+        return self._files.folder
+
+    @property
+    def files(self) -> Files:
+        """The model's mesh files, as `mass_properties` takes them."""
+        return self._files
 
     def resolved(self) -> Model:
         """The same model in numbers: what a solver reads.
@@ -671,7 +678,7 @@ class Model(Element):
                     str(Problem(("parameters", name), wrong("a parameter", show(name), nearest(name, self.parameters))))
                 )
         model = Model(**(dict(self) | {"parameters": self.parameters | dict(values)}))
-        model._folder = self._folder
+        model._files = self._files
         return model
 
     def __repr__(self) -> str:
@@ -688,7 +695,7 @@ class Model(Element):
             return None
 
     def __eq__(self, other: object) -> bool:
-        """True if all fields are equal; the folder does not count."""
+        """True if all fields are equal; mesh files do not count."""
         if not isinstance(other, Model):
             return NotImplemented
         return dict(self) == dict(other)

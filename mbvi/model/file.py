@@ -14,17 +14,18 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
 from mbvi.errors import ModelError
-from mbvi.model import elements, shapes
+from mbvi.model import elements, meshes
 from mbvi.model.base import Element, documentation, one_line, problems_of
 from mbvi.model.elements import Model
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
 from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
+from mbvi.model.meshes import Files
 
 if TYPE_CHECKING:
     import yaml
@@ -52,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     Returns
     -------
     Model
-        The checked model; mesh files are looked for relative to the file's folder.
+        The checked model. Its mesh files, relative to the file's folder, are read too: if they change, load it again.
 
     Raises
     ------
@@ -63,7 +64,12 @@ def load(path: str | os.PathLike[str]) -> Model:
     return from_yaml(_read(path), source=str(path), folder=path.parent)
 
 
-def from_yaml(text: str, source: str = "<string>", folder: str | os.PathLike[str] | None = None) -> Model:
+def from_yaml(
+    text: str,
+    source: str = "<string>",
+    folder: str | os.PathLike[str] | None = None,
+    files: Mapping[str, bytes] | None = None,
+) -> Model:
     """The model that a YAML text describes.
 
     Parameters
@@ -74,6 +80,8 @@ def from_yaml(text: str, source: str = "<string>", folder: str | os.PathLike[str
         What messages call the text.
     folder : str or path, optional
         Folder that mesh files are relative to; the working directory if None.
+    files : mapping of str to bytes, optional
+        Contents of the mesh files by name, which are then read from no folder.
 
     Raises
     ------
@@ -91,8 +99,8 @@ def from_yaml(text: str, source: str = "<string>", folder: str | os.PathLike[str
         model = Model.model_validate(data)
     except ValidationError as error:
         raise _located(problems_of(error, Model), lines, source) from None
-    model._folder = None if folder is None else Path(folder)
-    problems = list(_mesh_problems(model))
+    model._files = Files(None if folder is None else Path(folder), files)
+    problems = list(meshes.problems(model))
     if problems:
         raise _located(problems, lines, source)
     return model
@@ -104,14 +112,15 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : Model
-        Paths of meshes are rewritten if the file is in another folder than the model's.
+        Paths of meshes are rewritten if the file is in another folder than the model's. If the model is from the file of a
+        run, its mesh files are written too, beside the file.
     path : str or path
         The file to write.
 
     Raises
     ------
     ModelError
-        If the file cannot be written.
+        If the file cannot be written, or a mesh file would overwrite another.
     """
     path = Path(path)
     try:
@@ -330,18 +339,6 @@ def _line(where: Where, lines: Lines) -> int:
     return lines.get(path, 1)
 
 
-def _mesh_problems(model: Model) -> Iterator[Problem]:
-    if not any(isinstance(shape, elements.Mesh) for body in model.bodies.values() for shape in body.shapes):
-        return
-    for name, body in model.resolved().bodies.items():
-        for i, shape in enumerate(body.shapes):
-            if isinstance(shape, elements.Mesh):
-                try:
-                    shapes.read_mesh(shape, model.folder)
-                except ModelError as error:
-                    yield Problem(("bodies", name, "shapes", i, "file"), str(error))
-
-
 # --------------------------------------------------------------------------------------------- writing
 
 
@@ -384,20 +381,35 @@ def _as_text(value: Any, variable: str = "t") -> Any:
 
 
 def _moved(model: Model, folder: Path) -> Model:
-    """The model with paths of meshes that lead from another folder to the same files."""
+    """The model with paths of mesh files that lead from a folder to them; files that are in no folder are written to it."""
     old = model.folder or Path()
-    if old.resolve() == folder.resolve():
+    if model.files.is_given:
+        paths = {name: _write_mesh(folder, name, content) for name, content in meshes.mesh_files(model).items()}
+    elif old.resolve() == folder.resolve():
         return model
+    else:
+        paths = {mesh.file: os.path.relpath(old / mesh.file, folder) for _, mesh in meshes.meshes_of(model)}
     bodies = {}
     for name, body in model.bodies.items():
         moved = [
-            shape.model_copy(update={"file": os.path.relpath(old / shape.file, folder)})
-            if isinstance(shape, elements.Mesh)
-            else shape
+            shape.model_copy(update={"file": paths[shape.file]}) if isinstance(shape, elements.Mesh) else shape
             for shape in body.shapes
         ]
         bodies[name] = body.model_copy(update={"shapes": tuple(moved)})
     return model.model_copy(update={"bodies": bodies})
+
+
+def _write_mesh(folder: Path, name: str, content: bytes) -> str:
+    """Write a mesh file into a folder, under its name if that leads into the folder; its path from there."""
+    inside = PurePath(name)
+    if inside.is_absolute() or ".." in inside.parts:
+        inside = PurePath(inside.name)
+    path = folder / inside
+    if path.exists() and path.read_bytes() != content:
+        raise ModelError(f"{path}: {wrong('a new file', 'another one that exists', 'choose another folder')}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return str(inside)
 
 
 @functools.cache

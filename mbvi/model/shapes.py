@@ -7,7 +7,6 @@ the inertia of the body about the body's centre of mass c_body.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import Problem, show, wrong
+from mbvi.model.meshes import Files, read_mesh
 
 if TYPE_CHECKING:
-    from mbvi.model.elements import Body, Mesh
+    from mbvi.model.elements import Body
 
 Floats = NDArray[np.float64]
 
-MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb")
 TOLERANCE = 1e-9
 """Relative tolerance of the checks on inertia matrices."""
 
@@ -41,15 +40,15 @@ class MassProperties(NamedTuple):
     inertia: Floats
 
 
-def mass_properties(body: Body, folder: Path | None = None) -> MassProperties:
+def mass_properties(body: Body, files: Files | Path | None = None) -> MassProperties:
     """The sum of a body's explicit mass properties, point masses and shapes.
 
     Parameters
     ----------
     body : Body
         A body without expressions, as in `Model.resolved().bodies`.
-    folder : Path, optional
-        Folder that mesh files are relative to; the working directory if None.
+    files : Files or Path, optional
+        The model's mesh files, `Model.files`, or the folder that they are in; the working directory if None.
 
     Returns
     -------
@@ -69,7 +68,7 @@ def mass_properties(body: Body, folder: Path | None = None) -> MassProperties:
     """
     for problem in problems(body):
         raise ModelError(str(problem))
-    return _sum([_explicit(body), *_point_masses(body), *_shapes(body, folder)])
+    return _sum([_explicit(body), *_point_masses(body), *_shapes(body, files)])
 
 
 def problems(body: Body) -> Iterator[Problem]:
@@ -134,44 +133,6 @@ def rotation_matrix(orientation: ArrayLike) -> Floats:
     return np.eye(3) + 2 * w * cross + 2 * cross @ cross
 
 
-def read_mesh(mesh: Mesh, folder: Path | None = None) -> Any:
-    """The trimesh of a mesh shape, in its own units (`scale` is not applied).
-
-    Raises
-    ------
-    ModelError
-        If the file is missing or not a mesh, or if it has a mass or density but encloses no volume.
-    """
-    path = (folder or Path()) / mesh.file
-    if not path.is_file():
-        raise ModelError(
-            wrong("the path of a mesh file", f"no file {str(path)!r}", "paths start at the model's folder")
-        )
-    surface = _load(path, path.stat().st_mtime_ns)
-    if mesh.density is None and mesh.mass is None:
-        return surface
-    if not surface.is_watertight:
-        raise ModelError(wrong("a closed surface", f"{mesh.file!r}, which is not watertight", "close its holes"))
-    if not surface.is_winding_consistent or surface.volume <= 0:
-        raise ModelError(wrong("a mesh of positive volume", f"{surface.volume:.6g} in {mesh.file!r}", "flip its faces"))
-    return surface
-
-
-@functools.lru_cache(maxsize=64)
-def _load(path: Path, _changed: int) -> Any:
-    if path.suffix.lower() not in MESH_FORMATS:
-        raise ModelError(wrong(f"a mesh file of the type {', '.join(MESH_FORMATS)}", repr(path.name)))
-    import trimesh
-
-    try:
-        surface = trimesh.load(str(path), force="mesh")
-    except Exception as error:  # trimesh's readers raise whatever a bad file makes them stumble over
-        raise ModelError(wrong("a readable mesh", f"{path.name!r} ({type(error).__name__})")) from error
-    if not isinstance(surface, trimesh.Trimesh) or surface.is_empty:
-        raise ModelError(wrong("a mesh with faces", f"none in {path.name!r}"))
-    return surface
-
-
 def _sum(parts: list[MassProperties]) -> MassProperties:
     mass = sum(part.mass for part in parts)
     center = sum((part.mass * part.center_of_mass for part in parts), np.zeros(3)) / (mass or 1.0)
@@ -221,11 +182,11 @@ def _point_masses(body: Body) -> Iterator[MassProperties]:
         yield MassProperties(float(point.mass), np.array(place, dtype=float), np.zeros((3, 3)))
 
 
-def _shapes(body: Body, folder: Path | None) -> Iterator[MassProperties]:
+def _shapes(body: Body, files: Files | Path | None) -> Iterator[MassProperties]:
     for shape in body.shapes:
         if shape.density is None and shape.mass is None:
             continue
-        volume, center, inertia = _mesh(shape, folder) if shape.type == "mesh" else _PRIMITIVES[shape.type](shape)
+        volume, center, inertia = _mesh(shape, files) if shape.type == "mesh" else _PRIMITIVES[shape.type](shape)
         density = float(shape.density) if shape.density is not None else float(shape.mass or 0.0) / volume
         rotation = rotation_matrix(shape.orientation)
         place = np.array(shape.position, dtype=float) + rotation @ center
@@ -270,8 +231,8 @@ def _cone(shape: Any) -> Volume:
     return volume, np.array([0.0, 0.0, l / 4]), volume * np.diag([across, across, 3 / 10 * r**2])
 
 
-def _mesh(shape: Any, folder: Path | None) -> Volume:
-    surface, scale = read_mesh(shape, folder), float(shape.scale)
+def _mesh(shape: Any, files: Files | Path | None) -> Volume:
+    surface, scale = read_mesh(shape, files), float(shape.scale)
     values = surface.mass_properties
     volume, center = float(values["volume"]), np.array(values["center_mass"], dtype=float)
     inertia = np.array(values["inertia"], dtype=float) / float(values["density"])

@@ -23,6 +23,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
 from mbvi.model import elements as el
+from mbvi.model import meshes
 from mbvi.model.graph import WORLD, Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.shapes import MassProperties, mass_properties, rotation_matrix
 from mbvi.system import ties
@@ -79,6 +80,8 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
         raise ModelError(f"formulation: expected tree or embedding, found {formulation!r}")
     if formulation is not None and formulation != model.formulation:
         model = model.model_copy(update={"formulation": formulation})
+    for problem in meshes.problems(model):
+        raise ModelError(str(problem))
     builder = Builder(model.resolved())
     builder.build()
     tables = builder.tables
@@ -169,7 +172,7 @@ class Builder:
         self.model = model
         self.plan: Plan = plan(model)
         self.tables = Tables()
-        self.properties = {name: mass_properties(body, model.folder) for name, body in model.bodies.items()}
+        self.properties = {name: mass_properties(body, model.files) for name, body in model.bodies.items()}
         self.frames = {WORLD: BodyFrame(-1, np.eye(3), np.zeros(3))}
         self.coordinates: dict[str, int] = {}
         self.roots: dict[str, int] = {}

@@ -146,9 +146,7 @@ def embedded(system: System) -> System:
     model = system.model
     assert model is not None
     joints = {name: joint.model_copy(update={"cut": None}) for name, joint in model.joints.items()}
-    copy = model.model_copy(update={"joints": joints, "formulation": "embedding"})
-    copy._folder = model.folder
-    return assemble(copy)
+    return assemble(model.model_copy(update={"joints": joints, "formulation": "embedding"}))
 
 
 def embedded_states(system: System, whole: System, q: Array, v: Array) -> tuple[Array, Array]:

@@ -119,11 +119,12 @@ def _surface(name: str, content: bytes) -> Any:
     import trimesh
 
     path = Path(name)
+    kind = path.suffix[1:].lower()
     try:
-        surface = trimesh.load(io.BytesIO(content), file_type=path.suffix[1:].lower(), force="mesh")
+        surface = trimesh.load(io.BytesIO(content), file_type=kind, force="mesh", skip_materials=True)
     except Exception as error:  # trimesh's readers raise whatever a bad file makes them stumble over
         found = f"{path.name!r} ({type(error).__name__})"
         raise ModelError(wrong("a readable mesh", found, "export it again, all of it in one file")) from error
     if not isinstance(surface, trimesh.Trimesh) or surface.is_empty:
         raise ModelError(wrong("a mesh with faces", f"none in {path.name!r}"))
-    return surface
+    return trimesh.Trimesh(surface.vertices, surface.faces)  # one vertex at each place: seams of textures are no holes

@@ -187,7 +187,7 @@ def _read(path: Path) -> str:
         raise ModelError(f"{path}: {wrong('a model file', 'a folder' if path.is_dir() else 'something else')}")
     size = path.stat().st_size
     if size > MAX_BYTES:
-        remedy = "keep meshes and tables of data in files of their own"
+        remedy = "give tables fewer points"
         raise ModelError(f"{path}: {wrong(f'at most {MAX_BYTES >> 20} MiB', f'{size / 2**20:.1f} MiB', remedy)}")
     try:
         return path.read_bytes().decode("utf-8-sig")

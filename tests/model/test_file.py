@@ -218,7 +218,7 @@ def test_load_names_the_file(tmp_path):
         (lambda path: path.mkdir(), ": expected a model file, found a folder"),
         (
             lambda path: path.write_bytes(b" " * (100 * 2**20)),
-            ": expected at most 4 MiB, found 100.0 MiB; keep meshes and tables of data in files of their own",
+            ": expected at most 4 MiB, found 100.0 MiB; give tables fewer points",
         ),
         (lambda path: path.write_bytes(b"name: a\nx: \xff"), ":2: expected UTF-8 text, found the byte 0xff"),
     ],

@@ -30,7 +30,6 @@ from mbvi.kernels.layout import (
     CONSTRAINT_KIND,
     COORDINATE,
     COORDINATES,
-    DIAGONAL,
     DIRECTION_U,
     DIRECTION_W,
     DISTANCE,
@@ -42,17 +41,17 @@ from mbvi.kernels.layout import (
     KIND,
     LINK_A,
     LINK_B,
+    NODE_COORDINATES,
     OFFSET,
     POINT_A,
     POINT_B,
     QUATERNION,
     UNIT_QUATERNION,
-    UPPER,
     kernel,
 )
 from mbvi.kernels.packed import call
 from mbvi.kernels.rotation import cross, rotate
-from mbvi.kernels.saddle import block_place, side_width
+from mbvi.kernels.saddle import matrix_place
 from mbvi.kernels.tree import (
     WORLD_PLACE,
     WORLD_ROTATION,
@@ -348,13 +347,12 @@ def second_entry(system, work, q, first, j_entry, k_entry):
 
 
 @kernel
-def matrix_place(system, j, k, s, row_stage, column_stage):
+def momentum_place(system, j, k, s, row_stage, column_stage):
     """Place in the matrix of s stages of the entry in the momentum row of coordinate j and the column of coordinate k."""
     a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
-    width = side_width(system, b, a)
-    row = row_stage * side_width(system, a, b) + system.coordinate_nodes[j, 1]
-    column = column_stage * width + system.coordinate_nodes[k, 1]
-    return s * s * block_place(system, a, b, DIAGONAL, UPPER) + row * s * width + column
+    row = row_stage * system.nodes[a, NODE_COORDINATES] + system.coordinate_nodes[j, 1]
+    column = column_stage * system.nodes[b, NODE_COORDINATES] + system.coordinate_nodes[k, 1]
+    return matrix_place(system, s, a, row, b, column)
 
 
 @kernel
@@ -365,13 +363,12 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
     lam       (k,)      λ; of a user's system all λ come to one block
     """
     if system.constraint != 0:
-        n, wide = system.n, s * (system.n + system.k)
+        n = system.n
         work.curvature[:] = 0.0
         call(system.curvature, t, (q, lam, work.curvature))
-        place = row_stage * (n + system.k) * wide + column_stage * (n + system.k)
         for a in range(n):
             for b in range(n):
-                J[place + a * wide + b] += factor * work.curvature[a * n + b]
+                J[momentum_place(system, a, b, s, row_stage, column_stage)] += factor * work.curvature[a * n + b]
         return
     fill_constraint_geometry(system, work, q)
     i = np.int64(0)  # numba would compile what takes a literal 0 once more
@@ -386,7 +383,7 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
         if kind == UNIT_QUATERNION:
             for e in range(first, first + count):
                 j = system.entries[e, COORDINATE]
-                J[matrix_place(system, j, j, s, row_stage, column_stage)] += factor * lam[i]
+                J[momentum_place(system, j, j, s, row_stage, column_stage)] += factor * lam[i]
         elif kind == COORDINATES:
             _, _, curve = fill_row_wrench(system, work, i, t, q)
             curvature = -factor * lam[i] * curve
@@ -397,7 +394,7 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
                 J, system, work, q, first, count - (1 if argument >= 0 else 0), s, row_stage, column_stage
             )
         if argument >= 0:
-            J[matrix_place(system, argument, argument, s, row_stage, column_stage)] += curvature
+            J[momentum_place(system, argument, argument, s, row_stage, column_stage)] += curvature
         i = end
 
 
@@ -410,9 +407,9 @@ def add_group_curvature(J, system, work, q, first, count, s, row_stage, column_s
             j = system.entries[first + j_entry, COORDINATE]
             value = second_entry(system, work, q, first, j_entry, k_entry)
             if value != 0.0:
-                J[matrix_place(system, j, k, s, row_stage, column_stage)] += value
+                J[momentum_place(system, j, k, s, row_stage, column_stage)] += value
                 if j != k:
-                    J[matrix_place(system, k, j, s, row_stage, column_stage)] += value
+                    J[momentum_place(system, k, j, s, row_stage, column_stage)] += value
 
 
 @kernel

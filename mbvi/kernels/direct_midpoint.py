@@ -15,9 +15,10 @@ Source: Mutze, A simple variational integrator for general holonomic mechanical 
 import numpy as np
 
 from mbvi.kernels.acceleration import fill_acceleration
+from mbvi.kernels.lanes import WIDTH
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import factor_node, solve_node
+from mbvi.kernels.saddle import factor_panel, multiply_panel
 from mbvi.kernels.store import store_state
 
 EPS = 2.220446049250313e-16
@@ -34,15 +35,16 @@ class Space(Packed):
     q, v, a (n,)             the state, and the acceleration of the last step
     once, twice (n,)         a*, a**
     node_q, node_v (n,)      state in the middle of the step
-    matrix (n²,)             1 − ∂A/∂a, row by row
-    pivots (n, 2)            of its factors
+    matrix (n m,)            1 − ∂A/∂a, row by row, each of m numbers: n and zeros that fill up the lanes; then its inverse
+    side, above (m,)         a** − a, and work
+    pivots (n, 2)            work
     count (4,)               see the columns above
     """
 
 
 def make_space(system: System, q: np.ndarray, v: np.ndarray) -> Space:
     """Workspace of a run from q, v (n,)."""
-    n = system.n
+    n, m = system.n, -(-system.n // WIDTH) * WIDTH
     return Space(
         q=q.copy(),
         v=v.copy(),
@@ -51,7 +53,9 @@ def make_space(system: System, q: np.ndarray, v: np.ndarray) -> Space:
         twice=np.zeros(n),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
-        matrix=np.zeros(n * n),
+        matrix=np.zeros(n * m),
+        side=np.zeros(m),
+        above=np.zeros(m),
         pivots=np.zeros((n, 2), np.int64),
         count=np.zeros(4, np.int64),
     )
@@ -117,6 +121,7 @@ def iterate(system, work, space, t, tau, g, iterations):
 def iterate_newton(system, work, space, t, tau, g):
     """Newton's iteration for a; a status."""
     n, a, once, twice, matrix, count = system.n, space.a, space.once, space.twice, space.matrix, space.count
+    side, m = space.side, space.side.shape[0]
     before, stalls = -1.0, 0
     for _ in range(MAX_ITERATIONS):
         if not fill_middle(once, a, system, work, space, t, tau, g):
@@ -128,17 +133,17 @@ def iterate_newton(system, work, space, t, tau, g):
             if not fill_middle(twice, a, system, work, space, t, tau, g):
                 return SINGULAR
             for i in range(n):
-                matrix[i * n + j] = (1.0 if i == j else 0.0) - (twice[i] - once[i]) / (a[j] - kept)
+                matrix[i * m + j] = (1.0 if i == j else 0.0) - (twice[i] - once[i]) / (a[j] - kept)
             a[j] = kept
         check = 0.0
         for i in range(n):
-            once[i] -= a[i]
-            check += 0.0 * once[i]
+            side[i] = once[i] - a[i]
+            check += 0.0 * side[i]
         if check != 0.0:
             return NOT_FINITE
-        if factor_node(matrix, 0, n, space.pivots, 0, 0.0, 0) < 0:
+        if factor_panel(matrix, 0, n, m, m // WIDTH, m // WIDTH, space.pivots, space.above, 0.0, 0) < 0:
             return SINGULAR
-        solve_node(matrix, 0, n, n, space.pivots, 0, once, 0, 1)
+        multiply_panel(once, side, 0, matrix, 0, n, m, m // WIDTH)
         count[LAST] += 1
         count[FACTORS] += 1
         change = 0.0

@@ -31,6 +31,7 @@ import numpy as np
 from mbvi.kernels.constraints import fill_constraints
 from mbvi.kernels.dense import invert, multiply_symmetric
 from mbvi.kernels.lagrangian import fill_gradient, fill_mass_matrix, potential
+from mbvi.kernels.lanes import WIDTH
 from mbvi.kernels.layout import (
     COORDINATE,
     ENTRIES,
@@ -44,7 +45,7 @@ from mbvi.kernels.layout import (
     kernel,
 )
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import factor_node, solve_node
+from mbvi.kernels.saddle import factor_panel, multiply_panel
 
 ENERGY_MOMENTUM, CHORIN = 0, 1
 EPS = 2.220446049250313e-16
@@ -77,6 +78,7 @@ def make_energies(
     """
     n, k = system.n, system.k
     N = n + 2 * k if kind == ENERGY_MOMENTUM else 2 * n
+    stride = -(-N // WIDTH) * WIDTH  # of a row of J, whole lanes
     return Energies(
         kind=kind,
         redundant=np.array([2 * redundant], np.int64),
@@ -109,9 +111,10 @@ def make_energies(
         delta=np.zeros(N),
         R=np.zeros(N),
         R_kept=np.zeros(N),
-        J=np.zeros(N * N),
+        J=np.zeros(N * stride),
         pivots=np.zeros((N, 2), np.int64),
-        rank=np.zeros(1, np.int64),
+        above=np.zeros(stride),
+        right=np.zeros(stride),
         count=np.zeros(5, np.int64),
     )
 
@@ -310,8 +313,8 @@ def largest(x, first, last):
 
 @inlined_kernel
 def factor_jacobian(system, work, space, t, h):
-    """Factor the Jacobian at space.z, where the residual is space.R; False if it is singular."""
-    n, N = system.n, space.z.shape[0]
+    """Invert the Jacobian at space.z, where the residual is space.R; False if it is singular."""
+    n, N, stride = system.n, space.z.shape[0], space.right.shape[0]
     z, R, kept, J = space.z, space.R, space.R_kept, space.J
     for i in range(N):
         kept[i] = R[i]
@@ -323,20 +326,20 @@ def factor_jacobian(system, work, space, t, h):
         step = z[j] - value
         z[j] = value
         for i in range(N):
-            J[i * N + j] = (R[i] - kept[i]) / step
+            J[i * stride + j] = (R[i] - kept[i]) / step
     for i in range(N):
         R[i] = kept[i]
     space.count[FACTORS] += 1
     space.count[IS_FACTORED] = 1
     reference = 1e-290 if space.redundant[0] > 0 else 0.0
-    space.rank[0] = factor_node(J, 0, N, space.pivots, 0, reference, space.redundant[0])
-    return space.rank[0] >= 0
+    lanes = stride // WIDTH
+    return factor_panel(J, 0, N, stride, lanes, lanes, space.pivots, space.above, reference, space.redundant[0]) >= 0
 
 
 @inlined_kernel
 def solve_step(system, work, space, t, h):
     """Solve the step equations from space.z; a status."""
-    n, N = system.n, space.z.shape[0]
+    n, N, stride = system.n, space.z.shape[0], space.right.shape[0]
     z, delta = space.z, space.delta
     before = math.inf
     size_before = 0.0
@@ -357,8 +360,8 @@ def solve_step(system, work, space, t, h):
                 return SINGULAR
             is_fresh = is_newest = True
         for a in range(N):
-            delta[a] = -space.R[a]
-        solve_node(space.J, 0, N, space.rank[0], space.pivots, 0, delta, 0, 1)
+            space.right[a] = -space.R[a]
+        multiply_panel(delta, space.right, 0, space.J, 0, N, stride, stride // WIDTH)
         for a in range(N):
             space.z_kept[a] = z[a]
             z[a] += delta[a]

@@ -31,15 +31,13 @@ from mbvi.kernels.layout import (
     PRISMATIC,
     QUATERNION,
     REVOLUTE,
-    SECOND_DIAGONAL,
-    SECOND_UPPER,
     SPRING,
     TORQUE_BODY,
     TORQUE_WORLD,
     kernel,
 )
 from mbvi.kernels.rotation import conjugate_product_vector, cross, rotate, rotate_back
-from mbvi.kernels.saddle import block_place
+from mbvi.kernels.saddle import second_block
 from mbvi.kernels.tree import (
     WORLD_LINEAR,
     WORLD_OMEGA,
@@ -260,7 +258,7 @@ def column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z):
 def second_place(system, j, k):
     """Place of the entry (j, k) of two coordinates in blocks of second derivatives."""
     a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
-    place = block_place(system, a, b, SECOND_DIAGONAL, SECOND_UPPER)
+    place = second_block(system, a, b)
     return place + system.coordinate_nodes[j, 1] * system.nodes[b, NODE_COORDINATES] + system.coordinate_nodes[k, 1]
 
 

@@ -35,7 +35,6 @@ from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.dense import invert, multiply_symmetric
 from mbvi.kernels.lagrangian import (
     Work,
-    add_jacobian,
     factor_mass_saddle,
     fill_gradient,
     fill_gradients,
@@ -52,6 +51,7 @@ from mbvi.kernels.layout import (
     ENTRIES,
     FIRST_ENTRY,
     NODE_COORDINATES,
+    NODE_LANES,
     NODE_ROWS,
     NODE_START,
     NOT_CONVERGED,
@@ -65,7 +65,7 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed, call
-from mbvi.kernels.saddle import add_second, factor_saddle, solve_saddle
+from mbvi.kernels.saddle import add_jacobian, add_second, factor_saddle, solve_saddle
 from mbvi.kernels.tree import SWEEP_WIDTH
 
 EPS = 2.220446049250313e-16
@@ -117,10 +117,10 @@ def make_space(system: System, scheme: Scheme) -> Space:
     m, s, r = len(scheme.b), len(scheme.K), len(scheme.fractions)
     groups = -(-m // WIDTH) if m > 1 else 0
     N = s * (n + k)
-    second, widths = system.second_size, s * (system.nodes[:, NODE_COORDINATES] + system.nodes[:, NODE_ROWS])
+    second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     evaluation = (30.0 * m + 10.0 * m * s) * n  # about [ns]
     evaluation += s * s * system.matrix_size + 5.0 * s * len(system.entries) if k > 0 else 2.0 * s * n * n
-    jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 0.5 * float(widths.max()) * s * s * system.matrix_size
+    jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 0.5 * float(s * width) * s * s * system.matrix_size
     ratio = jacobian / evaluation
     return Space(
         q=np.zeros(n),
@@ -160,10 +160,12 @@ def make_space(system: System, scheme: Scheme) -> Space:
         Kqv=np.zeros(system.second_size),
         Kqq=np.zeros(system.second_size),
         J=np.zeros(s * s * system.matrix_size),
-        pivots=np.zeros((N, 2), np.int64),
+        pivots=np.zeros((s * width, 2), np.int64),
+        above=np.zeros(s * width),
         ranks=np.zeros(len(system.nodes), np.int64),
-        order=elimination_order(system, s),
-        permuted=np.zeros(N),
+        places=stage_places(system, s),
+        permuted=np.zeros(s * system.side_size),
+        eliminated=np.zeros(s * system.side_size),
         table=np.zeros((r, MAX_ORDER + 2, N)),
         orders=np.full((r, 2), -1),
         count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, 0, FIRST_RETRY, 0]),
@@ -181,18 +183,18 @@ def in_lanes(rows: np.ndarray) -> np.ndarray:
     return np.moveaxis(filled.reshape(groups, WIDTH, *rows.shape[1:]), 1, -1).copy()
 
 
-def elimination_order(system: System, s: int) -> np.ndarray:
+def stage_places(system: System, s: int) -> np.ndarray:
     """Place in the order of elimination of every unknown of s stages: increments, then impulses, (s (n + k),)."""
-    nodes = system.nodes
-    width = nodes[:, NODE_COORDINATES] + nodes[:, NODE_ROWS]
 
-    def places(of: np.ndarray, after: int | np.ndarray) -> np.ndarray:
+    def places(of: np.ndarray, first: np.ndarray, count: int) -> np.ndarray:
         node, local = of.T
-        first = s * nodes[node, NODE_START] + local + after
-        return np.concatenate([first + l * width[node] for l in range(s)])
+        return np.concatenate([(first + l * system.nodes[:, count])[node] + local for l in range(s)])
 
-    rows = system.row_nodes
-    return np.concatenate([places(system.coordinate_nodes, 0), places(rows, nodes[rows[:, 0], NODE_COORDINATES])])
+    first = s * system.nodes[:, NODE_START]
+    rows = first + s * system.nodes[:, NODE_COORDINATES]
+    return np.concatenate(
+        [places(system.coordinate_nodes, first, NODE_COORDINATES), places(system.row_nodes, rows, NODE_ROWS)]
+    )
 
 
 @kernel
@@ -495,19 +497,19 @@ def factor_newton(t, system, scheme, work, space, h):
             add_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, impulses, h, s, j, j - 1)
     space.count[NEWTON_FACTORS] += 1
     space.measure[FACTOR_STEP] = h
-    return 1.0 if factor_saddle(J, space.pivots, space.ranks, system, s) else 0.0
+    return 1.0 if factor_saddle(J, space.pivots, space.above, space.ranks, system, s) else 0.0
 
 
 @kernel
 def solve_newton(system, scheme, space, h):
     """delta = −J⁻¹ R, in increments and impulses."""
     N, increments = space.R.shape[0], scheme.K.shape[0] * system.n
-    x, order = space.permuted, space.order
+    y, places = space.eliminated, space.places
     for a in range(N):
-        x[order[a]] = space.R[a]
-    solve_saddle(x, space.J, space.pivots, space.ranks, system, scheme.K.shape[0])
+        space.permuted[places[a]] = space.R[a]
+    solve_saddle(y, space.permuted, space.J, system, scheme.K.shape[0])
     for a in range(N):
-        space.delta[a] = -x[order[a]] * h if a < increments else -x[order[a]]
+        space.delta[a] = -y[places[a]] * h if a < increments else -y[places[a]]
 
 
 @solver_kernel

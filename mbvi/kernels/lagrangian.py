@@ -24,16 +24,12 @@ from mbvi.kernels.layout import (
     BLOCK_ROW,
     BLOCK_SECOND,
     CONSTRAINT_KIND,
-    COORDINATE,
     DISTANCE,
     ENTRIES,
-    ENTRY_LOWER,
-    ENTRY_UPPER,
-    FIRST_ENTRY,
     FIRST_MEMBER,
     LINK_B,
     NODE_COORDINATES,
-    NODE_START,
+    NODE_LANES,
     POINT_B,
     System,
     kernel,
@@ -43,9 +39,9 @@ from mbvi.kernels.rotation import cross
 from mbvi.kernels.saddle import (
     FIRST_STAGE,
     ONE_STAGE,
+    add_jacobian,
     add_second,
     factor_saddle,
-    side_width,
     solve_saddle,
 )
 from mbvi.kernels.tree import (
@@ -74,6 +70,7 @@ class Work(Packed):
 def make_work(system: System) -> Work:
     """Workspace for the evaluation of a system."""
     n, k, count = system.n, system.k, len(system.links)
+    width = WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     return Work(
         row=np.full((count, SWEEP_WIDTH), np.nan),
         world=np.zeros((count, WORLD_WIDTH)),
@@ -110,9 +107,11 @@ def make_work(system: System) -> Work:
         g_t=np.zeros(k),
         G=np.zeros(len(system.entries)),
         saddle=np.zeros(system.matrix_size),
-        pivots=np.zeros((n + k, 2), np.int64),
+        pivots=np.zeros((width, 2), np.int64),
+        above=np.zeros(width),
         ranks=np.zeros(len(system.nodes), np.int64),
-        permuted=np.zeros(n + k),
+        permuted=np.zeros(system.side_size),
+        eliminated=np.zeros(system.side_size),
         solution=np.zeros(n + k),
     )
 
@@ -268,27 +267,6 @@ def fill_poses(places, rotations, system, work, link, q):
 
 
 @kernel
-def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage):
-    """Write the borders of a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of row_stage, G_lower in
-    the constraint rows and coordinate columns of column_stage.
-
-    G_upper, G_lower   (E,)   entries of the constraint Jacobian at the two control points
-    """
-    for i in range(system.k):
-        node, local = system.row_nodes[i, 0], system.row_nodes[i, 1]
-        local += system.nodes[node, NODE_COORDINATES]
-        first = system.constraints[i, FIRST_ENTRY]
-        for e in range(first, first + system.constraints[i, ENTRIES]):
-            j = system.entries[e, COORDINATE]
-            other, other_local = system.coordinate_nodes[j, 0], system.coordinate_nodes[j, 1]
-            width, other_width = side_width(system, node, other), side_width(system, other, node)
-            row, column = row_stage * other_width + other_local, row_stage * width + local
-            J[s * s * system.entry_places[e, ENTRY_UPPER] + row * s * width + column] += G_upper[e]
-            row, column = column_stage * width + local, column_stage * other_width + other_local
-            J[s * s * system.entry_places[e, ENTRY_LOWER] + row * s * other_width + column] += G_lower[e]
-
-
-@kernel
 def factor_mass_saddle(system, work, t, q):
     """Factor [M Gᵀ; G 0] at (t, q) into work.saddle; False if it is singular. Fills work.g, work.G and work.g_t."""
     A = work.saddle
@@ -298,26 +276,18 @@ def factor_mass_saddle(system, work, t, q):
     if system.k > 0:
         fill_rows(work.g, work.G, work.g_t, system, work, t, q)
         add_jacobian(A, work.G, work.G, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE)
-    return factor_saddle(A, work.pivots, work.ranks, system, ONE_STAGE)
+    return factor_saddle(A, work.pivots, work.above, work.ranks, system, ONE_STAGE)
 
 
 @kernel
 def solve_mass_saddle(system, work):
     """Overwrite work.solution (n + k,) by the solution with the factors of `factor_mass_saddle`."""
-    n, x, y = system.n, work.permuted, work.solution
-    for a in range(n):
-        node = system.coordinate_nodes[a, 0]
-        x[system.nodes[node, NODE_START] + system.coordinate_nodes[a, 1]] = y[a]
-    for b in range(system.k):
-        node = system.row_nodes[b, 0]
-        x[system.nodes[node, NODE_START] + system.nodes[node, NODE_COORDINATES] + system.row_nodes[b, 1]] = y[n + b]
-    solve_saddle(x, work.saddle, work.pivots, work.ranks, system, ONE_STAGE)
-    for a in range(n):
-        node = system.coordinate_nodes[a, 0]
-        y[a] = x[system.nodes[node, NODE_START] + system.coordinate_nodes[a, 1]]
-    for b in range(system.k):
-        node = system.row_nodes[b, 0]
-        y[n + b] = x[system.nodes[node, NODE_START] + system.nodes[node, NODE_COORDINATES] + system.row_nodes[b, 1]]
+    x, y, places = work.permuted, work.solution, system.places
+    for a in range(places.shape[0]):
+        x[places[a]] = y[a]
+    solve_saddle(work.eliminated, x, work.saddle, system, ONE_STAGE)
+    for a in range(places.shape[0]):
+        y[a] = work.eliminated[places[a]]
 
 
 @kernel

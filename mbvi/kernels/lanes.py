@@ -1,8 +1,9 @@
 """Four numbers at once: kernels on lanes evaluate a formula at four points in the time of one.
 
 A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as an array
-(…) whose elements are vectors of four, which a processor adds and multiplies in one instruction. Numbers and lanes mix; there
-are no comparisons. Of numbers, `total`, `larger` and `widest` do what they say as of one lane.
+(…) whose elements are vectors of four, which a processor adds and multiplies in one instruction; of an array of one axis,
+element k is the four numbers from 4 k on. Numbers and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and
+`widest` do what they say as of one lane.
 """
 
 import operator
@@ -67,10 +68,10 @@ def _view(typing_context, array):
         source = context.make_array(signature.args[0])(context, builder, values[0])
         view = cgutils.create_struct_proxy(signature.return_type)(context, builder)
         view.data = source.data
-        view.columns = cgutils.unpack_tuple(builder, source.shape)[-2]
+        view.columns = cgutils.unpack_tuple(builder, source.shape)[-2:][0]
         return view._getvalue()
 
-    return LanesArray(array.ndim - 1)(array), generate
+    return LanesArray(max(array.ndim - 1, 1))(array), generate
 
 
 @intrinsic
@@ -130,7 +131,7 @@ class _InterpretedLanes:
     """An array of lanes where nothing is compiled."""
 
     def __init__(self, array: np.ndarray) -> None:
-        self._array = array
+        self._array = array.reshape(-1, WIDTH) if array.ndim == 1 else array
 
     def __getitem__(self, index: Any) -> np.ndarray:
         return self._array[index].copy()
@@ -139,7 +140,7 @@ class _InterpretedLanes:
         self._array[index] = value
 
 
-# lanes(a)            an array (…, 4) of float64, of two or three axes and C-contiguous, as an array of lanes
+# lanes(a)            an array of float64, (…, 4) of two or three axes or (4 m,), C-contiguous, as an array of lanes
 # total(x)            the sum of the lanes, (x0 + x2) + (x1 + x3)
 # larger(size, x)     in every lane the larger of size and |x|
 # widest(x)           the largest lane

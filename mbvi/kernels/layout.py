@@ -46,23 +46,31 @@ CONSTANT, PROGRAM, TABLE = 0, 1, 2
 UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN = 0, 1, 2, 3, 4, 5  # OWN: of a user's function
 CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES = 0, 1, 2, 3, 4, 5, 6
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
-# Entries of the constraint Jacobian: System.entries (., 2) = coordinate, its link; System.entry_places (., 2) = places in the
-# saddle-point matrix of the blocks (node of the coordinate, node of the row) and (row, coordinate). System.signs: +1 on the
-# side of link b, -1 on that of link a, or the factor of a coordinate. The entry of a function's argument is the last of its
-# row.
+# Entries of the constraint Jacobian: System.entries (., 2) = coordinate, its link; System.entry_columns (., 2) = first columns,
+# in their panel, of the blocks (node of the coordinate, node of the row) and (row, coordinate). System.signs: +1 on the side of
+# link b, -1 on that of link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
 COORDINATE, ENTRY_LINK = 0, 1
-ENTRY_UPPER, ENTRY_LOWER = 0, 1
-# Nodes of elimination, in their order: System.nodes (., 10) = numbers of coordinates and of constraint rows, sum of both in
-# the nodes before, place of the diagonal block in the saddle-point matrix and in the second derivatives, first pair and
-# number of pairs, first target, first of its coordinates in System.members, and how many of its unknowns earlier nodes are
-# tied to: all, or its coordinates.
-NODE_COORDINATES, NODE_ROWS, NODE_START, DIAGONAL, SECOND_DIAGONAL = 0, 1, 2, 3, 4
-FIRST_PAIR, PAIRS, FIRST_TARGET, FIRST_MEMBER, TIED = 5, 6, 7, 8, 9
-# Pairs of nodes: System.pairs (., 5) = later node that this one is tied to, places of the two blocks (this, later) and
-# (later, this) in the matrix and in the second derivatives (-1: not stored).
-LATER, UPPER, SECOND_UPPER = 0, 1, 3
-# Blocks of second derivatives: System.blocks (., 5) = row node, column node, place, place in the matrix, place of the mirror.
-BLOCK_ROW, BLOCK_COLUMN, BLOCK_SECOND, BLOCK_MATRIX, BLOCK_MIRROR = 0, 1, 2, 3, 4
+# Nodes of elimination, in their order: System.nodes (., 13) = numbers of coordinates and of constraint rows, first place in a
+# right side, place of its panel in the saddle-point matrix, and of its diagonal block in the second derivatives, first pair and
+# number of pairs, first target, first of its coordinates in System.members, how many of its unknowns earlier nodes are tied to
+# (all, or its coordinates), length of the panel's rows, and numbers of lanes that hold its unknowns and those tied to.
+NODE_COORDINATES, NODE_ROWS, NODE_START, PANEL, SECOND_DIAGONAL, FIRST_PAIR, PAIRS, FIRST_TARGET = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+)
+FIRST_MEMBER, TIED, STRIDE, NODE_LANES, TIED_LANES = 8, 9, 10, 11, 12
+# Pairs of nodes: System.pairs (., 5) = later node that this one is tied to, first columns of the blocks (this, later) and
+# (later, this) in the panel of this one, and their places in the second derivatives (-1: not stored). System.targets: of every
+# two pairs of a node, the first column of the block of their later nodes.
+LATER, UPPER, LOWER, SECOND_UPPER = 0, 1, 2, 3
+# Blocks of second derivatives: System.blocks (., 4) = row node, column node, place, place of the mirror.
+BLOCK_ROW, BLOCK_COLUMN, BLOCK_SECOND, BLOCK_MIRROR = 0, 1, 2, 3
 
 # What a run ends with.
 OK, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
@@ -97,6 +105,7 @@ class System(Packed):
     periodic             (n,)  1 for an angle that matters only up to whole turns, 0 for others
     coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it
     nodes, members, pairs, targets, blocks    the elimination: see above and `saddle`
+    places               (n + k,)  of coordinates and constraint rows in a right side of one stage, (side_size,)
     matrix_size, second_size       numbers of stored entries
     gradient, hessian, potential, constraint, curvature, force, time_rates      compiled functions, or 0
     """

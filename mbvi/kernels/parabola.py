@@ -121,7 +121,7 @@ def fill_variation(system, own, work, space, t, tau, has_derivative):
                     work.saddle, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, 0.0, 0.0, y * D, x * D, space.Lvv, space.Lvq,
                     space.own_vv, space.own_vq,
                 )  # fmt: skip
-    return not has_derivative or factor_saddle(work.saddle, work.pivots, work.ranks, system, ONE_STAGE)
+    return not has_derivative or factor_saddle(work.saddle, work.pivots, work.above, work.ranks, system, ONE_STAGE)
 
 
 @kernel

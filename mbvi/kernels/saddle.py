@@ -1,40 +1,54 @@
-"""The saddle-point matrix of a step, in blocks along the graph: places of its blocks, LU factors, solution.
+"""The saddle-point matrix of a step, in blocks along the graph: places of its blocks, elimination, solution.
 
 A node holds coordinates of one or several bodies and the constraint rows that tie them; nodes are eliminated in order, and
 a pair is a node and a later one that it is tied to, or becomes tied to on the way (the pattern is found once, see
 `mbvi.system.elimination`). With diagonal block D of a node, A_b the block (node, b) and B_b the block (b, node) for each later
 node b of its pairs,
 
-    W_b = D⁻¹ A_b,     (b, c) −= B_b W_c;      x_b −= B_b (D⁻¹ x);      backwards  x ← D⁻¹ x − Σ_b W_b x_b.
+    W_b = D⁻¹ A_b,     (b, c) −= B_b W_c;      y = D⁻¹ x,     x_b −= B_b y;      backwards  y ← y − Σ_b W_b y_b.
 
-D is factored with pivoting inside the block. For s stages every block is s times as wide and high. Of the later node a block
-holds the first unknowns alone, as many as earlier nodes are tied to: most often its coordinates, and not its constraints.
+D is inverted by Gauss–Jordan elimination with pivoting inside the block.
 
-Blocks stand row by row in one array. Where a node has a reference, its constraints close loops and may be redundant: then the
-pivot is the largest entry left, and as many rows as are redundant anywhere on the constraints are left out at last (their
-unknowns become 0); in a singular configuration those below 1e-10 of the reference as well. To count these, System.redundant
-is −1: then rows are left out whose pivots are below 1e-9 of the reference.
+All blocks of a node stand side by side in its panel, row by row: a row of D, of every A_b, then of every transposed B_b. Each has
+whole lanes (`lanes`), filled up with zeros, so that rows are added four numbers at a time; so has the part of a node in a right
+side. For s stages a node has s times as many unknowns, the coordinates of all stages before the rows of all; every block and
+every panel is s times as wide. Of the later node a block holds the first unknowns alone, as many as earlier nodes are tied to:
+most often its coordinates, and not its constraints.
+
+Where a node has a reference, its constraints close loops and may be redundant: then the pivot is the largest entry left, and as
+many rows as are redundant anywhere on the constraints are left out at last (their unknowns become 0); in a singular
+configuration those below 1e-10 of the reference as well. To count these, System.redundant is −1: then rows are left out whose
+pivots are below 1e-9 of the reference.
 
 Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9.
 """
 
 import numpy as np
 
+from mbvi.kernels.lanes import WIDTH, lanes, larger, total
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
-    BLOCK_MATRIX,
     BLOCK_MIRROR,
     BLOCK_ROW,
     BLOCK_SECOND,
-    DIAGONAL,
+    COORDINATE,
+    ENTRIES,
+    FIRST_ENTRY,
     FIRST_PAIR,
     FIRST_TARGET,
     LATER,
+    LOWER,
     NODE_COORDINATES,
+    NODE_LANES,
     NODE_ROWS,
     NODE_START,
     PAIRS,
+    PANEL,
+    SECOND_DIAGONAL,
+    SECOND_UPPER,
+    STRIDE,
     TIED,
+    TIED_LANES,
     UPPER,
     kernel,
     solver_kernel,
@@ -47,19 +61,22 @@ SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its colum
 
 
 @kernel
-def block_place(system, a, b, diagonal, upper):
-    """Place of block (a, b) of nodes, −1 if there is none: in the matrix, or in the second derivatives.
-
-    The columns `diagonal` of System.nodes and `upper` of System.pairs tell in which.
-    """
-    if a == b:
-        return system.nodes[a, diagonal]
-    early, late = (a, b) if a < b else (b, a)
+def find_pair(system, early, late):
+    """The pair of a node and a later one, −1 if they are not tied."""
     first = system.nodes[early, FIRST_PAIR]
     for i in range(first, first + system.nodes[early, PAIRS]):
         if system.pairs[i, LATER] == late:
-            return system.pairs[i, upper + (a > b)]
+            return i
     return -1
+
+
+@kernel
+def second_block(system, a, b):
+    """Place of block (a, b) of nodes in the second derivatives, −1 if it is not stored."""
+    if a == b:
+        return system.nodes[a, SECOND_DIAGONAL]
+    i = find_pair(system, min(a, b), max(a, b))
+    return system.pairs[i, SECOND_UPPER + (a > b)] if i >= 0 else -1
 
 
 @kernel
@@ -69,9 +86,19 @@ def node_width(system, a, s):
 
 
 @kernel
-def side_width(system, a, b):
-    """Number of unknowns per stage of node a that its blocks with node b hold."""
-    return system.nodes[a, TIED] if a > b else node_width(system, a, 1)
+def panel_place(system, s, a, i, column):
+    """Place in the matrix of s stages of row i of the panel of node a, at the block that begins at a column."""
+    return s * (s * system.nodes[a, PANEL] + i * system.nodes[a, STRIDE] + column)
+
+
+@kernel
+def matrix_place(system, s, a, i, b, j):
+    """Place in the matrix of s stages of the entry in row i of node a and column j of node b."""
+    if a == b:
+        return panel_place(system, s, a, i, 0) + j
+    if a < b:
+        return panel_place(system, s, a, i, system.pairs[find_pair(system, a, b), UPPER]) + j
+    return panel_place(system, s, b, j, system.pairs[find_pair(system, b, a), LOWER]) + i
 
 
 @kernel
@@ -92,161 +119,214 @@ def add_second(J, system, s, j, l, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
     for i in range(system.blocks.shape[0]):
         A, B = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
         rows, columns = system.nodes[A, NODE_COORDINATES], system.nodes[B, NODE_COORDINATES]
-        width = side_width(system, B, A)
-        wide = s * width
-        place = s * s * system.blocks[i, BLOCK_MATRIX] + j * side_width(system, A, B) * wide + l * width
+        place, down, across = matrix_place(system, s, A, j * rows, B, l * columns), s * system.nodes[A, STRIDE], 1
+        if A > B:
+            down, across = 1, s * system.nodes[B, STRIDE]
         source = system.blocks[i, BLOCK_SECOND]
         for _ in range(rows):
             for b in range(columns):
-                J[place + b] += vv * Lvv[source] + vq * Lvq[source] + qv * Kqv[source] + qq * Kqq[source]
+                J[place + b * across] += vv * Lvv[source] + vq * Lvq[source] + qv * Kqv[source] + qq * Kqq[source]
                 source += 1
-            place += wide
+            place += down
+
+
+@kernel
+def border_place(system, s, e, is_mirrored, a, i, b, j):
+    """Place of the entry in row i of node a, of coordinates, and column j of node b, and the step to the next row.
+
+    e             an entry of the constraint Jacobian that stands in this block
+    is_mirrored   1: of the entry in row j of node b and column i of node a, and the step to the next column
+    """
+    column = system.entry_columns[e, is_mirrored]
+    if a < b or (a == b and is_mirrored == 0):
+        return panel_place(system, s, a, i, column) + j, s * system.nodes[a, STRIDE]
+    return panel_place(system, s, b, j, column) + i, 1
 
 
 @solver_kernel
-def factor_node(A, at, w, pivots, first, reference, redundant):
-    """LU factors of the block A[at : at + w²]; its rank, −1 if it is singular though nothing may be redundant.
+def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage):
+    """Write the borders of a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of row_stage, G_lower in
+    the constraint rows and coordinate columns of column_stage.
 
+    G_upper, G_lower   (E,)   entries of the constraint Jacobian at the two control points
+    """
+    for i in range(system.k):
+        node, rows = system.row_nodes[i, 0], system.nodes[system.row_nodes[i, 0], NODE_ROWS]
+        row = s * system.nodes[node, NODE_COORDINATES] + system.row_nodes[i, 1]
+        first, last = system.constraints[i, FIRST_ENTRY], -1
+        place = step = mirror = mirror_step = 0
+        for e in range(first, first + system.constraints[i, ENTRIES]):
+            j = system.entries[e, COORDINATE]
+            other, local = system.coordinate_nodes[j, 0], system.coordinate_nodes[j, 1]
+            if other != last:
+                last, width = other, system.nodes[other, NODE_COORDINATES]
+                place, step = border_place(system, s, e, 0, other, row_stage * width, node, row + row_stage * rows)
+                mirror, mirror_step = border_place(
+                    system, s, e, 1, other, column_stage * width, node, row + column_stage * rows
+                )
+            J[place + local * step] += G_upper[e]
+            J[mirror + local * mirror_step] += G_lower[e]
+
+
+@solver_kernel
+def exchange_rows(rows, a, b, count):
+    """Exchange two rows of `count` lanes that begin at a and b."""
+    for k in range(count):
+        kept = rows[a + k]
+        rows[a + k] = rows[b + k]
+        rows[b + k] = kept
+
+
+@solver_kernel
+def exchange_columns(A, a, b, w, stride):
+    """Exchange two columns of w numbers that begin at a and b."""
+    for i in range(w):
+        kept = A[a + i * stride]
+        A[a + i * stride] = A[b + i * stride]
+        A[b + i * stride] = kept
+
+
+@solver_kernel
+def factor_panel(A, at, w, stride, wide, width, pivots, above, reference, redundant):
+    """Overwrite [D A_b …] by [D⁻¹ D⁻¹ A_b …]; the rank of D, −1 if it is singular though nothing may be redundant.
+
+    at, w, stride     place, number and length of the panel's rows, of which `wide` lanes hold D and A_b, `width` of them D
     redundant         how many rows are left out, −1: those below REDUNDANT · reference
 
-    pivots   (., 2)   out, rows first … first + w: row and column that were exchanged with each
+    pivots   (., 2)   work: row and column that were exchanged with each
+    above    (.,)     work: largest entry above the diagonal of every column
     """
+    rows, largest = lanes(A), lanes(above)
+    top, step, rank = at // WIDTH, stride // WIDTH, w
+    for k in range(width):
+        largest[k] = 0.0
     for j in range(w):
         row = column = j
-        best = above = 0.0
-        for i in range(j):
-            above = max(above, abs(A[at + i * w + j]))
+        best = 0.0
         for i in range(j, w):
-            for k in range(j, w if reference > 0.0 else j + 1):
-                if abs(A[at + i * w + k]) > best:
-                    best, row, column = abs(A[at + i * w + k]), i, k
+            if abs(A[at + i * stride + j]) > best:
+                best, row = abs(A[at + i * stride + j]), i
+        if reference > 0.0:
+            for i in range(j, w):
+                for k in range(j + 1, w):
+                    if abs(A[at + i * stride + k]) > best:
+                        best, row, column = abs(A[at + i * stride + k]), i, k
         smallest = (REDUNDANT if redundant < 0 else LOST) * reference
         if reference > 0.0 and (best <= smallest or j >= w - max(redundant, 0)):
-            return j
-        if not best > SINGULAR_PIVOT * above:
+            rank = j
+            break
+        if not best > SINGULAR_PIVOT * above[j]:
             return -1
-        pivots[first + j, 0], pivots[first + j, 1] = row, column
+        pivots[j, 0], pivots[j, 1] = row, column
+        pivot = top + j * step
         if row != j:
-            for k in range(w):
-                A[at + j * w + k], A[at + row * w + k] = A[at + row * w + k], A[at + j * w + k]
+            exchange_rows(rows, pivot, top + row * step, wide)
         if column != j:
-            for i in range(w):
-                A[at + i * w + j], A[at + i * w + column] = A[at + i * w + column], A[at + i * w + j]
-        inverse = 1.0 / A[at + j * w + j]
-        A[at + j * w + j] = inverse
-        for i in range(j + 1, w):
-            ratio = A[at + i * w + j] * inverse
-            A[at + i * w + j] = ratio
-            if ratio != 0.0:
-                for k in range(j + 1, w):
-                    A[at + i * w + k] -= ratio * A[at + j * w + k]
-    return w
-
-
-@solver_kernel
-def solve_node(A, at, w, rank, pivots, first, X, place, columns):
-    """Overwrite X[place : place + w · columns], w rows, by D⁻¹ X; rows beyond the rank become 0."""
-    for j in range(rank):
-        row = pivots[first + j, 0]
-        if row != j:
-            for k in range(columns):
-                X[place + j * columns + k], X[place + row * columns + k] = (
-                    X[place + row * columns + k], X[place + j * columns + k],
-                )  # fmt: skip
-    for i in range(1, rank):
-        for j in range(i):
-            ratio = A[at + i * w + j]
-            if ratio != 0.0:
-                for k in range(columns):
-                    X[place + i * columns + k] -= ratio * X[place + j * columns + k]
+            exchange_columns(A, at + j, at + column, w, stride)
+        inverse = 1.0 / A[at + j * stride + j]
+        for k in range(width):
+            largest[k] = larger(largest[k], rows[pivot + k])
+        for k in range(wide):
+            rows[pivot + k] = rows[pivot + k] * inverse
+        for i in range(w):
+            ratio = A[at + i * stride + j]
+            if i != j and ratio != 0.0:
+                for k in range(wide):
+                    rows[top + i * step + k] = rows[top + i * step + k] - ratio * rows[pivot + k]
+                A[at + i * stride + j] = -ratio * inverse
+        A[at + j * stride + j] = inverse
     for i in range(rank, w):
-        for k in range(columns):
-            X[place + i * columns + k] = 0.0
-    for i in range(rank - 1, -1, -1):
-        for j in range(i + 1, rank):
-            ratio = A[at + i * w + j]
-            if ratio != 0.0:
-                for k in range(columns):
-                    X[place + i * columns + k] -= ratio * X[place + j * columns + k]
-        inverse = A[at + i * w + i]
-        for k in range(columns):
-            X[place + i * columns + k] *= inverse
+        for k in range(wide):
+            rows[top + i * step + k] = 0.0
+        for j in range(rank):
+            A[at + j * stride + i] = 0.0
     for j in range(rank - 1, -1, -1):
-        column = pivots[first + j, 1]
+        row, column = pivots[j, 0], pivots[j, 1]
+        if row != j:
+            exchange_columns(A, at + j, at + row, w, stride)
         if column != j:
-            for k in range(columns):
-                X[place + j * columns + k], X[place + column * columns + k] = (
-                    X[place + column * columns + k], X[place + j * columns + k],
-                )  # fmt: skip
+            exchange_rows(rows, top + j * step, top + column * step, wide)
+    return rank
 
 
 @solver_kernel
-def subtract_product(A, system, out, left, right, b, c, inner, s):
-    """A[out] −= A[left] A[right], blocks (b, c), (b, a) and (a, c) of two nodes b and c after a node a of `inner` unknowns."""
-    rows, columns = system.nodes[b, TIED], system.nodes[c, TIED]
-    high, wide = side_width(system, b, c), side_width(system, c, b)
-    for i in range(s * rows):
-        to = out + (i // rows * high + i % rows) * s * wide
-        for j in range(inner):
-            factor = A[left + i * inner + j]
-            if factor != 0.0:
-                for stage in range(s):
-                    source = right + (j * s + stage) * columns
-                    for k in range(columns):
-                        A[to + stage * wide + k] -= factor * A[source + k]
+def multiply_panel(y, x, first, A, at, w, stride, width):
+    """y = D⁻¹ x, from the place `first` on; `at` to `width` as in `factor_panel`."""
+    rows, right = lanes(A), lanes(x)
+    for i in range(w):
+        row = (at + i * stride) // WIDTH
+        product = rows[row] * right[first // WIDTH]
+        for k in range(1, width):
+            product = product + rows[row + k] * right[first // WIDTH + k]
+        y[first + i] = total(product)
 
 
 @solver_kernel
-def factor_saddle(A, pivots, ranks, system, s):
-    """Overwrite the matrix A of s stages by its factors; False if it is singular."""
-    for a in range(system.nodes.shape[0]):
-        w, at, first = node_width(system, a, s), s * s * system.nodes[a, DIAGONAL], s * system.nodes[a, NODE_START]
-        ranks[a] = factor_node(A, at, w, pivots, first, system.reference[a], s * system.redundant[a])
+def subtract_product(A, out, out_stride, left, right, stride, inner, high, wide):
+    """A[out] −= A[left]ᵀ A[right], of `high` rows and `wide` lanes; left and right are in the panel of a node of `inner` rows."""
+    rows = lanes(A)
+    for i in range(high):
+        for k in range(wide):
+            rest = rows[(out + i * out_stride) // WIDTH + k]
+            for j in range(inner):
+                rest = rest - A[left + j * stride + i] * rows[(right + j * stride) // WIDTH + k]
+            rows[(out + i * out_stride) // WIDTH + k] = rest
+
+
+@solver_kernel
+def factor_saddle(A, pivots, above, ranks, system, s):
+    """Eliminate the nodes of the matrix A of s stages in turn, in place; False if it is singular."""
+    nodes, pairs = system.nodes, system.pairs
+    for a in range(nodes.shape[0]):
+        at, stride = s * s * nodes[a, PANEL], s * nodes[a, STRIDE]
+        w, width = node_width(system, a, s), s * nodes[a, NODE_LANES]
+        wide = (stride // WIDTH + width) // 2
+        ranks[a] = factor_panel(
+            A, at, w, stride, wide, width, pivots, above, system.reference[a], s * system.redundant[a]
+        )
         if ranks[a] < 0:
             return False
-        start = system.nodes[a, FIRST_PAIR]
-        end = start + system.nodes[a, PAIRS]
-        target = system.nodes[a, FIRST_TARGET]
-        for j in range(start, end):
-            columns = s * system.nodes[system.pairs[j, LATER], TIED]
-            solve_node(A, at, w, ranks[a], pivots, first, A, s * s * system.pairs[j, UPPER], columns)
+        start = nodes[a, FIRST_PAIR]
+        end = start + nodes[a, PAIRS]
+        target = nodes[a, FIRST_TARGET]
         for i in range(start, end):
             for j in range(start, end):
-                subtract_product(
-                    A, system, s * s * system.targets[target], s * s * system.pairs[i, UPPER + 1],
-                    s * s * system.pairs[j, UPPER], system.pairs[i, LATER], system.pairs[j, LATER], w, s,
-                )  # fmt: skip
+                b, c = pairs[i, LATER], pairs[j, LATER]
+                B, W, owner = at + s * pairs[i, LOWER], at + s * pairs[j, UPPER], min(b, c)
+                out, out_stride = panel_place(system, s, owner, 0, system.targets[target]), s * nodes[owner, STRIDE]
+                if b <= c:
+                    subtract_product(A, out, out_stride, B, W, stride, w, s * nodes[b, TIED], s * nodes[c, TIED_LANES])
+                else:
+                    subtract_product(A, out, out_stride, W, B, stride, w, s * nodes[c, TIED], s * nodes[b, TIED_LANES])
                 target += 1
     return True
 
 
 @solver_kernel
-def solve_saddle(x, A, pivots, ranks, system, s):
-    """Overwrite x, in the order of elimination, by the solution; A, pivots and ranks from `factor_saddle`."""
-    count = system.nodes.shape[0]
+def solve_saddle(y, x, A, system, s):
+    """Solve for y, in the order of elimination, and overwrite the right side x; A from `factor_saddle`."""
+    nodes, pairs, rows, left, right = system.nodes, system.pairs, lanes(A), lanes(x), lanes(y)
+    count = nodes.shape[0]
     for a in range(count):
-        w, at, first = node_width(system, a, s), s * s * system.nodes[a, DIAGONAL], s * system.nodes[a, NODE_START]
-        solve_node(A, at, w, ranks[a], pivots, first, x, first, 1)
-        start = system.nodes[a, FIRST_PAIR]
-        for i in range(start, start + system.nodes[a, PAIRS]):
-            b = system.pairs[i, LATER]
-            to, block = s * system.nodes[b, NODE_START], s * s * system.pairs[i, UPPER + 1]
-            tied, width = system.nodes[b, TIED], node_width(system, b, 1)
-            for row in range(s * tied):
-                total = 0.0
-                for k in range(w):
-                    total += A[block + row * w + k] * x[first + k]
-                x[to + row // tied * width + row % tied] -= total
+        top, step = s * s * nodes[a, PANEL] // WIDTH, s * nodes[a, STRIDE] // WIDTH
+        w, width, first = node_width(system, a, s), s * nodes[a, NODE_LANES], s * nodes[a, NODE_START]
+        multiply_panel(y, x, first, A, top * WIDTH, w, step * WIDTH, width)
+        for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
+            b = pairs[pair, LATER]
+            to, block = s * nodes[b, NODE_START] // WIDTH, top + s * pairs[pair, LOWER] // WIDTH
+            for k in range(s * nodes[b, TIED_LANES]):
+                rest = left[to + k]
+                for i in range(w):
+                    rest = rest - y[first + i] * rows[block + i * step + k]
+                left[to + k] = rest
     for a in range(count - 1, -1, -1):
-        w, first = node_width(system, a, s), s * system.nodes[a, NODE_START]
-        start = system.nodes[a, FIRST_PAIR]
-        for i in range(start, start + system.nodes[a, PAIRS]):
-            b = system.pairs[i, LATER]
-            source, block = s * system.nodes[b, NODE_START], s * s * system.pairs[i, UPPER]
-            tied, width = system.nodes[b, TIED], node_width(system, b, 1)
-            for row in range(w):
-                total = 0.0
-                for stage in range(s):
-                    for k in range(tied):
-                        total += A[block + (row * s + stage) * tied + k] * x[source + stage * width + k]
-                x[first + row] -= total
+        top, step = s * s * nodes[a, PANEL] // WIDTH, s * nodes[a, STRIDE] // WIDTH
+        w, first = node_width(system, a, s), s * nodes[a, NODE_START]
+        for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
+            b = pairs[pair, LATER]
+            source, block = s * nodes[b, NODE_START] // WIDTH, top + s * pairs[pair, UPPER] // WIDTH
+            for i in range(w):
+                product = rows[block + i * step] * right[source]
+                for k in range(1, s * nodes[b, TIED_LANES]):
+                    product = product + rows[block + i * step + k] * right[source + k]
+                y[first + i] -= total(product)

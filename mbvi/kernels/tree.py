@@ -46,7 +46,6 @@ from mbvi.kernels.layout import (
     ROTATION,
     SCREW,
     SECOND_DIAGONAL,
-    SECOND_UPPER,
     SUBTREE_MASS,
     kernel,
 )
@@ -59,7 +58,7 @@ from mbvi.kernels.rotation import (
     rotate,
     rotate_back,
 )
-from mbvi.kernels.saddle import block_place
+from mbvi.kernels.saddle import second_block
 
 # Columns of a sweep's row (L, 27): twist, gravity in the link's frame, composite momentum [angular; linear], composite first
 # moment, and the nine entries of a quaternion's rotation, or the joint angle with its cosine and sine.
@@ -521,8 +520,8 @@ def fill_mass_matrix_tree(M, S, inertia, pair, system):
             while above >= 0:
                 if system.coordinate_nodes[links[above, DOF], 0] != above_node:
                     above_node = system.coordinate_nodes[links[above, DOF], 0]
-                    up = block_place(system, above_node, node, SECOND_DIAGONAL, SECOND_UPPER)
-                    down = block_place(system, node, above_node, SECOND_DIAGONAL, SECOND_UPPER)
+                    up = second_block(system, above_node, node)
+                    down = second_block(system, node, above_node)
                 above_width = system.nodes[above_node, NODE_COORDINATES]
                 for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
                     above_local = system.coordinate_nodes[k, 1]
@@ -596,8 +595,8 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, S, D, U, columns, factors, inertia, mo
             while above >= 0:
                 if system.coordinate_nodes[links[above, DOF], 0] != above_node:
                     above_node = system.coordinate_nodes[links[above, DOF], 0]
-                    up = block_place(system, above_node, node, SECOND_DIAGONAL, SECOND_UPPER)
-                    down = block_place(system, node, above_node, SECOND_DIAGONAL, SECOND_UPPER)
+                    up = second_block(system, above_node, node)
+                    down = second_block(system, node, above_node)
                 above_width = system.nodes[above_node, NODE_COORDINATES]
                 for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
                     above_local = system.coordinate_nodes[k, 1]

@@ -19,6 +19,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from mbvi.kernels.lanes import WIDTH
+from mbvi.kernels.layout import NODE_COORDINATES, NODE_START
+
 Array = np.ndarray
 
 
@@ -160,53 +163,53 @@ def _arrays(
     for row, j in entries:
         if of_coordinate[j] < of_row[row]:
             tied[of_row[row]] = width[of_row[row]]
-    matrix: dict[tuple[int, int], int] = {}
+    lanes, tied_lanes = ([-(-w // WIDTH) for w in each] for each in (width, tied))
+    stride = [WIDTH * (lanes[a] + 2 * sum(tied_lanes[b] for b in others)) for a, others in enumerate(later)]
+    column = {(a, a): 0 for a in range(len(size))}
+    for a, others in enumerate(later):
+        end = WIDTH * lanes[a]
+        for pair in [*((a, b) for b in others), *((b, a) for b in others)]:
+            column[pair] = end
+            end += WIDTH * tied_lanes[max(pair)]
     second: dict[tuple[int, int], int] = {}
-    matrix_size = second_size = 0
-    stored = [*((a, a) for a in range(len(size))), *((a, b) for a, others in enumerate(later) for b in others)]
-    for a, b in stored:
+    second_size = 0
+    for a, b in [*((a, a) for a in range(len(size))), *((a, b) for a, others in enumerate(later) for b in others)]:
         for pair in dict.fromkeys([(a, b), (b, a)]):
-            matrix[pair], matrix_size = matrix_size, matrix_size + width[a] * (width[b] if a == b else tied[b])
             if (a == b or (a, b) in coupled) and size[a] * size[b]:
                 second[pair], second_size = second_size, second_size + size[a] * size[b]
     nodes: list[list[int]] = []
     pairs: list[list[int]] = []
     targets: list[int] = []
-    start = member = 0
+    start = panel = member = 0
     for a, others in enumerate(later):
+        diagonal = second.get((a, a), -1)
         nodes.append(
-            [
-                size[a],
-                len(rows[a]),
-                start,
-                matrix[a, a],
-                second.get((a, a), -1),
-                len(pairs),
-                len(others),
-                len(targets),
-                member,
-                tied[a],
-            ]
+            [size[a], len(rows[a]), start, panel, diagonal, len(pairs), len(others), len(targets), member, tied[a]]
         )
-        start, member = start + width[a], member + size[a]
+        nodes[-1] += [stride[a], lanes[a], tied_lanes[a]]
+        start, panel, member = start + WIDTH * lanes[a], panel + width[a] * stride[a], member + size[a]
         for b in others:
-            pairs.append([b, matrix[a, b], matrix[b, a], second.get((a, b), -1), second.get((b, a), -1)])
-        targets += [matrix[b, c] for b in others for c in others]
-    blocks = [[a, b, at, matrix[a, b], second[b, a]] for (a, b), at in second.items()]
+            pairs.append([b, column[a, b], column[b, a], second.get((a, b), -1), second.get((b, a), -1)])
+        targets += [column[b, c] for b in others for c in others]
+    blocks = [[a, b, at, second[b, a]] for (a, b), at in second.items()]
+    table = np.array(nodes, np.int64).reshape(-1, 13)
+    first, first_row = table[:, NODE_START], table[:, NODE_START] + table[:, NODE_COORDINATES]
     return {
-        "nodes": np.array(nodes, np.int64).reshape(-1, 10),
+        "nodes": table,
         "members": np.array([j for group in coordinates for j in group], np.int64),
         "pairs": np.array(pairs, np.int64).reshape(-1, 5),
         "targets": np.array(targets, np.int64),
-        "blocks": np.array(blocks, np.int64).reshape(-1, 5),
+        "blocks": np.array(blocks, np.int64).reshape(-1, 4),
         "coordinate_nodes": coordinate_nodes,
         "row_nodes": row_nodes,
+        "places": np.concatenate([first[of_coordinate] + coordinate_nodes[:, 1], first_row[of_row] + row_nodes[:, 1]]),
+        "side_size": start,
         "reference": np.array(is_loop, float),
         "redundant": np.zeros(len(nodes), np.int64),
-        "matrix_size": matrix_size,
+        "matrix_size": panel,
         "second_size": second_size,
-        "entry_places": np.array(
-            [[matrix[of_coordinate[j], of_row[i]], matrix[of_row[i], of_coordinate[j]]] for i, j in entries], np.int64
+        "entry_columns": np.array(
+            [[column[of_coordinate[j], of_row[i]], column[of_row[i], of_coordinate[j]]] for i, j in entries], np.int64
         ).reshape(-1, 2),
     }
 

@@ -191,14 +191,16 @@ def _rank_of(G: Array) -> int:
 
 
 def _smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> Array:
-    """The smallest pivot of each of these nodes that is not left out, at q."""
+    """About the smallest pivot of each of these nodes that is not left out, at q: of the largest entry of the inverse."""
     arrays, work = system.arrays, system.work
     kernels.factor_mass_saddle(arrays, work, t, q)
     found = []
     for loop in loops:
-        width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])
-        inverses = np.abs(work.saddle[at : at + width * width : width + 1][: max(int(work.ranks[loop]), 0)])
-        found.append(1.0 / float(inverses.max()) if inverses.any() else 0.0)
+        width, at, stride = (
+            int(x) for x in (system.node_widths[loop], *arrays.nodes[loop, [layout.PANEL, layout.STRIDE]])
+        )
+        inverse = np.abs(work.saddle[at : at + width * stride].reshape(width, stride)[:, :width])
+        found.append(1.0 / float(inverse.max()) if work.ranks[loop] > 0 else 0.0)
     return np.array(found)
 
 

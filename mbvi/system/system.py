@@ -323,21 +323,20 @@ class System:
             return full
         stored, lam = np.zeros(arrays.matrix_size), np.array(multipliers, dtype=float)
         add_curvature(stored, arrays, self.work, float(t), self._vector(q, "q"), lam, 1.0, 1, 0, 0)
-        for row, column, place in self._matrix_blocks():
-            of_row, of_column = self._members(row), self._members(column)
-            width = arrays.nodes[column, layout.TIED] if column > row else self.node_widths[column]
-            block = stored[place : place + len(of_row) * width].reshape(len(of_row), width)
-            full[np.ix_(of_row, of_column)] = block[:, : len(of_column)]
+        for a, b, place, down, across in self._matrix_blocks():
+            of_row, of_column = self._members(a), self._members(b)
+            rows, columns = np.ogrid[: len(of_row), : len(of_column)]
+            full[np.ix_(of_row, of_column)] = stored[place + rows * down + columns * across]
         return full
 
-    def _matrix_blocks(self) -> Iterator[tuple[int, int, int]]:
-        """Row node, column node and place of every block of the saddle-point matrix."""
+    def _matrix_blocks(self) -> Iterator[tuple[int, int, int, int, int]]:
+        """Of every block of the saddle-point matrix its row and column nodes, its place, and the steps to next row and column."""
         for node, row in enumerate(self.arrays.nodes):
-            yield node, node, row[layout.DIAGONAL]
+            panel, stride = row[layout.PANEL], row[layout.STRIDE]
+            yield node, node, panel, stride, 1
             for pair in self.arrays.pairs[row[layout.FIRST_PAIR] : row[layout.FIRST_PAIR] + row[layout.PAIRS]]:
-                later = pair[layout.LATER]
-                yield node, later, pair[layout.UPPER]
-                yield later, node, pair[layout.UPPER + 1]
+                yield node, pair[layout.LATER], panel + pair[layout.UPPER], stride, 1
+                yield pair[layout.LATER], node, panel + pair[layout.LOWER], 1, stride
 
     def _constraints(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
         g, G, g_t = self._constraint_entries(q, t)

@@ -47,6 +47,18 @@ def test_a_formula_in_lanes_is_that_of_numbers():
         np.testing.assert_allclose(seen[:, :, lane], changed, rtol=0, atol=1e-15)
 
 
+@njit
+def subtract_from_third(x, factor):
+    rows = lanes(x)
+    rows[2] = rows[2] - factor * rows[0]
+
+
+def test_lanes_of_one_axis_are_four_numbers_one_after_the_other():
+    x = np.arange(16.0)
+    subtract_from_third(x, 3.0)
+    assert x.tolist() == [*range(8), 8, 6, 4, 2, *range(12, 16)]
+
+
 def test_measures_of_lanes():
     x = np.array([[1.0, -7.0, 0.25, 2.0], [3.0, 5.0, -0.5, -6.0]])
     assert measures(x) == (-3.75, 7.0, -0.5, 2.5, 4.0)

@@ -259,43 +259,51 @@ def random_state(system, seed, on_sphere=True):
 
 
 def places(arrays, s=1):
-    """For every stored entry of the saddle-point matrix of s stages: its row and its column, in the order of elimination."""
+    """For every stored entry of the saddle-point matrix of s stages: its row and its column, in the order of elimination.
+
+    −1 where no entry is: where rows are filled up to whole lanes.
+    """
     starts = s * arrays.nodes[:, layout.NODE_START]
     width = arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS]
     rows, columns = np.full((2, s * s * arrays.matrix_size), -1)
 
-    def put(at, a, b):
-        high, wide = (arrays.nodes[i, layout.TIED] if i > other else width[i] for i, other in ((a, b), (b, a)))
-        part = slice(s * s * at, s * s * (at + high * wide))
-        assert np.all(rows[part] == -1)  # blocks do not overlap
-        row_stage, row, stage, column = np.unravel_index(np.arange(s * s * high * wide), (s, high, s, wide))
-        rows[part], columns[part] = starts[a] + row_stage * width[a] + row, starts[b] + stage * width[b] + column
+    def put(panel, stride, column, a, b):
+        """Rows of a and columns of b, from a column of a panel on."""
+        high, wide = s * width[a], s * (arrays.nodes[b, layout.TIED] if b > a else width[b])
+        at = s * s * panel + np.add.outer(s * stride * np.arange(high), s * column + np.arange(wide))
+        assert np.all(rows[at] == -1)  # blocks do not overlap
+        rows[at], columns[at] = starts[a] + np.arange(high)[:, None], starts[b] + np.arange(wide)
+        return at
 
     for a, node in enumerate(arrays.nodes):
-        put(node[layout.DIAGONAL], a, a)
-        first = node[layout.FIRST_PAIR]
-        for b, upper, lower, *_ in arrays.pairs[first : first + node[layout.PAIRS]]:
-            put(upper, a, b)
-            put(lower, b, a)
+        panel, stride, first = node[[layout.PANEL, layout.STRIDE, layout.FIRST_PAIR]]
+        put(panel, stride, 0, a, a)
+        for pair in arrays.pairs[first : first + node[layout.PAIRS]]:
+            put(panel, stride, pair[layout.UPPER], a, pair[layout.LATER])
+            lower = put(panel, stride, pair[layout.LOWER], a, pair[layout.LATER])
+            rows[lower], columns[lower] = columns[lower], rows[lower]
     return rows, columns
 
 
 def full_matrix(arrays, stored, s=1):
     """The saddle-point matrix of s stages that the stored blocks stand for, in the order of elimination."""
-    size = s * (arrays.n + arrays.k)
+    size = s * arrays.side_size
     full = np.zeros((size, size))
-    full[places(arrays, s)] = stored
+    rows, columns = places(arrays, s)
+    assert not stored[rows < 0].any()
+    full[rows[rows >= 0], columns[rows >= 0]] = stored[rows >= 0]
     return full
 
 
 def stage_places(arrays, s=1, stage=0):
     """Places of the coordinates, and of the rows, of one of s stages in the order of elimination."""
     nodes = arrays.nodes
-    width = nodes[:, layout.NODE_COORDINATES] + nodes[:, layout.NODE_ROWS]
-    starts = s * nodes[:, layout.NODE_START] + stage * width
     node, local = arrays.coordinate_nodes.T
     row_node, row_local = arrays.row_nodes.T
-    return starts[node] + local, starts[row_node] + nodes[row_node, layout.NODE_COORDINATES] + row_local
+    coordinates, rows = nodes[:, layout.NODE_COORDINATES], nodes[:, layout.NODE_ROWS]
+    starts = s * nodes[:, layout.NODE_START]
+    row_starts = starts + s * coordinates + stage * rows
+    return (starts + stage * coordinates)[node] + local, row_starts[row_node] + row_local
 
 
 def linked(kind, count):

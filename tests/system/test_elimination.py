@@ -64,7 +64,7 @@ class Problem:
                 for body in (a, b):
                     self.tie(self.k - 1, body)
         blocks = elimination(self.atoms, self.coupled, self.entries)
-        blocks.pop("entry_places")
+        blocks.pop("entry_columns")
         template = vars(mbvi.assemble(FREE).arrays)
         fields = {key: value for key, value in template.items() if key not in ("words", "address", "numba_type")}
         self.arrays = layout.System(**fields | {"n": self.n, "k": self.k} | blocks)
@@ -81,10 +81,9 @@ class Problem:
         self.entries += [(row, j) for j in self.atoms[atom].coordinates]
 
     def matrix(self, s, seed=0, copies=0):
-        """A random matrix of s stages, in the order of elimination."""
+        """A random matrix of s stages, in the order of elimination, and of the identity in the places of no unknown."""
         random = np.random.default_rng(seed)
-        size = s * (self.n + self.k)
-        A = np.zeros((size, size))
+        A = np.diag(self.is_filling(s).astype(float))
         is_coupled = np.zeros((self.n, self.n), bool)
         for a, b in [*self.coupled, *((i, i) for i in range(len(self.atoms)))]:
             of = np.ix_(self.atoms[a].coordinates, self.atoms[b].coordinates)
@@ -109,18 +108,29 @@ class Problem:
         loops = [atom.rows[0] for atom in self.atoms if not atom.coordinates]
         return {row: loops[i - i % (copies + 1)] for i, row in enumerate(loops) if i % (copies + 1)}
 
+    def is_filling(self, s):
+        """Of every place of a right side whether it only fills up lanes."""
+        places = [mechanisms.stage_places(self.arrays, s, stage) for stage in range(s)]
+        filling = np.ones(s * self.arrays.side_size, bool)
+        filling[np.concatenate([each for pair in places for each in pair])] = False
+        return filling
+
+    def vector(self, s, seed):
+        """A random right side."""
+        return np.where(self.is_filling(s), 0.0, np.random.default_rng(seed).normal(size=s * self.arrays.side_size))
+
     def solve(self, A, right, s):
         """The solution by blocks; every entry of A must have a place."""
         rows, columns = mechanisms.places(self.arrays, s)
-        left = A.copy()
-        left[rows, columns] = 0.0
+        left = A - np.diag(self.is_filling(s).astype(float))
+        stored = np.where(rows >= 0, left[rows, columns], 0.0)
+        left[rows[rows >= 0], columns[rows >= 0]] = 0.0
         assert not left.any()
-        stored, size = np.ascontiguousarray(A[rows, columns]), len(A)
-        pivots, ranks = np.zeros((size, 2), np.int64), np.zeros(len(self.arrays.nodes), np.int64)
-        x = right.copy()
-        assert factor_saddle(stored, pivots, ranks, self.arrays, s)
-        solve_saddle(x, stored, pivots, ranks, self.arrays, s)
-        return x
+        pivots, above = np.zeros((len(A), 2), np.int64), np.zeros(len(A))
+        x, y = right.copy(), np.zeros(len(A))
+        assert factor_saddle(stored, pivots, above, np.zeros(len(self.arrays.nodes), np.int64), self.arrays, s)
+        solve_saddle(y, x, stored, self.arrays, s)
+        return y
 
 
 FREE = mbvi.Model(
@@ -136,7 +146,7 @@ def test_solution(name, s):
     for seed in range(3):
         problem = Problem((TREES | LOOPED)[name], seed)
         A = problem.matrix(s, seed)
-        right = np.random.default_rng(seed).normal(size=len(A))
+        right = problem.vector(s, seed)
         expected = np.linalg.solve(A, right)
         assert np.abs(problem.solve(A, right, s) - expected).max() < 1e-9 * np.abs(expected).max()
 
@@ -150,7 +160,7 @@ def test_redundant_rows(name, copies, s):
     problem.arrays.reference[:] = np.where(problem.arrays.nodes[:, layout.NODE_COORDINATES] > 0, 0.0, 1.0)
     problem.arrays.redundant[:] = -1
     A = problem.matrix(s, 1, copies)
-    expected = np.random.default_rng(2).normal(size=len(A))
+    expected = problem.vector(s, 2)
     right = A @ expected
     found = problem.solve(A, right, s)
     assert np.abs(A @ found - right).max() < 1e-9 * np.abs(right).max()
@@ -166,11 +176,11 @@ def test_singular_matrices_are_told():
     place = mechanisms.stage_places(problem.arrays)[0][0]
     A[place] = 0.0
     with pytest.raises(AssertionError, match="factor_saddle"):
-        problem.solve(A, np.ones(len(A)), 1)
+        problem.solve(A, problem.vector(1, 0), 1)
 
 
 def original_size(problem):
-    """Entries of the blocks of atoms that share a row, second derivatives, or nothing but themselves.
+    """Entries of the blocks of atoms that share a row, second derivatives, or nothing but themselves, rows in whole lanes.
 
     Of the later of two, its coordinates alone, unless a row of it ties an earlier one.
     """
@@ -188,7 +198,10 @@ def original_size(problem):
         if node[of_coordinate[j]] < node[of_row[row]]:
             tied[of_row[row]] = width[of_row[row]]
     ordered = [sorted(pair, key=node.__getitem__) for pair in pairs if pair[0] != pair[1]]
-    return sum(w * w for w in width) + sum(2 * width[a] * tied[b] for a, b in ordered)
+    lanes = [[-(-w // 4) * 4 for w in each] for each in (width, tied)]
+    return sum(w * l for w, l in zip(width, lanes[0], strict=True)) + sum(
+        2 * width[a] * lanes[1][b] for a, b in ordered
+    )
 
 
 @pytest.mark.parametrize("name", TREES)

@@ -194,33 +194,61 @@ def fill_rows(g, G, g_t, system, work, t, q):
     if system.constraint != 0:
         call(system.constraint, t, (q, g, G, g_t))
         return
-    row, D = work.wrench_of, work.D
     for i in range(system.k):
-        kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
-        end = first + system.constraints[i, ENTRIES]
-        g_t[i] = 0.0
-        if kind == UNIT_QUATERNION:
-            total = -1.0
-            for e in range(first, end):
-                x = q[system.entries[e, COORDINATE]]
-                total += x * x
-                G[e] = x
-            g[i] = 0.5 * total
-            continue
-        value, slope, _ = fill_row_wrench(system, work, i, t, q)
-        if system.constraints[i, ARGUMENT] >= 0:
-            end -= 1
-            G[end] = -slope
-        else:
-            g_t[i] = -slope
-        if kind == COORDINATES:
-            for e in range(first, end):
-                G[e] = system.signs[e]
-                value += system.signs[e] * q[system.entries[e, COORDINATE]]
-        else:
-            for e in range(first, end):
-                G[e] = times_column(row, D, system.entries[e, COORDINATE], system.signs[e])
-        g[i] = value
+        g[i], slope = fill_value(system, work, i, t, q)
+        fill_row(G, system, work, i, slope, q)
+        g_t[i] = -slope if system.constraints[i, ARGUMENT] < 0 else 0.0
+
+
+@kernel
+def fill_values(g, G, g_t, system, work, t, q):
+    """Constraint values alone, into g; G and g_t are work for a function of a user's that gives all."""
+    if system.constraint != 0:
+        call(system.constraint, t, (q, g, G, g_t))
+        return
+    if system.is_geometric == 1:
+        fill_world(work.world, system.links, system.geometry, q, work.zero)
+    for i in range(system.k):
+        g[i], _ = fill_value(system, work, i, t, q)
+
+
+@kernel
+def fill_value(system, work, i, t, q):
+    """(g, f') of constraint i, f the function of the constraint. A wrench and its parts are left in work.wrench_of."""
+    kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
+    value, slope = -1.0, 0.0
+    if kind == UNIT_QUATERNION:
+        for e in range(first, first + system.constraints[i, ENTRIES]):
+            value += q[system.entries[e, COORDINATE]] ** 2
+        return 0.5 * value, slope
+    value, slope, _ = fill_row_wrench(system, work, i, t, q)
+    if kind == COORDINATES:
+        for e in range(first, own_end(system, i)):
+            value += system.signs[e] * q[system.entries[e, COORDINATE]]
+    return value, slope
+
+
+@kernel
+def own_end(system, i):
+    """The end of the entries of constraint i but that of its function's argument."""
+    return system.constraints[i, FIRST_ENTRY] + system.constraints[i, ENTRIES] - (system.constraints[i, ARGUMENT] >= 0)
+
+
+@kernel
+def fill_row(G, system, work, i, slope, q):
+    """The entries of constraint i, after `fill_value`."""
+    kind, first, end = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], own_end(system, i)
+    if kind == UNIT_QUATERNION:
+        for e in range(first, end):
+            G[e] = q[system.entries[e, COORDINATE]]
+    elif kind == COORDINATES:
+        for e in range(first, end):
+            G[e] = system.signs[e]
+    else:
+        for e in range(first, end):
+            G[e] = times_column(work.wrench_of, work.D, system.entries[e, COORDINATE], system.signs[e])
+    if system.constraints[i, ARGUMENT] >= 0:
+        G[end] = -slope
 
 
 @kernel

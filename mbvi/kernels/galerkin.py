@@ -31,7 +31,7 @@ import math
 import numpy as np
 
 from mbvi.kernels.articulated import SOLUTION_WIDTH, factor_articulated, solve_articulated
-from mbvi.kernels.constraints import add_curvature, fill_constraints
+from mbvi.kernels.constraints import add_curvature, fill_constraints, fill_values
 from mbvi.kernels.dense import invert, multiply_symmetric
 from mbvi.kernels.lagrangian import (
     Work,
@@ -94,8 +94,8 @@ SIMPLIFIED, NEWTON = 0, 1
 FIRST_ROW = np.int64(0)  # numba would compile what takes a literal 0 once more
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
-ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE, STEPS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-RETRY, IS_FACTORED = 9, 10
+ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
+RETRY, IS_FACTORED, HAS_JACOBIAN = 8, 9, 10
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
 # largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see
 # is_converged; with constraints what the increments contract by), residual in units of rounding, largest |g| relative to the
@@ -168,7 +168,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         eliminated=np.zeros(s * system.side_size),
         table=np.zeros((r, MAX_ORDER + 2, N)),
         orders=np.full((r, 2), -1),
-        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, 0, FIRST_RETRY, 0]),
+        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         limits=np.array([2.0 + ratio if k > 0 else 4.0 * (3.0 + ratio), 1.0 + ratio]),
         **{each.name: each for each in LATE},
@@ -319,7 +319,7 @@ def place_size(system, space):
 def fill_constraint_residual(t, system, scheme, work, space, h):
     """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h; the largest term added.
 
-    G(Q_0) was filled when the step began.
+    G(Q_0) was filled when the step began, and of the last control point the values alone are needed.
     """
     n, k = system.n, system.k
     s = scheme.K.shape[0]
@@ -328,7 +328,10 @@ def fill_constraint_residual(t, system, scheme, work, space, h):
     for j in range(s + 1):
         if j > 0:
             fill_control_point(work, space, j)
-            fill_constraints(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
+            if j < s:
+                fill_constraints(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
+            else:
+                fill_values(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
             for b in range(k):
                 R[s * n + (j - 1) * k + b] = space.g[b] / h
         if j < s:
@@ -387,12 +390,24 @@ def factor_simplified(system, scheme, work, space, t, h):
 
 @late_kernel(System, Scheme, Work, Space)
 def factor_start(t, system, scheme, work, space, h):
-    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; 0.0 if it is singular."""
+    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; 0.0 if it is singular. Fills G(Q_0)."""
     if space.count[IS_FACTORED] == 0:
         space.count[SIMPLIFIED_FACTORS] += 1
-        if not factor_mass_saddle(system, work, t, space.q):
+        space.count[HAS_JACOBIAN] = 1
+        is_regular = factor_mass_saddle(system, work, t, space.q)
+        copy(space.G[0], work.G)
+        if not is_regular:
             return 0.0
         space.count[IS_FACTORED] = 1
+    return 1.0
+
+
+@late_kernel(System, Scheme, Work, Space)
+def fill_start_jacobian(t, system, scheme, work, space, h):
+    """Fill G(Q_0), unless it is filled."""
+    if space.count[HAS_JACOBIAN] == 0:
+        space.count[HAS_JACOBIAN] = 1
+        fill_constraints(space.g, space.G[0], space.g_t, system, work, t, space.q)
     return 1.0
 
 
@@ -488,6 +503,8 @@ def factor_newton(t, system, scheme, work, space, h):
                 qq = scheme.b[i] * scheme.A[i, j] * scheme.A[i, l] * h * h
                 add_second(J, system, s, j, l - 1, vv, vq, qv, qq, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
     if system.k > 0:
+        fill_control_point(work, space, s)
+        fill_constraints(space.g, space.G[s], space.g_t, system, work, t + scheme.d[s] * h, space.node_q)
         for j in range(s):
             add_jacobian(J, space.G[j], space.G[j + 1], system, s, j, j)
         for j in range(1, s):
@@ -677,6 +694,8 @@ def iterate_newton(system, scheme, work, space, t, h):
     residual_before = math.inf
     size_before = 0.0
     halvings = iteration = stalls = 0
+    if system.k > 0:
+        call(space.fill_start_jacobian, t, (system, scheme, work, space, h))
     while iteration < MAX_ITERATIONS:
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
@@ -838,9 +857,7 @@ def finish_step(system, scheme, space):
             turns = round(space.q[a] / (2.0 * math.pi))
             space.turns[a] += turns
             space.q[a] -= turns * (2.0 * math.pi)
-    space.count[IS_FACTORED] = 0
-    for e in range(space.G.shape[1]):
-        space.G[0, e] = space.G[s, e]
+    space.count[IS_FACTORED] = space.count[HAS_JACOBIAN] = 0
 
 
 @late_kernel(System, Scheme, Work, Space)
@@ -865,7 +882,8 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 
 LATE = (
-    factor_newton, factor_start, solve_simplified_saddle, fill_constraint_residual, fill_start_velocity, fill_projected_momentum,
+    factor_newton, factor_start, fill_start_jacobian, solve_simplified_saddle, fill_constraint_residual, fill_start_velocity,
+    fill_projected_momentum,
 )  # fmt: skip
 
 
@@ -887,10 +905,6 @@ def advance(system, scheme, work, space, t, h, r):
     if the extrapolation was close to it; otherwise that which free flight leads to.
     """
     status = NOT_CONVERGED
-    if system.k > 0 and space.count[STEPS] == 0:
-        copy(work.low, space.q_low)
-        fill_constraints(space.g, space.G[0], space.g_t, system, work, t, space.q)
-    space.count[STEPS] += 1
     space.measure[PLACE_SIZE] = place_size(system, space)
     for attempt in range(2):
         is_flight = attempt == 1 or space.orders[r, 1] < 0

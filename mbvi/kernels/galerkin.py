@@ -118,9 +118,10 @@ def make_space(system: System, scheme: Scheme) -> Space:
     groups = -(-m // WIDTH) if m > 1 else 0
     N = s * (n + k)
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
+    entries, size = s * len(system.entries), s * s * system.matrix_size
     evaluation = (30.0 * m + 10.0 * m * s) * n  # about [ns]
-    evaluation += s * s * system.matrix_size + 5.0 * s * len(system.entries) if k > 0 else 2.0 * s * n * n
-    jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 0.5 * float(s * width) * s * s * system.matrix_size
+    evaluation += 0.25 * size + 5.0 * entries if k > 0 else 2.0 * s * n * n
+    jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 50.0 * entries + 0.1 * s * width * size
     ratio = jacobian / evaluation
     return Space(
         q=np.zeros(n),

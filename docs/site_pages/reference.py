@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 import mbvi
 from mbvi.model.base import Element
 from mbvi.model.file import schema_text
@@ -151,6 +153,9 @@ def _value(value: Schema) -> str:
 
 ELEMENTS = """The elements of a model have the names, keys and defaults of the [model file](schema.md), with which Python and
 YAML say the same: {names}."""
+VERBATIM = [".. code-block:: text", ""]
+IS_TABLE = re.compile(r"\w+ {2,}\S").match
+IS_SHARED = re.compile(r"(\w+(?:, \w+)+) : (.*)").fullmatch
 
 
 def _module(name: str, is_alone: bool) -> Iterator[str]:
@@ -186,12 +191,38 @@ def _auto(kind: str, name: str, *options: str) -> str:
 
 
 def plain(app: Any, kind: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
-    """Make reStructuredText of a docstring, which is written to be read as it stands: bars, powers, indented formulas."""
+    """Make reStructuredText of a docstring, which is written to be read as it stands.
+
+    Bars and powers are no markup. Indented formulas and tables of fields keep their lines, names that share a description get
+    one each, a source is no part of the section before it, and a colon in that of a property says nothing of its type.
+    """
     lines[:] = [line if ">>>" in line else re.sub(r"\*\*|\|", r"\\\g<0>", line) for line in lines]
-    if kind == "module":
-        for i in reversed(range(1, len(lines))):
-            if lines[i].startswith("    ") and not lines[i - 1] and not _is_formula(lines[:i]):
-                lines[i:i] = ["::", ""]
+    for i in reversed(range(1, len(lines))):
+        end = next((j for j in range(i, len(lines)) if not lines[j]), len(lines))
+        if IS_TABLE(lines[i]) and not lines[i - 1]:
+            lines[i:end] = [*VERBATIM, *(f"    {line}" for line in lines[i:end])]
+        elif lines[i].startswith("    ") and not lines[i - 1] and not _is_formula(lines[:i]):
+            lines[i:i] = VERBATIM
+        elif shared := IS_SHARED(lines[i]):
+            end = next((j for j in range(i + 1, len(lines)) if not lines[j].startswith("    ")), len(lines))
+            lines[i:end] = [
+                line for name in shared[1].split(", ") for line in (f"{name} : {shared[2]}", *lines[i + 1 : end])
+            ]
+        elif lines[i].startswith("Source: "):
+            lines[i:i] = [""]
+    if kind == "property":
+        lines[:0] = ["..", ""]
+
+
+def is_field(app: Any, kind: str, name: str, value: Any, is_skipped: bool, options: Any) -> bool | None:
+    """Leave out what Python says of the fields of a named tuple: the docstring of the tuple has them all."""
+    return True if isinstance(value, type(mbvi.MassProperties.mass)) else None
+
+
+def dash(app: Any, doctree: Any) -> None:
+    """Write the dash behind the name or type of a parameter as a dash."""
+    for text in doctree.findall(lambda node: isinstance(node, nodes.Text) and node.startswith(" -- ")):
+        text.parent.replace(text, nodes.Text(" –" + text[3:]))
 
 
 def _is_formula(lines: Sequence[str]) -> bool:

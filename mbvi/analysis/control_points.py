@@ -33,7 +33,7 @@ class ControlPoints(NamedTuple):
 
     t         (c,)      times [s]
     q         (c, n)    coordinates
-    impulses  (c, k)    Λ of the constraints, in the order of ``system.constraint_names`` and the units of the multipliers times s
+    impulses  (c, k)    Λ of the constraints, in the order of system.constraint_names and the units of the multipliers times s
     weights   (c,)      what impulses are of the multipliers: h w_j [s]
     """
 

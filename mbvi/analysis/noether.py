@@ -32,9 +32,9 @@ def linear_generator(matrix: ArrayLike, shift: ArrayLike | None = None, name: st
     Parameters
     ----------
     matrix : (n, n)
-        A.
+        The turn A.
     shift : (n,), optional
-        b.
+        The shift b.
     name : str
 
     Raises

@@ -78,12 +78,22 @@ GENERATED_PAGES = """
 """
 
 
+ADDED = {
+    root_doc: GENERATED_PAGES,
+    "errors": """
+## All messages
+
+[Every message](generated/messages.md) that `mbvi` may give, listed from its sources.
+""",
+}
+
+
 def add_generated(app, name, source):
     """Add what is generated, and to the index the sidebar, to pages whose Markdown can be read as it stands."""
     if name in examples.PAGES:
         source[0] = examples.illustrated(source[0])
+    source[0] += ADDED.get(name, "")
     if name == root_doc:
-        source[0] += GENERATED_PAGES
         for caption, pages in NAVIGATION.items():
             title = [f":caption: {caption}"] if caption else []
             source[0] += "\n".join(["\n\n```{toctree}", ":hidden:", *title, "", *pages, "```"])
@@ -102,3 +112,5 @@ def setup(app):
     app.connect("builder-inited", generate)
     app.connect("source-read", add_generated)
     app.connect("autodoc-process-docstring", reference.plain, priority=400)  # before napoleon
+    app.connect("autodoc-skip-member", reference.is_field)
+    app.connect("doctree-read", reference.dash)

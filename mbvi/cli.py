@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from json import dumps
@@ -46,6 +47,7 @@ Formulation = Annotated[
 
 def main() -> None:
     """Run the command line."""
+    warnings.formatwarning = lambda message, *_, **__: f"{message}\n"  # not where in the package it arose
     gc.set_threshold(100_000)  # modules stay: to search them for garbage while they load takes a tenth of a second
     try:
         app(prog_name="mbvi")

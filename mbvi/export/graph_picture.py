@@ -103,7 +103,7 @@ def draw_graph(model: Model) -> Any:
     is_named = len(graph.labels) <= MOST_NAMED + 1
     is_chain = max(map(len, graph.neighbours().values())) <= 2 and len(graph.edges) == len(graph.labels) - 1
     ring = _loop(graph)
-    with style.fonts():
+    with style.fonts("".join([model.name, *graph.labels.values(), *(edge.name for edge in graph.edges)])):
         if is_named and len(ring) >= RING:
             return _ring(graph, ring, model)
         graph.places = _rows(graph) if is_named and is_chain else _layers(graph, is_named)

@@ -86,7 +86,7 @@ def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolv
 
     Errors below `unresolved` are on grey; a line stands at `goal`.
     """
-    with style.fonts():
+    with style.fonts(title):
         drawing = style.new_figure(9.5, 4.0)
         left, right = drawing.subplots(1, 2, sharey=True)
         for i, curve in enumerate(curves):

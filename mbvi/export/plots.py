@@ -517,7 +517,8 @@ def _drawn(panels: Sequence[Panel], trajectory: Trajectory) -> Any:
     heights = [ROW if row[0].kind == "time" else WIDE_ROW for row in rows]
     if columns == 1:
         heights = [1.6 * heights[0]]
-    with style.fonts():
+    names = trajectory.system.name, *trajectory.system.coordinate_names, *trajectory.system.constraint_names
+    with style.fonts("".join(names)):
         drawing = style.new_figure(WIDTH if columns == 2 else SINGLE, sum(heights) + 0.7)
         grid = drawing.add_gridspec(len(rows), columns, height_ratios=heights)
         for i, row in enumerate(rows):

@@ -5,11 +5,16 @@ matplotlib is imported when the first picture is drawn.
 
 from __future__ import annotations
 
+import functools
 import io
+import logging
 import math
 import re
 import sys
 import textwrap
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -64,10 +69,72 @@ def dress(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def fonts() -> Any:
-    """A context in which small, even fonts are drawn."""
+@contextmanager
+def fonts(letters: str = "") -> Iterator[None]:
+    """A context in which small, even fonts are drawn, and of these letters also those that the usual font lacks."""
     sizes = {"font.size": 8.0, "axes.labelsize": 8.0, "xtick.labelsize": 7.5, "ytick.labelsize": 7.5}
-    return matplotlib().rc_context(sizes)
+    with _boxes():
+        families = [family for family, _ in fallbacks(frozenset(letters))]
+        with matplotlib().rc_context({**sizes, "font.family": [*matplotlib().rcParams["font.family"], *families]}):
+            yield
+
+
+@functools.cache
+def fallbacks(letters: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    """Families and files of fonts of this system with the letters that the usual font lacks; warns once if none has them."""
+    manager = matplotlib("font_manager")
+    known = manager.fontManager.ttflist
+    left = {letter for letter in letters if letter.isprintable()}
+    left -= _found(left, manager.findfont(manager.FontProperties()))
+    for path in set(manager.findSystemFonts()) - {font.fname for font in known} if left else ():
+        with suppress(OSError, RuntimeError):
+            manager.fontManager.addfont(path)  # one that was installed after matplotlib made its list
+    fonts = []
+    for font in sorted(known, key=lambda font: (font.style != "normal", "Sans" not in font.name)):
+        found = set() if font.name.startswith("Last") else _found(left, font.fname)  # Last Resort has boxes for all
+        for weight in ("bold", "normal") if found else ():
+            file = manager.findfont(manager.FontProperties(family=font.name, weight=weight))
+            found = _found(found, file)
+        if found:
+            fonts.append((font.name, file))
+            left -= found
+    if left:
+        _warn_of("".join(sorted(left)))
+    return tuple(fonts)
+
+
+@functools.cache
+def _warn_of(letters: str) -> None:
+    """Say once that no font has some letters."""
+    text = f"pictures: expected a font with the letters {letters}, found none; install one, as Noto Sans CJK or Unifont"
+    warnings.warn(text, UserWarning, stacklevel=2)
+
+
+def font_with(text: str) -> str | None:
+    """File of the one font of this system that has all of a text, if the usual font lacks some of it."""
+    letters = {letter for letter in text if letter.isprintable()}
+    return next((file for _, file in fallbacks(frozenset(text)) if _found(letters, file) == letters), None)
+
+
+def _found(letters: set[str], file: str) -> set[str]:
+    """Those of the letters that a font has; none if it is gone or cannot be read."""
+    with suppress(OSError, RuntimeError):
+        return {letter for letter in letters if matplotlib("ft2font").FT2Font(file).get_char_index(ord(letter))}
+    return set()
+
+
+@contextmanager
+def _boxes() -> Iterator[None]:
+    """matplotlib draws boxes for what `fallbacks` has warned of, and takes fonts that are not bold, and says no more of it."""
+    logger = logging.getLogger("matplotlib.font_manager")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from")
+            yield
+    finally:
+        logger.setLevel(level)
 
 
 def entitle(figure: Any, title: str, details: str) -> None:
@@ -117,7 +184,7 @@ def plain_log(axis: Any) -> None:
 def svg(figure: Any, prefix: str = "") -> str:
     """A matplotlib figure as an SVG element; `prefix` keeps its ids apart from those of others in a page."""
     text = io.StringIO()
-    with matplotlib().rc_context({"svg.hashsalt": "mbvi"}):  # the same ids whenever it is drawn
+    with _boxes(), matplotlib().rc_context({"svg.hashsalt": "mbvi"}):  # the same ids whenever it is drawn
         figure.savefig(text, format="svg", dpi=RESOLUTION, metadata={"Date": None})
     element = text.getvalue()
     element = element[element.index("<svg") :]
@@ -156,7 +223,7 @@ def save(figure: Any, path: str | Path, force: bool = False) -> None:
     path = check_picture(path, force)
     data = io.BytesIO()
     kind = path.suffix[1:].lower()
-    with matplotlib().rc_context({"svg.hashsalt": "mbvi"}):
+    with _boxes(), matplotlib().rc_context({"svg.hashsalt": "mbvi"}):
         undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
         figure.savefig(data, format=kind, dpi=RESOLUTION, metadata=undated)
     replace_file(path, lambda part: part.write_bytes(data.getvalue()))

@@ -246,14 +246,16 @@ class Painter:
 
 
 def _letters(scene: Scene, size: tuple[int, int]) -> tuple[Any, Any]:
-    """Fonts of the title and of the time: those that matplotlib brings along."""
+    """Fonts of the title and of the time: those that matplotlib brings along, or one of the system if they lack letters."""
     from matplotlib import get_data_path
     from PIL import ImageFont
+
+    from mbvi.export import style
 
     folder = Path(get_data_path()) / "fonts" / "ttf"
     height = TITLE * size[1]
     return (
-        ImageFont.truetype(str(folder / "DejaVuSans-Bold.ttf"), height),
+        ImageFont.truetype(style.font_with(scene.name) or str(folder / "DejaVuSans-Bold.ttf"), height),
         ImageFont.truetype(str(folder / "DejaVuSans.ttf"), 0.85 * height),
     )
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import networkx
 import numpy as np
 
 from mbvi.errors import ModelError
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-SWELLS = (1.0, 1.05, 0.95)  # of the bars of one body and the next
+SWELLS = (1.0, 1.05, 0.95, 1.1, 0.9)  # of the bars of bodies that meet
+# How much deeper faces of shapes lie than those of the layer before: in radii of the thinnest bar, and at most in their extent.
+INSET = 0.06, 0.005
 # Okabe & Ito's colours, which all readers can tell apart, without the black and the yellow that are lost on dark and light.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 # Of many bodies: from blue over yellow to red, after the scheme RdYlBu of ColorBrewer, which is safe for them too.
@@ -224,18 +227,51 @@ def _between(model: Model) -> Iterator[tuple[str, Any]]:
 
 
 def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[str, Geometry]:
-    """The geometry of every body, shared by those that look the same."""
+    """The geometry of every body, shared by those that look the same.
+
+    Those that meet at a joint differ a little in thickness: which of two faces in one plane is in front would be chance.
+    """
 
     @functools.cache
-    def drawn(_key: str, swell: float, name: str) -> Geometry:
-        return shapes.body_geometry(model.bodies[name], holds[name], model.files, least, swell)
+    def drawn(_key: str, layer: int, name: str) -> Geometry:
+        body = model.bodies[name]
+        geometry = shapes.body_geometry(body, holds[name], model.files, least, SWELLS[layer])
+        if not body.shapes or any(shape.type == "mesh" for shape in body.shapes):
+            return geometry
+        depth = min(INSET[0] * least, INSET[1] * float(np.ptp(geometry.vertices, axis=0).min()))
+        return _inset(geometry, layer * depth) if layer else geometry
 
-    first: dict[tuple[str, float], str] = {}
+    first: dict[tuple[str, int], str] = {}
     looks = {}
-    for i, (name, body) in enumerate(model.bodies.items()):
-        key = repr((body, holds[name])), SWELLS[i % len(SWELLS)]
+    layers = _layers(model)
+    for name, body in model.bodies.items():
+        key = repr((body, holds[name])), layers[name]
         looks[name] = drawn(*key, first.setdefault(key, name))
     return looks
+
+
+def _inset(geometry: Geometry, depth: float) -> Geometry:
+    """The geometry with its faces so much deeper: every corner moves against the sum of the normals that meet there."""
+    grid = np.round(geometry.vertices / (1e-6 * np.ptp(geometry.vertices, axis=0).max()))
+    corner = np.unique(grid, axis=0, return_inverse=True)[1].ravel()
+    sums = np.zeros((corner.max() + 1, 3))
+    np.add.at(sums, corner, geometry.normals)
+    deepest = np.ones(len(sums))  # that a face at the corner would be, if it moved by the sum
+    np.maximum.at(deepest, corner, np.einsum("vi,vi->v", geometry.normals, sums[corner]))
+    return geometry._replace(vertices=geometry.vertices - depth * (sums / deepest[:, None])[corner])
+
+
+def _layers(model: Model) -> dict[str, int]:
+    """One of a few numbers for every body, other than those of bodies tied to it and, if it can be, of others tied to these."""
+    ties: networkx.Graph = networkx.Graph()
+    ties.add_nodes_from(model.bodies)
+    ties.add_edges_from(each for joint in model.joints.values() if WORLD not in (each := (joint.parent, joint.child)))
+    found: dict[str, int] = {}
+    for name in model.bodies:
+        tied = {found.get(other) for other in ties[name]}
+        near = [found.get(other) for body in ties[name] for other in (body, *ties[body])]
+        found[name] = min(range(len(SWELLS)), key=lambda layer: (layer in tied, near.count(layer)))
+    return found
 
 
 def _colors(names: list[str]) -> dict[str, str]:

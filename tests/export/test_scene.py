@@ -10,7 +10,7 @@ import trimesh
 import mbvi
 from mbvi.export.geometry import body_geometry, hull
 from mbvi.export.motion import pictures
-from mbvi.export.scene import make_scene
+from mbvi.export.scene import _layers, make_scene
 
 MODELS = Path(__file__).parents[2] / "models"
 HOLDS = [np.zeros(3)]
@@ -227,6 +227,41 @@ def test_bodies_differ_in_colour(models):
         scene, _ = scene_of(mbvi.load(models / f"{name}.yaml"))
         colors = [thing.color for thing in scene.things if thing.kind == "body"]
         assert len(set(colors)) == len(colors)
+
+
+def test_faces_of_bodies_that_meet_lie_apart():
+    """Of boxes and a cylinder of the same thickness on pins: each a little thinner than those before it that it meets."""
+    kinds = [
+        mbvi.model.Box(size=(1, 0.1, 0.1), mass=1),
+        mbvi.model.Cylinder(radius=0.2, length=0.1, orientation=("pi/2", 0, 0), mass=1),
+        mbvi.model.Box(size=(1, 0.1, 0.1), orientation=(0, 0.3, 0), mass=1),
+    ]
+    bodies = {f"body {i}": mbvi.Body(shapes=[shape]) for i, shape in enumerate(kinds)}
+    pins = [("world", "body 0"), ("body 0", "body 1"), ("body 1", "body 2")]
+    joints = {
+        f"pin {i}": mbvi.Revolute(parent=a, child=b, axis=(0, 1, 0), position=(0.1, 0, 0))
+        for i, (a, b) in enumerate(pins)
+    }
+    scene, _ = scene_of(mbvi.Model(name="flat", bodies=bodies, joints=joints))
+    meshes = [surface(thing.geometry) for thing in scene.things if thing.kind == "body"]
+    assert all(mesh.is_watertight for mesh in meshes)
+    thickness = [float(np.ptp(mesh.vertices[:, 1])) for mesh in meshes]
+    assert thickness[0] == pytest.approx(0.1, rel=1e-12)
+    assert np.all(np.diff(thickness) < -2e-4 * scene.size)  # several times what a page tells apart in depth
+    assert thickness[-1] > 0.95 * thickness[0]
+
+
+def test_layers_of_bodies_that_meet_differ(models):
+    """Of bodies tied to each other, and of those on one pin."""
+    model = mbvi.load(models / "n_four_bars.yaml")
+    layers = _layers(model)
+    assert all(layers[each.parent] != layers[each.child] for each in model.joints.values() if each.parent != "world")
+    assert layers["coupler1"] != layers["coupler2"]
+    wheel = {f"spoke {i}": mbvi.Body(mass=1, inertia=(1, 1, 1)) for i in range(9)}
+    joints = {f"pin {i}": mbvi.Ball(parent="spoke 0" if i else "world", child=f"spoke {i}") for i in range(9)}
+    found = _layers(mbvi.Model(name="wheel", bodies=wheel, joints=joints))  # more on one body than there are layers
+    assert set(found.values()) == set(range(5))
+    assert list(found.values()).count(found["spoke 0"]) == 1
 
 
 def test_trails_are_the_ways_of_points(models):

@@ -22,6 +22,8 @@ Array = np.ndarray
 Progress = Callable[[int, int], Any]
 
 SIZE, GIF_SIZE, GIF_RATE = (1920, 1080), (640, 360), 25
+SMALL = 96
+"""How many of the colours of a GIF are for what is small."""
 FIELD = np.radians(28)
 """Angle of view from the lower to the upper edge."""
 SHADOWS = 2048
@@ -103,9 +105,24 @@ def _write_gif(shown: Iterator[Array], path: Path, scene: Scene) -> None:
 
     rows = np.unique(np.linspace(0, len(scene.motion.t) - 1, 6).round().astype(int))
     painter = Painter(scene, GIF_SIZE)
-    palette = Image.fromarray(np.concatenate([painter.paint(int(row)) for row in rows])).quantize(256)
+    palette = _palette(np.concatenate([painter.paint(int(row)) for row in rows]))
     images = (Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE) for picture in shown)
     next(images).save(path, save_all=True, append_images=images, duration=round(1000 / GIF_RATE), loop=0)
+
+
+def _palette(shown: Array) -> Any:
+    """An image with 256 colours of a picture (H, W, 3): most by how often they are there, the others for what is small in it."""
+    from PIL import Image
+
+    places = np.array([16, 8, 0])
+    each = np.unique((shown & 0xFC | 2).reshape(-1, 3) @ (1 << places))  # every colour once, to six bits
+    small = (each[:, None] >> places & 0xFF).astype(np.uint8)
+    colours: list[int] = []
+    for part, count in ((shown, 256 - SMALL), (small[None], SMALL)):
+        colours += (Image.fromarray(part).quantize(count).getpalette() or [])[: 3 * count]
+    image = Image.new("P", (1, 1))
+    image.putpalette(colours)
+    return image
 
 
 def pictures(scene: Scene, size: tuple[int, int]) -> Iterator[Array]:

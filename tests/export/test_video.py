@@ -3,6 +3,7 @@
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from matplotlib.colors import rgb_to_hsv
 from PIL import Image
 
 import mbvi
@@ -113,6 +114,27 @@ def test_an_encoder_that_stops_leaves_no_file(double_pendulum, tmp_path, monkeyp
     ):
         mbvi.animate(double_pendulum, tmp_path / "a.mp4", speed=4)
     assert not list(tmp_path.iterdir())
+
+
+def test_small_bodies_of_a_gif_keep_their_colour(tmp_path):
+    """A vermilion ball beside a large yellow box, which has more shades of a colour that is near."""
+    sizes = {"post": 0.02, "box": 0.8, "peg": 0.02}
+    bodies = {name: mbvi.Body(shapes=[mbvi.model.Box(size=(size,) * 3, mass=1)]) for name, size in sizes.items()} | {
+        "ball": mbvi.Body(shapes=[mbvi.model.Sphere(radius=0.05, mass=1)])
+    }
+    joints = {
+        name: mbvi.Prismatic(parent="world", child=name, axis=(0, 0, 1), position=(0.7 * i, 0, 0))
+        for i, name in enumerate(bodies)
+    }
+    run = mbvi.simulate(mbvi.Model(name="still", bodies=bodies, joints=joints), step=0.01, duration=0.2)
+    scene = make_scene(run.system, pictures(run, 1.0), [])
+    drawn = video.Painter(scene, video.GIF_SIZE).paint(0)
+    with Image.open(mbvi.animate(run, tmp_path / "a.gif", speed=1)) as image:
+        hue, saturation, _ = rgb_to_hsv(drawn / 255).transpose(2, 0, 1)
+        kept = rgb_to_hsv(np.array(image.convert("RGB")) / 255)[..., 0]
+    is_ball = (abs(hue - 26 / 360) < 6 / 360) & (saturation > 0.5)
+    assert is_ball.sum() > 100
+    assert abs(kept - hue)[is_ball].max() < 8 / 360  # the box is 15 degrees away
 
 
 def test_a_gif_has_its_pictures(double_pendulum, tmp_path):

@@ -83,7 +83,9 @@ def _messages(function: ast.FunctionDef, is_report: bool) -> Iterator[str]:
             if name == "wrong":
                 parts = (_templates(part, function, node.lineno) for part in node.args)
                 for expected, found, *remedy in itertools.product(*parts):
-                    yield _plain(f"expected {expected}, found {found}" + "".join(f"; {each}" for each in remedy))
+                    yield _plain(
+                        f"expected {expected}, found {found}" + "".join(f"; {each}" for each in remedy if each)
+                    )
             elif name in MAKERS or (is_report and name == "append"):
                 made = node.args
         elif isinstance(node, ast.Return | ast.Yield) and _owner(function, node) in SAYING and node.value:

@@ -138,6 +138,8 @@ def _value(value: Schema) -> str:
     if "enum" in value:
         return " or ".join(f"`{each}`" for each in value["enum"])
     match value.get("type"):
+        case ["number", "string", *_]:
+            return "[Number](#number)"
         case "array":
             least, most = value.get("minItems"), value.get("maxItems")
             count = f"{least} " if least and least == most else f"{least} or {most} " if most else ""

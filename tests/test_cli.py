@@ -568,3 +568,9 @@ def test_a_missing_library_names_its_extra(suffix, library, run_file, monkeypatc
     result = call("animate", "pendulum.h5", "-o", f"a.{suffix}")
     assert result.exit_code == 2
     assert f"expected {library} for a " in result.stderr and "pip install 'mbvi[viz]'\n" in result.stderr
+
+
+def test_warnings_say_no_line_of_the_package():
+    program = "import warnings, mbvi.cli as cli; cli.app = lambda prog_name: warnings.warn('odd'); cli.main()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "odd\n")

@@ -2,6 +2,8 @@
 
 import io
 import json
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import mbvi
 from mbvi.cli import app
 from mbvi.exact import Pendulum
 from mbvi.export.bench import Bench, bench
+from mbvi.kernels.late import LateKernel
 from mbvi.model.shapes import mass_properties
 
 WANTED = 1e-6
@@ -70,6 +73,21 @@ def test_the_table_the_record_and_the_picture_say_the_same(found):
     figure.savefig(io.BytesIO(), format="png")
     for name, line in zip(found.ranking, figure.axes[0].lines, strict=False):
         np.testing.assert_array_equal(line.get_ydata(), [run.error for run in found.runs[name]])
+
+
+def test_compilation_costs_nothing_of_the_budget(monkeypatch):
+    late = []  # seconds that kernels were compiled in
+
+    def simulate(*arguments, **options):
+        late.append(100.0)
+        monkeypatch.setattr(LateKernel, "seconds", sum(late))
+        return mbvi.simulate(*arguments, **options)
+
+    clock = time.perf_counter
+    monkeypatch.setattr("mbvi.export.bench.time", SimpleNamespace(perf_counter=lambda: clock() + sum(late)))
+    monkeypatch.setattr("mbvi.export.bench.mbvi", SimpleNamespace(simulate=simulate, assemble=mbvi.assemble))
+    assert bench(pendulum(), 1e-4, ["simpson"], duration=1, budget=90).ranking == ["simpson"]
+    assert len(late) > 2
 
 
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])

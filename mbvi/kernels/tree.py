@@ -643,13 +643,22 @@ def fill_hessian_quaternion(Lvq, Lqv, Lqq, S, U, D, inertia, momentum, pair, sys
     rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
     rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
     wx, wy, wz = world[i, WORLD_OMEGA] - rx, world[i, WORLD_OMEGA + 1] - ry, world[i, WORLD_OMEGA + 2] - rz
+    # N·(ŵ×D_αβ) + P·(u×D_αβ) + D_αβ·(h×g) = D_αβ·K, in the frame of the link, as is N·S_αβ there.
+    kx, ky, kz = cross(Nx, Ny, Nz, wx, wy, wz)
+    rx, ry, rz = cross(Px, Py, Pz, ux, uy, uz)
     tx, ty, tz = cross(hx, hy, hz, gravity[0], gravity[1], gravity[2])
+    kx, ky, kz = rotate_back(world, i, WORLD_ROTATION, kx + rx + tx, ky + ry + ty, kz + rz + tz)
+    nx, ny, nz = rotate_back(world, i, WORLD_ROTATION, 2.0 * Nx, 2.0 * Ny, 2.0 * Nz)
     for beta in range(4):
         bx, by, bz = D[dof + beta, 0], D[dof + beta, 1], D[dof + beta, 2]
-        wbx, wby, wbz = cross(wx, wy, wz, bx, by, bz)
-        ubx, uby, ubz = cross(ux, uy, uz, bx, by, bz)
-        gbx, gby, gbz = cross(gravity[0], gravity[1], gravity[2], bx, by, bz)
-        gbx, gby, gbz = cross(hx, hy, hz, gbx, gby, gbz)
+        rx, ry, rz = cross(wx, wy, wz, bx, by, bz)
+        yx, yy, yz = cross(Nx, Ny, Nz, rx, ry, rz)
+        rx, ry, rz = cross(ux, uy, uz, bx, by, bz)
+        rx, ry, rz = cross(Px, Py, Pz, rx, ry, rz)
+        yx, yy, yz = yx + rx, yy + ry, yz + rz
+        rx, ry, rz = cross(gravity[0], gravity[1], gravity[2], bx, by, bz)
+        rx, ry, rz = cross(hx, hy, hz, rx, ry, rz)
+        yx, yy, yz = yx + rx, yy + ry, yz + rz
         apply_inertia(pair, 1, inertia, i, U, dof + beta)
         for alpha in range(4):
             ax, ay, az = D[dof + alpha, 0], D[dof + alpha, 1], D[dof + alpha, 2]
@@ -657,22 +666,11 @@ def fill_hessian_quaternion(Lvq, Lqv, Lqq, S, U, D, inertia, momentum, pair, sys
                 1.0 * (beta == 0), 1.0 * (beta == 1), 1.0 * (beta == 2), 1.0 * (beta == 3),
                 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3),
             )  # fmt: skip
-            sx, sy, sz = rotate(world, i, WORLD_ROTATION, 2.0 * sx, 2.0 * sy, 2.0 * sz)
             cx, cy, cz = displacement_derivative(q, dof, alpha, beta)
-            cx, cy, cz = rotate(world, i, WORLD_ROTATION, cx, cy, cz)
             row, column = system.coordinate_nodes[dof + alpha, 1], system.coordinate_nodes[dof + beta, 1]
             place = at + row * width + column
-            Lvq[place] = Lqv[at + column * width + row] = dot6(S, dof + alpha, pair, 1) + Nx * sx + Ny * sy + Nz * sz
-            w1x, w1y, w1z = cross(wbx, wby, wbz, ax, ay, az)
-            w2x, w2y, w2z = cross(wx, wy, wz, cx, cy, cz)
-            u1x, u1y, u1z = cross(ubx, uby, ubz, ax, ay, az)
-            u2x, u2y, u2z = cross(ux, uy, uz, cx, cy, cz)
-            Lqq[place] = (
-                dot6(U, dof + alpha, pair, 1)
-                + Nx * (w1x + w2x) + Ny * (w1y + w2y) + Nz * (w1z + w2z)
-                + Px * (u1x + u2x) + Py * (u1y + u2y) + Pz * (u1z + u2z)
-                + cx * tx + cy * ty + cz * tz + ax * gbx + ay * gby + az * gbz
-            )  # fmt: skip
+            Lvq[place] = Lqv[at + column * width + row] = dot6(S, dof + alpha, pair, 1) + nx * sx + ny * sy + nz * sz
+            Lqq[place] = dot6(U, dof + alpha, pair, 1) + yx * ax + yy * ay + yz * az + kx * cx + ky * cy + kz * cz
 
 
 @kernel

@@ -65,7 +65,7 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed, call
-from mbvi.kernels.saddle import add_jacobian, add_second, factor_saddle, solve_saddle
+from mbvi.kernels.saddle import add_jacobian, add_stages, factor_saddle, solve_saddle
 from mbvi.kernels.tree import SWEEP_WIDTH
 
 EPS = 2.220446049250313e-16
@@ -496,13 +496,8 @@ def factor_newton(t, system, scheme, work, space, h):
         fill_hessian(
             space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, t + scheme.c[i] * h, space.node_q, space.node_v
         )
-        for j in range(s):
-            for l in range(1, s + 1):
-                vv = scheme.b[i] * scheme.B[i, j] * scheme.B[i, l]
-                vq = scheme.b[i] * scheme.B[i, j] * scheme.A[i, l] * h
-                qv = scheme.b[i] * scheme.A[i, j] * scheme.B[i, l] * h
-                qq = scheme.b[i] * scheme.A[i, j] * scheme.A[i, l] * h * h
-                add_second(J, system, s, j, l - 1, vv, vq, qv, qq, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
+        A, B = scheme.A[i], scheme.B[i]
+        add_stages(J, system, A, B, scheme.b[i], h, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
     if system.k > 0:
         fill_control_point(work, space, s)
         fill_constraints(space.g, space.G[s], space.g_t, system, work, t + scheme.d[s] * h, space.node_q)

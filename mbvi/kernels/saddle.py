@@ -114,6 +114,31 @@ def fill_transposed(out, X, system):
 
 
 @solver_kernel
+def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
+    """Add what a quadrature node, with its row of A and B (s+1,), gives to a matrix of s stages:
+
+    weight · [B_j (B_l Lvv + h A_l Lvq) + h A_j (B_l Kqv + h A_l Kqq)]   in momentum rows j = 0 … s−1 and columns l = 1 … s.
+    """
+    s = A.shape[0] - 1
+    for i in range(system.blocks.shape[0]):
+        row, column = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
+        rows, columns = system.nodes[row, NODE_COORDINATES], system.nodes[column, NODE_COORDINATES]
+        place, down, across = matrix_place(system, s, row, 0, column, 0), s * system.nodes[row, STRIDE], 1
+        if row > column:
+            down, across = 1, s * system.nodes[column, STRIDE]
+        source = system.blocks[i, BLOCK_SECOND]
+        for a in range(rows):
+            for b in range(columns):
+                for l in range(1, s + 1):
+                    v = weight * (B[l] * Lvv[source] + h * A[l] * Lvq[source])
+                    q = weight * (B[l] * Kqv[source] + h * A[l] * Kqq[source])
+                    to = place + a * down + ((l - 1) * columns + b) * across
+                    for j in range(s):
+                        J[to + j * rows * down] += B[j] * v + h * A[j] * q
+                source += 1
+
+
+@solver_kernel
 def add_second(J, system, s, j, l, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
     """Add vv Lvv + vq Lvq + qv Kqv + qq Kqq to the blocks of momentum rows j and columns l of a matrix of s stages."""
     for i in range(system.blocks.shape[0]):
@@ -279,8 +304,9 @@ def factor_saddle(A, pivots, above, ranks, system, s):
     nodes, pairs = system.nodes, system.pairs
     for a in range(nodes.shape[0]):
         at, stride = s * s * nodes[a, PANEL], s * nodes[a, STRIDE]
-        w, width = node_width(system, a, s), s * nodes[a, NODE_LANES]
-        wide = (stride // WIDTH + width) // 2
+        w = node_width(system, a, s)
+        width = -(-w // WIDTH)
+        wide = (stride // WIDTH + s * nodes[a, NODE_LANES]) // 2 if nodes[a, PAIRS] > 0 else width
         ranks[a] = factor_panel(
             A, at, w, stride, wide, width, pivots, above, system.reference[a], s * system.redundant[a]
         )
@@ -309,8 +335,8 @@ def solve_saddle(y, x, A, system, s):
     count = nodes.shape[0]
     for a in range(count):
         top, step = s * s * nodes[a, PANEL] // WIDTH, s * nodes[a, STRIDE] // WIDTH
-        w, width, first = node_width(system, a, s), s * nodes[a, NODE_LANES], s * nodes[a, NODE_START]
-        multiply_panel(y, x, first, A, top * WIDTH, w, step * WIDTH, width)
+        w, first = node_width(system, a, s), s * nodes[a, NODE_START]
+        multiply_panel(y, x, first, A, top * WIDTH, w, step * WIDTH, -(-w // WIDTH))
         for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
             b = pairs[pair, LATER]
             to, block = s * nodes[b, NODE_START] // WIDTH, top + s * pairs[pair, LOWER] // WIDTH

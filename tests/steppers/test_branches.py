@@ -51,7 +51,8 @@ VERY_LARGE = [  # lengths, formulation, scheme, step, rate, number of the step t
     (0, "tree", "midpoint", 0.05, 20.0, 6),
     (0, "tree", "simpson", 0.05, 20.0, 5),
     (0, "tree", "gauss3", 0.05, 20.0, 5),
-    (0, "embedding", "midpoint", 0.03, 20.0, 6),
+    (0, "embedding", "simpson", 0.05, 10.0, 3),
+    (1, "embedding", "midpoint", 0.025, 14.0, 12),
     (1, "tree", "gauss3", 0.04, 20.0, 7),
 ]
 

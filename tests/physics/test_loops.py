@@ -732,7 +732,9 @@ def test_parallelogram_stays_one(formulation, scheme, step, gravity):
     crank = directions(found, ["crank"])[:, 0]
     is_exact = formulation == "tree" and not gravity
     if is_exact:
-        assert np.count_nonzero(np.abs(crank[:, 1]) < 1e-6) >= 3
+        off = np.abs(crank[:, 1])
+        assert off.min() < 1e-6
+        assert np.count_nonzero(off < 1e-4) >= 3  # the changes of speed move the later times
     assert np.count_nonzero(np.diff(np.sign(crank[:, 1] - 1e-6))) >= 3
     check_parallelogram(found, 1e-6 if is_exact else 1e-8)
     energy = found.energy()

@@ -242,7 +242,7 @@ def _cross_matrix(e: Array) -> Array:
 def _quaternions(system: System) -> list[int]:
     rows = system.arrays.constraints
     firsts = rows[rows[:, layout.CONSTRAINT_KIND] == layout.UNIT_QUATERNION, layout.FIRST_ENTRY]
-    return [int(first) for first in system.arrays.entries[firsts, layout.COORDINATE]]
+    return [int(first) for first in system.arrays.entries[firsts]]
 
 
 def _product_matrix(axis: int, side: str) -> Array:
@@ -340,7 +340,7 @@ def _sparse_jacobian(system: System, q: Array) -> Any:
 
     _, entries, _ = system._constraint_entries(q, 0.0)
     rows = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
-    columns = system.arrays.entries[:, layout.COORDINATE]
+    columns = system.arrays.entries
     return coo_array((entries, (rows, columns)), (system.constraint_count, system.dimension)).tocsr()
 
 

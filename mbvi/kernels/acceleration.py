@@ -9,7 +9,7 @@ Gᵀ N = 0, and so is in the span of the columns of G.
 import numpy as np
 
 from mbvi.kernels.lagrangian import solve_acceleration, solve_mass_saddle
-from mbvi.kernels.layout import COORDINATE, ENTRIES, FIRST_ENTRY, NODE_COORDINATES, NODE_ROWS, kernel
+from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NODE_COORDINATES, NODE_ROWS, kernel
 from mbvi.kernels.packed import call
 
 
@@ -108,7 +108,7 @@ def keep_least(lam, columns, rank, system, work):
     for b in range(k):
         first = system.constraints[b, FIRST_ENTRY]
         for e in range(first, first + system.constraints[b, ENTRIES]):
-            columns[system.entries[e, COORDINATE], b] += work.G[e]
+            columns[system.entries[e], b] += work.G[e]
     total = work.rate  # of the projections
     total[:] = 0.0
     for i in range(rank):

@@ -28,14 +28,12 @@ from mbvi.kernels.layout import (
     ALONG,
     ARGUMENT,
     CONSTRAINT_KIND,
-    COORDINATE,
     COORDINATES,
     DIRECTION_U,
     DIRECTION_W,
     DISTANCE,
     DOF,
     ENTRIES,
-    ENTRY_LINK,
     FIRST_ENTRY,
     FUNCTION,
     KIND,
@@ -219,12 +217,12 @@ def fill_value(system, work, i, t, q):
     value, slope = -1.0, 0.0
     if kind == UNIT_QUATERNION:
         for e in range(first, first + system.constraints[i, ENTRIES]):
-            value += q[system.entries[e, COORDINATE]] ** 2
+            value += q[system.entries[e]] ** 2
         return 0.5 * value, slope
     value, slope, _ = fill_row_wrench(system, work, i, t, q)
     if kind == COORDINATES:
         for e in range(first, own_end(system, i)):
-            value += system.signs[e] * q[system.entries[e, COORDINATE]]
+            value += system.signs[e] * q[system.entries[e]]
     return value, slope
 
 
@@ -240,13 +238,13 @@ def fill_row(G, system, work, i, slope, q):
     kind, first, end = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], own_end(system, i)
     if kind == UNIT_QUATERNION:
         for e in range(first, end):
-            G[e] = q[system.entries[e, COORDINATE]]
+            G[e] = q[system.entries[e]]
     elif kind == COORDINATES:
         for e in range(first, end):
             G[e] = system.signs[e]
     else:
         for e in range(first, end):
-            G[e] = times_column(work.wrench_of, work.D, system.entries[e, COORDINATE], system.signs[e])
+            G[e] = times_column(work.wrench_of, work.D, system.entries[e], system.signs[e])
     if system.constraints[i, ARGUMENT] >= 0:
         G[end] = -slope
 
@@ -255,7 +253,7 @@ def fill_row(G, system, work, i, slope, q):
 def fill_wrench_rate(system, work, i, e):
     """Derivative of the wrench of constraint i with respect to the coordinate of entry e, into work.wrench_rate."""
     row, rate, D = work.wrench_of, work.wrench_rate, work.D
-    kind, j = system.constraints[i, CONSTRAINT_KIND], system.entries[e, COORDINATE]
+    kind, j = system.constraints[i, CONSTRAINT_KIND], system.entries[e]
     is_b = system.signs[e] > 0.0
     tx, ty, tz = D[j, 0], D[j, 1], D[j, 2]
     if kind == ACROSS:
@@ -300,12 +298,12 @@ def column_rate(system, work, q, j_entry, k_entry):
     row, D, world = work.wrench_of, work.D, work.world
     if system.signs[j_entry] != system.signs[k_entry]:
         return 0.0
-    j, k = system.entries[j_entry, COORDINATE], system.entries[k_entry, COORDINATE]
-    link = system.entries[j_entry, ENTRY_LINK]
-    if system.entries[k_entry, ENTRY_LINK] > link:
+    j, k = system.entries[j_entry], system.entries[k_entry]
+    link = system.coordinate_links[j]
+    if system.coordinate_links[k] > link:
         return 0.0
     ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
-    if system.entries[k_entry, ENTRY_LINK] < link:
+    if system.coordinate_links[k] < link:
         lx, ly, lz = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 3], D[j, 4], D[j, 5])
         mx, my, mz = cross(D[k, 3], D[k, 4], D[k, 5], D[j, 0], D[j, 1], D[j, 2])
         lx, ly, lz = lx + mx, ly + my, lz + mz
@@ -371,7 +369,7 @@ def second_entry(system, work, q, first, j_entry, k_entry):
     """Σ w ∂²g/∂q_j∂q_k of the constraints of `fill_group`, for two entries counted from the first."""
     sign = system.signs[first + j_entry]
     value = sign * column_rate(system, work, q, first + j_entry, first + k_entry)
-    return value + times_column(work.wrench_rates[k_entry], work.D, system.entries[first + j_entry, COORDINATE], sign)
+    return value + times_column(work.wrench_rates[k_entry], work.D, system.entries[first + j_entry], sign)
 
 
 @kernel
@@ -410,7 +408,7 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
         curvature = 0.0
         if kind == UNIT_QUATERNION:
             for e in range(first, first + count):
-                j = system.entries[e, COORDINATE]
+                j = system.entries[e]
                 J[momentum_place(system, j, j, s, row_stage, column_stage)] += factor * lam[i]
         elif kind == COORDINATES:
             _, _, curve = fill_row_wrench(system, work, i, t, q)
@@ -430,9 +428,9 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
 def add_group_curvature(J, system, work, q, first, count, s, row_stage, column_stage):
     """Add the second derivatives of the constraints of `fill_group` to blocks of a matrix of s stages."""
     for k_entry in range(count):
-        k = system.entries[first + k_entry, COORDINATE]
+        k = system.entries[first + k_entry]
         for j_entry in range(k_entry + 1):
-            j = system.entries[first + j_entry, COORDINATE]
+            j = system.entries[first + j_entry]
             value = second_entry(system, work, q, first, j_entry, k_entry)
             if value != 0.0:
                 J[momentum_place(system, j, k, s, row_stage, column_stage)] += value
@@ -466,7 +464,7 @@ def fill_curvature_rate(out, system, work, t, q, v):
         out[i] = curvature = 0.0
         if kind == UNIT_QUATERNION:
             for e in range(first, first + count):
-                out[i] += v[system.entries[e, COORDINATE]] ** 2
+                out[i] += v[system.entries[e]] ** 2
         elif kind == COORDINATES:
             _, _, curve = fill_row_wrench(system, work, i, t, q)
             curvature = -curve
@@ -476,9 +474,7 @@ def fill_curvature_rate(out, system, work, t, q, v):
             work.unit[i] = 0.0
             for k_entry in range(count - (1 if argument >= 0 else 0)):
                 for j_entry in range(count - (1 if argument >= 0 else 0)):
-                    product = (
-                        v[system.entries[first + j_entry, COORDINATE]] * v[system.entries[first + k_entry, COORDINATE]]
-                    )
+                    product = v[system.entries[first + j_entry]] * v[system.entries[first + k_entry]]
                     out[i] += product * second_entry(system, work, q, first, j_entry, k_entry)
         if argument >= 0:
             out[i] += curvature * v[argument] ** 2

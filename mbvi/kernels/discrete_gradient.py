@@ -33,7 +33,6 @@ from mbvi.kernels.dense import invert, multiply_symmetric
 from mbvi.kernels.lagrangian import fill_gradient, fill_mass_matrix, potential
 from mbvi.kernels.lanes import WIDTH
 from mbvi.kernels.layout import (
-    COORDINATE,
     ENTRIES,
     FIRST_ENTRY,
     NOT_CONVERGED,
@@ -141,7 +140,7 @@ def add_transposed(out, G, system, impulses, start, factor):
     for b in range(system.k):
         first = system.constraints[b, FIRST_ENTRY]
         for e in range(first, first + system.constraints[b, ENTRIES]):
-            out[system.entries[e, COORDINATE]] += factor * G[e] * impulses[start + b]
+            out[system.entries[e]] += factor * G[e] * impulses[start + b]
 
 
 @inlined_kernel
@@ -227,7 +226,7 @@ def fill_energy_momentum(system, work, space, t, h):
         rate = 0.0
         first = system.constraints[b, FIRST_ENTRY]
         for e in range(first, first + system.constraints[b, ENTRIES]):
-            rate += space.G_side[e] * space.side[system.entries[e, COORDINATE]]
+            rate += space.G_side[e] * space.side[system.entries[e]]
         R[n + b] = space.g[b] / h
         R[n + k + b] = rate
 

@@ -47,7 +47,6 @@ from mbvi.kernels.lagrangian import (
 from mbvi.kernels.lanes import WIDTH, lanes, larger, total, widest
 from mbvi.kernels.late import late_kernel
 from mbvi.kernels.layout import (
-    COORDINATE,
     ENTRIES,
     FIRST_ENTRY,
     NODE_COORDINATES,
@@ -65,7 +64,7 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed, call
-from mbvi.kernels.saddle import add_jacobian, add_stages, factor_saddle, solve_saddle
+from mbvi.kernels.saddle import add_jacobian, add_stages, eliminate, solve_saddle
 from mbvi.kernels.tree import SWEEP_WIDTH
 
 EPS = 2.220446049250313e-16
@@ -361,7 +360,7 @@ def add_constraint_force(out, first, G, system, impulses, start):
         entry = system.constraints[b, FIRST_ENTRY]
         for e in range(entry, entry + system.constraints[b, ENTRIES]):
             term = G[e] * impulse
-            out[first + system.entries[e, COORDINATE]] += term
+            out[first + system.entries[e]] += term
             size = max(size, abs(term))
     return size
 
@@ -502,8 +501,6 @@ def factor_newton(t, system, scheme, work, space, h):
     if system.k > 0:
         fill_control_point(work, space, s)
         fill_constraints(space.g, space.G[s], space.g_t, system, work, t + scheme.d[s] * h, space.node_q)
-        for j in range(s):
-            add_jacobian(J, space.G[j], space.G[j + 1], system, s, j, j)
         for j in range(1, s):
             fill_control_point(work, space, j)
             first = s * system.n + j * system.k
@@ -511,7 +508,12 @@ def factor_newton(t, system, scheme, work, space, h):
             add_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, impulses, h, s, j, j - 1)
     space.count[NEWTON_FACTORS] += 1
     space.measure[FACTOR_STEP] = h
-    return 1.0 if factor_saddle(J, space.pivots, space.above, space.ranks, system, s) else 0.0
+    for a in range(system.nodes.shape[0]):
+        for j in range(s):
+            add_jacobian(J, space.G[j], space.G[j + 1], system, s, j, j, a)
+        if not eliminate(J, space.pivots, space.above, space.ranks, system, s, a):
+            return 0.0
+    return 1.0
 
 
 @kernel

@@ -40,8 +40,8 @@ from mbvi.kernels.saddle import (
     FIRST_STAGE,
     ONE_STAGE,
     add_jacobian,
-    add_second,
-    factor_saddle,
+    add_mass,
+    eliminate,
     solve_saddle,
 )
 from mbvi.kernels.tree import (
@@ -272,11 +272,14 @@ def factor_mass_saddle(system, work, t, q):
     A = work.saddle
     A[:] = 0.0
     fill_mass_matrix(work.M, system, work, t, q)
-    add_second(A, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, 1.0, 0.0, 0.0, 0.0, work.M, work.M, work.M, work.M)
     if system.k > 0:
         fill_rows(work.g, work.G, work.g_t, system, work, t, q)
-        add_jacobian(A, work.G, work.G, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE)
-    return factor_saddle(A, work.pivots, work.above, work.ranks, system, ONE_STAGE)
+    for a in range(system.nodes.shape[0]):  # a panel is filled when it is needed: thus it is in the cache
+        add_mass(A, work.M, system, a)
+        add_jacobian(A, work.G, work.G, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, a)
+        if not eliminate(A, work.pivots, work.above, work.ranks, system, ONE_STAGE, a):
+            return False
+    return True
 
 
 @kernel

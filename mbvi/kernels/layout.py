@@ -46,14 +46,16 @@ CONSTANT, PROGRAM, TABLE = 0, 1, 2
 UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN = 0, 1, 2, 3, 4, 5  # OWN: of a user's function
 CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES = 0, 1, 2, 3, 4, 5, 6
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
-# Entries of the constraint Jacobian: System.entries (., 2) = coordinate, its link; System.entry_columns (., 2) = first columns,
-# in their panel, of the blocks (node of the coordinate, node of the row) and (row, coordinate). System.signs: +1 on the side of
-# link b, -1 on that of link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
-COORDINATE, ENTRY_LINK = 0, 1
-# Nodes of elimination, in their order: System.nodes (., 13) = numbers of coordinates and of constraint rows, first place in a
+# Entries of the constraint Jacobian: System.entries (.,) = coordinate. System.signs: +1 on the side of link b, -1 on that of
+# link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
+# Borders, entries of a row whose coordinates are in one node, by the panel that they stand in: System.borders (., 6) = row, node
+# of the coordinates, first entry, end, and first columns in their panel of the blocks (coordinates, row) and (row, coordinates).
+BORDER_ROW, BORDER_NODE, BORDER_FIRST, BORDER_END, BORDER_UPPER, BORDER_LOWER = 0, 1, 2, 3, 4, 5
+# Nodes of elimination, in their order: System.nodes (., 17) = numbers of coordinates and of constraint rows, first place in a
 # right side, place of its panel in the saddle-point matrix, and of its diagonal block in the second derivatives, first pair and
 # number of pairs, first target, first of its coordinates in System.members, how many of its unknowns earlier nodes are tied to
-# (all, or its coordinates), length of the panel's rows, and numbers of lanes that hold its unknowns and those tied to.
+# (all, or its coordinates), length of the panel's rows, numbers of lanes that hold its unknowns and those tied to, and first and
+# number of the blocks of second derivatives and of the borders that stand in its panel.
 NODE_COORDINATES, NODE_ROWS, NODE_START, PANEL, SECOND_DIAGONAL, FIRST_PAIR, PAIRS, FIRST_TARGET = (
     0,
     1,
@@ -65,11 +67,13 @@ NODE_COORDINATES, NODE_ROWS, NODE_START, PANEL, SECOND_DIAGONAL, FIRST_PAIR, PAI
     7,
 )
 FIRST_MEMBER, TIED, STRIDE, NODE_LANES, TIED_LANES = 8, 9, 10, 11, 12
+FIRST_BLOCK, BLOCKS, FIRST_BORDER, BORDERS = 13, 14, 15, 16
 # Pairs of nodes: System.pairs (., 5) = later node that this one is tied to, first columns of the blocks (this, later) and
 # (later, this) in the panel of this one, and their places in the second derivatives (-1: not stored). System.targets: of every
 # two pairs of a node, the first column of the block of their later nodes.
 LATER, UPPER, LOWER, SECOND_UPPER = 0, 1, 2, 3
-# Blocks of second derivatives: System.blocks (., 4) = row node, column node, place, place of the mirror.
+# Blocks of second derivatives, by the panel that they stand in: System.blocks (., 4) = row node, column node, place, place of the
+# mirror.
 BLOCK_ROW, BLOCK_COLUMN, BLOCK_SECOND, BLOCK_MIRROR = 0, 1, 2, 3
 
 # What a run ends with.
@@ -99,12 +103,13 @@ class System(Packed):
     time_functions       (., 3)
     operations, numbers  programs in postfix form, and constants and tables
     constraints, constraint_data, entries, signs    rows of the constraints, and entries of their Jacobian
+    coordinate_links     (n,)  link of each coordinate
     reference, redundant (nodes,)  of constraints that close loops: a size of their pivots, and how many follow from others
                          (-1: not counted yet); 0 for other nodes
     anchored             (n,)  1 for a coordinate of a slider that is part of an anchor, 0 for others
     periodic             (n,)  1 for an angle that matters only up to whole turns, 0 for others
     coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it
-    nodes, members, pairs, targets, blocks    the elimination: see above and `saddle`
+    nodes, members, pairs, targets, blocks, borders    the elimination: see above and `saddle`
     places               (n + k,)  of coordinates and constraint rows in a right side of one stage, (side_size,)
     matrix_size, second_size       numbers of stored entries
     gradient, hessian, potential, constraint, curvature, force, time_rates      compiled functions, or 0

@@ -27,7 +27,7 @@ import numpy as np
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, solve_mass_saddle, subtract_second_product
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import FIRST_STAGE, ONE_STAGE, add_second, factor_saddle, fill_transposed
+from mbvi.kernels.saddle import ONE_STAGE, add_second, factor_saddle, fill_transposed
 from mbvi.kernels.store import store_state
 
 EPS = 2.220446049250313e-16
@@ -112,15 +112,11 @@ def fill_variation(system, own, work, space, t, tau, has_derivative):
             add_force_variation(R, system, own, work, space, time, weight * sigma, weight * rate)
         if has_derivative:
             x, y = weight * sigma, weight * rate
-            add_second(
-                work.saddle, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, y * B, y * A, x * B, x * A, space.Lvv, space.Lvq,
-                space.Kqv, space.Kqq,
-            )  # fmt: skip
+            add_second(work.saddle, system, y * B, y * A, x * B, x * A, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
             if space.is_force_varied == 1:
                 add_second(
-                    work.saddle, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, 0.0, 0.0, y * D, x * D, space.Lvv, space.Lvq,
-                    space.own_vv, space.own_vq,
-                )  # fmt: skip
+                    work.saddle, system, 0.0, 0.0, y * D, x * D, space.Lvv, space.Lvq, space.own_vv, space.own_vq
+                )
     return not has_derivative or factor_saddle(work.saddle, work.pivots, work.above, work.ranks, system, ONE_STAGE)
 
 

@@ -31,9 +31,16 @@ from mbvi.kernels.layout import (
     BLOCK_MIRROR,
     BLOCK_ROW,
     BLOCK_SECOND,
-    COORDINATE,
-    ENTRIES,
-    FIRST_ENTRY,
+    BLOCKS,
+    BORDER_END,
+    BORDER_FIRST,
+    BORDER_LOWER,
+    BORDER_NODE,
+    BORDER_ROW,
+    BORDER_UPPER,
+    BORDERS,
+    FIRST_BLOCK,
+    FIRST_BORDER,
     FIRST_PAIR,
     FIRST_TARGET,
     LATER,
@@ -102,6 +109,17 @@ def matrix_place(system, s, a, i, b, j):
 
 
 @kernel
+def block_place(system, s, i):
+    """Of block i of second derivatives in a matrix of s stages: its place, the steps down and across, and its size."""
+    row, column = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
+    rows, columns = system.nodes[row, NODE_COORDINATES], system.nodes[column, NODE_COORDINATES]
+    place = matrix_place(system, s, row, 0, column, 0)
+    if row > column:
+        return place, 1, s * system.nodes[column, STRIDE], rows, columns
+    return place, s * system.nodes[row, STRIDE], 1, rows, columns
+
+
+@kernel
 def fill_transposed(out, X, system):
     """out = Xᵀ, in blocks of second derivatives."""
     for i in range(system.blocks.shape[0]):
@@ -121,11 +139,7 @@ def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
     """
     s = A.shape[0] - 1
     for i in range(system.blocks.shape[0]):
-        row, column = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
-        rows, columns = system.nodes[row, NODE_COORDINATES], system.nodes[column, NODE_COORDINATES]
-        place, down, across = matrix_place(system, s, row, 0, column, 0), s * system.nodes[row, STRIDE], 1
-        if row > column:
-            down, across = 1, s * system.nodes[column, STRIDE]
+        place, down, across, rows, columns = block_place(system, s, i)
         source = system.blocks[i, BLOCK_SECOND]
         for a in range(rows):
             for b in range(columns):
@@ -139,14 +153,10 @@ def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
 
 
 @solver_kernel
-def add_second(J, system, s, j, l, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
-    """Add vv Lvv + vq Lvq + qv Kqv + qq Kqq to the blocks of momentum rows j and columns l of a matrix of s stages."""
+def add_second(J, system, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
+    """Add vv Lvv + vq Lvq + qv Kqv + qq Kqq to a matrix of one stage."""
     for i in range(system.blocks.shape[0]):
-        A, B = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
-        rows, columns = system.nodes[A, NODE_COORDINATES], system.nodes[B, NODE_COORDINATES]
-        place, down, across = matrix_place(system, s, A, j * rows, B, l * columns), s * system.nodes[A, STRIDE], 1
-        if A > B:
-            down, across = 1, s * system.nodes[B, STRIDE]
+        place, down, across, rows, columns = block_place(system, ONE_STAGE, i)
         source = system.blocks[i, BLOCK_SECOND]
         for _ in range(rows):
             for b in range(columns):
@@ -155,40 +165,44 @@ def add_second(J, system, s, j, l, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
             place += down
 
 
-@kernel
-def border_place(system, s, e, is_mirrored, a, i, b, j):
-    """Place of the entry in row i of node a, of coordinates, and column j of node b, and the step to the next row.
-
-    e             an entry of the constraint Jacobian that stands in this block
-    is_mirrored   1: of the entry in row j of node b and column i of node a, and the step to the next column
-    """
-    column = system.entry_columns[e, is_mirrored]
-    if a < b or (a == b and is_mirrored == 0):
-        return panel_place(system, s, a, i, column) + j, s * system.nodes[a, STRIDE]
-    return panel_place(system, s, b, j, column) + i, 1
+@solver_kernel
+def add_mass(J, M, system, a):
+    """Add M to the panel of node a in a matrix of one stage."""
+    first = system.nodes[a, FIRST_BLOCK]
+    for i in range(first, first + system.nodes[a, BLOCKS]):
+        place, down, across, rows, columns = block_place(system, ONE_STAGE, i)
+        source = system.blocks[i, BLOCK_SECOND]
+        for _ in range(rows):
+            for b in range(columns):
+                J[place + b * across] += M[source + b]
+            source += columns
+            place += down
 
 
 @solver_kernel
-def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage):
-    """Write the borders of a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of row_stage, G_lower in
-    the constraint rows and coordinate columns of column_stage.
+def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage, a):
+    """Add the borders in the panel of node a of a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of
+    row_stage, G_lower in the constraint rows and coordinate columns of column_stage.
 
     G_upper, G_lower   (E,)   entries of the constraint Jacobian at the two control points
     """
-    for i in range(system.k):
-        node, rows = system.row_nodes[i, 0], system.nodes[system.row_nodes[i, 0], NODE_ROWS]
-        row = s * system.nodes[node, NODE_COORDINATES] + system.row_nodes[i, 1]
-        first, last = system.constraints[i, FIRST_ENTRY], -1
-        place = step = mirror = mirror_step = 0
-        for e in range(first, first + system.constraints[i, ENTRIES]):
-            j = system.entries[e, COORDINATE]
-            other, local = system.coordinate_nodes[j, 0], system.coordinate_nodes[j, 1]
-            if other != last:
-                last, width = other, system.nodes[other, NODE_COORDINATES]
-                place, step = border_place(system, s, e, 0, other, row_stage * width, node, row + row_stage * rows)
-                mirror, mirror_step = border_place(
-                    system, s, e, 1, other, column_stage * width, node, row + column_stage * rows
-                )
+    first = system.nodes[a, FIRST_BORDER]
+    for i in range(first, first + system.nodes[a, BORDERS]):
+        border = system.borders[i]
+        node, other = system.row_nodes[border[BORDER_ROW], 0], border[BORDER_NODE]
+        rows, width = system.nodes[node, NODE_ROWS], system.nodes[other, NODE_COORDINATES]
+        row = s * system.nodes[node, NODE_COORDINATES] + system.row_nodes[border[BORDER_ROW], 1]
+        up, down = row + row_stage * rows, row + column_stage * rows
+        across = s * system.nodes[a, STRIDE]
+        # In the panel stand the rows of G_upperᵀ and those of G_lower, or, of a later node, what is transposed.
+        place, step = panel_place(system, s, a, row_stage * width, border[BORDER_UPPER]) + up, across
+        mirror, mirror_step = panel_place(system, s, a, column_stage * width, border[BORDER_LOWER]) + down, across
+        if other > node:
+            place, step = panel_place(system, s, a, up, border[BORDER_UPPER]) + row_stage * width, 1
+        if other >= node:
+            mirror, mirror_step = panel_place(system, s, a, down, border[BORDER_LOWER]) + column_stage * width, 1
+        for e in range(border[BORDER_FIRST], border[BORDER_END]):
+            local = system.coordinate_nodes[system.entries[e], 1]
             J[place + local * step] += G_upper[e]
             J[mirror + local * mirror_step] += G_lower[e]
 
@@ -299,32 +313,38 @@ def subtract_product(A, out, out_stride, left, right, stride, inner, high, wide)
 
 
 @solver_kernel
-def factor_saddle(A, pivots, above, ranks, system, s):
-    """Eliminate the nodes of the matrix A of s stages in turn, in place; False if it is singular."""
+def eliminate(A, pivots, above, ranks, system, s, a):
+    """Eliminate node a, whose panel is complete, of the matrix A of s stages, in place; False if that is singular."""
     nodes, pairs = system.nodes, system.pairs
-    for a in range(nodes.shape[0]):
-        at, stride = s * s * nodes[a, PANEL], s * nodes[a, STRIDE]
-        w = node_width(system, a, s)
-        width = -(-w // WIDTH)
-        wide = (stride // WIDTH + s * nodes[a, NODE_LANES]) // 2 if nodes[a, PAIRS] > 0 else width
-        ranks[a] = factor_panel(
-            A, at, w, stride, wide, width, pivots, above, system.reference[a], s * system.redundant[a]
-        )
-        if ranks[a] < 0:
+    at, stride = s * s * nodes[a, PANEL], s * nodes[a, STRIDE]
+    w = node_width(system, a, s)
+    width = -(-w // WIDTH)
+    wide = (stride // WIDTH + s * nodes[a, NODE_LANES]) // 2 if nodes[a, PAIRS] > 0 else width
+    ranks[a] = factor_panel(A, at, w, stride, wide, width, pivots, above, system.reference[a], s * system.redundant[a])
+    if ranks[a] < 0:
+        return False
+    start = nodes[a, FIRST_PAIR]
+    end = start + nodes[a, PAIRS]
+    target = nodes[a, FIRST_TARGET]
+    for i in range(start, end):
+        for j in range(start, end):
+            b, c = pairs[i, LATER], pairs[j, LATER]
+            B, W, owner = at + s * pairs[i, LOWER], at + s * pairs[j, UPPER], min(b, c)
+            out, out_stride = panel_place(system, s, owner, 0, system.targets[target]), s * nodes[owner, STRIDE]
+            if b <= c:
+                subtract_product(A, out, out_stride, B, W, stride, w, s * nodes[b, TIED], s * nodes[c, TIED_LANES])
+            else:
+                subtract_product(A, out, out_stride, W, B, stride, w, s * nodes[c, TIED], s * nodes[b, TIED_LANES])
+            target += 1
+    return True
+
+
+@solver_kernel
+def factor_saddle(A, pivots, above, ranks, system, s):
+    """Eliminate all nodes of the matrix A of s stages in turn; False if it is singular."""
+    for a in range(system.nodes.shape[0]):
+        if not eliminate(A, pivots, above, ranks, system, s, a):
             return False
-        start = nodes[a, FIRST_PAIR]
-        end = start + nodes[a, PAIRS]
-        target = nodes[a, FIRST_TARGET]
-        for i in range(start, end):
-            for j in range(start, end):
-                b, c = pairs[i, LATER], pairs[j, LATER]
-                B, W, owner = at + s * pairs[i, LOWER], at + s * pairs[j, UPPER], min(b, c)
-                out, out_stride = panel_place(system, s, owner, 0, system.targets[target]), s * nodes[owner, STRIDE]
-                if b <= c:
-                    subtract_product(A, out, out_stride, B, W, stride, w, s * nodes[b, TIED], s * nodes[c, TIED_LANES])
-                else:
-                    subtract_product(A, out, out_stride, W, B, stride, w, s * nodes[c, TIED], s * nodes[b, TIED_LANES])
-                target += 1
     return True
 
 

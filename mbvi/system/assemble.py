@@ -87,17 +87,15 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
     tables = builder.tables
     n, k = len(tables.names), len(tables.rows)
     q, v = builder.given_state()
-    entries = [(i, entry) for i, row in enumerate(tables.rows) for entry in row.entries]
-    pairs = [(i, entry.coordinate) for i, entry in entries]
+    entries = [(i, entry.coordinate) for i, row in enumerate(tables.rows) for entry in row.entries]
     atoms, coupled = builder.atoms(is_dense=force is not None)
-    blocks = elimination(atoms, coupled, pairs)
+    blocks = elimination(atoms, coupled, entries)
     arrays = layout.System(
         n=n,
         k=k,
         is_tree=1,
         gravity=np.array(builder.model.gravity, dtype=float),
         **tables.arrays(),
-        entries=np.array([entry[:2] for _, entry in entries], np.int64).reshape(-1, 2),
         **blocks,
         gradient=0,
         hessian=0,
@@ -145,7 +143,7 @@ def loop_references(system: System) -> Array:
     _, G, _ = system._constraint_entries(system.initial_q, 0.0)
     rows = np.repeat(np.arange(arrays.k), arrays.constraints[:, layout.ENTRIES])
     found, lengths = np.zeros((2, len(arrays.nodes)))
-    for sizes, factors in ((found, inverse[arrays.entries[:, layout.COORDINATE]]), (lengths, 1.0)):
+    for sizes, factors in ((found, inverse[arrays.entries]), (lengths, 1.0)):
         np.maximum.at(sizes, arrays.row_nodes[:, 0], np.bincount(rows, G**2 * factors, minlength=arrays.k))
     found[found == 0] = lengths[found == 0]
     return np.where(is_loop, np.maximum(found, np.finfo(float).tiny), 0.0)

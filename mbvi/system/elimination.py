@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 import networkx as nx
@@ -177,6 +177,12 @@ def _arrays(
         for pair in dict.fromkeys([(a, b), (b, a)]):
             if (a == b or (a, b) in coupled) and size[a] * size[b]:
                 second[pair], second_size = second_size, second_size + size[a] * size[b]
+    blocks = sorted(([a, b, at, second[b, a]] for (a, b), at in second.items()), key=lambda block: min(block[:2]))
+    borders = []
+    for begin, end in runs([(i, of_coordinate[j]) for i, j in entries]):
+        i, node = entries[begin][0], of_coordinate[entries[begin][1]]
+        borders.append([i, node, begin, end, column[node, of_row[i]], column[of_row[i], node]])
+    borders.sort(key=lambda border: min(border[1], of_row[border[0]]))
     nodes: list[list[int]] = []
     pairs: list[list[int]] = []
     targets: list[int] = []
@@ -191,8 +197,10 @@ def _arrays(
         for b in others:
             pairs.append([b, column[a, b], column[b, a], second.get((a, b), -1), second.get((b, a), -1)])
         targets += [column[b, c] for b in others for c in others]
-    blocks = [[a, b, at, second[b, a]] for (a, b), at in second.items()]
-    table = np.array(nodes, np.int64).reshape(-1, 13)
+    owners = (min(row, column) for row, column, *_ in blocks), (min(border[1], of_row[border[0]]) for border in borders)
+    counts = [np.bincount(list(each), minlength=len(nodes)) for each in owners]
+    placed = [each for count in counts for each in (np.cumsum(count) - count, count)]
+    table = np.column_stack([np.array(nodes, np.int64).reshape(-1, 13), *placed])
     first, first_row = table[:, NODE_START], table[:, NODE_START] + table[:, NODE_COORDINATES]
     return {
         "nodes": table,
@@ -200,6 +208,8 @@ def _arrays(
         "pairs": np.array(pairs, np.int64).reshape(-1, 5),
         "targets": np.array(targets, np.int64),
         "blocks": np.array(blocks, np.int64).reshape(-1, 4),
+        "entries": np.array([j for _, j in entries], np.int64),
+        "borders": np.array(borders, np.int64).reshape(-1, 6),
         "coordinate_nodes": coordinate_nodes,
         "row_nodes": row_nodes,
         "places": np.concatenate([first[of_coordinate] + coordinate_nodes[:, 1], first_row[of_row] + row_nodes[:, 1]]),
@@ -208,10 +218,16 @@ def _arrays(
         "redundant": np.zeros(len(nodes), np.int64),
         "matrix_size": panel,
         "second_size": second_size,
-        "entry_columns": np.array(
-            [[column[of_coordinate[j], of_row[i]], column[of_row[i], of_coordinate[j]]] for i, j in entries], np.int64
-        ).reshape(-1, 2),
     }
+
+
+def runs(keys: Sequence[Any]) -> Iterable[tuple[int, int]]:
+    """First and end of every run of equal keys."""
+    first = 0
+    for _, run in groupby(keys):
+        end = first + sum(1 for _ in run)
+        yield first, end
+        first = end
 
 
 def dense(n: int, k: int) -> Atom:

@@ -388,7 +388,7 @@ def _rate(system: System, q: Array, v: Array, t: float) -> Array:
     _, G, g_t = system._constraint_entries(q, t)
     rate = g_t.copy()
     rows = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
-    np.add.at(rate, rows, G * v[system.arrays.entries[:, layout.COORDINATE]])
+    np.add.at(rate, rows, G * v[system.arrays.entries])
     return np.abs(rate)
 
 

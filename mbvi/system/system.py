@@ -125,7 +125,7 @@ class System:
         force = {"m": "N", "rad": "N m"}
         found = []
         for row in self.arrays.constraints:
-            first = self.arrays.entries[row[layout.FIRST_ENTRY], layout.COORDINATE] if row[layout.ENTRIES] else 0
+            first = self.arrays.entries[row[layout.FIRST_ENTRY]] if row[layout.ENTRIES] else 0
             of_coordinate = force.get(self.coordinate_units[first], "")
             found.append(units.get(row[layout.CONSTRAINT_KIND], of_coordinate))
         return tuple(found)
@@ -342,7 +342,7 @@ class System:
         g, G, g_t = self._constraint_entries(q, t)
         full = np.zeros((self.constraint_count, self.dimension))
         rows = np.repeat(np.arange(self.constraint_count), self.arrays.constraints[:, layout.ENTRIES])
-        np.add.at(full, (rows, self.arrays.entries[:, layout.COORDINATE]), G)
+        np.add.at(full, (rows, self.arrays.entries), G)
         return g, full, g_t
 
     def _constraint_entries(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:

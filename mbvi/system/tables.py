@@ -133,6 +133,13 @@ class Tables:
         first = self.links[link][layout.DOF]
         return range(first, first + (4 if self.links[link][layout.KIND] == layout.QUATERNION else 1))
 
+    def coordinate_links(self) -> Array:
+        """The link of every coordinate."""
+        found = np.zeros(len(self.names), np.int64)
+        for i in range(len(self.links)):
+            found[self.coordinates_of(i)] = i
+        return found
+
     def anchors_and_lasts(self) -> list[tuple[int, int]]:
         """For every link the last of the sliders that its path from the world begins with, or else the first link, and the
         last link of its tree.
@@ -178,6 +185,7 @@ class Tables:
             "links": _integers(
                 [[*link, *more] for link, more in zip(self.links, self.anchors_and_lasts(), strict=True)], 6
             ),
+            "coordinate_links": self.coordinate_links(),
             "anchored": self.anchored(),
             "periodic": self.periodic(),
             "geometry": _floats(self.geometry, 24),

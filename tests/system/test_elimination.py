@@ -64,7 +64,6 @@ class Problem:
                 for body in (a, b):
                     self.tie(self.k - 1, body)
         blocks = elimination(self.atoms, self.coupled, self.entries)
-        blocks.pop("entry_columns")
         template = vars(mbvi.assemble(FREE).arrays)
         fields = {key: value for key, value in template.items() if key not in ("words", "address", "numba_type")}
         self.arrays = layout.System(**fields | {"n": self.n, "k": self.k} | blocks)

@@ -65,7 +65,7 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.saddle import add_jacobian, add_stages, eliminate, solve_saddle
-from mbvi.kernels.tree import SWEEP_WIDTH
+from mbvi.kernels.tree import ANGLES_WIDTH
 
 EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
@@ -143,7 +143,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         node_p=np.zeros(n),
         node_f=np.zeros(n),
         impulse=np.zeros(n),
-        rows=np.full((groups, len(system.links), SWEEP_WIDTH, WIDTH), np.nan),
+        angles=np.full((groups, len(system.links), ANGLES_WIDTH, WIDTH), np.nan),
         lane_q=np.zeros((n, WIDTH)),
         lane_v=np.zeros((n, WIDTH)),
         lane_p=np.zeros((n, WIDTH)),
@@ -265,11 +265,11 @@ def fill_residual(system, scheme, work, space, t, h):
         for i in range(m):
             space.t[i] = t + c[i] * h
         q, v, p_4, f_4 = space.lane_q, space.lane_v, space.lane_p, space.lane_f
-        for g in range(space.rows.shape[0]):
+        for g in range(space.angles.shape[0]):
             A, B, weight = lanes(space.A[g]), lanes(space.B[g]), lanes(space.b)[g]
             times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
             fill_node(lanes(q), lanes(v), space, A, B, s, h)
-            fill_gradients(p_4, f_4, space.rows[g], system, work, times, q, v)
+            fill_gradients(p_4, f_4, space.angles[g], system, work, times, q, v)
             size = max(size, add_node(space, s, A, B, weight, lanes(p_4), lanes(f_4), h))
     for a in range(n):
         R[a] += p[a]

@@ -27,6 +27,7 @@ from mbvi.kernels.layout import (
     DISTANCE,
     ENTRIES,
     FIRST_MEMBER,
+    LAST_LINK,
     LINK_B,
     NODE_COORDINATES,
     NODE_LANES,
@@ -45,6 +46,7 @@ from mbvi.kernels.saddle import (
     solve_saddle,
 )
 from mbvi.kernels.tree import (
+    ANGLES_WIDTH,
     SWEEP_WIDTH,
     WORLD_PLACE,
     WORLD_WIDTH,
@@ -71,8 +73,12 @@ def make_work(system: System) -> Work:
     """Workspace for the evaluation of a system."""
     n, k, count = system.n, system.k, len(system.links)
     width = WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
+    last = np.maximum.accumulate(system.links[:, LAST_LINK])
+    run = int(np.diff(np.unique(last), prepend=-1).max(initial=0))  # of links, whole trees
     return Work(
-        row=np.full((count, SWEEP_WIDTH), np.nan),
+        row=np.zeros((run, SWEEP_WIDTH)),
+        lane_row=np.zeros((run, SWEEP_WIDTH, WIDTH)),
+        angles=np.full((count, ANGLES_WIDTH), np.nan),
         world=np.zeros((count, WORLD_WIDTH)),
         wrench=np.zeros((count, 6)),
         S=np.zeros((n, 6)),
@@ -117,11 +123,11 @@ def make_work(system: System) -> Work:
 
 
 @kernel
-def fill_gradient(p, f, row, system, work, t, q, v):
-    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v); row (L, 27) is work of the sweep."""
+def fill_gradient(p, f, angles, system, work, t, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v); angles (L, 3) of an evaluation before save some cosines."""
     if system.is_tree == 1:
-        fill_turns(row, system.links, q)
-        fill_gradient_tree(p, f, row, system.links, system.geometry, system.gravity, q, v)
+        fill_turns(angles, system.links, q)
+        fill_gradient_tree(p, f, work.row, angles, system.links, system.geometry, system.gravity, q, v)
     else:
         call(system.gradient, t, (q, v, p, f))
     add_forces(f, system, work, t, q, v)
@@ -140,12 +146,20 @@ def add_forces(f, system, work, t, q, v):
 
 
 @kernel
-def fill_gradients(p, f, row, system, work, t, q, v):
-    """The same at up to four states at once: p, f, q, v (n, 4), row (L, 27, 4), t (states,). Further lanes may hold anything."""
+def fill_gradients(p, f, angles, system, work, t, q, v):
+    """The same at up to four states: p, f, q, v (n, 4), angles (L, 3, 4), t (states,). Further lanes may hold anything."""
     if system.is_tree == 1:
-        fill_turns_of_lanes(row, system.links, q)
+        fill_turns_of_lanes(angles, system.links, q)
         fill_gradient_tree(
-            lanes(p), lanes(f), lanes(row), system.links, system.geometry, system.gravity, lanes(q), lanes(v)
+            lanes(p),
+            lanes(f),
+            lanes(work.lane_row),
+            lanes(angles),
+            system.links,
+            system.geometry,
+            system.gravity,
+            lanes(q),
+            lanes(v),
         )
         if system.joint_forces.shape[0] == 0 and system.body_forces.shape[0] == 0 and system.force == 0:
             return

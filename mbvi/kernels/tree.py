@@ -60,150 +60,168 @@ from mbvi.kernels.rotation import (
 )
 from mbvi.kernels.saddle import second_block
 
-# Columns of a sweep's row (L, 27): twist, gravity in the link's frame, composite momentum [angular; linear], composite first
-# moment, and the nine entries of a quaternion's rotation, or the joint angle with its cosine and sine.
+# Columns of a sweep's row: twist, gravity in the link's frame, composite momentum [angular; linear], composite first moment, and
+# the nine entries of a quaternion's rotation.
 OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION = 0, 3, 6, 9, 12, 15, 18
-ANGLE, COSINE, SINE = 18, 19, 20
 SWEEP_WIDTH = 27
+# Columns of the angles of a sweep: a joint angle with its cosine and sine.
+ANGLE, COSINE, SINE = 0, 1, 2
+ANGLES_WIDTH = 3
 
 
 @kernel
-def fill_turns(row, links, q):
-    """Cosine and sine of every joint angle, where it is not that of the row: at a node that is the step's start it is."""
+def fill_turns(angles, links, q):
+    """Cosine and sine of every joint angle, where it is not that of the angles: at a node that is the step's start it is."""
     for i in range(links.shape[0]):
         angle = q[links[i, DOF]]
-        if (links[i, KIND] == REVOLUTE or links[i, KIND] == SCREW) and angle != row[i, ANGLE]:
-            row[i, ANGLE], row[i, COSINE], row[i, SINE] = angle, math.cos(angle), math.sin(angle)
+        if (links[i, KIND] == REVOLUTE or links[i, KIND] == SCREW) and angle != angles[i, ANGLE]:
+            angles[i, ANGLE], angles[i, COSINE], angles[i, SINE] = angle, math.cos(angle), math.sin(angle)
 
 
 @kernel
-def fill_turns_of_lanes(row, links, q):
-    """The same in four lanes, row (L, 27, 4), q (n, 4)."""
+def fill_turns_of_lanes(angles, links, q):
+    """The same in four lanes, angles (L, 3, 4), q (n, 4)."""
     for i in range(links.shape[0]):
         if links[i, KIND] == REVOLUTE or links[i, KIND] == SCREW:
             for lane in range(WIDTH):
                 angle = q[links[i, DOF], lane]
-                if angle != row[i, ANGLE, lane]:
-                    row[i, ANGLE, lane] = angle
-                    row[i, COSINE, lane], row[i, SINE, lane] = math.cos(angle), math.sin(angle)
+                if angle != angles[i, ANGLE, lane]:
+                    angles[i, ANGLE, lane] = angle
+                    angles[i, COSINE, lane], angles[i, SINE, lane] = math.cos(angle), math.sin(angle)
 
 
 @kernel
-def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
+def last_of_run(links, first):
+    """The last link of the run of whole trees that begins with a link."""
+    i, last = first, links[first, LAST_LINK]
+    while i < last:
+        i += 1
+        last = max(last, links[i, LAST_LINK])
+    return last
+
+
+@kernel
+def fill_gradient_tree(p, f, row, angles, links, geometry, gravity, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
     p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
-    row       (L, 27)   work, see the column names above, with the cosines and sines of q
+    row       (., 27)   work, see the column names above, for the links of the largest run of whole trees, which are swept in turn
+    angles    (L, 3)    with the cosines and sines of q
     links, geometry, gravity    of the System
     q, v      (n,)      configuration and velocity  [rad, m, –]
     """
-    count = links.shape[0]
-    for i in range(count):
-        parent = links[i, PARENT]
-        kind = links[i, KIND]
-        dof = links[i, DOF]
-        if parent < 0:
-            wx = wy = wz = ux = uy = uz = 0.0
-            gx, gy, gz = gravity[0], gravity[1], gravity[2]
-        else:
-            wx, wy, wz = row[parent, OMEGA], row[parent, OMEGA + 1], row[parent, OMEGA + 2]
-            ux, uy, uz = row[parent, LINEAR], row[parent, LINEAR + 1], row[parent, LINEAR + 2]
-            gx, gy, gz = row[parent, GRAVITY], row[parent, GRAVITY + 1], row[parent, GRAVITY + 2]
-            x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
-            ux += wy * z - wz * y
-            uy += wz * x - wx * z
-            uz += wx * y - wy * x
-        if links[i, ALIGNED] == 0:
-            wx, wy, wz = rotate_back(geometry, i, ROTATION, wx, wy, wz)
-            ux, uy, uz = rotate_back(geometry, i, ROTATION, ux, uy, uz)
-            gx, gy, gz = rotate_back(geometry, i, ROTATION, gx, gy, gz)
-        if kind == QUATERNION:
-            quaternion_matrix(row, i, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
-            wx, wy, wz = rotate_back(row, i, QUATERNION_ROTATION, wx, wy, wz)
-            ux, uy, uz = rotate_back(row, i, QUATERNION_ROTATION, ux, uy, uz)
-            gx, gy, gz = rotate_back(row, i, QUATERNION_ROTATION, gx, gy, gz)
-            rx, ry, rz = conjugate_product_vector(
-                q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
-            )
-            wx, wy, wz = wx + 2.0 * rx, wy + 2.0 * ry, wz + 2.0 * rz
-        else:
-            if kind != REVOLUTE:
-                d = q[dof] * geometry[i, PITCH]
-                ux += wy * d
-                uy -= wx * d
-                uz += v[dof] * geometry[i, PITCH]
-            if kind != PRISMATIC:
-                c, s = row[i, COSINE], row[i, SINE]
-                wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
-                ux, uy = c * ux + s * uy, c * uy - s * ux
-                gx, gy = c * gx + s * gy, c * gy - s * gx
-        row[i, OMEGA], row[i, OMEGA + 1], row[i, OMEGA + 2] = wx, wy, wz
-        row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2] = ux, uy, uz
-        row[i, GRAVITY], row[i, GRAVITY + 1], row[i, GRAVITY + 2] = gx, gy, gz
-        m = geometry[i, MASS]
-        hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
-        Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
-        Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
-        row[i, ANGULAR_MOMENTUM] = Ixx * wx + Ixy * wy + Ixz * wz + hy * uz - hz * uy
-        row[i, ANGULAR_MOMENTUM + 1] = Ixy * wx + Iyy * wy + Iyz * wz + hz * ux - hx * uz
-        row[i, ANGULAR_MOMENTUM + 2] = Ixz * wx + Iyz * wy + Izz * wz + hx * uy - hy * ux
-        row[i, MOMENTUM] = m * ux + wy * hz - wz * hy
-        row[i, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
-        row[i, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
-        row[i, FIRST_MOMENT], row[i, FIRST_MOMENT + 1], row[i, FIRST_MOMENT + 2] = hx, hy, hz
-    for i in range(count - 1, -1, -1):
-        parent = links[i, PARENT]
-        kind = links[i, KIND]
-        dof = links[i, DOF]
-        m = geometry[i, SUBTREE_MASS]
-        Nx, Ny, Nz = row[i, ANGULAR_MOMENTUM], row[i, ANGULAR_MOMENTUM + 1], row[i, ANGULAR_MOMENTUM + 2]
-        Px, Py, Pz = row[i, MOMENTUM], row[i, MOMENTUM + 1], row[i, MOMENTUM + 2]
-        hx, hy, hz = row[i, FIRST_MOMENT], row[i, FIRST_MOMENT + 1], row[i, FIRST_MOMENT + 2]
-        if kind == QUATERNION:
-            fill_gradient_quaternion(p, f, row, i, q, v, dof)
-            if parent >= 0:
-                Nx, Ny, Nz = rotate(row, i, QUATERNION_ROTATION, Nx, Ny, Nz)
-                Px, Py, Pz = rotate(row, i, QUATERNION_ROTATION, Px, Py, Pz)
-                hx, hy, hz = rotate(row, i, QUATERNION_ROTATION, hx, hy, hz)
-        else:
-            wx, wy = row[i, OMEGA], row[i, OMEGA + 1]
-            ux, uy = row[i, LINEAR], row[i, LINEAR + 1]
-            gx, gy = row[i, GRAVITY], row[i, GRAVITY + 1]
-            turn = shift = turn_force = shift_force = 0.0
-            if kind != PRISMATIC:
-                turn = Nz
-                turn_force = Nx * wy - Ny * wx + Px * uy - Py * ux + hx * gy - hy * gx
-            if kind != REVOLUTE:
-                shift = geometry[i, PITCH] * Pz
-                shift_force = geometry[i, PITCH] * (Px * wy - Py * wx + m * row[i, GRAVITY + 2])
-            p[dof] = turn + shift
-            f[dof] = turn_force + shift_force
-            if parent >= 0:
-                if kind != PRISMATIC:
-                    c, s = row[i, COSINE], row[i, SINE]
-                    Nx, Ny = c * Nx - s * Ny, s * Nx + c * Ny
-                    Px, Py = c * Px - s * Py, s * Px + c * Py
-                    hx, hy = c * hx - s * hy, s * hx + c * hy
+    first = 0
+    while first < links.shape[0]:
+        last = last_of_run(links, first)
+        for i in range(first, last + 1):
+            parent = links[i, PARENT]
+            k, above = i - first, parent - first
+            kind = links[i, KIND]
+            dof = links[i, DOF]
+            if parent < 0:
+                wx = wy = wz = ux = uy = uz = 0.0
+                gx, gy, gz = gravity[0], gravity[1], gravity[2]
+            else:
+                wx, wy, wz = row[above, OMEGA], row[above, OMEGA + 1], row[above, OMEGA + 2]
+                ux, uy, uz = row[above, LINEAR], row[above, LINEAR + 1], row[above, LINEAR + 2]
+                gx, gy, gz = row[above, GRAVITY], row[above, GRAVITY + 1], row[above, GRAVITY + 2]
+                x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+                ux += wy * z - wz * y
+                uy += wz * x - wx * z
+                uz += wx * y - wy * x
+            if links[i, ALIGNED] == 0:
+                wx, wy, wz = rotate_back(geometry, i, ROTATION, wx, wy, wz)
+                ux, uy, uz = rotate_back(geometry, i, ROTATION, ux, uy, uz)
+                gx, gy, gz = rotate_back(geometry, i, ROTATION, gx, gy, gz)
+            if kind == QUATERNION:
+                quaternion_matrix(row, k, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
+                wx, wy, wz = rotate_back(row, k, QUATERNION_ROTATION, wx, wy, wz)
+                ux, uy, uz = rotate_back(row, k, QUATERNION_ROTATION, ux, uy, uz)
+                gx, gy, gz = rotate_back(row, k, QUATERNION_ROTATION, gx, gy, gz)
+                rx, ry, rz = conjugate_product_vector(
+                    q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+                )
+                wx, wy, wz = wx + 2.0 * rx, wy + 2.0 * ry, wz + 2.0 * rz
+            else:
                 if kind != REVOLUTE:
                     d = q[dof] * geometry[i, PITCH]
-                    Nx -= d * Py
-                    Ny += d * Px
-                    hz += m * d
-        if parent >= 0:
-            if links[i, ALIGNED] == 0:
-                Nx, Ny, Nz = rotate(geometry, i, ROTATION, Nx, Ny, Nz)
-                Px, Py, Pz = rotate(geometry, i, ROTATION, Px, Py, Pz)
-                hx, hy, hz = rotate(geometry, i, ROTATION, hx, hy, hz)
-            x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
-            row[parent, ANGULAR_MOMENTUM] += Nx + y * Pz - z * Py
-            row[parent, ANGULAR_MOMENTUM + 1] += Ny + z * Px - x * Pz
-            row[parent, ANGULAR_MOMENTUM + 2] += Nz + x * Py - y * Px
-            row[parent, MOMENTUM] += Px
-            row[parent, MOMENTUM + 1] += Py
-            row[parent, MOMENTUM + 2] += Pz
-            row[parent, FIRST_MOMENT] += hx + m * x
-            row[parent, FIRST_MOMENT + 1] += hy + m * y
-            row[parent, FIRST_MOMENT + 2] += hz + m * z
+                    ux += wy * d
+                    uy -= wx * d
+                    uz += v[dof] * geometry[i, PITCH]
+                if kind != PRISMATIC:
+                    c, s = angles[i, COSINE], angles[i, SINE]
+                    wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
+                    ux, uy = c * ux + s * uy, c * uy - s * ux
+                    gx, gy = c * gx + s * gy, c * gy - s * gx
+            row[k, OMEGA], row[k, OMEGA + 1], row[k, OMEGA + 2] = wx, wy, wz
+            row[k, LINEAR], row[k, LINEAR + 1], row[k, LINEAR + 2] = ux, uy, uz
+            row[k, GRAVITY], row[k, GRAVITY + 1], row[k, GRAVITY + 2] = gx, gy, gz
+            m = geometry[i, MASS]
+            hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
+            Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+            Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
+            row[k, ANGULAR_MOMENTUM] = Ixx * wx + Ixy * wy + Ixz * wz + hy * uz - hz * uy
+            row[k, ANGULAR_MOMENTUM + 1] = Ixy * wx + Iyy * wy + Iyz * wz + hz * ux - hx * uz
+            row[k, ANGULAR_MOMENTUM + 2] = Ixz * wx + Iyz * wy + Izz * wz + hx * uy - hy * ux
+            row[k, MOMENTUM] = m * ux + wy * hz - wz * hy
+            row[k, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
+            row[k, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
+            row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2] = hx, hy, hz
+        for i in range(last, first - 1, -1):
+            parent = links[i, PARENT]
+            k, above = i - first, parent - first
+            kind = links[i, KIND]
+            dof = links[i, DOF]
+            m = geometry[i, SUBTREE_MASS]
+            Nx, Ny, Nz = row[k, ANGULAR_MOMENTUM], row[k, ANGULAR_MOMENTUM + 1], row[k, ANGULAR_MOMENTUM + 2]
+            Px, Py, Pz = row[k, MOMENTUM], row[k, MOMENTUM + 1], row[k, MOMENTUM + 2]
+            hx, hy, hz = row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2]
+            if kind == QUATERNION:
+                fill_gradient_quaternion(p, f, row, k, q, v, dof)
+                if parent >= 0:
+                    Nx, Ny, Nz = rotate(row, k, QUATERNION_ROTATION, Nx, Ny, Nz)
+                    Px, Py, Pz = rotate(row, k, QUATERNION_ROTATION, Px, Py, Pz)
+                    hx, hy, hz = rotate(row, k, QUATERNION_ROTATION, hx, hy, hz)
+            else:
+                wx, wy = row[k, OMEGA], row[k, OMEGA + 1]
+                ux, uy = row[k, LINEAR], row[k, LINEAR + 1]
+                gx, gy = row[k, GRAVITY], row[k, GRAVITY + 1]
+                turn = shift = turn_force = shift_force = 0.0
+                if kind != PRISMATIC:
+                    turn = Nz
+                    turn_force = Nx * wy - Ny * wx + Px * uy - Py * ux + hx * gy - hy * gx
+                if kind != REVOLUTE:
+                    shift = geometry[i, PITCH] * Pz
+                    shift_force = geometry[i, PITCH] * (Px * wy - Py * wx + m * row[k, GRAVITY + 2])
+                p[dof] = turn + shift
+                f[dof] = turn_force + shift_force
+                if parent >= 0:
+                    if kind != PRISMATIC:
+                        c, s = angles[i, COSINE], angles[i, SINE]
+                        Nx, Ny = c * Nx - s * Ny, s * Nx + c * Ny
+                        Px, Py = c * Px - s * Py, s * Px + c * Py
+                        hx, hy = c * hx - s * hy, s * hx + c * hy
+                    if kind != REVOLUTE:
+                        d = q[dof] * geometry[i, PITCH]
+                        Nx -= d * Py
+                        Ny += d * Px
+                        hz += m * d
+            if parent >= 0:
+                if links[i, ALIGNED] == 0:
+                    Nx, Ny, Nz = rotate(geometry, i, ROTATION, Nx, Ny, Nz)
+                    Px, Py, Pz = rotate(geometry, i, ROTATION, Px, Py, Pz)
+                    hx, hy, hz = rotate(geometry, i, ROTATION, hx, hy, hz)
+                x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+                row[above, ANGULAR_MOMENTUM] += Nx + y * Pz - z * Py
+                row[above, ANGULAR_MOMENTUM + 1] += Ny + z * Px - x * Pz
+                row[above, ANGULAR_MOMENTUM + 2] += Nz + x * Py - y * Px
+                row[above, MOMENTUM] += Px
+                row[above, MOMENTUM + 1] += Py
+                row[above, MOMENTUM + 2] += Pz
+                row[above, FIRST_MOMENT] += hx + m * x
+                row[above, FIRST_MOMENT + 1] += hy + m * y
+                row[above, FIRST_MOMENT + 2] += hz + m * z
+        first = last + 1
 
 
 @kernel

@@ -40,7 +40,6 @@ from mbvi.kernels.lagrangian import (
     fill_gradients,
     fill_hessian,
     fill_mass_matrix,
-    solve_mass_saddle,
     solve_velocity_saddle,
     solve_velocity_tree,
 )
@@ -64,7 +63,7 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed, call
-from mbvi.kernels.saddle import add_jacobian, add_stages, eliminate, solve_saddle
+from mbvi.kernels.saddle import ONE_SIDE, ONE_STAGE, add_jacobian, add_stages, eliminate, solve_saddle
 from mbvi.kernels.tree import ANGLES_WIDTH
 
 EPS = 2.220446049250313e-16
@@ -137,7 +136,6 @@ def make_space(system: System, scheme: Scheme) -> Space:
         squares=np.zeros(MAX_UPDATES),
         R=np.zeros(N),
         solved=np.zeros((len(system.links), SOLUTION_WIDTH, WIDTH)),
-        impulses=np.zeros((s, k)),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
         node_p=np.zeros(n),
@@ -165,6 +163,8 @@ def make_space(system: System, scheme: Scheme) -> Space:
         above=np.zeros(s * width),
         ranks=np.zeros(len(system.nodes), np.int64),
         places=stage_places(system, s),
+        sides=np.zeros(s * system.side_size),
+        solutions=np.zeros(s * system.side_size),
         permuted=np.zeros(s * system.side_size),
         eliminated=np.zeros(s * system.side_size),
         table=np.zeros((r, MAX_ORDER + 2, N)),
@@ -259,7 +259,7 @@ def fill_residual(system, scheme, work, space, t, h):
     size = 0.0
     if m == 1:
         fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], s, h)
-        fill_gradient(space.node_p, space.node_f, work.row, system, work, t + c[0] * h, space.node_q, space.node_v)
+        fill_gradient(space.node_p, space.node_f, work.angles, system, work, t + c[0] * h, space.node_q, space.node_v)
         size = add_node(space, s, scheme.A[0], scheme.B[0], scheme.b[0], space.node_p, space.node_f, h)
     else:
         for i in range(m):
@@ -416,25 +416,24 @@ def fill_start_jacobian(t, system, scheme, work, space, h):
 def solve_simplified_saddle(t, system, scheme, work, space, h):
     """The correction of the simplified iteration with constraints, by the equations at the head of this file."""
     n, k, s = system.n, system.k, scheme.K.shape[0]
-    R, delta, x = space.R, space.delta, work.solution
+    R, delta, x, y, places, size = space.R, space.delta, space.sides, space.solutions, system.places, system.side_size
     for l in range(s):
         for a in range(n):
             total = 0.0
             for j in range(s):
                 total -= scheme.K_inverse[l, j] * R[j * n + a]
-            x[a] = total
+            x[l * size + places[a]] = total
         for b in range(k):
-            x[n + b] = -R[s * n + l * k + b]
-        solve_mass_saddle(system, work)
+            x[l * size + places[n + b]] = -R[s * n + l * k + b]
+    solve_saddle(y, x, work.saddle, system, ONE_STAGE, s)
+    for l in range(s):
         for a in range(n):
-            delta[l * n + a] = h * x[a]
-        for b in range(k):
-            space.impulses[l, b] = x[n + b]
+            delta[l * n + a] = h * y[l * size + places[a]]
     for j in range(s):
         for b in range(k):
             total = 0.0
             for l in range(s):
-                total += scheme.K[j, l] * space.impulses[l, b]
+                total += scheme.K[j, l] * y[l * size + places[n + b]]
             delta[s * n + j * k + b] = total
     return 1.0
 
@@ -523,7 +522,7 @@ def solve_newton(system, scheme, space, h):
     y, places = space.eliminated, space.places
     for a in range(N):
         space.permuted[places[a]] = space.R[a]
-    solve_saddle(y, space.permuted, space.J, system, scheme.K.shape[0])
+    solve_saddle(y, space.permuted, space.J, system, scheme.K.shape[0], ONE_SIDE)
     for a in range(N):
         space.delta[a] = -y[places[a]] * h if a < increments else -y[places[a]]
 

@@ -39,6 +39,7 @@ from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.rotation import cross
 from mbvi.kernels.saddle import (
     FIRST_STAGE,
+    ONE_SIDE,
     ONE_STAGE,
     add_jacobian,
     add_mass,
@@ -256,7 +257,7 @@ def fill_energies(kinetic, potentials, p, system, work, t, q, v):
     q, v                  (states, n)
     """
     for i in range(q.shape[0]):
-        fill_gradient(p[i], work.base, work.row, system, work, t[i], q[i], v[i])
+        fill_gradient(p[i], work.base, work.angles, system, work, t[i], q[i], v[i])
         total = 0.0
         for a in range(system.n):
             total += v[i, a] * p[i, a]
@@ -302,7 +303,7 @@ def solve_mass_saddle(system, work):
     x, y, places = work.permuted, work.solution, system.places
     for a in range(places.shape[0]):
         x[places[a]] = y[a]
-    solve_saddle(work.eliminated, x, work.saddle, system, ONE_STAGE)
+    solve_saddle(work.eliminated, x, work.saddle, system, ONE_STAGE, ONE_SIDE)
     for a in range(places.shape[0]):
         y[a] = work.eliminated[places[a]]
 
@@ -366,7 +367,7 @@ def solve_acceleration(system, work, t, q, v, g_tt):
     if system.k > 0:
         fill_curvature_rate(work.rate, system, work, t, q, v)
     fill_hessian(work.M, work.Lvq, work.Kqv, work.Kqq, system, work, t, q, v)
-    fill_gradient(work.base, work.side, work.row, system, work, t, q, v)
+    fill_gradient(work.base, work.side, work.angles, system, work, t, q, v)
     subtract_second_product(work.side, work.Lvq, system, v)
     for a in range(n):
         work.solution[a] = work.side[a]

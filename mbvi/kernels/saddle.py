@@ -63,7 +63,11 @@ from mbvi.kernels.layout import (
 
 REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint follows from others
 LOST = 1e-10  # the same in a singular configuration, where a constraint is lost for a moment
-ONE_STAGE, FIRST_STAGE = np.int64(1), np.int64(0)  # numba would compile what takes literal numbers once more
+ONE_STAGE, FIRST_STAGE, ONE_SIDE = (
+    np.int64(1),
+    np.int64(0),
+    np.int64(1),
+)  # numba would compile what takes literal numbers once more
 SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
 
 
@@ -349,30 +353,34 @@ def factor_saddle(A, pivots, above, ranks, system, s):
 
 
 @solver_kernel
-def solve_saddle(y, x, A, system, s):
-    """Solve for y, in the order of elimination, and overwrite the right side x; A from `factor_saddle`."""
+def solve_saddle(y, x, A, system, s, sides):
+    """Solve for y, in the order of elimination, and overwrite right sides x, one behind the other; A of s stages, eliminated."""
     nodes, pairs, rows, left, right = system.nodes, system.pairs, lanes(A), lanes(x), lanes(y)
-    count = nodes.shape[0]
+    count, size = nodes.shape[0], s * system.side_size
     for a in range(count):
         top, step = s * s * nodes[a, PANEL] // WIDTH, s * nodes[a, STRIDE] // WIDTH
-        w, first = node_width(system, a, s), s * nodes[a, NODE_START]
-        multiply_panel(y, x, first, A, top * WIDTH, w, step * WIDTH, -(-w // WIDTH))
-        for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
-            b = pairs[pair, LATER]
-            to, block = s * nodes[b, NODE_START] // WIDTH, top + s * pairs[pair, LOWER] // WIDTH
-            for k in range(s * nodes[b, TIED_LANES]):
-                rest = left[to + k]
-                for i in range(w):
-                    rest = rest - y[first + i] * rows[block + i * step + k]
-                left[to + k] = rest
+        w = node_width(system, a, s)
+        for side in range(0, sides * size, size):
+            first = side + s * nodes[a, NODE_START]
+            multiply_panel(y, x, first, A, top * WIDTH, w, step * WIDTH, -(-w // WIDTH))
+            for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
+                b = pairs[pair, LATER]
+                to, block = (side + s * nodes[b, NODE_START]) // WIDTH, top + s * pairs[pair, LOWER] // WIDTH
+                for k in range(s * nodes[b, TIED_LANES]):
+                    rest = left[to + k]
+                    for i in range(w):
+                        rest = rest - y[first + i] * rows[block + i * step + k]
+                    left[to + k] = rest
     for a in range(count - 1, -1, -1):
         top, step = s * s * nodes[a, PANEL] // WIDTH, s * nodes[a, STRIDE] // WIDTH
-        w, first = node_width(system, a, s), s * nodes[a, NODE_START]
-        for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
-            b = pairs[pair, LATER]
-            source, block = s * nodes[b, NODE_START] // WIDTH, top + s * pairs[pair, UPPER] // WIDTH
-            for i in range(w):
-                product = rows[block + i * step] * right[source]
-                for k in range(1, s * nodes[b, TIED_LANES]):
-                    product = product + rows[block + i * step + k] * right[source + k]
-                y[first + i] -= total(product)
+        w = node_width(system, a, s)
+        for side in range(0, sides * size, size):
+            first = side + s * nodes[a, NODE_START]
+            for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
+                b = pairs[pair, LATER]
+                source, block = (side + s * nodes[b, NODE_START]) // WIDTH, top + s * pairs[pair, UPPER] // WIDTH
+                for i in range(w):
+                    product = rows[block + i * step] * right[source]
+                    for k in range(1, s * nodes[b, TIED_LANES]):
+                        product = product + rows[block + i * step + k] * right[source + k]
+                    y[first + i] -= total(product)

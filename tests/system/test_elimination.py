@@ -128,7 +128,7 @@ class Problem:
         pivots, above = np.zeros((len(A), 2), np.int64), np.zeros(len(A))
         x, y = right.copy(), np.zeros(len(A))
         assert factor_saddle(stored, pivots, above, np.zeros(len(self.arrays.nodes), np.int64), self.arrays, s)
-        solve_saddle(y, x, stored, self.arrays, s)
+        solve_saddle(y, x, stored, self.arrays, s, 1)
         return y
 
 

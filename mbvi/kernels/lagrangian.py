@@ -27,7 +27,7 @@ from mbvi.kernels.layout import (
     DISTANCE,
     ENTRIES,
     FIRST_MEMBER,
-    LAST_LINK,
+    LAST_OF_RUN,
     LINK_B,
     NODE_COORDINATES,
     NODE_LANES,
@@ -74,8 +74,7 @@ def make_work(system: System) -> Work:
     """Workspace for the evaluation of a system."""
     n, k, count = system.n, system.k, len(system.links)
     width = WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
-    last = np.maximum.accumulate(system.links[:, LAST_LINK])
-    run = int(np.diff(np.unique(last), prepend=-1).max(initial=0))  # of links, whole trees
+    run = int(np.diff(np.unique(system.links[:, LAST_OF_RUN]), prepend=-1).max(initial=0))
     return Work(
         row=np.zeros((run, SWEEP_WIDTH)),
         lane_row=np.zeros((run, SWEEP_WIDTH, WIDTH)),

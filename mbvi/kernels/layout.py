@@ -20,9 +20,10 @@ from mbvi.kernels.packed import Packed
 
 # Elementary joints: column KIND of System.links.
 REVOLUTE, PRISMATIC, SCREW, QUATERNION = 0, 1, 2, 3
-# Columns of System.links (L, 6): parent link or -1, kind, first coordinate, 1 where the fixed rotation is the identity, anchor
-# (the last of the sliders that its path from the world begins with, or else the first link), last link of its tree.
-PARENT, KIND, DOF, ALIGNED, ANCHOR, LAST_LINK = 0, 1, 2, 3, 4, 5
+# Columns of System.links (L, 7): parent link or -1, kind, first coordinate, 1 where the fixed rotation is the identity, anchor
+# (the last of the sliders that its path from the world begins with, or else the first link), last link of its tree, and of the
+# smallest run of links around it that contains whole trees.
+PARENT, KIND, DOF, ALIGNED, ANCHOR, LAST_LINK, LAST_OF_RUN = 0, 1, 2, 3, 4, 5, 6
 # Columns of System.geometry (L, 24), all in the link's own frame unless said otherwise.
 ROTATION = 0  # 9: rows of the fixed rotation, joint frame to parent frame
 PLACE = 9  # 3: joint's place in the parent's frame [m]
@@ -98,7 +99,7 @@ class System(Packed):
     is_tree              1: links; 0: the functions gradient … curvature
     is_geometric         whether constraints depend on the links' poses
     gravity              (3,)  [m/s²]
-    links, geometry      (L, 6), (L, 24)
+    links, geometry      (L, 7), (L, 24)
     joint_forces, joint_force_data, body_forces, body_force_data    one row each
     time_functions       (., 3)
     operations, numbers  programs in postfix form, and constants and tables

@@ -34,6 +34,7 @@ from mbvi.kernels.layout import (
     INERTIA,
     KIND,
     LAST_LINK,
+    LAST_OF_RUN,
     MASS,
     MOMENT,
     NODE_COORDINATES,
@@ -91,16 +92,6 @@ def fill_turns_of_lanes(angles, links, q):
 
 
 @kernel
-def last_of_run(links, first):
-    """The last link of the run of whole trees that begins with a link."""
-    i, last = first, links[first, LAST_LINK]
-    while i < last:
-        i += 1
-        last = max(last, links[i, LAST_LINK])
-    return last
-
-
-@kernel
 def fill_gradient_tree(p, f, row, angles, links, geometry, gravity, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
@@ -112,10 +103,11 @@ def fill_gradient_tree(p, f, row, angles, links, geometry, gravity, q, v):
     """
     first = 0
     while first < links.shape[0]:
-        last = last_of_run(links, first)
-        for i in range(first, last + 1):
+        last = links[first, LAST_OF_RUN]
+        for each in range(first, last + 1):
+            i, k = np.uintp(each), np.uintp(each - first)
             parent = links[i, PARENT]
-            k, above = i - first, parent - first
+            above = np.uintp(parent - first)
             kind = links[i, KIND]
             dof = links[i, DOF]
             if parent < 0:
@@ -167,9 +159,10 @@ def fill_gradient_tree(p, f, row, angles, links, geometry, gravity, q, v):
             row[k, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
             row[k, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
             row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2] = hx, hy, hz
-        for i in range(last, first - 1, -1):
+        for each in range(last, first - 1, -1):
+            i, k = np.uintp(each), np.uintp(each - first)
             parent = links[i, PARENT]
-            k, above = i - first, parent - first
+            above = np.uintp(parent - first)
             kind = links[i, KIND]
             dof = links[i, DOF]
             m = geometry[i, SUBTREE_MASS]

@@ -320,7 +320,7 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
         is_tree=0,
         is_geometric=0,
         gravity=np.zeros(3),
-        links=empty(6, np.int64),
+        links=empty(7, np.int64),
         coordinate_links=np.full(n, -1, np.int64),
         anchored=np.zeros(n, np.int64),
         periodic=np.zeros(n, np.int64),

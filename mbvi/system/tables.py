@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,9 +142,9 @@ class Tables:
             found[self.coordinates_of(i)] = i
         return found
 
-    def anchors_and_lasts(self) -> list[tuple[int, int]]:
+    def anchors_and_lasts(self) -> list[tuple[int, int, int]]:
         """For every link the last of the sliders that its path from the world begins with, or else the first link, and the
-        last link of its tree.
+        last link of its tree, and of the smallest run of links around it that contains whole trees.
         """
         anchors: list[int] = []
         roots: list[int] = []
@@ -150,8 +152,10 @@ class Tables:
             goes_on = kind == layout.PRISMATIC and parent >= 0 and parent == anchors[parent] and self._slides(parent)
             anchors.append(i if parent < 0 or goes_on else anchors[parent])
             roots.append(roots[parent] if parent >= 0 else i)
-        lasts = {root: i for i, root in enumerate(roots)}
-        return [(anchor, lasts[root]) for anchor, root in zip(anchors, roots, strict=True)]
+        last_of = {root: i for i, root in enumerate(roots)}
+        lasts = [last_of[root] for root in roots]
+        ends = [i for i, last in enumerate(accumulate(lasts, max)) if i == last]
+        return [(*pair, ends[bisect_left(ends, i)]) for i, pair in enumerate(zip(anchors, lasts, strict=True))]
 
     def _slides(self, link: int) -> bool:
         return self.links[link][layout.KIND] == layout.PRISMATIC
@@ -159,7 +163,7 @@ class Tables:
     def anchored(self) -> Array:
         """1 for every coordinate of a slider that is part of an anchor, 0 for others."""
         found = np.zeros(len(self.names), np.int64)
-        for i, (link, (anchor, _)) in enumerate(zip(self.links, self.anchors_and_lasts(), strict=True)):
+        for i, (link, (anchor, *_)) in enumerate(zip(self.links, self.anchors_and_lasts(), strict=True)):
             found[link[layout.DOF]] = anchor == i and self._slides(i)
         return found
 
@@ -183,7 +187,7 @@ class Tables:
         firsts = np.cumsum([0, *counts], dtype=int)[:-1]
         return {
             "links": _integers(
-                [[*link, *more] for link, more in zip(self.links, self.anchors_and_lasts(), strict=True)], 6
+                [[*link, *more] for link, more in zip(self.links, self.anchors_and_lasts(), strict=True)], 7
             ),
             "coordinate_links": self.coordinate_links(),
             "anchored": self.anchored(),

@@ -13,8 +13,6 @@ axis a.
 Source: Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3.
 """
 
-import math
-
 from mbvi.kernels.layout import (
     ALIGNED,
     DOF,
@@ -31,6 +29,7 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.rotation import cross, rotate, rotate_back
+from mbvi.kernels.sines import cosine_and_sine
 
 # Columns of a row (L, 46): V (6), 1/d, place from the parent's origin (3), turn a, slide a, rotation link to world (9),
 # J (xx yy zz xy xz yz), H (9, row by row), C (as J).
@@ -77,7 +76,7 @@ def factor_articulated(row, links, geometry, q):
 def fill_frame(row, i, links, geometry, q):
     """Rotation of a link's frame, its place from its parent's origin and its joint's screw, in world axes."""
     parent, kind, x = links[i, PARENT], links[i, KIND], q[links[i, DOF]]
-    c, s = (1.0, 0.0) if kind == PRISMATIC else (math.cos(x), math.sin(x))
+    c, s = (1.0, 0.0) if kind == PRISMATIC else cosine_and_sine(x)
     slide = 0.0 if kind == REVOLUTE else geometry[i, PITCH]
     turn = 0.0 if kind == PRISMATIC else 1.0
     for a in range(3):

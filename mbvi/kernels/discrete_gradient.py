@@ -196,7 +196,7 @@ def fill_energy_momentum(system, work, space, t, h):
     if k > 0:
         fill_constraints(space.g, space.G, space.g_t, system, work, t, middle)
         add_transposed(space.middle_p, space.G, system, z, n + k, -1.0)
-    fill_gradient(space.unused, force, work.angles, system, work, t, middle, v)
+    fill_gradient(space.unused, force, system, work, t, middle, v)
     multiply(v, space.M_inverse, space.middle_p)
     after = potential(system, work, t, space.q_next)
     excess = after - space.energy[0]
@@ -280,7 +280,7 @@ def fill_chorin(system, work, space, t, h):
         space.R[a] = z[a] / h - by_p * space.v[a]
     if constants[2] != constants[0] or constants[3] != constants[1]:
         fill_velocity_between(system, work, space, t, constants[2], constants[3])
-    fill_gradient(space.unused, space.force, work.angles, system, work, t, space.middle, space.v)
+    fill_gradient(space.unused, space.force, system, work, t, space.middle, space.v)
     for a in range(n):
         of_q -= space.force[a] * z[a]
     by_q = ratio(between - before, of_q, size + abs(of_q))
@@ -396,7 +396,7 @@ def fill_start(system, work, space, t, h, is_first):
         for a in range(space.z.shape[0]):
             space.z[a] = 2.0 * before[0, a] - before[1, a]
         return
-    fill_gradient(space.unused, force, work.angles, system, work, t, space.q, space.v)
+    fill_gradient(space.unused, force, system, work, t, space.q, space.v)
     for a in range(n):
         middle_p[a] = space.p[a] + 0.5 * h * force[a]
     if space.kind == ENERGY_MOMENTUM:

@@ -64,7 +64,6 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.saddle import ONE_SIDE, ONE_STAGE, add_jacobian, add_stages, eliminate, solve_saddle
-from mbvi.kernels.tree import ANGLES_WIDTH
 
 EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
@@ -113,7 +112,6 @@ def make_space(system: System, scheme: Scheme) -> Space:
     """Workspace of a run with N = s (n + k) unknowns per substep: increments, then impulses."""
     n, k = system.n, system.k
     m, s, r = len(scheme.b), len(scheme.K), len(scheme.fractions)
-    groups = -(-m // WIDTH) if m > 1 else 0
     N = s * (n + k)
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
@@ -141,7 +139,6 @@ def make_space(system: System, scheme: Scheme) -> Space:
         node_p=np.zeros(n),
         node_f=np.zeros(n),
         impulse=np.zeros(n),
-        angles=np.full((groups, len(system.links), ANGLES_WIDTH, WIDTH), np.nan),
         lane_q=np.zeros((n, WIDTH)),
         lane_v=np.zeros((n, WIDTH)),
         lane_p=np.zeros((n, WIDTH)),
@@ -259,17 +256,17 @@ def fill_residual(system, scheme, work, space, t, h):
     size = 0.0
     if m == 1:
         fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], s, h)
-        fill_gradient(space.node_p, space.node_f, work.angles, system, work, t + c[0] * h, space.node_q, space.node_v)
+        fill_gradient(space.node_p, space.node_f, system, work, t + c[0] * h, space.node_q, space.node_v)
         size = add_node(space, s, scheme.A[0], scheme.B[0], scheme.b[0], space.node_p, space.node_f, h)
     else:
         for i in range(m):
             space.t[i] = t + c[i] * h
         q, v, p_4, f_4 = space.lane_q, space.lane_v, space.lane_p, space.lane_f
-        for g in range(space.angles.shape[0]):
+        for g in range(space.A.shape[0]):
             A, B, weight = lanes(space.A[g]), lanes(space.B[g]), lanes(space.b)[g]
             times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
             fill_node(lanes(q), lanes(v), space, A, B, s, h)
-            fill_gradients(p_4, f_4, space.angles[g], system, work, times, q, v)
+            fill_gradients(p_4, f_4, system, work, times, q, v)
             size = max(size, add_node(space, s, A, B, weight, lanes(p_4), lanes(f_4), h))
     for a in range(n):
         R[a] += p[a]

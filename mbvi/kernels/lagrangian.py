@@ -47,7 +47,6 @@ from mbvi.kernels.saddle import (
     solve_saddle,
 )
 from mbvi.kernels.tree import (
-    ANGLES_WIDTH,
     SWEEP_WIDTH,
     WORLD_PLACE,
     WORLD_WIDTH,
@@ -59,8 +58,6 @@ from mbvi.kernels.tree import (
     fill_inertia,
     fill_mass_matrix_tree,
     fill_screws,
-    fill_turns,
-    fill_turns_of_lanes,
     fill_world,
     gravity_potential,
 )
@@ -78,7 +75,6 @@ def make_work(system: System) -> Work:
     return Work(
         row=np.zeros((run, SWEEP_WIDTH)),
         lane_row=np.zeros((run, SWEEP_WIDTH, WIDTH)),
-        angles=np.full((count, ANGLES_WIDTH), np.nan),
         world=np.zeros((count, WORLD_WIDTH)),
         wrench=np.zeros((count, 6)),
         S=np.zeros((n, 6)),
@@ -123,11 +119,10 @@ def make_work(system: System) -> Work:
 
 
 @kernel
-def fill_gradient(p, f, angles, system, work, t, q, v):
-    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v); angles (L, 3) of an evaluation before save some cosines."""
+def fill_gradient(p, f, system, work, t, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
     if system.is_tree == 1:
-        fill_turns(angles, system.links, q)
-        fill_gradient_tree(p, f, work.row, angles, system.links, system.geometry, system.gravity, q, v)
+        fill_gradient_tree(p, f, work.row, system.links, system.geometry, system.gravity, q, v)
     else:
         call(system.gradient, t, (q, v, p, f))
     add_forces(f, system, work, t, q, v)
@@ -146,15 +141,13 @@ def add_forces(f, system, work, t, q, v):
 
 
 @kernel
-def fill_gradients(p, f, angles, system, work, t, q, v):
-    """The same at up to four states: p, f, q, v (n, 4), angles (L, 3, 4), t (states,). Further lanes may hold anything."""
+def fill_gradients(p, f, system, work, t, q, v):
+    """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything."""
     if system.is_tree == 1:
-        fill_turns_of_lanes(angles, system.links, q)
         fill_gradient_tree(
             lanes(p),
             lanes(f),
             lanes(work.lane_row),
-            lanes(angles),
             system.links,
             system.geometry,
             system.gravity,
@@ -256,7 +249,7 @@ def fill_energies(kinetic, potentials, p, system, work, t, q, v):
     q, v                  (states, n)
     """
     for i in range(q.shape[0]):
-        fill_gradient(p[i], work.base, work.angles, system, work, t[i], q[i], v[i])
+        fill_gradient(p[i], work.base, system, work, t[i], q[i], v[i])
         total = 0.0
         for a in range(system.n):
             total += v[i, a] * p[i, a]
@@ -366,7 +359,7 @@ def solve_acceleration(system, work, t, q, v, g_tt):
     if system.k > 0:
         fill_curvature_rate(work.rate, system, work, t, q, v)
     fill_hessian(work.M, work.Lvq, work.Kqv, work.Kqq, system, work, t, q, v)
-    fill_gradient(work.base, work.side, work.angles, system, work, t, q, v)
+    fill_gradient(work.base, work.side, system, work, t, q, v)
     subtract_second_product(work.side, work.Lvq, system, v)
     for a in range(n):
         work.solution[a] = work.side[a]

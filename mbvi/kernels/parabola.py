@@ -103,7 +103,7 @@ def fill_variation(system, own, work, space, t, tau, has_derivative):
             space.node_q[a] = space.q[a] + (C_q * space.v[a] + A * u[a])
             space.node_v[a] = C_v * space.v[a] + B * u[a]
             off[a] = C_d * space.v[a] + D * u[a]
-        fill_gradient(space.node_p, space.node_f, work.angles, system, work, time, space.node_q, space.node_v)
+        fill_gradient(space.node_p, space.node_f, system, work, time, space.node_q, space.node_v)
         for a in range(system.n):
             R[a] += weight * (sigma * space.node_f[a] + rate * space.node_p[a])
         if has_derivative or space.is_force_varied == 1:

@@ -9,4 +9,4 @@ def store_state(out_q, out_p, stored, system, work, t, q, v):
     """q and p = ∂L/∂v at (t, q, v) into a row of out_q and out_p (., n)."""
     for a in range(system.n):
         out_q[stored, a] = q[a]
-    fill_gradient(out_p[stored], work.side, work.angles, system, work, t, q, v)
+    fill_gradient(out_p[stored], work.side, system, work, t, q, v)

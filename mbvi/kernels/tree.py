@@ -22,11 +22,9 @@ Places stand relative to the anchor: what all that hangs on it shares, as the pl
 that no rounding of it spoils the rest.
 """
 
-import math
-
 import numpy as np
 
-from mbvi.kernels.lanes import WIDTH, lanes, part
+from mbvi.kernels.lanes import lanes, part
 from mbvi.kernels.layout import (
     ALIGNED,
     ANCHOR,
@@ -45,7 +43,6 @@ from mbvi.kernels.layout import (
     QUATERNION,
     REVOLUTE,
     ROTATION,
-    SCREW,
     SECOND_DIAGONAL,
     SUBTREE_MASS,
     kernel,
@@ -60,44 +57,21 @@ from mbvi.kernels.rotation import (
     rotate_back,
 )
 from mbvi.kernels.saddle import second_block
+from mbvi.kernels.sines import cosine_and_sine
 
 # Columns of a sweep's row: twist, gravity in the link's frame, composite momentum [angular; linear], composite first moment, and
-# the nine entries of a quaternion's rotation.
+# the nine entries of a quaternion's rotation, or cosine and sine of the joint angle.
 OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION = 0, 3, 6, 9, 12, 15, 18
+COSINE, SINE = 18, 19
 SWEEP_WIDTH = 27
-# Columns of the angles of a sweep: a joint angle with its cosine and sine.
-ANGLE, COSINE, SINE = 0, 1, 2
-ANGLES_WIDTH = 3
 
 
 @kernel
-def fill_turns(angles, links, q):
-    """Cosine and sine of every joint angle, where it is not that of the angles: at a node that is the step's start it is."""
-    for i in range(links.shape[0]):
-        angle = q[links[i, DOF]]
-        if (links[i, KIND] == REVOLUTE or links[i, KIND] == SCREW) and angle != angles[i, ANGLE]:
-            angles[i, ANGLE], angles[i, COSINE], angles[i, SINE] = angle, math.cos(angle), math.sin(angle)
-
-
-@kernel
-def fill_turns_of_lanes(angles, links, q):
-    """The same in four lanes, angles (L, 3, 4), q (n, 4)."""
-    for i in range(links.shape[0]):
-        if links[i, KIND] == REVOLUTE or links[i, KIND] == SCREW:
-            for lane in range(WIDTH):
-                angle = q[links[i, DOF], lane]
-                if angle != angles[i, ANGLE, lane]:
-                    angles[i, ANGLE, lane] = angle
-                    angles[i, COSINE, lane], angles[i, SINE, lane] = math.cos(angle), math.sin(angle)
-
-
-@kernel
-def fill_gradient_tree(p, f, row, angles, links, geometry, gravity, q, v):
+def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
     p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
     row       (., 27)   work, see the column names above, for the links of the largest run of whole trees, which are swept in turn
-    angles    (L, 3)    with the cosines and sines of q
     links, geometry, gravity    of the System
     q, v      (n,)      configuration and velocity  [rad, m, –]
     """
@@ -141,7 +115,8 @@ def fill_gradient_tree(p, f, row, angles, links, geometry, gravity, q, v):
                     uy -= wx * d
                     uz += v[dof] * geometry[i, PITCH]
                 if kind != PRISMATIC:
-                    c, s = angles[i, COSINE], angles[i, SINE]
+                    c, s = cosine_and_sine(q[dof])
+                    row[k, COSINE], row[k, SINE] = c, s
                     wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
                     ux, uy = c * ux + s * uy, c * uy - s * ux
                     gx, gy = c * gx + s * gy, c * gy - s * gx
@@ -190,7 +165,7 @@ def fill_gradient_tree(p, f, row, angles, links, geometry, gravity, q, v):
                 f[dof] = turn_force + shift_force
                 if parent >= 0:
                     if kind != PRISMATIC:
-                        c, s = angles[i, COSINE], angles[i, SINE]
+                        c, s = row[k, COSINE], row[k, SINE]
                         Nx, Ny = c * Nx - s * Ny, s * Nx + c * Ny
                         Px, Py = c * Px - s * Py, s * Px + c * Py
                         hx, hy = c * hx - s * hy, s * hx + c * hy
@@ -307,7 +282,7 @@ def fill_world(world, links, geometry, q, v):
                 sx, sy, sz = cross(wx, wy, wz, ax, ay, az)
                 ux, uy, uz = ux + d * sx + rate * ax, uy + d * sy + rate * ay, uz + d * sz + rate * az
             if kind != PRISMATIC:
-                c, s = math.cos(q[dof]), math.sin(q[dof])
+                c, s = cosine_and_sine(q[dof])
                 for r in range(3):
                     jx, jy = world[i, 3 * r], world[i, 3 * r + 1]
                     world[i, 3 * r], world[i, 3 * r + 1] = c * jx + s * jy, c * jy - s * jx

@@ -253,9 +253,7 @@ class System:
         """∂L/∂v and ∂L/∂q + F, (n,) each: the momentum and the force of the Lagrangian with all other forces."""
         p, f = np.zeros(self.dimension), np.zeros(self.dimension)
         work = self.work
-        kernels.fill_gradient(
-            p, f, work.angles, self.arrays, work, float(t), self._vector(q, "q"), self._vector(v, "v")
-        )
+        kernels.fill_gradient(p, f, self.arrays, work, float(t), self._vector(q, "q"), self._vector(v, "v"))
         return p, f
 
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array, Array, Array]:

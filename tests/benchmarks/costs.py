@@ -116,7 +116,7 @@ def _repeat_gradient(count, p, f, system, work, q, v):
     for _ in range(count):
         for a in range(q.shape[0]):
             q[a] += 1e-9  # so that no sine is kept from the evaluation before
-        fill_gradient(p, f, work.angles, system, work, 0.0, q, v)
+        fill_gradient(p, f, system, work, 0.0, q, v)
 
 
 @njit

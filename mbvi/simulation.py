@@ -444,7 +444,7 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     arguments = (system.arrays, scheme, work, space, run.start_time, h)
     columns = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
     carried = arrays_of(space, work)
-    watch = BranchWatch(run, tableau, carried)
+    watch = BranchWatch(run, tableau, [space.memory, work.memory])
 
     def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
         return watch.advance(lambda *steps: galerkin.run(*arguments, *steps), first, last, *out)

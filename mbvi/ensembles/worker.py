@@ -194,7 +194,7 @@ class _Galerkin:
     def __init__(self, system: System, tableau: Tableau) -> None:
         self._tableau, self._scheme = tableau, scheme_arrays(tableau)
         self._work, self._space = make_work(system.arrays), galerkin.make_space(system.arrays, self._scheme)
-        self._own = as_new(*arrays_of(self._space, self._work))
+        self._own = as_new(self._space.memory, self._work.memory)
 
     def run(self, run: Run) -> tuple[Trajectory, str]:
         """The states of a run, and why it ended early if it did."""

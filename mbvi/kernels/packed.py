@@ -31,7 +31,7 @@ CACHE_LINE = 64  # bytes
 class Packed:
     """Fields given by name: float64 or int64 arrays, integers, compiled functions (`numba.cfunc`).
 
-    Arrays are copied, one behind the other, C-contiguous and each from the start of a cache line.
+    Arrays are copied into `memory`, one behind the other, C-contiguous and each from the start of a cache line.
 
     Raises
     ------
@@ -45,7 +45,7 @@ class Packed:
         words: list[int] = []
         layout = []
         arrays = [value for value in fields.values() if isinstance(value, np.ndarray)]
-        memory = np.empty(sum(map(_room, arrays)) + CACHE_LINE, np.uint8)
+        self.memory = memory = np.empty(sum(map(_room, arrays)) + CACHE_LINE, np.uint8)
         start = memory.ctypes.data
         first = -start % CACHE_LINE
         for name, value in sorted(fields.items()):

@@ -18,6 +18,7 @@ from mbvi.trajectory import Statistics, Trajectory
 Array = np.ndarray
 Piece = Callable[[int, int, Array, Array], tuple[int, int]]
 PIECE_SECONDS = 0.1
+LARGER = 10.0  # times as many steps a piece may have as the one before
 REASONS = {
     layout.NOT_CONVERGED: "Newton's iteration did not converge",
     layout.SINGULAR: "the equations of the step became singular",
@@ -68,7 +69,7 @@ def advance_pieces(
             status, done = piece(done, last, out_q, out_p)
             spent = time.perf_counter() - LateKernel.seconds - began
             seconds += spent
-            length = run.every * max(1, round(min(4.0, PIECE_SECONDS / max(spent, 1e-6)) * length / run.every))
+            length = run.every * max(1, round(min(LARGER, PIECE_SECONDS / max(spent, 1e-6)) * length / run.every))
             record.add(done, Statistics(done, seconds, *map(int, counted())), status == layout.OK)
             if run.progress is not None:
                 run.progress(done, run.steps)

@@ -20,7 +20,6 @@ from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import step_message
 from mbvi.steppers import RUNNERS
 from mbvi.steppers.branches import BranchWatch
-from mbvi.steppers.loop import arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.initial import find_start
 from mbvi.system.scheme import scheme_arrays

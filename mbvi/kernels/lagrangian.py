@@ -145,14 +145,7 @@ def fill_gradients(p, f, system, work, t, q, v):
     """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything."""
     if system.is_tree == 1:
         fill_gradient_tree(
-            lanes(p),
-            lanes(f),
-            lanes(work.lane_row),
-            system.links,
-            system.geometry,
-            system.gravity,
-            lanes(q),
-            lanes(v),
+            lanes(p), lanes(f), lanes(work.lane_row), system.links, system.geometry, system.gravity, lanes(q), lanes(v)
         )
         if system.joint_forces.shape[0] == 0 and system.body_forces.shape[0] == 0 and system.force == 0:
             return

@@ -197,10 +197,10 @@ def _arrays(
         for b in others:
             pairs.append([b, column[a, b], column[b, a], second.get((a, b), -1), second.get((b, a), -1)])
         targets += [column[b, c] for b in others for c in others]
-    owners = (min(row, column) for row, column, *_ in blocks), (min(border[1], of_row[border[0]]) for border in borders)
-    counts = [np.bincount(list(each), minlength=len(nodes)) for each in owners]
-    placed = [each for count in counts for each in (np.cumsum(count) - count, count)]
-    table = np.column_stack([np.array(nodes, np.int64).reshape(-1, 13), *placed])
+    table = np.array(nodes, np.int64).reshape(-1, 13)
+    for owners in ([min(block[:2]) for block in blocks], [min(border[1], of_row[border[0]]) for border in borders]):
+        count = np.bincount(np.array(owners, np.int64), minlength=len(nodes))
+        table = np.column_stack([table, np.cumsum(count) - count, count])
     first, first_row = table[:, NODE_START], table[:, NODE_START] + table[:, NODE_COORDINATES]
     return {
         "nodes": table,

@@ -713,9 +713,9 @@ def change_point(lengths, start, rate, gravity=GRAVITY):
 
 
 def check_parallelogram(found, atol):
-    """The coupler's turn."""
+    """The coupler's turn; atol of all states, or one of each."""
     turned = directions(found, ["coupler"])[:, 0]
-    np.testing.assert_allclose(turned, np.tile((1.0, 0.0), (len(found), 1)), rtol=0, atol=atol)
+    assert np.all(np.abs(turned - (1.0, 0.0)).max(axis=1) < atol)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -728,7 +728,8 @@ def test_parallelogram_stays_one(formulation, scheme, step, landings, gravity):
     """Through three or more in-line positions, in the tree without gravity exactly onto them, or onto the first at least.
 
     There it could go on as an antiparallelogram as well. Exactly in line |g| is of the order of the square of the coupler's turn:
-    a large step, which rounds it to 1e-14, leaves a turn of 2e-7 (measured; 9e-11 elsewhere). To undo that in the next one
+    one rounding of g leaves a turn of √(2 ε) = 2e-8 (in the embedding; measured 1e-8, 9e-11 elsewhere), and a large step in the
+    tree, which rounds it to 1e-14, one of 2e-7. To undo that in the next one
     changes the speed by 2e-7/h, 3e-6 of it, and the energy by 1.4e-5, which moves later landings; rounding says which one does.
     """
     found = run(change_point((1, 0.5, 1, 0.5), np.pi / 2, 2 * np.pi, gravity), scheme, step, 2.0, formulation)
@@ -737,7 +738,8 @@ def test_parallelogram_stays_one(formulation, scheme, step, landings, gravity):
     if is_exact:
         assert np.count_nonzero(np.abs(crank[:, 1]) < 1e-6) >= landings
     assert np.count_nonzero(np.diff(np.sign(crank[:, 1] - 1e-6))) >= 3
-    check_parallelogram(found, 1e-6 if is_exact else 1e-8)
+    one_rounding = np.where(np.abs(crank[:, 1]) < 1e-6, np.sqrt(2 * np.finfo(float).eps), 1e-8)
+    check_parallelogram(found, 1e-6 if is_exact else one_rounding)
     energy = found.energy()
     allowed = {"midpoint": 1e-2, "simpson": 1e-5, "gauss3": 1e-5}[scheme] + (1e-4 if is_exact else 0.0)
     assert np.ptp(energy) < allowed * energy[0]

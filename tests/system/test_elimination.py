@@ -65,7 +65,9 @@ class Problem:
                     self.tie(self.k - 1, body)
         blocks = elimination(self.atoms, self.coupled, self.entries)
         template = vars(mbvi.assemble(FREE).arrays)
-        fields = {key: value for key, value in template.items() if key not in ("memory", "words", "address", "numba_type")}
+        fields = {
+            key: value for key, value in template.items() if key not in ("memory", "words", "address", "numba_type")
+        }
         self.arrays = layout.System(**fields | {"n": self.n, "k": self.k} | blocks)
 
     def add_atom(self, coordinates, rows):

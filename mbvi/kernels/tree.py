@@ -75,11 +75,11 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
     links, geometry, gravity    of the System
     q, v      (n,)      configuration and velocity  [rad, m, –]
     """
-    first = 0
+    first = 0  # unsigned indices, since numba looks whether others count from an array's end
     while first < links.shape[0]:
         last = links[first, LAST_OF_RUN]
-        for each in range(first, last + 1):
-            i, k = np.uintp(each), np.uintp(each - first)
+        for link in range(first, last + 1):
+            i, k, at = np.uintp(link), np.uintp(link - first), link - first
             parent = links[i, PARENT]
             above = np.uintp(parent - first)
             kind = links[i, KIND]
@@ -96,14 +96,14 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
                 uy += wz * x - wx * z
                 uz += wx * y - wy * x
             if links[i, ALIGNED] == 0:
-                wx, wy, wz = rotate_back(geometry, i, ROTATION, wx, wy, wz)
-                ux, uy, uz = rotate_back(geometry, i, ROTATION, ux, uy, uz)
-                gx, gy, gz = rotate_back(geometry, i, ROTATION, gx, gy, gz)
+                wx, wy, wz = rotate_back(geometry, link, ROTATION, wx, wy, wz)
+                ux, uy, uz = rotate_back(geometry, link, ROTATION, ux, uy, uz)
+                gx, gy, gz = rotate_back(geometry, link, ROTATION, gx, gy, gz)
             if kind == QUATERNION:
-                quaternion_matrix(row, k, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
-                wx, wy, wz = rotate_back(row, k, QUATERNION_ROTATION, wx, wy, wz)
-                ux, uy, uz = rotate_back(row, k, QUATERNION_ROTATION, ux, uy, uz)
-                gx, gy, gz = rotate_back(row, k, QUATERNION_ROTATION, gx, gy, gz)
+                quaternion_matrix(row, at, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
+                wx, wy, wz = rotate_back(row, at, QUATERNION_ROTATION, wx, wy, wz)
+                ux, uy, uz = rotate_back(row, at, QUATERNION_ROTATION, ux, uy, uz)
+                gx, gy, gz = rotate_back(row, at, QUATERNION_ROTATION, gx, gy, gz)
                 rx, ry, rz = conjugate_product_vector(
                     q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
                 )
@@ -134,8 +134,8 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
             row[k, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
             row[k, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
             row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2] = hx, hy, hz
-        for each in range(last, first - 1, -1):
-            i, k = np.uintp(each), np.uintp(each - first)
+        for link in range(last, first - 1, -1):
+            i, k, at = np.uintp(link), np.uintp(link - first), link - first
             parent = links[i, PARENT]
             above = np.uintp(parent - first)
             kind = links[i, KIND]
@@ -145,11 +145,11 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
             Px, Py, Pz = row[k, MOMENTUM], row[k, MOMENTUM + 1], row[k, MOMENTUM + 2]
             hx, hy, hz = row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2]
             if kind == QUATERNION:
-                fill_gradient_quaternion(p, f, row, k, q, v, dof)
+                fill_gradient_quaternion(p, f, row, at, q, v, dof)
                 if parent >= 0:
-                    Nx, Ny, Nz = rotate(row, k, QUATERNION_ROTATION, Nx, Ny, Nz)
-                    Px, Py, Pz = rotate(row, k, QUATERNION_ROTATION, Px, Py, Pz)
-                    hx, hy, hz = rotate(row, k, QUATERNION_ROTATION, hx, hy, hz)
+                    Nx, Ny, Nz = rotate(row, at, QUATERNION_ROTATION, Nx, Ny, Nz)
+                    Px, Py, Pz = rotate(row, at, QUATERNION_ROTATION, Px, Py, Pz)
+                    hx, hy, hz = rotate(row, at, QUATERNION_ROTATION, hx, hy, hz)
             else:
                 wx, wy = row[k, OMEGA], row[k, OMEGA + 1]
                 ux, uy = row[k, LINEAR], row[k, LINEAR + 1]
@@ -176,9 +176,9 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
                         hz += m * d
             if parent >= 0:
                 if links[i, ALIGNED] == 0:
-                    Nx, Ny, Nz = rotate(geometry, i, ROTATION, Nx, Ny, Nz)
-                    Px, Py, Pz = rotate(geometry, i, ROTATION, Px, Py, Pz)
-                    hx, hy, hz = rotate(geometry, i, ROTATION, hx, hy, hz)
+                    Nx, Ny, Nz = rotate(geometry, link, ROTATION, Nx, Ny, Nz)
+                    Px, Py, Pz = rotate(geometry, link, ROTATION, Px, Py, Pz)
+                    hx, hy, hz = rotate(geometry, link, ROTATION, hx, hy, hz)
                 x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
                 row[above, ANGULAR_MOMENTUM] += Nx + y * Pz - z * Py
                 row[above, ANGULAR_MOMENTUM + 1] += Ny + z * Px - x * Pz

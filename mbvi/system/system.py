@@ -284,7 +284,11 @@ class System:
         """
         t, q, p = self._times(t, q), self._states(q, "q"), self._states(p, "p")
         v = np.empty_like(q)
-        if not kernels.fill_velocities(v, self.arrays, self.work, t, q, p):
+        if self.arrays.is_tree and self.constraint_count == 0:
+            is_regular = kernels.fill_tree_velocities(v, self.arrays, self.work, q, p)
+        else:
+            is_regular = kernels.fill_velocities(v, self.arrays, self.work, t, q, p)
+        if not is_regular:
             raise ModelError(f"velocities of {self.name!r}: the mass matrix is singular at one of the states")
         return v
 
@@ -305,7 +309,8 @@ class System:
         """Largest |g| (states,) at each of many states: t (states,), q (states, n)."""
         t, q = self._times(t, q), self._states(q, "q")
         out = np.zeros(len(q))
-        kernels.fill_constraint_residuals(out, self.arrays, self.work, t, q)
+        if self.constraint_count > 0:
+            kernels.fill_constraint_residuals(out, self.arrays, self.work, t, q)
         return out
 
     def constraint(self, q: ArrayLike, t: float = 0.0) -> Array:
@@ -348,8 +353,9 @@ class System:
     def _constraint_entries(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
         """g, the entries of G, and ∂g/∂t."""
         g, g_t = np.zeros(self.constraint_count), np.zeros(self.constraint_count)
-        G = np.zeros(len(self.arrays.entries))
-        fill_constraints(g, G, g_t, self.arrays, self.work, float(t), self._vector(q, "q"))
+        G, q = np.zeros(len(self.arrays.entries)), self._vector(q, "q")
+        if self.constraint_count > 0:  # what is not called is not compiled
+            fill_constraints(g, G, g_t, self.arrays, self.work, float(t), q)
         return g, G, g_t
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:

@@ -63,11 +63,8 @@ from mbvi.kernels.layout import (
 
 REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint follows from others
 LOST = 1e-10  # the same in a singular configuration, where a constraint is lost for a moment
-ONE_STAGE, FIRST_STAGE, ONE_SIDE = (
-    np.int64(1),
-    np.int64(0),
-    np.int64(1),
-)  # numba would compile what takes literal numbers once more
+# numba would compile what takes literal numbers once more.
+ONE_STAGE, FIRST_STAGE, ONE_SIDE = np.int64(1), np.int64(0), np.int64(1)
 SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
 
 

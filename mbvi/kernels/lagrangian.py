@@ -342,7 +342,7 @@ def fill_velocities(v, system, work, t, q, p):
 
 @kernel
 def fill_tree_velocities(v, system, work, q, p):
-    """The same for a tree without constraints, which compiles in half the time."""
+    """The same for a tree without constraints; nothing of constraints is compiled with it."""
     for i in range(q.shape[0]):
         if not solve_velocity_tree(system, work, q[i], p[i]):
             return False

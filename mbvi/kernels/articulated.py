@@ -1,4 +1,4 @@
-"""M⁻¹ times vectors in O(n): the articulated-body recursion on a tree of one-coordinate joints.
+"""M⁻¹ times vectors in O(n): the articulated-body recursion on a tree of one-coordinate joints and of points of their own.
 
 With the articulated inertia Iᴬ of every link (what a subtree resists with when its joints are free),
 
@@ -26,6 +26,7 @@ from mbvi.kernels.layout import (
     PRISMATIC,
     REVOLUTE,
     ROTATION,
+    TRANSLATION,
     solver_kernel,
 )
 from mbvi.kernels.rotation import cross, rotate, rotate_back
@@ -47,9 +48,16 @@ def factor_articulated(row, links, geometry, q):
     row       (L, 46)   out
     """
     for i in range(links.shape[0]):
+        if links[i, KIND] == TRANSLATION:
+            continue
         fill_frame(row, i, links, geometry, q)
         fill_rigid_blocks(row, i, geometry)
     for i in range(links.shape[0] - 1, -1, -1):
+        if links[i, KIND] == TRANSLATION:  # a point, on which nothing hangs
+            row[i, INVERSE] = 1.0 / geometry[i, MASS]
+            if not geometry[i, MASS] > 0.0:
+                return False
+            continue
         sx, sy, sz = row[i, ANGULAR], row[i, ANGULAR + 1], row[i, ANGULAR + 2]
         lx, ly, lz = row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2]
         Nx, Ny, Nz = multiply_block(row, i, J, sx, sy, sz)
@@ -186,6 +194,10 @@ def solve_articulated(x, solution, row, links):
     nx = ny = nz = px = py = pz = 0.0 * x[0]
     for i in range(count - 1, -1, -1):
         parent, dof = links[i, PARENT], links[i, DOF]
+        if links[i, KIND] == TRANSLATION:
+            for a in range(3):
+                x[dof + a] = x[dof + a] * row[i, INVERSE]
+            continue
         nx, ny, nz = nx + solution[i, BIAS], ny + solution[i, BIAS + 1], nz + solution[i, BIAS + 2]
         px, py, pz = px + solution[i, BIAS + 3], py + solution[i, BIAS + 4], pz + solution[i, BIAS + 5]
         left = x[dof] - (row[i, ANGULAR] * nx + row[i, ANGULAR + 1] * ny + row[i, ANGULAR + 2] * nz)
@@ -206,6 +218,8 @@ def solve_articulated(x, solution, row, links):
     wx = wy = wz = vx = vy = vz = 0.0 * x[0]
     for i in range(count):
         parent, dof = links[i, PARENT], links[i, DOF]
+        if links[i, KIND] == TRANSLATION:
+            continue
         if parent < 0:
             wx = wy = wz = vx = vy = vz = 0.0 * x[0]
         elif parent != i - 1:

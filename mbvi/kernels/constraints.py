@@ -36,6 +36,7 @@ from mbvi.kernels.layout import (
     ENTRIES,
     FIRST_ENTRY,
     FUNCTION,
+    HAS_SAME_POINTS,
     KIND,
     LINK_A,
     LINK_B,
@@ -130,6 +131,7 @@ def set_nine(row, mx, my, mz, fx, fy, fz, nx, ny, nz):
 @kernel
 def times_column(wrench, D, j, sign):
     """± W·D_j of a wrench of nine columns, about the origin of the side that coordinate j is on."""
+    j = np.uintp(j)
     moment = MOMENT if sign > 0.0 else MOMENT_A
     return sign * (
         wrench[moment] * D[j, 0] + wrench[moment + 1] * D[j, 1] + wrench[moment + 2] * D[j, 2]
@@ -138,8 +140,12 @@ def times_column(wrench, D, j, sign):
 
 
 @kernel
-def fill_row_wrench(system, work, i, t, q):
-    """The wrench of constraint i and what it is made of, into work.wrench_of; (g, f', f''), f the function of the constraint."""
+def fill_parts(system, work, i, t, q, is_next):
+    """(g, f', f'') of constraint i, f its function, without what its own coordinates add; what its wrench is made of is left in
+    work.wrench_of.
+
+    is_next   whether constraint i − 1 was taken before, at the same q: what both have in common is there
+    """
     row, data, world = work.wrench_of, system.constraint_data, work.world
     kind, a, b = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, LINK_A], system.constraints[i, LINK_B]
     f, slope, curve = data[i, OFFSET], 0.0, 0.0
@@ -151,28 +157,38 @@ def fill_row_wrench(system, work, i, t, q):
         )  # fmt: skip
     if kind == COORDINATES:
         return -f, slope, curve
-    ux, uy, uz = world_direction(world, a, data[i, DIRECTION_U], data[i, DIRECTION_U + 1], data[i, DIRECTION_U + 2])
-    row[TURN_U], row[TURN_U + 1], row[TURN_U + 2] = ux, uy, uz
-    if kind == ACROSS:
-        wx, wy, wz = world_direction(world, b, data[i, DIRECTION_W], data[i, DIRECTION_W + 1], data[i, DIRECTION_W + 2])
-        row[TURN_W], row[TURN_W + 1], row[TURN_W + 2] = wx, wy, wz
-        mx, my, mz = cross(wx, wy, wz, ux, uy, uz)
-        set_nine(row, mx, my, mz, 0.0, 0.0, 0.0, mx, my, mz)
-        return ux * wx + uy * wy + uz * wz - f, slope, curve
-    fill_points(system, work, i, a, b, q)
+    if kind != ACROSS and not (is_next and system.constraints[i, HAS_SAME_POINTS] == 1):
+        fill_points(system, work, i, a, b, q)
     rx, ry, rz = row[GAP], row[GAP + 1], row[GAP + 2]
     if kind == DISTANCE:
         scale = 1.0 / f
-        row[SCALE] = scale
         ux, uy, uz = rx * scale, ry * scale, rz * scale
-        g = 0.5 * (rx * ux + ry * uy + rz * uz - f)
+        row[SCALE] = scale
+        row[TURN_U], row[TURN_U + 1], row[TURN_U + 2] = ux, uy, uz
         slope *= 0.5 * (ux * ux + uy * uy + uz * uz + 1.0)  # −∂g/∂t = f' (|r|² + f²)/(2 f²)
-    else:
-        g = ux * rx + uy * ry + uz * rz - f
-    mx, my, mz = cross(row[AT_B], row[AT_B + 1], row[AT_B + 2], ux, uy, uz)
-    nx, ny, nz = cross(row[AT_A] + rx, row[AT_A + 1] + ry, row[AT_A + 2] + rz, ux, uy, uz)
-    set_nine(row, mx, my, mz, ux, uy, uz, nx, ny, nz)
-    return g, slope, curve
+        return 0.5 * (rx * ux + ry * uy + rz * uz - f), slope, curve
+    ux, uy, uz = world_direction(world, a, data[i, DIRECTION_U], data[i, DIRECTION_U + 1], data[i, DIRECTION_U + 2])
+    row[TURN_U], row[TURN_U + 1], row[TURN_U + 2] = ux, uy, uz
+    if kind == ALONG:
+        return ux * rx + uy * ry + uz * rz - f, slope, curve
+    wx, wy, wz = world_direction(world, b, data[i, DIRECTION_W], data[i, DIRECTION_W + 1], data[i, DIRECTION_W + 2])
+    row[TURN_W], row[TURN_W + 1], row[TURN_W + 2] = wx, wy, wz
+    return ux * wx + uy * wy + uz * wz - f, slope, curve
+
+
+@kernel
+def fill_wrench(system, work, i):
+    """The wrench of constraint i, after `fill_parts`, into the first columns of work.wrench_of."""
+    row, kind = work.wrench_of, system.constraints[i, CONSTRAINT_KIND]
+    ux, uy, uz = row[TURN_U], row[TURN_U + 1], row[TURN_U + 2]
+    if kind == ACROSS:
+        mx, my, mz = cross(row[TURN_W], row[TURN_W + 1], row[TURN_W + 2], ux, uy, uz)
+        set_nine(row, mx, my, mz, 0.0, 0.0, 0.0, mx, my, mz)
+    elif kind != COORDINATES:
+        x, y, z = row[AT_A] + row[GAP], row[AT_A + 1] + row[GAP + 1], row[AT_A + 2] + row[GAP + 2]
+        mx, my, mz = cross(row[AT_B], row[AT_B + 1], row[AT_B + 2], ux, uy, uz)
+        nx, ny, nz = cross(x, y, z, ux, uy, uz)
+        set_nine(row, mx, my, mz, ux, uy, uz, nx, ny, nz)
 
 
 @kernel
@@ -212,14 +228,14 @@ def fill_values(g, G, g_t, system, work, t, q):
 
 @kernel
 def fill_value(system, work, i, t, q):
-    """(g, f') of constraint i, f the function of the constraint. A wrench and its parts are left in work.wrench_of."""
+    """(g, f') of constraint i, f its function, after i − 1; what its wrench is made of is left in work.wrench_of."""
     kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
     value, slope = -1.0, 0.0
     if kind == UNIT_QUATERNION:
         for e in range(first, first + system.constraints[i, ENTRIES]):
             value += q[system.entries[e]] ** 2
         return 0.5 * value, slope
-    value, slope, _ = fill_row_wrench(system, work, i, t, q)
+    value, slope, _ = fill_parts(system, work, i, t, q, i > 0)
     if kind == COORDINATES:
         for e in range(first, own_end(system, i)):
             value += system.signs[e] * q[system.entries[e]]
@@ -243,7 +259,9 @@ def fill_row(G, system, work, i, slope, q):
         for e in range(first, end):
             G[e] = system.signs[e]
     else:
-        for e in range(first, end):
+        fill_wrench(system, work, i)
+        for entry in range(first, end):
+            e = np.uintp(entry)
             G[e] = times_column(work.wrench_of, work.D, system.entries[e], system.signs[e])
     if system.constraints[i, ARGUMENT] >= 0:
         G[end] = -slope
@@ -350,7 +368,8 @@ def fill_group(system, work, i, end, t, q, weights, factor):
             rates[e, c] = 0.0
     for row in range(i, end):
         weight = factor * weights[row]
-        _, _, curve = fill_row_wrench(system, work, row, t, q)
+        _, _, curve = fill_parts(system, work, row, t, q, row > i)
+        fill_wrench(system, work, row)
         if system.constraints[row, ARGUMENT] >= 0:
             curvature -= weight * curve
         for e in range(count):
@@ -411,7 +430,7 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
                 j = system.entries[e]
                 J[momentum_place(system, j, j, s, row_stage, column_stage)] += factor * lam[i]
         elif kind == COORDINATES:
-            _, _, curve = fill_row_wrench(system, work, i, t, q)
+            _, _, curve = fill_parts(system, work, i, t, q, False)
             curvature = -factor * lam[i] * curve
         else:
             end = group_end(system, i)
@@ -466,7 +485,7 @@ def fill_curvature_rate(out, system, work, t, q, v):
             for e in range(first, first + count):
                 out[i] += v[system.entries[e]] ** 2
         elif kind == COORDINATES:
-            _, _, curve = fill_row_wrench(system, work, i, t, q)
+            _, _, curve = fill_parts(system, work, i, t, q, False)
             curvature = -curve
         else:
             work.unit[i] = 1.0

@@ -34,6 +34,7 @@ from mbvi.kernels.layout import (
     SPRING,
     TORQUE_BODY,
     TORQUE_WORLD,
+    TRANSLATION,
     kernel,
 )
 from mbvi.kernels.rotation import conjugate_product_vector, cross, rotate, rotate_back
@@ -166,6 +167,9 @@ def add_body_forces(f, system, wrench, world, stack, t, q):
                     a0, a1, a2, a3, 1.0 * (j == 0), 1.0 * (j == 1), 1.0 * (j == 2), 1.0 * (j == 3)
                 )
                 f[dof + j] += scale * (dx * Nx + dy * Ny + dz * Nz)
+        elif kind == TRANSLATION:
+            for j in range(3):
+                f[dof + j] += wrench[i, 3 + j]
         else:
             if kind != PRISMATIC:
                 f[dof] += Nz

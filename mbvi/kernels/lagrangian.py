@@ -11,8 +11,9 @@ from mbvi.kernels.constraints import (
     fill_constraint_geometry,
     fill_constraints,
     fill_curvature_rate,
-    fill_row_wrench,
+    fill_parts,
     fill_rows,
+    fill_wrench,
 )
 from mbvi.kernels.forces import add_body_forces, add_force_hessian, add_joint_forces, force_potential, second_place
 from mbvi.kernels.functions import STACK_SIZE
@@ -396,7 +397,8 @@ def fill_wrenches(out, system, work, t, q):
     for i in range(system.k):
         out[i, :] = 0.0
         if system.constraints[i, CONSTRAINT_KIND] in (ALONG, ACROSS, DISTANCE):
-            fill_row_wrench(system, work, i, t, q)
+            fill_parts(system, work, i, t, q, False)
+            fill_wrench(system, work, i)
             row = work.wrench_of
             b = system.constraints[i, LINK_B]
             x, y, z = columns_origin(system.links, work.world, b)

@@ -2,8 +2,8 @@
 
 A system is a forest of *links*. A link hangs from its parent by one elementary joint (revolute, prismatic, screw or
 unit-quaternion ball) whose axis is the z axis of the link's own frame; the joints of a model are sequences of these
-with massless links between. Every kernel takes these tuples and chooses by the integer kinds in them, so that one
-compiled kernel serves every model.
+with massless links between. A body with coordinates of its own hangs from the world by a translation along x, y and z.
+Every kernel takes these tuples and chooses by the integer kinds in them, so that one compiled kernel serves every model.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ from numba import cfunc, config, njit, types
 from mbvi.kernels.packed import Packed
 
 # Elementary joints: column KIND of System.links.
-REVOLUTE, PRISMATIC, SCREW, QUATERNION = 0, 1, 2, 3
+REVOLUTE, PRISMATIC, SCREW, QUATERNION, TRANSLATION = 0, 1, 2, 3, 4
 # Columns of System.links (L, 7): parent link or -1, kind, first coordinate, 1 where the fixed rotation is the identity, anchor
-# (the last of the sliders that its path from the world begins with, or else the first link), last link of its tree, and of the
-# smallest run of links around it that contains whole trees.
+# (the last of the sliders and translations that its path from the world begins with, or else the first link), last link of its
+# tree, and of the smallest run of links around it that contains whole trees.
 PARENT, KIND, DOF, ALIGNED, ANCHOR, LAST_LINK, LAST_OF_RUN = 0, 1, 2, 3, 4, 5, 6
 # Columns of System.geometry (L, 24), all in the link's own frame unless said otherwise.
 ROTATION = 0  # 9: rows of the fixed rotation, joint frame to parent frame
@@ -41,11 +41,12 @@ JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE = 0, 1, 2
 FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER = 0, 1, 2, 3, 4, 5
 # Time functions: System.time_functions (., 3) = kind, start, length into program / table.
 CONSTANT, PROGRAM, TABLE = 0, 1, 2
-# Constraints: System.constraints (k, 7) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the
-# time), first entry of the Jacobian's row and their number. System.constraint_data (k, 13) = point a, point b, direction u
-# in link a, direction w in link b (link frames; world frame for link -1), constant.
+# Constraints: System.constraints (k, 8) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the
+# time), first entry of the Jacobian's row and their number, 1 where links and points are those of the row before.
+# System.constraint_data (k, 13) = point a, point b, direction u in link a, direction w in link b (link frames; world frame for
+# link -1), constant.
 UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN = 0, 1, 2, 3, 4, 5  # OWN: of a user's function
-CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES = 0, 1, 2, 3, 4, 5, 6
+CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES, HAS_SAME_POINTS = 0, 1, 2, 3, 4, 5, 6, 7
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
 # Entries of the constraint Jacobian: System.entries (.,) = coordinate. System.signs: +1 on the side of link b, -1 on that of
 # link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
@@ -107,7 +108,7 @@ class System(Packed):
     coordinate_links     (n,)  link of each coordinate
     reference, redundant (nodes,)  of constraints that close loops: a size of their pivots, and how many follow from others
                          (-1: not counted yet); 0 for other nodes
-    anchored             (n,)  1 for a coordinate of a slider that is part of an anchor, 0 for others
+    anchored             (n,)  1 for a coordinate of a slider or translation that is part of an anchor, 0 for others
     periodic             (n,)  1 for an angle that matters only up to whole turns, 0 for others
     coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it
     nodes, members, pairs, targets, blocks, borders    the elimination: see above and `saddle`

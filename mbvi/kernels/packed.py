@@ -129,14 +129,20 @@ def _load_field(context: Any, builder: Any, kind: PackedType, value: Any, name: 
         return builder.load(builder.gep(table, [ir.Constant(word, index)]))
 
     if not isinstance(field, types.Array):
-        return load(first)
+        return load(first)  # that of a function may change, when it is compiled
+
+    def load_constant(index: int) -> Any:
+        loaded = load(index)
+        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return loaded
+
     size = 8
-    shape = [load(first + 1 + axis) for axis in range(field.ndim)]
+    shape = [load_constant(first + 1 + axis) for axis in range(field.ndim)]
     strides = [ir.Constant(word, size)]
     for extent in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], extent))
     array = make_array(field)(context, builder)
-    data = builder.inttoptr(load(first), context.get_data_type(field.dtype).as_pointer())
+    data = builder.inttoptr(load_constant(first), context.get_data_type(field.dtype).as_pointer())
     populate_array(array, data=data, shape=shape, strides=strides, itemsize=ir.Constant(word, size), meminfo=None)
     return array._getvalue()
 

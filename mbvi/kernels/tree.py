@@ -17,7 +17,8 @@ link's frame U_α = [(ω − 2 vec(ā ȧ)) × D_α + 2 vec(ē_α ȧ); u × D_α]
 Twists are [angular; linear]. The O(n) sweep works in link frames, each at its own joint; the second derivatives in world
 axes about the origin of the last link of the same tree.
 
-A link's *anchor* is the first joint of its tree, carried along by the sliders that the link's path from the world begins with.
+A link's *anchor* is the first joint of its tree, carried along by the sliders or translation that the link's path from the world
+begins with.
 Places stand relative to the anchor: what all that hangs on it shares, as the place of a free body, is added where it matters, so
 that no rounding of it spoils the rest.
 """
@@ -45,6 +46,7 @@ from mbvi.kernels.layout import (
     ROTATION,
     SECOND_DIAGONAL,
     SUBTREE_MASS,
+    TRANSLATION,
     kernel,
 )
 from mbvi.kernels.rotation import (
@@ -108,6 +110,8 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
                     q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
                 )
                 wx, wy, wz = wx + 2.0 * rx, wy + 2.0 * ry, wz + 2.0 * rz
+            elif kind == TRANSLATION:  # of the world
+                ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
             else:
                 if kind != REVOLUTE:
                     d = q[dof] * geometry[i, PITCH]
@@ -150,6 +154,9 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
                     Nx, Ny, Nz = rotate(row, at, QUATERNION_ROTATION, Nx, Ny, Nz)
                     Px, Py, Pz = rotate(row, at, QUATERNION_ROTATION, Px, Py, Pz)
                     hx, hy, hz = rotate(row, at, QUATERNION_ROTATION, hx, hy, hz)
+            elif kind == TRANSLATION:
+                p[dof], p[dof + 1], p[dof + 2] = Px, Py, Pz
+                f[dof], f[dof + 1], f[dof + 2] = m * gravity[0], m * gravity[1], m * gravity[2]
             else:
                 wx, wy = row[k, OMEGA], row[k, OMEGA + 1]
                 ux, uy = row[k, LINEAR], row[k, LINEAR + 1]
@@ -273,6 +280,8 @@ def fill_world(world, links, geometry, q, v):
             rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
             rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
             wx, wy, wz = wx + rx, wy + ry, wz + rz
+        elif kind == TRANSLATION:
+            ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
         else:
             ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
             if kind != REVOLUTE:
@@ -294,9 +303,12 @@ def fill_world(world, links, geometry, q, v):
 
 @kernel
 def slide(links, geometry, world, link, q):
-    """How far sliders carry a link's anchor, in world axes [m]; 0 for link −1, the world."""
+    """How far sliders or a translation carry a link's anchor, in world axes [m]; 0 for link −1, the world."""
     x = y = z = 0.0
     i = links[link, ANCHOR] if link >= 0 else -1
+    if i >= 0 and links[i, KIND] == TRANSLATION:
+        dof = links[i, DOF]
+        return q[dof], q[dof + 1], q[dof + 2]
     while i >= 0 and links[i, KIND] == PRISMATIC:
         d = geometry[i, PITCH] * q[links[i, DOF]]
         x, y, z = x + d * world[i, 2], y + d * world[i, 5], z + d * world[i, 8]
@@ -412,7 +424,8 @@ def fill_momentum(momentum, inertia, pair, links, world):
 @kernel
 def link_width(links, i):
     """Number of coordinates of a link's joint."""
-    return 4 if links[i, KIND] == QUATERNION else 1
+    kind = links[i, KIND]
+    return 4 if kind == QUATERNION else 3 if kind == TRANSLATION else 1
 
 
 @kernel
@@ -438,6 +451,10 @@ def fill_screws(S, D, links, geometry, world, q):
                 S[dof + alpha, 3], S[dof + alpha, 4], S[dof + alpha, 5] = lx, ly, lz
                 for j in range(6):
                     D[dof + alpha, j] = scale * S[dof + alpha, j]
+        elif kind == TRANSLATION:
+            for a in range(3):
+                for j in range(6):
+                    S[dof + a, j] = D[dof + a, j] = 1.0 * (j == 3 + a)
         else:
             ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
             sx = sy = sz = lx = ly = lz = 0.0

@@ -27,12 +27,12 @@ from mbvi.model import meshes
 from mbvi.model.graph import WORLD, Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.shapes import MassProperties, mass_properties, rotation_matrix
 from mbvi.system import ties
-from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation, translation
+from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
 from mbvi.system.elimination import Atom, clique, dense, elimination
 from mbvi.system.points import point_bodies
 from mbvi.system.start import Homes, given_state
 from mbvi.system.system import System
-from mbvi.system.tables import BodyFrame, Entry, Row, Tables
+from mbvi.system.tables import WIDTHS, BodyFrame, Entry, Row, Tables
 from mbvi.system.weightless import crosses, weightless_bodies
 
 Array = np.ndarray
@@ -223,7 +223,7 @@ class Builder:
         """Add the links of (coordinate, elementary joint) at a joint frame; the joint frame at their end."""
         tables, (link, turned, place) = self.tables, start
         for coordinate, (kind, axis, pitch) in sequence:
-            own = np.eye(3) if kind == layout.QUATERNION else frame_with_axis(axis, turned)
+            own = frame_with_axis(axis, turned) if kind not in WIDTHS else np.eye(3)
             fixed = turned @ own
             tables.links.append([link, kind, coordinate, int(np.array_equal(fixed, np.eye(3)))])
             tables.geometry.append(np.concatenate([fixed.ravel(), place, [pitch], np.zeros(11)]))
@@ -245,7 +245,7 @@ class Builder:
         sequence, coordinate = [], self.coordinates.get(name, 0)
         for each in elementary_joints(joint):
             sequence.append((coordinate, each))
-            coordinate += 4 if each.kind == layout.QUATERNION else 1
+            coordinate += WIDTHS.get(each.kind, 1)
         orientation = rotation_matrix(joint.orientation)
         if is_reversed:
             sequence = [(i, each._replace(axis=-each.axis)) for i, each in reversed(sequence)]
@@ -269,9 +269,9 @@ class Builder:
         atom = self.roots[body] = self.atom_of_body[body] = self.tables.add_atom()
         first = len(self.tables.names)
         self.root_coordinates[body] = first, body in self.points
-        sequence = list(
-            enumerate(translation() if body in self.points else [*translation(), *rotation("quaternion")], first)
-        )
+        sequence = [(first, Elementary(layout.TRANSLATION, np.zeros(3), 1.0))]
+        if body not in self.points:
+            sequence += [(first + 3, each) for each in rotation("quaternion")]
         for short in ("x", "y", "z"):
             self.tables.add_coordinate(f"{body}.{short}", "m", atom)
         for short in () if body in self.points else ("qw", "qx", "qy", "qz"):

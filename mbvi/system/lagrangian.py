@@ -309,7 +309,7 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
 
     entries = [(i, j) for i in range(k) for j in range(n)]
     blocks = elimination([dense(n, k)], [], entries)
-    rows = np.zeros((k, 7), np.int64)
+    rows = np.zeros((k, 8), np.int64)
     rows[:, layout.CONSTRAINT_KIND] = layout.OWN
     rows[:, layout.FIRST_ENTRY], rows[:, layout.ENTRIES] = n * np.arange(k), n
     names = ("gradient", "hessian", "potential", "constraint", "curvature", "force", "time_rates")

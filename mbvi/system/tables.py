@@ -15,6 +15,8 @@ from mbvi.model.fields import Table
 from mbvi.system.elimination import Atom
 
 Array = np.ndarray
+WIDTHS = {layout.QUATERNION: 4, layout.TRANSLATION: 3}  # coordinates of an elementary joint that has more than one
+SLIDING = (layout.PRISMATIC, layout.TRANSLATION)
 
 
 class BodyFrame(NamedTuple):
@@ -51,6 +53,16 @@ class Row:
     offset: float = 0.0
     function: int = -1
     argument: int = -1
+
+    def shares_points(self, other: Row | None) -> bool:
+        """Whether the points of both, and the links that these are on, are the same."""
+        return (
+            other is not None
+            and self.kind in (layout.ALONG, layout.DISTANCE)
+            and other.kind in (layout.ALONG, layout.DISTANCE)
+            and self.links == other.links
+            and np.array_equal(self.points, other.points)
+        )
 
 
 @dataclass
@@ -127,13 +139,13 @@ class Tables:
         ]
 
     def link_of(self, coordinate: int) -> int:
-        """The link of a coordinate that is not of a quaternion."""
+        """The link of a joint's coordinate that is not of a quaternion."""
         return next(i for i, link in enumerate(self.links) if link[layout.DOF] == coordinate)
 
     def coordinates_of(self, link: int) -> range:
         """The coordinates of a link."""
         first = self.links[link][layout.DOF]
-        return range(first, first + (4 if self.links[link][layout.KIND] == layout.QUATERNION else 1))
+        return range(first, first + WIDTHS.get(self.links[link][layout.KIND], 1))
 
     def coordinate_links(self) -> Array:
         """The link of every coordinate."""
@@ -143,13 +155,13 @@ class Tables:
         return found
 
     def anchors_and_lasts(self) -> list[tuple[int, int, int]]:
-        """For every link the last of the sliders that its path from the world begins with, or else the first link, and the
-        last link of its tree, and of the smallest run of links around it that contains whole trees.
+        """For every link the last of the sliders and translations that its path from the world begins with, or else the first
+        link, and the last link of its tree, and of the smallest run of links around it that contains whole trees.
         """
         anchors: list[int] = []
         roots: list[int] = []
         for i, (parent, kind, *_) in enumerate(self.links):
-            goes_on = kind == layout.PRISMATIC and parent >= 0 and parent == anchors[parent] and self._slides(parent)
+            goes_on = kind in SLIDING and parent >= 0 and parent == anchors[parent] and self._slides(parent)
             anchors.append(i if parent < 0 or goes_on else anchors[parent])
             roots.append(roots[parent] if parent >= 0 else i)
         last_of = {root: i for i, root in enumerate(roots)}
@@ -158,13 +170,13 @@ class Tables:
         return [(*pair, ends[bisect_left(ends, i)]) for i, pair in enumerate(zip(anchors, lasts, strict=True))]
 
     def _slides(self, link: int) -> bool:
-        return self.links[link][layout.KIND] == layout.PRISMATIC
+        return self.links[link][layout.KIND] in SLIDING
 
     def anchored(self) -> Array:
-        """1 for every coordinate of a slider that is part of an anchor, 0 for others."""
+        """1 for every coordinate of a slider or translation that is part of an anchor, 0 for others."""
         found = np.zeros(len(self.names), np.int64)
-        for i, (link, (anchor, *_)) in enumerate(zip(self.links, self.anchors_and_lasts(), strict=True)):
-            found[link[layout.DOF]] = anchor == i and self._slides(i)
+        for i, (anchor, *_) in enumerate(self.anchors_and_lasts()):
+            found[self.coordinates_of(i)] = anchor == i and self._slides(i)
         return found
 
     def periodic(self) -> Array:
@@ -185,6 +197,7 @@ class Tables:
         entries = [entry for row in self.rows for entry in row.entries]
         counts = [len(row.entries) for row in self.rows]
         firsts = np.cumsum([0, *counts], dtype=int)[:-1]
+        before_each = [None, *self.rows][: len(self.rows)]
         return {
             "links": _integers(
                 [[*link, *more] for link, more in zip(self.links, self.anchors_and_lasts(), strict=True)], 7
@@ -202,10 +215,10 @@ class Tables:
             "numbers": np.array(self.numbers, dtype=float),
             "constraints": _integers(
                 [
-                    [row.kind, *row.links, row.function, row.argument, first, count]
-                    for row, first, count in zip(self.rows, firsts, counts, strict=True)
+                    [row.kind, *row.links, row.function, row.argument, first, count, int(row.shares_points(before))]
+                    for before, row, first, count in zip(before_each, self.rows, firsts, counts, strict=True)
                 ],
-                7,
+                8,
             ),
             "constraint_data": _floats(
                 [np.concatenate([*row.points, row.u, row.w, [row.offset]]) for row in self.rows], 13

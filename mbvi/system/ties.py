@@ -19,7 +19,7 @@ from mbvi.kernels import layout
 from mbvi.model import elements as el
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.start import cross
-from mbvi.system.tables import Entry, Row, Tables
+from mbvi.system.tables import SLIDING, Entry, Row, Tables
 
 Array = np.ndarray
 AXES = np.eye(3)
@@ -91,7 +91,7 @@ def along(tables: Tables, name: str, a: End, b: End, directions: Any, **function
 def across(tables: Tables, name: str, a: End, b: End, u: Array, w: Array, cosine: float = 0.0) -> Row:
     """u·w = c for a direction u of a and a direction w of b; what does not turn has no part in it, unless nothing turns."""
     every = tables.entries(a.link, b.link)
-    entries = [e for e in every if tables.links[e.link][layout.KIND] != layout.PRISMATIC] or every
+    entries = [e for e in every if tables.links[e.link][layout.KIND] not in SLIDING] or every
     return Row(name, layout.ACROSS, entries, (a.link, b.link), u=a.axes @ u, w=b.axes @ w, offset=float(cosine))
 
 

@@ -3,7 +3,7 @@
 A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as an array
 (…) whose elements are vectors of four, which a processor adds and multiplies in one instruction; of an array of one axis,
 element k is the four numbers from 4 k on. Numbers and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and
-`widest` do what they say as of one lane.
+`widest` do what they say as of one lane. `prefetch` asks the memory for lanes that will soon be read.
 """
 
 import operator
@@ -120,6 +120,20 @@ def _part(typing_context, x, lane):
     return types.float64(x, lane), generate
 
 
+@intrinsic
+def _prefetch(typing_context, array, index):
+    def generate(context, builder, signature, values):
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = _place(context, builder, signature.args[0], values[0], signature.args[1], values[1])
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        read, keep, data = flag(0), flag(3), flag(1)
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        builder.call(function, [builder.bitcast(place, byte), read, keep, data])
+        return context.get_dummy_value()
+
+    return types.none(array, index), generate
+
+
 def _parts(builder: Any, kind: Any, value: Any) -> list:
     """The lanes of a value, or the number itself."""
     if not isinstance(kind, Lanes):
@@ -145,6 +159,7 @@ class _InterpretedLanes:
 # larger(size, x)     in every lane the larger of size and |x|
 # widest(x)           the largest lane
 # part(x, lane)       one of them
+# prefetch(array, k)  ask for element k of an array of lanes
 if config.DISABLE_JIT:
     lanes, total, widest = _InterpretedLanes, np.sum, np.max
 
@@ -155,8 +170,11 @@ if config.DISABLE_JIT:
     def larger(size: Any, x: Any) -> Any:
         """In every lane the larger of size and |x|."""
         return np.maximum(size, np.abs(x))
+
+    def prefetch(array: Any, index: int) -> None:
+        """Nothing: there is no waiting for memory to be spared."""
 else:
-    lanes, total, larger, widest, part = _view, _total, _larger, _widest, _part
+    lanes, total, larger, widest, part, prefetch = _view, _total, _larger, _widest, _part, _prefetch
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:

@@ -25,7 +25,7 @@ Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisma
 
 import numpy as np
 
-from mbvi.kernels.lanes import WIDTH, lanes, larger, total
+from mbvi.kernels.lanes import WIDTH, lanes, larger, prefetch, total
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_MIRROR,
@@ -65,6 +65,8 @@ REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint 
 LOST = 1e-10  # the same in a singular configuration, where a constraint is lost for a moment
 # numba would compile what takes literal numbers once more.
 ONE_STAGE, FIRST_STAGE, ONE_SIDE = np.int64(1), np.int64(0), np.int64(1)
+LANES_OF_LINE = 2  # lanes that a line of the cache holds
+AHEAD = 3  # nodes between what is read and what is asked for
 SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
 
 
@@ -350,6 +352,20 @@ def factor_saddle(A, pivots, above, ranks, system, s):
 
 
 @solver_kernel
+def prefetch_blocks(rows, system, s, a):
+    """Ask for the blocks W_b of node a: to a processor, places read against their order come as a surprise."""
+    top, step = s * s * system.nodes[a, PANEL] // WIDTH, s * system.nodes[a, STRIDE] // WIDTH
+    for pair in range(system.nodes[a, FIRST_PAIR], system.nodes[a, FIRST_PAIR] + system.nodes[a, PAIRS]):
+        block, wide = (
+            top + s * system.pairs[pair, UPPER] // WIDTH,
+            s * system.nodes[system.pairs[pair, LATER], TIED_LANES],
+        )
+        for i in range(node_width(system, a, s)):
+            for k in range(0, wide, LANES_OF_LINE):
+                prefetch(rows, block + i * step + k)
+
+
+@solver_kernel
 def solve_saddle(y, x, A, system, s, sides):
     """Solve for y, in the order of elimination, and overwrite right sides x, one behind the other; A of s stages, eliminated."""
     nodes, pairs, rows, left, right = system.nodes, system.pairs, lanes(A), lanes(x), lanes(y)
@@ -369,6 +385,8 @@ def solve_saddle(y, x, A, system, s, sides):
                         rest = rest - y[first + i] * rows[block + i * step + k]
                     left[to + k] = rest
     for a in range(count - 1, -1, -1):
+        if a >= AHEAD:
+            prefetch_blocks(rows, system, s, a - AHEAD)
         top, step = s * s * nodes[a, PANEL] // WIDTH, s * nodes[a, STRIDE] // WIDTH
         w = node_width(system, a, s)
         for side in range(0, sides * size, size):

@@ -50,9 +50,10 @@ CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES, HAS_S
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
 # Entries of the constraint Jacobian: System.entries (.,) = coordinate. System.signs: +1 on the side of link b, -1 on that of
 # link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
-# Borders, entries of a row whose coordinates are in one node, by the panel that they stand in: System.borders (., 6) = row, node
-# of the coordinates, first entry, end, and first columns in their panel of the blocks (coordinates, row) and (row, coordinates).
-BORDER_ROW, BORDER_NODE, BORDER_FIRST, BORDER_END, BORDER_UPPER, BORDER_LOWER = 0, 1, 2, 3, 4, 5
+# Borders, entries of a row whose coordinates follow each other in one node, by their panel: System.borders (., 8)
+# = node of the coordinates and the first of them in it, node of the row and the row in it, first entry, end, and first columns in
+# their panel of the blocks (coordinates, row) and (row, coordinates).
+BORDER_NODE, BORDER_LOCAL, BORDER_ROW_NODE, BORDER_ROW, BORDER_FIRST, BORDER_END, BORDER_UPPER, BORDER_LOWER = range(8)
 # Nodes of elimination, in their order: System.nodes (., 17) = numbers of coordinates and of constraint rows, first place in a
 # right side, place of its panel in the saddle-point matrix, and of its diagonal block in the second derivatives, first pair and
 # number of pairs, first target, first of its coordinates in System.members, how many of its unknowns earlier nodes are tied to

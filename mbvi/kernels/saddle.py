@@ -34,9 +34,11 @@ from mbvi.kernels.layout import (
     BLOCKS,
     BORDER_END,
     BORDER_FIRST,
+    BORDER_LOCAL,
     BORDER_LOWER,
     BORDER_NODE,
     BORDER_ROW,
+    BORDER_ROW_NODE,
     BORDER_UPPER,
     BORDERS,
     FIRST_BLOCK,
@@ -192,22 +194,23 @@ def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage, a):
     first = system.nodes[a, FIRST_BORDER]
     for i in range(first, first + system.nodes[a, BORDERS]):
         border = system.borders[i]
-        node, other = system.row_nodes[border[BORDER_ROW], 0], border[BORDER_NODE]
+        node, other = border[BORDER_ROW_NODE], border[BORDER_NODE]
         rows, width = system.nodes[node, NODE_ROWS], system.nodes[other, NODE_COORDINATES]
-        row = s * system.nodes[node, NODE_COORDINATES] + system.row_nodes[border[BORDER_ROW], 1]
-        up, down = row + row_stage * rows, row + column_stage * rows
-        across = s * system.nodes[a, STRIDE]
+        row = s * system.nodes[node, NODE_COORDINATES] + border[BORDER_ROW]
+        up, left = row + row_stage * rows, border[BORDER_LOCAL] + row_stage * width
+        down, right = row + column_stage * rows, border[BORDER_LOCAL] + column_stage * width
         # In the panel stand the rows of G_upperᵀ and those of G_lower, or, of a later node, what is transposed.
-        place, step = panel_place(system, s, a, row_stage * width, border[BORDER_UPPER]) + up, across
-        mirror, mirror_step = panel_place(system, s, a, column_stage * width, border[BORDER_LOWER]) + down, across
+        step = mirror_step = s * system.nodes[a, STRIDE]
+        place = panel_place(system, s, a, left, border[BORDER_UPPER]) + up
+        mirror = panel_place(system, s, a, right, border[BORDER_LOWER]) + down
         if other > node:
-            place, step = panel_place(system, s, a, up, border[BORDER_UPPER]) + row_stage * width, 1
+            place, step = panel_place(system, s, a, up, border[BORDER_UPPER]) + left, 1
         if other >= node:
-            mirror, mirror_step = panel_place(system, s, a, down, border[BORDER_LOWER]) + column_stage * width, 1
+            mirror, mirror_step = panel_place(system, s, a, down, border[BORDER_LOWER]) + right, 1
         for e in range(border[BORDER_FIRST], border[BORDER_END]):
-            local = system.coordinate_nodes[system.entries[e], 1]
-            J[place + local * step] += G_upper[e]
-            J[mirror + local * mirror_step] += G_lower[e]
+            J[place] += G_upper[e]
+            J[mirror] += G_lower[e]
+            place, mirror = place + step, mirror + mirror_step
 
 
 @solver_kernel

@@ -179,10 +179,10 @@ def _arrays(
                 second[pair], second_size = second_size, second_size + size[a] * size[b]
     blocks = sorted(([a, b, at, second[b, a]] for (a, b), at in second.items()), key=lambda block: min(block[:2]))
     borders = []
-    for begin, end in runs([(i, of_coordinate[j]) for i, j in entries]):
-        i, node = entries[begin][0], of_coordinate[entries[begin][1]]
-        borders.append([i, node, begin, end, column[node, of_row[i]], column[of_row[i], node]])
-    borders.sort(key=lambda border: min(border[1], of_row[border[0]]))
+    for begin, end in runs([(i, of_coordinate[j], coordinate_nodes[j, 1] - e) for e, (i, j) in enumerate(entries)]):
+        (node, local), (row_node, row) = coordinate_nodes[entries[begin][1]], row_nodes[entries[begin][0]]
+        borders.append([node, local, row_node, row, begin, end, column[node, row_node], column[row_node, node]])
+    borders.sort(key=lambda border: min(border[0], border[2]))
     nodes: list[list[int]] = []
     pairs: list[list[int]] = []
     targets: list[int] = []
@@ -198,7 +198,7 @@ def _arrays(
             pairs.append([b, column[a, b], column[b, a], second.get((a, b), -1), second.get((b, a), -1)])
         targets += [column[b, c] for b in others for c in others]
     table = np.array(nodes, np.int64).reshape(-1, 13)
-    for owners in ([min(block[:2]) for block in blocks], [min(border[1], of_row[border[0]]) for border in borders]):
+    for owners in ([min(block[:2]) for block in blocks], [min(border[0], border[2]) for border in borders]):
         count = np.bincount(np.array(owners, np.int64), minlength=len(nodes))
         table = np.column_stack([table, np.cumsum(count) - count, count])
     first, first_row = table[:, NODE_START], table[:, NODE_START] + table[:, NODE_COORDINATES]
@@ -209,7 +209,7 @@ def _arrays(
         "targets": np.array(targets, np.int64),
         "blocks": np.array(blocks, np.int64).reshape(-1, 4),
         "entries": np.array([j for _, j in entries], np.int64),
-        "borders": np.array(borders, np.int64).reshape(-1, 6),
+        "borders": np.array(borders, np.int64).reshape(-1, 8),
         "coordinate_nodes": coordinate_nodes,
         "row_nodes": row_nodes,
         "places": np.concatenate([first[of_coordinate] + coordinate_nodes[:, 1], first_row[of_row] + row_nodes[:, 1]]),

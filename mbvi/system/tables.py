@@ -127,13 +127,13 @@ class Tables:
         return found
 
     def entries(self, a: int, b: int) -> list[Entry]:
-        """The coordinates that move link b (+1) or link a (−1), but not both."""
+        """The coordinates that move link b (+1) or link a (−1), but not both; of either from the root on."""
         up, down = self.path(b), self.path(a)
         common = set(up) & set(down)
         return [
             Entry(j, link, sign)
             for sign, path in ((1.0, up), (-1.0, down))
-            for link in path
+            for link in reversed(path)
             if link not in common
             for j in self.coordinates_of(link)
         ]

@@ -729,8 +729,9 @@ def test_parallelogram_stays_one(formulation, scheme, step, landings, gravity):
 
     There it could go on as an antiparallelogram as well. Exactly in line |g| is of the order of the square of the coupler's turn:
     one rounding of g leaves a turn of √(2 ε) = 2e-8 (in the embedding; measured 1e-8, and 2.15e-8 at most at 150 starts that
-    differ by 1e-13; 9e-11 elsewhere), and a large step in the tree, which rounds it to 1e-14, one of 2e-7. To undo that in the next one
-    changes the speed by 2e-7/h, 3e-6 of it, and the energy by 1.4e-5, which moves later landings; rounding says which one does.
+    differ by 1e-13; 9e-11 elsewhere), and a large step in the tree, which rounds it to 1e-14, one of 2e-7. To undo that in the
+    next one changes the speed by 2e-7/h, 3e-6 of it, and the energy by 1.4e-5, which moves later landings; rounding says which
+    one does.
     """
     found = run(change_point((1, 0.5, 1, 0.5), np.pi / 2, 2 * np.pi, gravity), scheme, step, 2.0, formulation)
     crank = directions(found, ["crank"])[:, 0]

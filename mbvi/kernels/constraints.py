@@ -64,7 +64,7 @@ from mbvi.kernels.tree import (
 )
 
 # Columns of Work.wrench_of (25): moment about the origin of b's columns, force, moment about that of a's, x_a and x_b from the
-# origins of their columns, u, w, r, and 1/f. Of the first nine, Work.wrench_rate holds derivatives.
+# origins of their columns, u (of a distance r/f), w, r, and 1/f. Of the first nine, Work.wrench_rate holds derivatives.
 MOMENT, FORCE, MOMENT_A, AT_A, AT_B, TURN_U, TURN_W, GAP, SCALE = 0, 3, 6, 9, 12, 15, 18, 21, 24
 WRENCH_WIDTH = 9
 

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import mbvi
 from mbvi.analysis.convergence import convergence_order
@@ -248,6 +249,52 @@ def test_points_in_space_and_universal_joints(scheme, coarse, is_closed):
         places = [joints.pose(f"b{i}")[0][-1] + joints.pose(f"b{i}")[1][-1] @ (0, 0, -1 - 0.2 * i) for i in range(3)]
         differences.append(np.linalg.norm(np.concatenate(places) - points.q[-1]))
     assert convergence_order(differences, steps) == pytest.approx(mbvi.SCHEMES[scheme].order, abs=0.2)
+
+
+def pendulum_of_three():
+    """Bodies, joints and initial values of three rods."""
+    bodies = {f"rod{i}": mbvi.Body(mass=1 + i, center_of_mass=(0, 0, -0.25), inertia=(0.1, 0.1, 0)) for i in range(3)}
+    joints = {
+        f"hinge{i}": mbvi.Revolute(
+            parent=f"rod{i - 1}" if i else "world", child=f"rod{i}", axis=(0, 1, 0), position=(0, 0, -0.5 * (i > 0))
+        )
+        for i in range(3)
+    }
+    return bodies, joints, {"hinge0": mbvi.Initial(position=1.0)}
+
+
+def test_points_among_links_move_by_newtons_law():
+    """Five points that springs join in a ring, in one system with a pendulum, without constraints: M⁻¹ is a recursion."""
+    m, stiffness, rest = np.arange(1.0, 6.0), 40.0, 0.8
+    turn = 2 * np.pi * np.arange(5) / 5
+    x = np.stack([np.cos(turn), np.sin(turn), 0.2 * np.cos(2 * turn)], axis=1)
+    v = np.stack([-np.sin(turn), np.cos(turn), 0.3 * turn], axis=1)
+    bodies, joints, initial = pendulum_of_three()
+    alone = mbvi.Model(name="pendulum", bodies=bodies, joints=joints, initial=initial)
+    forces = {}
+    for i in range(5):
+        bodies[f"p{i}"] = mbvi.Body(point_masses={"m": mbvi.PointMass(mass=m[i], position=(0, 0, 0))})
+        joints[f"f{i}"] = mbvi.Free(parent="world", child=f"p{i}", coordinates="xyz")
+        initial[f"f{i}"] = mbvi.Initial(position=(*x[i], 0, 0, 0), velocity=(*v[i], 0, 0, 0))
+        ends = {"body_a": f"p{i}", "body_b": f"p{(i + 1) % 5}"}
+        forces[f"s{i}"] = mbvi.Spring(**ends, stiffness=stiffness, rest_length=rest)
+    system = mbvi.assemble(mbvi.Model(name="ring", bodies=bodies, joints=joints, initial=initial, forces=forces))
+    assert (system.dimension, system.constraint_count) == (18, 0)
+    found = run(system, "gauss4", 0.01, 1.0)
+
+    def rates(_, y):
+        place, rate = y.reshape(2, 5, 3)
+        gap = np.roll(place, -1, axis=0) - place
+        length = np.linalg.norm(gap, axis=1, keepdims=True)
+        pull = stiffness * (1 - rest / length) * gap
+        return np.stack([rate, (pull - np.roll(pull, 1, axis=0)) / m[:, None] + (0, 0, -9.81)]).ravel()
+
+    expected = solve_ivp(rates, (0, 1), np.stack([x, v]).ravel(), method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    columns = [system.coordinate_names.index(f"p{i}.{axis}") for i in range(5) for axis in "xyz"]
+    np.testing.assert_allclose(found.q[-1, columns], expected[:15], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.v[-1, columns], expected[15:], rtol=0, atol=1e-8)
+    angles = [system.coordinate_names.index(f"hinge{i}.angle") for i in range(3)]
+    np.testing.assert_allclose(found.q[:, angles], run(alone, "gauss4", 0.01, 1.0).q, rtol=0, atol=1e-12)
 
 
 # Theorem 6.1 of Wendlandt & Marsden: the constrained midpoint rule in space, and its discrete action in a chart of the sphere.

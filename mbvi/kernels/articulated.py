@@ -54,9 +54,9 @@ def factor_articulated(row, links, geometry, q):
         fill_rigid_blocks(row, i, geometry)
     for i in range(links.shape[0] - 1, -1, -1):
         if links[i, KIND] == TRANSLATION:  # a point, on which nothing hangs
-            row[i, INVERSE] = 1.0 / geometry[i, MASS]
             if not geometry[i, MASS] > 0.0:
                 return False
+            row[i, INVERSE] = 1.0 / geometry[i, MASS]
             continue
         sx, sy, sz = row[i, ANGULAR], row[i, ANGULAR + 1], row[i, ANGULAR + 2]
         lx, ly, lz = row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2]

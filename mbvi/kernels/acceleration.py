@@ -9,7 +9,7 @@ Gᵀ N = 0, and so is in the span of the columns of G.
 import numpy as np
 
 from mbvi.kernels.lagrangian import solve_acceleration, solve_mass_saddle
-from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NODE_COORDINATES, NODE_ROWS, kernel
+from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NODE_COORDINATES, kernel
 from mbvi.kernels.packed import call
 
 
@@ -87,10 +87,10 @@ def add_momentum_rate(a, lam, system, work, p_t):
 @kernel
 def count_independent(system, work):
     """Number of independent constraints, by the factors of the mass matrix with the constraints."""
-    left_out = 0
+    rank = 0
     for i in range(system.nodes.shape[0]):
-        left_out += system.nodes[i, NODE_COORDINATES] + system.nodes[i, NODE_ROWS] - work.ranks[i]
-    return system.k - left_out
+        rank += work.ranks[i] - system.nodes[i, NODE_COORDINATES]
+    return rank
 
 
 @kernel

@@ -17,6 +17,8 @@ origin, near its bodies, and r contains the distance of their anchors: nothing i
 
 For the second derivatives, ∂D_j/∂q_k = D_k × D_j for k nearer the root than j, and W turns and moves with either side.
 
+An *idle* constraint has no entries: it holds whatever the coordinates are, as what would keep a planar loop in its plane.
+
 Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
 
@@ -36,6 +38,7 @@ from mbvi.kernels.layout import (
     ENTRIES,
     FIRST_ENTRY,
     FUNCTION,
+    GEOMETRIC,
     HAS_SAME_POINTS,
     KIND,
     LINK_A,
@@ -229,10 +232,16 @@ def fill_values(g, G, g_t, system, work, t, q):
 @kernel
 def fill_value(system, work, i, t, q):
     """(g, f') of constraint i, f its function, after i − 1; what its wrench is made of is left in work.wrench_of."""
-    kind, first = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY]
+    kind, first, count = (
+        system.constraints[i, CONSTRAINT_KIND],
+        system.constraints[i, FIRST_ENTRY],
+        system.constraints[i, ENTRIES],
+    )
     value, slope = -1.0, 0.0
+    if count == 0:
+        return 0.0, slope
     if kind == UNIT_QUATERNION:
-        for e in range(first, first + system.constraints[i, ENTRIES]):
+        for e in range(first, first + count):
             value += q[system.entries[e]] ** 2
         return 0.5 * value, slope
     value, slope, _ = fill_parts(system, work, i, t, q, i > 0)
@@ -252,6 +261,8 @@ def own_end(system, i):
 def fill_row(G, system, work, i, slope, q):
     """The entries of constraint i, after `fill_value`."""
     kind, first, end = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], own_end(system, i)
+    if system.constraints[i, ENTRIES] == 0:
+        return
     if kind == UNIT_QUATERNION:
         for e in range(first, end):
             G[e] = q[system.entries[e]]
@@ -343,9 +354,9 @@ def column_rate(system, work, q, j_entry, k_entry):
 def group_end(system, i):
     """The first constraint after i between other links, of other coordinates, or of another argument."""
     rows, end = system.constraints, i + 1
-    while end < system.k and rows[end, CONSTRAINT_KIND] in (ALONG, ACROSS, DISTANCE):
+    while end < system.k and rows[end, CONSTRAINT_KIND] in GEOMETRIC:
         for column in (LINK_A, LINK_B, ARGUMENT, ENTRIES):
-            if rows[end, column] != rows[i, column]:
+            if rows[end, column] != rows[i, column] and rows[end, ENTRIES] > 0:
                 return end
         end += 1
     return end
@@ -367,6 +378,8 @@ def fill_group(system, work, i, end, t, q, weights, factor):
         for e in range(count):
             rates[e, c] = 0.0
     for row in range(i, end):
+        if system.constraints[row, ENTRIES] == 0:
+            continue
         weight = factor * weights[row]
         _, _, curve = fill_parts(system, work, row, t, q, row > i)
         fill_wrench(system, work, row)
@@ -432,7 +445,7 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
         elif kind == COORDINATES:
             _, _, curve = fill_parts(system, work, i, t, q, False)
             curvature = -factor * lam[i] * curve
-        else:
+        elif count > 0:
             end = group_end(system, i)
             curvature = fill_group(system, work, i, end, t, q, lam, factor)
             add_group_curvature(
@@ -487,7 +500,7 @@ def fill_curvature_rate(out, system, work, t, q, v):
         elif kind == COORDINATES:
             _, _, curve = fill_parts(system, work, i, t, q, False)
             curvature = -curve
-        else:
+        elif count > 0:
             work.unit[i] = 1.0
             curvature = fill_group(system, work, i, i + 1, t, q, work.unit, 1.0)
             work.unit[i] = 0.0

@@ -183,10 +183,12 @@ def in_lanes(rows: np.ndarray) -> np.ndarray:
 
 def stage_places(system: System, s: int) -> np.ndarray:
     """Place in the order of elimination of every unknown of s stages: increments, then impulses, (s (n + k),)."""
+    behind = s * (system.side_size - WIDTH)
 
     def places(of: np.ndarray, first: np.ndarray, count: int) -> np.ndarray:
         node, local = of.T
-        return np.concatenate([(first + l * system.nodes[:, count])[node] + local for l in range(s)])
+        found = [(first + l * system.nodes[:, count])[node] + local for l in range(s)]
+        return np.concatenate([np.where(node < 0, behind, each) for each in found])
 
     first = s * system.nodes[:, NODE_START]
     rows = first + s * system.nodes[:, NODE_COORDINATES]
@@ -777,7 +779,7 @@ def fill_start(system, scheme, space, r):
         z[a] = total
     for b in range(k):
         node = system.row_nodes[b, 0]
-        if system.reference[node] > 0.0 and system.redundant[node] > 0:
+        if node >= 0 and system.reference[node] > 0.0 and system.redundant[node] > 0:
             for a in range(s * n + b, z.shape[0], k):
                 z[a] = space.table[r, 0, a]
 

@@ -19,15 +19,13 @@ from mbvi.kernels.forces import add_body_forces, add_force_hessian, add_joint_fo
 from mbvi.kernels.functions import STACK_SIZE
 from mbvi.kernels.lanes import WIDTH, lanes
 from mbvi.kernels.layout import (
-    ACROSS,
-    ALONG,
     BLOCK_COLUMN,
     BLOCK_ROW,
     BLOCK_SECOND,
     CONSTRAINT_KIND,
-    DISTANCE,
     ENTRIES,
     FIRST_MEMBER,
+    GEOMETRIC,
     LAST_OF_RUN,
     LINK_B,
     NODE_COORDINATES,
@@ -396,7 +394,7 @@ def fill_wrenches(out, system, work, t, q):
     fill_constraint_geometry(system, work, q)
     for i in range(system.k):
         out[i, :] = 0.0
-        if system.constraints[i, CONSTRAINT_KIND] in (ALONG, ACROSS, DISTANCE):
+        if system.constraints[i, CONSTRAINT_KIND] in GEOMETRIC:
             fill_parts(system, work, i, t, q, False)
             fill_wrench(system, work, i)
             row = work.wrench_of

@@ -42,10 +42,12 @@ FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER = 0, 1, 2, 3,
 # Time functions: System.time_functions (., 3) = kind, start, length into program / table.
 CONSTANT, PROGRAM, TABLE = 0, 1, 2
 # Constraints: System.constraints (k, 8) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the
-# time), first entry of the Jacobian's row and their number, 1 where links and points are those of the row before.
+# time), first entry of the Jacobian's row and their number (0: an idle row), 1 where links and points are those of the row before
+# that is not idle.
 # System.constraint_data (k, 13) = point a, point b, direction u in link a, direction w in link b (link frames; world frame for
 # link -1), constant.
 UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN = 0, 1, 2, 3, 4, 5  # OWN: of a user's function
+GEOMETRIC = ALONG, ACROSS, DISTANCE
 CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES, HAS_SAME_POINTS = 0, 1, 2, 3, 4, 5, 6, 7
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
 # Entries of the constraint Jacobian: System.entries (.,) = coordinate. System.signs: +1 on the side of link b, -1 on that of
@@ -111,9 +113,10 @@ class System(Packed):
                          (-1: not counted yet); 0 for other nodes
     anchored             (n,)  1 for a coordinate of a slider or translation that is part of an anchor, 0 for others
     periodic             (n,)  1 for an angle that matters only up to whole turns, 0 for others
-    coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it
+    coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it; node −1 of an idle row
     nodes, members, pairs, targets, blocks, borders    the elimination: see above and `saddle`
-    places               (n + k,)  of coordinates and constraint rows in a right side of one stage, (side_size,)
+    places               (n + k,)  of coordinates and constraint rows in a right side of one stage, (side_size,); of idle rows
+                         the first behind the nodes, which is never written
     matrix_size, second_size       numbers of stored entries
     gradient, hessian, potential, constraint, curvature, force, time_rates      compiled functions, or 0
     """

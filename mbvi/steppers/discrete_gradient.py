@@ -45,9 +45,9 @@ def run(run: Run) -> Trajectory:
         _check_constraints(system)
         fields = _symmetries(system)
     arrays = system.arrays
-    redundant = int(np.maximum(arrays.redundant[arrays.reference > 0], 0).sum())
+    redundant = np.maximum(arrays.redundant[arrays.reference > 0], 0).sum() + np.sum(arrays.row_nodes[:, 0] < 0)
     kind = kernels.CHORIN if is_chorin else kernels.ENERGY_MOMENTUM
-    space = kernels.make_energies(kind, arrays, M, fields, redundant, np.array(method.numbers))
+    space = kernels.make_energies(kind, arrays, M, fields, int(redundant), np.array(method.numbers))
     space.q[:], space.p[:] = run.q, run.p
     work = make_work(arrays)
     to_kernel = arrays, work, space, run.start_time, run.step

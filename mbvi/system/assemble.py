@@ -36,6 +36,8 @@ from mbvi.system.tables import WIDTHS, BodyFrame, Entry, Row, Tables
 from mbvi.system.weightless import crosses, weightless_bodies
 
 Array = np.ndarray
+POSITIONS = 3  # where idle constraints are looked for
+NOTHING = 1e-13  # how little they may depend on coordinates there
 DENSE = 12  # coordinates of a system up to which its matrix is one dense block
 MIXED_DENSE = 24  # the same without constraints
 
@@ -84,44 +86,32 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
         raise ModelError(str(problem))
     builder = Builder(model.resolved())
     builder.build()
-    tables = builder.tables
-    n, k = len(tables.names), len(tables.rows)
-    q, v = builder.given_state()
-    entries = [(i, entry.coordinate) for i, row in enumerate(tables.rows) for entry in row.entries]
-    atoms, coupled = builder.atoms(is_dense=force is not None)
-    blocks = elimination(atoms, coupled, entries)
-    arrays = layout.System(
-        n=n,
-        k=k,
-        is_tree=1,
-        gravity=np.array(builder.model.gravity, dtype=float),
-        **tables.arrays(),
-        **blocks,
-        gradient=0,
-        hessian=0,
-        potential=0,
-        constraint=0,
-        curvature=0,
-        force=compile_force(force, n) if force is not None else 0,
-        time_rates=0,
-    )
-    system = System(
-        name=model.name,
-        arrays=arrays,
-        coordinate_names=tables.names,
-        coordinate_units=tables.units,
-        initial_q=q,
-        initial_v=v,
-        is_conservative=force is None and builder.is_conservative(),
-        constraint_names=[row.name for row in tables.rows],
-        model=model,
-        frames=builder.frames,
-        homes=builder.homes(),
-    )
-    if force is not None:
-        arrays.periodic[:] = 0
-    arrays.reference[:] = loop_references(system)
+    own_force = compile_force(force, len(builder.tables.names)) if force is not None else None
+    system = builder.system(model, own_force)
+    if idle := idle_rows(system):
+        builder.tables.make_idle(idle)
+        system = builder.system(model, own_force)
+    system.arrays.reference[:] = loop_references(system)
     return system
+
+
+def idle_rows(system: System) -> set[int]:
+    """The constraints of loops that hold whatever the coordinates are, as what would keep a planar loop in its plane.
+
+    They depend on no coordinate at any position, so that some at random tell.
+    """
+    arrays, random = system.arrays, np.random.default_rng(11)
+    geometric = np.isin(arrays.constraints[:, layout.CONSTRAINT_KIND], layout.GEOMETRIC)
+    is_idle = geometric & (arrays.constraints[:, layout.FUNCTION] < 0) & (arrays.reference[arrays.row_nodes[:, 0]] > 0)
+    rows = np.repeat(np.arange(arrays.k), arrays.constraints[:, layout.ENTRIES])
+    for _ in range(POSITIONS):
+        if not is_idle.any():
+            break
+        g, G, _ = system._constraint_entries(system.initial_q + random.standard_normal(arrays.n), 0.0)
+        sizes = np.abs(g)
+        np.maximum.at(sizes, rows, np.abs(G))
+        is_idle &= sizes <= NOTHING * np.abs(G).max(initial=1.0)
+    return set(np.flatnonzero(is_idle).tolist())
 
 
 def loop_references(system: System) -> Array:
@@ -207,6 +197,44 @@ class Builder:
     def is_tied(self, branch: Branch) -> bool:
         """Whether a joint of the tree becomes constraints, and its outer body has coordinates of its own."""
         return branch.joint in self.backward or is_cut(self.model, branch.joint, self.plan)
+
+    def system(self, model: el.Model, force: Any) -> System:
+        """The System of the tables, of a model before it was resolved, with a compiled force of the user's own or none."""
+        tables = self.tables
+        entries = [(i, entry.coordinate) for i, row in enumerate(tables.rows) for entry in row.entries]
+        atoms, coupled = self.atoms(is_dense=force is not None)
+        n, k = len(tables.names), len(tables.rows)
+        arrays = layout.System(
+            n=n,
+            k=k,
+            is_tree=1,
+            gravity=np.array(self.model.gravity, dtype=float),
+            **tables.arrays(),
+            **elimination(atoms, coupled, entries, k - sum(len(atom.rows) for atom in atoms)),
+            gradient=0,
+            hessian=0,
+            potential=0,
+            constraint=0,
+            curvature=0,
+            force=0 if force is None else force,
+            time_rates=0,
+        )
+        if force is not None:
+            arrays.periodic[:] = 0
+        q, v = self.given_state()
+        return System(
+            name=model.name,
+            arrays=arrays,
+            coordinate_names=tables.names,
+            coordinate_units=tables.units,
+            initial_q=q,
+            initial_v=v,
+            is_conservative=force is None and self.is_conservative(),
+            constraint_names=[row.name for row in tables.rows],
+            model=model,
+            frames=self.frames,
+            homes=self.homes(),
+        )
 
     def homes(self) -> Homes:
         """Where the coordinates come from."""

@@ -40,7 +40,7 @@ class Atom:
 
 
 def elimination(
-    atoms: Sequence[Atom], coupled: Iterable[tuple[int, int]], entries: Sequence[tuple[int, int]]
+    atoms: Sequence[Atom], coupled: Iterable[tuple[int, int]], entries: Sequence[tuple[int, int]], idle: int = 0
 ) -> dict[str, Any]:
     """The arrays of a System that describe its elimination.
 
@@ -51,8 +51,11 @@ def elimination(
         Those whose coordinates share second derivatives.
     entries : pairs of row and coordinate
         The constraint Jacobian's, in order.
+    idle : int
+        How many rows are of no atom, since they have no entries.
     """
     n, k = (sum(len(getattr(atom, key)) for atom in atoms) for key in ("coordinates", "rows"))
+    k += idle
     atom_of_coordinate, atom_of_row = np.zeros(n, int), np.zeros(k, int)
     for i, atom in enumerate(atoms):
         atom_of_coordinate[atom.coordinates] = i
@@ -154,7 +157,7 @@ def _arrays(
     n, k = shape
     size = [len(a) for a in coordinates]
     width = [len(a) + len(b) for a, b in zip(coordinates, rows, strict=True)]
-    coordinate_nodes, row_nodes = np.zeros((n, 2), np.int64), np.zeros((k, 2), np.int64)
+    coordinate_nodes, row_nodes = np.full((n, 2), -1), np.full((k, 2), -1)
     for place, groups in ((coordinate_nodes, coordinates), (row_nodes, rows)):
         for node, group in enumerate(groups):
             place[group] = np.stack([np.full(len(group), node), np.arange(len(group))], axis=1)
@@ -212,8 +215,13 @@ def _arrays(
         "borders": np.array(borders, np.int64).reshape(-1, 8),
         "coordinate_nodes": coordinate_nodes,
         "row_nodes": row_nodes,
-        "places": np.concatenate([first[of_coordinate] + coordinate_nodes[:, 1], first_row[of_row] + row_nodes[:, 1]]),
-        "side_size": start,
+        "places": np.concatenate(
+            [
+                first[of_coordinate] + coordinate_nodes[:, 1],
+                np.where(of_row < 0, start, first_row[of_row] + row_nodes[:, 1]),
+            ]
+        ),
+        "side_size": start + WIDTH,
         "reference": np.array(is_loop, float),
         "redundant": np.zeros(len(nodes), np.int64),
         "matrix_size": panel,

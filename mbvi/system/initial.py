@@ -237,7 +237,7 @@ def is_nearly_singular(system: System, q: Array, t: float) -> bool:
 def singularity(system: System, q: Array, t: float) -> float:
     """Smallest singular value of the constraint Jacobian that is not 0 everywhere, relative to the largest; 0 if singular."""
     singular = np.linalg.svd(system.constraint_jacobian(q, t), compute_uv=False)
-    rank = system.constraint_count - int(system.arrays.redundant.sum())
+    rank = int(np.sum(system.arrays.row_nodes[:, 0] >= 0) - system.arrays.redundant.sum())
     return float(singular[rank - 1] / singular[0]) if 0 < rank <= len(singular) else 1.0
 
 

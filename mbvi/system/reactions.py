@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mbvi.system.system import System
 
 Array = np.ndarray
-GEOMETRIC = (layout.ALONG, layout.ACROSS, layout.DISTANCE)
 DIFFERENCE = 1e-3  # so much change coordinates [rad, m, –]
 
 
@@ -50,7 +49,9 @@ def owners(system: System) -> list[str]:
     """Names of the joints and constraints that hold bodies by geometric constraints."""
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     names = (
-        name.rsplit(".", 1)[0] for name, kind in zip(system.constraint_names, kinds, strict=True) if kind in GEOMETRIC
+        name.rsplit(".", 1)[0]
+        for name, kind in zip(system.constraint_names, kinds, strict=True)
+        if kind in layout.GEOMETRIC
     )
     return list(dict.fromkeys(names))
 
@@ -113,7 +114,7 @@ def _wrenches(system: System, names: Sequence[str], t: Array, q: Array, lam: Arr
     index = {name: i for i, name in enumerate(names)}
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     of_row = [
-        index.get(name.rsplit(".", 1)[0], -1) if kind in GEOMETRIC else -1
+        index.get(name.rsplit(".", 1)[0], -1) if kind in layout.GEOMETRIC else -1
         for name, kind in zip(system.constraint_names, kinds, strict=True)
     ]
     wrenches, each = np.zeros((len(names), len(q), 6)), np.zeros((system.constraint_count, 6))
@@ -197,7 +198,7 @@ def _agree(system: System, lam: Array, whole: System, forces: Array, t: Array, q
     kinds = whole.arrays.constraints[:, layout.CONSTRAINT_KIND]
     places = {name: i for i, name in enumerate(system.constraint_names)}
     is_shared = np.array(
-        [name in places and kind in GEOMETRIC for name, kind in zip(whole.constraint_names, kinds, strict=True)]
+        [name in places and kind in layout.GEOMETRIC for name, kind in zip(whole.constraint_names, kinds, strict=True)]
     )
     own = [places[name] for name, is_one in zip(whole.constraint_names, is_shared, strict=True) if is_one]
     for i in range(len(q)):

@@ -111,6 +111,13 @@ class Tables:
         self.atoms[atom].rows.append(len(self.rows))
         self.rows.append(row)
 
+    def make_idle(self, rows: set[int]) -> None:
+        """Take constraints that hold whatever the coordinates are from their atoms."""
+        for row in rows:
+            self.rows[row].entries = []
+        for atom in self.atoms:
+            atom.rows = [row for row in atom.rows if row not in rows]
+
     def add_coordinate(self, name: str, unit: str, atom: int) -> int:
         """Add a coordinate to an atom; its index."""
         self.atoms[atom].coordinates.append(len(self.names))
@@ -197,7 +204,11 @@ class Tables:
         entries = [entry for row in self.rows for entry in row.entries]
         counts = [len(row.entries) for row in self.rows]
         firsts = np.cumsum([0, *counts], dtype=int)[:-1]
-        before_each = [None, *self.rows][: len(self.rows)]
+        before: Row | None = None
+        same = []
+        for row in self.rows:
+            same.append(int(row.shares_points(before)))
+            before = row if row.entries else before
         return {
             "links": _integers(
                 [[*link, *more] for link, more in zip(self.links, self.anchors_and_lasts(), strict=True)], 7
@@ -215,8 +226,8 @@ class Tables:
             "numbers": np.array(self.numbers, dtype=float),
             "constraints": _integers(
                 [
-                    [row.kind, *row.links, row.function, row.argument, first, count, int(row.shares_points(before))]
-                    for before, row, first, count in zip(before_each, self.rows, firsts, counts, strict=True)
+                    [row.kind, *row.links, row.function, row.argument, first, count, is_same]
+                    for row, first, count, is_same in zip(self.rows, firsts, counts, same, strict=True)
                 ],
                 8,
             ),
@@ -224,7 +235,7 @@ class Tables:
                 [np.concatenate([*row.points, row.u, row.w, [row.offset]]) for row in self.rows], 13
             ),
             "signs": np.array([entry.sign for entry in entries]),
-            "is_geometric": int(any(row.kind in (layout.ALONG, layout.ACROSS, layout.DISTANCE) for row in self.rows)),
+            "is_geometric": int(any(row.kind in layout.GEOMETRIC for row in self.rows)),
         }
 
 

@@ -63,8 +63,8 @@ def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q
         count_redundant(system, q, t)  # no run of the system did so
     space, work = galerkin.make_space(arrays, scheme), make_work(arrays)
     space.q[:], space.p[:] = q, system.momentum(q, v, t)
-    end_q, end_p = np.zeros((2, 1, arrays.n))
-    status, _ = galerkin.run(arrays, scheme, work, space, t, h, 0, 1, 1, end_q, end_p)
+    ends, others = np.zeros((2, 1, arrays.n)), np.zeros((2, 0, arrays.n))
+    status, _ = galerkin.run(arrays, scheme, work, space, t, h, 0, 1, 1, *ends, *others)
     if status != layout.OK:
         raise StepError(f"control points: the step from t = {t:.6g} s did not converge; a smaller one may")
     last = work.solution[arrays.n :]  # of the projection of the end's momentum

@@ -921,11 +921,20 @@ def advance(system, scheme, work, space, t, h, r):
 
 
 @kernel
-def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q, out_p):
+def store_state(q, p, system, space):
+    """The state of the workspace, with all turns, into q and p (n,)."""
+    for a in range(system.n):
+        q[a] = space.q[a] + space.turns[a] * (2.0 * math.pi)
+    copy(p, space.p)
+
+
+@kernel
+def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q, out_p, all_q, all_p):
     """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
 
     t0, h         start time and step [s]
-    out_q, out_p  (stored, n)   out: states after the steps first + every, first + 2 every, …
+    out_q, out_p  (stored, n)   out: states after those steps whose number is a multiple of `every`
+    all_q, all_p  (steps, n)    out: states after all steps, momenta as the steps leave them; (0, n) where they are not wanted
     """
     stored = 0
     for step in range(first, last):
@@ -937,10 +946,10 @@ def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q,
             if status != OK:
                 return status, step
             done += part
+        if all_q.shape[0] > 0:
+            store_state(all_q[step - first], all_p[step - first], system, space)
         if (step + 1) % every == 0:
-            for a in range(system.n):
-                out_q[stored, a] = space.q[a] + space.turns[a] * (2.0 * math.pi)
-            copy(out_p[stored], space.p)
+            store_state(out_q[stored], out_p[stored], system, space)
             if system.k > 0 and scheme.is_projected == 1:
                 if call(space.fill_projected_momentum, t0 + (step + 1) * h, (system, scheme, work, space, h)) != 1.0:
                     return SINGULAR, step

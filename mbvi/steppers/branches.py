@@ -32,7 +32,7 @@ from mbvi.system.initial import LARGE, singularity
 from mbvi.system.scheme import scheme_arrays
 
 Array = np.ndarray
-Piece = Callable[[int, int, int, Array, Array], tuple[int, int]]
+Piece = Callable[[int, int, int, Array, Array, Array, Array], tuple[int, int]]
 FAR_APART = 0.2  # d of a step between branches
 APART, SUDDENLY = 0.1, 3.0  # the same after a step with a smaller one: d, and d relative to that
 GAIN = 0.03  # change of energy in a step between branches, relative to the kinetic energy; SUDDENLY times that before
@@ -67,6 +67,7 @@ class BranchWatch:
         self._carried = [run.system.arrays.redundant, run.system.arrays.reference, *carried]
         self._is_small = run.system.dimension + run.system.constraint_count <= LARGE  # else its matrices take too long
         self._start = singularity(run.system, run.q, run.start_time) if self._is_needed and self._is_small else 0.0
+        self._nothing = np.empty((2, 0, run.system.dimension))
         self._longest = np.zeros(1)
         self._last = np.stack([[run.q, run.q], [run.p, run.p]])  # q and p of the last two states
         self.state = (self._longest, self._last)
@@ -76,25 +77,21 @@ class BranchWatch:
         return bool(np.any(run.system.arrays.reference > 0))
 
     def advance(self, piece: Piece, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
-        """Do steps as ``piece(first, last, every, out_q, out_p)`` does, which returns a status and the steps done.
+        """Do steps as ``piece(first, last, every, out_q, out_p, all_q, all_p)`` does, which returns a status and the steps done.
 
         All states are looked at, and every so-manyth goes into out_q and out_p (rows, n). SINGULAR where a step is between
         branches.
         """
         every, n = self._run.every, self._run.system.dimension
         if first == last or not self._is_needed:
-            return piece(first, last, every, out_q, out_p)
+            return piece(first, last, every, out_q, out_p, *self._nothing)
         for begin in range(first, last, CHUNK):
-            end = min(begin + CHUNK, last)
+            end, row = min(begin + CHUNK, last), begin // every - first // every
             states = np.empty((2, end - begin, n))
-            status, done = piece(begin, end, 1, *states)
-            states = states[:, : done - begin]
-            number = np.arange(begin + 1, done + 1)
-            is_stored = number % every == 0
-            rows = number[is_stored] // every - first // every - 1
-            out_q[rows], out_p[rows] = states[:, is_stored]
+            status, done = piece(begin, end, every, out_q[row:], out_p[row:], *states)
             is_looked_ahead = status == layout.OK and self._is_small
-            jump = self._first_jump(begin, states, self._next(piece, done) if is_looked_ahead else None)
+            after = self._next(piece, done) if is_looked_ahead else None
+            jump = self._first_jump(begin, states[:, : done - begin], after)
             if jump is not None:
                 return layout.SINGULAR, jump
             if status != layout.OK:
@@ -109,7 +106,7 @@ class BranchWatch:
         """The coordinates (1, n) after the next step, which is made and taken back; none if it fails."""
         kept = [each.copy() for each in self._carried]
         states = np.empty((2, 1, self._run.system.dimension))
-        status, _ = piece(number, number + 1, 1, *states)
+        status, _ = piece(number, number + 1, number + 2, *self._nothing, *states)
         for each, old in zip(self._carried, kept, strict=True):
             each[...] = old
         return states[0] if status == layout.OK else None
@@ -188,7 +185,8 @@ class BranchWatch:
         space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
         space.q[:], space.p[:] = q[0], p
         ends = np.empty((2, 1, system.dimension))
-        status, _ = galerkin.run(system.arrays, scheme, work, space, t, self._run.step / 2, 0, 2, 2, *ends)
+        to_kernel = system.arrays, scheme, work, space, t, self._run.step / 2
+        status, _ = galerkin.run(*to_kernel, 0, 2, 2, *ends, *self._nothing)
         middle = q.mean(axis=0)
         off, length = (self._size(middle, x, t) for x in (ends[0, 0] - q[1], q[1] - q[0]))
         return status != layout.OK or off > ELSEWHERE * length

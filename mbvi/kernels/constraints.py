@@ -76,8 +76,8 @@ WRENCH_WIDTH = 9
 def fill_constraint_geometry(system, work, q):
     """Poses and columns of all links at q into work, for the functions below."""
     if system.is_geometric == 1:
-        fill_world(work.world, system.links, system.geometry, q, work.zero)
-        fill_screws(work.S, work.D, system.links, system.geometry, work.world, q)
+        fill_world(system, work, q, work.zero)
+        fill_screws(system, work, q)
 
 
 @kernel
@@ -224,7 +224,7 @@ def fill_values(g, G, g_t, system, work, t, q):
         call(system.constraint, t, (q, g, G, g_t))
         return
     if system.is_geometric == 1:
-        fill_world(work.world, system.links, system.geometry, q, work.zero)
+        fill_world(system, work, q, work.zero)
     for i in range(system.k):
         g[i], _ = fill_value(system, work, i, t, q)
 

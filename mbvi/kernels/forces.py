@@ -37,7 +37,7 @@ from mbvi.kernels.layout import (
     TRANSLATION,
     kernel,
 )
-from mbvi.kernels.rotation import conjugate_product_vector, cross, rotate, rotate_back
+from mbvi.kernels.rotation import cross, product_with_vector, rotate, rotate_back
 from mbvi.kernels.saddle import second_block
 from mbvi.kernels.tree import (
     WORLD_LINEAR,
@@ -162,11 +162,8 @@ def add_body_forces(f, system, wrench, world, stack, t, q):
         if kind == QUATERNION:
             a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
             scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
-            for j in range(4):
-                dx, dy, dz = conjugate_product_vector(
-                    a0, a1, a2, a3, 1.0 * (j == 0), 1.0 * (j == 1), 1.0 * (j == 2), 1.0 * (j == 3)
-                )
-                f[dof + j] += scale * (dx * Nx + dy * Ny + dz * Nz)
+            f0, f1, f2, f3 = product_with_vector(a0, a1, a2, a3, scale * Nx, scale * Ny, scale * Nz)
+            f[dof], f[dof + 1], f[dof + 2], f[dof + 3] = f[dof] + f0, f[dof + 1] + f1, f[dof + 2] + f2, f[dof + 3] + f3
         elif kind == TRANSLATION:
             for j in range(3):
                 f[dof + j] += wrench[i, 3 + j]
@@ -267,11 +264,11 @@ def second_place(system, j, k):
 
 
 @kernel
-def add_force_hessian(Kqv, Kqq, system, S, D, U, world, stack, t, q, v):
-    """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks.
-
-    S, D, U   (n, 6)    columns at q, v, about the origin of its tree's last link
+def add_force_hessian(Kqv, Kqq, system, work, t, q, v):
+    """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks, where the columns S, D
+    and U at q, v are in work.
     """
+    S, D, U, world, stack = work.S, work.D, work.U, work.world, work.stack
     for i in range(system.joint_forces.shape[0]):
         kind, dof = system.joint_forces[i, 0], system.joint_forces[i, 1]
         if kind == JOINT_SPRING:

@@ -121,7 +121,7 @@ def make_work(system: System) -> Work:
 def fill_gradient(p, f, system, work, t, q, v):
     """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
     if system.is_tree == 1:
-        fill_gradient_tree(p, f, work.row, system.links, system.geometry, system.gravity, q, v)
+        fill_gradient_tree(p, f, work.row, system, q, v)
     else:
         call(system.gradient, t, (q, v, p, f))
     add_forces(f, system, work, t, q, v)
@@ -133,7 +133,7 @@ def add_forces(f, system, work, t, q, v):
     if system.joint_forces.shape[0] > 0:
         add_joint_forces(f, system, work.stack, t, q, v)
     if system.body_forces.shape[0] > 0:
-        fill_world(work.world, system.links, system.geometry, q, v)
+        fill_world(system, work, q, v)
         add_body_forces(f, system, work.wrench, work.world, work.stack, t, q)
     if system.force != 0:
         call(system.force, t, (q, v, f))
@@ -143,9 +143,7 @@ def add_forces(f, system, work, t, q, v):
 def fill_gradients(p, f, system, work, t, q, v):
     """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything."""
     if system.is_tree == 1:
-        fill_gradient_tree(
-            lanes(p), lanes(f), lanes(work.lane_row), system.links, system.geometry, system.gravity, lanes(q), lanes(v)
-        )
+        fill_gradient_tree(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
         if system.joint_forces.shape[0] == 0 and system.body_forces.shape[0] == 0 and system.force == 0:
             return
     for lane in range(t.shape[0]):
@@ -166,12 +164,9 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     Kqv, Kqq  (.,)    out: ∂f/∂v, ∂f/∂q
     """
     if system.is_tree == 1:
-        fill_world(work.world, system.links, system.geometry, q, v)
-        fill_hessian_tree(
-            Lvv, Lvq, Kqv, Kqq, work.S, work.D, work.U, work.columns, work.factors, work.inertia, work.momentum, work.pair,
-            system, work.world, q, v,
-        )  # fmt: skip
-        add_force_hessian(Kqv, Kqq, system, work.S, work.D, work.U, work.world, work.stack, t, q, v)
+        fill_world(system, work, q, v)
+        fill_hessian_tree(Lvv, Lvq, Kqv, Kqq, system, work, q, v)
+        add_force_hessian(Kqv, Kqq, system, work, t, q, v)
     else:
         call(system.hessian, t, (q, v, Lvv, Lvq, Kqv, Kqq))
     if system.force != 0:
@@ -206,11 +201,11 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
 def fill_mass_matrix(M, system, work, t, q):
     """M(q) = ∂²L/∂v², in blocks of second derivatives."""
     if system.is_tree == 1:
-        fill_world(work.world, system.links, system.geometry, q, work.zero)
-        fill_inertia(work.inertia, system.links, system.geometry, work.world)
+        fill_world(system, work, q, work.zero)
+        fill_inertia(system, work)
         accumulate(work.inertia, system.links)
-        fill_screws(work.S, work.D, system.links, system.geometry, work.world, q)
-        fill_mass_matrix_tree(M, work.S, work.inertia, work.pair, system)
+        fill_screws(system, work, q)
+        fill_mass_matrix_tree(M, system, work)
     else:
         for j in range(system.n):
             work.zero[j] = 1.0
@@ -224,7 +219,7 @@ def fill_mass_matrix(M, system, work, t, q):
 def potential(system, work, t, q):
     """V(t, q) [J]: gravity, springs and constant forces, or the user's own."""
     if system.is_tree == 1:
-        fill_world(work.world, system.links, system.geometry, q, work.zero)
+        fill_world(system, work, q, work.zero)
         return gravity_potential(system.links, system.geometry, system.gravity, work.world, q) + force_potential(
             system, work.world, work.stack, q
         )
@@ -257,7 +252,7 @@ def fill_poses(places, rotations, system, work, link, q):
     rotations  (states, 3, 3)    out, link to world
     """
     for i in range(q.shape[0]):
-        fill_world(work.world, system.links, system.geometry, q[i], work.zero)
+        fill_world(system, work, q[i], work.zero)
         places[i, 0], places[i, 1], places[i, 2] = anchor_place(system.links, system.geometry, work.world, link, q[i])
         for a in range(3):
             places[i, a] += work.world[link, WORLD_PLACE + a]

@@ -59,6 +59,17 @@ def conjugate_product_vector(a0, a1, a2, a3, b0, b1, b2, b3):
 
 
 @kernel
+def product_with_vector(a0, a1, a2, a3, x, y, z):
+    """a (0, x), four numbers; the products of x with the vector parts of ā e_α, e_α the unit quaternions."""
+    return (
+        -(a1 * x + a2 * y + a3 * z),
+        a0 * x + a2 * z - a3 * y,
+        a0 * y + a3 * x - a1 * z,
+        a0 * z + a1 * y - a2 * x,
+    )
+
+
+@kernel
 def dot6(a, i, b, j):
     """Row i of a times row j of b, first six columns."""
     return (

@@ -54,6 +54,7 @@ from mbvi.kernels.rotation import (
     conjugate_product_vector,
     cross,
     dot6,
+    product_with_vector,
     quaternion_matrix,
     rotate,
     rotate_back,
@@ -69,14 +70,14 @@ SWEEP_WIDTH = 27
 
 
 @kernel
-def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
+def fill_gradient_tree(p, f, row, system, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
     p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
     row       (., 27)   work, see the column names above, for the links of the largest run of whole trees, which are swept in turn
-    links, geometry, gravity    of the System
     q, v      (n,)      configuration and velocity  [rad, m, –]
     """
+    links, geometry, gravity = system.links, system.geometry, system.gravity
     first = 0  # unsigned indices, since numba looks whether others count from an array's end
     while first < links.shape[0]:
         last = links[first, LAST_OF_RUN]
@@ -203,33 +204,32 @@ def fill_gradient_tree(p, f, row, links, geometry, gravity, q, v):
 def fill_gradient_quaternion(p, f, row, i, q, v, dof):
     """p and f of the four coordinates of a unit-quaternion ball joint, from the composite quantities of its link.
 
-    With τ = h × g the moment of the subtree's weight: p_α = N·S_α, f_α = N·U_α(angular) + P·U_α(linear) + D_α·τ.
+    With ŵ = ω − 2 vec(ā ȧ) and τ = h × g the moment of the subtree's weight, p_α = N·S_α and f_α = N·U_α(angular) + P·U_α(linear)
+    + D_α·τ are products of quaternions,
+
+        p = 2 a N,     f = (2/|a|²) a (N × ŵ + P × u + τ) − 2 ȧ N.
     """
     a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
-    scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
     b0, b1, b2, b3 = v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+    scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
     rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, b0, b1, b2, b3)
     wx, wy, wz = row[i, OMEGA] - 2.0 * rx, row[i, OMEGA + 1] - 2.0 * ry, row[i, OMEGA + 2] - 2.0 * rz
-    N = row[i, ANGULAR_MOMENTUM], row[i, ANGULAR_MOMENTUM + 1], row[i, ANGULAR_MOMENTUM + 2]
-    P = row[i, MOMENTUM], row[i, MOMENTUM + 1], row[i, MOMENTUM + 2]
-    tau = cross(
+    Nx, Ny, Nz = row[i, ANGULAR_MOMENTUM], row[i, ANGULAR_MOMENTUM + 1], row[i, ANGULAR_MOMENTUM + 2]
+    Px, Py, Pz = row[i, MOMENTUM], row[i, MOMENTUM + 1], row[i, MOMENTUM + 2]
+    tx, ty, tz = cross(
         row[i, FIRST_MOMENT], row[i, FIRST_MOMENT + 1], row[i, FIRST_MOMENT + 2],
         row[i, GRAVITY], row[i, GRAVITY + 1], row[i, GRAVITY + 2],
     )  # fmt: skip
-    for alpha in range(4):
-        e0, e1, e2, e3 = 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)
-        sx, sy, sz = conjugate_product_vector(a0, a1, a2, a3, e0, e1, e2, e3)
-        sx, sy, sz = 2.0 * sx, 2.0 * sy, 2.0 * sz
-        dx, dy, dz = scale * sx, scale * sy, scale * sz
-        kx, ky, kz = conjugate_product_vector(e0, e1, e2, e3, b0, b1, b2, b3)
-        Ux, Uy, Uz = cross(wx, wy, wz, dx, dy, dz)
-        lx, ly, lz = cross(row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2], dx, dy, dz)
-        p[dof + alpha] = N[0] * sx + N[1] * sy + N[2] * sz
-        f[dof + alpha] = (
-            N[0] * (Ux + 2.0 * kx) + N[1] * (Uy + 2.0 * ky) + N[2] * (Uz + 2.0 * kz)
-            + P[0] * lx + P[1] * ly + P[2] * lz
-            + dx * tau[0] + dy * tau[1] + dz * tau[2]
-        )  # fmt: skip
+    rx, ry, rz = cross(Nx, Ny, Nz, wx, wy, wz)
+    tx, ty, tz = tx + rx, ty + ry, tz + rz
+    rx, ry, rz = cross(Px, Py, Pz, row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2])
+    tx, ty, tz = tx + rx, ty + ry, tz + rz
+    p0, p1, p2, p3 = product_with_vector(a0, a1, a2, a3, Nx, Ny, Nz)
+    p[dof], p[dof + 1], p[dof + 2], p[dof + 3] = 2.0 * p0, 2.0 * p1, 2.0 * p2, 2.0 * p3
+    f0, f1, f2, f3 = product_with_vector(a0, a1, a2, a3, tx, ty, tz)
+    p0, p1, p2, p3 = product_with_vector(b0, b1, b2, b3, Nx, Ny, Nz)
+    f[dof], f[dof + 1] = scale * f0 - 2.0 * p0, scale * f1 - 2.0 * p1
+    f[dof + 2], f[dof + 3] = scale * f2 - 2.0 * p2, scale * f3 - 2.0 * p3
 
 
 # Columns of a world row (L, 18): rotation link to world, place of the link's origin from its anchor, its velocity, angular
@@ -239,12 +239,11 @@ WORLD_WIDTH = 18
 
 
 @kernel
-def fill_world(world, links, geometry, q, v):
-    """Pose and velocity of every link's frame, in world axes.
-
-    world     (L, 18)   out: rotation (9), place from the anchor [m] (3), velocity of that point [m/s] (3), angular velocity
-                        [rad/s] (3)
+def fill_world(system, work, q, v):
+    """Pose and velocity of every link's frame, in world axes, into work.world: rotation (9), place from the anchor [m] (3),
+    velocity of that point [m/s] (3), angular velocity [rad/s] (3).
     """
+    world, links, geometry = work.world, system.links, system.geometry
     for i in range(links.shape[0]):
         parent = links[i, PARENT]
         kind = links[i, KIND]
@@ -361,11 +360,11 @@ def gravity_potential(links, geometry, gravity, world, q):
 
 
 @kernel
-def fill_inertia(inertia, links, geometry, world):
-    """Inertia of every link, in world axes about the origin of its tree's last link.
-
-    inertia   (L, 10)   out: mass, first moment (3), second moments xx yy zz xy xz yz (6)
+def fill_inertia(system, work):
+    """Inertia of every link, in world axes about the origin of its tree's last link, into work.inertia: mass, first moment (3),
+    second moments xx yy zz xy xz yz (6).
     """
+    inertia, links, geometry, world = work.inertia, system.links, system.geometry, work.world
     for i in range(links.shape[0]):
         m = geometry[i, MASS]
         x, y, z = from_last(links, world, i)
@@ -403,13 +402,11 @@ def accumulate(rows, links):
 
 
 @kernel
-def fill_momentum(momentum, inertia, pair, links, world):
-    """Momentum I_i V_i [angular; linear] of every link, in world axes about the origin of its tree's last link.
-
-    momentum  (L, 6)    out  [kg m²/s, kg m/s]
-    inertia   (L, 10)   of the links themselves
-    pair      (4, 6)    work
+def fill_momentum(system, work):
+    """Momentum I_i V_i [angular; linear] of every link, in world axes about the origin of its tree's last link, into
+    work.momentum [kg m²/s, kg m/s]; work.inertia of the links themselves.
     """
+    momentum, inertia, pair, links, world = work.momentum, work.inertia, work.pair, system.links, work.world
     for i in range(links.shape[0]):
         wx, wy, wz = world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2]
         x, y, z = from_last(links, world, i)
@@ -429,11 +426,11 @@ def link_width(links, i):
 
 
 @kernel
-def fill_screws(S, D, links, geometry, world, q):
-    """Velocity columns S and displacement columns D of every coordinate, in world axes about the origin of its tree's last link.
-
-    S, D      (n, 6)    out, [angular; linear]
+def fill_screws(system, work, q):
+    """Velocity columns S and displacement columns D of every coordinate, [angular; linear], in world axes about the origin of its
+    tree's last link, into work.S and work.D.
     """
+    S, D, links, geometry, world = work.S, work.D, system.links, system.geometry, work.world
     for i in range(links.shape[0]):
         kind = links[i, KIND]
         dof = links[i, DOF]
@@ -470,11 +467,11 @@ def fill_screws(S, D, links, geometry, world, q):
 
 
 @kernel
-def fill_convective(U, D, links, world, q, v):
-    """Columns U of every coordinate: the twist by which the subtree's velocity changes, seen from the turned subtree.
-
-    U         (n, 6)    out: V × D, with 2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α more in a quaternion's angular part
+def fill_convective(system, work, q, v):
+    """Columns U of every coordinate, the twist by which the subtree's velocity changes, seen from the turned subtree, in work.U:
+    V × D, with 2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α more in a quaternion's angular part.
     """
+    U, D, links, world = work.U, work.D, system.links, work.world
     for i in range(links.shape[0]):
         kind = links[i, KIND]
         dof = links[i, DOF]
@@ -504,13 +501,12 @@ def fill_convective(U, D, links, world, q, v):
 
 
 @kernel
-def fill_mass_matrix_tree(M, S, inertia, pair, system):
+def fill_mass_matrix_tree(M, system, work):
     """M[k, j] = S_kᵀ Iᶜ_j S_j for k an ancestor of j or j itself (composite rigid body algorithm).
 
     M         (.,)      out, in blocks of second derivatives  [kg m², kg m or kg]
-    pair      (4, 6)    work
     """
-    links = system.links
+    S, inertia, pair, links = work.S, work.inertia, work.pair, system.links
     M[:] = 0.0
     for i in range(links.shape[0]):
         first = links[i, DOF]
@@ -535,25 +531,22 @@ def fill_mass_matrix_tree(M, S, inertia, pair, system):
 
 
 @kernel
-def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, S, D, U, columns, factors, inertia, momentum, pair, system, world, q, v):
-    """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth).
+def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
+    """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth), where poses and velocities at q, v are
+    in work.world. Fills the columns S, D and U, and composite inertias and momenta.
 
     Lvv, Lvq, Lqv, Lqq   (.,)     out: ∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q in blocks
-    S, D, U         (n, 6)   out: velocity, displacement and convective columns
-    inertia         (L, 10)  out: composite inertias
-    momentum        (L, 6)   out: composite momenta
-    columns, factors   (n, 6, 4), (6, 4)   work: in lanes S S U U, and what each is multiplied by
-    pair            (4, 6)   work
-    world           (L, 18)  pose and velocity at q, v
 
     Source: the formulas at the head of this file.
     """
-    links, geometry, gravity = system.links, system.geometry, system.gravity
+    links, gravity = system.links, system.gravity
+    S, D, U, inertia, momentum, pair = work.S, work.D, work.U, work.inertia, work.momentum, work.pair
+    columns, factors = work.columns, work.factors  # in lanes S S U U, and what each is multiplied by
     count = links.shape[0]
-    fill_screws(S, D, links, geometry, world, q)
-    fill_convective(U, D, links, world, q, v)
-    fill_inertia(inertia, links, geometry, world)
-    fill_momentum(momentum, inertia, pair, links, world)
+    fill_screws(system, work, q)
+    fill_convective(system, work, q, v)
+    fill_inertia(system, work)
+    fill_momentum(system, work)
     accumulate(inertia, links)
     accumulate(momentum, links)
     for j in range(system.n):
@@ -616,11 +609,11 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, S, D, U, columns, factors, inertia, mo
                         Lvq[jk] = Lqv[kj] = part(products, 2)
                 above = links[above, PARENT]
         if links[i, KIND] == QUATERNION:
-            fill_hessian_quaternion(Lvq, Lqv, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i)
+            fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
 
 
 @kernel
-def fill_hessian_quaternion(Lvq, Lqv, Lqq, S, U, D, inertia, momentum, pair, system, world, q, v, i):
+def fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i):
     """The 4 × 4 diagonal blocks of Lvq, Lqv and Lqq of a unit-quaternion ball joint.
 
     In the frame of the link, where the composite quantities of the subtree do not depend on the joint's own coordinates,
@@ -629,8 +622,11 @@ def fill_hessian_quaternion(Lvq, Lqv, Lqq, S, U, D, inertia, momentum, pair, sys
         Lvq[α,β] = S_α·Iᶜ U_β + N·S_αβ
         Lqq[α,β] = U_α·Iᶜ U_β + N·((ŵ×D_β)×D_α + ŵ×D_αβ) + P·((u×D_β)×D_α + u×D_αβ)
                    + D_αβ·(h×g) + D_α·(h×(g×D_β))
+
+    where x·S_αβ = 2 (e_β x)_α and x·S_α = 2 (a x)_α are products of quaternions, and N×(ŵ×D) = ŵ (N·D) − D (N·ŵ).
     """
-    links, gravity = system.links, system.gravity
+    links, gravity, world, S, D, U = system.links, system.gravity, work.world, work.S, work.D, work.U
+    inertia, momentum, pair = work.inertia, work.momentum, work.pair
     dof = links[i, DOF]
     node = system.coordinate_nodes[dof, 0]
     at, width = system.nodes[node, SECOND_DIAGONAL], system.nodes[node, NODE_COORDINATES]
@@ -643,37 +639,39 @@ def fill_hessian_quaternion(Lvq, Lqv, Lqq, S, U, D, inertia, momentum, pair, sys
     sx, sy, sz = cross(x, y, z, Px, Py, Pz)
     Nx, Ny, Nz = momentum[i, 0] - sx, momentum[i, 1] - sy, momentum[i, 2] - sz
     ux, uy, uz = world[i, WORLD_LINEAR], world[i, WORLD_LINEAR + 1], world[i, WORLD_LINEAR + 2]
+    gx, gy, gz = gravity[0], gravity[1], gravity[2]
     rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
     rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
     wx, wy, wz = world[i, WORLD_OMEGA] - rx, world[i, WORLD_OMEGA + 1] - ry, world[i, WORLD_OMEGA + 2] - rz
-    # N·(ŵ×D_αβ) + P·(u×D_αβ) + D_αβ·(h×g) = D_αβ·K, in the frame of the link, as is N·S_αβ there.
+    # N·(ŵ×D_αβ) + P·(u×D_αβ) + D_αβ·(h×g) = D_αβ·K.
     kx, ky, kz = cross(Nx, Ny, Nz, wx, wy, wz)
     rx, ry, rz = cross(Px, Py, Pz, ux, uy, uz)
-    tx, ty, tz = cross(hx, hy, hz, gravity[0], gravity[1], gravity[2])
+    tx, ty, tz = cross(hx, hy, hz, gx, gy, gz)
+    scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
     kx, ky, kz = rotate_back(world, i, WORLD_ROTATION, kx + rx + tx, ky + ry + ty, kz + rz + tz)
+    kx, ky, kz = scale * kx, scale * ky, scale * kz
     nx, ny, nz = rotate_back(world, i, WORLD_ROTATION, 2.0 * Nx, 2.0 * Ny, 2.0 * Nz)
+    along = Nx * wx + Ny * wy + Nz * wz + Px * ux + Py * uy + Pz * uz + hx * gx + hy * gy + hz * gz
+    k0, k1, k2, k3 = product_with_vector(a0, a1, a2, a3, scale * kx, scale * ky, scale * kz)
     for beta in range(4):
+        e0, e1, e2, e3 = 1.0 * (beta == 0), 1.0 * (beta == 1), 1.0 * (beta == 2), 1.0 * (beta == 3)
         bx, by, bz = D[dof + beta, 0], D[dof + beta, 1], D[dof + beta, 2]
-        rx, ry, rz = cross(wx, wy, wz, bx, by, bz)
-        yx, yy, yz = cross(Nx, Ny, Nz, rx, ry, rz)
-        rx, ry, rz = cross(ux, uy, uz, bx, by, bz)
-        rx, ry, rz = cross(Px, Py, Pz, rx, ry, rz)
-        yx, yy, yz = yx + rx, yy + ry, yz + rz
-        rx, ry, rz = cross(gravity[0], gravity[1], gravity[2], bx, by, bz)
-        rx, ry, rz = cross(hx, hy, hz, rx, ry, rz)
-        yx, yy, yz = yx + rx, yy + ry, yz + rz
+        Nb, Pb, hb = Nx * bx + Ny * by + Nz * bz, Px * bx + Py * by + Pz * bz, hx * bx + hy * by + hz * bz
+        yx = wx * Nb + ux * Pb + gx * hb - along * bx
+        yy = wy * Nb + uy * Pb + gy * hb - along * by
+        yz = wz * Nb + uz * Pb + gz * hb - along * bz
+        c0, c1, c2, c3 = product_with_vector(e0, e1, e2, e3, kx, ky, kz)
+        factor = q[dof + beta]
+        pair[2, 0], pair[2, 1], pair[2, 2], pair[2, 3] = product_with_vector(e0, e1, e2, e3, nx, ny, nz)
+        pair[3, 0], pair[3, 1] = c0 - factor * k0, c1 - factor * k1
+        pair[3, 2], pair[3, 3] = c2 - factor * k2, c3 - factor * k3
         apply_inertia(pair, 1, inertia, i, U, dof + beta)
         for alpha in range(4):
-            ax, ay, az = D[dof + alpha, 0], D[dof + alpha, 1], D[dof + alpha, 2]
-            sx, sy, sz = conjugate_product_vector(
-                1.0 * (beta == 0), 1.0 * (beta == 1), 1.0 * (beta == 2), 1.0 * (beta == 3),
-                1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3),
-            )  # fmt: skip
-            cx, cy, cz = displacement_derivative(q, dof, alpha, beta)
-            row, column = system.coordinate_nodes[dof + alpha, 1], system.coordinate_nodes[dof + beta, 1]
+            j = dof + alpha
+            row, column = system.coordinate_nodes[j, 1], system.coordinate_nodes[dof + beta, 1]
             place = at + row * width + column
-            Lvq[place] = Lqv[at + column * width + row] = dot6(S, dof + alpha, pair, 1) + nx * sx + ny * sy + nz * sz
-            Lqq[place] = dot6(U, dof + alpha, pair, 1) + yx * ax + yy * ay + yz * az + kx * cx + ky * cy + kz * cz
+            Lvq[place] = Lqv[at + column * width + row] = dot6(S, j, pair, 1) + pair[2, alpha]
+            Lqq[place] = dot6(U, j, pair, 1) + yx * D[j, 0] + yy * D[j, 1] + yz * D[j, 2] + pair[3, alpha]
 
 
 @kernel

@@ -44,7 +44,7 @@ def fill_all_poses(places, rotations, system, work, q):  # type: ignore[no-untyp
     q          (states, n)
     """
     for i in range(q.shape[0]):
-        fill_world(work.world, system.links, system.geometry, q[i], work.zero)
+        fill_world(system, work, q[i], work.zero)
         for link in range(places.shape[0]):
             anchor = anchor_place(system.links, system.geometry, work.world, link, q[i])
             for a in range(3):

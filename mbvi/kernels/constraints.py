@@ -49,6 +49,7 @@ from mbvi.kernels.layout import (
     POINT_B,
     QUATERNION,
     UNIT_QUATERNION,
+    copied_kernel,
     kernel,
 )
 from mbvi.kernels.packed import call
@@ -142,7 +143,7 @@ def times_column(wrench, D, j, sign):
     )  # fmt: skip
 
 
-@kernel
+@copied_kernel
 def fill_parts(system, work, i, t, q, is_next):
     """(g, f', f'') of constraint i, f its function, without what its own coordinates add; what its wrench is made of is left in
     work.wrench_of.
@@ -179,7 +180,7 @@ def fill_parts(system, work, i, t, q, is_next):
     return ux * wx + uy * wy + uz * wz - f, slope, curve
 
 
-@kernel
+@copied_kernel
 def fill_wrench(system, work, i):
     """The wrench of constraint i, after `fill_parts`, into the first columns of work.wrench_of."""
     row, kind = work.wrench_of, system.constraints[i, CONSTRAINT_KIND]
@@ -194,7 +195,7 @@ def fill_wrench(system, work, i):
         set_nine(row, mx, my, mz, ux, uy, uz, nx, ny, nz)
 
 
-@kernel
+@copied_kernel
 def fill_constraints(g, G, g_t, system, work, t, q):
     """Constraint values, Jacobian and explicit time derivative.
 
@@ -205,7 +206,7 @@ def fill_constraints(g, G, g_t, system, work, t, q):
     fill_rows(g, G, g_t, system, work, t, q)
 
 
-@kernel
+@copied_kernel
 def fill_rows(g, G, g_t, system, work, t, q):
     """What `fill_constraints` does, where poses and columns at q are in work."""
     if system.constraint != 0:
@@ -229,7 +230,7 @@ def fill_values(g, G, g_t, system, work, t, q):
         g[i], _ = fill_value(system, work, i, t, q)
 
 
-@kernel
+@copied_kernel
 def fill_value(system, work, i, t, q):
     """(g, f') of constraint i, f its function, after i − 1; what its wrench is made of is left in work.wrench_of."""
     kind, first, count = (
@@ -257,7 +258,7 @@ def own_end(system, i):
     return system.constraints[i, FIRST_ENTRY] + system.constraints[i, ENTRIES] - (system.constraints[i, ARGUMENT] >= 0)
 
 
-@kernel
+@copied_kernel
 def fill_row(G, system, work, i, slope, q):
     """The entries of constraint i, after `fill_value`."""
     kind, first, end = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], own_end(system, i)

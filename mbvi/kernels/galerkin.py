@@ -58,6 +58,7 @@ from mbvi.kernels.layout import (
     SINGULAR,
     Scheme,
     System,
+    copied_kernel,
     inlined_kernel,
     kernel,
     solver_kernel,
@@ -204,7 +205,7 @@ def copy(out, x):
         out[a] = x[a]
 
 
-@kernel
+@copied_kernel
 def fill_node(node_q, node_v, space, A, B, s, h):
     """State at a quadrature node of the polynomial through the control points, with its A, B (s+1,); or at four, in lanes."""
     z, q, q_low = space.z, space.q, space.q_low
@@ -218,7 +219,7 @@ def fill_node(node_q, node_v, space, A, B, s, h):
         node_v[a] = move / h
 
 
-@kernel
+@copied_kernel
 def add_node(space, s, A, B, weight, p, f, h):
     """Add what a quadrature node, or four, give to space.R and to space.impulse = h Σ b_i f_i; the largest momentum.
 
@@ -339,7 +340,7 @@ def fill_constraint_residual(t, system, scheme, work, space, h):
     return size
 
 
-@kernel
+@copied_kernel
 def fill_control_point(work, space, j):
     """Q_j = q_k + Y_j into space.node_q, and what rounding leaves of it into work.low."""
     n = space.node_q.shape[0]
@@ -350,7 +351,7 @@ def fill_control_point(work, space, j):
         work.low[a] = (space.q[a] - total) + y
 
 
-@kernel
+@copied_kernel
 def add_constraint_force(out, first, G, system, impulses, start):
     """Add Gᵀ Λ to out[first : first + n], Λ = impulses[start : start + k]; the largest term added."""
     size = 0.0

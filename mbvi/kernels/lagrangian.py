@@ -32,6 +32,7 @@ from mbvi.kernels.layout import (
     NODE_LANES,
     POINT_B,
     System,
+    copied_kernel,
     kernel,
 )
 from mbvi.kernels.packed import Packed, call
@@ -117,7 +118,7 @@ def make_work(system: System) -> Work:
     )
 
 
-@kernel
+@copied_kernel
 def fill_gradient(p, f, system, work, t, q, v):
     """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
     if system.is_tree == 1:
@@ -139,7 +140,7 @@ def add_forces(f, system, work, t, q, v):
         call(system.force, t, (q, v, f))
 
 
-@kernel
+@copied_kernel
 def fill_gradients(p, f, system, work, t, q, v):
     """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything."""
     if system.is_tree == 1:

@@ -191,6 +191,16 @@ def solver_kernel(function: Callable) -> Callable:
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
+def copied_kernel(function: Callable) -> Callable:
+    """A kernel that is copied into its callers: a call passes every word of all arrays, which is long where little is done."""
+    return _compile(function, fastmath={"contract"}, forceinline=True)
+
+
+def copied_solver_kernel(function: Callable) -> Callable:
+    """The same for linear algebra, see `solver_kernel`."""
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
+
+
 def compiled(signature: Any, function: Callable) -> Any:
     """A function of a system, compiled at a fixed address; with numba switched off, the function itself."""
     if config.DISABLE_JIT:

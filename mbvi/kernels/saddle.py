@@ -59,6 +59,7 @@ from mbvi.kernels.layout import (
     TIED,
     TIED_LANES,
     UPPER,
+    copied_solver_kernel,
     kernel,
     solver_kernel,
 )
@@ -136,7 +137,7 @@ def fill_transposed(out, X, system):
                 out[place + a * columns + b] = X[mirror + b * rows + a]
 
 
-@solver_kernel
+@copied_solver_kernel
 def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
     """Add what a quadrature node, with its row of A and B (s+1,), gives to a matrix of s stages:
 
@@ -184,7 +185,7 @@ def add_mass(J, M, system, a):
             place += down
 
 
-@solver_kernel
+@copied_solver_kernel
 def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage, a):
     """Add the borders in the panel of node a of a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of
     row_stage, G_lower in the constraint rows and coordinate columns of column_stage.
@@ -231,7 +232,7 @@ def exchange_columns(A, a, b, w, stride):
         A[b + i * stride] = kept
 
 
-@solver_kernel
+@copied_solver_kernel
 def factor_panel(A, at, w, stride, wide, width, pivots, above, reference, redundant):
     """Overwrite [D A_b …] by [D⁻¹ D⁻¹ A_b …]; the rank of D, −1 if it is singular though nothing may be redundant.
 
@@ -318,7 +319,7 @@ def subtract_product(A, out, out_stride, left, right, stride, inner, high, wide)
             rows[(out + i * out_stride) // WIDTH + k] = rest
 
 
-@solver_kernel
+@copied_solver_kernel
 def eliminate(A, pivots, above, ranks, system, s, a):
     """Eliminate node a, whose panel is complete, of the matrix A of s stages, in place; False if that is singular."""
     nodes, pairs = system.nodes, system.pairs

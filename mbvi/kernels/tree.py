@@ -47,6 +47,7 @@ from mbvi.kernels.layout import (
     SECOND_DIAGONAL,
     SUBTREE_MASS,
     TRANSLATION,
+    copied_kernel,
     kernel,
 )
 from mbvi.kernels.rotation import (
@@ -69,7 +70,7 @@ COSINE, SINE = 18, 19
 SWEEP_WIDTH = 27
 
 
-@kernel
+@copied_kernel
 def fill_gradient_tree(p, f, row, system, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
@@ -200,7 +201,7 @@ def fill_gradient_tree(p, f, row, system, q, v):
         first = last + 1
 
 
-@kernel
+@copied_kernel
 def fill_gradient_quaternion(p, f, row, i, q, v, dof):
     """p and f of the four coordinates of a unit-quaternion ball joint, from the composite quantities of its link.
 
@@ -359,7 +360,7 @@ def gravity_potential(links, geometry, gravity, world, q):
     return V
 
 
-@kernel
+@copied_kernel
 def fill_inertia(system, work):
     """Inertia of every link, in world axes about the origin of its tree's last link, into work.inertia: mass, first moment (3),
     second moments xx yy zz xy xz yz (6).
@@ -401,7 +402,7 @@ def accumulate(rows, links):
                 rows[parent, j] += rows[i, j]
 
 
-@kernel
+@copied_kernel
 def fill_momentum(system, work):
     """Momentum I_i V_i [angular; linear] of every link, in world axes about the origin of its tree's last link, into
     work.momentum [kg m²/s, kg m/s]; work.inertia of the links themselves.
@@ -425,7 +426,7 @@ def link_width(links, i):
     return 4 if kind == QUATERNION else 3 if kind == TRANSLATION else 1
 
 
-@kernel
+@copied_kernel
 def fill_screws(system, work, q):
     """Velocity columns S and displacement columns D of every coordinate, [angular; linear], in world axes about the origin of its
     tree's last link, into work.S and work.D.
@@ -466,7 +467,7 @@ def fill_screws(system, work, q):
                 D[dof, j] = S[dof, j]
 
 
-@kernel
+@copied_kernel
 def fill_convective(system, work, q, v):
     """Columns U of every coordinate, the twist by which the subtree's velocity changes, seen from the turned subtree, in work.U:
     V × D, with 2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α more in a quaternion's angular part.
@@ -530,7 +531,7 @@ def fill_mass_matrix_tree(M, system, work):
                 above = links[above, PARENT]
 
 
-@kernel
+@copied_kernel
 def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
     """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth), where poses and velocities at q, v are
     in work.world. Fills the columns S, D and U, and composite inertias and momenta.
@@ -612,7 +613,7 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
             fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
 
 
-@kernel
+@copied_kernel
 def fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i):
     """The 4 × 4 diagonal blocks of Lvq, Lqv and Lqq of a unit-quaternion ball joint.
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from mbvi.kernels.articulated import SOLUTION_WIDTH, factor_articulated, solve_articulated
 from mbvi.kernels.constraints import add_curvature, fill_constraints, fill_values
-from mbvi.kernels.dense import invert, multiply_symmetric
+from mbvi.kernels.dense import invert
 from mbvi.kernels.lagrangian import (
     Work,
     factor_mass_saddle,
@@ -464,21 +464,31 @@ def solve_simplified(system, scheme, work, space, t, h):
     if system.k > 0:
         call(space.solve_simplified_saddle, t, (system, scheme, work, space, h))
         return
-    x = space.permuted
+    x, R, M, delta = space.permuted, space.R, space.M, space.delta
     if is_articulated(system):
-        copy(x, space.R)
+        copy(x, R)
         solve_stages(x, s, work, space, system.links)
-    else:
-        for j in range(s):
-            multiply_symmetric(x[j * n : (j + 1) * n], space.M, space.R[j * n : (j + 1) * n])
-    for l in range(s):
-        first = l * n
-        for a in range(n):
-            space.delta[first + a] = 0.0
-        for j in range(s):
-            factor = -h * scheme.K_inverse[l, j]
+        for l in range(s):
+            first = l * n
             for a in range(n):
-                space.delta[first + a] += factor * x[j * n + a]
+                delta[first + a] = 0.0
+            for j in range(s):
+                factor = -h * scheme.K_inverse[l, j]
+                for a in range(n):
+                    delta[first + a] += factor * x[j * n + a]
+        return
+    for l in range(s):
+        for a in range(n):
+            total = 0.0
+            for j in range(s):
+                total -= scheme.K_inverse[l, j] * R[j * n + a]
+            x[l * n + a] = h * total
+    for l in range(s):
+        for a in range(n):
+            total = 0.0
+            for b in range(n):
+                total += M[a * n + b] * x[l * n + b]
+            delta[l * n + a] = total
 
 
 @late_kernel(System, Scheme, Work, Space)

@@ -18,7 +18,7 @@ from mbvi.trajectory import Statistics, Trajectory
 Array = np.ndarray
 Piece = Callable[[int, int, Array, Array], tuple[int, int]]
 PIECE_SECONDS = 0.1
-LARGER = 100.0  # times as many steps a piece may have as the one before; a piece with loops takes 0.1 ms besides its steps
+LARGER = 100.0  # times as many steps as the piece before; with loops a piece costs 0.1 ms besides its steps
 REASONS = {
     layout.NOT_CONVERGED: "Newton's iteration did not converge",
     layout.SINGULAR: "the equations of the step became singular",

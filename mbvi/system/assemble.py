@@ -37,7 +37,7 @@ from mbvi.system.weightless import crosses, weightless_bodies
 
 Array = np.ndarray
 POSITIONS = 3  # where idle constraints are looked for
-NOTHING = 1e-13  # how little they may depend on coordinates there: some hundred roundings of directions and of lengths of 1 m
+NOTHING = 1e-13  # how little they may depend on coordinates there: some hundred roundings
 DENSE = 12  # coordinates of a system up to which its matrix is one dense block
 MIXED_DENSE = 24  # the same without constraints
 

@@ -54,7 +54,7 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.packed import call
 from mbvi.kernels.rotation import cross, rotate
-from mbvi.kernels.saddle import matrix_place
+from mbvi.kernels.saddle import JACOBIAN, block_place
 from mbvi.kernels.tree import (
     WORLD_PLACE,
     WORLD_ROTATION,
@@ -411,7 +411,8 @@ def momentum_place(system, j, k, s, row_stage, column_stage):
     a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
     row = row_stage * system.nodes[a, NODE_COORDINATES] + system.coordinate_nodes[j, 1]
     column = column_stage * system.nodes[b, NODE_COORDINATES] + system.coordinate_nodes[k, 1]
-    return matrix_place(system, s, a, row, b, column)
+    place, down, across = block_place(system, JACOBIAN, s, a, b)
+    return place + row * down + column * across
 
 
 @kernel

@@ -18,7 +18,7 @@ from mbvi.kernels.acceleration import fill_acceleration
 from mbvi.kernels.lanes import WIDTH
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import factor_panel, multiply_panel
+from mbvi.kernels.saddle import invert_block, multiply_block
 from mbvi.kernels.store import store_state
 
 EPS = 2.220446049250313e-16
@@ -133,7 +133,7 @@ def iterate_newton(system, work, space, t, tau, g):
             if not fill_middle(twice, a, system, work, space, t, tau, g):
                 return SINGULAR
             for i in range(n):
-                matrix[i * m + j] = (1.0 if i == j else 0.0) - (twice[i] - once[i]) / (a[j] - kept)
+                matrix[j * m + i] = (1.0 if i == j else 0.0) - (twice[i] - once[i]) / (a[j] - kept)
             a[j] = kept
         check = 0.0
         for i in range(n):
@@ -141,9 +141,9 @@ def iterate_newton(system, work, space, t, tau, g):
             check += 0.0 * side[i]
         if check != 0.0:
             return NOT_FINITE
-        if factor_panel(matrix, 0, n, m, m // WIDTH, m // WIDTH, space.pivots, space.above, 0.0, 0) < 0:
+        if invert_block(matrix, 0, n, m, m // WIDTH, space.pivots, space.above, 0.0, 0) < 0:
             return SINGULAR
-        multiply_panel(once, side, 0, matrix, 0, n, m, m // WIDTH)
+        multiply_block(once, side, 0, matrix, 0, n, m, m // WIDTH)
         count[LAST] += 1
         count[FACTORS] += 1
         change = 0.0

@@ -44,7 +44,7 @@ from mbvi.kernels.layout import (
     kernel,
 )
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import factor_panel, multiply_panel
+from mbvi.kernels.saddle import invert_block, multiply_block
 
 ENERGY_MOMENTUM, CHORIN = 0, 1
 EPS = 2.220446049250313e-16
@@ -325,14 +325,13 @@ def factor_jacobian(system, work, space, t, h):
         step = z[j] - value
         z[j] = value
         for i in range(N):
-            J[i * stride + j] = (R[i] - kept[i]) / step
+            J[j * stride + i] = (R[i] - kept[i]) / step
     for i in range(N):
         R[i] = kept[i]
     space.count[FACTORS] += 1
     space.count[IS_FACTORED] = 1
     reference = 1e-290 if space.redundant[0] > 0 else 0.0
-    lanes = stride // WIDTH
-    return factor_panel(J, 0, N, stride, lanes, lanes, space.pivots, space.above, reference, space.redundant[0]) >= 0
+    return invert_block(J, 0, N, stride, stride // WIDTH, space.pivots, space.above, reference, space.redundant[0]) >= 0
 
 
 @inlined_kernel
@@ -360,7 +359,7 @@ def solve_step(system, work, space, t, h):
             is_fresh = is_newest = True
         for a in range(N):
             space.right[a] = -space.R[a]
-        multiply_panel(delta, space.right, 0, space.J, 0, N, stride, stride // WIDTH)
+        multiply_block(delta, space.right, 0, space.J, 0, N, stride, stride // WIDTH)
         for a in range(N):
             space.z_kept[a] = z[a]
             z[a] += delta[a]

@@ -64,7 +64,17 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed, call
-from mbvi.kernels.saddle import ONE_SIDE, ONE_STAGE, add_jacobian, add_stages, eliminate, solve_saddle
+from mbvi.kernels.saddle import (
+    JACOBIAN,
+    MASS,
+    ONE_SIDE,
+    ONE_STAGE,
+    add_jacobian,
+    add_stages,
+    eliminate,
+    products_size,
+    solve_saddle,
+)
 
 EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
@@ -159,6 +169,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         J=np.zeros(s * s * system.matrix_size),
         pivots=np.zeros((s * width, 2), np.int64),
         above=np.zeros(s * width),
+        products=np.zeros(s * s * products_size(system)),
         ranks=np.zeros(len(system.nodes), np.int64),
         places=stage_places(system, s),
         sides=np.zeros(s * system.side_size),
@@ -425,7 +436,7 @@ def solve_simplified_saddle(t, system, scheme, work, space, h):
             x[l * size + places[a]] = total
         for b in range(k):
             x[l * size + places[n + b]] = -R[s * n + l * k + b]
-    solve_saddle(y, x, work.saddle, system, ONE_STAGE, s)
+    solve_saddle(y, x, work.saddle, system, MASS, ONE_STAGE, s)
     for l in range(s):
         for a in range(n):
             delta[l * n + a] = h * y[l * size + places[a]]
@@ -519,8 +530,8 @@ def factor_newton(t, system, scheme, work, space, h):
     space.measure[FACTOR_STEP] = h
     for a in range(system.nodes.shape[0]):
         for j in range(s):
-            add_jacobian(J, space.G[j], space.G[j + 1], system, s, j, j, a)
-        if not eliminate(J, space.pivots, space.above, space.ranks, system, s, a):
+            add_jacobian(J, space.G[j], space.G[j + 1], system, JACOBIAN, s, j, j, a)
+        if not eliminate(J, space.products, space.pivots, space.above, space.ranks, system, JACOBIAN, s, a):
             return 0.0
     return 1.0
 
@@ -532,7 +543,7 @@ def solve_newton(system, scheme, space, h):
     y, places = space.eliminated, space.places
     for a in range(N):
         space.permuted[places[a]] = space.R[a]
-    solve_saddle(y, space.permuted, space.J, system, scheme.K.shape[0], ONE_SIDE)
+    solve_saddle(y, space.permuted, space.J, system, JACOBIAN, scheme.K.shape[0], ONE_SIDE)
     for a in range(N):
         space.delta[a] = -y[places[a]] * h if a < increments else -y[places[a]]
 
@@ -783,11 +794,10 @@ def fill_start(system, scheme, space, r):
     n, k = system.n, system.k
     s = scheme.K.shape[0]
     z = space.z
-    for a in range(z.shape[0]):
-        total = 0.0
-        for i in range(space.orders[r, 1] + 1):
-            total += space.table[r, i, a]
-        z[a] = total
+    copy(z, space.table[r, 0])
+    for i in range(1, space.orders[r, 1] + 1):
+        for a in range(z.shape[0]):
+            z[a] += space.table[r, i, a]
     for b in range(k):
         node = system.row_nodes[b, 0]
         if node >= 0 and system.reference[node] > 0.0 and system.redundant[node] > 0:

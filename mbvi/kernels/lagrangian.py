@@ -38,12 +38,16 @@ from mbvi.kernels.layout import (
 from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.rotation import cross
 from mbvi.kernels.saddle import (
+    AHEAD,
     FIRST_STAGE,
+    MASS,
     ONE_SIDE,
     ONE_STAGE,
     add_jacobian,
     add_mass,
     eliminate,
+    prefetch_rows,
+    products_size,
     solve_saddle,
 )
 from mbvi.kernels.tree import (
@@ -108,9 +112,10 @@ def make_work(system: System) -> Work:
         g=np.zeros(k),
         g_t=np.zeros(k),
         G=np.zeros(len(system.entries)),
-        saddle=np.zeros(system.matrix_size),
+        saddle=np.zeros(system.mass_size),
         pivots=np.zeros((width, 2), np.int64),
         above=np.zeros(width),
+        products=np.zeros(products_size(system)),
         ranks=np.zeros(len(system.nodes), np.int64),
         permuted=np.zeros(system.side_size),
         eliminated=np.zeros(system.side_size),
@@ -269,10 +274,11 @@ def factor_mass_saddle(system, work, t, q):
     fill_mass_matrix(work.M, system, work, t, q)
     if system.k > 0:
         fill_rows(work.g, work.G, work.g_t, system, work, t, q)
-    for a in range(system.nodes.shape[0]):  # a panel is filled when it is needed: thus it is in the cache
+    for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed: thus they are in the cache
+        prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
         add_mass(A, work.M, system, a)
-        add_jacobian(A, work.G, work.G, system, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, a)
-        if not eliminate(A, work.pivots, work.above, work.ranks, system, ONE_STAGE, a):
+        add_jacobian(A, work.G, work.G, system, MASS, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, a)
+        if not eliminate(A, work.products, work.pivots, work.above, work.ranks, system, MASS, ONE_STAGE, a):
             return False
     return True
 
@@ -283,7 +289,7 @@ def solve_mass_saddle(system, work):
     x, y, places = work.permuted, work.solution, system.places
     for a in range(places.shape[0]):
         x[places[a]] = y[a]
-    solve_saddle(work.eliminated, x, work.saddle, system, ONE_STAGE, ONE_SIDE)
+    solve_saddle(work.eliminated, x, work.saddle, system, MASS, ONE_STAGE, ONE_SIDE)
     for a in range(places.shape[0]):
         y[a] = work.eliminated[places[a]]
 

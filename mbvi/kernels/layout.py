@@ -52,32 +52,26 @@ CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES, HAS_S
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
 # Entries of the constraint Jacobian: System.entries (.,) = coordinate. System.signs: +1 on the side of link b, -1 on that of
 # link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
-# Borders, entries of a row whose coordinates follow each other in one node, by their panel: System.borders (., 8)
-# = node of the coordinates and the first of them in it, node of the row and the row in it, first entry, end, and first columns in
-# their panel of the blocks (coordinates, row) and (row, coordinates).
-BORDER_NODE, BORDER_LOCAL, BORDER_ROW_NODE, BORDER_ROW, BORDER_FIRST, BORDER_END, BORDER_UPPER, BORDER_LOWER = range(8)
-# Nodes of elimination, in their order: System.nodes (., 17) = numbers of coordinates and of constraint rows, first place in a
-# right side, place of its panel in the saddle-point matrix, and of its diagonal block in the second derivatives, first pair and
-# number of pairs, first target, first of its coordinates in System.members, how many of its unknowns earlier nodes are tied to
-# (all, or its coordinates), length of the panel's rows, numbers of lanes that hold its unknowns and those tied to, and first and
-# number of the blocks of second derivatives and of the borders that stand in its panel.
-NODE_COORDINATES, NODE_ROWS, NODE_START, PANEL, SECOND_DIAGONAL, FIRST_PAIR, PAIRS, FIRST_TARGET = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-)
-FIRST_MEMBER, TIED, STRIDE, NODE_LANES, TIED_LANES = 8, 9, 10, 11, 12
-FIRST_BLOCK, BLOCKS, FIRST_BORDER, BORDERS = 13, 14, 15, 16
-# Pairs of nodes: System.pairs (., 5) = later node that this one is tied to, first columns of the blocks (this, later) and
-# (later, this) in the panel of this one, and their places in the second derivatives (-1: not stored). System.targets: of every
-# two pairs of a node, the first column of the block of their later nodes.
-LATER, UPPER, LOWER, SECOND_UPPER = 0, 1, 2, 3
-# Blocks of second derivatives, by the panel that they stand in: System.blocks (., 4) = row node, column node, place, place of the
+# Borders, entries of a row whose coordinates follow each other in one node, by the earlier of their nodes: System.borders (., 7)
+# = node of the coordinates and the first of them in it, node of the row and the row in it, first entry, end, and column of the
+# pair of nodes.
+BORDER_NODE, BORDER_LOCAL, BORDER_ROW_NODE, BORDER_ROW, BORDER_FIRST, BORDER_END, BORDER_COLUMN = range(7)
+# Nodes of elimination, in their order: System.nodes (., 23) = numbers of coordinates and of constraint rows, first place in a
+# right side, place of its diagonal block in the second derivatives, first pair and number of pairs, first target, first of its
+# coordinates in System.members, how many of its unknowns earlier nodes are tied to (all, or its coordinates), numbers of lanes
+# that hold its unknowns and those tied to, length of the rows of the blocks that tie it to later nodes, first and number of the
+# blocks of second derivatives and of the borders that it has with itself and later nodes, and the first of its unknowns that M
+# and G tie to later nodes. Then places in the matrix of M and G: of the diagonal block, and of row 0 of what ties it to later nodes
+# and these to it; then the same in a Jacobian.
+(
+    NODE_COORDINATES, NODE_ROWS, NODE_START, SECOND_DIAGONAL, FIRST_PAIR, PAIRS, FIRST_TARGET, FIRST_MEMBER, TIED, NODE_LANES,
+    TIED_LANES, STRIDE, FIRST_BLOCK, BLOCKS, FIRST_BORDER, BORDERS, TIES_FROM, DIAGONAL, UPPER, LOWER,
+) = range(20)  # fmt: skip
+# Pairs of nodes: System.pairs (., 4) = later node that this one is tied to, first column of their blocks in the rows of this one,
+# and places of the blocks (this, later) and (later, this) in the second derivatives (-1: not stored). System.targets: of every
+# two pairs of a node, the column of the pair of their later nodes.
+LATER, COLUMN, SECOND_UPPER = 0, 1, 2
+# Blocks of second derivatives, by the earlier of their nodes: System.blocks (., 4) = row node, column node, place, place of the
 # mirror.
 BLOCK_ROW, BLOCK_COLUMN, BLOCK_SECOND, BLOCK_MIRROR = 0, 1, 2, 3
 
@@ -117,7 +111,7 @@ class System(Packed):
     nodes, members, pairs, targets, blocks, borders    the elimination: see above and `saddle`
     places               (n + k,)  of coordinates and constraint rows in a right side of one stage, (side_size,); of idle rows
                          the first behind the nodes, which is never written
-    matrix_size, second_size       numbers of stored entries
+    mass_size, matrix_size, second_size    numbers of entries of the matrix of M and G, of a Jacobian, of second derivatives
     gradient, hessian, potential, constraint, curvature, force, time_rates      compiled functions, or 0
     """
 

@@ -24,10 +24,19 @@ import math
 
 import numpy as np
 
-from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, solve_mass_saddle, subtract_second_product
+from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, subtract_second_product
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import ONE_STAGE, add_second, factor_saddle, fill_transposed
+from mbvi.kernels.saddle import (
+    JACOBIAN,
+    ONE_SIDE,
+    ONE_STAGE,
+    add_second,
+    factor_saddle,
+    fill_transposed,
+    products_size,
+    solve_saddle,
+)
 from mbvi.kernels.store import store_state
 
 EPS = 2.220446049250313e-16
@@ -67,6 +76,8 @@ def make_space(
         v=v.copy(),
         **vectors,
         **{key: np.zeros(system.second_size) for key in names},
+        J=np.zeros(system.matrix_size),
+        products=np.zeros(products_size(system)),
         count=np.zeros(4, np.int64),
     )
 
@@ -87,15 +98,15 @@ def coefficients(c, tau, is_three_point):
 
 @kernel
 def fill_variation(system, own, work, space, t, tau, has_derivative):
-    """R into space.R, and with a derivative that by u, factored into work; False if that is singular.
+    """R into space.R, and with a derivative that by u, factored, into space.J; False if that is singular.
 
     own    the system without forces that have no potential
     """
-    R, u, off = space.R, space.u, space.off
+    R, u, off, J = space.R, space.u, space.off, space.J
     for a in range(system.n):
         R[a] = 0.0
     if has_derivative:
-        work.saddle[:] = 0.0
+        J[:] = 0.0
     for i in range(space.points.shape[0]):
         time, weight = t + 2.0 * tau * space.points[i], 2.0 * tau * space.weights[i]
         C_q, C_v, C_d, A, B, D, sigma, rate = coefficients(space.points[i], tau, space.is_three_point)
@@ -112,12 +123,12 @@ def fill_variation(system, own, work, space, t, tau, has_derivative):
             add_force_variation(R, system, own, work, space, time, weight * sigma, weight * rate)
         if has_derivative:
             x, y = weight * sigma, weight * rate
-            add_second(work.saddle, system, y * B, y * A, x * B, x * A, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
+            add_second(J, system, y * B, y * A, x * B, x * A, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
             if space.is_force_varied == 1:
-                add_second(
-                    work.saddle, system, 0.0, 0.0, y * D, x * D, space.Lvv, space.Lvq, space.own_vv, space.own_vq
-                )
-    return not has_derivative or factor_saddle(work.saddle, work.pivots, work.above, work.ranks, system, ONE_STAGE)
+                add_second(J, system, 0.0, 0.0, y * D, x * D, space.Lvv, space.Lvq, space.own_vv, space.own_vq)
+    return not has_derivative or factor_saddle(
+        J, space.products, work.pivots, work.above, work.ranks, system, JACOBIAN, ONE_STAGE
+    )
 
 
 @kernel
@@ -150,12 +161,13 @@ def solve(system, own, work, space, t, tau):
         space.count[FACTORS] += is_stale
         space.count[LAST] += 1
         for a in range(n):
-            work.solution[a] = space.R[a]
-        solve_mass_saddle(system, work)
+            work.permuted[system.places[a]] = space.R[a]
+        solve_saddle(work.eliminated, work.permuted, space.J, system, JACOBIAN, ONE_STAGE, ONE_SIDE)
         change = size = check = 0.0
         for a in range(n):
-            u[a] -= work.solution[a]
-            change = max(change, abs(work.solution[a]))
+            correction = work.eliminated[system.places[a]]
+            u[a] -= correction
+            change = max(change, abs(correction))
             size = max(size, abs(u[a]), abs(space.v[a]) * scale)
             check += 0.0 * u[a]
         if check != 0.0:

@@ -5,15 +5,18 @@ a pair is a node and a later one that it is tied to, or becomes tied to on the w
 `mbvi.system.elimination`). With diagonal block D of a node, A_b the block (node, b) and B_b the block (b, node) for each later
 node b of its pairs,
 
-    W_b = D⁻¹ A_b,     (b, c) −= B_b W_c;      y = D⁻¹ x,     x_b −= B_b y;      backwards  y ← y − Σ_b W_b y_b.
+    (b, c) −= B_b D⁻¹ A_c;      y = D⁻¹ x,     x_b −= B_b y;      backwards  y ← y − D⁻¹ Σ_b A_b y_b.
 
-D is inverted by Gauss–Jordan elimination with pivoting inside the block.
+D is inverted by Gauss–Jordan elimination with pivoting inside the block; A_b and B_b stay as they are.
 
-All blocks of a node stand side by side in its panel, row by row: a row of D, of every A_b, then of every transposed B_b. Each has
-whole lanes (`lanes`), filled up with zeros, so that rows are added four numbers at a time; so has the part of a node in a right
-side. For s stages a node has s times as many unknowns, the coordinates of all stages before the rows of all; every block and
-every panel is s times as wide. Of the later node a block holds the first unknowns alone, as many as earlier nodes are tied to:
+Of a node stand first the rows of the transposed D, then those of all A_b side by side, then those of all transposed B_b. Each
+block has whole lanes (`lanes`), filled up with zeros, so that rows are added four numbers at a time; so has the part of a node in
+a right side. For s stages a node has s times as many unknowns, the coordinates of all stages before the rows of all; every block
+is s times as wide and as high. Of the later node a block holds the first unknowns alone, as many as earlier nodes are tied to:
 most often its coordinates, and not its constraints.
+
+The matrix of M and G, [M Gᵀ; G 0], is symmetric: its transposed B_b are its A_b, and of these it has only the rows that M and G
+tie to later nodes. A Jacobian has all of them.
 
 Where a node has a reference, its constraints close loops and may be redundant: then the pivot is the largest entry left, and as
 many rows as are redundant anywhere on the constraints are left out at last (their unknowns become 0); in a singular
@@ -32,15 +35,16 @@ from mbvi.kernels.layout import (
     BLOCK_ROW,
     BLOCK_SECOND,
     BLOCKS,
+    BORDER_COLUMN,
     BORDER_END,
     BORDER_FIRST,
     BORDER_LOCAL,
-    BORDER_LOWER,
     BORDER_NODE,
     BORDER_ROW,
     BORDER_ROW_NODE,
-    BORDER_UPPER,
     BORDERS,
+    COLUMN,
+    DIAGONAL,
     FIRST_BLOCK,
     FIRST_BORDER,
     FIRST_PAIR,
@@ -52,13 +56,14 @@ from mbvi.kernels.layout import (
     NODE_ROWS,
     NODE_START,
     PAIRS,
-    PANEL,
     SECOND_DIAGONAL,
     SECOND_UPPER,
     STRIDE,
     TIED,
     TIED_LANES,
+    TIES_FROM,
     UPPER,
+    System,
     copied_solver_kernel,
     kernel,
     solver_kernel,
@@ -68,9 +73,18 @@ REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint 
 LOST = 1e-10  # the same in a singular configuration, where a constraint is lost for a moment
 # numba would compile what takes literal numbers once more.
 ONE_STAGE, FIRST_STAGE, ONE_SIDE = np.int64(1), np.int64(0), np.int64(1)
-LANES_OF_LINE = 2  # lanes that a line of the cache holds
-AHEAD = 3  # nodes between what is read and what is asked for
+MASS, JACOBIAN = np.int64(0), np.int64(3)  # kinds of a matrix: columns of System.nodes to those of its places
+LINE = 8  # numbers that a line of the cache holds
+AHEAD = 8  # nodes between what is read and what is asked for
+UNCACHED = 1 << 16  # numbers of a matrix that does not stay in a processor's own cache
 SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
+
+
+def products_size(system: System) -> int:
+    """Numbers that `eliminate` needs as work, for one stage."""
+    nodes = system.nodes
+    rows = nodes[:, NODE_COORDINATES] + nodes[:, NODE_ROWS]
+    return int((rows * nodes[:, STRIDE]).max(initial=0))
 
 
 @kernel
@@ -99,30 +113,27 @@ def node_width(system, a, s):
 
 
 @kernel
-def panel_place(system, s, a, i, column):
-    """Place in the matrix of s stages of row i of the panel of node a, at the block that begins at a column."""
-    return s * (s * system.nodes[a, PANEL] + i * system.nodes[a, STRIDE] + column)
+def diagonal_place(system, kind, s, a, i):
+    """Place in a matrix of s stages of row i of the transposed D of node a."""
+    return s * (s * system.nodes[a, DIAGONAL + kind] + i * WIDTH * system.nodes[a, NODE_LANES])
 
 
 @kernel
-def matrix_place(system, s, a, i, b, j):
-    """Place in the matrix of s stages of the entry in row i of node a and column j of node b."""
+def tie_place(system, kind, s, a, i, side, column):
+    """Place in a matrix of s stages of row i of A_b (side UPPER), or of transposed B_b (LOWER), of node a from a column on."""
+    return s * (s * system.nodes[a, side + kind] + i * system.nodes[a, STRIDE] + column)
+
+
+@kernel
+def block_place(system, kind, s, a, b):
+    """Of the block (a, b) of nodes in a matrix of s stages: its place, and the steps to the next row and to the next column."""
     if a == b:
-        return panel_place(system, s, a, i, 0) + j
+        return diagonal_place(system, kind, s, a, 0), 1, s * WIDTH * system.nodes[a, NODE_LANES]
+    early = min(a, b)
+    column, stride = system.pairs[find_pair(system, early, max(a, b)), COLUMN], s * system.nodes[early, STRIDE]
     if a < b:
-        return panel_place(system, s, a, i, system.pairs[find_pair(system, a, b), UPPER]) + j
-    return panel_place(system, s, b, j, system.pairs[find_pair(system, b, a), LOWER]) + i
-
-
-@kernel
-def block_place(system, s, i):
-    """Of block i of second derivatives in a matrix of s stages: its place, the steps down and across, and its size."""
-    row, column = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
-    rows, columns = system.nodes[row, NODE_COORDINATES], system.nodes[column, NODE_COORDINATES]
-    place = matrix_place(system, s, row, 0, column, 0)
-    if row > column:
-        return place, 1, s * system.nodes[column, STRIDE], rows, columns
-    return place, s * system.nodes[row, STRIDE], 1, rows, columns
+        return tie_place(system, kind, s, a, 0, UPPER, column), stride, 1
+    return tie_place(system, kind, s, b, 0, LOWER, column), 1, stride
 
 
 @kernel
@@ -137,15 +148,23 @@ def fill_transposed(out, X, system):
                 out[place + a * columns + b] = X[mirror + b * rows + a]
 
 
+@kernel
+def place_of_block(system, kind, s, i):
+    """Of block i of second derivatives in a matrix of s stages: place and steps as of `block_place`, and its size."""
+    row, column = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
+    place, down, across = block_place(system, kind, s, row, column)
+    return place, down, across, system.nodes[row, NODE_COORDINATES], system.nodes[column, NODE_COORDINATES]
+
+
 @copied_solver_kernel
 def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
-    """Add what a quadrature node, with its row of A and B (s+1,), gives to a matrix of s stages:
+    """Add what a quadrature node, with its row of A and B (s+1,), gives to a Jacobian of s stages:
 
     weight · [B_j (B_l Lvv + h A_l Lvq) + h A_j (B_l Kqv + h A_l Kqq)]   in momentum rows j = 0 … s−1 and columns l = 1 … s.
     """
     s = A.shape[0] - 1
     for i in range(system.blocks.shape[0]):
-        place, down, across, rows, columns = block_place(system, s, i)
+        place, down, across, rows, columns = place_of_block(system, JACOBIAN, s, i)
         source = system.blocks[i, BLOCK_SECOND]
         for a in range(rows):
             for b in range(columns):
@@ -160,9 +179,9 @@ def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
 
 @solver_kernel
 def add_second(J, system, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
-    """Add vv Lvv + vq Lvq + qv Kqv + qq Kqq to a matrix of one stage."""
+    """Add vv Lvv + vq Lvq + qv Kqv + qq Kqq to a Jacobian of one stage."""
     for i in range(system.blocks.shape[0]):
-        place, down, across, rows, columns = block_place(system, ONE_STAGE, i)
+        place, down, across, rows, columns = place_of_block(system, JACOBIAN, ONE_STAGE, i)
         source = system.blocks[i, BLOCK_SECOND]
         for _ in range(rows):
             for b in range(columns):
@@ -173,10 +192,12 @@ def add_second(J, system, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
 
 @solver_kernel
 def add_mass(J, M, system, a):
-    """Add M to the panel of node a in a matrix of one stage."""
+    """Add the blocks of M of node a, and of it and later nodes, to the matrix of M and G."""
     first = system.nodes[a, FIRST_BLOCK]
     for i in range(first, first + system.nodes[a, BLOCKS]):
-        place, down, across, rows, columns = block_place(system, ONE_STAGE, i)
+        if system.blocks[i, BLOCK_ROW] > system.blocks[i, BLOCK_COLUMN]:
+            continue
+        place, down, across, rows, columns = place_of_block(system, MASS, ONE_STAGE, i)
         source = system.blocks[i, BLOCK_SECOND]
         for _ in range(rows):
             for b in range(columns):
@@ -186,31 +207,37 @@ def add_mass(J, M, system, a):
 
 
 @copied_solver_kernel
-def add_jacobian(J, G_upper, G_lower, system, s, row_stage, column_stage, a):
-    """Add the borders in the panel of node a of a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of
-    row_stage, G_lower in the constraint rows and coordinate columns of column_stage.
+def add_jacobian(J, G_upper, G_lower, system, kind, s, row_stage, column_stage, a):
+    """Add the borders of node a to a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of row_stage, G_lower
+    in the constraint rows and coordinate columns of column_stage.
 
     G_upper, G_lower   (E,)   entries of the constraint Jacobian at the two control points
     """
-    first = system.nodes[a, FIRST_BORDER]
+    first, stride = system.nodes[a, FIRST_BORDER], s * system.nodes[a, STRIDE]
     for i in range(first, first + system.nodes[a, BORDERS]):
         border = system.borders[i]
-        node, other = border[BORDER_ROW_NODE], border[BORDER_NODE]
+        node, other, column = border[BORDER_ROW_NODE], border[BORDER_NODE], border[BORDER_COLUMN]
         rows, width = system.nodes[node, NODE_ROWS], system.nodes[other, NODE_COORDINATES]
         row = s * system.nodes[node, NODE_COORDINATES] + border[BORDER_ROW]
         up, left = row + row_stage * rows, border[BORDER_LOCAL] + row_stage * width
         down, right = row + column_stage * rows, border[BORDER_LOCAL] + column_stage * width
-        # In the panel stand the rows of G_upperᵀ and those of G_lower, or, of a later node, what is transposed.
-        step = mirror_step = s * system.nodes[a, STRIDE]
-        place = panel_place(system, s, a, left, border[BORDER_UPPER]) + up
-        mirror = panel_place(system, s, a, right, border[BORDER_LOWER]) + down
-        if other > node:
-            place, step = panel_place(system, s, a, up, border[BORDER_UPPER]) + left, 1
-        if other >= node:
-            mirror, mirror_step = panel_place(system, s, a, down, border[BORDER_LOWER]) + right, 1
+        if other == node:
+            place, step = diagonal_place(system, kind, s, a, up) + left, 1
+            mirror, mirror_step = (
+                diagonal_place(system, kind, s, a, right) + down,
+                s * WIDTH * system.nodes[a, NODE_LANES],
+            )
+        elif other > node:
+            place, step = tie_place(system, kind, s, a, up, LOWER, column) + left, 1
+            mirror, mirror_step = tie_place(system, kind, s, a, down, UPPER, column) + right, 1
+        else:
+            place, step = tie_place(system, kind, s, a, left, UPPER, column) + up, stride
+            mirror, mirror_step = tie_place(system, kind, s, a, right, LOWER, column) + down, stride
+        is_mirrored = other == node or kind == JACOBIAN
         for e in range(border[BORDER_FIRST], border[BORDER_END]):
             J[place] += G_upper[e]
-            J[mirror] += G_lower[e]
+            if is_mirrored:
+                J[mirror] += G_lower[e]
             place, mirror = place + step, mirror + mirror_step
 
 
@@ -233,10 +260,10 @@ def exchange_columns(A, a, b, w, stride):
 
 
 @copied_solver_kernel
-def factor_panel(A, at, w, stride, wide, width, pivots, above, reference, redundant):
-    """Overwrite [D A_b …] by [D⁻¹ D⁻¹ A_b …]; the rank of D, −1 if it is singular though nothing may be redundant.
+def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
+    """Overwrite D by its inverse, both transposed; its rank, −1 if it is singular though nothing may be redundant.
 
-    at, w, stride     place, number and length of the panel's rows, of which `wide` lanes hold D and A_b, `width` of them D
+    at, w, stride     place, number and length of rows, of which the first `width` lanes hold the transposed D
     redundant         how many rows are left out, −1: those below REDUNDANT · reference
 
     pivots   (., 2)   work: row and column that were exchanged with each
@@ -266,23 +293,22 @@ def factor_panel(A, at, w, stride, wide, width, pivots, above, reference, redund
         pivots[j, 0], pivots[j, 1] = row, column
         pivot = top + j * step
         if row != j:
-            exchange_rows(rows, pivot, top + row * step, wide)
+            exchange_rows(rows, pivot, top + row * step, width)
         if column != j:
             exchange_columns(A, at + j, at + column, w, stride)
         inverse = 1.0 / A[at + j * stride + j]
         for k in range(width):
             largest[k] = larger(largest[k], rows[pivot + k])
-        for k in range(wide):
             rows[pivot + k] = rows[pivot + k] * inverse
         for i in range(w):
             ratio = A[at + i * stride + j]
             if i != j and ratio != 0.0:
-                for k in range(wide):
+                for k in range(width):
                     rows[top + i * step + k] = rows[top + i * step + k] - ratio * rows[pivot + k]
                 A[at + i * stride + j] = -ratio * inverse
         A[at + j * stride + j] = inverse
     for i in range(rank, w):
-        for k in range(wide):
+        for k in range(width):
             rows[top + i * step + k] = 0.0
         for j in range(rank):
             A[at + j * stride + i] = 0.0
@@ -291,115 +317,180 @@ def factor_panel(A, at, w, stride, wide, width, pivots, above, reference, redund
         if row != j:
             exchange_columns(A, at + j, at + row, w, stride)
         if column != j:
-            exchange_rows(rows, top + j * step, top + column * step, wide)
+            exchange_rows(rows, top + j * step, top + column * step, width)
     return rank
 
 
-@solver_kernel
-def multiply_panel(y, x, first, A, at, w, stride, width):
-    """y = D⁻¹ x, from the place `first` on; `at` to `width` as in `factor_panel`."""
-    rows, right = lanes(A), lanes(x)
-    for i in range(w):
-        row = (at + i * stride) // WIDTH
-        product = rows[row] * right[first // WIDTH]
-        for k in range(1, width):
-            product = product + rows[row + k] * right[first // WIDTH + k]
-        y[first + i] = total(product)
+@kernel
+def ties_from(system, kind, s, a):
+    """The first unknown of node a, in s stages, that is tied to later nodes."""
+    return 0 if kind == JACOBIAN else s * system.nodes[a, TIES_FROM]
 
 
 @solver_kernel
-def subtract_product(A, out, out_stride, left, right, stride, inner, high, wide):
-    """A[out] −= A[left]ᵀ A[right], of `high` rows and `wide` lanes; left and right are in the panel of a node of `inner` rows."""
-    rows = lanes(A)
+def add_columns(y, x, first, A, at, w, stride, width, start):
+    """y += D⁻¹ x from the place `first` on, of x the unknowns from `start` on; `at` to `width` as in `invert_block`.
+
+    The last unknowns, which earlier nodes do not change, come first, so that nothing waits for these.
+    """
+    rows, out = lanes(A), lanes(y)
+    to, last, step = first // WIDTH, (at + (w - 1) * stride) // WIDTH, stride // WIDTH
+    k = 0
+    while k + 4 <= width:
+        row = last + k
+        a, b, c, d = out[to + k], out[to + k + 1], out[to + k + 2], out[to + k + 3]
+        for i in range(first + w - 1, first + start - 1, -1):
+            a = a + x[i] * rows[row]
+            b = b + x[i] * rows[row + 1]
+            c = c + x[i] * rows[row + 2]
+            d = d + x[i] * rows[row + 3]
+            row -= step
+        out[to + k], out[to + k + 1], out[to + k + 2], out[to + k + 3] = a, b, c, d
+        k += 4
+    while k < width:
+        row = last + k
+        a = out[to + k]
+        for i in range(first + w - 1, first + start - 1, -1):
+            a = a + x[i] * rows[row]
+            row -= step
+        out[to + k] = a
+        k += 1
+
+
+@solver_kernel
+def multiply_block(y, x, first, A, at, w, stride, width):
+    """y = D⁻¹ x, from the place `first` on; `at` to `width` as in `invert_block`."""
+    out = lanes(y)
+    for k in range(first // WIDTH, first // WIDTH + width):
+        out[k] = 0.0
+    add_columns(y, x, first, A, at, w, stride, width, 0)
+
+
+@solver_kernel
+def fill_products(products, A, at, row, ties, stride, count):
+    """D⁻¹ A_b of a node for all later b, into products.
+
+    at, ties      places of the first of its `count` unknowns that are tied, in D and in A_b
+    row, stride   length of the rows of D and of A_b
+    """
+    rows, out, wide = lanes(A), lanes(products), stride // WIDTH
+    for j in range(count):
+        for k in range(wide):
+            value = A[at + j] * rows[ties // WIDTH + k]
+            for i in range(1, count):
+                value = value + A[at + i * row + j] * rows[(ties + i * stride) // WIDTH + k]
+            out[j * wide + k] = value
+
+
+@solver_kernel
+def subtract_product(A, out, out_stride, left, left_at, right, right_at, stride, inner, high, wide):
+    """A[out] −= leftᵀ right, of `high` rows and `wide` lanes; left and right of `inner` rows of a length."""
+    rows, others = lanes(A), lanes(right)
     for i in range(high):
         for k in range(wide):
             rest = rows[(out + i * out_stride) // WIDTH + k]
             for j in range(inner):
-                rest = rest - A[left + j * stride + i] * rows[(right + j * stride) // WIDTH + k]
+                rest = rest - left[left_at + j * stride + i] * others[(right_at + j * stride) // WIDTH + k]
             rows[(out + i * out_stride) // WIDTH + k] = rest
 
 
 @copied_solver_kernel
-def eliminate(A, pivots, above, ranks, system, s, a):
-    """Eliminate node a, whose panel is complete, of the matrix A of s stages, in place; False if that is singular."""
+def eliminate(A, products, pivots, above, ranks, system, kind, s, a):
+    """Eliminate node a, whose blocks are complete, of the matrix A of s stages, in place; False if that is singular.
+
+    kind       MASS of the matrix of M and G, JACOBIAN
+    products   (.,)   work
+    """
     nodes, pairs = system.nodes, system.pairs
-    at, stride = s * s * nodes[a, PANEL], s * nodes[a, STRIDE]
-    w = node_width(system, a, s)
-    width = -(-w // WIDTH)
-    wide = (stride // WIDTH + s * nodes[a, NODE_LANES]) // 2 if nodes[a, PAIRS] > 0 else width
-    ranks[a] = factor_panel(A, at, w, stride, wide, width, pivots, above, system.reference[a], s * system.redundant[a])
+    at, row, w = diagonal_place(system, kind, s, a, 0), s * WIDTH * nodes[a, NODE_LANES], node_width(system, a, s)
+    ranks[a] = invert_block(A, at, w, row, -(-w // WIDTH), pivots, above, system.reference[a], s * system.redundant[a])
     if ranks[a] < 0:
         return False
     start = nodes[a, FIRST_PAIR]
     end = start + nodes[a, PAIRS]
-    target = nodes[a, FIRST_TARGET]
+    if start == end:
+        return True
+    tie, stride, target = ties_from(system, kind, s, a), s * nodes[a, STRIDE], nodes[a, FIRST_TARGET]
+    upper, lower = tie_place(system, kind, s, a, tie, UPPER, 0), tie_place(system, kind, s, a, tie, LOWER, 0)
+    fill_products(products, A, at + tie * (row + 1), row, upper, stride, w - tie)
     for i in range(start, end):
         for j in range(start, end):
-            b, c = pairs[i, LATER], pairs[j, LATER]
-            B, W, owner = at + s * pairs[i, LOWER], at + s * pairs[j, UPPER], min(b, c)
-            out, out_stride = panel_place(system, s, owner, 0, system.targets[target]), s * nodes[owner, STRIDE]
-            if b <= c:
-                subtract_product(A, out, out_stride, B, W, stride, w, s * nodes[b, TIED], s * nodes[c, TIED_LANES])
-            else:
-                subtract_product(A, out, out_stride, W, B, stride, w, s * nodes[c, TIED], s * nodes[b, TIED_LANES])
+            b, c, column = pairs[i, LATER], pairs[j, LATER], system.targets[target]
+            B, W = lower + s * pairs[i, COLUMN], s * pairs[j, COLUMN]
             target += 1
+            if b < c:
+                out, out_stride = tie_place(system, kind, s, b, 0, UPPER, column), s * nodes[b, STRIDE]
+                high, wide = s * nodes[b, TIED], s * nodes[c, TIED_LANES]
+                subtract_product(A, out, out_stride, A, B, products, W, stride, w - tie, high, wide)
+            elif b == c or kind == JACOBIAN:
+                out, out_stride = tie_place(system, kind, s, c, 0, LOWER, column), s * nodes[c, STRIDE]
+                if b == c:
+                    out, out_stride = diagonal_place(system, kind, s, b, 0), s * WIDTH * nodes[b, NODE_LANES]
+                high, wide = s * nodes[c, TIED], s * nodes[b, TIED_LANES]
+                subtract_product(A, out, out_stride, products, W, A, B, stride, w - tie, high, wide)
     return True
 
 
 @solver_kernel
-def factor_saddle(A, pivots, above, ranks, system, s):
+def factor_saddle(A, products, pivots, above, ranks, system, kind, s):
     """Eliminate all nodes of the matrix A of s stages in turn; False if it is singular."""
     for a in range(system.nodes.shape[0]):
-        if not eliminate(A, pivots, above, ranks, system, s, a):
+        if not eliminate(A, products, pivots, above, ranks, system, kind, s, a):
             return False
     return True
 
 
 @solver_kernel
-def prefetch_blocks(rows, system, s, a):
-    """Ask for the blocks W_b of node a: to a processor, places read against their order come as a surprise."""
-    top, step = s * s * system.nodes[a, PANEL] // WIDTH, s * system.nodes[a, STRIDE] // WIDTH
-    for pair in range(system.nodes[a, FIRST_PAIR], system.nodes[a, FIRST_PAIR] + system.nodes[a, PAIRS]):
-        block, wide = (
-            top + s * system.pairs[pair, UPPER] // WIDTH,
-            s * system.nodes[system.pairs[pair, LATER], TIED_LANES],
-        )
-        for i in range(node_width(system, a, s)):
-            for k in range(0, wide, LANES_OF_LINE):
-                prefetch(rows, block + i * step + k)
+def prefetch_rows(A, system, kind, s, a, start):
+    """Ask for the rows of node a from `start` on that a solution reads, of a matrix that does not stay in the cache."""
+    if A.shape[0] < UNCACHED or a < 0 or a >= system.nodes.shape[0]:
+        return
+    rows, w = lanes(A), node_width(system, a, s)
+    for k in range(diagonal_place(system, kind, s, a, start), diagonal_place(system, kind, s, a, w), LINE):
+        prefetch(rows, k // WIDTH)
+    tie = max(start, ties_from(system, kind, s, a))
+    for k in range(tie_place(system, kind, s, a, tie, UPPER, 0), tie_place(system, kind, s, a, w, UPPER, 0), LINE):
+        prefetch(rows, k // WIDTH)
 
 
 @solver_kernel
-def solve_saddle(y, x, A, system, s, sides):
+def solve_saddle(y, x, A, system, kind, s, sides):
     """Solve for y, in the order of elimination, and overwrite right sides x, one behind the other; A of s stages, eliminated."""
     nodes, pairs, rows, left, right = system.nodes, system.pairs, lanes(A), lanes(x), lanes(y)
     count, size = nodes.shape[0], s * system.side_size
     for a in range(count):
-        top, step = s * s * nodes[a, PANEL] // WIDTH, s * nodes[a, STRIDE] // WIDTH
-        w = node_width(system, a, s)
+        prefetch_rows(A, system, kind, s, a + AHEAD, 0)
+        at, row, w = diagonal_place(system, kind, s, a, 0), s * WIDTH * nodes[a, NODE_LANES], node_width(system, a, s)
+        tie, step = ties_from(system, kind, s, a), s * nodes[a, STRIDE] // WIDTH
         for side in range(0, sides * size, size):
             first = side + s * nodes[a, NODE_START]
-            multiply_panel(y, x, first, A, top * WIDTH, w, step * WIDTH, -(-w // WIDTH))
+            multiply_block(y, x, first, A, at, w, row, -(-w // WIDTH))
             for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
                 b = pairs[pair, LATER]
-                to, block = (side + s * nodes[b, NODE_START]) // WIDTH, top + s * pairs[pair, LOWER] // WIDTH
+                block = tie_place(system, kind, s, a, tie, LOWER, pairs[pair, COLUMN]) // WIDTH
+                to = (side + s * nodes[b, NODE_START]) // WIDTH
                 for k in range(s * nodes[b, TIED_LANES]):
                     rest = left[to + k]
-                    for i in range(w):
-                        rest = rest - y[first + i] * rows[block + i * step + k]
+                    for i in range(w - tie):
+                        rest = rest - y[first + tie + i] * rows[block + i * step + k]
                     left[to + k] = rest
     for a in range(count - 1, -1, -1):
-        if a >= AHEAD:
-            prefetch_blocks(rows, system, s, a - AHEAD)
-        top, step = s * s * nodes[a, PANEL] // WIDTH, s * nodes[a, STRIDE] // WIDTH
-        w = node_width(system, a, s)
+        prefetch_rows(A, system, kind, s, a - AHEAD, ties_from(system, kind, s, max(a - AHEAD, 0)))
+        if nodes[a, PAIRS] == 0:
+            continue
+        at, row, w = diagonal_place(system, kind, s, a, 0), s * WIDTH * nodes[a, NODE_LANES], node_width(system, a, s)
+        tie, step = ties_from(system, kind, s, a), s * nodes[a, STRIDE] // WIDTH
         for side in range(0, sides * size, size):
             first = side + s * nodes[a, NODE_START]
+            for i in range(first + tie, first + w):
+                x[i] = 0.0
             for pair in range(nodes[a, FIRST_PAIR], nodes[a, FIRST_PAIR] + nodes[a, PAIRS]):
                 b = pairs[pair, LATER]
-                source, block = (side + s * nodes[b, NODE_START]) // WIDTH, top + s * pairs[pair, UPPER] // WIDTH
-                for i in range(w):
+                block = tie_place(system, kind, s, a, tie, UPPER, pairs[pair, COLUMN]) // WIDTH
+                source = (side + s * nodes[b, NODE_START]) // WIDTH
+                for i in range(w - tie):
                     product = rows[block + i * step] * right[source]
                     for k in range(1, s * nodes[b, TIED_LANES]):
                         product = product + rows[block + i * step + k] * right[source + k]
-                    y[first + i] -= total(product)
+                    x[first + tie + i] -= total(product)
+            add_columns(y, x, first, A, at, w, row, -(-w // WIDTH), tie)

@@ -162,18 +162,19 @@ def _arrays(
         for node, group in enumerate(groups):
             place[group] = np.stack([np.full(len(group), node), np.arange(len(group))], axis=1)
     of_row, of_coordinate = row_nodes[:, 0], coordinate_nodes[:, 0]
-    tied = size.copy()
+    tied, ties_from = size.copy(), size.copy()
     for row, j in entries:
         if of_coordinate[j] < of_row[row]:
             tied[of_row[row]] = width[of_row[row]]
+            ties_from[of_coordinate[j]] = 0
+    for pair in [*coupled, *(pair for others in later for pair in combinations(others, 2))]:  # the latter fill
+        ties_from[min(pair)] = 0
     lanes, tied_lanes = ([-(-w // WIDTH) for w in each] for each in (width, tied))
-    stride = [WIDTH * (lanes[a] + 2 * sum(tied_lanes[b] for b in others)) for a, others in enumerate(later)]
-    column = {(a, a): 0 for a in range(len(size))}
+    stride, column = [0] * len(size), {(a, a): 0 for a in range(len(size))}
     for a, others in enumerate(later):
-        end = WIDTH * lanes[a]
-        for pair in [*((a, b) for b in others), *((b, a) for b in others)]:
-            column[pair] = end
-            end += WIDTH * tied_lanes[max(pair)]
+        for b in others:
+            column[a, b] = column[b, a] = stride[a]
+            stride[a] += WIDTH * tied_lanes[b]
     second: dict[tuple[int, int], int] = {}
     second_size = 0
     for a, b in [*((a, a) for a in range(len(size))), *((a, b) for a, others in enumerate(later) for b in others)]:
@@ -184,35 +185,38 @@ def _arrays(
     borders = []
     for begin, end in runs([(i, of_coordinate[j], coordinate_nodes[j, 1] - e) for e, (i, j) in enumerate(entries)]):
         (node, local), (row_node, row) = coordinate_nodes[entries[begin][1]], row_nodes[entries[begin][0]]
-        borders.append([node, local, row_node, row, begin, end, column[node, row_node], column[row_node, node]])
+        borders.append([node, local, row_node, row, begin, end, column[node, row_node]])
     borders.sort(key=lambda border: min(border[0], border[2]))
     nodes: list[list[int]] = []
     pairs: list[list[int]] = []
     targets: list[int] = []
-    start = panel = member = 0
+    places: list[list[int]] = []
+    start = mass = matrix = member = 0
     for a, others in enumerate(later):
         diagonal = second.get((a, a), -1)
-        nodes.append(
-            [size[a], len(rows[a]), start, panel, diagonal, len(pairs), len(others), len(targets), member, tied[a]]
-        )
-        nodes[-1] += [stride[a], lanes[a], tied_lanes[a]]
-        start, panel, member = start + WIDTH * lanes[a], panel + width[a] * stride[a], member + size[a]
+        nodes.append([size[a], len(rows[a]), start, diagonal, len(pairs), len(others), len(targets), member, tied[a]])
+        nodes[-1] += [lanes[a], tied_lanes[a], stride[a]]
+        start, member, own = start + WIDTH * lanes[a], member + size[a], WIDTH * lanes[a] * width[a]
+        ties, first_tie = width[a] * stride[a], ties_from[a] * stride[a]
+        places.append([mass, *[mass + own - first_tie] * 2, matrix, matrix + own, matrix + own + ties])
+        mass, matrix = mass + own + ties - first_tie, matrix + own + 2 * ties
         for b in others:
-            pairs.append([b, column[a, b], column[b, a], second.get((a, b), -1), second.get((b, a), -1)])
+            pairs.append([b, column[a, b], second.get((a, b), -1), second.get((b, a), -1)])
         targets += [column[b, c] for b in others for c in others]
-    table = np.array(nodes, np.int64).reshape(-1, 13)
+    table = np.array(nodes, np.int64).reshape(-1, 12)
     for owners in ([min(block[:2]) for block in blocks], [min(border[0], border[2]) for border in borders]):
         count = np.bincount(np.array(owners, np.int64), minlength=len(nodes))
         table = np.column_stack([table, np.cumsum(count) - count, count])
+    table = np.column_stack([table, np.array(ties_from, np.int64), np.array(places, np.int64).reshape(-1, 6)])
     first, first_row = table[:, NODE_START], table[:, NODE_START] + table[:, NODE_COORDINATES]
     return {
         "nodes": table,
         "members": np.array([j for group in coordinates for j in group], np.int64),
-        "pairs": np.array(pairs, np.int64).reshape(-1, 5),
+        "pairs": np.array(pairs, np.int64).reshape(-1, 4),
         "targets": np.array(targets, np.int64),
         "blocks": np.array(blocks, np.int64).reshape(-1, 4),
         "entries": np.array([j for _, j in entries], np.int64),
-        "borders": np.array(borders, np.int64).reshape(-1, 8),
+        "borders": np.array(borders, np.int64).reshape(-1, 7),
         "coordinate_nodes": coordinate_nodes,
         "row_nodes": row_nodes,
         "places": np.concatenate(
@@ -224,7 +228,8 @@ def _arrays(
         "side_size": start + WIDTH,
         "reference": np.array(is_loop, float),
         "redundant": np.zeros(len(nodes), np.int64),
-        "matrix_size": panel,
+        "mass_size": mass,
+        "matrix_size": matrix,
         "second_size": second_size,
     }
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
+from mbvi.kernels.lanes import WIDTH
 from mbvi.model import elements as el
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.shapes import rotation_matrix
@@ -196,9 +197,8 @@ def _smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> A
     kernels.factor_mass_saddle(arrays, work, t, q)
     found = []
     for loop in loops:
-        width, at, stride = (
-            int(x) for x in (system.node_widths[loop], *arrays.nodes[loop, [layout.PANEL, layout.STRIDE]])
-        )
+        width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])
+        stride = WIDTH * int(arrays.nodes[loop, layout.NODE_LANES])
         inverse = np.abs(work.saddle[at : at + width * stride].reshape(width, stride)[:, :width])
         found.append(1.0 / float(inverse.max()) if work.ranks[loop] > 0 else 0.0)
     return np.array(found)

@@ -17,6 +17,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.acceleration import fill_accelerations, fill_time_rates
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.functions import function_of
+from mbvi.kernels.saddle import JACOBIAN, block_place
 from mbvi.model.elements import Model
 from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
@@ -335,13 +336,13 @@ class System:
         return full
 
     def _matrix_blocks(self) -> Iterator[tuple[int, int, int, int, int]]:
-        """Of every block of the saddle-point matrix its row and column nodes, its place, and the steps to next row and column."""
-        for node, row in enumerate(self.arrays.nodes):
-            panel, stride = row[layout.PANEL], row[layout.STRIDE]
-            yield node, node, panel, stride, 1
-            for pair in self.arrays.pairs[row[layout.FIRST_PAIR] : row[layout.FIRST_PAIR] + row[layout.PAIRS]]:
-                yield node, pair[layout.LATER], panel + pair[layout.UPPER], stride, 1
-                yield pair[layout.LATER], node, panel + pair[layout.LOWER], 1, stride
+        """Of every block of a Jacobian its row and column nodes, its place, and the steps to next row and column."""
+        arrays = self.arrays
+        for node, row in enumerate(arrays.nodes):
+            pairs = arrays.pairs[row[layout.FIRST_PAIR] : row[layout.FIRST_PAIR] + row[layout.PAIRS]]
+            others = [int(other) for other in pairs[:, layout.LATER]]
+            for a, b in [(node, node), *((node, other) for other in others), *((other, node) for other in others)]:
+                yield a, b, *block_place(arrays, JACOBIAN, 1, a, b)
 
     def _constraints(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
         g, G, g_t = self._constraint_entries(q, t)

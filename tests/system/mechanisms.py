@@ -6,6 +6,7 @@ import numpy as np
 
 import mbvi
 from mbvi.kernels import layout
+from mbvi.kernels.saddle import JACOBIAN, MASS, block_place
 from mbvi.system.initial import _joint_states as joint_states
 from mbvi.system.initial import find_start
 from mbvi.system.start import body_motions, nearest_joint_state
@@ -258,38 +259,39 @@ def random_state(system, seed, on_sphere=True):
     return q, v
 
 
-def places(arrays, s=1):
-    """For every stored entry of the saddle-point matrix of s stages: its row and its column, in the order of elimination.
+def places(arrays, kind=JACOBIAN, s=1):
+    """For every stored entry of a matrix of s stages: its row and its column, in the order of elimination.
 
     −1 where no entry is: where rows are filled up to whole lanes.
     """
     starts = s * arrays.nodes[:, layout.NODE_START]
     width = arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS]
-    rows, columns = np.full((2, s * s * arrays.matrix_size), -1)
+    rows, columns = np.full((2, s * s * (arrays.mass_size if kind == MASS else arrays.matrix_size)), -1)
 
-    def put(panel, stride, column, a, b):
-        """Rows of a and columns of b, from a column of a panel on."""
-        high, wide = s * width[a], s * (arrays.nodes[b, layout.TIED] if b > a else width[b])
-        at = s * s * panel + np.add.outer(s * stride * np.arange(high), s * column + np.arange(wide))
+    def put(a, b):
+        """Block (a, b), of the later of the two nodes what is tied alone, of the earlier what ties it."""
+        place, down, across = block_place(arrays, kind, s, a, b)
+        high, wide = (width[c] if a == b or c == min(a, b) else arrays.nodes[c, layout.TIED] for c in (a, b))
+        first = arrays.nodes[min(a, b), layout.TIES_FROM] if kind == MASS and a != b else 0
+        i, j = np.arange(first if a < b else 0, s * high), np.arange(first if a > b else 0, s * wide)
+        at = place + np.add.outer(down * i, across * j)
         assert np.all(rows[at] == -1)  # blocks do not overlap
-        rows[at], columns[at] = starts[a] + np.arange(high)[:, None], starts[b] + np.arange(wide)
-        return at
+        rows[at], columns[at] = starts[a] + i[:, None], starts[b] + j
 
     for a, node in enumerate(arrays.nodes):
-        panel, stride, first = node[[layout.PANEL, layout.STRIDE, layout.FIRST_PAIR]]
-        put(panel, stride, 0, a, a)
-        for pair in arrays.pairs[first : first + node[layout.PAIRS]]:
-            put(panel, stride, pair[layout.UPPER], a, pair[layout.LATER])
-            lower = put(panel, stride, pair[layout.LOWER], a, pair[layout.LATER])
-            rows[lower], columns[lower] = columns[lower], rows[lower]
+        put(a, a)
+        for pair in arrays.pairs[node[layout.FIRST_PAIR] : node[layout.FIRST_PAIR] + node[layout.PAIRS]]:
+            put(a, pair[layout.LATER])
+            if kind == JACOBIAN:
+                put(pair[layout.LATER], a)
     return rows, columns
 
 
 def full_matrix(arrays, stored, s=1):
-    """The saddle-point matrix of s stages that the stored blocks stand for, in the order of elimination."""
+    """The Jacobian of s stages that the stored blocks stand for, in the order of elimination."""
     size = s * arrays.side_size
     full = np.zeros((size, size))
-    rows, columns = places(arrays, s)
+    rows, columns = places(arrays, JACOBIAN, s)
     assert not stored[rows < 0].any()
     full[rows[rows >= 0], columns[rows >= 0]] = stored[rows >= 0]
     return full

@@ -7,7 +7,7 @@ import pytest
 import mbvi
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.saddle import factor_saddle, solve_saddle
+from mbvi.kernels.saddle import JACOBIAN, MASS, factor_saddle, products_size, solve_saddle
 from mbvi.system.elimination import Atom, elimination
 from mbvi.system.initial import _leave_out
 
@@ -120,17 +120,21 @@ class Problem:
         """A random right side."""
         return np.where(self.is_filling(s), 0.0, np.random.default_rng(seed).normal(size=s * self.arrays.side_size))
 
-    def solve(self, A, right, s):
-        """The solution by blocks; every entry of A must have a place."""
-        rows, columns = mechanisms.places(self.arrays, s)
+    def solve(self, A, right, kind, s):
+        """The solution by blocks; every entry of A, or that across the diagonal, must have a place."""
+        rows, columns = mechanisms.places(self.arrays, kind, s)
         left = A - np.diag(self.is_filling(s).astype(float))
         stored = np.where(rows >= 0, left[rows, columns], 0.0)
-        left[rows[rows >= 0], columns[rows >= 0]] = 0.0
+        is_stored = rows >= 0
+        left[rows[is_stored], columns[is_stored]] = 0.0
+        if kind == MASS:
+            left[columns[is_stored], rows[is_stored]] = 0.0
         assert not left.any()
         pivots, above = np.zeros((len(A), 2), np.int64), np.zeros(len(A))
         x, y = right.copy(), np.zeros(len(A))
-        assert factor_saddle(stored, pivots, above, np.zeros(len(self.arrays.nodes), np.int64), self.arrays, s)
-        solve_saddle(y, x, stored, self.arrays, s, 1)
+        products, ranks = np.zeros(s * s * products_size(self.arrays)), np.zeros(len(self.arrays.nodes), np.int64)
+        assert factor_saddle(stored, products, pivots, above, ranks, self.arrays, kind, s)
+        solve_saddle(y, x, stored, self.arrays, kind, s, 1)
         return y
 
 
@@ -149,7 +153,19 @@ def test_solution(name, s):
         A = problem.matrix(s, seed)
         right = problem.vector(s, seed)
         expected = np.linalg.solve(A, right)
-        assert np.abs(problem.solve(A, right, s) - expected).max() < 1e-9 * np.abs(expected).max()
+        assert np.abs(problem.solve(A, right, JACOBIAN, s) - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", [*TREES, *LOOPED])
+def test_solution_of_a_symmetric_matrix(name):
+    """Of which half the blocks stand, without the rows that hold nothing."""
+    for seed in range(3):
+        problem = Problem((TREES | LOOPED)[name], seed)
+        A = problem.matrix(1, seed)
+        A, right = 0.5 * (A + A.T), problem.vector(1, seed)
+        expected = np.linalg.solve(A, right)
+        assert np.abs(problem.solve(A, right, MASS, 1) - expected).max() < 1e-9 * np.abs(expected).max()
+        assert problem.arrays.mass_size < problem.arrays.matrix_size or not len(problem.arrays.pairs)
 
 
 @pytest.mark.parametrize("s", [1, 2])
@@ -163,7 +179,7 @@ def test_redundant_rows(name, copies, s):
     A = problem.matrix(s, 1, copies)
     expected = problem.vector(s, 2)
     right = A @ expected
-    found = problem.solve(A, right, s)
+    found = problem.solve(A, right, JACOBIAN, s)
     assert np.abs(A @ found - right).max() < 1e-9 * np.abs(right).max()
     assert np.abs(found - expected).max() > 1e-3  # multipliers are not unique
     for stage in range(s):
@@ -177,7 +193,7 @@ def test_singular_matrices_are_told():
     place = mechanisms.stage_places(problem.arrays)[0][0]
     A[place] = 0.0
     with pytest.raises(AssertionError, match="factor_saddle"):
-        problem.solve(A, problem.vector(1, 0), 1)
+        problem.solve(A, problem.vector(1, 0), JACOBIAN, 1)
 
 
 def original_size(problem):

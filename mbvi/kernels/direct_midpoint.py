@@ -33,7 +33,7 @@ class Space(Packed):
     """What a run overwrites.
 
     q, v, a (n,)             the state, and the acceleration of the last step
-    once, twice (n,)         a*, a**
+    once, twice (m,), (n,)   a*, a**, m the whole lanes of n
     node_q, node_v (n,)      state in the middle of the step
     matrix (n m,)            1 − ∂A/∂a, row by row, each of m numbers: n and zeros that fill up the lanes; then its inverse
     side, above (m,)         a** − a, and work
@@ -49,7 +49,7 @@ def make_space(system: System, q: np.ndarray, v: np.ndarray) -> Space:
         q=q.copy(),
         v=v.copy(),
         a=np.zeros(n),
-        once=np.zeros(n),
+        once=np.zeros(m),
         twice=np.zeros(n),
         node_q=np.zeros(n),
         node_v=np.zeros(n),

@@ -107,7 +107,7 @@ def make_energies(
         z=np.zeros(N),
         z_kept=np.zeros(N),
         before=np.zeros((2, N)),
-        delta=np.zeros(N),
+        delta=np.zeros(stride),
         R=np.zeros(N),
         R_kept=np.zeros(N),
         J=np.zeros(N * stride),

@@ -61,8 +61,8 @@ BORDER_NODE, BORDER_LOCAL, BORDER_ROW_NODE, BORDER_ROW, BORDER_FIRST, BORDER_END
 # coordinates in System.members, how many of its unknowns earlier nodes are tied to (all, or its coordinates), numbers of lanes
 # that hold its unknowns and those tied to, length of the rows of the blocks that tie it to later nodes, first and number of the
 # blocks of second derivatives and of the borders that it has with itself and later nodes, and the first of its unknowns that M
-# and G tie to later nodes. Then places in the matrix of M and G: of the diagonal block, and of row 0 of what ties it to later nodes
-# and these to it; then the same in a Jacobian.
+# and G tie to later nodes. Then places in the matrix of M and G: of the diagonal block, and of row 0 of what ties it to later
+# nodes and these to it; then the same in a Jacobian.
 (
     NODE_COORDINATES, NODE_ROWS, NODE_START, SECOND_DIAGONAL, FIRST_PAIR, PAIRS, FIRST_TARGET, FIRST_MEMBER, TIED, NODE_LANES,
     TIED_LANES, STRIDE, FIRST_BLOCK, BLOCKS, FIRST_BORDER, BORDERS, TIES_FROM, DIAGONAL, UPPER, LOWER,

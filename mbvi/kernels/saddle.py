@@ -28,7 +28,7 @@ Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisma
 
 import numpy as np
 
-from mbvi.kernels.lanes import WIDTH, lanes, larger, prefetch, total
+from mbvi.kernels.lanes import WIDTH, lanes, prefetch, total
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_MIRROR,
@@ -149,7 +149,7 @@ def fill_transposed(out, X, system):
 
 
 @kernel
-def place_of_block(system, kind, s, i):
+def place_of_second(system, kind, s, i):
     """Of block i of second derivatives in a matrix of s stages: place and steps as of `block_place`, and its size."""
     row, column = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
     place, down, across = block_place(system, kind, s, row, column)
@@ -164,7 +164,7 @@ def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
     """
     s = A.shape[0] - 1
     for i in range(system.blocks.shape[0]):
-        place, down, across, rows, columns = place_of_block(system, JACOBIAN, s, i)
+        place, down, across, rows, columns = place_of_second(system, JACOBIAN, s, i)
         source = system.blocks[i, BLOCK_SECOND]
         for a in range(rows):
             for b in range(columns):
@@ -181,7 +181,7 @@ def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
 def add_second(J, system, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
     """Add vv Lvv + vq Lvq + qv Kqv + qq Kqq to a Jacobian of one stage."""
     for i in range(system.blocks.shape[0]):
-        place, down, across, rows, columns = place_of_block(system, JACOBIAN, ONE_STAGE, i)
+        place, down, across, rows, columns = place_of_second(system, JACOBIAN, ONE_STAGE, i)
         source = system.blocks[i, BLOCK_SECOND]
         for _ in range(rows):
             for b in range(columns):
@@ -197,7 +197,7 @@ def add_mass(J, M, system, a):
     for i in range(first, first + system.nodes[a, BLOCKS]):
         if system.blocks[i, BLOCK_ROW] > system.blocks[i, BLOCK_COLUMN]:
             continue
-        place, down, across, rows, columns = place_of_block(system, MASS, ONE_STAGE, i)
+        place, down, across, rows, columns = place_of_second(system, MASS, ONE_STAGE, i)
         source = system.blocks[i, BLOCK_SECOND]
         for _ in range(rows):
             for b in range(columns):
@@ -263,25 +263,26 @@ def exchange_columns(A, a, b, w, stride):
 def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
     """Overwrite D by its inverse, both transposed; its rank, −1 if it is singular though nothing may be redundant.
 
+    Pivots are the largest in a column of D, a transposed row: so D⁻¹ D is 1 but for rounding, while D D⁻¹ may be far from it.
+
     at, w, stride     place, number and length of rows, of which the first `width` lanes hold the transposed D
     redundant         how many rows are left out, −1: those below REDUNDANT · reference
 
     pivots   (., 2)   work: row and column that were exchanged with each
-    above    (.,)     work: largest entry above the diagonal of every column
+    above    (.,)     work: largest entry of every column above the diagonal
     """
-    rows, largest = lanes(A), lanes(above)
-    top, step, rank = at // WIDTH, stride // WIDTH, w
-    for k in range(width):
-        largest[k] = 0.0
+    rows, top, step, rank = lanes(A), at // WIDTH, stride // WIDTH, w
+    for i in range(w):
+        above[i] = 0.0
     for j in range(w):
         row = column = j
         best = 0.0
-        for i in range(j, w):
-            if abs(A[at + i * stride + j]) > best:
-                best, row = abs(A[at + i * stride + j]), i
+        for k in range(j, w):
+            if abs(A[at + j * stride + k]) > best:
+                best, column = abs(A[at + j * stride + k]), k
         if reference > 0.0:
-            for i in range(j, w):
-                for k in range(j + 1, w):
+            for i in range(j + 1, w):
+                for k in range(j, w):
                     if abs(A[at + i * stride + k]) > best:
                         best, row, column = abs(A[at + i * stride + k]), i, k
         smallest = (REDUNDANT if redundant < 0 else LOST) * reference
@@ -297,15 +298,16 @@ def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
         if column != j:
             exchange_columns(A, at + j, at + column, w, stride)
         inverse = 1.0 / A[at + j * stride + j]
-        for k in range(width):
-            largest[k] = larger(largest[k], rows[pivot + k])
-            rows[pivot + k] = rows[pivot + k] * inverse
         for i in range(w):
-            ratio = A[at + i * stride + j]
-            if i != j and ratio != 0.0:
+            entry = A[at + i * stride + j]
+            if i != j and entry != 0.0:
+                above[i] = max(above[i], abs(entry))
+                ratio = entry * inverse
                 for k in range(width):
                     rows[top + i * step + k] = rows[top + i * step + k] - ratio * rows[pivot + k]
-                A[at + i * stride + j] = -ratio * inverse
+                A[at + i * stride + j] = ratio
+        for k in range(width):
+            rows[pivot + k] = rows[pivot + k] * -inverse
         A[at + j * stride + j] = inverse
     for i in range(rank, w):
         for k in range(width):

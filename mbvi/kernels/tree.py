@@ -74,6 +74,8 @@ SWEEP_WIDTH = 27
 def fill_gradient_tree(p, f, row, system, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
+    What goes from a link to its neighbour in number stays in variables, whose sums are all that the next link waits for.
+
     p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
     row       (., 27)   work, see the column names above, for the links of the largest run of whole trees, which are swept in turn
     q, v      (n,)      configuration and velocity  [rad, m, –]
@@ -82,6 +84,7 @@ def fill_gradient_tree(p, f, row, system, q, v):
     first = 0  # unsigned indices, since numba looks whether others count from an array's end
     while first < links.shape[0]:
         last = links[first, LAST_OF_RUN]
+        wx = wy = wz = ux = uy = uz = gx = gy = gz = 0.0 * v[0]
         for link in range(first, last + 1):
             i, k, at = np.uintp(link), np.uintp(link - first), link - first
             parent = links[i, PARENT]
@@ -92,9 +95,10 @@ def fill_gradient_tree(p, f, row, system, q, v):
                 wx = wy = wz = ux = uy = uz = 0.0
                 gx, gy, gz = gravity[0], gravity[1], gravity[2]
             else:
-                wx, wy, wz = row[above, OMEGA], row[above, OMEGA + 1], row[above, OMEGA + 2]
-                ux, uy, uz = row[above, LINEAR], row[above, LINEAR + 1], row[above, LINEAR + 2]
-                gx, gy, gz = row[above, GRAVITY], row[above, GRAVITY + 1], row[above, GRAVITY + 2]
+                if parent != link - 1:
+                    wx, wy, wz = row[above, OMEGA], row[above, OMEGA + 1], row[above, OMEGA + 2]
+                    ux, uy, uz = row[above, LINEAR], row[above, LINEAR + 1], row[above, LINEAR + 2]
+                    gx, gy, gz = row[above, GRAVITY], row[above, GRAVITY + 1], row[above, GRAVITY + 2]
                 x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
                 ux += wy * z - wz * y
                 uy += wz * x - wx * z
@@ -140,6 +144,7 @@ def fill_gradient_tree(p, f, row, system, q, v):
             row[k, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
             row[k, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
             row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2] = hx, hy, hz
+        Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * v[0]
         for link in range(last, first - 1, -1):
             i, k, at = np.uintp(link), np.uintp(link - first), link - first
             parent = links[i, PARENT]
@@ -147,11 +152,12 @@ def fill_gradient_tree(p, f, row, system, q, v):
             kind = links[i, KIND]
             dof = links[i, DOF]
             m = geometry[i, SUBTREE_MASS]
-            Nx, Ny, Nz = row[k, ANGULAR_MOMENTUM], row[k, ANGULAR_MOMENTUM + 1], row[k, ANGULAR_MOMENTUM + 2]
-            Px, Py, Pz = row[k, MOMENTUM], row[k, MOMENTUM + 1], row[k, MOMENTUM + 2]
-            hx, hy, hz = row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2]
+            Nx, Ny = Nx + row[k, ANGULAR_MOMENTUM], Ny + row[k, ANGULAR_MOMENTUM + 1]
+            Nz = Nz + row[k, ANGULAR_MOMENTUM + 2]
+            Px, Py, Pz = Px + row[k, MOMENTUM], Py + row[k, MOMENTUM + 1], Pz + row[k, MOMENTUM + 2]
+            hx, hy, hz = hx + row[k, FIRST_MOMENT], hy + row[k, FIRST_MOMENT + 1], hz + row[k, FIRST_MOMENT + 2]
             if kind == QUATERNION:
-                fill_gradient_quaternion(p, f, row, at, q, v, dof)
+                fill_gradient_quaternion(p, f, row, at, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
                 if parent >= 0:
                     Nx, Ny, Nz = rotate(row, at, QUATERNION_ROTATION, Nx, Ny, Nz)
                     Px, Py, Pz = rotate(row, at, QUATERNION_ROTATION, Px, Py, Pz)
@@ -189,21 +195,26 @@ def fill_gradient_tree(p, f, row, system, q, v):
                     Px, Py, Pz = rotate(geometry, link, ROTATION, Px, Py, Pz)
                     hx, hy, hz = rotate(geometry, link, ROTATION, hx, hy, hz)
                 x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
-                row[above, ANGULAR_MOMENTUM] += Nx + y * Pz - z * Py
-                row[above, ANGULAR_MOMENTUM + 1] += Ny + z * Px - x * Pz
-                row[above, ANGULAR_MOMENTUM + 2] += Nz + x * Py - y * Px
-                row[above, MOMENTUM] += Px
-                row[above, MOMENTUM + 1] += Py
-                row[above, MOMENTUM + 2] += Pz
-                row[above, FIRST_MOMENT] += hx + m * x
-                row[above, FIRST_MOMENT + 1] += hy + m * y
-                row[above, FIRST_MOMENT + 2] += hz + m * z
+                Nx, Ny, Nz = Nx + y * Pz - z * Py, Ny + z * Px - x * Pz, Nz + x * Py - y * Px
+                hx, hy, hz = hx + m * x, hy + m * y, hz + m * z
+            if parent < 0 or parent != link - 1:
+                if parent >= 0:
+                    row[above, ANGULAR_MOMENTUM] += Nx
+                    row[above, ANGULAR_MOMENTUM + 1] += Ny
+                    row[above, ANGULAR_MOMENTUM + 2] += Nz
+                    row[above, MOMENTUM] += Px
+                    row[above, MOMENTUM + 1] += Py
+                    row[above, MOMENTUM + 2] += Pz
+                    row[above, FIRST_MOMENT] += hx
+                    row[above, FIRST_MOMENT + 1] += hy
+                    row[above, FIRST_MOMENT + 2] += hz
+                Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * Nx
         first = last + 1
 
 
 @copied_kernel
-def fill_gradient_quaternion(p, f, row, i, q, v, dof):
-    """p and f of the four coordinates of a unit-quaternion ball joint, from the composite quantities of its link.
+def fill_gradient_quaternion(p, f, row, i, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz):
+    """p and f of the four coordinates of a unit-quaternion ball joint, from the composite momenta and first moment of its link.
 
     With ŵ = ω − 2 vec(ā ȧ) and τ = h × g the moment of the subtree's weight, p_α = N·S_α and f_α = N·U_α(angular) + P·U_α(linear)
     + D_α·τ are products of quaternions,
@@ -215,12 +226,7 @@ def fill_gradient_quaternion(p, f, row, i, q, v, dof):
     scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
     rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, b0, b1, b2, b3)
     wx, wy, wz = row[i, OMEGA] - 2.0 * rx, row[i, OMEGA + 1] - 2.0 * ry, row[i, OMEGA + 2] - 2.0 * rz
-    Nx, Ny, Nz = row[i, ANGULAR_MOMENTUM], row[i, ANGULAR_MOMENTUM + 1], row[i, ANGULAR_MOMENTUM + 2]
-    Px, Py, Pz = row[i, MOMENTUM], row[i, MOMENTUM + 1], row[i, MOMENTUM + 2]
-    tx, ty, tz = cross(
-        row[i, FIRST_MOMENT], row[i, FIRST_MOMENT + 1], row[i, FIRST_MOMENT + 2],
-        row[i, GRAVITY], row[i, GRAVITY + 1], row[i, GRAVITY + 2],
-    )  # fmt: skip
+    tx, ty, tz = cross(hx, hy, hz, row[i, GRAVITY], row[i, GRAVITY + 1], row[i, GRAVITY + 2])
     rx, ry, rz = cross(Nx, Ny, Nz, wx, wy, wz)
     tx, ty, tz = tx + rx, ty + ry, tz + rz
     rx, ry, rz = cross(Px, Py, Pz, row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2])

@@ -11,7 +11,7 @@ that of the step before, measured on four-bars that fold flat. Where what turns 
 it jumps by 4 to 80 % of the kinetic energy, where steps of the same length along a branch change it by 1.5 % at most. A step of
 more than about 1 rad may leave the branch elsewhere. Where d > 0.15, and not because the motion turns back, two half steps are
 taken from the same state: if they end elsewhere, by more than 0.3 of the step's length, or do not converge, the step is no
-approximation of a motion.
+approximation of a motion. A system at rest moves by rounding alone, and is not looked at.
 
 Whether the motion bends at the end of a step, the next one tells; after the last step of a piece it is made and taken back. Large
 systems, whose steps take long, are spared that: the last step of a piece is always looked at.
@@ -39,6 +39,7 @@ GAIN = 0.03  # change of energy in a step between branches, relative to the kine
 SLOW = 0.3  # length of a step, relative to the longest before, below which the motion may turn back
 ROUGH = 0.15  # d from which half steps are taken
 ELSEWHERE = 0.3  # how far off they may end, relative to the step's length
+AT_REST = 1e-12  # length of a step, relative to the coordinates, below which it may be rounding, which points anywhere
 BEND = 0.2  # |Δq_{k+1} − Δq_k|/(|Δq_{k+1}| + |Δq_k|) from which steps are looked at
 INSIDE = np.linspace(0, 1, 5)  # places on a step where a singular configuration is looked for
 NEAR, NOT_FAR = 0.25, 0.5  # distances from a singular configuration, relative to the start's, where branches may meet
@@ -128,6 +129,7 @@ class BranchWatch:
         looked_at[1:] |= bends
         looked_at[-1:] |= after is None
         looked_at[:1] = first == 0
+        looked_at &= lengths > AT_REST * np.maximum(1.0, np.linalg.norm(q, axis=1)[: len(moves)])
         longest = np.maximum(np.maximum.accumulate(lengths), self._longest)
         for k in np.flatnonzero(looked_at[: len(q) - 1]):
             part = slice(max(k - 1, 0), k + 2)

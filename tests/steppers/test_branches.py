@@ -154,3 +154,28 @@ def test_a_member_of_an_ensemble_ends_there_too():
     found = mbvi.ensemble(model, {"v.shaft.angle": [3.0, 12.0]}, "simpson", 0.025, 1.0, formulation="embedding")
     assert found.status.values.tolist() == [0, 1] and found.steps.values.tolist() == [40, 4]
     assert "would leave the branch of their motion" in found.reason.values[1]
+
+
+def resting(name):
+    """A system whose coordinates move by rounding alone, at first or for good."""
+    if name == "stewart_platform":
+        model = systems.model(name)
+        return mbvi.Model(**dict(model) | {"parameters": model.parameters | {"stroke": 0.0}})
+    if name == "slowing":  # by oil in its joint
+        model = change_point((1.0, 3.0, 2.5, 3.0), np.pi / 2, 1.0)
+        oil = mbvi.JointDamper(joint="shaft", coordinate="angle", damping=300.0)
+        return mbvi.Model(**dict(model) | {"gravity": (0, 0, 0), "forces": {"oil": oil}})
+    model = systems.model("four_bar")
+    if name == "dwelling":  # its crank stands, then turns
+        drive = mbvi.PrescribedCoordinate(joint="shaft", coordinate="angle", value="1.2 + max(0, t - 0.1)**3")
+        return mbvi.Model(**dict(model) | {"constraints": {"drive": drive}, "initial": {}})
+    return mbvi.Model(**dict(model) | {"gravity": (0, 0, 0), "initial": {}})
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("name", ["standing", "stewart_platform", "dwelling", "slowing"])
+def test_systems_at_rest(name, formulation):
+    """Two half steps end elsewhere by rounding; that tells nothing."""
+    found = mbvi.simulate(resting(name), "simpson", step=0.01, duration=5.0, formulation=formulation)
+    resting_at = {"dwelling": slice(0, 10), "slowing": slice(-10, None)}.get(name, slice(None))
+    assert np.abs(np.diff(found.q, axis=0)[resting_at]).max() < 1e-13

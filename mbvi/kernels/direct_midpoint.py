@@ -133,7 +133,7 @@ def iterate_newton(system, work, space, t, tau, g):
             if not fill_middle(twice, a, system, work, space, t, tau, g):
                 return SINGULAR
             for i in range(n):
-                matrix[j * m + i] = (1.0 if i == j else 0.0) - (twice[i] - once[i]) / (a[j] - kept)
+                matrix[i * m + j] = (1.0 if i == j else 0.0) - (twice[i] - once[i]) / (a[j] - kept)
             a[j] = kept
         check = 0.0
         for i in range(n):

@@ -325,7 +325,7 @@ def factor_jacobian(system, work, space, t, h):
         step = z[j] - value
         z[j] = value
         for i in range(N):
-            J[j * stride + i] = (R[i] - kept[i]) / step
+            J[i * stride + j] = (R[i] - kept[i]) / step
     for i in range(N):
         R[i] = kept[i]
     space.count[FACTORS] += 1

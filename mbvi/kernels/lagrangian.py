@@ -43,6 +43,7 @@ from mbvi.kernels.saddle import (
     MASS,
     ONE_SIDE,
     ONE_STAGE,
+    UNCACHED,
     add_jacobian,
     add_mass,
     eliminate,
@@ -275,7 +276,8 @@ def factor_mass_saddle(system, work, t, q):
     if system.k > 0:
         fill_rows(work.g, work.G, work.g_t, system, work, t, q)
     for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed: thus they are in the cache
-        prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
+        if A.shape[0] >= UNCACHED and a + AHEAD < system.nodes.shape[0]:
+            prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
         add_mass(A, work.M, system, a)
         add_jacobian(A, work.G, work.G, system, MASS, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, a)
         if not eliminate(A, work.products, work.pivots, work.above, work.ranks, system, MASS, ONE_STAGE, a):

@@ -7,9 +7,10 @@ node b of its pairs,
 
     (b, c) −= B_b D⁻¹ A_c;      y = D⁻¹ x,     x_b −= B_b y;      backwards  y ← y − D⁻¹ Σ_b A_b y_b.
 
-D is inverted by Gauss–Jordan elimination with pivoting inside the block; A_b and B_b stay as they are.
+D is inverted by Gauss–Jordan elimination with pivoting inside the block, and its inverse transposed, so that D⁻¹ x is a sum of
+rows; A_b and B_b stay as they are.
 
-Of a node stand first the rows of the transposed D, then those of all A_b side by side, then those of all transposed B_b. Each
+Of a node stand first the rows of D, then those of all A_b side by side, then those of all transposed B_b. Each
 block has whole lanes (`lanes`), filled up with zeros, so that rows are added four numbers at a time; so has the part of a node in
 a right side. For s stages a node has s times as many unknowns, the coordinates of all stages before the rows of all; every block
 is s times as wide and as high. Of the later node a block holds the first unknowns alone, as many as earlier nodes are tied to:
@@ -28,7 +29,7 @@ Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisma
 
 import numpy as np
 
-from mbvi.kernels.lanes import WIDTH, lanes, prefetch, total
+from mbvi.kernels.lanes import WIDTH, lanes, larger, prefetch, total
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_MIRROR,
@@ -64,6 +65,7 @@ from mbvi.kernels.layout import (
     TIES_FROM,
     UPPER,
     System,
+    copied_kernel,
     copied_solver_kernel,
     kernel,
     solver_kernel,
@@ -106,29 +108,29 @@ def second_block(system, a, b):
     return system.pairs[i, SECOND_UPPER + (a > b)] if i >= 0 else -1
 
 
-@kernel
+@copied_kernel
 def node_width(system, a, s):
     """Number of unknowns of a node in s stages."""
     return s * (system.nodes[a, NODE_COORDINATES] + system.nodes[a, NODE_ROWS])
 
 
-@kernel
+@copied_kernel
 def diagonal_place(system, kind, s, a, i):
-    """Place in a matrix of s stages of row i of the transposed D of node a."""
+    """Place in a matrix of s stages of row i of D of node a."""
     return s * (s * system.nodes[a, DIAGONAL + kind] + i * WIDTH * system.nodes[a, NODE_LANES])
 
 
-@kernel
+@copied_kernel
 def tie_place(system, kind, s, a, i, side, column):
     """Place in a matrix of s stages of row i of A_b (side UPPER), or of transposed B_b (LOWER), of node a from a column on."""
     return s * (s * system.nodes[a, side + kind] + i * system.nodes[a, STRIDE] + column)
 
 
-@kernel
+@copied_kernel
 def block_place(system, kind, s, a, b):
     """Of the block (a, b) of nodes in a matrix of s stages: its place, and the steps to the next row and to the next column."""
     if a == b:
-        return diagonal_place(system, kind, s, a, 0), 1, s * WIDTH * system.nodes[a, NODE_LANES]
+        return diagonal_place(system, kind, s, a, 0), s * WIDTH * system.nodes[a, NODE_LANES], 1
     early = min(a, b)
     column, stride = system.pairs[find_pair(system, early, max(a, b)), COLUMN], s * system.nodes[early, STRIDE]
     if a < b:
@@ -148,7 +150,7 @@ def fill_transposed(out, X, system):
                 out[place + a * columns + b] = X[mirror + b * rows + a]
 
 
-@kernel
+@copied_kernel
 def place_of_second(system, kind, s, i):
     """Of block i of second derivatives in a matrix of s stages: place and steps as of `block_place`, and its size."""
     row, column = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
@@ -222,11 +224,8 @@ def add_jacobian(J, G_upper, G_lower, system, kind, s, row_stage, column_stage, 
         up, left = row + row_stage * rows, border[BORDER_LOCAL] + row_stage * width
         down, right = row + column_stage * rows, border[BORDER_LOCAL] + column_stage * width
         if other == node:
-            place, step = diagonal_place(system, kind, s, a, up) + left, 1
-            mirror, mirror_step = (
-                diagonal_place(system, kind, s, a, right) + down,
-                s * WIDTH * system.nodes[a, NODE_LANES],
-            )
+            place, step = diagonal_place(system, kind, s, a, left) + up, s * WIDTH * system.nodes[a, NODE_LANES]
+            mirror, mirror_step = diagonal_place(system, kind, s, a, down) + right, 1
         elif other > node:
             place, step = tie_place(system, kind, s, a, up, LOWER, column) + left, 1
             mirror, mirror_step = tie_place(system, kind, s, a, down, UPPER, column) + right, 1
@@ -259,30 +258,39 @@ def exchange_columns(A, a, b, w, stride):
         A[b + i * stride] = kept
 
 
+@solver_kernel
+def transpose(A, at, w, stride):
+    """Exchange rows and columns of w × w numbers, rows of a length."""
+    for i in range(1, w):
+        for j in range(i):
+            kept = A[at + i * stride + j]
+            A[at + i * stride + j] = A[at + j * stride + i]
+            A[at + j * stride + i] = kept
+
+
 @copied_solver_kernel
 def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
-    """Overwrite D by its inverse, both transposed; its rank, −1 if it is singular though nothing may be redundant.
+    """Overwrite D by its transposed inverse; its rank, −1 if it is singular though nothing may be redundant.
 
-    Pivots are the largest in a column of D, a transposed row: so D⁻¹ D is 1 but for rounding, while D D⁻¹ may be far from it.
-
-    at, w, stride     place, number and length of rows, of which the first `width` lanes hold the transposed D
+    at, w, stride     place, number and length of rows, of which the first `width` lanes hold D
     redundant         how many rows are left out, −1: those below REDUNDANT · reference
 
     pivots   (., 2)   work: row and column that were exchanged with each
-    above    (.,)     work: largest entry of every column above the diagonal
+    above    (.,)     work: largest entry above the diagonal of every column
     """
-    rows, top, step, rank = lanes(A), at // WIDTH, stride // WIDTH, w
-    for i in range(w):
-        above[i] = 0.0
+    rows, largest = lanes(A), lanes(above)
+    top, step, rank = at // WIDTH, stride // WIDTH, w
+    for k in range(width):
+        largest[k] = 0.0
     for j in range(w):
         row = column = j
         best = 0.0
-        for k in range(j, w):
-            if abs(A[at + j * stride + k]) > best:
-                best, column = abs(A[at + j * stride + k]), k
+        for i in range(j, w):
+            if abs(A[at + i * stride + j]) > best:
+                best, row = abs(A[at + i * stride + j]), i
         if reference > 0.0:
-            for i in range(j + 1, w):
-                for k in range(j, w):
+            for i in range(j, w):
+                for k in range(j + 1, w):
                     if abs(A[at + i * stride + k]) > best:
                         best, row, column = abs(A[at + i * stride + k]), i, k
         smallest = (REDUNDANT if redundant < 0 else LOST) * reference
@@ -298,38 +306,38 @@ def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
         if column != j:
             exchange_columns(A, at + j, at + column, w, stride)
         inverse = 1.0 / A[at + j * stride + j]
+        for k in range(width):
+            largest[k] = larger(largest[k], rows[pivot + k])
+            rows[pivot + k] = rows[pivot + k] * inverse
         for i in range(w):
-            entry = A[at + i * stride + j]
-            if i != j and entry != 0.0:
-                above[i] = max(above[i], abs(entry))
-                ratio = entry * inverse
+            ratio = A[at + i * stride + j]
+            if i != j and ratio != 0.0:
                 for k in range(width):
                     rows[top + i * step + k] = rows[top + i * step + k] - ratio * rows[pivot + k]
-                A[at + i * stride + j] = ratio
-        for k in range(width):
-            rows[pivot + k] = rows[pivot + k] * -inverse
+                A[at + i * stride + j] = -ratio * inverse
         A[at + j * stride + j] = inverse
     for i in range(rank, w):
         for k in range(width):
             rows[top + i * step + k] = 0.0
         for j in range(rank):
             A[at + j * stride + i] = 0.0
+    transpose(A, at, w, stride)
     for j in range(rank - 1, -1, -1):
         row, column = pivots[j, 0], pivots[j, 1]
         if row != j:
-            exchange_columns(A, at + j, at + row, w, stride)
+            exchange_rows(rows, top + j * step, top + row * step, width)
         if column != j:
-            exchange_rows(rows, top + j * step, top + column * step, width)
+            exchange_columns(A, at + j, at + column, w, stride)
     return rank
 
 
-@kernel
+@copied_kernel
 def ties_from(system, kind, s, a):
     """The first unknown of node a, in s stages, that is tied to later nodes."""
     return 0 if kind == JACOBIAN else s * system.nodes[a, TIES_FROM]
 
 
-@solver_kernel
+@copied_solver_kernel
 def add_columns(y, x, first, A, at, w, stride, width, start):
     """y += D⁻¹ x from the place `first` on, of x the unknowns from `start` on; `at` to `width` as in `invert_block`.
 
@@ -359,7 +367,7 @@ def add_columns(y, x, first, A, at, w, stride, width, start):
         k += 1
 
 
-@solver_kernel
+@copied_solver_kernel
 def multiply_block(y, x, first, A, at, w, stride, width):
     """y = D⁻¹ x, from the place `first` on; `at` to `width` as in `invert_block`."""
     out = lanes(y)
@@ -377,11 +385,27 @@ def fill_products(products, A, at, row, ties, stride, count):
     """
     rows, out, wide = lanes(A), lanes(products), stride // WIDTH
     for j in range(count):
-        for k in range(wide):
-            value = A[at + j] * rows[ties // WIDTH + k]
-            for i in range(1, count):
-                value = value + A[at + i * row + j] * rows[(ties + i * stride) // WIDTH + k]
-            out[j * wide + k] = value
+        k = 0
+        while k + 4 <= wide:
+            a = b = c = d = 0.0 * rows[ties // WIDTH]
+            factor, tie = at + j, ties // WIDTH + k
+            for _ in range(count):
+                a = a + A[factor] * rows[tie]
+                b = b + A[factor] * rows[tie + 1]
+                c = c + A[factor] * rows[tie + 2]
+                d = d + A[factor] * rows[tie + 3]
+                factor, tie = factor + row, tie + wide
+            to = j * wide + k
+            out[to], out[to + 1], out[to + 2], out[to + 3] = a, b, c, d
+            k += 4
+        while k < wide:
+            a = 0.0 * rows[ties // WIDTH]
+            factor, tie = at + j, ties // WIDTH + k
+            for _ in range(count):
+                a = a + A[factor] * rows[tie]
+                factor, tie = factor + row, tie + wide
+            out[j * wide + k] = a
+            k += 1
 
 
 @solver_kernel
@@ -420,14 +444,14 @@ def eliminate(A, products, pivots, above, ranks, system, kind, s, a):
             b, c, column = pairs[i, LATER], pairs[j, LATER], system.targets[target]
             B, W = lower + s * pairs[i, COLUMN], s * pairs[j, COLUMN]
             target += 1
-            if b < c:
+            if b <= c:
                 out, out_stride = tie_place(system, kind, s, b, 0, UPPER, column), s * nodes[b, STRIDE]
-                high, wide = s * nodes[b, TIED], s * nodes[c, TIED_LANES]
-                subtract_product(A, out, out_stride, A, B, products, W, stride, w - tie, high, wide)
-            elif b == c or kind == JACOBIAN:
-                out, out_stride = tie_place(system, kind, s, c, 0, LOWER, column), s * nodes[c, STRIDE]
                 if b == c:
                     out, out_stride = diagonal_place(system, kind, s, b, 0), s * WIDTH * nodes[b, NODE_LANES]
+                high, wide = s * nodes[b, TIED], s * nodes[c, TIED_LANES]
+                subtract_product(A, out, out_stride, A, B, products, W, stride, w - tie, high, wide)
+            elif kind == JACOBIAN:
+                out, out_stride = tie_place(system, kind, s, c, 0, LOWER, column), s * nodes[c, STRIDE]
                 high, wide = s * nodes[c, TIED], s * nodes[b, TIED_LANES]
                 subtract_product(A, out, out_stride, products, W, A, B, stride, w - tie, high, wide)
     return True
@@ -444,9 +468,7 @@ def factor_saddle(A, products, pivots, above, ranks, system, kind, s):
 
 @solver_kernel
 def prefetch_rows(A, system, kind, s, a, start):
-    """Ask for the rows of node a from `start` on that a solution reads, of a matrix that does not stay in the cache."""
-    if A.shape[0] < UNCACHED or a < 0 or a >= system.nodes.shape[0]:
-        return
+    """Ask for the rows of node a from `start` on that a solution reads."""
     rows, w = lanes(A), node_width(system, a, s)
     for k in range(diagonal_place(system, kind, s, a, start), diagonal_place(system, kind, s, a, w), LINE):
         prefetch(rows, k // WIDTH)
@@ -460,8 +482,10 @@ def solve_saddle(y, x, A, system, kind, s, sides):
     """Solve for y, in the order of elimination, and overwrite right sides x, one behind the other; A of s stages, eliminated."""
     nodes, pairs, rows, left, right = system.nodes, system.pairs, lanes(A), lanes(x), lanes(y)
     count, size = nodes.shape[0], s * system.side_size
+    ahead = AHEAD if A.shape[0] >= UNCACHED else count
     for a in range(count):
-        prefetch_rows(A, system, kind, s, a + AHEAD, 0)
+        if a + ahead < count:
+            prefetch_rows(A, system, kind, s, a + ahead, 0)
         at, row, w = diagonal_place(system, kind, s, a, 0), s * WIDTH * nodes[a, NODE_LANES], node_width(system, a, s)
         tie, step = ties_from(system, kind, s, a), s * nodes[a, STRIDE] // WIDTH
         for side in range(0, sides * size, size):
@@ -477,7 +501,8 @@ def solve_saddle(y, x, A, system, kind, s, sides):
                         rest = rest - y[first + tie + i] * rows[block + i * step + k]
                     left[to + k] = rest
     for a in range(count - 1, -1, -1):
-        prefetch_rows(A, system, kind, s, a - AHEAD, ties_from(system, kind, s, max(a - AHEAD, 0)))
+        if a >= ahead:
+            prefetch_rows(A, system, kind, s, a - ahead, ties_from(system, kind, s, a - ahead))
         if nodes[a, PAIRS] == 0:
             continue
         at, row, w = diagonal_place(system, kind, s, a, 0), s * WIDTH * nodes[a, NODE_LANES], node_width(system, a, s)

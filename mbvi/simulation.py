@@ -47,6 +47,7 @@ LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps
 MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 MOST_NAMES = 4
+AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where a singular configuration is looked for
 EXAMPLES = {"step": 0.01, "duration": 10, "start_time": 0}  # [s]
 
 
@@ -473,10 +474,11 @@ def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int,
             f"{head}: no position near satisfies the constraints at t = {t + h:.6g} s; the motions prescribed by {driven} leave "
             f"the reach of the mechanism, or contradict each other. {KEPT} Prescribe smaller motions, or change lengths."
         )
-    if is_nearly_singular(system, space.q, t):
+    ahead = space.q + np.outer(AHEAD, h * _velocity(system, space, t))
+    if any(is_nearly_singular(system, q, t) for q in ahead):
         limit = f" It may be the end of the reach, which the motions prescribed by {driven} leave." if driven else ""
         return (
-            f"{head}: the loops are near a singular configuration there, in which constraints are lost for a moment.{limit} "
+            f"{head}: the loops are near a singular configuration there, or come near it within the step, in which constraints are lost for a moment.{limit} "
             f"{KEPT} Another step may pass it."
         )
     if light := weightless_near(system, (run.q, run.start_time), space.q, h * _velocity(system, space, t), t):

@@ -179,3 +179,28 @@ def test_systems_at_rest(name, formulation):
     found = mbvi.simulate(resting(name), "simpson", step=0.01, duration=5.0, formulation=formulation)
     resting_at = {"dwelling": slice(0, 10), "slowing": slice(-10, None)}.get(name, slice(None))
     assert np.abs(np.diff(found.q, axis=0)[resting_at]).max() < 1e-13
+
+
+def antiparallelogram(rate):
+    """Cranks of 1 m, ground and coupler of 1.5 m, crossed, the crank at 60°."""
+    crank, coupler = np.array([np.cos(np.pi / 3), np.sin(np.pi / 3)]), 1.5
+    to_support = np.array([coupler, 0.0]) - crank
+    d = np.linalg.norm(to_support)
+    along = (coupler**2 - 1 + d**2) / (2 * d)
+    x, y = to_support / d
+    pin = crank + along * np.array([x, y]) + np.sqrt(coupler**2 - along**2) * np.array([y, -x])
+    model = change_point((coupler, 1.0, coupler, 1.0), np.pi / 3, rate, 0.0)
+    angles = {
+        "crank pin": np.arctan2(*(pin - crank)[::-1]) - np.pi / 3,
+        "support": np.arctan2(pin[1], pin[0] - coupler),
+    }
+    initial = {name: mbvi.Initial(position=angle) for name, angle in angles.items()}
+    return mbvi.Model(**dict(model) | {"initial": model.initial | initial})
+
+
+def test_a_step_over_a_singular_configuration_that_does_not_converge():
+    """It begins beside the configuration, and says what lies ahead."""
+    with pytest.raises(
+        mbvi.StepError, match="did not converge: the loops are near a singular configuration there, or come near"
+    ):
+        mbvi.simulate(antiparallelogram(-6.0), "simpson", step=0.1, duration=4.0)

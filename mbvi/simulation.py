@@ -478,9 +478,8 @@ def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int,
     if any(is_nearly_singular(system, q, t) for q in ahead):
         limit = f" It may be the end of the reach, which the motions prescribed by {driven} leave." if driven else ""
         return (
-            f"{head}: the loops are near a singular configuration there, or come near it within the step, in which constraints are "
-            f"lost for a moment.{limit} "
-            f"{KEPT} Another step may pass it."
+            f"{head}: the loops are near a singular configuration there, or come near it within the step, in which constraints "
+            f"are lost for a moment.{limit} {KEPT} Another step may pass it."
         )
     if light := weightless_near(system, (run.q, run.start_time), space.q, h * _velocity(system, space, t), t):
         return (

@@ -415,7 +415,10 @@ def _project_position(system: System, q0: Array, t: float, held: Array) -> Array
         q = q0
     q = _newton(system, q, None, t, free, L, 1e-15)
     if _is_violated(system, q, t):
-        q = _newton(system, _least_squares(system, q0, t, free), None, t, free, L, 1e-15)
+        closest = _least_squares(system, q0, t, free)
+        q = _newton(system, closest, None, t, free, L, 1e-15)
+        if _is_violated(system, q, t):
+            q = closest
     _check_closed(system, q, t)
     return q
 
@@ -459,8 +462,8 @@ def _least_squares(system: System, q0: Array, t: float, free: Array) -> Array:
             ftol=1e-14,
             gtol=1e-14,
         )
-        found.append((float(np.abs(result.fun).max()), at(result.x)))
-        if found[-1][0] <= CONSTRAINT_TOLERANCE:
+        found.append((float(result.cost), at(result.x)))
+        if np.abs(result.fun).max() <= CONSTRAINT_TOLERANCE:
             break
     return min(found, key=lambda each: each[0])[1] if found else q0
 

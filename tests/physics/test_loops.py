@@ -712,6 +712,16 @@ def change_point(lengths, start, rate, gravity=GRAVITY):
     return mbvi.Model(name="change point", gravity=(0, 0, -gravity), bodies=bodies, joints=joints, initial=initial)
 
 
+@pytest.mark.parametrize("start", [(-60, -120), (-1, -179), (60, -120), (170, 10)])
+def test_what_is_left_of_a_loop_that_cannot_close(start):
+    """Two bars of 1 m from supports 3 m apart: their ends can come as near as 1 m, from wherever they start."""
+    joints = {"A": hinge("world", "a"), "B": hinge("world", "b", 3.0), "C": hinge("a", "b", 1.0, offset=(1.0, 0, 0))}
+    initial = {name: mbvi.Initial(position=np.radians(angle)) for name, angle in zip("AB", start, strict=True)}
+    model = mbvi.Model(name="apart", bodies={"a": bar(1.0), "b": bar(1.0)}, joints=joints, initial=initial)
+    with pytest.raises(mbvi.ModelError, match=r"joints\.C: .* found 1 m left in the loop a - world - b - a;"):
+        mbvi.simulate(model)
+
+
 def check_parallelogram(found, atol):
     """The coupler's turn; atol of all states, or one of each."""
     turned = directions(found, ["coupler"])[:, 0]

@@ -169,7 +169,8 @@ class LinearDoublePendulum:
         a, b = self._amplitudes
         wave = a * np.cos(phase) + b / self.frequencies * np.sin(phase)
         slope = b * np.cos(phase) - a * self.frequencies * np.sin(phase)
-        return wave @ self._modes, slope @ self._modes
+        # Sums of two products, which round alike whatever the shape of t, as a product of matrices does not.
+        return np.sum(wave[..., None] * self._modes, axis=-2), np.sum(slope[..., None] * self._modes, axis=-2)
 
     @cached_property
     def frequencies(self) -> Array:

@@ -17,6 +17,9 @@ serves all s of them and the momentum given out:
 
     M δY_l/h + Gᵀ μ_l = −Σ_j K⁻¹_lj R_j,     G δY_l/h = −g(Q_l)/h,     δΛ_j = Σ_l K_jl μ_l.
 
+In an open tree, whose only constraints are those of unit quaternions, each is solved for by itself (`articulated`): with a_j that
+of Q_j, δΛ_j = −a_jᵀR_j/|a_j|², the corrections of quaternions are turns of the a_l, and M and K act on torques and turns.
+
 Newton's iteration uses the whole Jacobian. Both continue until the error left is below round-off. The start is the polynomial
 extrapolation in k of the increments themselves, of the order that would have served best on the last step, or free flight where
 none would have served.
@@ -30,7 +33,7 @@ import math
 
 import numpy as np
 
-from mbvi.kernels.articulated import SOLUTION_WIDTH, factor_articulated, solve_articulated
+from mbvi.kernels.articulated import SOLUTION_WIDTH, factor_articulated, solve_articulated, to_rate, to_torque
 from mbvi.kernels.constraints import add_curvature, fill_constraints, fill_values
 from mbvi.kernels.dense import invert
 from mbvi.kernels.lagrangian import (
@@ -40,6 +43,7 @@ from mbvi.kernels.lagrangian import (
     fill_gradients,
     fill_hessian,
     fill_mass_matrix,
+    quaternion_place,
     solve_velocity_saddle,
     solve_velocity_tree,
 )
@@ -128,7 +132,8 @@ def make_space(system: System, scheme: Scheme) -> Space:
     entries, size = s * len(system.entries), s * s * system.matrix_size
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
-    evaluation += 0.25 * size + 5.0 * entries if k > 0 else min(2.0 * n, 12.0) * s * n
+    is_open = system.is_open == 1 or k == 0
+    evaluation += min(2.0 * n, 12.0) * s * n if is_open else 0.25 * size + 5.0 * entries
     jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 50.0 * entries + 0.1 * s * width * size
     ratio = jacobian / evaluation
     return Space(
@@ -180,7 +185,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         orders=np.full((r, 2), -1),
         count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
-        limits=np.array([2.0 + ratio if k > 0 else 4.0 * (3.0 + ratio), 1.0 + ratio]),
+        limits=np.array([4.0 * (3.0 + ratio) if is_open else 2.0 + ratio, 1.0 + ratio]),
         **{each.name: each for each in LATE},
     )
 
@@ -284,8 +289,10 @@ def fill_residual(system, scheme, work, space, t, h):
             size = max(size, add_node(space, s, A, B, weight, lanes(p_4), lanes(f_4), h))
     for a in range(n):
         R[a] += p[a]
-    if system.k > 0:
+    if has_saddle(system):
         size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
+    elif system.k > 0:
+        size = max(size, fill_quaternion_residual(system, scheme, space, h))
     return residual_size(system, space, size, h)
 
 
@@ -351,12 +358,41 @@ def fill_constraint_residual(t, system, scheme, work, space, h):
     return size
 
 
+@kernel
+def fill_quaternion_residual(system, scheme, space, h):
+    """What `fill_constraint_residual` does for an open tree: G is the quaternions."""
+    n, k, s = system.n, system.k, scheme.K.shape[0]
+    R, z = space.R, space.z
+    size = 0.0
+    for b in range(k):
+        first, entry = quaternion_place(system, b), system.constraints[b, FIRST_ENTRY]
+        for j in range(s + 1):
+            value = -1.0
+            for c in range(4):
+                a = space.q[first + c] + control_increment(space, first + c, j)
+                value += a * a
+                space.G[j, entry + c] = a
+                if j < s:
+                    term = a * z[s * n + j * k + b]
+                    R[j * n + first + c] += term
+                    size = max(size, abs(term))
+            if j > 0:
+                R[s * n + (j - 1) * k + b] = 0.5 * value / h
+    return size
+
+
+@copied_kernel
+def control_increment(space, a, j):
+    """What is to be added to q_k for coordinate a of control point j."""
+    return space.q_low[a] + (space.z[(j - 1) * space.q.shape[0] + a] if j > 0 else 0.0)
+
+
 @copied_kernel
 def fill_control_point(work, space, j):
     """Q_j = q_k + Y_j into space.node_q, and what rounding leaves of it into work.low."""
     n = space.node_q.shape[0]
     for a in range(n):
-        y = space.q_low[a] + (space.z[(j - 1) * n + a] if j > 0 else 0.0)
+        y = control_increment(space, a, j)
         total = space.q[a] + y
         space.node_q[a] = total
         work.low[a] = (space.q[a] - total) + y
@@ -379,7 +415,13 @@ def add_constraint_force(out, first, G, system, impulses, start):
 @kernel
 def is_articulated(system):
     """Whether M is inverted by the articulated-body recursion, O(n), and not as a dense matrix."""
-    return system.is_tree == 1 and system.k == 0 and system.n >= ARTICULATED_FROM
+    return system.is_open == 1 and (system.k > 0 or system.n >= ARTICULATED_FROM)
+
+
+@copied_kernel
+def has_saddle(system):
+    """Whether constraints are solved for with M, and not, as those of unit quaternions in an open tree, each for itself."""
+    return system.k > 0 and system.is_open == 0
 
 
 @kernel
@@ -388,7 +430,7 @@ def factor_simplified(system, scheme, work, space, t, h):
     factor M and G at the step's start.
     """
     n = system.n
-    if system.k > 0:
+    if has_saddle(system):
         return call(space.factor_start, t, (system, scheme, work, space, h)) == 1.0
     s = scheme.K.shape[0]
     for a in range(n):
@@ -472,12 +514,13 @@ def solve_simplified(system, scheme, work, space, t, h):
     """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
     n = system.n
     s = scheme.K.shape[0]
-    if system.k > 0:
+    if has_saddle(system):
         call(space.solve_simplified_saddle, t, (system, scheme, work, space, h))
         return
     x, R, M, delta = space.permuted, space.R, space.M, space.delta
     if is_articulated(system):
         copy(x, R)
+        reduce_quaternions(system, scheme, space)
         solve_stages(x, s, work, space, system.links)
         for l in range(s):
             first = l * n
@@ -487,6 +530,7 @@ def solve_simplified(system, scheme, work, space, t, h):
                 factor = -h * scheme.K_inverse[l, j]
                 for a in range(n):
                     delta[first + a] += factor * x[j * n + a]
+        expand_quaternions(system, scheme, space, h)
         return
     for l in range(s):
         for a in range(n):
@@ -500,6 +544,28 @@ def solve_simplified(system, scheme, work, space, t, h):
             for b in range(n):
                 total += M[a * n + b] * x[l * n + b]
             delta[l * n + a] = total
+
+
+@solver_kernel
+def reduce_quaternions(system, scheme, space):
+    """Of the momentum rows in space.permuted, those of quaternions: torques at every control point; δΛ_j into space.delta."""
+    n, k, s = system.n, system.k, scheme.K.shape[0]
+    for j in range(s):
+        for b in range(k):
+            first = quaternion_place(system, b)
+            to_torque(space.permuted, j * n, space.G[j], system.constraints[b, FIRST_ENTRY], first, system)
+            space.delta[s * n + j * k + b] = -space.permuted[j * n + first]
+
+
+@solver_kernel
+def expand_quaternions(system, scheme, space, h):
+    """The corrections of quaternions at every control point, from their turns there in space.delta, and by their constraints."""
+    n, k, s = system.n, system.k, scheme.K.shape[0]
+    for l in range(s):
+        for b in range(k - 1, -1, -1):
+            first = quaternion_place(system, b)
+            space.delta[l * n + first] = -h * space.R[s * n + l * k + b]
+            to_rate(space.delta, l * n, space.G[l + 1], system.constraints[b, FIRST_ENTRY], first, system)
 
 
 @late_kernel(System, Scheme, Work, Space)
@@ -613,7 +679,7 @@ def is_converged(system, space, size, size_before, theta, is_rounding):
         return False
     if roundings <= 2.0:
         return True
-    stiffness = space.measure[STIFFNESS] if system.k == 0 else 1.0
+    stiffness = 1.0 if has_saddle(system) else space.measure[STIFFNESS]
     if theta * size <= BELOW_ROUNDING * EPS and stiffness * size <= 100.0 * BELOW_ROUNDING * EPS:
         return True
     is_stalled = size_before > 0.0 and size > 0.5 * size_before
@@ -646,9 +712,9 @@ def iterate_simplified(system, scheme, work, space, t, h):
     at every step: `left` follows it from the contraction of the increments.
     """
     count, measure = space.count, space.measure
-    is_fresh = system.k > 0 or count[AGE] >= MAX_AGE or count[LAST] > 3
+    is_fresh = has_saddle(system) or count[AGE] >= MAX_AGE or count[LAST] > 3
     if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
-        return SINGULAR if system.k == 0 else NOT_CONVERGED
+        return NOT_CONVERGED if has_saddle(system) else SINGULAR
     left = math.inf
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = 0.0
@@ -673,16 +739,16 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 theta = size / size_before
                 if size > 1e3 * EPS:
                     measure[THETA_SIMPLIFIED] = theta
-                    if updates == 1 and system.k == 0:
+                    if updates == 1 and not has_saddle(system):
                         measure[STIFFNESS] = growth
-            if system.k > 0 and step < 0.5 * step_before:
+            if has_saddle(system) and step < 0.5 * step_before:
                 kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
                 measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
         expected, left = left, measure[STIFFNESS] * min(left, step)
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
         if is_converged(system, space, size, size_before, theta, is_rounding):
             more += 1
-            if is_solved or system.k == 0 or more > MORE:
+            if is_solved or more > MORE or not has_saddle(system):
                 if is_fresh:
                     count[AGE] = 0
                 return OK
@@ -809,7 +875,7 @@ def fill_start(system, scheme, space, r):
 def fill_free_flight(system, scheme, work, space, t, h):
     """Start without a past: Y_l = d_l h v, no impulses."""
     n = system.n
-    if system.is_tree == 1 and system.k == 0:
+    if system.is_open == 1:
         solve_velocity_tree(system, work, space.q, space.p)
     else:
         call(space.fill_start_velocity, t, (system, scheme, work, space, h))
@@ -885,6 +951,19 @@ def fill_start_velocity(t, system, scheme, work, space, h):
         return 0.0
     solve_velocity_saddle(system, work, space.p)
     return 1.0
+
+
+@kernel
+def project_quaternions(p, system, space):
+    """What `fill_projected_momentum` does for an open tree, to p (n,): no momentum along a quaternion a, p − a aᵀp/|a|²."""
+    for b in range(system.k):
+        first = quaternion_place(system, b)
+        along = size = 0.0
+        for a in range(first, first + 4):
+            along += space.q[a] * p[a]
+            size += space.q[a] * space.q[a]
+        for a in range(first, first + 4):
+            p[a] -= space.q[a] * (along / size)
 
 
 @late_kernel(System, Scheme, Work, Space)
@@ -971,7 +1050,9 @@ def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q,
             store_state(all_q[step - first], all_p[step - first], system, space)
         if (step + 1) % every == 0:
             store_state(out_q[stored], out_p[stored], system, space)
-            if system.k > 0 and scheme.is_projected == 1:
+            if system.is_open == 1:
+                project_quaternions(out_p[stored], system, space)
+            elif system.k > 0 and scheme.is_projected == 1:
                 if call(space.fill_projected_momentum, t0 + (step + 1) * h, (system, scheme, work, space, h)) != 1.0:
                     return SINGULAR, step
                 copy(out_p[stored], space.node_p)

@@ -5,7 +5,14 @@ One dispatch for both kinds of systems: trees of joints, and a user's own functi
 
 import numpy as np
 
-from mbvi.kernels.articulated import ARTICULATED_WIDTH, SOLUTION_WIDTH, factor_articulated, solve_articulated
+from mbvi.kernels.articulated import (
+    ARTICULATED_WIDTH,
+    SOLUTION_WIDTH,
+    factor_articulated,
+    solve_articulated,
+    to_rate,
+    to_torque,
+)
 from mbvi.kernels.constraints import (
     anchor_of_point,
     fill_constraint_geometry,
@@ -24,6 +31,7 @@ from mbvi.kernels.layout import (
     BLOCK_SECOND,
     CONSTRAINT_KIND,
     ENTRIES,
+    FIRST_ENTRY,
     FIRST_MEMBER,
     GEOMETRIC,
     LAST_OF_RUN,
@@ -66,6 +74,8 @@ from mbvi.kernels.tree import (
     fill_world,
     gravity_potential,
 )
+
+START = np.int64(0)  # numba would compile what takes a literal 0 once more
 
 
 class Work(Packed):
@@ -299,7 +309,7 @@ def solve_mass_saddle(system, work):
 @kernel
 def solve_velocity(system, work, t, q, p):
     """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into work.solution = (v, μ); False where the matrix is singular."""
-    if system.is_tree == 1 and system.k == 0:
+    if system.is_open == 1:
         return solve_velocity_tree(system, work, q, p)
     if not factor_mass_saddle(system, work, t, q):
         return False
@@ -309,13 +319,28 @@ def solve_velocity(system, work, t, q, p):
 
 @kernel
 def solve_velocity_tree(system, work, q, p):
-    """The same for a tree without constraints."""
+    """The same for an open tree: of constraints it has those of unit quaternions alone."""
+    x = work.solution
     for a in range(system.n):
-        work.solution[a] = p[a]
+        x[a] = p[a]
     if not factor_articulated(work.articulated, system.links, system.geometry, q):
         return False
-    solve_articulated(work.solution, work.solved, work.articulated, system.links)
+    for b in range(system.k):
+        a = quaternion_place(system, b)
+        to_torque(x, START, q, a, a, system)
+        x[system.n + b] = x[a]
+        x[a] = 0.0
+    solve_articulated(x, work.solved, work.articulated, system.links)
+    for b in range(system.k - 1, -1, -1):
+        a = quaternion_place(system, b)
+        to_rate(x, START, q, a, a, system)
     return True
+
+
+@copied_kernel
+def quaternion_place(system, b):
+    """The first coordinate of the quaternion that constraint b of an open tree holds to unit length."""
+    return system.entries[system.constraints[b, FIRST_ENTRY]]
 
 
 @kernel
@@ -345,7 +370,7 @@ def fill_velocities(v, system, work, t, q, p):
 
 @kernel
 def fill_tree_velocities(v, system, work, q, p):
-    """The same for a tree without constraints; nothing of constraints is compiled with it."""
+    """The same for an open tree; nothing of further constraints is compiled with it."""
     for i in range(q.shape[0]):
         if not solve_velocity_tree(system, work, q[i], p[i]):
             return False

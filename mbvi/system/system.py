@@ -285,7 +285,7 @@ class System:
         """
         t, q, p = self._times(t, q), self._states(q, "q"), self._states(p, "p")
         v = np.empty_like(q)
-        if self.arrays.is_tree and self.constraint_count == 0:
+        if self.arrays.is_open:
             is_regular = kernels.fill_tree_velocities(v, self.arrays, self.work, q, p)
         else:
             is_regular = kernels.fill_velocities(v, self.arrays, self.work, t, q, p)

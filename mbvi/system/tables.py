@@ -179,6 +179,12 @@ class Tables:
     def _slides(self, link: int) -> bool:
         return self.links[link][layout.KIND] in SLIDING
 
+    def is_open(self) -> bool:
+        """Whether nothing but unit quaternions is constrained, and none of them turns what is a point of its own."""
+        points = {i for i, link in enumerate(self.links) if link[layout.KIND] == layout.TRANSLATION}
+        turned = {link[layout.PARENT] for link in self.links}
+        return all(row.kind == layout.UNIT_QUATERNION for row in self.rows) and not points & turned
+
     def anchored(self) -> Array:
         """1 for every coordinate of a slider or translation that is part of an anchor, 0 for others."""
         found = np.zeros(len(self.names), np.int64)
@@ -235,6 +241,7 @@ class Tables:
                 [np.concatenate([*row.points, row.u, row.w, [row.offset]]) for row in self.rows], 13
             ),
             "signs": np.array([entry.sign for entry in entries]),
+            "is_open": int(self.is_open()),
             "is_geometric": int(any(row.kind in layout.GEOMETRIC for row in self.rows)),
         }
 

@@ -21,7 +21,8 @@ In an open tree, whose only constraints are those of unit quaternions, each is s
 of Q_j, δΛ_j = −a_jᵀR_j/|a_j|², the corrections of quaternions are turns of the a_l, and M and K act on torques and turns.
 
 Newton's iteration uses the whole Jacobian. Both continue until the error left is below round-off. The start is the polynomial
-extrapolation in k of the increments themselves, of the order that would have served best on the last step, or free flight where
+extrapolation in k of the unknowns themselves, of the order that would have served best on the last step, which is best where
+steps are short, or that in time through the last control points, which is best where they are long; or free flight where
 none would have served.
 q and p are summed with compensation (Kahan), so that round-off grows as a random walk; whole turns of angles are counted
 apart, so that their rounding does not grow with their number.
@@ -87,12 +88,14 @@ BELOW_ROUNDING = (
 )
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
+GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
 MAX_AGE = 20  # steps that one factor may serve
+STEPS_ANEW = 16  # steps that begin with a new Jacobian after one where that of the step before had to be formed anew
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
 BY_PLACE = (
     0.05  # part of what the rounding of positions in g would move momenta by that Newton's Jacobian, if old, leaves
@@ -107,7 +110,10 @@ FIRST_ROW = np.int64(0)  # numba would compile what takes a literal 0 once more
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
-RETRY, IS_FACTORED, HAS_JACOBIAN = 8, 9, 10
+RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW = 8, 9, 10, 11
+# Columns of Space.history: how many differences are known, the order of their extrapolation that served best on the last step
+# (-1: none), and whether that along the polynomials of the last steps served better.
+AVAILABLE, ORDER, IS_AHEAD = 0, 1, 2
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
 # largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see
 # is_converged; with constraints what the increments contract by), residual in units of rounding, largest |g| relative to the
@@ -182,8 +188,10 @@ def make_space(system: System, scheme: Scheme) -> Space:
         permuted=np.zeros(s * system.side_size),
         eliminated=np.zeros(s * system.side_size),
         table=np.zeros((r, MAX_ORDER + 2, N)),
-        orders=np.full((r, 2), -1),
-        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0]),
+        ahead=np.zeros(N),
+        history=np.full((r, 3), [-1, -1, 0]),
+        is_polynomial=int(scheme.ahead.size > 0),
+        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         limits=np.array([4.0 * (3.0 + ratio) if is_open else 2.0 + ratio, 1.0 + ratio]),
         **{each.name: each for each in LATE},
@@ -770,13 +778,17 @@ def iterate_simplified(system, scheme, work, space, t, h):
 
 @inlined_kernel
 def iterate_newton(system, scheme, work, space, t, h):
-    """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long."""
+    """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long.
+
+    Rounding of positions hides in the corrections what the iteration leaves: `left` follows it from their contraction before.
+    """
     count, measure, z = space.count, space.measure, space.z
     patience = 3.0 + 0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 3.0
-    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > patience
+    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > patience or count[ANEW] > 0
+    count[ANEW] = max(count[ANEW] - 1, 0)
     is_stale = True
     is_chord = False
-    residual_before = math.inf
+    residual_before = left = math.inf
     size_before = 0.0
     halvings = iteration = stalls = 0
     if system.k > 0:
@@ -796,6 +808,8 @@ def iterate_newton(system, scheme, work, space, t, h):
         if not residual < math.inf:
             return NOT_FINITE
         if needs_factor:
+            if iteration > 0 and is_stale:
+                count[ANEW] = STEPS_ANEW
             if call(space.factor_newton, t, (system, scheme, work, space, h)) != 1.0:
                 return SINGULAR
             is_stale = needs_factor = is_chord = False
@@ -811,10 +825,13 @@ def iterate_newton(system, scheme, work, space, t, h):
             theta = size / size_before
             if size > 1e3 * EPS:
                 measure[THETA_NEWTON] = theta
+        left = GROWING * theta * min(left, size) if is_chord and halvings == 0 else math.inf
+        is_held = measure[ROUNDINGS] <= NOISE and measure[VIOLATION] <= HELD
+        is_solved = is_held and is_rounding and left <= BELOW_ROUNDING * EPS
         is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < 1e3)
         stalls += size_before > 0.0 and size > 0.5 * size_before and is_small
         is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
-        if is_stuck or is_converged(system, space, size, size_before, theta, is_rounding):
+        if is_stuck or is_solved or is_converged(system, space, size, size_before, theta, is_rounding):
             if not is_stale:
                 count[AGE] = 0
             return OK
@@ -851,6 +868,24 @@ def solve_step(system, scheme, work, space, t, h):
 
 
 @kernel
+def fill_ahead(system, scheme, space, r):
+    """Extrapolation of the unknowns of substep r along the polynomials of the last two steps into space.ahead."""
+    n, s = system.n, scheme.K.shape[0]
+    last, change, out = space.table[r, 0], space.table[r, 1], space.ahead
+    for part in range(2):
+        first, width = part * s * n, n if part == 0 else system.k
+        for l in range(s):
+            at = first + l * width
+            for a in range(width):
+                out[at + a] = 0.0
+            for m in range(s):
+                before = scheme.ahead[part, l, s + m]
+                both, of = scheme.ahead[part, l, m] + before, first + m * width
+                for a in range(width):
+                    out[at + a] += both * last[of + a] - before * change[of + a]
+
+
+@kernel
 def fill_start(system, scheme, space, r):
     """Start of substep r in space.z: extrapolation of the unknowns of the last steps.
 
@@ -860,10 +895,13 @@ def fill_start(system, scheme, space, r):
     n, k = system.n, system.k
     s = scheme.K.shape[0]
     z = space.z
-    copy(z, space.table[r, 0])
-    for i in range(1, space.orders[r, 1] + 1):
-        for a in range(z.shape[0]):
-            z[a] += space.table[r, i, a]
+    if space.history[r, IS_AHEAD] == 1:
+        copy(z, space.ahead)
+    else:
+        copy(z, space.table[r, 0])
+        for i in range(1, space.history[r, ORDER] + 1):
+            for a in range(z.shape[0]):
+                z[a] += space.table[r, i, a]
     for b in range(k):
         node = system.row_nodes[b, 0]
         if node >= 0 and system.reference[node] > 0.0 and system.redundant[node] > 0:
@@ -887,32 +925,34 @@ def fill_free_flight(system, scheme, work, space, t, h):
 
 
 @kernel
-def update_table(space, r):
-    """Backward differences of the unknowns of substep r, and the order of extrapolation that was best for them, or −1.
+def update_history(space, r):
+    """Backward differences of the unknowns of substep r, and the extrapolation that was best for them.
 
-    table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}.
+    table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}, that along polynomials by
+    z − space.ahead.
     """
-    available = min(space.orders[r, 0] + 1, MAX_ORDER + 1, space.orders[r, 1] + 3)
-    table, z = space.table, space.z
-    best_order = -1
-    best = math.inf
+    history, table, z = space.history[r], space.table[r], space.z
+    had = history[AVAILABLE]
+    available = min(had + 1, MAX_ORDER + 1, history[ORDER] + 3)
+    size = by_polynomial = 0.0
     for a in range(z.shape[0]):
         space.delta[a] = z[a]
+        size = max(size, abs(z[a]))
+        by_polynomial = max(by_polynomial, abs(z[a] - space.ahead[a]))
+    best, best_order = FAR * size, -1  # an extrapolation that misses by more is not used
     for i in range(available + 1):
         miss = 0.0
         for a in range(z.shape[0]):
-            old = table[r, i, a]
+            old = table[i, a]
             new = space.delta[a]
-            table[r, i, a] = new
+            table[i, a] = new
             space.delta[a] = new - old
             miss = max(miss, abs(new))
-        if i == 0:
-            best = FAR * miss  # an extrapolation that misses by more is not used
-        elif miss < best:
+        if i > 0 and miss < best:
             best = miss
             best_order = i - 1
-    space.orders[r, 0] = available
-    space.orders[r, 1] = best_order
+    history[AVAILABLE], history[ORDER] = available, best_order
+    history[IS_AHEAD] = space.is_polynomial == 1 and had >= 1 and by_polynomial < best
 
 
 @kernel
@@ -1002,9 +1042,12 @@ def advance(system, scheme, work, space, t, h, r):
     if the extrapolation was close to it; otherwise that which free flight leads to.
     """
     status = NOT_CONVERGED
+    history = space.history[r]
     space.measure[PLACE_SIZE] = place_size(system, space)
+    if space.is_polynomial == 1 and history[AVAILABLE] >= 1:
+        fill_ahead(system, scheme, space, r)
     for attempt in range(2):
-        is_flight = attempt == 1 or space.orders[r, 1] < 0
+        is_flight = attempt == 1 or (history[ORDER] < 0 and history[IS_AHEAD] == 0)
         if is_flight:
             fill_free_flight(system, scheme, work, space, t, h)
         else:
@@ -1015,7 +1058,7 @@ def advance(system, scheme, work, space, t, h, r):
             break
     if status == OK:
         finish_step(system, scheme, space)
-    update_table(space, r)
+    update_history(space, r)
     space.count[WORST] = max(space.count[WORST], space.count[LAST])
     return status
 

@@ -125,6 +125,7 @@ class Scheme(Packed):
     d, w    (s+1,)    control points, and weights of the quadrature on them
     K       (s, s)    K[j, l-1] = sum_i b_i B_ij B_il, j = 0 … s-1, l = 1 … s
     K_inverse (s, s)
+    ahead   (2, s, 2 s) extrapolation of the unknowns of a step from those of the last two; (2, s, 0) where there is none
     fractions (r,)    substeps of a composition, as fractions of the step
     is_projected      whether the momenta given out satisfy the hidden constraint
     """

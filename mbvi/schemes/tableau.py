@@ -93,6 +93,31 @@ class Tableau:
         powers = np.arange(len(points))
         return np.linalg.solve(points[None, :] ** powers[:, None], 1.0 / (powers + 1.0))
 
+    @cached_property
+    def ahead(self) -> Array:
+        """Extrapolation of the unknowns of a step from those of the last and of that before, (2, s, 2 s): of increments by the
+        polynomial through the last s + 2 control points, and of impulses h w_j λ_j by that of λ through the last s + 1.
+
+        λ_0 has the weight of a step's start and of the end before it. It is (2, s, 0) with less than two points within a step,
+        which alone have errors of another kind than the ends, and of a composition, whose steps have several lengths.
+        """
+        s, points = self.stages, self.control_points
+        if s < 3 or len(self.fractions) > 1:
+            return np.zeros((2, s, 0))
+        weights = self.control_weights[:s].copy()
+        weights[0] += self.control_weights[s]
+        before = points[s - 1] - 2.0
+        last = [d - 1.0 for d in points]
+        found = np.zeros((2, s, 2 * s))
+        for l in range(s):
+            first, _, *values = lagrange_basis((before, *last), points[l + 1])[0]
+            found[0, l, :s] = values
+            found[0, l, s - 1] -= 1.0  # all increments are from the start of their step
+            found[0, l, 2 * s - 2 :] = first, -first
+            first, *values = np.array(lagrange_basis((before, *last[:s]), points[l])[0]) * weights[l]
+            found[1, l, :s], found[1, l, -1] = values / weights, first / weights[-1]
+        return found
+
     @property
     def is_symmetric(self) -> bool:
         """Whether the scheme is its own adjoint: a step back undoes a step."""

@@ -19,6 +19,7 @@ def scheme_arrays(tableau: Tableau) -> layout.Scheme:
         w=tableau.control_weights,
         K=tableau.K,
         K_inverse=np.linalg.inv(tableau.K),
+        ahead=tableau.ahead,
         fractions=np.array(tableau.fractions),
         is_projected=tableau.is_projected,
     )

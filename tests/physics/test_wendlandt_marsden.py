@@ -81,13 +81,21 @@ def test_double_spherical_pendulum_in_angles():
 def test_energy_of_the_double_spherical_pendulum_has_no_trend():
     """The paper's observation, over 2000 s: it oscillates about as in the first 20 s, and nothing accumulates.
 
-    The motion is chaotic, so round-off decides what is measured: ranges of 0.73 J or 0.92 J, trends of 2e-4 or 2e-2 of them.
+    The motion is chaotic, so round-off decides what one run does: of 24 whose steps differ by 1e-12, two thirds kept to 1.03
+    times the range of the first 20 s, and one went to 2.7 times for a while. So several are taken.
     """
-    run = mbvi.simulate(pendulum(), "midpoint", step=0.05, duration=2000.0)
-    error = run.energy() - run.energy()[0]
-    assert np.abs(error).max() < 2 * np.abs(error[:400]).max()
-    trend = np.polyfit(run.t, error, 1)[0] * run.t[-1]
-    assert abs(trend) < 0.1 * np.ptp(error)
+    largest, spread, trend = [], [], []
+    for k in range(7):
+        step = 0.05 * (1 + k * 1e-12)
+        run = mbvi.simulate(pendulum(), "midpoint", step=step, duration=40000 * step)
+        error = run.energy() - run.energy()[0]
+        half = len(error) // 2
+        largest.append(np.abs(error).max() / np.abs(error[:400]).max())
+        spread.append(np.std(error[half:]) / np.std(error[:half]))
+        trend.append(abs(np.polyfit(run.t, error, 1)[0] * run.t[-1]) / np.ptp(error))
+    assert max(largest) < 3
+    assert np.median(spread) < 1.2  # measured: 1.03 and 1.09 in the median of twelve runs
+    assert np.median(trend) < 0.05  # measured: 0.01
 
 
 # ------------------------------------------------------------------------------------------ the rigid body

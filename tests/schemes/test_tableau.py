@@ -70,6 +70,27 @@ def test_control_weights_integrate(scheme):
 
 
 @every_scheme
+def test_extrapolation_is_exact_for_polynomials(scheme):
+    """Of increments to degree s + 1, and of impulses h w λ to degree s in λ, from the two steps before [0, 1]."""
+    s, points, w = scheme.stages, np.array(scheme.control_points), scheme.control_weights
+    assert scheme.ahead.shape == (2, s, 2 * s if s >= 3 and len(scheme.fractions) == 1 else 0)
+    if scheme.ahead.size == 0:
+        return
+    weights = np.array([w[0] + w[-1], *w[1:-1]])  # of a step's start, the end before it has its part
+    for degree in range(s + 2):
+        x = np.polynomial.Polynomial.basis(degree, domain=[-2, 1])
+
+        def increments(start, x=x):
+            return x(start + points[1:]) - x(start)
+
+        found = scheme.ahead[0] @ np.concatenate([increments(-1), increments(-2)])
+        np.testing.assert_allclose(found, increments(0), rtol=0, atol=1e-9)
+        if degree <= s:
+            impulses = [weights * x(start + points[:-1]) for start in (-1, -2, 0)]
+            np.testing.assert_allclose(scheme.ahead[1] @ np.concatenate(impulses[:2]), impulses[2], rtol=0, atol=1e-9)
+
+
+@every_scheme
 def test_is_symmetric(scheme):
     assert scheme.is_symmetric == (scheme.order > 1)
 

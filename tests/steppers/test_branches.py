@@ -25,7 +25,7 @@ def parallelogram(rate, is_driven=False):
 LEAVING = [
     ("midpoint", 0.04, 6.0, False, 23),
     ("simpson", 0.025, 12.0, False, 4),
-    ("gauss3", 0.05, 8.0, False, 8),
+    ("gauss3", 0.08, 4.0, False, 7),
     ("simpson", 0.02, 17.0, True, 133),
 ]
 
@@ -44,6 +44,12 @@ def test_a_step_to_another_branch_is_an_error(scheme, step, rate, is_driven, num
     assert len(found) == number // every + 1
     check_parallelogram(found, 1e-6)
     check_parallelogram(mbvi.simulate(model, scheme, step=step / 4, duration=1, formulation="embedding"), 1e-6)
+
+
+def test_a_polynomial_leads_along_the_branch():
+    """Steps of 0.4 rad: started along the polynomial of the step before they stay on the branch, from its increments they do not."""
+    run = mbvi.simulate(parallelogram(8.0), "gauss3", step=0.05, duration=6.0, formulation="embedding")
+    check_parallelogram(run, 1e-6)
 
 
 SIDES = {lengths: smooth_branch(lengths) for lengths in ((0.9, 0.5, 0.8, 0.6), (1.0, 0.4, 0.7, 0.7))}

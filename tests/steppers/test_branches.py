@@ -47,7 +47,7 @@ def test_a_step_to_another_branch_is_an_error(scheme, step, rate, is_driven, num
 
 
 def test_a_polynomial_leads_along_the_branch():
-    """Steps of 0.4 rad stay on the branch when they start along the polynomial of the step before, and not from its increments."""
+    """Steps of 0.4 rad stay on the branch when they start along the polynomial of the step before, not from increments."""
     run = mbvi.simulate(parallelogram(8.0), "gauss3", step=0.05, duration=6.0, formulation="embedding")
     check_parallelogram(run, 1e-6)
 

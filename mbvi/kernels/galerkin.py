@@ -112,8 +112,8 @@ FIRST_ROW = np.int64(0)  # numba would compile what takes a literal 0 once more
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
 RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW = 8, 9, 10, 11
 # Columns of Space.history: how many differences are known, the order of their extrapolation that served best on the last step
-# (-1: none), and whether that along the polynomials of the last steps served better.
-AVAILABLE, ORDER, IS_AHEAD = 0, 1, 2
+# (-1: none), and whether that along the polynomials of the last steps served better, for increments and for impulses.
+AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
 # largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see
 # is_converged; with constraints what the increments contract by), residual in units of rounding, largest |g| relative to the
@@ -189,7 +189,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         eliminated=np.zeros(s * system.side_size),
         table=np.zeros((r, MAX_ORDER + 2, N)),
         ahead=np.zeros(N),
-        history=np.full((r, 3), [-1, -1, 0]),
+        history=np.full((r, 4), [-1, -1, 0, 0]),
         is_polynomial=int(scheme.ahead.size > 0),
         count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
@@ -610,8 +610,8 @@ def factor_newton(t, system, scheme, work, space, h):
     return 1.0
 
 
-@kernel
-def solve_newton(system, scheme, space, h):
+@late_kernel(System, Scheme, Work, Space)
+def solve_newton(t, system, scheme, work, space, h):
     """delta = −J⁻¹ R, in increments and impulses."""
     N, increments = space.R.shape[0], scheme.K.shape[0] * system.n
     y, places = space.eliminated, space.places
@@ -620,6 +620,7 @@ def solve_newton(system, scheme, space, h):
     solve_saddle(y, space.permuted, space.J, system, JACOBIAN, scheme.K.shape[0], ONE_SIDE)
     for a in range(N):
         space.delta[a] = -y[places[a]] * h if a < increments else -y[places[a]]
+    return 1.0
 
 
 @solver_kernel
@@ -815,7 +816,7 @@ def iterate_newton(system, scheme, work, space, t, h):
             is_stale = needs_factor = is_chord = False
         residual_before = residual
         copy(space.z_kept, z)
-        solve_newton(system, scheme, space, h)
+        call(space.solve_newton, t, (system, scheme, work, space, h))
         size, is_rounding = correct(system, scheme, space)
         iteration += 1
         count[ITERATIONS] += 1
@@ -895,13 +896,15 @@ def fill_start(system, scheme, space, r):
     n, k = system.n, system.k
     s = scheme.K.shape[0]
     z = space.z
-    if space.history[r, IS_AHEAD] == 1:
-        copy(z, space.ahead)
-    else:
-        copy(z, space.table[r, 0])
-        for i in range(1, space.history[r, ORDER] + 1):
-            for a in range(z.shape[0]):
-                z[a] += space.table[r, i, a]
+    history = space.history[r]
+    copy(z, space.table[r, 0])
+    for i in range(1, history[ORDER] + 1):
+        for a in range(z.shape[0]):
+            z[a] += space.table[r, i, a]
+    first = 0 if history[MOVES_AHEAD] == 1 else s * n
+    end = z.shape[0] if history[PUSHES_AHEAD] == 1 else s * n
+    for a in range(first, end):
+        z[a] = space.ahead[a]
     for b in range(k):
         node = system.row_nodes[b, 0]
         if node >= 0 and system.reference[node] > 0.0 and system.redundant[node] > 0:
@@ -924,35 +927,47 @@ def fill_free_flight(system, scheme, work, space, t, h):
     space.count[AGE] = MAX_AGE
 
 
+@copied_kernel
+def take_difference(row, delta, first, end):
+    """Exchange a row of differences for the new ones in delta, and these for those of the next order; the largest new one."""
+    largest = 0.0
+    for a in range(first, end):
+        old, new = row[a], delta[a]
+        row[a] = new
+        delta[a] = new - old
+        largest = max(largest, abs(new))
+    return largest
+
+
 @kernel
-def update_history(space, r):
+def update_history(space, r, increments):
     """Backward differences of the unknowns of substep r, and the extrapolation that was best for them.
 
     table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}, that along polynomials by
-    z − space.ahead.
+    z − space.ahead. Increments, which are the first unknowns, and impulses may each take the latter.
     """
     history, table, z = space.history[r], space.table[r], space.z
     had = history[AVAILABLE]
     available = min(had + 1, MAX_ORDER + 1, history[ORDER] + 3)
-    size = by_polynomial = 0.0
+    size = moved = pushed = 0.0
     for a in range(z.shape[0]):
         space.delta[a] = z[a]
         size = max(size, abs(z[a]))
-        by_polynomial = max(by_polynomial, abs(z[a] - space.ahead[a]))
+    for a in range(increments):
+        moved = max(moved, abs(z[a] - space.ahead[a]))
+    for a in range(increments, z.shape[0]):
+        pushed = max(pushed, abs(z[a] - space.ahead[a]))
     best, best_order = FAR * size, -1  # an extrapolation that misses by more is not used
+    best_move = best_push = best
     for i in range(available + 1):
-        miss = 0.0
-        for a in range(z.shape[0]):
-            old = table[i, a]
-            new = space.delta[a]
-            table[i, a] = new
-            space.delta[a] = new - old
-            miss = max(miss, abs(new))
-        if i > 0 and miss < best:
-            best = miss
+        move = take_difference(table[i], space.delta, 0, increments)
+        push = take_difference(table[i], space.delta, increments, z.shape[0])
+        if i > 0 and max(move, push) < best:
+            best, best_move, best_push = max(move, push), move, push
             best_order = i - 1
     history[AVAILABLE], history[ORDER] = available, best_order
-    history[IS_AHEAD] = space.is_polynomial == 1 and had >= 1 and by_polynomial < best
+    has_ahead = space.is_polynomial == 1 and had >= 1
+    history[MOVES_AHEAD], history[PUSHES_AHEAD] = has_ahead and moved < best_move, has_ahead and pushed < best_push
 
 
 @kernel
@@ -1019,8 +1034,8 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 
 LATE = (
-    factor_newton, factor_start, fill_start_jacobian, solve_simplified_saddle, fill_constraint_residual, fill_start_velocity,
-    fill_projected_momentum,
+    factor_newton, solve_newton, factor_start, fill_start_jacobian, solve_simplified_saddle, fill_constraint_residual,
+    fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
 
 
@@ -1047,7 +1062,7 @@ def advance(system, scheme, work, space, t, h, r):
     if space.is_polynomial == 1 and history[AVAILABLE] >= 1:
         fill_ahead(system, scheme, space, r)
     for attempt in range(2):
-        is_flight = attempt == 1 or (history[ORDER] < 0 and history[IS_AHEAD] == 0)
+        is_flight = attempt == 1 or (history[ORDER] < 0 and history[MOVES_AHEAD] == 0)
         if is_flight:
             fill_free_flight(system, scheme, work, space, t, h)
         else:
@@ -1058,7 +1073,7 @@ def advance(system, scheme, work, space, t, h, r):
             break
     if status == OK:
         finish_step(system, scheme, space)
-    update_history(space, r)
+    update_history(space, r, scheme.K.shape[0] * system.n)
     space.count[WORST] = max(space.count[WORST], space.count[LAST])
     return status
 

@@ -301,18 +301,30 @@ class System:
 
     def energies(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Kinetic and potential energy (states,) [J] of many states: t (states,), q and v (states, n)."""
-        t, q, v = self._times(t, q), self._states(q, "q"), self._states(v, "v")
+        return self._energies_and_momenta(self._times(t, q), self._states(q, "q"), self._states(v, "v"))[:2]
+
+    def _energies_and_momenta(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
         kinetic, potential, p = np.zeros(len(q)), np.zeros(len(q)), np.zeros_like(q)
         kernels.fill_energies(kinetic, potential, p, self.arrays, self.work, t, q, v)
-        return kinetic, potential
+        return kinetic, potential, p
 
     def constraint_residuals(self, t: Array, q: Array) -> Array:
         """Largest |g| (states,) at each of many states: t (states,), q (states, n)."""
         t, q = self._times(t, q), self._states(q, "q")
+        if self.arrays.is_open:
+            return np.abs(self._norms(q)).max(axis=1, initial=0.0)
         out = np.zeros(len(q))
         if self.constraint_count > 0:
             kernels.fill_constraint_residuals(out, self.arrays, self.work, t, q)
         return out
+
+    def _norms(self, q: Array) -> Array:
+        """Constraint values (…, k) of an open tree, (|a|² − 1)/2 of its quaternions, at q (…, n)."""
+        return 0.5 * (np.sum(self._quaternions(q) ** 2, axis=-1) - 1.0)
+
+    def _quaternions(self, x: Array) -> Array:
+        """Of x (…, n), by the coordinates of an open tree, what belongs to its unit quaternions (…, k, 4)."""
+        return x[..., self.arrays.entries].reshape(*x.shape[:-1], self.constraint_count, 4)
 
     def constraint(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Constraint values g(q), (k,), zero on the constraints."""
@@ -355,7 +367,9 @@ class System:
         """g, the entries of G, and ∂g/∂t."""
         g, g_t = np.zeros(self.constraint_count), np.zeros(self.constraint_count)
         G, q = np.zeros(len(self.arrays.entries)), self._vector(q, "q")
-        if self.constraint_count > 0:  # what is not called is not compiled
+        if self.arrays.is_open:  # what is not called is not compiled
+            return self._norms(q), q[self.arrays.entries], g_t
+        if self.constraint_count > 0:
             fill_constraints(g, G, g_t, self.arrays, self.work, float(t), q)
         return g, G, g_t
 
@@ -384,8 +398,16 @@ class System:
         return a, lam
 
     def multipliers(self, t: Array, q: Array, v: Array) -> Array:
-        """The multipliers (states, k) alone, not a number where the equations are singular."""
-        return self._solved(self._times(t, q), self._states(q, "q"), self._states(v, "v"))[1]
+        """The multipliers (states, k) alone, not a number where the equations are singular.
+
+        Those of the unit quaternions a of a tree follow from the momenta, λ = −2 pᵀȧ/|a|²: with p = 2 a N, aᵀṗ and −aᵀf are both
+        −pᵀȧ. So nothing is compiled for them.
+        """
+        t, q, v = self._times(t, q), self._states(q, "q"), self._states(v, "v")
+        if not self.arrays.is_open or self.arrays.force:
+            return self._solved(t, q, v)[1]
+        a, rate, p = map(self._quaternions, (q, v, self._energies_and_momenta(t, q, v)[2]))
+        return -2.0 * np.sum(p * rate, axis=2) / np.sum(a * a, axis=2)
 
     def _solved(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, int]:
         """Accelerations, multipliers, and before which state the equations are regular."""

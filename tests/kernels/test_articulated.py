@@ -32,6 +32,17 @@ def test_velocities(seed, kinds, on_sphere):
     assert np.abs(v - expected).max() < 1e-9 * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_multipliers(seed):
+    system = mbvi.assemble(mechanisms.random_tree(seed, BALLS, forces=(*mechanisms.POTENTIAL, *mechanisms.OTHER)))
+    states = [mechanisms.random_state(system, 7 * seed + i) for i in range(3)]
+    q, v = map(np.array, zip(*states, strict=True))
+    t = np.array([0.0, 0.3, 2.0])
+    _, expected = system.accelerations_and_multipliers(t, q, v)
+    found = system.multipliers(t, q, v)
+    assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
+
+
 def test_a_loop_or_a_drive_is_not_open():
     model = mechanisms.random_graph(0, kinds=("ball", "revolute"), chords=(), ties=("prescribed coordinate",))
     assert not mbvi.assemble(model).arrays.is_open

@@ -25,7 +25,7 @@ def parallelogram(rate, is_driven=False):
 LEAVING = [
     ("midpoint", 0.04, 6.0, False, 23),
     ("simpson", 0.025, 12.0, False, 4),
-    ("gauss3", 0.08, 4.0, False, 7),
+    ("gauss3", 0.08, 6.0, False, 34),
     ("simpson", 0.02, 17.0, True, 133),
 ]
 

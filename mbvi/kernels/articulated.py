@@ -283,14 +283,14 @@ def solve_articulated(x, solution, row, links):
                 solution[i, CARRIED + a] = 0.0 * x[0]
     nx = ny = nz = px = py = pz = 0.0 * x[0]
     for i in range(count - 1, -1, -1):
-        parent, dof = links[i, PARENT], links[i, DOF]
-        if links[i, KIND] == TRANSLATION:
+        parent, dof, kind = links[i, PARENT], links[i, DOF], links[i, KIND]
+        if kind == TRANSLATION:
             for a in range(3):
                 x[dof + a] = x[dof + a] * row[i, INVERSE]
             continue
         nx, ny, nz = nx + solution[i, BIAS], ny + solution[i, BIAS + 1], nz + solution[i, BIAS + 2]
         px, py, pz = px + solution[i, BIAS + 3], py + solution[i, BIAS + 4], pz + solution[i, BIAS + 5]
-        if links[i, KIND] == QUATERNION:
+        if kind == QUATERNION:
             mx, my, mz = rotate(row, i, TURN, x[dof + 1], x[dof + 2], x[dof + 3])
             ux, uy, uz = mx - nx, my - ny, mz - nz
             solution[i, BIAS], solution[i, BIAS + 1], solution[i, BIAS + 2] = ux, uy, uz
@@ -323,15 +323,15 @@ def solve_articulated(x, solution, row, links):
             nx = ny = nz = px = py = pz = 0.0 * x[0]
     wx = wy = wz = vx = vy = vz = 0.0 * x[0]
     for i in range(count):
-        parent, dof = links[i, PARENT], links[i, DOF]
-        if links[i, KIND] == TRANSLATION:
+        parent, dof, kind = links[i, PARENT], links[i, DOF], links[i, KIND]
+        if kind == TRANSLATION:
             continue
         if parent < 0:
             wx = wy = wz = vx = vy = vz = 0.0 * x[0]
         elif parent != i - 1:
             wx, wy, wz = solution[parent, RATES], solution[parent, RATES + 1], solution[parent, RATES + 2]
             vx, vy, vz = solution[parent, RATES + 3], solution[parent, RATES + 4], solution[parent, RATES + 5]
-        if links[i, KIND] == QUATERNION:
+        if kind == QUATERNION:
             cx, cy, cz = wx, wy, wz
             if parent >= 0 and links[parent, KIND] == QUATERNION:
                 cx, cy = solution[parent, CARRIED], solution[parent, CARRIED + 1]

@@ -953,10 +953,12 @@ def update_history(space, r, increments):
     for a in range(z.shape[0]):
         space.delta[a] = z[a]
         size = max(size, abs(z[a]))
-    for a in range(increments):
-        moved = max(moved, abs(z[a] - space.ahead[a]))
-    for a in range(increments, z.shape[0]):
-        pushed = max(pushed, abs(z[a] - space.ahead[a]))
+    has_ahead = space.is_polynomial == 1 and had >= 1
+    if has_ahead:
+        for a in range(increments):
+            moved = max(moved, abs(z[a] - space.ahead[a]))
+        for a in range(increments, z.shape[0]):
+            pushed = max(pushed, abs(z[a] - space.ahead[a]))
     best, best_order = FAR * size, -1  # an extrapolation that misses by more is not used
     best_move = best_push = best
     for i in range(available + 1):
@@ -966,7 +968,6 @@ def update_history(space, r, increments):
             best, best_move, best_push = max(move, push), move, push
             best_order = i - 1
     history[AVAILABLE], history[ORDER] = available, best_order
-    has_ahead = space.is_polynomial == 1 and had >= 1
     history[MOVES_AHEAD], history[PUSHES_AHEAD] = has_ahead and moved < best_move, has_ahead and pushed < best_push
 
 

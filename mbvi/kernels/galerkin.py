@@ -89,6 +89,7 @@ BELOW_ROUNDING = (
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
+STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
@@ -704,6 +705,17 @@ def is_noise(system, space):
 
 
 @kernel
+def may_fall(system, space, ratio):
+    """Whether the residual of an open tree with quaternions may fall further, after it became `ratio` of that before.
+
+    They contract slower, so that accelerated corrections may grow once on their way, as they do at their end.
+    """
+    roundings = space.measure[ROUNDINGS]
+    is_falling = roundings > STEADY and (ratio <= FALLING or roundings > NOISIEST)
+    return system.k > 0 and system.is_open == 1 and is_falling
+
+
+@kernel
 def iterations_left(system, space, size, theta):
     """Iterations until round-off at contraction theta."""
     if is_noise(system, space):
@@ -755,7 +767,9 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
         expected, left = left, measure[STIFFNESS] * min(left, step)
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
-        if is_converged(system, space, size, size_before, theta, is_rounding):
+        ratio = residual / residual_before if updates > 0 else 0.0
+        is_end = is_converged(system, space, size, size_before, theta, is_rounding)
+        if is_end and not may_fall(system, space, ratio):
             more += 1
             if is_solved or more > MORE or not has_saddle(system):
                 if is_fresh:

@@ -1123,7 +1123,7 @@ def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q,
             store_state(all_q[step - first], all_p[step - first], system, space)
         if (step + 1) % every == 0:
             store_state(out_q[stored], out_p[stored], system, space)
-            if system.is_open == 1:
+            if system.is_open == 1 and scheme.is_projected == 1:
                 project_quaternions(out_p[stored], system, space)
             elif system.k > 0 and scheme.is_projected == 1:
                 if call(space.fill_projected_momentum, t0 + (step + 1) * h, (system, scheme, work, space, h)) != 1.0:

@@ -134,8 +134,12 @@ def fill_gradient_tree(p, f, row, system, q, v):
             row[k, LINEAR], row[k, LINEAR + 1], row[k, LINEAR + 2] = ux, uy, uz
             row[k, GRAVITY], row[k, GRAVITY + 1], row[k, GRAVITY + 2] = gx, gy, gz
             m = geometry[i, MASS]
-            hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
             Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+            if m == 0.0 and Ixx == 0.0 and Iyy == 0.0 and Izz == 0.0:  # a link between the joints of a sequence
+                for a in range(ANGULAR_MOMENTUM, QUATERNION_ROTATION):
+                    row[k, a] = 0.0
+                continue
+            hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
             Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
             row[k, ANGULAR_MOMENTUM] = Ixx * wx + Ixy * wy + Ixz * wz + hy * uz - hz * uy
             row[k, ANGULAR_MOMENTUM + 1] = Ixy * wx + Iyy * wy + Iyz * wz + hz * ux - hx * uz

@@ -462,7 +462,7 @@ def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int,
     t = run.start_time + h * step
     residual = space.measure[galerkin.RESIDUAL]
     size = space.measure[galerkin.MOMENTUM_SIZE]
-    worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) % system.dimension
+    worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) // tableau.stages
     name = system.coordinate_names[worst]
     head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
     if not np.all(np.isfinite(system.gradient(space.q, np.zeros(system.dimension), t)[1])):

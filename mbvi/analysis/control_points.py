@@ -68,7 +68,11 @@ def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q
     if status != layout.OK:
         raise StepError(f"control points: the step from t = {t:.6g} s did not converge; a smaller one may")
     last = work.solution[arrays.n :]  # of the projection of the end's momentum
-    points = _joined(tableau, space.table[:, 0], arrays.n, arrays.k, h, t, q, last)
+    s, behind = tableau.stages, space.behind
+    unknowns, substeps = space.table[:, 0], len(tableau.fractions)
+    moves = unknowns[:, : arrays.n * s].reshape(substeps, arrays.n, s)
+    impulses = unknowns[:, behind : behind + arrays.k * s].reshape(substeps, arrays.k, s)
+    points = _joined(tableau, moves, impulses, h, t, q, last)
     if np.any(arrays.redundant > 0):
         for each in range(len(points.t)):
             G = system.constraint_jacobian(points.q[each], points.t[each])
@@ -76,17 +80,16 @@ def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q
     return points
 
 
-def _joined(
-    tableau: Tableau, unknowns: Array, n: int, k: int, h: float, t: float, q: Array, last: Array
-) -> ControlPoints:
-    """All points of the substeps, of which `unknowns` (substeps, s (n + k)) are increments, then impulses."""
+def _joined(tableau: Tableau, moves: Array, pushes: Array, h: float, t: float, q: Array, last: Array) -> ControlPoints:
+    """All points of the substeps, of which `moves` (substeps, n, s) are increments and `pushes` (substeps, k, s) impulses."""
     s, d, w = tableau.stages, np.array(tableau.control_points), tableau.control_weights
-    times, places, impulses, weights = [t], [q], np.zeros((len(unknowns) * s + 1, k)), np.zeros(len(unknowns) * s + 1)
-    for r, (fraction, z) in enumerate(zip(tableau.fractions, unknowns, strict=True)):
+    count = len(moves) * s + 1
+    times, places, impulses, weights = [t], [q], np.zeros((count, pushes.shape[1])), np.zeros(count)
+    for r, fraction in enumerate(tableau.fractions):
         part, first = fraction * h, r * s
-        places += list(places[first] + z[: s * n].reshape(s, n))
+        places += list(places[first] + moves[r].T)
         times += list(times[first] + part * d[1:])
-        impulses[first : first + s] = z[s * n :].reshape(s, k)
+        impulses[first : first + s] = pushes[r].T
         weights[first : first + s + 1] += part * w
     impulses[-1] = last
     return ControlPoints(np.array(times), np.array(places), impulses, weights)

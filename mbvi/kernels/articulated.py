@@ -358,23 +358,23 @@ def solve_articulated(x, solution, row, links):
 
 
 @copied_solver_kernel
-def to_torque(x, start, Q, at, dof, system):
-    """Overwrite the covector x of a quaternion at `start` + `dof` by (aᵀx, ½ vec(ā x))/|a|², the multiplier and the torque N; of
+def to_torque(x, Q, at, first, system):
+    """Overwrite the covector of a quaternion x[first : first + 4] by (aᵀx, ½ vec(ā x))/|a|², the multiplier and the torque N; of
     quaternions in turn, the parent's first.
 
     Q[at : at + 4]   the quaternion a
     """
     a0, a1, a2, a3 = Q[at], Q[at + 1], Q[at + 2], Q[at + 3]
-    scale, first = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3), start + dof
+    scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
     x0, x1, x2, x3 = x[first], x[first + 1], x[first + 2], x[first + 3]
     Nx, Ny, Nz = conjugate_product_vector(a0, a1, a2, a3, x0, x1, x2, x3)
     Nx, Ny, Nz = 0.5 * scale * Nx, 0.5 * scale * Ny, 0.5 * scale * Nz
     x[first] = scale * (a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3)
     x[first + 1], x[first + 2], x[first + 3] = Nx, Ny, Nz
-    link = system.coordinate_links[dof]
+    link = system.coordinate_links[first]
     parent = system.links[link, PARENT]
     if parent >= 0 and system.links[parent, KIND] == QUATERNION:
-        to = start + system.links[parent, DOF]
+        to = system.links[parent, DOF]
         Nx, Ny, Nz = turn(2.0 * scale, a0, a1, a2, a3, Nx, Ny, Nz)
         if system.links[link, ALIGNED] == 0:
             Nx, Ny, Nz = rotate(system.geometry, link, ROTATION, Nx, Ny, Nz)
@@ -384,18 +384,18 @@ def to_torque(x, start, Q, at, dof, system):
 
 
 @copied_solver_kernel
-def to_rate(x, start, Q, at, dof, system):
-    """Overwrite (g, y) at `start` + `dof` by the rate a (g, ½ ω)/|a|² of a quaternion; of quaternions in turn, the parent's last.
+def to_rate(x, Q, at, first, system):
+    """Overwrite (g, y) at x[first : first + 4] by the rate a (g, ½ ω)/|a|² of a quaternion; the parent's last.
 
     Q[at : at + 4]   the quaternion a
     """
     a0, a1, a2, a3 = Q[at], Q[at + 1], Q[at + 2], Q[at + 3]
-    scale, first = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3), start + dof
+    scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
     wx, wy, wz = x[first + 1], x[first + 2], x[first + 3]
-    link = system.coordinate_links[dof]
+    link = system.coordinate_links[first]
     parent = system.links[link, PARENT]
     if parent >= 0 and system.links[parent, KIND] == QUATERNION:
-        of = start + system.links[parent, DOF]
+        of = system.links[parent, DOF]
         yx, yy, yz = x[of + 1], x[of + 2], x[of + 3]
         if system.links[link, ALIGNED] == 0:
             yx, yy, yz = rotate_back(system.geometry, link, ROTATION, yx, yy, yz)

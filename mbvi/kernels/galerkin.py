@@ -24,6 +24,9 @@ Newton's iteration uses the whole Jacobian. Both continue until the error left i
 extrapolation in k of the unknowns themselves, of the order that would have served best on the last step, which is best where
 steps are short, or that in time through the last control points, which is best where they are long; or free flight where
 none would have served.
+Increment Y_l of coordinate a stands at a s + l − 1 of the unknowns, and impulse Λ_j of constraint b at b s + j behind them, from
+`Space.behind` on; residuals likewise. Four numbers are read and written at once (`lanes`); each part ends with zeros.
+
 q and p are summed with compensation (Kahan), so that round-off grows as a random walk; whole turns of angles are counted
 apart, so that their rounding does not grow with their number.
 
@@ -48,7 +51,7 @@ from mbvi.kernels.lagrangian import (
     solve_velocity_saddle,
     solve_velocity_tree,
 )
-from mbvi.kernels.lanes import WIDTH, lanes, larger, total, widest
+from mbvi.kernels.lanes import WIDTH, first_halves, lanes, lanes_at, larger, part, put_lanes, total, widest
 from mbvi.kernels.late import late_kernel
 from mbvi.kernels.layout import (
     ENTRIES,
@@ -107,7 +110,7 @@ MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
-FIRST_ROW = np.int64(0)  # numba would compile what takes a literal 0 once more
+FIRST_ROW, ONE = np.int64(0), np.int64(1)  # numba would compile what takes literals once more
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
@@ -131,10 +134,13 @@ class Space(Packed):
 
 
 def make_space(system: System, scheme: Scheme) -> Space:
-    """Workspace of a run with N = s (n + k) unknowns per substep: increments, then impulses."""
+    """Workspace of a run with s (n + k) unknowns per substep."""
     n, k = system.n, system.k
     m, s, r = len(scheme.b), len(scheme.K), len(scheme.fractions)
-    N = s * (n + k)
+    room = WIDTH if m > 1 else 0
+    behind, increment_rows = with_zeros(n * s, room), -(-n * s // WIDTH)
+    N = behind + with_zeros(k * s, room)
+    groups = -(-s // WIDTH)  # of control points
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
@@ -154,8 +160,12 @@ def make_space(system: System, scheme: Scheme) -> Space:
         start=np.zeros(N),
         delta=np.zeros(N),
         steps=np.zeros((MAX_UPDATES, N)),
-        squares=np.zeros(MAX_UPDATES),
+        step_products=np.zeros((MAX_UPDATES, MAX_UPDATES)),
+        along=np.zeros(MAX_UPDATES),
+        update=np.zeros(MAX_UPDATES),
         R=np.zeros(N),
+        points=np.zeros((groups, n, WIDTH)),
+        mixed=np.zeros((groups, n, WIDTH)),
         solved=np.zeros((len(system.links), SOLUTION_WIDTH, WIDTH)),
         node_q=np.zeros(n),
         node_v=np.zeros(n),
@@ -169,10 +179,17 @@ def make_space(system: System, scheme: Scheme) -> Space:
         A=in_lanes(scheme.A),
         B=in_lanes(scheme.B),
         b=in_lanes(scheme.b),
+        A_points=by_points(with_rows_of_zeros(scheme.A[:, 1:])),
+        B_points=by_points(with_rows_of_zeros(scheme.B[:, 1:])),
+        K_inverse=by_points(scheme.K_inverse.T),
+        ahead_both=by_points(np.moveaxis(scheme.ahead[:, :, :s] + scheme.ahead[:, :, s:], 1, -1)),
+        ahead_before=by_points(np.moveaxis(scheme.ahead[:, :, s:], 1, -1)),
         t=np.zeros(m),
         g=np.zeros(k),
         g_t=np.zeros(k),
         G=np.zeros((s + 1, len(system.entries))),
+        quaternions=np.ones((2, groups, len(system.entries) if is_open else 0, WIDTH)),
+        point_impulses=np.zeros(k),
         M=np.zeros(system.second_size),
         Lvv=np.zeros(system.second_size),
         Lvq=np.zeros(system.second_size),
@@ -190,6 +207,9 @@ def make_space(system: System, scheme: Scheme) -> Space:
         eliminated=np.zeros(s * system.side_size),
         table=np.zeros((r, MAX_ORDER + 2, N)),
         ahead=np.zeros(N),
+        behind=behind,
+        increment_rows=increment_rows,
+        rows=N // WIDTH if k else increment_rows,
         history=np.full((r, 4), [-1, -1, 0, 0]),
         is_polynomial=int(scheme.ahead.size > 0),
         count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0, 0]),
@@ -197,6 +217,11 @@ def make_space(system: System, scheme: Scheme) -> Space:
         limits=np.array([4.0 * (3.0 + ratio) if is_open else 2.0 + ratio, 1.0 + ratio]),
         **{each.name: each for each in LATE},
     )
+
+
+def with_zeros(count: int, room: int) -> int:
+    """Room for so many numbers and some after them, if there are any: a multiple of four."""
+    return -(-(count + room) // WIDTH) * WIDTH if count else 0
 
 
 def in_lanes(rows: np.ndarray) -> np.ndarray:
@@ -207,6 +232,20 @@ def in_lanes(rows: np.ndarray) -> np.ndarray:
     return np.moveaxis(filled.reshape(groups, WIDTH, *rows.shape[1:]), 1, -1).copy()
 
 
+def with_rows_of_zeros(rows: np.ndarray) -> np.ndarray:
+    """Rows (m, …) of quadrature nodes, and zeros for the lanes that are left over."""
+    return np.concatenate([rows, np.zeros((-len(rows) % WIDTH, *rows.shape[1:]))])
+
+
+def by_points(rows: np.ndarray) -> np.ndarray:
+    """Rows (…, s) of control points in groups of lanes, (…, groups, 4), with zeros in those left over."""
+    s = rows.shape[-1]
+    groups = -(-s // WIDTH)
+    filled = np.zeros((*rows.shape[:-1], groups * WIDTH))
+    filled[..., :s] = rows
+    return filled.reshape(*rows.shape[:-1], groups, WIDTH)
+
+
 def stage_places(system: System, s: int) -> np.ndarray:
     """Place in the order of elimination of every unknown of s stages: increments, then impulses, (s (n + k),)."""
     behind = s * (system.side_size - WIDTH)
@@ -214,7 +253,7 @@ def stage_places(system: System, s: int) -> np.ndarray:
     def places(of: np.ndarray, first: np.ndarray, count: int) -> np.ndarray:
         node, local = of.T
         found = [(first + l * system.nodes[:, count])[node] + local for l in range(s)]
-        return np.concatenate([np.where(node < 0, behind, each) for each in found])
+        return np.array([np.where(node < 0, behind, each) for each in found]).T.ravel()
 
     first = s * system.nodes[:, NODE_START]
     rows = first + s * system.nodes[:, NODE_COORDINATES]
@@ -234,37 +273,68 @@ def copy(out, x):
 def fill_node(node_q, node_v, space, A, B, s, h):
     """State at a quadrature node of the polynomial through the control points, with its A, B (s+1,); or at four, in lanes."""
     z, q, q_low = space.z, space.q, space.q_low
-    n = q.shape[0]
-    for a in range(n):
-        place, move = q_low[a] + A[1] * z[a], B[1] * z[a]
+    for a in range(q.shape[0]):
+        place, move = q_low[a] + A[1] * z[a * s], B[1] * z[a * s]
         for l in range(2, s + 1):
-            place += A[l] * z[(l - 1) * n + a]
-            move += B[l] * z[(l - 1) * n + a]
+            place += A[l] * z[a * s + l - 1]
+            move += B[l] * z[a * s + l - 1]
         node_q[a] = place + q[a]
         node_v[a] = move / h
 
 
 @copied_kernel
-def add_node(space, s, A, B, weight, p, f, h):
-    """Add what a quadrature node, or four, give to space.R and to space.impulse = h Σ b_i f_i; the largest momentum.
+def add_nodes(space, g, h):
+    """Add what four quadrature nodes give, without p_k, to R_1 … R_s in space.points and to space.impulse = h Σ b_i f_i; the
+    largest momentum. R_s is that of the step's end.
 
     The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i, or
     A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
     """
-    R, impulse = space.R, space.impulse
-    n = impulse.shape[0]
+    p, f, weight, impulse = lanes(space.lane_p), lanes(space.lane_f), lanes(space.b)[g], space.impulse
+    A, B, values = lanes(space.A_points), lanes(space.B_points), lanes(space.points)
     size = 0.0 * weight
-    for a in range(n):
+    for a in range(impulse.shape[0]):
         size = larger(size, p[a])
         momentum, force = weight * p[a], h * (weight * f[a])
         impulse[a] += total(force)
-        R[a] += total(force)
-        for j in range(1, s + 1):
-            value = total(A[j] * force + B[j] * momentum)
-            R[a] -= value
-            if j < s:
-                R[j * n + a] += value
+        for c in range(space.points.shape[0]):
+            value = 0.0 * weight
+            if g > 0:
+                value = values[c, a]
+            for i in range(WIDTH):  # small terms first
+                value = value + A[g * WIDTH + i, c] * part(force, i)
+            for i in range(WIDTH):
+                value = value + B[g * WIDTH + i, c] * part(momentum, i)
+            values[c, a] = value
     return widest(size)
+
+
+@copied_kernel
+def fill_first_rows(space, s):
+    """R_1 … R_{s−1} of space.points into space.R, and R_0, of which the sum of all is p_k + space.impulse.
+
+    R_s is written too, and R_0 of the next coordinate then in its place.
+    """
+    R, values, n = space.R, lanes(space.points), space.p.shape[0]
+    for a in range(n):
+        others = 0.0
+        for c in range(space.points.shape[0]):
+            others += total(values[c, a])
+            put_lanes(R, a * s + 1 + c * WIDTH, values[c, a])
+        R[a * s] = (space.p[a] - others) + (space.impulse[a] + space.p_low[a])  # nearly equal ones first
+    R[n * s] = 0.0
+
+
+@copied_kernel
+def fill_only_rows(space, A, B, weight, h):
+    """R_0 of a scheme with one quadrature node and one control point, and space.impulse; the largest momentum."""
+    size = 0.0
+    for a in range(space.p.shape[0]):
+        size = max(size, abs(space.node_p[a]))
+        momentum, force = weight * space.node_p[a], h * (weight * space.node_f[a])
+        space.impulse[a] = force
+        space.R[a] = (space.p[a] - (A * force + B * momentum)) + (force + space.p_low[a])
+    return size
 
 
 @kernel
@@ -273,36 +343,38 @@ def fill_residual(system, scheme, work, space, t, h):
 
     Also fills space.impulse, G(Q_j) and what `residual_size` does.
     """
-    n = system.n
-    m, s = scheme.b.shape[0], scheme.K.shape[0]
-    R, p, p_low, c = space.R, space.p, space.p_low, scheme.c
-    for a in range(n):
-        R[a] = p_low[a]
-        space.impulse[a] = 0.0
-    for a in range(n, R.shape[0]):
-        R[a] = 0.0
+    m, s, c = scheme.b.shape[0], scheme.K.shape[0], scheme.c
     size = 0.0
     if m == 1:
         fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], s, h)
         fill_gradient(space.node_p, space.node_f, system, work, t + c[0] * h, space.node_q, space.node_v)
-        size = add_node(space, s, scheme.A[0], scheme.B[0], scheme.b[0], space.node_p, space.node_f, h)
+        size = fill_only_rows(space, scheme.A[0, 1], scheme.B[0, 1], scheme.b[0], h)
     else:
         for i in range(m):
             space.t[i] = t + c[i] * h
-        q, v, p_4, f_4 = space.lane_q, space.lane_v, space.lane_p, space.lane_f
+        for a in range(system.n):
+            space.impulse[a] = 0.0
         for g in range(space.A.shape[0]):
-            A, B, weight = lanes(space.A[g]), lanes(space.B[g]), lanes(space.b)[g]
             times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
-            fill_node(lanes(q), lanes(v), space, A, B, s, h)
-            fill_gradients(p_4, f_4, system, work, times, q, v)
-            size = max(size, add_node(space, s, A, B, weight, lanes(p_4), lanes(f_4), h))
-    for a in range(n):
-        R[a] += p[a]
+            fill_node(lanes(space.lane_q), lanes(space.lane_v), space, lanes(space.A[g]), lanes(space.B[g]), s, h)
+            fill_gradients(space.lane_p, space.lane_f, system, work, times, space.lane_q, space.lane_v)
+            size = max(size, add_nodes(space, g, h))
+        fill_first_rows(space, s)
     if has_saddle(system):
         size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
     elif system.k > 0:
         size = max(size, fill_quaternion_residual(system, scheme, space, h))
     return residual_size(system, space, size, h)
+
+
+@copied_kernel
+def largest(x, first, end):
+    """Largest |x| of the lanes of an array (N,) from `first` to `end`; not of those that are not a number."""
+    rows = lanes(x)
+    size = 0.0 * rows[0]
+    for a in range(first, end):
+        size = larger(size, rows[a])
+    return widest(size)
 
 
 @kernel
@@ -312,24 +384,21 @@ def residual_size(system, space, momentum, h):
     Also fills space.measure: the size of the momenta that cancel in it, the largest |g|, and the largest entry in units of its
     own rounding, that of the momenta or that of the positions, which moves them by the constraints.
     """
-    R, z, increments = space.R, space.z, space.R.shape[0] - space.R.shape[0] // (system.n + system.k) * system.k
-    largest = constraint = move = check = 0.0
-    for a in range(increments):
-        largest = max(largest, abs(R[a]))
-        move = max(move, abs(z[a]))
-        check += 0.0 * R[a]
-    for a in range(increments, R.shape[0]):
-        constraint = max(constraint, abs(R[a]))
-        check += 0.0 * R[a]
+    R = lanes(space.R)
+    check = 0.0 * R[0]
+    for a in range(space.rows):
+        check = check + 0.0 * R[a]
+    size, move = largest(space.R, FIRST_ROW, space.increment_rows), largest(space.z, FIRST_ROW, space.increment_rows)
     place = space.measure[PLACE_SIZE]
     by_place = 1.0 + BY_PLACE * place / max(move, 1e-290) if system.is_geometric == 1 else 1.0
-    roundings = largest / (EPS * by_place * max(momentum, 1e-290))
+    roundings = size / (EPS * by_place * max(momentum, 1e-290))
     if system.k > 0:
+        constraint = largest(space.R, space.behind // WIDTH, space.rows)
         space.measure[VIOLATION] = constraint * abs(h) / place
         roundings = max(roundings, space.measure[VIOLATION] / EPS)
-        largest = max(largest, constraint)
+        size = max(size, constraint)
     space.measure[MOMENTUM_SIZE], space.measure[ROUNDINGS] = momentum, roundings
-    return largest if check == 0.0 else math.inf
+    return size if total(check) == 0.0 else math.inf
 
 
 @kernel
@@ -349,74 +418,75 @@ def fill_constraint_residual(t, system, scheme, work, space, h):
 
     G(Q_0) was filled when the step began, and of the last control point the values alone are needed.
     """
-    n, k = system.n, system.k
-    s = scheme.K.shape[0]
+    s, behind = scheme.K.shape[0], space.behind
     R, z = space.R, space.z
     size = 0.0
     for j in range(s + 1):
         if j > 0:
-            fill_control_point(work, space, j)
+            fill_control_point(work, space, j, s)
             if j < s:
                 fill_constraints(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
             else:
                 fill_values(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
-            for b in range(k):
-                R[s * n + (j - 1) * k + b] = space.g[b] / h
+            for b in range(system.k):
+                R[behind + b * s + j - 1] = space.g[b] / h
         if j < s:
-            size = max(size, add_constraint_force(R, j * n, space.G[j], system, z, s * n + j * k))
+            size = max(size, add_constraint_force(R, j, s, space.G[j], system, z, behind + j, s))
     return size
 
 
 @kernel
 def fill_quaternion_residual(system, scheme, space, h):
-    """What `fill_constraint_residual` does for an open tree: G is the quaternions."""
-    n, k, s = system.n, system.k, scheme.K.shape[0]
-    R, z = space.R, space.z
+    """What `fill_constraint_residual` does for an open tree: G is the quaternions, here also in lanes of a_j and of a_l."""
+    s, behind = scheme.K.shape[0], space.behind
+    R, z, beside = space.R, space.z, space.quaternions
     size = 0.0
-    for b in range(k):
+    for b in range(system.k):
         first, entry = quaternion_place(system, b), system.constraints[b, FIRST_ENTRY]
         for j in range(s + 1):
             value = -1.0
             for c in range(4):
-                a = space.q[first + c] + control_increment(space, first + c, j)
+                a = space.q[first + c] + control_increment(space, first + c, j, s)
                 value += a * a
                 space.G[j, entry + c] = a
                 if j < s:
-                    term = a * z[s * n + j * k + b]
-                    R[j * n + first + c] += term
+                    beside[0, j // WIDTH, entry + c, j % WIDTH] = a
+                    term = a * z[behind + b * s + j]
+                    R[(first + c) * s + j] += term
                     size = max(size, abs(term))
+                if j > 0:
+                    beside[1, (j - 1) // WIDTH, entry + c, (j - 1) % WIDTH] = a
             if j > 0:
-                R[s * n + (j - 1) * k + b] = 0.5 * value / h
+                R[behind + b * s + j - 1] = 0.5 * value / h
     return size
 
 
 @copied_kernel
-def control_increment(space, a, j):
+def control_increment(space, a, j, s):
     """What is to be added to q_k for coordinate a of control point j."""
-    return space.q_low[a] + (space.z[(j - 1) * space.q.shape[0] + a] if j > 0 else 0.0)
+    return space.q_low[a] + (space.z[a * s + j - 1] if j > 0 else 0.0)
 
 
 @copied_kernel
-def fill_control_point(work, space, j):
+def fill_control_point(work, space, j, s):
     """Q_j = q_k + Y_j into space.node_q, and what rounding leaves of it into work.low."""
-    n = space.node_q.shape[0]
-    for a in range(n):
-        y = control_increment(space, a, j)
-        total = space.q[a] + y
-        space.node_q[a] = total
-        work.low[a] = (space.q[a] - total) + y
+    for a in range(space.node_q.shape[0]):
+        y = control_increment(space, a, j, s)
+        place = space.q[a] + y
+        space.node_q[a] = place
+        work.low[a] = (space.q[a] - place) + y
 
 
 @copied_kernel
-def add_constraint_force(out, first, G, system, impulses, start):
-    """Add Gᵀ Λ to out[first : first + n], Λ = impulses[start : start + k]; the largest term added."""
+def add_constraint_force(out, first, stride, G, system, impulses, start, step):
+    """Add Gᵀ Λ to out[first :: stride], Λ = impulses[start :: step]; the largest term added."""
     size = 0.0
     for b in range(system.k):
-        impulse = impulses[start + b]
+        impulse = impulses[start + b * step]
         entry = system.constraints[b, FIRST_ENTRY]
         for e in range(entry, entry + system.constraints[b, ENTRIES]):
             term = G[e] * impulse
-            out[first + system.entries[e]] += term
+            out[first + system.entries[e] * stride] += term
             size = max(size, abs(term))
     return size
 
@@ -443,7 +513,7 @@ def factor_simplified(system, scheme, work, space, t, h):
         return call(space.factor_start, t, (system, scheme, work, space, h)) == 1.0
     s = scheme.K.shape[0]
     for a in range(n):
-        space.node_q[a] = space.q[a] + 0.5 * space.z[(s - 1) * n + a]
+        space.node_q[a] = space.q[a] + 0.5 * space.z[a * s + s - 1]
     space.count[SIMPLIFIED_FACTORS] += 1
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
@@ -477,104 +547,141 @@ def fill_start_jacobian(t, system, scheme, work, space, h):
 @late_kernel(System, Scheme, Work, Space)
 def solve_simplified_saddle(t, system, scheme, work, space, h):
     """The correction of the simplified iteration with constraints, by the equations at the head of this file."""
-    n, k, s = system.n, system.k, scheme.K.shape[0]
+    n, k, s, behind = system.n, system.k, scheme.K.shape[0], space.behind
     R, delta, x, y, places, size = space.R, space.delta, space.sides, space.solutions, system.places, system.side_size
     for l in range(s):
         for a in range(n):
-            total = 0.0
+            value = 0.0
             for j in range(s):
-                total -= scheme.K_inverse[l, j] * R[j * n + a]
-            x[l * size + places[a]] = total
+                value -= scheme.K_inverse[l, j] * R[a * s + j]
+            x[l * size + places[a]] = value
         for b in range(k):
-            x[l * size + places[n + b]] = -R[s * n + l * k + b]
+            x[l * size + places[n + b]] = -R[behind + b * s + l]
     solve_saddle(y, x, work.saddle, system, MASS, ONE_STAGE, s)
     for l in range(s):
         for a in range(n):
-            delta[l * n + a] = h * y[l * size + places[a]]
+            delta[a * s + l] = h * y[l * size + places[a]]
     for j in range(s):
         for b in range(k):
-            total = 0.0
+            value = 0.0
             for l in range(s):
-                total += scheme.K[j, l] * y[l * size + places[n + b]]
-            delta[s * n + j * k + b] = total
+                value += scheme.K[j, l] * y[l * size + places[n + b]]
+            delta[behind + b * s + j] = value
     return 1.0
-
-
-@solver_kernel
-def solve_stages(x, s, work, space, links):
-    """Overwrite s vectors x (s n,) by M⁻¹ times each, four at once."""
-    if s == 1:
-        solve_articulated(x, work.solved, work.articulated, links)
-        return
-    n, side = space.lane_q.shape[0], space.lane_q
-    for j in range(0, s, WIDTH):
-        count = min(WIDTH, s - j)
-        for lane in range(count):
-            for a in range(n):
-                side[a, lane] = x[(j + lane) * n + a]
-        solve_articulated(lanes(side), lanes(space.solved), work.articulated, links)
-        for lane in range(count):
-            for a in range(n):
-                x[(j + lane) * n + a] = side[a, lane]
 
 
 @solver_kernel
 def solve_simplified(system, scheme, work, space, t, h):
     """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
-    n = system.n
-    s = scheme.K.shape[0]
     if has_saddle(system):
         call(space.solve_simplified_saddle, t, (system, scheme, work, space, h))
-        return
-    x, R, M, delta = space.permuted, space.R, space.M, space.delta
-    if is_articulated(system):
-        copy(x, R)
-        reduce_quaternions(system, scheme, space)
-        solve_stages(x, s, work, space, system.links)
-        for l in range(s):
-            first = l * n
-            for a in range(n):
-                delta[first + a] = 0.0
-            for j in range(s):
-                factor = -h * scheme.K_inverse[l, j]
-                for a in range(n):
-                    delta[first + a] += factor * x[j * n + a]
-        expand_quaternions(system, scheme, space, h)
-        return
-    for l in range(s):
+    elif scheme.K.shape[0] == 1:
+        solve_only_stage(system, scheme, work, space, h)
+    elif system.k > 0:
+        solve_quaternion_stages(system, work, space, scheme.K.shape[0], h)
+    else:
+        solve_stages(system, work, space, scheme.K.shape[0], h)
+
+
+@solver_kernel
+def solve_only_stage(system, scheme, work, space, h):
+    """The same of a scheme with one control point."""
+    n, behind, factor = system.n, space.behind, -h * scheme.K_inverse[0, 0]
+    R, delta = space.R, space.delta
+    if not is_articulated(system):
         for a in range(n):
-            total = 0.0
-            for j in range(s):
-                total -= scheme.K_inverse[l, j] * R[j * n + a]
-            x[l * n + a] = h * total
-    for l in range(s):
-        for a in range(n):
-            total = 0.0
+            value = 0.0
             for b in range(n):
-                total += M[a * n + b] * x[l * n + b]
-            delta[l * n + a] = total
+                value += space.M[a * n + b] * R[b]
+            delta[a] = factor * value
+        return
+    for a in range(n):
+        delta[a] = R[a]
+    for b in range(system.k):
+        first = quaternion_place(system, b)
+        to_torque(delta, space.G[0], system.constraints[b, FIRST_ENTRY], first, system)
+        delta[behind + b] = -delta[first]
+    solve_articulated(delta, work.solved, work.articulated, system.links)
+    for a in range(n):
+        delta[a] *= factor
+    for b in range(system.k - 1, -1, -1):
+        first = quaternion_place(system, b)
+        delta[first] = -h * R[behind + b]
+        to_rate(delta, space.G[1], system.constraints[b, FIRST_ENTRY], first, system)
 
 
 @solver_kernel
-def reduce_quaternions(system, scheme, space):
-    """Of the momentum rows in space.permuted, those of quaternions: torques at every control point; δΛ_j into space.delta."""
-    n, k, s = system.n, system.k, scheme.K.shape[0]
-    for j in range(s):
-        for b in range(k):
-            first = quaternion_place(system, b)
-            to_torque(space.permuted, j * n, space.G[j], system.constraints[b, FIRST_ENTRY], first, system)
-            space.delta[s * n + j * k + b] = -space.permuted[j * n + first]
+def solve_stages(system, work, space, s, h):
+    """The same for all control points, four at once."""
+    R, M, delta, columns, x = space.R, space.M, space.delta, lanes(space.K_inverse), lanes(space.points)
+    n, groups = system.n, space.points.shape[0]
+    for c in range(groups):
+        for a in range(n):
+            value = columns[0, c] * R[a * s]
+            for j in range(1, s):
+                value = value + columns[j, c] * R[a * s + j]
+            x[c, a] = -h * value
+    if is_articulated(system):
+        for c in range(groups):
+            solve_articulated(lanes(space.points[c]), lanes(space.solved), work.articulated, system.links)
+        put_points(delta, x, n, s)
+        return
+    solved = lanes(space.mixed)
+    for a in range(n):
+        for c in range(groups):
+            value = M[a * n] * x[c, 0]
+            for b in range(1, n):
+                value = value + M[a * n + b] * x[c, b]
+            solved[c, a] = value
+    put_points(delta, solved, n, s)
+
+
+@copied_kernel
+def put_points(out, x, n, s):
+    """Numbers of s control points in lanes x, (groups, n), to where unknowns stand.
+
+    Two coordinates at once where they fill the lanes: what two writes share cannot be read before both are done.
+    """
+    if s == 2:
+        for a in range(0, n - 1, 2):
+            put_lanes(out, 2 * a, first_halves(x[0, a], x[0, a + 1]))
+        if n % 2 == 1:
+            put_lanes(out, 2 * n - 2, x[0, n - 1])
+        return
+    for a in range(n):
+        for first in range(0, s, WIDTH):
+            put_lanes(out, a * s + first, x[first // WIDTH, a])
 
 
 @solver_kernel
-def expand_quaternions(system, scheme, space, h):
-    """The corrections of quaternions at every control point, from their turns there in space.delta, and by their constraints."""
-    n, k, s = system.n, system.k, scheme.K.shape[0]
-    for l in range(s):
-        for b in range(k - 1, -1, -1):
+def solve_quaternion_stages(system, work, space, s, h):
+    """The same where there are quaternions, of which Q_j have torques and Q_l turns."""
+    n, behind, groups = system.n, space.behind, space.points.shape[0]
+    for c in range(groups):
+        x, quaternions = lanes(space.points[c]), lanes(space.quaternions[0, c])
+        for a in range(n):
+            x[a] = lanes_at(space.R, a * s + c * WIDTH)
+        for b in range(system.k):
+            to_torque(x, quaternions, system.constraints[b, FIRST_ENTRY], quaternion_place(system, b), system)
+        solve_articulated(x, lanes(space.solved), work.articulated, system.links)
+    for b in range(system.k):
+        for j in range(s):
+            space.delta[behind + b * s + j] = -space.points[j // WIDTH, quaternion_place(system, b), j % WIDTH]
+    columns, mixed = lanes(space.K_inverse), lanes(space.mixed)
+    for a in range(n):
+        for c in range(groups):
+            value = columns[0, c] * space.points[0, a, 0]
+            for j in range(1, s):
+                value = value + columns[j, c] * space.points[j // WIDTH, a, j % WIDTH]
+            mixed[c, a] = -h * value
+    for c in range(groups):
+        x, quaternions = lanes(space.mixed[c]), lanes(space.quaternions[1, c])
+        for b in range(system.k - 1, -1, -1):
             first = quaternion_place(system, b)
-            space.delta[l * n + first] = -h * space.R[s * n + l * k + b]
-            to_rate(space.delta, l * n, space.G[l + 1], system.constraints[b, FIRST_ENTRY], first, system)
+            x[first] = -h * lanes_at(space.R, behind + b * s + c * WIDTH)
+            to_rate(x, quaternions, system.constraints[b, FIRST_ENTRY], first, system)
+    put_points(space.delta, mixed, n, s)
+    put_lanes(space.delta, n * s, 0.0 * lanes(space.delta)[0])
 
 
 @late_kernel(System, Scheme, Work, Space)
@@ -594,13 +701,13 @@ def factor_newton(t, system, scheme, work, space, h):
         A, B = scheme.A[i], scheme.B[i]
         add_stages(J, system, A, B, scheme.b[i], h, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
     if system.k > 0:
-        fill_control_point(work, space, s)
+        fill_control_point(work, space, s, s)
         fill_constraints(space.g, space.G[s], space.g_t, system, work, t + scheme.d[s] * h, space.node_q)
         for j in range(1, s):
-            fill_control_point(work, space, j)
-            first = s * system.n + j * system.k
-            impulses = space.z[first : first + system.k]
-            add_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, impulses, h, s, j, j - 1)
+            fill_control_point(work, space, j, s)
+            for b in range(system.k):
+                space.point_impulses[b] = space.z[space.behind + b * s + j]
+            add_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, space.point_impulses, h, s, j, j - 1)
     space.count[NEWTON_FACTORS] += 1
     space.measure[FACTOR_STEP] = h
     for a in range(system.nodes.shape[0]):
@@ -614,65 +721,86 @@ def factor_newton(t, system, scheme, work, space, h):
 @late_kernel(System, Scheme, Work, Space)
 def solve_newton(t, system, scheme, work, space, h):
     """delta = −J⁻¹ R, in increments and impulses."""
-    N, increments = space.R.shape[0], scheme.K.shape[0] * system.n
-    y, places = space.eliminated, space.places
-    for a in range(N):
+    s, behind, increments = scheme.K.shape[0], space.behind, scheme.K.shape[0] * system.n
+    y, places, delta = space.eliminated, space.places, space.delta
+    for a in range(increments):
         space.permuted[places[a]] = space.R[a]
-    solve_saddle(y, space.permuted, space.J, system, JACOBIAN, scheme.K.shape[0], ONE_SIDE)
-    for a in range(N):
-        space.delta[a] = -y[places[a]] * h if a < increments else -y[places[a]]
+    for b in range(s * system.k):
+        space.permuted[places[increments + b]] = space.R[behind + b]
+    solve_saddle(y, space.permuted, space.J, system, JACOBIAN, s, ONE_SIDE)
+    for a in range(increments):
+        delta[a] = -h * y[places[a]]
+    for b in range(s * system.k):
+        delta[behind + b] = -y[places[increments + b]]
     return 1.0
 
 
 @solver_kernel
-def accelerate(space, increments, iteration):
-    """Broyden's rank-one updates of the simplified iteration, from the corrections of this step alone.
+def accelerate(space, iteration):
+    """Broyden's rank-one updates of the simplified iteration, from the corrections s_0 … s_{n−1} of this step alone.
 
-    delta ← (1 − s_nᵀz/|s_n|²)⁻¹ z,  z = delta + Σ_{j < n} s_{j+1} (s_jᵀ delta)/|s_j|² in turn, s_j the corrections before.
+    z_0 = delta,  z_{j+1} = z_j + c_j s_{j+1},  c_j = s_jᵀ z_j/|s_j|² in turn,  delta ← s_n = z_{n−1}/(1 − c_{n−1}),
+
+    with products of increments. With those of corrections known, s_iᵀ s_j, those with delta alone are needed.
 
     Source: Kelley, Iterative Methods for Linear and Nonlinear Equations (1995), section 7.3 (algorithm brsol).
     """
-    delta, steps, squares = space.delta, space.steps, space.squares
-    N = delta.shape[0]
+    delta, products, along, c = lanes(space.delta), space.step_products, space.along, space.update
+    count, increments, last = space.rows, space.increment_rows, iteration - 1
     for j in range(iteration):
-        product = 0.0
-        for a in range(increments):
-            product += steps[j, a] * delta[a]
-        product /= squares[j]
-        if j < iteration - 1:
-            for a in range(N):
-                delta[a] += product * steps[j + 1, a]
-        elif product < 0.5:
-            for a in range(N):
-                delta[a] /= 1.0 - product
-    total = 0.0
-    for a in range(N):
-        steps[iteration, a] = delta[a]
-    for a in range(increments):
-        total += delta[a] * delta[a]
-    squares[iteration] = max(total, 1e-290)
+        along[j] = product_of(lanes(space.steps[j]), delta, increments)
+    for j in range(iteration):
+        product = along[j]
+        for i in range(j):
+            product += c[i] * products[j, i + 1]
+        c[j] = product / products[j, j]
+    scale = 1.0 / (1.0 - c[last]) if iteration > 0 and c[last] < 0.5 else 1.0
+    for j in range(last):
+        step = lanes(space.steps[j + 1])
+        for a in range(count):
+            delta[a] = delta[a] + c[j] * step[a]
+        for i in range(iteration):
+            along[i] += c[j] * products[i, j + 1]
+    step = lanes(space.steps[iteration])
+    for a in range(count):
+        delta[a] = scale * delta[a]
+        step[a] = delta[a]
+    for j in range(iteration):
+        products[j, iteration] = products[iteration, j] = scale * along[j]
+    products[iteration, iteration] = max(product_of(delta, delta, increments), 1e-290)
+
+
+@copied_kernel
+def product_of(x, y, count):
+    """xᵀ y of so many lanes, in two sums, of which each has to wait for what was added to it last."""
+    one = other = 0.0 * x[0]
+    for a in range(0, count - 1, 2):
+        one = one + x[a] * y[a]
+        other = other + x[a + 1] * y[a + 1]
+    if count % 2 == 1:
+        one = one + x[count - 1] * y[count - 1]
+    return total(one + other)
 
 
 @solver_kernel
-def correct(system, scheme, space):
+def correct(space):
     """Add the correction to the unknowns; its size, relative, and whether that of the increments is the positions' rounding.
 
     The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
     """
-    increments = scheme.K.shape[0] * system.n
-    z, delta = space.z, space.delta
-    step = move = impulse = 0.0
-    for a in range(increments):
-        step = max(step, abs(delta[a]))
-        z[a] += delta[a]
-        move = max(move, abs(z[a]))
-    for a in range(increments, z.shape[0]):
-        impulse = max(impulse, abs(delta[a]))
-        z[a] += delta[a]
-    place = space.measure[PLACE_SIZE]
-    space.measure[CORRECTION] = step / max(move, 1e-290)
-    size = max(space.measure[CORRECTION], impulse / max(space.measure[MOMENTUM_SIZE], 1e-290))
-    return size, step <= 16.0 * EPS * max(place, move)
+    z, delta = lanes(space.z), lanes(space.delta)
+    step = move = impulse = 0.0 * z[0]
+    for a in range(space.increment_rows):
+        step = larger(step, delta[a])
+        z[a] = z[a] + delta[a]
+        move = larger(move, z[a])
+    for a in range(space.behind // WIDTH, space.rows):
+        impulse = larger(impulse, delta[a])
+        z[a] = z[a] + delta[a]
+    place, moved = space.measure[PLACE_SIZE], widest(move)
+    space.measure[CORRECTION] = widest(step) / max(moved, 1e-290)
+    size = max(space.measure[CORRECTION], widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
+    return size, widest(step) <= 16.0 * EPS * max(place, moved)
 
 
 @kernel
@@ -746,8 +874,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
         if not residual < math.inf:
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, t, h)
-        accelerate(space, scheme.K.shape[0] * system.n, updates % MAX_UPDATES)
-        size, is_rounding = correct(system, scheme, space)
+        accelerate(space, updates % MAX_UPDATES)
+        size, is_rounding = correct(space)
         step = measure[CORRECTION]
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
@@ -831,7 +959,7 @@ def iterate_newton(system, scheme, work, space, t, h):
         residual_before = residual
         copy(space.z_kept, z)
         call(space.solve_newton, t, (system, scheme, work, space, h))
-        size, is_rounding = correct(system, scheme, space)
+        size, is_rounding = correct(space)
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
@@ -885,19 +1013,16 @@ def solve_step(system, scheme, work, space, t, h):
 @kernel
 def fill_ahead(system, scheme, space, r):
     """Extrapolation of the unknowns of substep r along the polynomials of the last two steps into space.ahead."""
-    n, s = system.n, scheme.K.shape[0]
-    last, change, out = space.table[r, 0], space.table[r, 1], space.ahead
-    for part in range(2):
-        first, width = part * s * n, n if part == 0 else system.k
-        for l in range(s):
-            at = first + l * width
-            for a in range(width):
-                out[at + a] = 0.0
-            for m in range(s):
-                before = scheme.ahead[part, l, s + m]
-                both, of = scheme.ahead[part, l, m] + before, first + m * width
-                for a in range(width):
-                    out[at + a] += both * last[of + a] - before * change[of + a]
+    s, last, change, out = scheme.K.shape[0], space.table[r, 0], space.table[r, 1], space.ahead
+    for section in range(2):
+        both, before = lanes(space.ahead_both[section]), lanes(space.ahead_before[section])
+        first, count = (0, system.n) if section == 0 else (space.behind, system.k)
+        for at in range(first, first + count * s, s):
+            for c in range(space.points.shape[0]):
+                value = 0.0 * both[0, c]
+                for m in range(s):
+                    value = value + (both[m, c] * last[at + m] - before[m, c] * change[at + m])
+                put_lanes(out, at + c * WIDTH, value)
 
 
 @kernel
@@ -907,77 +1032,91 @@ def fill_start(system, scheme, space, r):
     Where constraints are redundant, no equation determines a part of their impulses, which extrapolation would let grow: they
     start from those of the last step.
     """
-    n, k = system.n, system.k
-    s = scheme.K.shape[0]
-    z = space.z
-    history = space.history[r]
-    copy(z, space.table[r, 0])
+    s, history = scheme.K.shape[0], space.history[r]
+    behind, z = space.behind // WIDTH, lanes(space.z)
+    copy(space.z, space.table[r, 0])
     for i in range(1, history[ORDER] + 1):
-        for a in range(z.shape[0]):
-            z[a] += space.table[r, i, a]
-    first = 0 if history[MOVES_AHEAD] == 1 else s * n
-    end = z.shape[0] if history[PUSHES_AHEAD] == 1 else s * n
-    for a in range(first, end):
-        z[a] = space.ahead[a]
-    for b in range(k):
+        row = lanes(space.table[r, i])
+        for a in range(space.rows):
+            z[a] = z[a] + row[a]
+    if history[MOVES_AHEAD] == 1:
+        for a in range(space.increment_rows):
+            z[a] = lanes(space.ahead)[a]
+    if history[PUSHES_AHEAD] == 1:
+        for a in range(behind, space.rows):
+            z[a] = lanes(space.ahead)[a]
+    for b in range(system.k):
         node = system.row_nodes[b, 0]
         if node >= 0 and system.reference[node] > 0.0 and system.redundant[node] > 0:
-            for a in range(s * n + b, z.shape[0], k):
-                z[a] = space.table[r, 0, a]
+            at = space.behind + b * s
+            for a in range(at, at + s):
+                space.z[a] = space.table[r, 0, a]
 
 
 @kernel
 def fill_free_flight(system, scheme, work, space, t, h):
     """Start without a past: Y_l = d_l h v, no impulses."""
-    n = system.n
+    n, s = system.n, scheme.K.shape[0]
     if system.is_open == 1:
         solve_velocity_tree(system, work, space.q, space.p)
     else:
         call(space.fill_start_velocity, t, (system, scheme, work, space, h))
     space.z[:] = 0.0
-    for l in range(1, scheme.K.shape[0] + 1):
-        for a in range(n):
-            space.z[(l - 1) * n + a] = scheme.d[l] * h * work.solution[a]
+    for a in range(n):
+        for l in range(s):
+            space.z[a * s + l] = scheme.d[l + 1] * h * work.solution[a]
     space.count[AGE] = MAX_AGE
 
 
 @copied_kernel
 def take_difference(row, delta, first, end):
     """Exchange a row of differences for the new ones in delta, and these for those of the next order; the largest new one."""
-    largest = 0.0
+    if first >= end:
+        return 0.0
+    rows, new = lanes(row), lanes(delta)
+    size = 0.0 * new[0]
     for a in range(first, end):
-        old, new = row[a], delta[a]
-        row[a] = new
-        delta[a] = new - old
-        largest = max(largest, abs(new))
-    return largest
+        kept = new[a]
+        new[a] = kept - rows[a]
+        rows[a] = kept
+        size = larger(size, kept)
+    return widest(size)
+
+
+@copied_kernel
+def largest_difference(x, y, first, end):
+    """Largest |x − y| of the lanes of two arrays (N,) from `first` to `end`."""
+    if first >= end:
+        return 0.0
+    one, other = lanes(x), lanes(y)
+    size = 0.0 * one[0]
+    for a in range(first, end):
+        size = larger(size, one[a] - other[a])
+    return widest(size)
 
 
 @kernel
-def update_history(space, r, increments):
+def update_history(space, r):
     """Backward differences of the unknowns of substep r, and the extrapolation that was best for them.
 
     table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}, that along polynomials by
     z − space.ahead. Increments, which are the first unknowns, and impulses may each take the latter.
     """
     history, table, z = space.history[r], space.table[r], space.z
+    increments, behind, end = space.increment_rows, space.behind // WIDTH, space.rows
     had = history[AVAILABLE]
     available = min(had + 1, MAX_ORDER + 1, history[ORDER] + 3)
-    size = moved = pushed = 0.0
-    for a in range(z.shape[0]):
-        space.delta[a] = z[a]
-        size = max(size, abs(z[a]))
+    moved = pushed = 0.0
+    copy(space.delta, z)
     has_ahead = space.is_polynomial == 1 and had >= 1
     if has_ahead:
-        for a in range(increments):
-            moved = max(moved, abs(z[a] - space.ahead[a]))
-        for a in range(increments, z.shape[0]):
-            pushed = max(pushed, abs(z[a] - space.ahead[a]))
-    best, best_order = FAR * size, -1  # an extrapolation that misses by more is not used
+        moved = largest_difference(z, space.ahead, FIRST_ROW, increments)
+        pushed = largest_difference(z, space.ahead, behind, end)
+    best, best_order = FAR * largest(z, FIRST_ROW, end), -1  # an extrapolation that misses by more is not used
     best_move = best_push = best
     for i in range(available + 1):
-        move = take_difference(table[i], space.delta, 0, increments)
-        push = take_difference(table[i], space.delta, increments, z.shape[0])
+        move = take_difference(table[i], space.delta, FIRST_ROW, increments)
+        push = take_difference(table[i], space.delta, behind, end)
         if i > 0 and max(move, push) < best:
             best, best_move, best_push = max(move, push), move, push
             best_order = i - 1
@@ -1003,10 +1142,10 @@ def finish_step(system, scheme, space):
     n, s = system.n, scheme.K.shape[0]
     z, impulse = space.z, space.impulse
     for j in range(s):
-        add_constraint_force(impulse, FIRST_ROW, space.G[j], system, z, s * n + j * system.k)
+        add_constraint_force(impulse, FIRST_ROW, ONE, space.G[j], system, z, space.behind + j, s)
     for a in range(n):
         add_compensated(space.p, space.p_low, a, impulse[a])
-        add_compensated(space.q, space.q_low, a, z[(s - 1) * n + a])
+        add_compensated(space.q, space.q_low, a, z[a * s + s - 1])
         if system.periodic[a] == 1 and abs(space.q[a]) > math.pi:
             turns = round(space.q[a] / (2.0 * math.pi))
             space.turns[a] += turns
@@ -1044,7 +1183,7 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
     copy(space.node_p, space.p)
     for b in range(system.k):
         work.solution[system.n + b] *= -1.0
-    add_constraint_force(space.node_p, FIRST_ROW, work.G, system, work.solution, system.n)
+    add_constraint_force(space.node_p, FIRST_ROW, ONE, work.G, system, work.solution, system.n, ONE)
     return 1.0
 
 
@@ -1055,13 +1194,10 @@ LATE = (
 
 
 @kernel
-def is_far_from_start(system, scheme, space):
+def is_far_from_start(space):
     """Whether the increments have moved away from their start by more than a part of the largest."""
-    miss = size = 0.0
-    for a in range(scheme.K.shape[0] * system.n):
-        miss = max(miss, abs(space.z[a] - space.start[a]))
-        size = max(size, abs(space.z[a]))
-    return miss > FAR * size
+    miss = largest_difference(space.z, space.start, FIRST_ROW, space.increment_rows)
+    return miss > FAR * largest(space.z, FIRST_ROW, space.increment_rows)
 
 
 @inlined_kernel
@@ -1084,11 +1220,11 @@ def advance(system, scheme, work, space, t, h, r):
             fill_start(system, scheme, space, r)
         copy(space.start, space.z)
         status = solve_step(system, scheme, work, space, t, h)
-        if is_flight or (status == OK and not is_far_from_start(system, scheme, space)):
+        if is_flight or (status == OK and not is_far_from_start(space)):
             break
     if status == OK:
         finish_step(system, scheme, space)
-    update_history(space, r, scheme.K.shape[0] * system.n)
+    update_history(space, r)
     space.count[WORST] = max(space.count[WORST], space.count[LAST])
     return status
 

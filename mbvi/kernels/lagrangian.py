@@ -75,8 +75,6 @@ from mbvi.kernels.tree import (
     gravity_potential,
 )
 
-START = np.int64(0)  # numba would compile what takes a literal 0 once more
-
 
 class Work(Packed):
     """Arrays that the evaluation of a system overwrites; see the kernels of a tree."""
@@ -327,13 +325,13 @@ def solve_velocity_tree(system, work, q, p):
         return False
     for b in range(system.k):
         a = quaternion_place(system, b)
-        to_torque(x, START, q, a, a, system)
+        to_torque(x, q, a, a, system)
         x[system.n + b] = x[a]
         x[a] = 0.0
     solve_articulated(x, work.solved, work.articulated, system.links)
     for b in range(system.k - 1, -1, -1):
         a = quaternion_place(system, b)
-        to_rate(x, START, q, a, a, system)
+        to_rate(x, q, a, a, system)
     return True
 
 

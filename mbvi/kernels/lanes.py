@@ -2,8 +2,9 @@
 
 A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as an array
 (…) whose elements are vectors of four, which a processor adds and multiplies in one instruction; of an array of one axis,
-element k is the four numbers from 4 k on. Numbers and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and
-`widest` do what they say as of one lane. `prefetch` asks the memory for lanes that will soon be read.
+element k is the four numbers from 4 k on. `lanes_at` and `put_lanes` read and write the four numbers from any place on. Numbers
+and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and `widest` do what they say as of one lane. `prefetch`
+asks the memory for lanes that will soon be read.
 """
 
 import operator
@@ -75,6 +76,30 @@ def _view(typing_context, array):
 
 
 @intrinsic
+def _lanes_at(typing_context, array, first):
+    def generate(context, builder, signature, values):
+        return builder.load(_place_of_four(context, builder, signature, values), align=_BYTES)
+
+    return _lanes(array, first), generate
+
+
+@intrinsic
+def _put_lanes(typing_context, array, first, x):
+    def generate(context, builder, signature, values):
+        builder.store(values[2], _place_of_four(context, builder, signature, values), align=_BYTES)
+        return context.get_dummy_value()
+
+    return types.none(array, first, _lanes), generate
+
+
+def _place_of_four(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    """Pointer to the four numbers of an array of one axis from a place on."""
+    source = context.make_array(signature.args[0])(context, builder, values[0])
+    first = context.cast(builder, values[1], signature.args[1], types.intp)
+    return builder.bitcast(builder.gep(source.data, [first]), _VECTOR.as_pointer())
+
+
+@intrinsic
 def _total(typing_context, x):
     def generate(context, builder, signature, values):
         if not isinstance(signature.args[0], Lanes):
@@ -88,6 +113,15 @@ def _total(typing_context, x):
         return builder.fadd(builder.extract_element(pair, zero), builder.extract_element(pair, one))
 
     return types.float64(x), generate
+
+
+@intrinsic
+def _first_halves(typing_context, x, y):
+    def generate(context, builder, signature, values):
+        places = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0, 1, WIDTH, WIDTH + 1])
+        return builder.shuffle_vector(values[0], values[1], places)
+
+    return _lanes(_lanes, _lanes), generate
 
 
 @intrinsic
@@ -155,7 +189,10 @@ class _InterpretedLanes:
 
 
 # lanes(a)            an array of float64, (…, 4) of two or three axes or (4 m,), C-contiguous, as an array of lanes
+# lanes_at(a, k)      the four numbers a[k : k + 4] of an array of one axis
+# put_lanes(a, k, x)  writes them
 # total(x)            the sum of the lanes, (x0 + x2) + (x1 + x3)
+# first_halves(x, y)  x0, x1, y0, y1
 # larger(size, x)     in every lane the larger of size and |x|
 # widest(x)           the largest lane
 # part(x, lane)       one of them
@@ -163,9 +200,21 @@ class _InterpretedLanes:
 if config.DISABLE_JIT:
     lanes, total, widest = _InterpretedLanes, np.sum, np.max
 
+    def lanes_at(array: np.ndarray, first: int) -> np.ndarray:
+        """Four numbers from a place on."""
+        return array[first : first + WIDTH].copy()
+
+    def put_lanes(array: np.ndarray, first: int, x: Any) -> None:
+        """Write them."""
+        array[first : first + WIDTH] = x
+
     def part(x: Any, lane: int) -> Any:
         """One lane."""
         return x[lane]
+
+    def first_halves(x: Any, y: Any) -> np.ndarray:
+        """Two lanes of each."""
+        return np.array([x[0], x[1], y[0], y[1]])
 
     def larger(size: Any, x: Any) -> Any:
         """In every lane the larger of size and |x|."""
@@ -174,7 +223,8 @@ if config.DISABLE_JIT:
     def prefetch(array: Any, index: int) -> None:
         """Nothing: there is no waiting for memory to be spared."""
 else:
-    lanes, total, larger, widest, part, prefetch = _view, _total, _larger, _widest, _part, _prefetch
+    lanes, lanes_at, put_lanes, part, prefetch = _view, _lanes_at, _put_lanes, _part, _prefetch
+    total, larger, widest, first_halves = _total, _larger, _widest, _first_halves
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:

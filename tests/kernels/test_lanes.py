@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from mbvi.kernels.lanes import lanes, larger, part, total, widest
+from mbvi.kernels.lanes import first_halves, lanes, lanes_at, larger, part, put_lanes, total, widest
 
 
 @njit
@@ -62,3 +62,15 @@ def test_lanes_of_one_axis_are_four_numbers_one_after_the_other():
 def test_measures_of_lanes():
     x = np.array([[1.0, -7.0, 0.25, 2.0], [3.0, 5.0, -0.5, -6.0]])
     assert measures(x) == (-3.75, 7.0, -0.5, 2.5, 4.0)
+
+
+@njit
+def four_from_anywhere(x, out):
+    put_lanes(out, 2, 2 * lanes_at(x, 1))
+    put_lanes(out, 7, first_halves(lanes_at(x, 0), lanes_at(x, 4)))
+
+
+def test_lanes_from_any_place_on():
+    out = np.zeros(12)
+    four_from_anywhere(np.arange(8.0), out)
+    assert out.tolist() == [0, 0, 2, 4, 6, 8, 0, 0, 1, 4, 5, 0]

@@ -68,6 +68,9 @@ def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q
     if status != layout.OK:
         raise StepError(f"control points: the step from t = {t:.6g} s did not converge; a smaller one may")
     last = work.solution[arrays.n :]  # of the projection of the end's momentum
+    if arrays.is_open:  # where no momentum is along a quaternion
+        G = system.constraint_jacobian(space.q, t + h)
+        last = -np.linalg.solve(G @ G.T, G @ space.p)
     s, behind = tableau.stages, space.behind
     unknowns, substeps = space.table[:, 0], len(tableau.fractions)
     moves = unknowns[:, : arrays.n * s].reshape(substeps, arrays.n, s)

@@ -1,5 +1,6 @@
 """Impulses of constraints at the control points of steps, against the multipliers of the equations of motion."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.system.reactions import reactions
 
+from ..benchmarks.systems import hung_chain
 from ..physics import systems
 
 FINE = 512  # steps, from which on multipliers are integrated by Simpson's rule to 1e-11
@@ -35,7 +37,12 @@ def summed(run):
 
 @pytest.mark.parametrize(
     ("name", "formulation"),
-    [("double_spherical_pendulum", "embedding"), ("bricard", "embedding"), ("bricard", "tree")],
+    [
+        ("double_spherical_pendulum", "embedding"),
+        ("bricard", "embedding"),
+        ("bricard", "tree"),
+        ("free_rigid_body", "tree"),
+    ],
 )
 @pytest.mark.parametrize(("scheme", "order"), [("midpoint", 2), ("shake", 2), ("simpson", 4), ("yoshida4", 4)])
 def test_their_sum_is_the_integral_of_the_multipliers(name, formulation, scheme, order):
@@ -120,3 +127,15 @@ def test_a_step_that_cannot_be_done():
         mbvi.simulate(systems.model("chain_10"), "simpson", step=0.1, duration=10)
     with pytest.raises(mbvi.StepError, match=r"^control points: the step from t = .* s did not converge"):
         caught.value.trajectory.control_points(-1)
+
+
+def test_the_last_impulses_of_balls_in_a_tree():
+    """They take from the momentum of the step equations what is along quaternions."""
+    system = mbvi.assemble(hung_chain(3, "ball"))
+    discrete = replace(mbvi.SCHEMES["simpson"], name="discrete", is_projected=False)
+    run, other = (mbvi.simulate(system, scheme, step=0.005, duration=0.1) for scheme in ("simpson", discrete))
+    np.testing.assert_allclose(other.q, run.q, rtol=0, atol=1e-13)
+    for i in (3, 17):
+        impulse = system.constraint_jacobian(run.q[i + 1]).T @ run.control_points(i).impulses[-1]
+        assert np.abs(impulse).max() > 1e-5
+        np.testing.assert_allclose(other.p[i + 1] + impulse, run.p[i + 1], rtol=0, atol=1e-14)

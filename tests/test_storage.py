@@ -50,6 +50,7 @@ def eager(monkeypatch):
 def stepwise(eager, monkeypatch):
     """Every stored state is a piece of its own."""
     monkeypatch.setattr(loop, "PIECE_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "FIRST_STEPS", 0.0)
 
 
 CASES = [

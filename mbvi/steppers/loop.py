@@ -18,6 +18,7 @@ from mbvi.trajectory import Statistics, Trajectory
 Array = np.ndarray
 Piece = Callable[[int, int, Array, Array], tuple[int, int]]
 PIECE_SECONDS = 0.1
+FIRST_STEPS = 1e4  # of the first piece, times (n + k)², which bounds the cost of a step
 LARGER = 100.0  # times as many steps as the piece before; with loops a piece costs 0.1 ms besides its steps
 REASONS = {
     layout.NOT_CONVERGED: "Newton's iteration did not converge",
@@ -60,7 +61,9 @@ def advance_pieces(
         If a step fails.
     """
     with Record(run, state) as record:
-        done, length, status, seconds = record.done, run.every, layout.OK, record.seconds
+        done, status, seconds = record.done, layout.OK, record.seconds
+        size = max(run.system.dimension + run.system.constraint_count, 1)
+        length = run.every * max(1, int(FIRST_STEPS / size**2 / run.every))
         piece(done, done, *record.room())  # compiles, or loads what was compiled
         while done < run.steps and status == layout.OK:
             out_q, out_p = record.room()

@@ -24,6 +24,7 @@ Newton's iteration uses the whole Jacobian. Both continue until the error left i
 extrapolation in k of the unknowns themselves, of the order that would have served best on the last step, which is best where
 steps are short, or that in time through the last control points, which is best where they are long; or free flight where
 none would have served.
+
 Increment Y_l of coordinate a stands at a s + l − 1 of the unknowns, and impulse Λ_j of constraint b at b s + j behind them, from
 `Space.behind` on; residuals likewise. Four numbers are read and written at once (`lanes`); each part ends with zeros.
 
@@ -188,7 +189,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         g=np.zeros(k),
         g_t=np.zeros(k),
         G=np.zeros((s + 1, len(system.entries))),
-        quaternions=np.ones((2, groups, len(system.entries) if is_open else 0, WIDTH)),
+        quaternions=np.ones((2, groups, len(system.entries) if is_open else 0, WIDTH)),  # of a_j and of a_l
         point_impulses=np.zeros(k),
         M=np.zeros(system.second_size),
         Lvv=np.zeros(system.second_size),

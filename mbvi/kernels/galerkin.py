@@ -1101,7 +1101,8 @@ def update_history(space, r):
     """Backward differences of the unknowns of substep r, and the extrapolation that was best for them.
 
     table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}, that along polynomials by
-    z − space.ahead. Increments, which are the first unknowns, and impulses may each take the latter.
+    z − space.ahead. Increments, which are the first unknowns, and impulses may each take the latter; at first both do, where
+    two steps are alike.
     """
     history, table, z = space.history[r], space.table[r], space.z
     increments, behind, end = space.increment_rows, space.behind // WIDTH, space.rows
@@ -1121,8 +1122,10 @@ def update_history(space, r):
         if i > 0 and max(move, push) < best:
             best, best_move, best_push = max(move, push), move, push
             best_order = i - 1
+    is_first = space.is_polynomial == 1 and had == 0 and best_order >= 0  # not yet compared
     history[AVAILABLE], history[ORDER] = available, best_order
-    history[MOVES_AHEAD], history[PUSHES_AHEAD] = has_ahead and moved < best_move, has_ahead and pushed < best_push
+    history[MOVES_AHEAD] = is_first or (has_ahead and moved < best_move)
+    history[PUSHES_AHEAD] = is_first or (has_ahead and pushed < best_push)
 
 
 @kernel

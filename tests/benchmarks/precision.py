@@ -25,7 +25,7 @@ from tests.benchmarks.peers.tree import tree_of
 from tests.benchmarks.systems import Problem, problems
 
 SCHEMES = (
-    "midpoint", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "suzuki4", "kahan_li6",
+    "midpoint", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "gauss8", "suzuki4", "kahan_li6",
     "kahan_li8",
 )  # fmt: skip
 STATES = 50  # at which errors are measured

@@ -21,6 +21,7 @@ BENCHMARKS = {
     "loops": costs.loops,
     "evaluations": costs.evaluations,
     "precision": precision.work_precision,
+    "long_precision": precision.long_precision,
     "drifts": runs.drifts,
     "long_runs": runs.long_runs,
     "constrained_runs": runs.constrained_runs,

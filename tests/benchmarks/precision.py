@@ -25,8 +25,8 @@ from tests.benchmarks.peers.tree import tree_of
 from tests.benchmarks.systems import Problem, problems
 
 SCHEMES = (
-    "midpoint", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "gauss8", "suzuki4", "kahan_li6",
-    "kahan_li8",
+    "midpoint", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "gauss8", "suzuki4",
+    "kahan_li6", "kahan_li8",
 )  # fmt: skip
 STATES = 50  # at which errors are measured
 SAME = 1e-10  # as far as accelerations of a peer may differ from ours, relative to the largest
@@ -118,14 +118,36 @@ def _check(contender: Contender, system: mbvi.System, free: Array | None, q: Arr
         raise SystemExit(f"{contender.name} on {system.name}: accelerations differ from ours by {error:.1e}")
 
 
-def _ours(system: mbvi.System, scheme: str, duration: float) -> Contender:
+def long_precision() -> list[dict]:
+    """1000 s of the double pendulum: as `ratios` of our schemes and of the two programs that compile its equations."""
+    problem, duration, states = problems()[0], 1000.0, 5000
+    system = mbvi.assemble(problem.model, "tree")
+    places, times, start = BodyPoints(system), np.linspace(0, duration, states + 1), find_start(system)
+    exact = places(mbvi.simulate(system, "gauss8", duration / states / 10, duration, every=10).q)
+    entrants = {
+        name: (_ours(system, name, duration, states), places) for name in ("gauss3", "gauss4", "gauss6", "gauss8")
+    }
+    missing = {}
+    for name in ("heyoka", "numbalsoda"):
+        peer = peers.peer(name)
+        if peer is None:
+            missing[name] = "not installed"
+            continue
+        for contender in peer.contenders(tree_of(problem.model), times, start.q, start.v):
+            _check(contender, system, None, start.q, start.v)
+            entrants[contender.name] = contender, places
+    entry = {"problem": f"{problem.name}, {duration:g} s", "curves": _curves(entrants, exact), "missing": missing}
+    return ratios([entry])
+
+
+def _ours(system: mbvi.System, scheme: str, duration: float, states: int = STATES) -> Contender:
     """A scheme with steps that are parts of the time between states."""
 
     def solve(step: float) -> tuple[float, Array, Array]:
-        run = mbvi.simulate(system, scheme, step, duration, every=round(duration / STATES / step))
+        run = mbvi.simulate(system, scheme, step, duration, every=round(duration / states / step))
         return run.statistics.seconds, run.q, run.p
 
-    steps = tuple(duration / STATES / part for part in (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024))
+    steps = tuple(duration / states / part for part in (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024))
     return Contender(scheme, system.acceleration, steps, solve)
 
 

@@ -104,3 +104,9 @@ def test_discrete_momenta_are_given_out_as_they_are():
     along = np.sum(shake.q * shake.p, axis=1, keepdims=True)
     assert np.abs(along[1:]).min() > 0.1
     np.testing.assert_allclose(shake.p - shake.q * along, rattle.p, rtol=0, atol=1e-12)
+
+
+def test_the_third_step_starts_along_the_polynomials_of_the_first_two():
+    """From the increments of the second step the simplified iteration does not converge."""
+    run = mbvi.simulate(load("free_rigid_body"), "gauss8", step=0.4, duration=2)
+    assert run.statistics.newton_factorizations == 0

@@ -13,7 +13,8 @@ more than about 1 rad may leave the branch elsewhere. Where d > 0.15, and not be
 taken from the same state: if they end elsewhere, by more than 0.3 of the step's length, or do not converge, the step is no
 approximation of a motion. A system at rest moves by rounding alone, and is not looked at.
 
-Whether the motion bends at the end of a step, the next one tells; after the last step of a piece it is made and taken back. Large
+Whether the motion bends at the end of a step, the next one tells, and at the start of the first the initial velocity, as if
+the step before it had been 2 h v − Δq; after the last step of a piece the next one is made and taken back. Large
 systems, whose steps take long, are spared that: the last step of a piece is always looked at.
 """
 
@@ -25,6 +26,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import galerkin, layout
+from mbvi.kernels.bends import next_bend
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.run import Run
@@ -118,26 +120,22 @@ class BranchWatch:
         states   (2, steps, n)   q and p after the steps from `first` on
         after    (1, n)          q after the next step, if it is known
         """
-        before = min(first, 1)  # how many steps before it are known
-        q, p = states = np.concatenate([self._last[:, 1 - before :], states], axis=1)
+        if states.shape[1] == 0:
+            return None
+        q, p = states = np.concatenate([self._last[:, :1] if first == 0 else self._last, states], axis=1)
         self._last[...] = states[:, -2:]
-        moves = np.diff(q if after is None else np.vstack([q, after]), axis=0)
-        lengths = np.linalg.norm(moves, axis=1)
-        bends = np.linalg.norm(np.diff(moves, axis=0), axis=1) > BEND * (lengths[1:] + lengths[:-1])
-        looked_at = np.zeros(len(moves), bool)
-        looked_at[:-1] |= bends
-        looked_at[1:] |= bends
-        looked_at[-1:] |= after is None
-        looked_at[:1] = first == 0
-        looked_at &= lengths > AT_REST * np.maximum(1.0, np.linalg.norm(q, axis=1)[: len(moves)])
-        longest = np.maximum(np.maximum.accumulate(lengths), self._longest)
-        for k in np.flatnonzero(looked_at[: len(q) - 1]):
+        known = min(first, 1)  # how many steps of q were looked at before
+        looked_at = q if after is None else np.vstack([q, after])
+        before = np.full(q.shape[1], np.nan) if first else 2 * self._run.step * self._run.v - (q[1] - q[0])
+        k, steps = known - 1, len(q) - 1
+        while True:
+            k, length, self._longest[0] = next_bend(looked_at, before, k + 1, steps, self._longest[0], BEND, AT_REST)
+            if k == steps:
+                return None
             part = slice(max(k - 1, 0), k + 2)
-            self._reason = self._reason_of(int(first - before + k), q[part], p[part], lengths[k] < SLOW * longest[k])
+            self._reason = self._reason_of(first - known + k, q[part], p[part], length < SLOW * self._longest[0])
             if self._reason:
-                return int(first - before + k)
-        self._longest[:] = longest[: len(q) - 1].max(initial=self._longest[0])
-        return None
+                return first - known + k
 
     def _reason_of(self, step: int, q: Array, p: Array, is_slow: bool) -> str:
         """Why a step may be between branches, of its states and the one before it, if there is one; nothing if it is not."""

@@ -72,6 +72,8 @@ from mbvi.kernels.layout import (
 )
 
 REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint follows from others
+NEARLY = 0.1  # a pivot on the diagonal, relative to the largest of its column, that is taken without exchanging rows
+CLEAR = 1e-3  # the same of one that is taken without a look at other columns, where no constraint follows from others
 LOST = 1e-10  # the same in a singular configuration, where a constraint is lost for a moment
 # numba would compile what takes literal numbers once more.
 ONE_STAGE, FIRST_STAGE, ONE_SIDE = np.int64(1), np.int64(0), np.int64(1)
@@ -288,7 +290,9 @@ def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
         for i in range(j, w):
             if abs(A[at + i * stride + j]) > best:
                 best, row = abs(A[at + i * stride + j]), i
-        if reference > 0.0:
+        if abs(A[at + j * stride + j]) >= NEARLY * best:
+            best, row = abs(A[at + j * stride + j]), j
+        if reference > 0.0 and not (redundant == 0 and best > CLEAR * reference):
             for i in range(j, w):
                 for k in range(j + 1, w):
                     if abs(A[at + i * stride + k]) > best:

@@ -25,6 +25,7 @@ Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nik
 import numpy as np
 
 from mbvi.kernels.functions import function_of
+from mbvi.kernels.lanes import of_four, part
 from mbvi.kernels.layout import (
     ACROSS,
     ALONG,
@@ -70,7 +71,41 @@ from mbvi.kernels.tree import (
 # Columns of Work.wrench_of (25): moment about the origin of b's columns, force, moment about that of a's, x_a and x_b from the
 # origins of their columns, u (of a distance r/f), w, r, and 1/f. Of the first nine, Work.wrench_rate holds derivatives.
 MOMENT, FORCE, MOMENT_A, AT_A, AT_B, TURN_U, TURN_W, GAP, SCALE = 0, 3, 6, 9, 12, 15, 18, 21, 24
-WRENCH_WIDTH = 9
+WRENCH_PARTS, WRENCH_WIDTH = 25, 9
+
+
+@kernel
+def fill_functions(system, work, t, q):
+    """f, f' and f'' of every constraint that has a function, at (t, q), into work.functions."""
+    for i in range(system.k):
+        if system.constraints[i, FUNCTION] >= 0:
+            at = system.constraints[i, ARGUMENT]
+            value, slope, curve = function_at(system, work.stack, i, t if at < 0 else q[at])
+            work.functions[i, 0], work.functions[i, 1], work.functions[i, 2] = value, slope, curve
+
+
+@kernel
+def fill_functions_at_points(system, work, stack, t, q):
+    """The same in lanes, at four points."""
+    for i in range(system.k):
+        if system.constraints[i, FUNCTION] >= 0:
+            at = system.constraints[i, ARGUMENT]
+            x = t if at < 0 else q[at]
+            a, slope_a, curve_a = function_at(system, stack, i, part(x, 0))
+            b, slope_b, curve_b = function_at(system, stack, i, part(x, 1))
+            c, slope_c, curve_c = function_at(system, stack, i, part(x, 2))
+            d, slope_d, curve_d = function_at(system, stack, i, part(x, 3))
+            work.functions[i, 0] = of_four(a, b, c, d)
+            work.functions[i, 1] = of_four(slope_a, slope_b, slope_c, slope_d)
+            work.functions[i, 2] = of_four(curve_a, curve_b, curve_c, curve_d)
+
+
+@kernel
+def function_at(system, stack, i, x):
+    """(f, f', f'') of the function of constraint i."""
+    return function_of(
+        system.time_functions, system.operations, system.numbers, stack, system.constraints[i, FUNCTION], x
+    )
 
 
 @kernel
@@ -144,7 +179,7 @@ def times_column(wrench, D, j, sign):
 
 
 @copied_kernel
-def fill_parts(system, work, i, t, q, is_next):
+def fill_parts(system, work, i, q, is_next):
     """(g, f', f'') of constraint i, f its function, without what its own coordinates add; what its wrench is made of is left in
     work.wrench_of.
 
@@ -154,11 +189,7 @@ def fill_parts(system, work, i, t, q, is_next):
     kind, a, b = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, LINK_A], system.constraints[i, LINK_B]
     f, slope, curve = data[i, OFFSET], 0.0, 0.0
     if system.constraints[i, FUNCTION] >= 0:
-        argument = system.constraints[i, ARGUMENT]
-        f, slope, curve = function_of(
-            system.time_functions, system.operations, system.numbers, work.stack, system.constraints[i, FUNCTION],
-            t if argument < 0 else q[argument],
-        )  # fmt: skip
+        f, slope, curve = work.functions[i, 0], work.functions[i, 1], work.functions[i, 2]
     if kind == COORDINATES:
         return -f, slope, curve
     if kind != ACROSS and not (is_next and system.constraints[i, HAS_SAME_POINTS] == 1):
@@ -202,18 +233,19 @@ def fill_constraints(g, G, g_t, system, work, t, q):
     g, g_t    (k,)      out
     G         (E,)      out, the entries of the Jacobian, see System.entries
     """
-    fill_constraint_geometry(system, work, q)
-    fill_rows(g, G, g_t, system, work, t, q)
-
-
-@copied_kernel
-def fill_rows(g, G, g_t, system, work, t, q):
-    """What `fill_constraints` does, where poses and columns at q are in work."""
     if system.constraint != 0:
         call(system.constraint, t, (q, g, G, g_t))
         return
+    fill_functions(system, work, t, q)
+    fill_constraint_geometry(system, work, q)
+    fill_rows(g, G, g_t, system, work, q)
+
+
+@copied_kernel
+def fill_rows(g, G, g_t, system, work, q):
+    """What `fill_constraints` does, where functions, poses and columns at q are in work; of numbers or of lanes."""
     for i in range(system.k):
-        g[i], slope = fill_value(system, work, i, t, q)
+        g[i], slope = fill_value(system, work, i, q)
         fill_row(G, system, work, i, slope, q)
         g_t[i] = -slope if system.constraints[i, ARGUMENT] < 0 else 0.0
 
@@ -224,14 +256,15 @@ def fill_values(g, G, g_t, system, work, t, q):
     if system.constraint != 0:
         call(system.constraint, t, (q, g, G, g_t))
         return
+    fill_functions(system, work, t, q)
     if system.is_geometric == 1:
         fill_world(system, work, q, work.zero)
     for i in range(system.k):
-        g[i], _ = fill_value(system, work, i, t, q)
+        g[i], _ = fill_value(system, work, i, q)
 
 
 @copied_kernel
-def fill_value(system, work, i, t, q):
+def fill_value(system, work, i, q):
     """(g, f') of constraint i, f its function, after i − 1; what its wrench is made of is left in work.wrench_of."""
     kind, first, count = (
         system.constraints[i, CONSTRAINT_KIND],
@@ -243,9 +276,9 @@ def fill_value(system, work, i, t, q):
         return 0.0, slope
     if kind == UNIT_QUATERNION:
         for e in range(first, first + count):
-            value += q[system.entries[e]] ** 2
+            value += q[system.entries[e]] * q[system.entries[e]]
         return 0.5 * value, slope
-    value, slope, _ = fill_parts(system, work, i, t, q, i > 0)
+    value, slope, _ = fill_parts(system, work, i, q, i > 0)
     if kind == COORDINATES:
         for e in range(first, own_end(system, i)):
             value += system.signs[e] * q[system.entries[e]]
@@ -364,7 +397,7 @@ def group_end(system, i):
 
 
 @kernel
-def fill_group(system, work, i, end, t, q, weights, factor):
+def fill_group(system, work, i, end, q, weights, factor):
     """Sums over the constraints i … end, of the same links and coordinates: Σ w W, and for every entry Σ w ∂W/∂q.
 
     Fills work.wrench_of (first nine columns) and work.wrench_rates, weighted with factor · weights; the argument's second
@@ -373,7 +406,7 @@ def fill_group(system, work, i, end, t, q, weights, factor):
     total, rates = work.wrench_sum, work.wrench_rates
     first = system.constraints[i, FIRST_ENTRY]
     count = system.constraints[i, ENTRIES] - (1 if system.constraints[i, ARGUMENT] >= 0 else 0)
-    curvature = 0.0
+    curvature = 0.0 * weights[i]
     for c in range(WRENCH_WIDTH):
         total[c] = 0.0
         for e in range(count):
@@ -382,7 +415,7 @@ def fill_group(system, work, i, end, t, q, weights, factor):
         if system.constraints[row, ENTRIES] == 0:
             continue
         weight = factor * weights[row]
-        _, _, curve = fill_parts(system, work, row, t, q, row > i)
+        _, _, curve = fill_parts(system, work, row, q, row > i)
         fill_wrench(system, work, row)
         if system.constraints[row, ARGUMENT] >= 0:
             curvature -= weight * curve
@@ -420,56 +453,77 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
     """Add factor · ∂²(λᵀg)/∂q² to blocks of a matrix of s stages.
 
     J         (.,)      the matrix
-    lam       (k,)      λ; of a user's system all λ come to one block
+    lam       (k,)      λ
     """
     if system.constraint != 0:
-        n = system.n
-        work.curvature[:] = 0.0
-        call(system.curvature, t, (q, lam, work.curvature))
-        for a in range(n):
-            for b in range(n):
-                J[momentum_place(system, a, b, s, row_stage, column_stage)] += factor * work.curvature[a * n + b]
+        add_own_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage)
         return
+    fill_functions(system, work, t, q)
     fill_constraint_geometry(system, work, q)
+    add_tree_curvature(J, system, work, q, lam, factor, s, row_stage, column_stage, 1)
+
+
+@kernel
+def add_own_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage):
+    """The same of a user's constraints, which all come to one block."""
+    n = system.n
+    work.curvature[:] = 0.0
+    call(system.curvature, t, (q, lam, work.curvature))
+    for a in range(n):
+        for b in range(n):
+            J[momentum_place(system, a, b, s, row_stage, column_stage)] += factor * work.curvature[a * n + b]
+
+
+@kernel
+def add_tree_curvature(J, system, work, q, lam, factor, s, row_stage, column_stage, count):
+    """The same of a tree, where functions, poses and columns at q are in work.
+
+    In lanes, q (n,) and λ (k,) are those of `count` control points, whose blocks follow each other along the diagonal.
+    """
     i = np.int64(0)  # numba would compile what takes a literal 0 once more
     while i < system.k:
-        kind, first, count = (
+        kind, first, entries = (
             system.constraints[i, CONSTRAINT_KIND],
             system.constraints[i, FIRST_ENTRY],
             system.constraints[i, ENTRIES],
         )
         argument, end = system.constraints[i, ARGUMENT], i + 1
-        curvature = 0.0
+        curvature = 0.0 * lam[i]
         if kind == UNIT_QUATERNION:
-            for e in range(first, first + count):
+            for e in range(first, first + entries):
                 j = system.entries[e]
-                J[momentum_place(system, j, j, s, row_stage, column_stage)] += factor * lam[i]
+                add_to_blocks(J, system, j, j, s, row_stage, column_stage, count, factor * lam[i])
         elif kind == COORDINATES:
-            _, _, curve = fill_parts(system, work, i, t, q, False)
+            _, _, curve = fill_parts(system, work, i, q, False)
             curvature = -factor * lam[i] * curve
-        elif count > 0:
+        elif entries > 0:
             end = group_end(system, i)
-            curvature = fill_group(system, work, i, end, t, q, lam, factor)
-            add_group_curvature(
-                J, system, work, q, first, count - (1 if argument >= 0 else 0), s, row_stage, column_stage
-            )
+            curvature = fill_group(system, work, i, end, q, lam, factor)
+            entries -= 1 if argument >= 0 else 0
+            add_group_curvature(J, system, work, q, first, entries, s, row_stage, column_stage, count)
         if argument >= 0:
-            J[momentum_place(system, argument, argument, s, row_stage, column_stage)] += curvature
+            add_to_blocks(J, system, argument, argument, s, row_stage, column_stage, count, curvature)
         i = end
 
 
 @kernel
-def add_group_curvature(J, system, work, q, first, count, s, row_stage, column_stage):
+def add_to_blocks(J, system, j, k, s, row_stage, column_stage, count, value):
+    """Add the parts of a value to the momentum rows of coordinate j and the columns of coordinate k of so many stages."""
+    for i in range(count):
+        J[momentum_place(system, j, k, s, row_stage + i, column_stage + i)] += part(value, i)
+
+
+@kernel
+def add_group_curvature(J, system, work, q, first, entries, s, row_stage, column_stage, count):
     """Add the second derivatives of the constraints of `fill_group` to blocks of a matrix of s stages."""
-    for k_entry in range(count):
+    for k_entry in range(entries):
         k = system.entries[first + k_entry]
         for j_entry in range(k_entry + 1):
             j = system.entries[first + j_entry]
             value = second_entry(system, work, q, first, j_entry, k_entry)
-            if value != 0.0:
-                J[momentum_place(system, j, k, s, row_stage, column_stage)] += value
-                if j != k:
-                    J[momentum_place(system, k, j, s, row_stage, column_stage)] += value
+            add_to_blocks(J, system, j, k, s, row_stage, column_stage, count, value)
+            if j != k:
+                add_to_blocks(J, system, k, j, s, row_stage, column_stage, count, value)
 
 
 @kernel
@@ -487,6 +541,7 @@ def fill_curvature_rate(out, system, work, t, q, v):
                 for b in range(n):
                     out[i] += v[a] * work.curvature[a * n + b] * v[b]
         return
+    fill_functions(system, work, t, q)
     fill_constraint_geometry(system, work, q)
     for i in range(system.k):
         kind, first, count = (
@@ -500,11 +555,11 @@ def fill_curvature_rate(out, system, work, t, q, v):
             for e in range(first, first + count):
                 out[i] += v[system.entries[e]] ** 2
         elif kind == COORDINATES:
-            _, _, curve = fill_parts(system, work, i, t, q, False)
+            _, _, curve = fill_parts(system, work, i, q, False)
             curvature = -curve
         elif count > 0:
             work.unit[i] = 1.0
-            curvature = fill_group(system, work, i, i + 1, t, q, work.unit, 1.0)
+            curvature = fill_group(system, work, i, i + 1, q, work.unit, 1.0)
             work.unit[i] = 0.0
             for k_entry in range(count - (1 if argument >= 0 else 0)):
                 for j_entry in range(count - (1 if argument >= 0 else 0)):

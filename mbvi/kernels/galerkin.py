@@ -39,7 +39,15 @@ import math
 import numpy as np
 
 from mbvi.kernels.articulated import SOLUTION_WIDTH, factor_articulated, solve_articulated, to_rate, to_torque
-from mbvi.kernels.constraints import add_curvature, fill_constraints, fill_values
+from mbvi.kernels.constraints import (
+    add_own_curvature,
+    add_tree_curvature,
+    fill_constraint_geometry,
+    fill_constraints,
+    fill_functions_at_points,
+    fill_rows,
+    fill_values,
+)
 from mbvi.kernels.dense import invert
 from mbvi.kernels.lagrangian import (
     Work,
@@ -47,7 +55,9 @@ from mbvi.kernels.lagrangian import (
     fill_gradient,
     fill_gradients,
     fill_hessian,
+    fill_hessians,
     fill_mass_matrix,
+    make_lane_work,
     quaternion_place,
     solve_velocity_saddle,
     solve_velocity_tree,
@@ -78,6 +88,7 @@ from mbvi.kernels.saddle import (
     MASS,
     ONE_SIDE,
     ONE_STAGE,
+    UNCACHED,
     add_jacobian,
     add_stages,
     eliminate,
@@ -109,6 +120,7 @@ HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correct
 LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
 MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
+SEVERAL = 3  # control points from which their constraints are evaluated four at once
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 FIRST_ROW, ONE = np.int64(0), np.int64(1)  # numba would compile what takes literals once more
@@ -144,6 +156,9 @@ def make_space(system: System, scheme: Scheme) -> Space:
     groups = -(-s // WIDTH)  # of control points
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
+    is_wide = system.is_tree == 1 and m > 1 and system.second_size < UNCACHED
+    hessian_lanes = WIDTH if is_wide else 1
+    has_lane_work = is_wide or (system.is_tree == 1 and system.is_open == 0 and s >= SEVERAL)
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0
@@ -183,19 +198,26 @@ def make_space(system: System, scheme: Scheme) -> Space:
         A_points=by_points(with_rows_of_zeros(scheme.A[:, 1:])),
         B_points=by_points(with_rows_of_zeros(scheme.B[:, 1:])),
         K_inverse=by_points(scheme.K_inverse.T),
+        d=by_points(scheme.d[1:]),
+        is_point=by_points(np.ones(s)),
+        is_inner=by_points(np.arange(1.0, s + 1) < s),
         ahead_both=by_points(np.moveaxis(scheme.ahead[:, :, :s] + scheme.ahead[:, :, s:], 1, -1)),
         ahead_before=by_points(np.moveaxis(scheme.ahead[:, :, s:], 1, -1)),
         t=np.zeros(m),
         g=np.zeros(k),
         g_t=np.zeros(k),
         G=np.zeros((s + 1, len(system.entries))),
+        point_g=np.zeros((groups, k, WIDTH)),
+        lane_work=make_lane_work(system, has_lane_work),
+        hessian_lanes=hessian_lanes,
         quaternions=np.ones((2, groups, len(system.entries) if is_open else 0, WIDTH)),  # of a_j and of a_l
         point_impulses=np.zeros(k),
         M=np.zeros(system.second_size),
-        Lvv=np.zeros(system.second_size),
-        Lvq=np.zeros(system.second_size),
-        Kqv=np.zeros(system.second_size),
-        Kqq=np.zeros(system.second_size),
+        Lvv=np.zeros(system.second_size * hessian_lanes),
+        Lvq=np.zeros(system.second_size * hessian_lanes),
+        Kqv=np.zeros(system.second_size * hessian_lanes),
+        Kqq=np.zeros(system.second_size * hessian_lanes),
+        sums=np.zeros((WIDTH, 1, WIDTH)),
         J=np.zeros(s * s * system.matrix_size),
         pivots=np.zeros((s * width, 2), np.int64),
         above=np.zeros(s * width),
@@ -421,19 +443,68 @@ def fill_constraint_residual(t, system, scheme, work, space, h):
     """
     s, behind = scheme.K.shape[0], space.behind
     R, z = space.R, space.z
-    size = 0.0
-    for j in range(s + 1):
-        if j > 0:
-            fill_control_point(work, space, j, s)
-            if j < s:
-                fill_constraints(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
-            else:
-                fill_values(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
-            for b in range(system.k):
-                R[behind + b * s + j - 1] = space.g[b] / h
+    size = add_constraint_force(R, FIRST_ROW, s, space.G[0], system, z, behind, s)
+    if s >= SEVERAL and system.constraint == 0:
+        return max(size, fill_point_residuals(system, scheme, work, space, t, h))
+    for j in range(1, s + 1):
+        fill_control_point(work, space, j, s)
         if j < s:
+            fill_constraints(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
             size = max(size, add_constraint_force(R, j, s, space.G[j], system, z, behind + j, s))
+        else:
+            fill_values(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
+        for b in range(system.k):
+            R[behind + b * s + j - 1] = space.g[b] / h
     return size
+
+
+@kernel
+def fill_point_residuals(system, scheme, work, space, t, h):
+    """The same of the control points behind the first, of a tree: four at once."""
+    s, behind, at_points = scheme.K.shape[0], space.behind, space.lane_work
+    R, groups = space.R, space.points.shape[0]
+    size = 0.0 * lanes(space.is_inner)[0]
+    for c in range(groups):
+        fill_points(system, scheme, work, space, c, t, h)
+        fill_rows(lanes(space.point_g[c]), at_points.G, at_points.g_t, system, at_points, at_points.q)
+        for a in range(system.n):
+            at_points.force[a] = 0.0
+        for b in range(system.k):
+            first = system.constraints[b, FIRST_ENTRY]
+            for e in range(first, first + system.constraints[b, ENTRIES]):
+                term = at_points.G[e] * at_points.impulse[b]
+                size = larger(size, term)
+                at_points.force[system.entries[e]] += term
+        for a in range(system.n):
+            at = a * s + 1 + c * WIDTH
+            put_lanes(R, at, lanes_at(R, at) + at_points.force[a])
+        for e in range(system.entries.shape[0]):
+            for j in range(c * WIDTH + 1, min((c + 1) * WIDTH, s) + 1):
+                space.G[j, e] = part(at_points.G[e], j - 1 - c * WIDTH)
+    for b in range(system.k):
+        for c in range(groups):
+            put_lanes(R, behind + b * s + c * WIDTH, lanes(space.point_g[c])[b] / h)
+    put_lanes(R, behind + system.k * s, 0.0 * size)
+    return widest(size)
+
+
+@copied_kernel
+def fill_points(system, scheme, work, space, c, t, h):
+    """Poses and columns at group c of four control points behind the first, and the impulses at those before the step's end, in
+    lanes into space.lane_work. Lanes left over have the step's start and no impulse.
+    """
+    s, at_points = scheme.K.shape[0], space.lane_work
+    for a in range(system.n):
+        y = space.q_low[a] + lanes(space.is_point)[c] * lanes_at(space.z, a * s + c * WIDTH)
+        place = space.q[a] + y
+        at_points.q[a] = place
+        at_points.low[a] = (space.q[a] - place) + y
+    for b in range(system.k):
+        impulse = lanes_at(space.z, space.behind + b * s + 1 + c * WIDTH)
+        at_points.impulse[b] = lanes(space.is_inner)[c] * impulse
+    times = t + h * lanes(space.d)[c]
+    fill_functions_at_points(system, at_points, work.stack, times, at_points.q)
+    fill_constraint_geometry(system, at_points, at_points.q)
 
 
 @kernel
@@ -695,20 +766,27 @@ def factor_newton(t, system, scheme, work, space, h):
     J = space.J
     J[:] = 0.0
     for i in range(m):
-        fill_node(space.node_q, space.node_v, space, scheme.A[i], scheme.B[i], s, h)
-        fill_hessian(
-            space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, t + scheme.c[i] * h, space.node_q, space.node_v
-        )
-        A, B = scheme.A[i], scheme.B[i]
-        add_stages(J, system, A, B, scheme.b[i], h, space.Lvv, space.Lvq, space.Kqv, space.Kqq)
+        space.t[i] = t + scheme.c[i] * h
+    for first in range(0, m, space.hessian_lanes):
+        end = min(first + space.hessian_lanes, m)
+        if space.hessian_lanes == 1:
+            fill_node(space.node_q, space.node_v, space, scheme.A[first], scheme.B[first], s, h)
+            fill_hessian(
+                space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, space.t[first], space.node_q, space.node_v
+            )
+        else:
+            A, B = lanes(space.A[first // WIDTH]), lanes(space.B[first // WIDTH])
+            fill_node(lanes(space.lane_q), lanes(space.lane_v), space, A, B, s, h)
+            fill_hessians(
+                space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, space.lane_work, space.t[first:end], space.lane_q,
+                space.lane_v,
+            )  # fmt: skip
+        add_stages(
+            J, system, scheme.A[first:end], scheme.B[first:end], space.A_points[first:end], space.B_points[first:end],
+            scheme.b[first:end], h, space.Lvv, space.Lvq, space.Kqv, space.Kqq, space.hessian_lanes, space.sums,
+        )  # fmt: skip
     if system.k > 0:
-        fill_control_point(work, space, s, s)
-        fill_constraints(space.g, space.G[s], space.g_t, system, work, t + scheme.d[s] * h, space.node_q)
-        for j in range(1, s):
-            fill_control_point(work, space, j, s)
-            for b in range(system.k):
-                space.point_impulses[b] = space.z[space.behind + b * s + j]
-            add_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, space.point_impulses, h, s, j, j - 1)
+        add_curvatures(J, system, scheme, work, space, t, h)
     space.count[NEWTON_FACTORS] += 1
     space.measure[FACTOR_STEP] = h
     for a in range(system.nodes.shape[0]):
@@ -717,6 +795,27 @@ def factor_newton(t, system, scheme, work, space, h):
         if not eliminate(J, space.products, space.pivots, space.above, space.ranks, system, JACOBIAN, s, a):
             return 0.0
     return 1.0
+
+
+@kernel
+def add_curvatures(J, system, scheme, work, space, t, h):
+    """Add the curvatures of the constraints at the control points between a step's ends, and fill G(Q_s), unless it is filled."""
+    s = scheme.K.shape[0]
+    if s < SEVERAL or system.constraint != 0:
+        fill_control_point(work, space, s, s)
+        fill_constraints(space.g, space.G[s], space.g_t, system, work, t + scheme.d[s] * h, space.node_q)
+    if system.constraint == 0:
+        for c in range(space.points.shape[0] if s > 1 else 0):
+            fill_points(system, scheme, work, space, c, t, h)
+            at_points, first = space.lane_work, c * WIDTH
+            count = min(WIDTH, s - 1 - first)
+            add_tree_curvature(J, system, at_points, at_points.q, at_points.impulse, h, s, first + 1, first, count)
+        return
+    for j in range(1, s):
+        fill_control_point(work, space, j, s)
+        for b in range(system.k):
+            space.point_impulses[b] = space.z[space.behind + b * s + j]
+        add_own_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, space.point_impulses, h, s, j, j - 1)
 
 
 @late_kernel(System, Scheme, Work, Space)
@@ -918,6 +1017,13 @@ def iterate_simplified(system, scheme, work, space, t, h):
             if not factor_simplified(system, scheme, work, space, t, h):
                 return SINGULAR
     return NOT_CONVERGED
+
+
+@kernel
+def is_far_from_start(space):
+    """Whether the increments have moved away from their start by more than a part of the largest."""
+    miss = largest_difference(space.z, space.start, FIRST_ROW, space.increment_rows)
+    return miss > FAR * largest(space.z, FIRST_ROW, space.increment_rows)
 
 
 @inlined_kernel
@@ -1195,13 +1301,6 @@ LATE = (
     factor_newton, solve_newton, factor_start, fill_start_jacobian, solve_simplified_saddle, fill_constraint_residual,
     fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
-
-
-@kernel
-def is_far_from_start(space):
-    """Whether the increments have moved away from their start by more than a part of the largest."""
-    miss = largest_difference(space.z, space.start, FIRST_ROW, space.increment_rows)
-    return miss > FAR * largest(space.z, FIRST_ROW, space.increment_rows)
 
 
 @inlined_kernel

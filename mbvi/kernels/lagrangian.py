@@ -14,10 +14,13 @@ from mbvi.kernels.articulated import (
     to_torque,
 )
 from mbvi.kernels.constraints import (
+    WRENCH_PARTS,
+    WRENCH_WIDTH,
     anchor_of_point,
     fill_constraint_geometry,
     fill_constraints,
     fill_curvature_rate,
+    fill_functions,
     fill_parts,
     fill_rows,
     fill_wrench,
@@ -60,6 +63,7 @@ from mbvi.kernels.saddle import (
     solve_saddle,
 )
 from mbvi.kernels.tree import (
+    INERTIA_WIDTH,
     SWEEP_WIDTH,
     WORLD_PLACE,
     WORLD_WIDTH,
@@ -68,6 +72,7 @@ from mbvi.kernels.tree import (
     columns_origin,
     fill_gradient_tree,
     fill_hessian_tree,
+    fill_hessians_tree,
     fill_inertia,
     fill_mass_matrix_tree,
     fill_screws,
@@ -78,6 +83,40 @@ from mbvi.kernels.tree import (
 
 class Work(Packed):
     """Arrays that the evaluation of a system overwrites; see the kernels of a tree."""
+
+
+class LaneWork(Packed):
+    """What the second derivatives and the constraints of a tree at four states overwrite, in lanes; names are those of `Work`."""
+
+    in_lanes = True
+
+
+def make_lane_work(system: System, is_needed: bool) -> LaneWork:
+    """Workspace for four states at once, without room where that is not needed."""
+    n, k, count = (system.n, system.k, len(system.links)) if is_needed else (0, 0, 0)
+    entries = system.constraints[:k, ENTRIES]
+    return LaneWork(
+        q=np.zeros((n, WIDTH)),
+        v=np.zeros((n, WIDTH)),
+        low=np.zeros((n, WIDTH)),
+        zero=np.zeros((n, WIDTH)),
+        force=np.zeros((n, WIDTH)),
+        world=np.zeros((count, WORLD_WIDTH, WIDTH)),
+        S=np.zeros((n, 6, WIDTH)),
+        D=np.zeros((n, 6, WIDTH)),
+        U=np.zeros((n, 6, WIDTH)),
+        inertia=np.zeros((count, 10, WIDTH)),
+        momentum=np.zeros((count, 6, WIDTH)),
+        pair=np.zeros((4, 6, WIDTH)),
+        wrench_of=np.zeros((WRENCH_PARTS, WIDTH)),
+        wrench_rate=np.zeros((WRENCH_WIDTH, WIDTH)),
+        wrench_sum=np.zeros((WRENCH_WIDTH, WIDTH)),
+        wrench_rates=np.zeros((int(entries.max(initial=0)), WRENCH_WIDTH, WIDTH)),
+        functions=np.zeros((k, 3, WIDTH)),
+        g_t=np.zeros((k, WIDTH)),
+        G=np.zeros((len(system.entries) if is_needed else 0, WIDTH)),
+        impulse=np.zeros((k, WIDTH)),
+    )
 
 
 def make_work(system: System) -> Work:
@@ -113,10 +152,11 @@ def make_work(system: System) -> Work:
         Kqv=np.zeros(system.second_size),
         Kqq=np.zeros(system.second_size),
         curvature=np.zeros(n * n if system.constraint else 0),
-        wrench_of=np.zeros(25),
-        wrench_rate=np.zeros(9),
-        wrench_sum=np.zeros(9),
-        wrench_rates=np.zeros((int(system.constraints[:, ENTRIES].max(initial=0)), 9)),
+        wrench_of=np.zeros(WRENCH_PARTS),
+        wrench_rate=np.zeros(WRENCH_WIDTH),
+        wrench_sum=np.zeros(WRENCH_WIDTH),
+        wrench_rates=np.zeros((int(system.constraints[:, ENTRIES].max(initial=0)), WRENCH_WIDTH)),
+        functions=np.zeros((k, 3)),
         low=np.zeros(n),
         g=np.zeros(k),
         g_t=np.zeros(k),
@@ -159,7 +199,7 @@ def fill_gradients(p, f, system, work, t, q, v):
     """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything."""
     if system.is_tree == 1:
         fill_gradient_tree(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
-        if system.joint_forces.shape[0] == 0 and system.body_forces.shape[0] == 0 and system.force == 0:
+        if not has_forces(system):
             return
     for lane in range(t.shape[0]):
         for a in range(system.n):
@@ -186,6 +226,31 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
         call(system.hessian, t, (q, v, Lvv, Lvq, Kqv, Kqq))
     if system.force != 0:
         add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
+
+
+@copied_kernel
+def has_forces(system):
+    """Whether there are forces besides gravity."""
+    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0 or system.force != 0
+
+
+@kernel
+def fill_hessians(Lvv, Lvq, Kqv, Kqq, system, work, lane_work, t, q, v):
+    """The same of a tree at up to four states at once: q, v (n, 4), t (states,). Further lanes may hold anything.
+
+    Lvv, Lvq, Kqv, Kqq   (4 .,)   out: every entry of the four states side by side
+    """
+    if not has_forces(system):
+        fill_world(system, lane_work, lanes(q), lanes(v))
+        fill_hessians_tree(lanes(Lvv), lanes(Lvq), lanes(Kqv), lanes(Kqq), system, lane_work, lanes(q), lanes(v))
+        return
+    for lane in range(t.shape[0]):
+        for a in range(system.n):
+            work.lane_q[a], work.lane_v[a] = q[a, lane], v[a, lane]
+        fill_hessian(work.M, work.Lvq, work.Kqv, work.Kqq, system, work, t[lane], work.lane_q, work.lane_v)
+        for i in range(system.second_size):
+            at = i * WIDTH + lane
+            Lvv[at], Lvq[at], Kqv[at], Kqq[at] = work.M[i], work.Lvq[i], work.Kqv[i], work.Kqq[i]
 
 
 @kernel
@@ -218,7 +283,7 @@ def fill_mass_matrix(M, system, work, t, q):
     if system.is_tree == 1:
         fill_world(system, work, q, work.zero)
         fill_inertia(system, work)
-        accumulate(work.inertia, system.links)
+        accumulate(work.inertia, system.links, INERTIA_WIDTH)
         fill_screws(system, work, q)
         fill_mass_matrix_tree(M, system, work)
     else:
@@ -281,8 +346,11 @@ def factor_mass_saddle(system, work, t, q):
     A = work.saddle
     A[:] = 0.0
     fill_mass_matrix(work.M, system, work, t, q)
-    if system.k > 0:
-        fill_rows(work.g, work.G, work.g_t, system, work, t, q)
+    if system.constraint != 0:
+        call(system.constraint, t, (q, work.g, work.G, work.g_t))
+    elif system.k > 0:
+        fill_functions(system, work, t, q)
+        fill_rows(work.g, work.G, work.g_t, system, work, q)
     for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed: thus they are in the cache
         if A.shape[0] >= UNCACHED and a + AHEAD < system.nodes.shape[0]:
             prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
@@ -418,11 +486,12 @@ def fill_wrenches(out, system, work, t, q):
 
     out   (k, 6)   out: moment about the world's origin [m or 1], force [1]; zero for other constraints
     """
+    fill_functions(system, work, t, q)
     fill_constraint_geometry(system, work, q)
     for i in range(system.k):
         out[i, :] = 0.0
         if system.constraints[i, CONSTRAINT_KIND] in GEOMETRIC:
-            fill_parts(system, work, i, t, q, False)
+            fill_parts(system, work, i, q, False)
             fill_wrench(system, work, i)
             row = work.wrench_of
             b = system.constraints[i, LINK_B]

@@ -75,6 +75,17 @@ def _view(typing_context, array):
     return LanesArray(max(array.ndim - 1, 1))(array), generate
 
 
+def lanes_from(context: Any, builder: Any, kind: LanesArray, address: Any, columns: Any) -> Any:
+    """An array of lanes at an address, a number or a pointer, of so many lanes in a row."""
+    view = cgutils.create_struct_proxy(kind)(context, builder)
+    pointer = ir.DoubleType().as_pointer()
+    view.data = (
+        builder.inttoptr(address, pointer) if address.type == ir.IntType(64) else builder.bitcast(address, pointer)
+    )
+    view.columns = columns
+    return view._getvalue()
+
+
 @intrinsic
 def _lanes_at(typing_context, array, first):
     def generate(context, builder, signature, values):
@@ -116,6 +127,17 @@ def _total(typing_context, x):
 
 
 @intrinsic
+def _of_four(typing_context, a, b, c, d):
+    def generate(context, builder, signature, values):
+        x = ir.Constant(_VECTOR, ir.Undefined)
+        for lane, value in enumerate(values):
+            x = builder.insert_element(x, value, ir.Constant(ir.IntType(32), lane))
+        return x
+
+    return _lanes(*[types.float64] * WIDTH), generate
+
+
+@intrinsic
 def _first_halves(typing_context, x, y):
     def generate(context, builder, signature, values):
         places = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0, 1, WIDTH, WIDTH + 1])
@@ -148,6 +170,8 @@ def _widest(typing_context, x):
 @intrinsic
 def _part(typing_context, x, lane):
     def generate(context, builder, signature, values):
+        if not isinstance(signature.args[0], Lanes):
+            return values[0]
         index = context.cast(builder, values[1], signature.args[1], types.int32)
         return builder.extract_element(values[0], index)
 
@@ -181,8 +205,9 @@ class _InterpretedLanes:
     def __init__(self, array: np.ndarray) -> None:
         self._array = array.reshape(-1, WIDTH) if array.ndim == 1 else array
 
-    def __getitem__(self, index: Any) -> np.ndarray:
-        return self._array[index].copy()
+    def __getitem__(self, index: Any) -> Any:
+        found = self._array[index]
+        return found.copy() if found.ndim == 1 else _InterpretedLanes(found)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._array[index] = value
@@ -195,7 +220,8 @@ class _InterpretedLanes:
 # first_halves(x, y)  x0, x1, y0, y1
 # larger(size, x)     in every lane the larger of size and |x|
 # widest(x)           the largest lane
-# part(x, lane)       one of them
+# part(x, lane)       one of them; of a number itself
+# of_four(a, b, c, d) lanes of four numbers
 # prefetch(array, k)  ask for element k of an array of lanes
 if config.DISABLE_JIT:
     lanes, total, widest = _InterpretedLanes, np.sum, np.max
@@ -210,7 +236,11 @@ if config.DISABLE_JIT:
 
     def part(x: Any, lane: int) -> Any:
         """One lane."""
-        return x[lane]
+        return x[lane] if np.ndim(x) else x
+
+    def of_four(a: float, b: float, c: float, d: float) -> np.ndarray:
+        """Lanes of four numbers."""
+        return np.array([a, b, c, d])
 
     def first_halves(x: Any, y: Any) -> np.ndarray:
         """Two lanes of each."""
@@ -224,7 +254,7 @@ if config.DISABLE_JIT:
         """Nothing: there is no waiting for memory to be spared."""
 else:
     lanes, lanes_at, put_lanes, part, prefetch = _view, _lanes_at, _put_lanes, _part, _prefetch
-    total, larger, widest, first_halves = _total, _larger, _widest, _first_halves
+    total, larger, widest, first_halves, of_four = _total, _larger, _widest, _first_halves, _of_four
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:
@@ -245,7 +275,10 @@ def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, i
 class _GetItem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         array, index = args
-        return signature(_lanes, array, index) if isinstance(array, LanesArray) else None
+        if not isinstance(array, LanesArray):
+            return None
+        is_row = array.ndim == 2 and isinstance(index, types.Integer)
+        return signature(LanesArray(1) if is_row else _lanes, array, index)
 
 
 @infer_global(operator.setitem)
@@ -257,8 +290,13 @@ class _SetItem(AbstractTemplate):
 
 @lower_builtin(operator.getitem, LanesArray, types.Any)
 def _load(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-    place = _place(context, builder, signature.args[0], values[0], signature.args[1], values[1])
-    return builder.load(place, align=_BYTES)
+    kind, at = signature.args
+    if isinstance(signature.return_type, LanesArray):
+        columns = cgutils.create_struct_proxy(kind)(context, builder, values[0]).columns
+        row = context.cast(builder, values[1], at, types.intp)
+        place = _place(context, builder, LanesArray(1), values[0], types.intp, builder.mul(row, columns))
+        return lanes_from(context, builder, signature.return_type, place, columns)
+    return builder.load(_place(context, builder, kind, values[0], at, values[1]), align=_BYTES)
 
 
 @lower_builtin(operator.setitem, LanesArray, types.Any, Lanes)

@@ -4,6 +4,9 @@ A `Packed` object shows its fields as attributes, in Python and in kernels alike
 words (data pointer and shape of each array, value of each number), so that a call costs one machine word and not several
 hundred, and compiling its callers takes seconds and not a minute. Fields are fixed when the object is made; the arrays'
 contents may change.
+
+A class that is `in_lanes` shows its arrays (…, 4) as arrays of lanes (`lanes`): a kernel that takes its arrays from such an
+object works on four numbers at once as it stands.
 """
 
 from functools import cache
@@ -25,11 +28,13 @@ from numba.extending import (
 )
 from numba.np.arrayobj import make_array, populate_array
 
+from mbvi.kernels.lanes import LanesArray, lanes, lanes_from
+
 CACHE_LINE = 64  # bytes
 
 
 class Packed:
-    """Fields given by name: float64 or int64 arrays, integers, compiled functions (`numba.cfunc`).
+    """Fields given by name: float64 or int64 arrays, integers, compiled functions (`numba.cfunc`), other packed objects.
 
     Arrays are copied into `memory`, one behind the other, C-contiguous and each from the start of a cache line.
 
@@ -40,6 +45,7 @@ class Packed:
     """
 
     kind: "PackedType | None" = None  # of all objects of a class
+    in_lanes = False
 
     def __init__(self, **fields: Any) -> None:
         words: list[int] = []
@@ -52,9 +58,16 @@ class Packed:
             if isinstance(value, np.ndarray):
                 field = np.ndarray(value.shape, value.dtype, memory, first)
                 field[...] = value
-                layout.append((name, _array_type(value.dtype, value.ndim), len(words)))
+                kind = LanesArray(value.ndim - 1) if self.in_lanes else _array_type(value.dtype, value.ndim)
+                layout.append((name, kind, len(words)))
                 words += [start + first, *value.shape]
                 first += _room(value)
+                if self.in_lanes and config.DISABLE_JIT:
+                    field = lanes(field)
+            elif isinstance(value, Packed):
+                field = value
+                layout.append((name, value.numba_type, len(words)))
+                words.append(value.address)
             else:
                 field = value
                 layout.append((name, types.int64, len(words)))
@@ -128,14 +141,17 @@ def _load_field(context: Any, builder: Any, kind: PackedType, value: Any, name: 
     def load(index: int) -> Any:
         return builder.load(builder.gep(table, [ir.Constant(word, index)]))
 
-    if not isinstance(field, types.Array):
-        return load(first)  # that of a function may change, when it is compiled
-
     def load_constant(index: int) -> Any:
         loaded = load(index)
         loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
         return loaded
 
+    if isinstance(field, PackedType):
+        return builder.inttoptr(load_constant(first), context.get_value_type(field))
+    if isinstance(field, LanesArray):
+        return lanes_from(context, builder, field, load_constant(first), load_constant(first + field.ndim))
+    if not isinstance(field, types.Array):
+        return load(first)  # that of a function may change, when it is compiled
     size = 8
     shape = [load_constant(first + 1 + axis) for axis in range(field.ndim)]
     strides = [ir.Constant(word, size)]

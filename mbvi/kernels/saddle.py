@@ -160,25 +160,45 @@ def place_of_second(system, kind, s, i):
     return place, down, across, system.nodes[row, NODE_COORDINATES], system.nodes[column, NODE_COORDINATES]
 
 
-@copied_solver_kernel
-def add_stages(J, system, A, B, weight, h, Lvv, Lvq, Kqv, Kqq):
-    """Add what a quadrature node, with its row of A and B (s+1,), gives to a Jacobian of s stages:
+@solver_kernel
+def add_stages(J, system, A, B, A_points, B_points, weights, h, Lvv, Lvq, Kqv, Kqq, width, sums):
+    """Add what some quadrature nodes i give to a Jacobian of s stages:
 
-    weight · [B_j (B_l Lvv + h A_l Lvq) + h A_j (B_l Kqv + h A_l Kqq)]   in momentum rows j = 0 … s−1 and columns l = 1 … s.
+    Σ_i b_i [B_ij (B_il Lvv_i + h A_il Lvq_i) + h A_ij (B_il Kqv_i + h A_il Kqq_i)]
+
+    in momentum rows j = 0 … s−1 and columns l = 1 … s, for four rows and four columns at a time.
+
+    A, B                 (m, s+1)     of the nodes
+    A_points, B_points   (m, ., 4)    the same of l = 1 … s, with zeros behind
+    Lvv … Kqq            (.,)         second derivatives, every entry of all nodes side by side in so many places
+    sums                 (4, 1, 4)    work
     """
-    s = A.shape[0] - 1
-    for i in range(system.blocks.shape[0]):
-        place, down, across, rows, columns = place_of_second(system, JACOBIAN, s, i)
-        source = system.blocks[i, BLOCK_SECOND]
-        for a in range(rows):
-            for b in range(columns):
-                for l in range(1, s + 1):
-                    v = weight * (B[l] * Lvv[source] + h * A[l] * Lvq[source])
-                    q = weight * (B[l] * Kqv[source] + h * A[l] * Kqq[source])
-                    to = place + a * down + ((l - 1) * columns + b) * across
-                    for j in range(s):
-                        J[to + j * rows * down] += B[j] * v + h * A[j] * q
-                source += 1
+    m, s = A.shape[0], A.shape[1] - 1
+    places, moves, total = lanes(A_points), lanes(B_points), lanes(sums)
+    for block in range(system.blocks.shape[0]):
+        place, down, across, rows, columns = place_of_second(system, JACOBIAN, s, block)
+        source = system.blocks[block, BLOCK_SECOND]
+        for entry in range(rows * columns):
+            a, b = entry // columns, entry % columns
+            for j in range(0, s, WIDTH):
+                second, third, fourth = min(j + 1, s - 1), min(j + 2, s - 1), min(j + 3, s - 1)
+                for c in range(A_points.shape[1]):
+                    x = y = z = w = 0.0 * places[0, c]
+                    for i in range(m):
+                        move, at = weights[i] * moves[i, c], (h * weights[i]) * places[i, c]
+                        k = source * width + i
+                        v = move * Lvv[k] + at * Lvq[k]
+                        q = h * (move * Kqv[k] + at * Kqq[k])
+                        x = x + (B[i, j] * v + A[i, j] * q)
+                        y = y + (B[i, second] * v + A[i, second] * q)
+                        z = z + (B[i, third] * v + A[i, third] * q)
+                        w = w + (B[i, fourth] * v + A[i, fourth] * q)
+                    total[0, 0], total[1, 0], total[2, 0], total[3, 0] = x, y, z, w
+                    for row in range(min(WIDTH, s - j)):
+                        to = place + (a + (j + row) * rows) * down + (b + c * WIDTH * columns) * across
+                        for l in range(min(WIDTH, s - c * WIDTH)):
+                            J[to + l * columns * across] += sums[row, 0, l]
+            source += 1
 
 
 @solver_kernel

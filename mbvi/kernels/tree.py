@@ -247,6 +247,7 @@ def fill_gradient_quaternion(p, f, row, i, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx
 # velocity.
 WORLD_ROTATION, WORLD_PLACE, WORLD_LINEAR, WORLD_OMEGA = 0, 9, 12, 15
 WORLD_WIDTH = 18
+SCREW_WIDTH, INERTIA_WIDTH = np.int64(6), np.int64(10)  # numba would compile what takes literals once more
 
 
 @kernel
@@ -403,12 +404,12 @@ def fill_inertia(system, work):
 
 
 @kernel
-def accumulate(rows, links):
-    """Add to every link's row those of its whole subtree: own quantities become composite ones."""
+def accumulate(rows, links, width):
+    """Add to every link's row of some width those of its whole subtree: own quantities become composite ones."""
     for i in range(links.shape[0] - 1, -1, -1):
         parent = links[i, PARENT]
         if parent >= 0:
-            for j in range(rows.shape[1]):
+            for j in range(width):
                 rows[parent, j] += rows[i, j]
 
 
@@ -542,24 +543,55 @@ def fill_mass_matrix_tree(M, system, work):
 
 
 @copied_kernel
+def fill_composites(system, work, q, v):
+    """The columns S, D and U, and composite inertias and momenta, where poses and velocities at q, v are in work.world."""
+    fill_screws(system, work, q)
+    fill_convective(system, work, q, v)
+    fill_inertia(system, work)
+    fill_momentum(system, work)
+    accumulate(work.inertia, system.links, INERTIA_WIDTH)
+    accumulate(work.momentum, system.links, SCREW_WIDTH)
+
+
+@copied_kernel
+def fill_pair(system, work, i, j):
+    """Iᶜ S_j and X_j of coordinate j of link i into the first rows of work.pair; returns how the moment of the subtree's weight
+    changes, (d × h + m l) × g.
+    """
+    gravity, D, inertia, momentum, pair = system.gravity, work.D, work.inertia, work.momentum, work.pair
+    Nx, Ny, Nz = momentum[i, 0], momentum[i, 1], momentum[i, 2]
+    Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
+    m, hx, hy, hz = inertia[i, 0], inertia[i, 1], inertia[i, 2], inertia[i, 3]
+    dx, dy, dz, lx, ly, lz = D[j, 0], D[j, 1], D[j, 2], D[j, 3], D[j, 4], D[j, 5]
+    apply_inertia(pair, 0, inertia, i, work.S, j)
+    apply_inertia(pair, 1, inertia, i, work.U, j)
+    ax, ay, az = cross(dx, dy, dz, Nx, Ny, Nz)
+    bx, by, bz = cross(lx, ly, lz, Px, Py, Pz)
+    pair[1, 0] += ax + bx
+    pair[1, 1] += ay + by
+    pair[1, 2] += az + bz
+    ax, ay, az = cross(dx, dy, dz, Px, Py, Pz)
+    pair[1, 3] += ax
+    pair[1, 4] += ay
+    pair[1, 5] += az
+    ax, ay, az = cross(dx, dy, dz, hx, hy, hz)
+    return cross(ax + m * lx, ay + m * ly, az + m * lz, gravity[0], gravity[1], gravity[2])
+
+
+@copied_kernel
 def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
     """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth), where poses and velocities at q, v are
     in work.world. Fills the columns S, D and U, and composite inertias and momenta.
 
     Lvv, Lvq, Lqv, Lqq   (.,)     out: ∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q in blocks
 
+    The four products of two coordinates are made at once, in lanes.
+
     Source: the formulas at the head of this file.
     """
-    links, gravity = system.links, system.gravity
-    S, D, U, inertia, momentum, pair = work.S, work.D, work.U, work.inertia, work.momentum, work.pair
+    links, S, D, U, pair = system.links, work.S, work.D, work.U, work.pair
     columns, factors = work.columns, work.factors  # in lanes S S U U, and what each is multiplied by
-    count = links.shape[0]
-    fill_screws(system, work, q)
-    fill_convective(system, work, q, v)
-    fill_inertia(system, work)
-    fill_momentum(system, work)
-    accumulate(inertia, links)
-    accumulate(momentum, links)
+    fill_composites(system, work, q, v)
     for j in range(system.n):
         for a in range(6):
             columns[j, a, 0] = columns[j, a, 1] = S[j, a]
@@ -569,30 +601,12 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
     Lqv[:] = 0.0
     Lqq[:] = 0.0
     column, factor = lanes(columns), lanes(factors)
-    gx, gy, gz = gravity[0], gravity[1], gravity[2]
-    for i in range(count):
-        Nx, Ny, Nz = momentum[i, 0], momentum[i, 1], momentum[i, 2]
-        Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
-        m, hx, hy, hz = inertia[i, 0], inertia[i, 1], inertia[i, 2], inertia[i, 3]
+    for i in range(links.shape[0]):
         node = system.coordinate_nodes[links[i, DOF], 0]
         width = system.nodes[node, NODE_COORDINATES]
         for j in range(links[i, DOF], links[i, DOF] + link_width(links, i)):
             local = system.coordinate_nodes[j, 1]
-            dx, dy, dz, lx, ly, lz = D[j, 0], D[j, 1], D[j, 2], D[j, 3], D[j, 4], D[j, 5]
-            apply_inertia(pair, 0, inertia, i, S, j)
-            apply_inertia(pair, 1, inertia, i, U, j)
-            ax, ay, az = cross(dx, dy, dz, Nx, Ny, Nz)
-            bx, by, bz = cross(lx, ly, lz, Px, Py, Pz)
-            pair[1, 0] += ax + bx
-            pair[1, 1] += ay + by
-            pair[1, 2] += az + bz
-            ax, ay, az = cross(dx, dy, dz, Px, Py, Pz)
-            pair[1, 3] += ax
-            pair[1, 4] += ay
-            pair[1, 5] += az
-            # Change of the moment of the subtree's weight: (d × h + m l) × g.
-            ax, ay, az = cross(dx, dy, dz, hx, hy, hz)
-            wx, wy, wz = cross(ax + m * lx, ay + m * ly, az + m * lz, gx, gy, gz)
+            wx, wy, wz = fill_pair(system, work, i, j)
             for a in range(6):
                 factors[a, 0] = factors[a, 2] = pair[0, a]
                 factors[a, 1] = factors[a, 3] = pair[1, a]
@@ -621,6 +635,42 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
                 above = links[above, PARENT]
         if links[i, KIND] == QUATERNION:
             fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
+
+
+@kernel
+def fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
+    """The same at four states, of which everything is in lanes."""
+    links, S, D, U, pair = system.links, work.S, work.D, work.U, work.pair
+    fill_composites(system, work, q, v)
+    for place in range(system.second_size):
+        Lvv[place] = Lvq[place] = Lqv[place] = Lqq[place] = 0.0
+    for i in range(links.shape[0]):
+        node = system.coordinate_nodes[links[i, DOF], 0]
+        for j in range(links[i, DOF], links[i, DOF] + link_width(links, i)):
+            wx, wy, wz = fill_pair(system, work, i, j)
+            above = i
+            while above >= 0:
+                above_node = system.coordinate_nodes[links[above, DOF], 0]
+                up, down = second_block(system, above_node, node), second_block(system, node, above_node)
+                for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
+                    kj, jk = second_places(system, k, j, up, down)
+                    Lvv[kj] = Lvv[jk] = dot6(S, k, pair, 0)
+                    Lvq[kj] = Lqv[jk] = dot6(S, k, pair, 1)
+                    Lqq[kj] = Lqq[jk] = dot6(U, k, pair, 1) + (D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz)
+                    if above != i:
+                        Lvq[jk] = Lqv[kj] = dot6(U, k, pair, 0)
+                above = links[above, PARENT]
+        if links[i, KIND] == QUATERNION:
+            fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
+
+
+@kernel
+def second_places(system, k, j, up, down):
+    """Places of the entries (k, j) and (j, k) in blocks of second derivatives that begin at `up` and `down`."""
+    above, local = system.coordinate_nodes[k, 1], system.coordinate_nodes[j, 1]
+    width = system.nodes[system.coordinate_nodes[j, 0], NODE_COORDINATES]
+    above_width = system.nodes[system.coordinate_nodes[k, 0], NODE_COORDINATES]
+    return up + above * width + local, down + local * above_width + above
 
 
 @copied_kernel

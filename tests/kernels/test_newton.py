@@ -1,0 +1,108 @@
+"""Newton's Jacobian of a step, by differences of its residual; four states at once, by one at a time."""
+
+import numba
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.kernels import galerkin, layout
+from mbvi.kernels.lagrangian import fill_hessian, fill_hessians, make_lane_work, make_work
+from mbvi.kernels.packed import call
+from mbvi.schemes.catalog import find_scheme
+from mbvi.system.scheme import scheme_arrays
+
+from ..system import mechanisms
+from .test_derivatives import close, derivative
+
+T, H = 0.4, 0.1
+TIES = ("point on curve", "distance", "coupling", "prescribed coordinate", "driven distance", "point on plane")
+GRAPHS = {
+    "gravity": {"chords": ("ball", "universal"), "ties": TIES, "forces": ()},
+    "forces": {"chords": ("ball", "universal"), "ties": TIES},
+    "embedding": {"kinds": ("revolute", "ball", "free"), "chords": (), "ties": (), "formulation": "embedding"},
+    "open": {"chords": (), "ties": (), "forces": (), "kinds": ("revolute", "prismatic", "screw", "universal")},
+}
+
+
+@numba.njit(error_model="numpy")
+def fill_residual(system, scheme, work, space):
+    call(space.fill_start_jacobian, T, (system, scheme, work, space, H))
+    galerkin.fill_residual(system, scheme, work, space, T, H)
+
+
+@numba.njit(error_model="numpy")
+def solve(system, scheme, work, space):
+    """Whether the Jacobian is regular; the correction to the residual in space.R into space.delta."""
+    is_regular = call(space.factor_newton, T, (system, scheme, work, space, H)) == 1.0
+    call(space.solve_newton, T, (system, scheme, work, space, H))
+    return is_regular
+
+
+@pytest.mark.parametrize("name", ["simpson", "gauss3", "lobatto5", "gauss4", "gauss6"])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_corrections(graph, name):
+    """The correction to the change of a residual with the unknowns is the opposite of their change."""
+    system, scheme = mbvi.assemble(mechanisms.random_graph(3, **GRAPHS[graph])), scheme_arrays(find_scheme(name))
+    arrays, work = system.arrays, make_work(system.arrays)
+    space = galerkin.make_space(arrays, scheme)
+    s, n, k = len(scheme.K), system.dimension, np.sum(arrays.constraints[:, layout.ENTRIES] > 0)
+    assert k == system.constraint_count < n
+    q, v = mechanisms.random_state(system, 1)
+    space.q[:], space.p[:] = q, system.momentum(q, v, T)
+    random, used = np.random.default_rng(2), np.zeros(len(space.z), bool)
+    used[: n * s] = used[space.behind : space.behind + k * s] = True
+    z, direction = np.where(used, random.normal(size=(2, len(space.z))), 0.0)
+    z[: n * s] = (H * np.outer(v, scheme.d[1:]) + 0.02 * random.normal(size=(n, s))).ravel()
+
+    def residual(s):
+        space.z[:] = z + s * direction
+        fill_residual(arrays, scheme, work, space)
+        return space.R.copy()
+
+    change = derivative(residual, 2e-3)
+    residual(0.0)
+    space.z[:] = z
+    assert not change[~used].any()
+    space.R[:] = change
+    assert solve(arrays, scheme, work, space)
+    assert close(space.delta[used], -direction[used], 1e-7)
+
+
+@pytest.mark.parametrize("count", [4, 3])
+@pytest.mark.parametrize("forces", [(), None], ids=["gravity", "forces"])
+def test_second_derivatives_at_four_states(forces, count):
+    system = mbvi.assemble(mechanisms.random_tree(5, forces=forces))
+    arrays, work, times = system.arrays, make_work(system.arrays), T + np.arange(float(count))
+    states = np.array([mechanisms.random_state(system, seed) for seed in range(4)])
+    q, v = (np.ascontiguousarray(np.moveaxis(states[:, i], 0, -1)) for i in range(2))
+    found = np.zeros((4, arrays.second_size * 4))
+    lane_work = make_lane_work(arrays, True)
+    fill_four(found, arrays, work, lane_work, times, q, v)
+    for lane in range(count):
+        expected = np.zeros((4, arrays.second_size))
+        fill_hessian(*expected, arrays, work, times[lane], *(each[:, lane].copy() for each in (q, v)))
+        assert close(found[:, lane::4], expected, 1e-13)
+
+
+@numba.njit(error_model="numpy")
+def fill_four(out, system, work, lane_work, times, q, v):
+    fill_hessians(out[0], out[1], out[2], out[3], system, work, lane_work, times, q, v)
+
+
+def test_a_function_is_not_asked_beyond_the_control_points():
+    """Where three points share four lanes, the fourth is the step's start, at which the function of a coordinate is defined."""
+    ball = mbvi.Body(shapes=[mbvi.Sphere(radius=0.1, mass=1.0)])
+    planar = {name: mbvi.Planar(parent="world", child=name, normal=(0, 0, 1)) for name in "ab"}
+    curves = {
+        "root": mbvi.PointOnCurve(body_b="a", curve=("s", "sqrt(s)", 0.0), start=0.3),
+        "line": mbvi.PointOnCurve(body_b="b", curve=("s", 0.0, 0.0)),
+    }
+    initial = {
+        "a": mbvi.Initial(position=(0.3, np.sqrt(0.3), 0.0), velocity=(0.1, 0.0, 0.0)),
+        "b": mbvi.Initial(velocity=(-200.0, 0.0, 0.0)),
+    }
+    bodies = {"a": ball, "b": ball}
+    model = mbvi.Model(name="root", bodies=bodies, joints=planar, constraints=curves, initial=initial)
+    run = mbvi.simulate(model, "gauss3", step=0.01, duration=0.5)
+    x, y = run.q[:, :2].T
+    assert np.abs(y - np.sqrt(x)).max() < 1e-14

@@ -1027,8 +1027,10 @@ def is_far_from_start(space):
 
 
 @inlined_kernel
-def iterate_newton(system, scheme, work, space, t, h):
+def iterate_newton(system, scheme, work, space, t, h, is_flight):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long.
+
+    From an extrapolation it ends where the first correction leads far away: `advance` would not take the solution.
 
     Rounding of positions hides in the corrections what the iteration leaves: `left` follows it from their contraction before.
     """
@@ -1070,6 +1072,8 @@ def iterate_newton(system, scheme, work, space, t, h):
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
+        if iteration == 1 and not is_flight and is_far_from_start(space):
+            return NOT_CONVERGED
         theta = measure[THETA_NEWTON]
         if is_chord and halvings == 0 and not is_noise(system, space):
             theta = size / size_before
@@ -1095,8 +1099,8 @@ def iterate_newton(system, scheme, work, space, t, h):
 
 
 @inlined_kernel
-def solve_step(system, scheme, work, space, t, h):
-    """Solve the step equations from the start in space.z; a status."""
+def solve_step(system, scheme, work, space, t, h, is_flight):
+    """Solve the step equations from the start in space.z, free flight or an extrapolation; a status."""
     count, z = space.count, space.z
     if count[MODE] == NEWTON and count[SINCE] >= count[RETRY]:
         count[MODE] = SIMPLIFIED
@@ -1114,7 +1118,7 @@ def solve_step(system, scheme, work, space, t, h):
         count[MODE] = NEWTON
         count[SINCE] = 0
         count[AGE] = MAX_AGE
-    return iterate_newton(system, scheme, work, space, t, h)
+    return iterate_newton(system, scheme, work, space, t, h, is_flight)
 
 
 @kernel
@@ -1322,7 +1326,7 @@ def advance(system, scheme, work, space, t, h, r):
         else:
             fill_start(system, scheme, space, r)
         copy(space.start, space.z)
-        status = solve_step(system, scheme, work, space, t, h)
+        status = solve_step(system, scheme, work, space, t, h, is_flight)
         if is_flight or (status == OK and not is_far_from_start(space)):
             break
     if status == OK:

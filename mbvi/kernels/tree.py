@@ -553,7 +553,7 @@ def fill_composites(system, work, q, v):
     accumulate(work.momentum, system.links, SCREW_WIDTH)
 
 
-@copied_kernel
+@kernel
 def fill_pair(system, work, i, j):
     """Iᶜ S_j and X_j of coordinate j of link i into the first rows of work.pair; returns how the moment of the subtree's weight
     changes, (d × h + m l) × g.

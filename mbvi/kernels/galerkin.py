@@ -217,7 +217,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         Lvq=np.zeros(system.second_size * hessian_lanes),
         Kqv=np.zeros(system.second_size * hessian_lanes),
         Kqq=np.zeros(system.second_size * hessian_lanes),
-        sums=np.zeros((WIDTH, 1, WIDTH)),
+        sums=np.zeros((WIDTH, WIDTH)),
         J=np.zeros(s * s * system.matrix_size),
         pivots=np.zeros((s * width, 2), np.int64),
         above=np.zeros(s * width),

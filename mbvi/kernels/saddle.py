@@ -171,10 +171,10 @@ def add_stages(J, system, A, B, A_points, B_points, weights, h, Lvv, Lvq, Kqv, K
     A, B                 (m, s+1)     of the nodes
     A_points, B_points   (m, ., 4)    the same of l = 1 … s, with zeros behind
     Lvv … Kqq            (.,)         second derivatives, every entry of all nodes side by side in so many places
-    sums                 (4, 1, 4)    work
+    sums                 (4, 4)       work
     """
     m, s = A.shape[0], A.shape[1] - 1
-    places, moves, total = lanes(A_points), lanes(B_points), lanes(sums)
+    places, moves, out = lanes(A_points), lanes(B_points), lanes(sums)
     for block in range(system.blocks.shape[0]):
         place, down, across, rows, columns = place_of_second(system, JACOBIAN, s, block)
         source = system.blocks[block, BLOCK_SECOND]
@@ -193,11 +193,11 @@ def add_stages(J, system, A, B, A_points, B_points, weights, h, Lvv, Lvq, Kqv, K
                         y = y + (B[i, second] * v + A[i, second] * q)
                         z = z + (B[i, third] * v + A[i, third] * q)
                         w = w + (B[i, fourth] * v + A[i, fourth] * q)
-                    total[0, 0], total[1, 0], total[2, 0], total[3, 0] = x, y, z, w
+                    out[0], out[1], out[2], out[3] = x, y, z, w
                     for row in range(min(WIDTH, s - j)):
                         to = place + (a + (j + row) * rows) * down + (b + c * WIDTH * columns) * across
                         for l in range(min(WIDTH, s - c * WIDTH)):
-                            J[to + l * columns * across] += sums[row, 0, l]
+                            J[to + l * columns * across] += sums[row, l]
             source += 1
 
 

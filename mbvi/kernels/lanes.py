@@ -3,8 +3,8 @@
 A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as an array
 (…) whose elements are vectors of four, which a processor adds and multiplies in one instruction; of an array of one axis,
 element k is the four numbers from 4 k on, and of two axes of lanes one index gives a row. `lanes_at` and `put_lanes` read and
-write the four numbers from any place on. Numbers and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and `widest`
-do what they say as of one lane. `prefetch` asks the memory for lanes that will soon be read.
+write the four numbers from any place on. Numbers and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and
+`widest` do what they say as of one lane. `prefetch` asks the memory for lanes that will soon be read.
 """
 
 import operator

@@ -158,7 +158,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     entries, size = s * len(system.entries), s * s * system.matrix_size
     is_wide = system.is_tree == 1 and m > 1 and system.second_size < UNCACHED
     hessian_lanes = WIDTH if is_wide else 1
-    has_lane_work = is_wide or (system.is_tree == 1 and system.is_open == 0 and s >= SEVERAL)
+    has_lane_work = is_wide or (system.is_tree == 1 and k > 0 and s > 1)
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0

@@ -8,9 +8,11 @@ import mbvi
 from mbvi.kernels import galerkin, layout
 from mbvi.kernels.lagrangian import fill_hessian, fill_hessians, make_lane_work, make_work
 from mbvi.kernels.packed import call
+from mbvi.kernels.saddle import UNCACHED
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
 
+from ..benchmarks.systems import hung_chain
 from ..system import mechanisms
 from .test_derivatives import close, derivative
 
@@ -106,3 +108,14 @@ def test_a_function_is_not_asked_beyond_the_control_points():
     run = mbvi.simulate(model, "gauss3", step=0.01, duration=0.5)
     x, y = run.q[:, :2].T
     assert np.abs(y - np.sqrt(x)).max() < 1e-14
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_large_systems_have_room_for_the_curvature(formulation):
+    """Their second derivatives are evaluated at one node at a time, their constraints' curvature at four points at once."""
+    system = mbvi.assemble(hung_chain(1400 if formulation == "embedding" else 70, "ball"), formulation)
+    assert system.arrays.second_size >= UNCACHED
+    space = galerkin.make_space(system.arrays, scheme_arrays(find_scheme("simpson")))
+    assert space.hessian_lanes == 1
+    assert space.lane_work.world.shape[0] == len(system.arrays.links)
+    assert space.lane_work.impulse.shape[0] == system.constraint_count

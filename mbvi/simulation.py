@@ -133,7 +133,7 @@ def simulate(
     >>> trajectory.q.shape
     (101, 1)
     """
-    system = model if isinstance(model, System) else assemble(model, formulation)
+    system = as_system(model, formulation)
     check_coordinates(system)
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
@@ -257,6 +257,15 @@ def _check_chart(chart: Chart | None, header: storage.Header, path: Path) -> Non
         expected, found = (f"that of {', '.join(each)}" if each else "none" for each in (header.chart, names))
         remedy = "build it, and pass it: mbvi.resume(path, chart=chart)" if not names else ""
         raise ModelError(f"{path}: chart: {wrong(expected, found, remedy)}")
+
+
+def as_system(model: Model | System, formulation: str | None = None) -> System:
+    """The system of a model in a formulation, or a system itself, which has one."""
+    if not isinstance(model, System):
+        return assemble(model, formulation)
+    if formulation is not None:
+        raise ModelError(f"formulation: expected none of a System, which has one, found {formulation!r}")
+    return model
 
 
 def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: float = 0.0) -> None:

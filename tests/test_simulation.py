@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.export.bench import bench
 
 CRANK, BAR, GROUND = 0.8, 1.0, 2.0
 
@@ -163,3 +164,11 @@ def test_a_quaternion_of_zero(formulation, name, count, scale):
     q[-4:] = (1.2, 0.0, 1.6, 0.0)
     found = mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
     np.testing.assert_allclose(found.q[0, -4:], (0.6, 0.0, 0.8, 0.0), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("call", [mbvi.simulate, mbvi.compare, bench])
+def test_a_formulation_of_a_system(call):
+    """A system has one already."""
+    message = "^formulation: expected none of a System, which has one, found 'embedding'$"
+    with pytest.raises(mbvi.ModelError, match=message):
+        call(mbvi.assemble(on_a_rod(1)), formulation="embedding")

@@ -16,6 +16,7 @@ from mbvi.kernels import layout
 from mbvi.model.elements import Initial, Model
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.resolve import checked_initial
+from mbvi.simulation import as_system
 from mbvi.system.assemble import assemble
 from mbvi.system.start import given_joint_state, given_state
 from mbvi.system.system import System
@@ -58,11 +59,9 @@ class Variation:
     def __init__(self, model: Model | System, formulation: str | None, names: Iterable[str]) -> None:
         if not isinstance(model, Model | System):
             raise ModelError(f"model: expected a Model or a System, found {model!r}; mbvi.load reads one from a file")
-        self._system = model if isinstance(model, System) else None
+        self._system = as_system(model, formulation) if isinstance(model, System) else None
         self.model = model.model if isinstance(model, System) else model
         self._formulation = formulation
-        if self._system is not None and formulation is not None:
-            raise ModelError(f"formulation: expected none of a System, which has one, found {formulation!r}")
         parameters = {} if self.model is None else self.model.parameters
         places = _places(model)
         for name in names:

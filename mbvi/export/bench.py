@@ -29,7 +29,7 @@ from mbvi.kernels.late import LateKernel
 from mbvi.model.expressions import wrong
 from mbvi.report import aligned, rounded
 from mbvi.schemes.catalog import find_scheme
-from mbvi.simulation import chosen_duration
+from mbvi.simulation import as_system, chosen_duration
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def bench(
     >>> found.chosen("gauss4").step > 10 * found.chosen("midpoint").step
     True
     """
-    system = model if isinstance(model, System) else mbvi.assemble(model, formulation)
+    system = as_system(model, formulation)
     methods = [find_scheme(name) for name in dict.fromkeys(schemes)]
     if not methods:
         raise ModelError("schemes: expected one or more names of schemes, found none")

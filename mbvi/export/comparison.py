@@ -21,7 +21,7 @@ from mbvi.errors import ModelError, StepError
 from mbvi.export.measured import Curve, draw, timed
 from mbvi.report import aligned, rounded
 from mbvi.schemes.catalog import find_scheme
-from mbvi.simulation import chosen_duration
+from mbvi.simulation import as_system, chosen_duration
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def compare(
     >>> [round(found.measured_order(name)) for name in found.schemes]
     [2, 4]
     """
-    system = model if isinstance(model, System) else mbvi.assemble(model, formulation)
+    system = as_system(model, formulation)
     found = [find_scheme(name) for name in dict.fromkeys(schemes)]
     if not found:
         raise ModelError("schemes: expected one or more names of schemes, found none")

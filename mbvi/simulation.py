@@ -17,6 +17,7 @@ from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import KEPT, ModelError
 from mbvi.kernels import functions, galerkin, layout
 from mbvi.kernels.lagrangian import make_work
+from mbvi.model.arguments import check_flag, is_number
 from mbvi.model.elements import MAX_STEPS, Model
 from mbvi.model.expressions import evaluate, wrong
 from mbvi.model.units import check_unit
@@ -48,6 +49,8 @@ MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 MOST_NAMES = 4
 AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where a singular configuration is looked for
+LONGEST = 1e20  # of all times [s], whose squares, and products with these, are far from an overflow
+RESOLVED = 100  # parts of a step that times at the start are to tell apart
 EXAMPLES = {"step": 0.01, "duration": 10, "start_time": 0}  # [s]
 
 
@@ -137,6 +140,8 @@ def simulate(
     check_coordinates(system)
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
+    if project is not None:
+        check_flag(project, "project")
     method = chosen_scheme(system, scheme)
     step_sizes = _given_sizes(step, method, duration)
     if step_sizes is None:
@@ -152,6 +157,7 @@ def simulate(
     parts = storage.check_parts(store)
     check_room(steps // every + 1, steps, every, system, path, parts)
     start_time = _number(start_time, "start_time", system)
+    _check_resolution(start_time, h if step_sizes is None else step_sizes.min())
     check_functions(system, h, steps, start_time)
     start = find_start(system, initial_q, initial_v, start_time, project)
     check_driven(system, start, start_time, h)
@@ -366,18 +372,19 @@ def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:
 
 def _number(value: Any, what: str, system: System, expected: str = "a number of seconds") -> float:
     """A finite number, or the value of an expression, which may use the model's parameters."""
+    number = value
     if isinstance(value, str):
         parameters = {} if system.model is None else system.model.resolved().parameters
         try:
             number = evaluate(value, parameters)  # type: ignore[arg-type]
             check_unit(value, {}, "s")
-            return number
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from None
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value):
-        raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example {EXAMPLES[what]} [s]")
-    return float(value)
+    if not is_number(number):
+        raise ModelError(f"{what}: expected {expected}, found {value!r:.60}; write for example {EXAMPLES[what]} [s]")
+    if abs(number) > LONGEST:
+        raise ModelError(f"{what}: expected at most {LONGEST:g} s, found {value!r}")
+    return float(number)
 
 
 def _positive(value: Any, what: str, system: System) -> float:
@@ -386,6 +393,16 @@ def _positive(value: Any, what: str, system: System) -> float:
     if number <= 0:
         raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example {EXAMPLES[what]} [s]")
     return number
+
+
+def _check_resolution(start_time: float, h: float) -> None:
+    """Refuse a start so late that times, of 53 binary digits, hardly tell steps of size h apart."""
+    apart = float(np.spacing(abs(start_time)))
+    if h < RESOLVED * apart:
+        raise ModelError(
+            f"start_time: expected one near which times differ by far less than steps of {h:g} s, found {start_time:g}, where "
+            f"they differ by {apart:.2g} s; start nearer to 0, or take steps of at least {RESOLVED * apart:.2g} s"
+        )
 
 
 def _given_sizes(step: Any, method: Tableau | Method, duration: Any) -> np.ndarray | None:
@@ -400,7 +417,7 @@ def _given_sizes(step: Any, method: Tableau | Method, duration: Any) -> np.ndarr
         )
     try:
         sizes = np.array(step, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         sizes = np.zeros(1)
     if sizes.ndim != 1 or not sizes.size or not (np.isfinite(sizes).all() and (sizes > 0).all()):
         raise ModelError(f"step: expected numbers of seconds greater than 0, one for each step, found {step!r}")
@@ -418,7 +435,8 @@ def _count_steps(ratio: float, every: Any) -> tuple[int, int]:
     if not ratio < MAX_STEPS:
         raise ModelError(f"step: expected at most {MAX_STEPS:.0e} steps, found {ratio:.0e}; choose a larger step")
     every = int(every)
-    steps = max(1, math.ceil(ratio * (1.0 - 1e-12)))
+    nearest = round(ratio)
+    steps = max(1, nearest if abs(nearest - ratio) <= 1e-12 * ratio else math.ceil(ratio))
     if every > steps:
         raise ModelError(f"every: expected at most the number of steps, {steps}, found {every}")
     return -(-steps // every) * every, every

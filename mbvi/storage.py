@@ -31,6 +31,7 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import Model, to_yaml
+from mbvi.model.arguments import check_flag
 from mbvi.model.expressions import wrong
 from mbvi.model.stored import read_model, stored_files, write_model
 from mbvi.schemes.method import Method
@@ -437,9 +438,10 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
     Raises
     ------
     ModelError
-        If there is such a file and `force` is not set, or its folder is missing or cannot be written.
+        If there is such a file and `force` is not set, its folder is missing or cannot be written, or `force` is no truth value.
     """
     path = Path(path)
+    check_flag(force, "force")
     with reported(path, "a file that can be written"):
         if path.exists() and not path.is_file():
             raise ModelError(f"{path}: {wrong('a file', 'a folder' if path.is_dir() else 'a device')}")

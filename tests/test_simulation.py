@@ -172,3 +172,40 @@ def test_a_formulation_of_a_system(call):
     message = "^formulation: expected none of a System, which has one, found 'embedding'$"
     with pytest.raises(mbvi.ModelError, match=message):
         call(mbvi.assemble(on_a_rod(1)), formulation="embedding")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("step", 1e300, "step: expected at most 1e+20 s, found 1e+300"),
+        ("duration", "1e150", "duration: expected at most 1e+20 s, found '1e150'"),
+        ("step", 10**400, "step: expected a time greater than 0, found 1000"),
+        ("start_time", -(10**400), "start_time: expected a number of seconds, found -1000"),
+        ("step", np.complex128(1), "step: expected a time greater than 0, found "),
+        ("initial_q", [10**400], "initial_q: expected 1 numbers, found [1000"),
+        ("project", "false", "project: expected True or False, found 'false'"),
+        ("force", "no", "force: expected True or False, found 'no'"),
+    ],
+)
+def test_arguments_of_a_wrong_kind_or_size(key, value, message, models, tmp_path):
+    given = {"step": 0.01, "duration": 0.1, "path": tmp_path / "a.h5", key: value}
+    with pytest.raises(mbvi.ModelError, match=f"^{re.escape(message)}"):
+        mbvi.simulate(mbvi.load(models / "pendulum.yaml"), **given)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("start_time", "step", "found", "least"),
+    [(1e17, 0.01, "16", "1.6e+03"), (-1e17, [0.1, 0.01], "16", "1.6e+03"), (1.0, 1e-30, "2.2e-16", "2.2e-14")],
+)
+def test_steps_that_the_time_does_not_resolve(start_time, step, found, least, models):
+    """After 1e17 s the next time that a floating-point number can be is 16 s later."""
+    given = {"step": step} | ({} if isinstance(step, list) else {"duration": step})
+    smallest = np.min(step)
+    scheme = "rk4" if isinstance(step, list) else "midpoint"
+    with pytest.raises(mbvi.ModelError) as caught:
+        mbvi.simulate(mbvi.load(models / "pendulum.yaml"), scheme, start_time=start_time, **given)
+    assert str(caught.value) == (
+        f"start_time: expected one near which times differ by far less than steps of {smallest:g} s, found {start_time:g}, "
+        f"where they differ by {found} s; start nearer to 0, or take steps of at least {least} s"
+    )

@@ -205,7 +205,7 @@ class System:
     def _vector(self, values: ArrayLike, what: str) -> Array:
         try:
             array = np.array(values, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"{what}: expected {self.dimension} numbers, found {values!r}") from None
         if array.shape != (self.dimension,):
             raise ModelError(f"{what}: expected {self.dimension} numbers, found an array of shape {array.shape}")

@@ -1,0 +1,30 @@
+"""Checks of arguments that functions of several layers take."""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from typing import Any
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.model.expressions import show, wrong
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a real number that has a finite floating-point value; truth values are none."""
+    is_real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return is_real and bool(abs(value) <= sys.float_info.max)
+
+
+def check_flag(value: Any, where: str) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ModelError(f"{where}: {wrong('True or False', show(value))}")
+
+
+def check_kind(value: Any, kind: type, where: str, remedy: str) -> None:
+    """Refuse what is not of a class, and say how one gets it."""
+    if not isinstance(value, kind):
+        raise ModelError(f"{where}: {wrong(f'a {kind.__name__}', show(value), remedy)}")

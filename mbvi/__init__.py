@@ -52,4 +52,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names."""
-    return sorted([*__all__, *import_module("mbvi.model").__all__])
+    return sorted({*__all__, *import_module("mbvi.model").__all__})

@@ -490,6 +490,16 @@ def test_exit_codes_of_the_process(folder):
     assert command("--version").stdout == f"mbvi {mbvi.__version__}\n"
 
 
+def test_the_package_is_the_command_too():
+    line = [sys.executable, "-m", "mbvi", "--version"]
+    result = subprocess.run(line, capture_output=True, text=True, timeout=300, check=True)
+    assert result.stdout == f"mbvi {mbvi.__version__}\n"
+
+
+def test_public_names_are_listed_once():
+    assert len(dir(mbvi)) == len(set(dir(mbvi)))
+
+
 # ------------------------------------------------------------------------------------------ animate, view
 
 

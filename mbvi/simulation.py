@@ -451,8 +451,9 @@ def check_room(rows: int, steps: int, every: int, system: System, path: Path | N
         what, room = "a file", shutil.disk_usage(path.resolve().parent).free
         needed = float(storage.row_bytes(system, store)) * rows
     if needed > room:
+        coordinates = f"{n} coordinate{'' if n == 1 else 's'}"
         raise ModelError(
-            f"every: expected {what} of at most {room / 1e9:.3g} GB, found {steps} steps of {n} coordinates "
+            f"every: expected {what} of at most {room / 1e9:.3g} GB, found {steps} steps of {coordinates} "
             f"({needed / 1e9:.3g} GB); store every {math.ceil(every * needed / max(room, 1))}th state"
         )
 

@@ -209,3 +209,10 @@ def test_steps_that_the_time_does_not_resolve(start_time, step, found, least, mo
         f"start_time: expected one near which times differ by far less than steps of {smallest:g} s, found {start_time:g}, "
         f"where they differ by {found} s; start nearer to 0, or take steps of at least {least} s"
     )
+
+
+def test_the_number_of_steps_that_have_no_room(models):
+    """10 s/1e-12 s is a little less than 1e13 in floating-point numbers."""
+    message = "^every: expected a trajectory of at most 8 GB, found 10000000000000 steps of 1 coordinate "
+    with pytest.raises(mbvi.ModelError, match=message):
+        mbvi.simulate(mbvi.load(models / "pendulum.yaml"), step=1e-12, duration=10)

@@ -395,7 +395,7 @@ def test_a_file_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("mbvi.simulation.shutil.disk_usage", lambda folder: usage)
     message = error_of(mbvi.simulate, spinning_pendulum(), step=0.01, duration=10.0, path=tmp_path / "a.h5")
     assert message == (
-        "every: expected a file of at most 1e-05 GB, found 1000 steps of 1 coordinates (0.000128 GB); store every 13th state"
+        "every: expected a file of at most 1e-05 GB, found 1000 steps of 1 coordinate (0.000128 GB); store every 13th state"
     )
     assert os.listdir(tmp_path) == []
 

@@ -131,7 +131,7 @@ def run(
         described = mbvi.load(model)
         path = check_output(out or Path(f"{model.stem}.h5"), force)
         values = {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
-        parts = None if store is None else [] if store == "none" else _listed(store)
+        parts = None if store is None else [] if store == "none" else _listed(store, "--store")
         project = False if no_project else None
         system = mbvi.assemble(described, formulation)
         check_functions(system)
@@ -259,7 +259,7 @@ def ensemble(
             "scheme": scheme,
             "formulation": formulation,
             "every": every,
-            "store": _listed(store),
+            "store": _listed(store, "--store"),
         }
         options |= {"threads": threads, "processes": processes, "path": path, "force": force}
         options |= {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
@@ -506,7 +506,8 @@ def plot(
         from mbvi.export.style import check_picture, save
 
         path = check_picture(out or Path(f"{file.stem}.png"), force)
-        figure = mbvi.plot(mbvi.read(file), *_listed(what), names=_listed(names) or None, section=section)
+        quantities, chosen = _listed(what, "--what"), _listed(names, "--names") or None
+        figure = mbvi.plot(mbvi.read(file), *quantities, names=chosen, section=section)
         save(figure, path, force)
         typer.echo(f"written to {path}")
 
@@ -531,11 +532,11 @@ def compare(
 
         path = check_picture(out, force) if out else None
         described = mbvi.load(model)
-        ladder = [_number(text, "--steps", described) for text in _listed(steps)]
+        ladder = [_number(text, "--steps", described) for text in _listed(steps, "--steps")]
         length = _number(duration, "--duration", described)
         with _failed_run():
             found = mbvi.compare(
-                described, _listed(schemes), ladder, length, formulation=formulation, reference=reference
+                described, _listed(schemes, "--schemes"), ladder, length, formulation=formulation, reference=reference
             )
         typer.echo(found)
         if path:
@@ -571,7 +572,7 @@ def bench(
         record = check_output(json, force) if json else None
         described = mbvi.load(model)
         length = _number(duration, "--duration", described)
-        names = _listed(schemes) or benchmark.TRIED
+        names = _listed(schemes, "--schemes") or benchmark.TRIED
         with _failed_run(), _progress(described.name, "s") as progress:
             found = benchmark.bench(
                 described, error, names, length, formulation=formulation, budget=time, progress=progress
@@ -606,6 +607,11 @@ def graph(model: ModelPath, out: Picture = None, force: Overwrite = False) -> No
         typer.echo(f"written to {path}")
 
 
-def _listed(text: str | None) -> list[str]:
-    """The parts of a list with commas."""
-    return [part.strip() for part in text.split(",") if part.strip()] if text else []
+def _listed(text: str | None, option: str) -> list[str]:
+    """The parts of a list with commas; none of an option that is not given."""
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    if text is not None and not parts:
+        raise ModelError(
+            f"{option}: expected a list with commas, found {text!r}; leave the option out for what is usual"
+        )
+    return parts

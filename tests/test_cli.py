@@ -140,6 +140,11 @@ def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
         (["pendulum.yaml", "--every", "0"], "--every: expected a whole number of at least 1, found 0\n"),
         (["pendulum.yaml", "--duration", "__import__('os')"], "--duration: expected "),
         (
+            ["pendulum.yaml", "--store", ""],
+            "--store: expected a list with commas, found ''; leave the option out for what is usual\n",
+        ),
+        (["pendulum.yaml", "--store", ",,"], "--store: expected a list with commas, found ',,'; "),
+        (
             ["pendulum.yaml", "--step", "1e-12"],
             "every: expected a file of at most ",
         ),

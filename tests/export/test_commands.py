@@ -88,6 +88,8 @@ def test_a_missing_library_is_told_at_once(folder, monkeypatch, arguments):
         ),
         (["graph", "pendulum.h5"], "pendulum.h5"),
         (["compare", "pendulum.yaml", "--steps", "0.01,x"], "--steps: "),
+        (["compare", "pendulum.yaml", "--steps", ","], "--steps: expected a list with commas, found ','; leave the"),
+        (["plot", "pendulum.h5", "--names", ","], "--names: expected a list with commas, found ','; leave the"),
         (["compare", "pendulum.yaml", "--steps", "0.01,0.02"], "steps: expected steps greater than 0, descending"),
     ],
 )

@@ -272,13 +272,18 @@ def _varied(text: str, model: Model) -> tuple[str, list[float]]:
     """The name and the values of an option --over; these are expressions, which may use the model's parameters."""
     import numpy as np
 
+    from mbvi.ensembles.variation import check_text
+
     name, is_given, values = (part.strip() for part in text.partition("="))
     parts, parameters = [part.strip() for part in values.split(":")], model.resolved().parameters
     if not is_given or len(parts) not in (1, 3):
         expected = "NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE,…"
         raise ModelError(f"--over: expected {expected}, found {text!r}; write for example length=0.5:1.5:100")
+    texts = parts[:2] if parts[2:] else values.split(",")
     try:
-        numbers = [float(mbvi.evaluate(each, parameters)) for each in (parts[:2] if parts[2:] else values.split(","))]
+        numbers = [float(mbvi.evaluate(each, parameters)) for each in texts]
+        for each in texts:
+            check_text(model, name, each)
     except ModelError as error:
         raise ModelError(f"--over: {name}: {error}") from None
     if not parts[2:]:
@@ -396,10 +401,8 @@ def _animated(file: Path, path: Path, speed: str | None, trails: list[str] | Non
     trajectory = mbvi.read(file)
     check(trajectory)
     spin, rate = fastest_spin(trajectory), picture_rate(path)
-    try:
-        factor = natural_speed(spin, rate) if speed is None else float(mbvi.evaluate(speed, {}))
-    except ModelError as error:
-        raise ModelError(f"--speed: {error}") from None
+    given = _number(speed, "--speed", None, unit="")
+    factor = natural_speed(spin, rate) if given is None else given
     with _progress(trajectory.system.name, "pictures") as progress:
         mbvi.animate(trajectory, path, speed=factor, trails=trails or None, force=force, progress=progress)
     return f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"
@@ -417,8 +420,8 @@ def _states_written(trajectory: Trajectory, path: Path) -> str:
     return f"{count(len(trajectory), 'state')} written to {path} ({file_size(path.stat().st_size)})"
 
 
-def _number(text: str | None, option: str, model: Model | None) -> float | None:
-    """The value of an option, a time, which may use the model's parameters."""
+def _number(text: str | None, option: str, model: Model | None, unit: str = "s") -> float | None:
+    """The value of an option, by default a time, which may use the model's parameters."""
     from mbvi.model.units import check_unit
 
     if text is None:
@@ -426,7 +429,7 @@ def _number(text: str | None, option: str, model: Model | None) -> float | None:
     try:
         parameters = model.resolved().parameters if model else {}
         number = float(mbvi.evaluate(text, parameters))
-        check_unit(text, {}, "s")
+        check_unit(text, {}, unit)
     except ModelError as error:
         raise ModelError(f"{option}: {error}") from None
     return number

@@ -564,6 +564,7 @@ def test_view_opens_the_page(run_file, monkeypatch):
         ),
         (["pendulum.h5", "--trail", "bub"], "trail: expected the name of a body, found 'bub'; did you mean 'bob'?\n"),
         (["pendulum.h5", "--speed", "x"], "--speed: expected a parameter or a constant, found 'x' in 'x'; "),
+        (["pendulum.h5", "--speed", "30 deg"], "--speed: expected no unit, found '30 deg', which is in rad; a number"),
         (["pendulum.h5", "--speed", "0"], "speed: expected simulated seconds per second, greater than 0, found 0\n"),
     ],
 )

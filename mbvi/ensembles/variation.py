@@ -16,6 +16,7 @@ from mbvi.kernels import layout
 from mbvi.model.elements import Initial, Model
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.resolve import checked_initial
+from mbvi.model.units import ANGULAR, check_unit, unit_of
 from mbvi.simulation import as_system
 from mbvi.system.assemble import assemble
 from mbvi.system.start import given_joint_state, given_state
@@ -125,6 +126,21 @@ class Variation:
             changed = {place.key: tuple(state[place.key].tolist()) for place in own}
             initial[joint] = checked_initial(joint, given.model_copy(update=changed), model.joints[joint])
         return model.model_copy(update={"initial": initial})
+
+
+def check_text(model: Model, name: str, text: str) -> None:
+    """Refuse an expression whose value has a unit of angle that what varies has not.
+
+    Raises
+    ------
+    ModelError
+        If it has such a unit; for parameters, if it makes the model wrong.
+    """
+    places = _places(model)
+    if name in places and name not in model.parameters:
+        check_unit(text, {}, places[name].unit)
+    elif name in model.parameters and unit_of(text, {}) in ANGULAR:
+        model.with_parameters({name: text})
 
 
 def _places(model: Model | System) -> dict[str, Place]:

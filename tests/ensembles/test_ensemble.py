@@ -510,6 +510,14 @@ def test_the_command(tmp_path, monkeypatch):
         ("crank=1,grond", "--over: crank: expected a parameter or a constant, found 'grond'"),
         ("crnk=1,2", "over: expected a parameter, or an initial value as q.…, found 'crnk'; did you mean 'crank'?"),
         ("crank=-1,1", "over: member 0 (crank = -1): bodies.crank.shapes"),
+        (
+            "crank=30 deg,1",
+            "--over: crank: bodies.crank.shapes.0.position.0: expected a value in m, found 'crank/2', which",
+        ),
+        (
+            "q.shaft.angle=0 deg:90 rpm:3",
+            "--over: q.shaft.angle: expected a value in rad, found '90 rpm', which is in rad/s; a number alone is in rad",
+        ),
     ],
 )
 def test_options_of_the_command_that_are_refused(text, message, tmp_path, monkeypatch):

@@ -268,10 +268,11 @@ def ensemble(
         typer.echo(f"{ensemble_report(dataset)}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
 
 
-def _varied(text: str, model: Model) -> tuple[str, list[float]]:
+def _varied(text: str, model: Model) -> tuple[str, Any]:
     """The name and the values of an option --over; these are expressions, which may use the model's parameters."""
     import numpy as np
 
+    from mbvi.ensembles.members import check_count
     from mbvi.ensembles.variation import check_text
 
     name, is_given, values = (part.strip() for part in text.partition("="))
@@ -290,7 +291,8 @@ def _varied(text: str, model: Model) -> tuple[str, list[float]]:
         return name, numbers
     if not (parts[2].isdecimal() and int(parts[2]) > 0):
         raise ModelError(f"--over: {name}: expected a count of at least 1 after the last colon, found {parts[2]!r}")
-    return name, np.linspace(numbers[0], numbers[1], int(parts[2])).tolist()
+    check_count(int(parts[2]), 1)
+    return name, np.linspace(numbers[0], numbers[1], int(parts[2]))
 
 
 @app.command()

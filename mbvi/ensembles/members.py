@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import show, wrong
+from mbvi.simulation import MAX_STORED_BYTES
 
 Array = np.ndarray
 
@@ -40,7 +42,7 @@ class Members:
         Raises
         ------
         ModelError
-            If values are no finite numbers, or do not fit their dimensions.
+            If values are no finite numbers, or do not fit their dimensions, or the members do not fit into memory.
         """
         if not isinstance(over, Mapping) or not over:
             example = 'write for example {"length": [0.5, 1.0]}'
@@ -57,6 +59,7 @@ class Members:
                 remedy = "choose another name"
                 raise ModelError(f"over: {wrong('a dimension other than what varies', show(dimension), remedy)}")
         shape = tuple(sizes.values())
+        check_count(math.prod(shape), len(given))
         columns = []
         for dimensions, values in given.values():
             order = sorted(range(len(dimensions)), key=lambda axis: list(sizes).index(dimensions[axis]))
@@ -85,6 +88,14 @@ class Members:
             yield
         except ModelError as error:
             raise ModelError(f"over: {self.describe(member)}: {error}") from None
+
+
+def check_count(count: int, names: int) -> None:
+    """Refuse more members than fit into memory, each with values by names, steps and a reason, of eight bytes."""
+    needed = 8.0 * (names + 2) * count
+    if needed > MAX_STORED_BYTES:
+        expected, found = f"members of at most {MAX_STORED_BYTES / 1e9:.3g} GB", f"{count} of {needed / 1e9:.3g} GB"
+        raise ModelError(f"over: {wrong(expected, found, 'give fewer values')}")
 
 
 def _given(name: Any, value: Any) -> tuple[tuple[str, ...], Array]:

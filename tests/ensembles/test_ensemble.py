@@ -373,6 +373,9 @@ def test_what_differs_between_members():
 def test_too_much_for_memory_is_told_before():
     with pytest.raises(mbvi.ModelError, match=r"states of at most 8 GB, found .* GB of 1000000 members; store every"):
         mbvi.ensemble(pendulum(), {"q.pivot.angle": np.linspace(0, 1, 1000000)}, step=0.01, duration=10)
+    many = dict.fromkeys(("q.pivot.angle", "v.pivot.angle"), np.linspace(0, 1, 1000000))
+    with pytest.raises(mbvi.ModelError, match=r"^over: expected members of at most 8 GB, found 1000000000000 of 3"):
+        mbvi.ensemble(pendulum(), many, step=0.01, duration=10)
 
 
 def test_an_error_of_a_measure_ends_the_ensemble():
@@ -507,6 +510,10 @@ def test_the_command(tmp_path, monkeypatch):
         ("crank", "--over: expected NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE,…, found 'crank'"),
         ("crank=1:2", "--over: expected NAME=FIRST:LAST:COUNT"),
         ("crank=1:2:0", "--over: crank: expected a count of at least 1 after the last colon, found '0'"),
+        (
+            "crank=1:2:99999999999999",
+            "over: expected members of at most 8 GB, found 99999999999999 of 2.4e+06 GB; give fewer",
+        ),
         ("crank=1,grond", "--over: crank: expected a parameter or a constant, found 'grond'"),
         ("crnk=1,2", "over: expected a parameter, or an initial value as q.…, found 'crnk'; did you mean 'crank'?"),
         ("crank=-1,1", "over: member 0 (crank = -1): bodies.crank.shapes"),

@@ -87,7 +87,7 @@ class Members:
         try:
             yield
         except ModelError as error:
-            raise ModelError(f"over: {self.describe(member)}: {error}") from None
+            raise ModelError(f"over: {self.describe(member)}: {error}") from error.__cause__
 
 
 def check_count(count: int, names: int) -> None:

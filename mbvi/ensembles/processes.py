@@ -45,7 +45,7 @@ def run_in_processes(
     ModelError
         If the processes do not start.
     Exception
-        The first that a measure or `put` raises; it ends the others.
+        The first that `put` raises, or that a measure does, as a ModelError; it ends the others.
     """
     try:
         pickle.dumps(task)

@@ -63,7 +63,7 @@ def run_members(
     Raises
     ------
     Exception
-        The first that a measure or `put` raises; it ends the others.
+        The first that `put` raises, or that a measure does, as a ModelError; it ends the others.
     """
     waiting, stop = iter(plan.order().tolist()), threading.Event()
     lock, done = threading.Lock(), [0]
@@ -132,7 +132,7 @@ class Worker:
         run = Run(system, plan.method, plan.step, None, plan.steps, plan.every, 0.0, *state, progress=self._look)
         with plan.members.named(member):
             trajectory, reason = self._advanced(run)
-        values = self._values(trajectory, is_done=not reason)
+            values = self._values(trajectory, is_done=not reason)
         return Result(member, FAILED if reason else DONE, trajectory.statistics.steps, reason, values)
 
     def _look(self, done: int, steps: int) -> None:
@@ -172,7 +172,7 @@ class Worker:
             for name, rows in stored_values(trajectory, self._stored).items():
                 values[name][: len(rows)] = rows
         if trajectory is not None and is_done:
-            values |= {name: _number(name, measure(trajectory)) for name, measure in self._measures.items()}
+            values |= {name: _measured(name, measure, trajectory) for name, measure in self._measures.items()}
         return values
 
 
@@ -234,8 +234,12 @@ def stored_values(run: Trajectory, names: Sequence[str]) -> dict[str, Array]:
     return {name: found[name] for name in names}
 
 
-def _number(name: str, value: Any) -> float:
+def _measured(name: str, measure: Callable[[Trajectory], float], run: Trajectory) -> float:
     """What a measure gives."""
+    try:
+        value = measure(run)
+    except Exception as error:
+        raise ModelError(f"measure: {name}: expected a number, found {type(error).__name__}: {error}") from error
     try:
         return float(value)
     except (TypeError, ValueError):

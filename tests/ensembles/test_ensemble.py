@@ -382,8 +382,10 @@ def test_an_error_of_a_measure_ends_the_ensemble():
     def broken(run):
         raise ZeroDivisionError("mine")
 
-    with pytest.raises(ZeroDivisionError, match="mine"):
+    message = r"^over: member \d+ \(mass = .*\): measure: x: expected a number, found ZeroDivisionError: mine$"
+    with pytest.raises(mbvi.ModelError, match=message) as caught:
         mbvi.ensemble(pendulum(), {"mass": np.linspace(1, 2, 50)}, duration=0.1, measure={"x": broken}, threads=2)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
 def test_progress_counts_members():

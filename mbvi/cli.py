@@ -112,7 +112,7 @@ def run(
     """Run a model, report how it went, and write the trajectory, while it runs."""
     with _one_line_errors():
         from mbvi.simulation import check_functions
-        from mbvi.storage import check_output
+        from mbvi.storage import ENDINGS, check_output
         from mbvi.system.initial import find_start
 
         if every is not None and every < 1:
@@ -129,7 +129,7 @@ def run(
                 "MODEL: expected a model file, found none; write mbvi run MODEL, or mbvi run --resume FILE"
             )
         described = mbvi.load(model)
-        path = check_output(out or Path(f"{model.stem}.h5"), force)
+        path = check_output(out or Path(f"{model.stem}.h5"), force, ENDINGS)
         values = {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
         parts = None if store is None else [] if store == "none" else _listed(store, "--store")
         project = False if no_project else None
@@ -574,7 +574,7 @@ def bench(
         from mbvi.storage import check_output, replace_file
 
         path = check_picture(out, force) if out else None
-        record = check_output(json, force) if json else None
+        record = check_output(json, force, [".json"]) if json else None
         described = mbvi.load(model)
         length = _number(duration, "--duration", described)
         names = _listed(schemes, "--schemes") or benchmark.TRIED

@@ -151,7 +151,7 @@ def simulate(
         steps, every = _count_steps(len(step_sizes), every)
         if steps != len(step_sizes):
             raise ModelError(f"step: expected a multiple of every = {every} step sizes, found {len(step_sizes)}")
-    path = None if path is None else storage.check_output(path, force)
+    path = None if path is None else storage.check_output(path, force, storage.ENDINGS)
     if path is None and store is not None:
         raise ModelError(f"store: expected none without a file, found {store!r}; give a path, or leave it out")
     parts = storage.check_parts(store)

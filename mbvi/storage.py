@@ -31,7 +31,7 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import Model, to_yaml
-from mbvi.model.arguments import check_flag
+from mbvi.model.arguments import check_ending, check_flag
 from mbvi.model.expressions import wrong
 from mbvi.model.stored import read_model, stored_files, write_model
 from mbvi.schemes.method import Method
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 FORMAT = "mbvi trajectory 2"
+ENDINGS = (".h5", ".hdf5", ".nc")
+"""Of files of runs and ensembles, which so take the place of no other ones."""
 CHUNK_NUMBERS = 1 << 17  # of a chunk: 1 MB
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
@@ -432,19 +434,22 @@ def write_at(file: RawIOBase, place: int, data: Any) -> None:
         rest = rest[file.write(rest) :]
 
 
-def check_output(path: str | os.PathLike[str], force: bool = False) -> Path:
-    """A path that can be written, tried out, so that one knows before a long run.
+def check_output(path: str | os.PathLike[str], force: bool = False, endings: Sequence[str] = ()) -> Path:
+    """A path that can be written, tried out, so that one knows before a long run; if there are some, with one of the endings.
 
     Raises
     ------
     ModelError
-        If there is such a file and `force` is not set, its folder is missing or cannot be written, or `force` is no truth value.
+        If the ending is another, there is such a file and `force` is not set or no truth value, or its folder is missing or
+        cannot be written.
     """
     path = Path(path)
     check_flag(force, "force")
     with reported(path, "a file that can be written"):
         if path.exists() and not path.is_file():
             raise ModelError(f"{path}: {wrong('a file', 'a folder' if path.is_dir() else 'a device')}")
+        if endings:
+            check_ending(path, endings)
         if path.exists() and not force:
             remedy = "choose another name, or overwrite it by force=True (--force)"
             raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")

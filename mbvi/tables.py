@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.model.expressions import wrong
+from mbvi.model.arguments import check_ending
 
 if TYPE_CHECKING:
     import pandas
@@ -163,10 +163,7 @@ def find_writer(path: Path) -> Callable[[Path, Iterable[Table]], None]:
     ModelError
         If there is none.
     """
-    if path.suffix.lower() not in WRITERS:
-        expected = f"a file that ends in {' or '.join(WRITERS)}"
-        raise ModelError(f"{path}: {wrong(expected, repr(path.suffix) if path.suffix else 'no ending')}")
-    return WRITERS[path.suffix.lower()]
+    return WRITERS[check_ending(path, WRITERS)]
 
 
 def needed(library: str, what: str = "export") -> Any:

@@ -442,7 +442,7 @@ class Trajectory:
         Parameters
         ----------
         path : str or path
-            The file; the usual ending is .h5.
+            The file; its ending is .h5, .hdf5 or .nc.
         force : bool
             Whether an existing file is overwritten.
         store : sequence of str, optional
@@ -451,9 +451,9 @@ class Trajectory:
         Raises
         ------
         ModelError
-            If the file exists or cannot be written, or there is no such part.
+            If the ending is another, the file exists or cannot be written, or there is no such part.
         """
-        path, parts = storage.check_output(path, force), storage.check_parts(store)
+        path, parts = storage.check_output(path, force, storage.ENDINGS), storage.check_parts(store)
         stored = self._completed(parts).stored
         assert stored is not None
         steps = (len(self) - 1) * self.every

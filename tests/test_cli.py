@@ -110,6 +110,22 @@ def test_run_never_overwrites_unasked(folder):
     assert len(mbvi.read("pendulum.h5")) == 1001
 
 
+@pytest.mark.parametrize(
+    ("arguments", "endings"),
+    [
+        (["run", "-o"], ".h5, .hdf5 or .nc"),
+        (["ensemble", "--over", "length=1,2", "-o"], ".h5, .hdf5 or .nc"),
+        (["bench", "--json"], ".json"),
+    ],
+)
+def test_no_model_is_overwritten_by_what_it_gives(arguments, endings, folder):
+    name, *options = arguments
+    result = call(name, "pendulum.yaml", "--force", *options, "pendulum.yaml")
+    expected = f"pendulum.yaml: expected a file that ends in {endings}, found '.yaml'\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
+    assert (folder / "pendulum.yaml").read_text() == PENDULUM
+
+
 def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
     monkeypatch.setattr("mbvi.simulation.simulate", lambda *args, **keys: pytest.fail("it ran"))
     monkeypatch.setitem(mbvi.__dict__, "simulate", lambda *args, **keys: pytest.fail("it ran"))

@@ -324,3 +324,9 @@ def test_a_failed_run_can_be_saved(tmp_path):
     saved = raised.value.trajectory
     saved.save(tmp_path / "a.h5")
     assert bits(mbvi.read(tmp_path / "a.h5")) == bits(saved)
+
+
+def test_a_trajectory_is_not_saved_over_a_model(models, tmp_path):
+    run = mbvi.simulate(mbvi.load(models / "pendulum.yaml"), step=0.01, duration=0.1)
+    with pytest.raises(mbvi.ModelError, match=r"a\.yaml: expected a file that ends in \.h5, \.hdf5 or \.nc, found '"):
+        run.save(tmp_path / "a.yaml", force=True)

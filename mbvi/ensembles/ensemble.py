@@ -131,7 +131,7 @@ def ensemble(
     needed("xarray", "ensemble")
     if path is not None:
         needed("h5netcdf", "ensemble")
-        path = storage.check_output(path, force)
+        path = storage.check_output(path, force, storage.ENDINGS)
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of members done and members, found {progress!r}")
     members = Members.of(over)

@@ -86,12 +86,8 @@ def animate(
     ...     mbvi.animate(trajectory, folder + "/pendulum.html", trails=["bob"]).name
     'pendulum.html'
     """
-    path = Path(path)
+    path = check_output(path, force, SUFFIXES)
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        expected = f"a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        raise ModelError(f"{path}: {wrong(expected, repr(path.suffix) if path.suffix else 'no ending')}")
-    check_output(path, force)
     check(trajectory)
     spin = fastest_spin(trajectory)
     check_gaps(trajectory, spin)

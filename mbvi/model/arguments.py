@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numbers
 import sys
+from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,16 @@ def check_flag(value: Any, where: str) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ModelError(f"{where}: {wrong('True or False', show(value))}")
+
+
+def check_ending(path: Path, endings: Collection[str]) -> str:
+    """The ending of a file, in small letters, if it is one of these."""
+    ending = path.suffix.lower()
+    if ending not in endings:
+        *others, last = endings
+        expected = f"a file that ends in {' or '.join(filter(None, (', '.join(others), last)))}"
+        raise ModelError(f"{path}: {wrong(expected, repr(path.suffix) if path.suffix else 'no ending')}")
+    return ending
 
 
 def check_kind(value: Any, kind: type, where: str, remedy: str) -> None:

@@ -53,11 +53,14 @@ def main() -> None:
         app(prog_name="mbvi")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except OSError as error:  # of standard output, since files have messages of their own
+    except OSError as error:  # mostly of standard output, which has no name, since files have messages of their own
+        where = (
+            f"{error.filename}: expected a file"
+            if error.filename
+            else "standard output: expected a file that can be written"
+        )
         with suppress(OSError):
-            _complain(
-                f"standard output: expected a file that can be written, found {(error.strerror or str(error)).lower()}"
-            )
+            _complain(f"{where}, found {(error.strerror or str(error)).lower()}")
         for stream in filter(None, (sys.stdout, sys.stderr)):  # else the interpreter tries again to write what is left
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         sys.exit(WRONG)

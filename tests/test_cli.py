@@ -508,6 +508,13 @@ def test_exit_codes_of_the_process(folder):
     result = command("check", "missing.yaml")
     expected = "missing.yaml: expected a model file, found no such file; check the path\n"
     assert (result.returncode, result.stdout, result.stderr) == (2, "", expected)
+    long = "a" * 300
+    for arguments, expected in (
+        (["check", long], f"{long}: expected a readable file, found File name too long\n"),
+        (["export", long], f"{long}: expected a file, found file name too long\n"),
+    ):
+        result = command(*arguments)
+        assert (result.returncode, result.stdout, result.stderr) == (2, "", expected)
     assert command("--version").stdout == f"mbvi {mbvi.__version__}\n"
 
 

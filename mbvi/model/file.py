@@ -181,15 +181,15 @@ class _Open(NamedTuple):
 
 
 def _read(path: Path) -> str:
-    if not path.exists():
-        raise ModelError(f"{path}: {wrong('a model file', 'no such file', 'check the path')}")
-    if not path.is_file():
-        raise ModelError(f"{path}: {wrong('a model file', 'a folder' if path.is_dir() else 'something else')}")
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        remedy = "give tables fewer points"
-        raise ModelError(f"{path}: {wrong(f'at most {MAX_BYTES >> 20} MiB', f'{size / 2**20:.1f} MiB', remedy)}")
     try:
+        if not path.exists():
+            raise ModelError(f"{path}: {wrong('a model file', 'no such file', 'check the path')}")
+        if not path.is_file():
+            raise ModelError(f"{path}: {wrong('a model file', 'a folder' if path.is_dir() else 'something else')}")
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            remedy = "give tables fewer points"
+            raise ModelError(f"{path}: {wrong(f'at most {MAX_BYTES >> 20} MiB', f'{size / 2**20:.1f} MiB', remedy)}")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1

@@ -26,6 +26,8 @@ from mbvi.system.system import System
 
 if TYPE_CHECKING:
     from mbvi.model import Model
+    from mbvi.schemes.method import Method
+    from mbvi.schemes.tableau import Tableau
 
 Array = np.ndarray
 REFERENCE = "gauss6"
@@ -45,6 +47,7 @@ class Comparison:
     duration : float
         Simulated time of each run [s].
     schemes : tuple of str
+        Those that apply to the system.
     orders : tuple of int
         What the schemes declare.
     steps : ndarray (m,)
@@ -59,6 +62,8 @@ class Comparison:
         How far the reference changed when its step was halved: errors below a multiple of it are not resolved.
     failures : dict of (str, float) to str
         Why a scheme failed at a step.
+    unsuited : dict of str to str
+        Why a scheme does not apply.
     """
 
     system: System
@@ -71,6 +76,7 @@ class Comparison:
     iterations: Array
     uncertainty: float
     failures: dict[tuple[str, float], str]
+    unsuited: dict[str, str]
 
     def measured_order(self, scheme: str) -> float:
         """The order fitted to the smallest errors of a scheme that are well above the reference's own; nan of fewer than two."""
@@ -81,10 +87,12 @@ class Comparison:
         return convergence_order(row[counted], self.steps[counted])
 
     def __repr__(self) -> str:
-        """A table with one row for each run, then why runs failed."""
+        """A table with one row for each run, then which schemes do not apply, and why runs failed."""
         head = ("scheme", "step [s]", "error", "order", "time [ms]", "per step [µs]", "iterations")
         lines = aligned([head, *self._rows()], right=range(1, len(head)))
         lines += ["", *aligned(self._order_rows())]
+        if self.unsuited:
+            lines += ["", "do not apply:", *aligned(self.unsuited.items(), "  ")]
         lines += [
             "",
             f"errors: largest of a coordinate at t = {self.duration:g} s; the reference is known to {self.uncertainty:.0e}",
@@ -163,12 +171,12 @@ def compare(
     Returns
     -------
     Comparison
-        A run that fails at a step is missing there, with the reason; the others go on.
+        A run that fails at a step is missing there, and a scheme that does not apply, with the reason; the others go on.
 
     Raises
     ------
     ModelError
-        If a scheme is not known or does not apply to the system, or steps or duration cannot be used.
+        If a scheme is not known, none applies to the system, or steps or duration cannot be used.
     StepError
         If the reference fails.
 
@@ -188,32 +196,40 @@ def compare(
     length = chosen_duration(system, duration)
     ladder = _check_steps(system, steps, length)
     exact, finer = (_reference(system, reference, ladder[-1] / part, length) for part in (2, 4))
-    shape = len(found), len(ladder)
-    errors, seconds, iterations = (np.full(shape, math.nan) for _ in range(3))
-    failures = {}
-    for i, scheme in enumerate(found):
-        for k, h in enumerate(ladder):
-            try:
-                run = timed(system, scheme, h, length, round(length / h))
-            except StepError as error:
-                failures[scheme.name, h] = error.reason
-                continue
-            except ModelError as error:
-                raise ModelError(f"{scheme.name}: {error}") from None
-            errors[i, k] = np.abs(run.q[-1] - finer).max()
-            seconds[i, k] = run.statistics.seconds
-            iterations[i, k] = run.statistics.iterations / run.statistics.steps
+    failures: dict[tuple[str, float], str] = {}
+    unsuited: dict[str, str] = {}
+
+    def measured(scheme: Tableau | Method, h: float) -> tuple[float, float, float]:
+        """Error, wall time and iterations per step."""
+        try:
+            run = timed(system, scheme, h, length, round(length / h))
+        except StepError as error:
+            failures[scheme.name, h] = error.reason
+            return (math.nan,) * 3
+        cost = run.statistics
+        return float(np.abs(run.q[-1] - finer).max()), cost.seconds, cost.iterations / cost.steps
+
+    rows = {}
+    for scheme in found:
+        try:
+            rows[scheme] = [measured(scheme, h) for h in ladder]
+        except ModelError as error:
+            unsuited[scheme.name] = str(error)
+    if not rows:
+        raise ModelError(f"{found[0].name}: {unsuited[found[0].name]}")
+    errors, seconds, iterations = np.array(list(rows.values())).transpose(2, 0, 1)
     return Comparison(
         system=system,
         duration=length,
-        schemes=tuple(scheme.name for scheme in found),
-        orders=tuple(scheme.order for scheme in found),
+        schemes=tuple(scheme.name for scheme in rows),
+        orders=tuple(scheme.order for scheme in rows),
         steps=np.array(ladder),
         errors=errors,
         seconds=seconds,
         iterations=iterations,
         uncertainty=float(max(np.abs(exact - finer).max(), np.spacing(np.abs(finer).max()))),
         failures=failures,
+        unsuited=unsuited,
     )
 
 

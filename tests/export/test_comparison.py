@@ -70,6 +70,14 @@ def test_a_run_that_fails_is_missing_and_the_others_go_on(models):
     found.plot().savefig(io.BytesIO(), format="png")
 
 
+def test_a_scheme_that_does_not_apply_is_missing_and_the_others_go_on(models):
+    found = mbvi.compare(mbvi.load(models / "four_bar.yaml"), ["midpoint", "rk4"], (0.01, 0.005), duration=0.05)
+    assert found.schemes == ("midpoint",) and found.errors.shape == (1, 2)
+    reason = "four-bar linkage: expected a system without constraints for scheme rk4"
+    assert found.unsuited.keys() == {"rk4"} and found.unsuited["rk4"].startswith(reason)
+    assert f"\n\ndo not apply:\n  rk4  {reason}" in repr(found)
+
+
 def test_steps_by_default_are_those_of_the_model():
     found = mbvi.compare(pendulum(step=0.05, duration=0.5), ["midpoint"])
     np.testing.assert_allclose(found.steps, [0.05, 0.025, 0.0125, 0.00625], rtol=1e-15)

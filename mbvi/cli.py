@@ -582,9 +582,12 @@ def bench(
         length = _number(duration, "--duration", described)
         names = _listed(schemes, "--schemes") or benchmark.TRIED
         with _failed_run(), _progress(described.name, "s") as progress:
-            found = benchmark.bench(
-                described, error, names, length, formulation=formulation, budget=time, progress=progress
-            )
+            try:
+                found = benchmark.bench(
+                    described, error, names, length, formulation=formulation, budget=time, progress=progress
+                )
+            except ModelError as wrong:
+                raise ModelError(str(wrong).replace("budget: ", "--time: ", 1)) from None
         typer.echo(found)
         if record:
             replace_file(record, lambda part: part.write_text(dumps(found.record(), indent=1) + "\n"))

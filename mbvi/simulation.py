@@ -51,7 +51,7 @@ MOST_NAMES = 4
 AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where a singular configuration is looked for
 LONGEST = 1e20  # of all times [s], whose squares, and products with these, are far from an overflow
 RESOLVED = 100  # parts of a step that times at the start are to tell apart
-EXAMPLES = {"step": 0.01, "duration": 10, "start_time": 0}  # [s]
+EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0}  # [s]
 
 
 def simulate(
@@ -156,7 +156,7 @@ def simulate(
         raise ModelError(f"store: expected none without a file, found {store!r}; give a path, or leave it out")
     parts = storage.check_parts(store)
     check_room(steps // every + 1, steps, every, system, path, parts)
-    start_time = _number(start_time, "start_time", system)
+    start_time = checked_time(start_time, "start_time", system)
     _check_resolution(start_time, h if step_sizes is None else step_sizes.min())
     check_functions(system, h, steps, start_time)
     start = find_start(system, initial_q, initial_v, start_time, project)
@@ -370,7 +370,7 @@ def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:
     return otherwise
 
 
-def _number(value: Any, what: str, system: System, expected: str = "a number of seconds") -> float:
+def checked_time(value: Any, what: str, system: System, expected: str = "a number of seconds") -> float:
     """A finite number, or the value of an expression, which may use the model's parameters."""
     number = value
     if isinstance(value, str):
@@ -389,7 +389,7 @@ def _number(value: Any, what: str, system: System, expected: str = "a number of 
 
 def _positive(value: Any, what: str, system: System) -> float:
     expected = "a time greater than 0"
-    number = _number(value, what, system, expected)
+    number = checked_time(value, what, system, expected)
     if number <= 0:
         raise ModelError(f"{what}: expected {expected}, found {value!r}; write for example {EXAMPLES[what]} [s]")
     return number

@@ -24,8 +24,9 @@ import numpy as np
 
 import mbvi
 from mbvi.errors import ModelError, StepError
-from mbvi.export.measured import BodyPoints, Curve, draw, largest_distance, timed
+from mbvi.export.measured import BodyPoints, Curve, chosen_schemes, draw, largest_distance, timed
 from mbvi.kernels.late import LateKernel
+from mbvi.model.arguments import is_number
 from mbvi.model.expressions import wrong
 from mbvi.report import aligned, rounded
 from mbvi.schemes.catalog import find_scheme
@@ -258,12 +259,10 @@ def bench(
     True
     """
     system = as_system(model, formulation)
-    methods = [find_scheme(name) for name in dict.fromkeys(schemes)]
-    if not methods:
-        raise ModelError("schemes: expected one or more names of schemes, found none")
+    methods = chosen_schemes(schemes)
     length = chosen_duration(system, duration)
     for key, value in (("error", error), ("budget", budget)):
-        if not 0 < value < math.inf:
+        if not (is_number(value) and value > 0):
             raise ModelError(f"{key}: {wrong('a number greater than 0', repr(value))}")
     search = _Search(system, length, error, budget, progress)
     found = Bench(system, length, error, search.uncertainty, search.reference_step)

@@ -18,10 +18,9 @@ import numpy as np
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.errors import ModelError, StepError
-from mbvi.export.measured import Curve, draw, timed
+from mbvi.export.measured import Curve, chosen_schemes, draw, entries, timed
 from mbvi.report import aligned, rounded
-from mbvi.schemes.catalog import find_scheme
-from mbvi.simulation import as_system, chosen_duration
+from mbvi.simulation import as_system, checked_time, chosen_duration
 from mbvi.system.system import System
 
 if TYPE_CHECKING:
@@ -190,9 +189,7 @@ def compare(
     [2, 4]
     """
     system = as_system(model, formulation)
-    found = [find_scheme(name) for name in dict.fromkeys(schemes)]
-    if not found:
-        raise ModelError("schemes: expected one or more names of schemes, found none")
+    found = chosen_schemes(schemes)
     length = chosen_duration(system, duration)
     ladder = _check_steps(system, steps, length)
     exact, finer = (_reference(system, reference, ladder[-1] / part, length) for part in (2, 4))
@@ -235,10 +232,10 @@ def compare(
 
 def _check_steps(system: System, steps: Sequence[float], duration: float) -> list[float]:
     """The steps, or four by default, each a whole part of the duration."""
-    if not len(steps) and system.model is not None:
+    ladder = [checked_time(step, "steps", system) for step in entries(steps, "steps")]
+    if not ladder and system.model is not None:
         count = math.ceil(duration / float(system.model.resolved().simulation.step) * (1 - WHOLE))
         return [duration / (count * 2**k) for k in range(DEFAULT_STEPS)]
-    ladder = [float(step) for step in steps]
     if len(ladder) < 2:
         raise ModelError(f"steps: expected two or more, found {len(ladder)}; write for example 0.02, 0.01, 0.005 [s]")
     for before, step in zip([math.inf, *ladder], ladder, strict=False):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import mbvi
+from mbvi.errors import ModelError
 from mbvi.export import style
 from mbvi.model import Model
+from mbvi.model.expressions import show
 from mbvi.model.shapes import mass_properties
+from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.poses import all_poses
@@ -26,6 +29,21 @@ SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
     3,
     20,
 )  # runs are repeated up to so many seconds, and the fastest one counts
+
+
+def entries(values: Any, where: str) -> list[Any]:
+    """What a list contains; a text is none."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ModelError(f"{where}: expected a list, found {show(values)}")
+    return list(values)
+
+
+def chosen_schemes(names: Any) -> list[Tableau | Method]:
+    """The schemes of a list of names, each once."""
+    found = list(dict.fromkeys(map(find_scheme, entries(names, "schemes"))))
+    if not found:
+        raise ModelError("schemes: expected one or more names of schemes, found none")
+    return found
 
 
 def timed(system: System, scheme: Tableau | Method, step: float, duration: float, every: int) -> Trajectory:

@@ -313,7 +313,7 @@ def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
     """
     if isinstance(name, Tableau | Method):
         return name
-    if name in SCHEMES:
+    if isinstance(name, str) and name in SCHEMES:
         return SCHEMES[name]
     if str(name).partition("(")[0] in FAMILIES:
         return _member(str(name))

@@ -152,6 +152,8 @@ def test_a_result_without_a_scheme_that_gets_there_says_so():
     [
         ({"error": 0}, "error: expected a number greater than 0, found 0"),
         ({"error": float("nan")}, "error: expected a number greater than 0, found nan"),
+        ({"error": "text"}, "error: expected a number greater than 0, found 'text'"),
+        ({"schemes": "simpson"}, "schemes: expected a list, found 'simpson'"),
         ({"budget": -1}, "budget: expected a number greater than 0, found -1"),
         ({"schemes": []}, "schemes: expected one or more names of schemes, found none"),
         ({"schemes": ["simpsn"]}, "scheme: expected the name of a scheme, found 'simpsn'; did you mean 'simpson'?"),
@@ -195,4 +197,4 @@ def test_the_command(models, tmp_path, monkeypatch):
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("a.json: expected a new file, found one that exists; ")
     result = CliRunner().invoke(app, [*line, "--time", "-1"])
-    assert (result.exit_code, result.stderr) == (2, "budget: expected a number greater than 0, found -1.0\n")
+    assert (result.exit_code, result.stderr) == (2, "--time: expected a number greater than 0, found -1.0\n")

@@ -88,6 +88,11 @@ def test_steps_by_default_are_those_of_the_model():
     ("schemes", "steps", "keys", "message"),
     [
         (["simpso"], STEPS, {}, "scheme: expected the name of a scheme, found 'simpso'; did you mean 'simpson'?"),
+        (None, STEPS, {}, "schemes: expected a list, found nothing"),
+        ([["simpson"]], STEPS, {}, "scheme: expected the name of a scheme, found ['simpson']; did you mean 'simpson'?"),
+        (["simpson"], STEPS, {"reference": []}, "scheme: expected the name of a scheme, found []; choose one of "),
+        (["simpson"], "text", {}, "steps: expected a list, found 'text'"),
+        (["simpson"], [0.1, []], {}, "steps: expected a number of seconds, found []; write for example 0.01 [s]"),
         ([], STEPS, {}, "schemes: expected one or more names of schemes, found none"),
         (["newmark"], STEPS, {}, "newmark: pendulum: scheme newmark: expected a quadratic Lagrangian, "),
         (["simpson"], (0.01,), {}, "steps: expected two or more, found 1; write for example 0.02, 0.01, 0.005 [s]"),

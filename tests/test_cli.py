@@ -552,6 +552,8 @@ def test_animate_says_how_fast_spins_are_shown(folder):
     result = call("animate", "fast.h5", "-o", "b.glb", "--speed", "1")
     expected = "real time; 'bob' turns by 477° from picture to picture: --speed 0.25 shows how it turns\n"
     assert result.stdout.endswith(expected)
+    result = call("animate", "fast.h5", "-o", "c.glb", "--speed", "1e300")
+    assert "1e+300 × real time; 'bob' turns by 4.77e+302° from picture to picture" in result.stdout
 
 
 def test_view_opens_the_page(run_file, monkeypatch):

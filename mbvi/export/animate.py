@@ -25,7 +25,8 @@ from mbvi.export.motion import (
 from mbvi.export.page import html
 from mbvi.export.scene import Scene, make_scene
 from mbvi.export.video import GIF_RATE, Progress, check_encoder, write_video
-from mbvi.model.expressions import wrong
+from mbvi.model.arguments import is_number
+from mbvi.model.expressions import show, wrong
 from mbvi.storage import check_output, replace_file
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def animate(
 
 def check_speed(speed: float) -> float:
     """The speed, if there is such a one."""
-    if not (math.isfinite(speed) and speed > 0):
-        raise ModelError(f"speed: {wrong('simulated seconds per second, greater than 0', f'{speed:g}')}")
+    if not (is_number(speed) and speed > 0):
+        raise ModelError(f"speed: {wrong('simulated seconds per second, greater than 0', show(speed))}")
     return float(speed)
 
 
@@ -125,7 +126,7 @@ def speed_report(speed: float, spin: Spin, rate: float) -> str:
     turn, natural = math.degrees(spin.rate * speed / rate), natural_speed(spin, rate)
     text = "real time" if speed == 1 else f"{speed:g} × real time"
     if turn > math.degrees(MOST_TURN) * (1 + 1e-9):
-        return f"{text}; {spin.body!r} turns by {turn:.0f}° from picture to picture: --speed {natural:g} shows how it turns"
+        return f"{text}; {spin.body!r} turns by {turn:.3g}° from picture to picture: --speed {natural:g} shows how it turns"
     if speed == natural < 1:
         return f"{text}, which shows how {spin.body!r} turns: by {turn:.0f}° from picture to picture"
     return text

@@ -158,6 +158,8 @@ class View:
     def __init__(self, trajectory: Trajectory, names: Sequence[str] | None) -> None:
         self.trajectory = trajectory
         self.names = [names] if isinstance(names, str) else None if names is None else list(names)
+        if self.names == []:
+            raise ModelError("names: expected one or more names of what is drawn, found none; leave it out for all")
 
     @property
     def columns(self) -> list[int]:

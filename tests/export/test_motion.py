@@ -130,3 +130,9 @@ def test_a_lagrangian_without_bodies_is_refused():
     plate = Nameplate("oscillator", ("x",), ("",), 1, 0, True)  # what a file tells of it
     with pytest.raises(mbvi.ModelError, match="found only the name 'oscillator' of a system that its file cannot hold"):
         check(dataclasses.replace(rotor(1.0), system=plate))
+
+
+@pytest.mark.parametrize("speed", ["1", 0, np.nan, True, 10**400])
+def test_speeds_that_are_none(speed, tmp_path):
+    with pytest.raises(mbvi.ModelError, match=r"^speed: expected simulated seconds per second, greater than 0, found "):
+        mbvi.animate(rotor(1.0), tmp_path / "a.glb", speed=speed)

@@ -249,6 +249,11 @@ def test_a_section_takes_expressions_and_units(pendulum):
             "names: expected names of what is drawn, found 'elbo'; known: shoulder.angle, elb",
         ),
         (
+            ["coordinates"],
+            {"names": []},
+            "names: expected one or more names of what is drawn, found none; leave it out",
+        ),
+        (
             ["energy"],
             {"names": ["elbow"]},
             "names: expected quantities that coordinates or joints have, found energy; leave",

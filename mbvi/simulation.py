@@ -17,7 +17,7 @@ from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import KEPT, ModelError
 from mbvi.kernels import functions, galerkin, layout
 from mbvi.kernels.lagrangian import make_work
-from mbvi.model.arguments import check_flag, is_number
+from mbvi.model.arguments import check_flag, check_kind, is_number
 from mbvi.model.elements import MAX_STEPS, Model
 from mbvi.model.expressions import evaluate, wrong
 from mbvi.model.units import check_unit
@@ -258,6 +258,8 @@ def resume(
 
 def _check_chart(chart: Chart | None, header: storage.Header, path: Path) -> None:
     """A run goes on in the chart in which it began, which its file cannot hold."""
+    if chart is not None:
+        check_kind(chart, Chart, "chart", "make one by joint_chart or sympy_chart")
     names = chart.coordinate_names if chart else ()
     if names != header.chart:
         expected, found = (f"that of {', '.join(each)}" if each else "none" for each in (header.chart, names))

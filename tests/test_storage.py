@@ -141,6 +141,11 @@ def test_a_chart_for_a_run_that_has_none(models, tmp_path):
     assert message == f"{path}: chart: expected none, found that of contact.phi, contact.theta, contact.psi"
 
 
+def test_a_chart_of_another_kind(streamed):
+    message = error_of(mbvi.resume, streamed, duration=2.0, chart="x")
+    assert message == "chart: expected a Chart, found 'x'; make one by joint_chart or sympy_chart"
+
+
 def test_a_streamed_file_is_a_saved_one(models, tmp_path, eager):
     top = mbvi.load(models / "lagrange_top.yaml")
     mbvi.simulate(top, duration=0.5, path=tmp_path / "a.h5")

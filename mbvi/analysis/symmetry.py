@@ -24,6 +24,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
+from mbvi.model.arguments import check_kind
 from mbvi.system.initial import project_position
 from mbvi.system.system import System
 
@@ -105,6 +106,7 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     >>> [invariant.name for invariant in find_invariants(mbvi.assemble(model))]
     ['p(joint.phi)']
     """
+    check_kind(system, System, "system", "mbvi.assemble makes one of a model")
     candidates = _candidates(system)
     if len(candidates) > MOST_COMBINED:
         candidates = [*_of_all_bodies(system), *candidates]

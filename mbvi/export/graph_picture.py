@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbvi.export import style
+from mbvi.model.arguments import check_kind
 from mbvi.model.constraints import Coupling, PrescribedCoordinate, PrescribedPoint
+from mbvi.model.elements import Model
 from mbvi.model.graph import WORLD, plan, summary
 
 if TYPE_CHECKING:
-    from mbvi.model import Model
     from mbvi.model.constraints import AnyConstraint
 
 MOST_NAMED = 60  # bodies up to which each has a box and a name
@@ -89,7 +90,7 @@ def draw_graph(model: Model) -> Any:
     Raises
     ------
     ModelError
-        If matplotlib is missing.
+        If it is no model, or matplotlib is missing.
 
     Examples
     --------
@@ -97,6 +98,7 @@ def draw_graph(model: Model) -> Any:
     >>> draw_graph(mbvi.load("models/four_bar.yaml")).texts[0].get_text()
     'four-bar linkage'
     """
+    check_kind(model, Model, "model", "mbvi.load reads one from a file")
     graph = _graph(model)
     if len(graph.labels) > MOST_NAMED + 1:
         graph = _contracted(graph)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.model.arguments import check_kind
 from mbvi.model.expressions import wrong
 from mbvi.model.graph import WORLD
 from mbvi.storage import Nameplate
@@ -62,8 +63,9 @@ def check(trajectory: Trajectory) -> None:
     Raises
     ------
     ModelError
-        If the system has no bodies, there are fewer than two states, or one that is not a number.
+        If it is no trajectory, the system has no bodies, there are fewer than two states, or one that is not a number.
     """
+    check_kind(trajectory, Trajectory, "trajectory", "mbvi.read reads one from a file")
     system = trajectory.system
     if isinstance(system, Nameplate):
         remedy = "if it has bodies, build it and read the file with it: mbvi.read(path, system=system)"

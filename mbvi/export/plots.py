@@ -12,21 +12,20 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.export import style
+from mbvi.model.arguments import check_kind
 from mbvi.model.expressions import nearest
 from mbvi.model.units import check_unit
 from mbvi.report import count, energy_error
 from mbvi.system.reactions import known_names
 from mbvi.system.system import System
-
-if TYPE_CHECKING:
-    from mbvi.trajectory import Trajectory
+from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 WIDTH, ROW, WIDE_ROW = 9.0, 2.1, 3.3  # of a figure, and of a row of panels over time, or of others [inch]
@@ -107,6 +106,7 @@ def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None,
     >>> plot(trajectory, "energy", "phase").axes[1].get_xlabel()
     'pivot.angle [rad]'
     """
+    check_kind(trajectory, Trajectory, "trajectory", "mbvi.read reads one from a file")
     for each in what:
         if each not in QUANTITIES and each != "section":
             raise ModelError(

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from mbvi.errors import ModelError
 from mbvi.model import elements, meshes
+from mbvi.model.arguments import check_kind
 from mbvi.model.base import Element, documentation, one_line, problems_of
 from mbvi.model.elements import Model
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
@@ -120,8 +121,9 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ModelError
-        If the file cannot be written, or a mesh file would overwrite another.
+        If it is no model, the file cannot be written, or a mesh file would overwrite another.
     """
+    check_kind(model, Model, "model", "mbvi.load reads one from a file")
     path = Path(path)
     try:
         path.write_text(to_yaml(_moved(model, path.parent)), encoding="utf-8")

@@ -16,6 +16,7 @@ import numpy as np
 
 from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import ModelError
+from mbvi.model.arguments import check_kind
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
@@ -43,8 +44,7 @@ def run(run: Run) -> Trajectory:
     assert chart is not None
     if not isinstance(scheme, Tableau) or scheme.stages != 1 or len(scheme.fractions) != 1:
         raise ModelError(f"chart: expected a Galerkin scheme of one stage, as midpoint or shake, found {scheme.name!r}")
-    if not isinstance(chart, Chart):
-        raise ModelError(f"chart: expected a Chart, found {chart!r}; make one by joint_chart or sympy_chart")
+    check_kind(chart, Chart, "chart", "make one by joint_chart or sympy_chart")
     _check(run, chart)
     a = chart.coordinates(run.q)
     before = a - run.step * np.linalg.lstsq(chart.place(a, run.q)[1], run.v, rcond=None)[0]

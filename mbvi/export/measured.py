@@ -12,7 +12,7 @@ import mbvi
 from mbvi.errors import ModelError
 from mbvi.export import style
 from mbvi.model import Model
-from mbvi.model.expressions import show
+from mbvi.model.expressions import show, wrong
 from mbvi.model.shapes import mass_properties
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
@@ -34,7 +34,7 @@ SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
 def entries(values: Any, where: str) -> list[Any]:
     """What a list contains; a text is none."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ModelError(f"{where}: expected a list, found {show(values)}")
+        raise ModelError(f"{where}: {wrong('a list', show(values))}")
     return list(values)
 
 

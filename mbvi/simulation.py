@@ -49,7 +49,7 @@ MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 MOST_NAMES = 4
 AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where a singular configuration is looked for
-LONGEST = 1e20  # of all times [s], whose squares, and products with these, are far from an overflow
+LONGEST = 1e20  # step [s]: its square, and products with it, are far from an overflow
 RESOLVED = 100  # parts of a step that times at the start are to tell apart
 EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0}  # [s]
 
@@ -354,6 +354,8 @@ def chosen_scheme(system: System, scheme: str | Tableau | Method | None) -> Tabl
 def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, int, int]:
     """Step size [s], number of steps and `every`, checked; by default those of the model."""
     h = _positive(_default(step, system, "step", None), "step", system)
+    if h > LONGEST:
+        raise ModelError(f"step: expected at most {LONGEST:g} s, found {h:g}")
     return h, *_count_steps(chosen_duration(system, duration) / h, every)
 
 
@@ -384,8 +386,6 @@ def checked_time(value: Any, what: str, system: System, expected: str = "a numbe
             raise ModelError(f"{what}: {error}") from None
     if not is_number(number):
         raise ModelError(f"{what}: expected {expected}, found {value!r:.60}; write for example {EXAMPLES[what]} [s]")
-    if abs(number) > LONGEST:
-        raise ModelError(f"{what}: expected at most {LONGEST:g} s, found {value!r}")
     return float(number)
 
 

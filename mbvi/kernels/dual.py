@@ -1,6 +1,7 @@
 """Derivatives of a user's M(q), V(q), g(q) by complex steps: ∂f/∂q_j = Im f(q + i ε e_j)/ε, exact to round-off.
 
-Second derivatives, which only steer Newton's method, are central differences of these.
+Second derivatives are central differences of these. Those of L only steer Newton's method; those of g are also in accelerations
+and multipliers, so that their differences are of order 4.
 
 Source: Squire & Trapp, SIAM Review 40 (1998).
 """
@@ -104,17 +105,18 @@ def compile_functions(
 
     @jit
     def curvature(t, q, lam, out):
-        g, g_t, G, G_back = np.zeros(k), np.zeros(k), np.zeros(k * n), np.zeros(k * n)
+        g, g_t, G, change = np.zeros(k), np.zeros(k), np.zeros(k * n), np.zeros(k * n)
         y = q.copy()
         for a in range(n):
-            y[a] = q[a] + WIDE
-            constraint(t, y, g, G, g_t)
-            y[a] = q[a] - WIDE
-            constraint(t, y, g, G_back, g_t)
+            change[:] = 0.0
+            for steps, weight in ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)):
+                y[a] = q[a] + steps * WIDE
+                constraint(t, y, g, G, g_t)
+                change += weight * G
             y[a] = q[a]
             for b in range(n):
                 for i in range(k):
-                    out[b * n + a] += lam[i] * (G[i * n + b] - G_back[i * n + b]) / (2.0 * WIDE)
+                    out[b * n + a] += lam[i] * change[i * n + b] / (12.0 * WIDE)
         return 0.0
 
     return functions | {

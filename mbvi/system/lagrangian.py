@@ -253,7 +253,8 @@ def from_functions(
 
     Notes
     -----
-    Second derivatives, which only steer Newton's method, are differences of the exact first ones.
+    Second derivatives are differences of the exact first ones. Those of the Lagrangian only steer Newton's method; those of the
+    constraints are also in accelerations and multipliers, which keep some ten digits where coordinates are of the size of 1 cm.
 
     Examples
     --------

@@ -162,6 +162,24 @@ def test_redundant_constraints_of_functions():
     assert found.system.mobility.origins == ("g0", "g1")
 
 
+@pytest.mark.parametrize(("length", "error"), [(1.0, 1e-11), (0.01, 1e-11), (0.001, 1e-7)])
+def test_multipliers_of_small_coordinates(length, error):
+    """The curvature of a constraint is a difference of its exact Jacobians; here it is nearly all of the multiplier."""
+
+    def unit_mass(q, M):
+        M[0, 0] = M[1, 1] = 1.0
+
+    def rod(q, g):
+        g[0] = np.sqrt(q[0] ** 2 + q[1] ** 2) - length
+
+    q, v = [0.6 * length, -0.8 * length], [0.8, 0.6]
+    system = mbvi.from_functions(
+        ["x", "y"], unit_mass, lambda q: 0.0 * q[0], constraints=rod, constraint_count=1, initial_q=q
+    )
+    (((found,),),) = system.accelerations_and_multipliers([0.0], [q], [v])[1:]
+    assert found == pytest.approx(-1 / length, rel=error)
+
+
 def test_redundant_constraints_before_any_run():
     found, expected = particle([SPHERE, 3 * SPHERE]), particle([SPHERE])
     state = [0.8, 0.0, -0.6], [0.0, 1.5, 0.0]

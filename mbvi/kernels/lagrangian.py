@@ -255,26 +255,27 @@ def fill_hessians(Lvv, Lvq, Kqv, Kqq, system, work, lane_work, t, q, v):
 
 @kernel
 def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
-    """Derivatives of a user's force function by forward differences.
+    """Derivatives of a user's force function by central differences.
 
-    They steer Newton's method only: the converged step does not depend on them.
+    Most schemes steer Newton's method by them alone; those of `parabola` have them in their equations.
     """
     n = system.n
     base, side = work.base, work.side
-    base[:] = 0.0
-    call(system.force, t, (q, v, base))
     for j in range(2 * n):
         x = q if j < n else v
         K = Kqq if j < n else Kqv
         column = j if j < n else j - n
         kept = x[column]
-        step = 1.5e-8 * max(1.0, abs(kept))
+        step = 6e-6 * max(1.0, abs(kept))
         x[column] = kept + step
         side[:] = 0.0
         call(system.force, t, (q, v, side))
+        x[column] = kept - step
+        base[:] = 0.0
+        call(system.force, t, (q, v, base))
         x[column] = kept
         for i in range(n):
-            K[second_place(system, i, column)] += (side[i] - base[i]) / step
+            K[second_place(system, i, column)] += (side[i] - base[i]) / (2.0 * step)
 
 
 @kernel

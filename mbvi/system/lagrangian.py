@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.dual import compile_functions
+from mbvi.model.expressions import show, wrong
 from mbvi.system.elimination import dense, elimination
 from mbvi.system.initial import count_redundant_anywhere
 from mbvi.system.system import System
@@ -73,12 +74,17 @@ def from_sympy(
     n = len(q)
     v = _symbols(velocities, "velocities") or [sympy.Dummy(f"v{i}") for i in range(n)]
     t = sympy.Dummy("t") if time is None else time
-    values = _values(parameters or {}, {*q, *v, t})
+    if {*q} & {*v}:
+        raise ModelError(f"velocities: {wrong('symbols that are no coordinates', show(velocities))}")
+    if not isinstance(t, sympy.Symbol) or t in (*q, *v):
+        raise ModelError(f"time: {wrong('a symbol that is no coordinate', show(time))}")
+    values = _values({} if parameters is None else parameters, {*q, *v, t})
     try:
+        _expressions("mass_matrix", np.array(mass_matrix, dtype=object).flat)
         M = sympy.Matrix(mass_matrix).subs(values)
-        V = sympy.sympify(potential).subs(values)
-        g = sympy.Matrix([sympy.sympify(each).subs(values) for each in constraints])
-        F = sympy.Matrix([sympy.sympify(each).subs(values) for each in forces] or [0] * n)
+        V = sympy.Matrix(_expressions("potential", [potential])).subs(values)[0]
+        g = sympy.Matrix(_expressions("constraints", constraints)).subs(values)
+        F = sympy.Matrix(_expressions("forces", forces) or [0] * n).subs(values)
     except (TypeError, ValueError, sympy.SympifyError) as error:
         raise ModelError(
             f"{name}: expected a square matrix, an expression and lists of expressions, found {_first_line(error)}"
@@ -104,6 +110,7 @@ def from_sympy(
         return from_sympy(q, M, V, time=t, constraints=list(g), initial_q=initial_q, initial_v=initial_v, name=name)
 
     names_of_q = [str(x) for x in q]
+    _check_names("coordinates", names_of_q)
     arrays = _arrays(n, len(g), **functions)
     return _system(name, arrays, names_of_q, initial_q, initial_v, is_conservative, unforced if any(F) else None)
 
@@ -146,14 +153,28 @@ def _symbols(symbols: Any, what: str) -> list:
 def _values(parameters: Mapping[Any, float], used: set) -> dict:
     import sympy
 
+    if not isinstance(parameters, Mapping):
+        raise ModelError(f"parameters: {wrong('a mapping of symbols to numbers', show(parameters))}")
     values = {sympy.Symbol(key) if isinstance(key, str) else key: value for key, value in parameters.items()}
     for key, value in values.items():
         is_number = isinstance(value, int | float | np.number | sympy.Number) and np.isfinite(float(value))
-        if not is_number or key in used:
+        if not is_number or key in used or not isinstance(key, sympy.Symbol):
             raise ModelError(
                 f"parameters: expected a finite number for a symbol that is no coordinate, found {value!r} for {key}"
             )
     return values
+
+
+def _expressions(what: str, values: Any) -> list:
+    """The values, if all are SymPy expressions or real numbers; of text, SymPy would execute what stands in it."""
+    import sympy
+
+    found = list(values)
+    for each in found:
+        is_number = isinstance(each, int | float | np.integer | np.floating) and not isinstance(each, bool)
+        if not is_number and (not isinstance(each, sympy.Expr) or each.is_Matrix):
+            raise TypeError(f"{show(each)} in {what}; give SymPy expressions and numbers")
+    return found
 
 
 def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> None:
@@ -267,12 +288,12 @@ def from_functions(
     >>> system.energy([0.0], [3.0])
     7.0
     """
-    if isinstance(coordinate_names, str) or not len(coordinate_names):
-        raise ModelError(f"coordinate_names: expected a list of names, found {coordinate_names!r}")
+    _check_names("coordinate_names", coordinate_names)
     n = len(coordinate_names)
-    if (constraints is None) != (constraint_count == 0) or constraint_count < 0:
+    is_count = isinstance(constraint_count, int | np.integer) and constraint_count >= 0
+    if not is_count or (constraints is None) != (constraint_count == 0):
         raise ModelError(
-            f"constraint_count: expected the number of constraints that `constraints` writes, found {constraint_count}"
+            f"constraint_count: expected the number of constraints that `constraints` writes, found {constraint_count!r}"
         )
     try:
         functions = compile_functions(n, constraint_count, mass_matrix, potential, constraints)
@@ -351,20 +372,28 @@ def _system(
     is_conservative: bool,
     unforced: Callable[[], System] | None = None,
 ) -> System:
-    n = arrays.n
-    states = []
-    for what, value in (("initial_q", q), ("initial_v", v)):
-        array = np.zeros(n) if value is None else np.array(value, dtype=float)
-        if array.shape != (n,):
-            raise ModelError(f"{what}: expected {n} numbers, found an array of shape {array.shape}")
-        states.append(array)
-    names = [f"g{i}" for i in range(arrays.k)]
-    q, v = states
-    units = [""] * n
-    system = System(name, arrays, tuple(coordinate_names), units, q, v, is_conservative, names, unforced=unforced)
+    if not _is_name(name):
+        raise ModelError(f"name: {wrong('a name of printable characters', show(name))}")
+    names, units = [f"g{i}" for i in range(arrays.k)], [""] * arrays.n
+    rest = np.zeros(arrays.n)
+    system = System(name, arrays, coordinate_names, units, rest, rest.copy(), is_conservative, names, unforced=unforced)
+    if q is not None:
+        system.initial_q = system._vector(q, "initial_q")
+    if v is not None:
+        system.initial_v = system._vector(v, "initial_v")
     if system.constraint_count:
         count_redundant_anywhere(system)
     return system
+
+
+def _check_names(what: str, names: Any) -> None:
+    is_list = isinstance(names, Sequence) and not isinstance(names, str) and len(names) > 0
+    if not is_list or not all(map(_is_name, names)) or len(set(names)) < len(names):
+        raise ModelError(f"{what}: {wrong('a list of names, all different and of printable characters', show(names))}")
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
 
 
 def _check_functions(system: System) -> None:

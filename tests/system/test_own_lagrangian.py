@@ -45,10 +45,34 @@ def refused(call, *arguments, **options):
         ),
         (([X], [[1]], sympy.Function("f")(X)), {}, "lagrangian: expected expressions of elementary functions"),
         (([X], [[1]], 0), {"constraints": X}, "lagrangian: expected a square matrix, an expression and lists"),
+        (([X], [[1]], 0), {"time": X}, "time: expected a symbol that is no coordinate, found x"),
+        (([X], [[1]], 0), {"time": []}, "time: expected a symbol that is no coordinate, found []"),
+        (([X], [[1]], 0), {"velocities": [X]}, "velocities: expected symbols that are no coordinates, found [x]"),
+        (([X], [[1]], 0), {"parameters": [1]}, "parameters: expected a mapping of symbols to numbers, found [1]"),
+        (([X], [[1]], 0), {"parameters": {1: 2.0}}, "parameters: expected a finite number for a symbol"),
+        (([X], [[1]], 0), {"initial_q": "text"}, "initial_q: expected 1 numbers, found 'text'"),
+        (([X], [[1]], 0), {"initial_v": [np.inf]}, "initial_v: expected finite numbers, found inf for x"),
+        (([X], [[1]], 0), {"name": "a\0b"}, "name: expected a name of printable characters, found 'a\\x00b'"),
+        (([X, sympy.Symbol("x", real=True)], sympy.eye(2), 0), {}, "coordinates: expected a list of names, all different and"),
     ],
 )
 def test_expressions_that_are_refused(arguments, options, start):
     assert refused(mbvi.from_sympy, *arguments, **options).startswith(start)
+
+
+@pytest.mark.parametrize("what", ["mass_matrix", "potential", "constraints", "forces"])
+@pytest.mark.parametrize("value", ["open('made', 'w')", None, True, X > 0])
+def test_only_expressions_and_numbers_are_read(what, value, tmp_path, monkeypatch):
+    """Of text, SymPy would execute what stands in it."""
+    monkeypatch.chdir(tmp_path)
+    values = {"mass_matrix": [[1]], "potential": 0}
+    values |= {what: {"mass_matrix": [[value]], "potential": value}.get(what, [value])}
+    message = refused(mbvi.from_sympy, [X], **values)
+    assert message == (
+        "lagrangian: expected a square matrix, an expression and lists of expressions, found "
+        f"{'nothing' if value is None else repr(value)} in {what}; give SymPy expressions and numbers"
+    )
+    assert not list(tmp_path.iterdir())
 
 
 def test_wrong_derivatives_are_found_also_beside_a_force():
@@ -74,8 +98,9 @@ def test_unsymmetric_mass_matrix():
     assert "expected a symmetric matrix" in refused(mbvi.from_functions, ["x", "y"], skewed, potential)
 
 
-def test_names_are_a_list():
-    assert refused(mbvi.from_functions, "x", mass, potential).startswith("coordinate_names: expected a list of names")
+@pytest.mark.parametrize("names", ["x", ["x", "x"], [1], [], None, ["a\0b"]])
+def test_names_are_a_list(names):
+    assert refused(mbvi.from_functions, names, mass, potential).startswith("coordinate_names: expected a list of names")
 
 
 def test_force_of_ones_own_takes_the_energy_it_should():

@@ -17,6 +17,7 @@ from mbvi.system.initial import count_redundant_anywhere
 from mbvi.system.system import System
 
 Array = np.ndarray
+USUAL = frozenset("sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp log".split())
 
 
 def from_sympy(
@@ -102,7 +103,7 @@ def from_sympy(
     except Exception as error:  # SymPy's printer and numba each have their own
         raise ModelError(
             f"{name}: expected expressions of elementary functions that are smooth, found one that cannot be compiled: "
-            f"{_first_line(error)}"
+            f"{', '.join(_unusual_functions(M, V, g, F)) or _first_line(error)}"
         ) from error
     is_conservative = not any(F) and not (M.has(t) or V.has(t) or g.has(t))
 
@@ -201,6 +202,15 @@ def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> No
             raise ModelError(
                 f"{what}: expected a value for every symbol, found none for {unknown[0]}; add it to parameters"
             )
+
+
+def _unusual_functions(*expressions: Any) -> list[str]:
+    """Names of functions in expressions that are not among the usual ones, all of which are smooth."""
+    import sympy
+    from sympy.core.function import Application
+
+    found = {each.func.__name__ for each in sympy.Tuple(*expressions).atoms(Application)}
+    return sorted(found - USUAL)
 
 
 def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], outputs: dict, result: Any = None) -> Any:
@@ -302,6 +312,7 @@ def from_functions(
             f"{name}: a function cannot be compiled by numba, for complex arrays and so without comparisons: "
             f"{_first_line(error)}"
         ) from error
+    _check_sizes(name, n, constraint_count, mass_matrix, potential, constraints)
     bare = _system(name, _arrays(n, constraint_count, **functions), coordinate_names, initial_q, initial_v, True)
     _check_functions(bare)
     if force is None:
@@ -313,9 +324,37 @@ def from_functions(
 def compile_force(force: Callable, n: int) -> Any:
     """A user's force function ``force(t, q, v, F)`` as a compiled function of a system."""
     try:
-        return layout.compiled(layout.FORCE, layout.returning_zero(force))
+        function = layout.compiled(layout.FORCE, layout.returning_zero(force))
     except Exception as error:
         raise ModelError(f"force: the function cannot be compiled by numba: {_first_line(error)}") from error
+    _check_indices("force", force, 0.0, np.ones(n), np.ones(n), np.zeros(n))
+    return function
+
+
+def _check_sizes(
+    name: str, n: int, k: int, mass_matrix: Callable, potential: Callable, constraints: Callable | None
+) -> None:
+    """The functions must use as many coordinates as there are, and write as many constraints."""
+    q = np.ones(n)
+    _check_indices(f"{name}: mass_matrix", mass_matrix, q, np.zeros((n, n)))
+    _check_indices(f"{name}: potential", potential, q)
+    where, low, high = f"{name}: constraints", np.zeros(k), np.ones(k)
+    if constraints and _check_indices(where, constraints, q, low) and _check_indices(where, constraints, q, high):
+        left = np.flatnonzero(high > low)  # what was in them before is still there
+        if len(left):
+            raise ModelError(f"{where}: {wrong(f'a function that writes all {k} of g', f'g[{left[0]}] not written')}")
+
+
+def _check_indices(where: str, function: Callable, *arguments: Any) -> bool:
+    """Call a function uncompiled, since compiled it would read and write beyond its arrays; whether it is defined there."""
+    try:
+        with np.errstate(all="ignore"):
+            getattr(function, "py_func", function)(*arguments)
+    except IndexError as error:
+        raise ModelError(f"{where}: {wrong('indices within the arrays', str(error))}") from None
+    except (ArithmeticError, ValueError):
+        return False
+    return True
 
 
 def _first_line(error: Exception) -> str:

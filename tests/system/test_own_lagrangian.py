@@ -44,6 +44,11 @@ def refused(call, *arguments, **options):
             "parameters: expected a finite number for a symbol that is no coord",
         ),
         (([X], [[1]], sympy.Function("f")(X)), {}, "lagrangian: expected expressions of elementary functions"),
+        (
+            ([X], [[1]], sympy.Abs(X) + sympy.cos(X)),
+            {},
+            "lagrangian: expected expressions of elementary functions that are smooth, found one that cannot be compiled: Abs",
+        ),
         (([X], [[1]], 0), {"constraints": X}, "lagrangian: expected a square matrix, an expression and lists"),
         (([X], [[1]], 0), {"time": X}, "time: expected a symbol that is no coordinate, found x"),
         (([X], [[1]], 0), {"time": []}, "time: expected a symbol that is no coordinate, found []"),
@@ -53,7 +58,11 @@ def refused(call, *arguments, **options):
         (([X], [[1]], 0), {"initial_q": "text"}, "initial_q: expected 1 numbers, found 'text'"),
         (([X], [[1]], 0), {"initial_v": [np.inf]}, "initial_v: expected finite numbers, found inf for x"),
         (([X], [[1]], 0), {"name": "a\0b"}, "name: expected a name of printable characters, found 'a\\x00b'"),
-        (([X, sympy.Symbol("x", real=True)], sympy.eye(2), 0), {}, "coordinates: expected a list of names, all different and"),
+        (
+            ([X, sympy.Symbol("x", real=True)], sympy.eye(2), 0),
+            {},
+            "coordinates: expected a list of names, all different and",
+        ),
     ],
 )
 def test_expressions_that_are_refused(arguments, options, start):
@@ -88,6 +97,50 @@ def test_wrong_derivatives_of_constraints_are_found():
         mbvi.from_functions, ["x"], mass, potential, constraints=constraint, constraint_count=1, initial_q=[0.5]
     )
     assert "found ∂g/∂x" in message
+
+
+def writes_two(q, g):
+    g[0] = g[1] = q[0]
+
+
+def writes_one(q, g):
+    g[0] = q[0]
+
+
+def beyond_the_coordinates(*arguments):
+    return arguments[-1][3]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"constraints": writes_two, "constraint_count": 1},
+            "lagrangian: constraints: expected indices within the arrays, found index 1 is out of bounds for axis 0 with size 1",
+        ),
+        (
+            {"constraints": writes_one, "constraint_count": 2},
+            "lagrangian: constraints: expected a function that writes all 2 of g, found g[1] not written",
+        ),
+        ({"mass_matrix": beyond_the_coordinates}, "lagrangian: mass_matrix: expected indices within the arrays"),
+        ({"potential": beyond_the_coordinates}, "lagrangian: potential: expected indices within the arrays"),
+        ({"force": beyond_the_coordinates}, "force: expected indices within the arrays"),
+        ({"constraints": writes_one, "constraint_count": 1.0}, "constraint_count: expected the number of constraints"),
+    ],
+)
+def test_sizes_that_do_not_fit(options, message):
+    functions = {"mass_matrix": mass, "potential": potential}
+    assert refused(mbvi.from_functions, ["x"], **(functions | options)).startswith(message)
+
+
+def test_functions_that_are_not_defined_everywhere():
+    """What they write is looked at first where all coordinates are 1, which need not make sense."""
+
+    def bend(q, g):
+        g[0] = np.sqrt(2.0 - q[0]) + 0.0 / (q[0] - 1.0) - 1.0
+
+    arguments = {"constraints": bend, "constraint_count": 1, "initial_q": [0.5]}
+    assert mbvi.from_functions(["x"], mass, potential, **arguments).constraint_count == 1
 
 
 def test_unsymmetric_mass_matrix():

@@ -19,6 +19,7 @@ from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.functions import function_of
 from mbvi.kernels.saddle import JACOBIAN, block_place
 from mbvi.model.elements import Model
+from mbvi.model.expressions import show
 from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
 
@@ -202,30 +203,43 @@ class System:
         """Use the workspaces of another system that is like this one."""
         self._local = other._local
 
-    def _vector(self, values: ArrayLike, what: str) -> Array:
-        try:
-            array = np.array(values, dtype=float)
-        except (TypeError, ValueError, OverflowError):
-            raise ModelError(f"{what}: expected {self.dimension} numbers, found {values!r}") from None
-        if array.shape != (self.dimension,):
-            raise ModelError(f"{what}: expected {self.dimension} numbers, found an array of shape {array.shape}")
+    def _vector(self, values: ArrayLike, what: str, names: Sequence[str] | None = None) -> Array:
+        """Finite numbers, one for each coordinate or of these names, as an array of their own."""
+        names = self.coordinate_names if names is None else names
+        array = _floats(values, what, f"{len(names)} numbers").copy()
+        if array.shape != (len(names),):
+            raise ModelError(f"{what}: expected {len(names)} numbers, found an array of shape {array.shape}")
         if not np.all(np.isfinite(array)):
-            name = self.coordinate_names[int(np.argmin(np.isfinite(array)))]
+            name = names[int(np.argmin(np.isfinite(array)))]
             raise ModelError(f"{what}: expected finite numbers, found {array[~np.isfinite(array)][0]} for {name}")
         return array
 
     def _states(self, values: ArrayLike, what: str) -> Array:
-        array = np.ascontiguousarray(values, dtype=float)
+        array = _floats(values, what, f"an array of shape (states, {self.dimension})")
         if array.ndim != 2 or array.shape[1] != self.dimension:
             raise ModelError(
                 f"{what}: expected an array of shape (states, {self.dimension}), found one of shape {array.shape}"
             )
         return array
 
+    def _series(self, t: ArrayLike, **states: ArrayLike) -> list[Array]:
+        """Times (states,), and coordinates, rates … (states, n) by their names, as many of each."""
+        arrays = [self._states(values, what) for what, values in states.items()]
+        names, counts = list(states), [str(len(array)) for array in arrays]
+        if len(set(counts)) > 1:
+            raise ModelError(f"{names[-1]}: expected as many states of {_listed(names)}, found {_listed(counts)}")
+        expected = f"one time for each of {counts[0]} states"
+        times = _floats(t, "t", expected)
+        if times.shape != (len(arrays[0]),):
+            raise ModelError(f"t: expected {expected}, found shape {times.shape}")
+        if not np.all(np.isfinite(times)):
+            raise ModelError(f"t: expected finite numbers, found {times[~np.isfinite(times)][0]}")
+        return [times, *arrays]
+
     def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Mass matrix M(q), (n, n) [kg, kg m or kg m²]."""
         M = np.zeros(self.arrays.second_size)
-        kernels.fill_mass_matrix(M, self.arrays, self.work, float(t), self._vector(q, "q"))
+        kernels.fill_mass_matrix(M, self.arrays, self.work, _time(t), self._vector(q, "q"))
         return self._dense(M)
 
     def _dense(self, stored: Array) -> Array:
@@ -244,7 +258,7 @@ class System:
 
     def potential(self, q: ArrayLike, t: float = 0.0) -> float:
         """Potential energy V(q) of gravity, springs and constant forces [J]."""
-        return float(kernels.potential(self.arrays, self.work, float(t), self._vector(q, "q")))
+        return float(kernels.potential(self.arrays, self.work, _time(t), self._vector(q, "q")))
 
     def momentum(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
         """Momentum p = ∂L/∂v = M(q) v, (n,) [kg m²/s or kg m/s]."""
@@ -254,13 +268,13 @@ class System:
         """∂L/∂v and ∂L/∂q + F, (n,) each: the momentum and the force of the Lagrangian with all other forces."""
         p, f = np.zeros(self.dimension), np.zeros(self.dimension)
         work = self.work
-        kernels.fill_gradient(p, f, self.arrays, work, float(t), self._vector(q, "q"), self._vector(v, "v"))
+        kernels.fill_gradient(p, f, self.arrays, work, _time(t), self._vector(q, "q"), self._vector(v, "v"))
         return p, f
 
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array, Array, Array]:
         """∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q of p and f as `gradient` gives them, (n, n) each."""
         out = tuple(np.zeros(self.arrays.second_size) for _ in range(4))
-        kernels.fill_hessian(*out, self.arrays, self.work, float(t), self._vector(q, "q"), self._vector(v, "v"))
+        kernels.fill_hessian(*out, self.arrays, self.work, _time(t), self._vector(q, "q"), self._vector(v, "v"))
         return tuple(map(self._dense, out))  # type: ignore[return-value]
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
@@ -283,7 +297,7 @@ class System:
         ModelError
             If the mass matrix is singular at one of them.
         """
-        t, q, p = self._times(t, q), self._states(q, "q"), self._states(p, "p")
+        t, q, p = self._series(t, q=q, p=p)
         v = np.empty_like(q)
         if self.arrays.is_open:
             is_regular = kernels.fill_tree_velocities(v, self.arrays, self.work, q, p)
@@ -293,15 +307,9 @@ class System:
             raise ModelError(f"velocities of {self.name!r}: the mass matrix is singular at one of the states")
         return v
 
-    def _times(self, t: ArrayLike, q: ArrayLike) -> Array:
-        times = np.ascontiguousarray(t, dtype=float)
-        if times.shape != (len(np.asarray(q)),):
-            raise ModelError(f"t: expected one time for each of {len(np.asarray(q))} states, found shape {times.shape}")
-        return times
-
     def energies(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Kinetic and potential energy (states,) [J] of many states: t (states,), q and v (states, n)."""
-        return self._energies_and_momenta(self._times(t, q), self._states(q, "q"), self._states(v, "v"))[:2]
+        return self._energies_and_momenta(*self._series(t, q=q, v=v))[:2]
 
     def _energies_and_momenta(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
         kinetic, potential, p = np.zeros(len(q)), np.zeros(len(q)), np.zeros_like(q)
@@ -310,7 +318,7 @@ class System:
 
     def constraint_residuals(self, t: Array, q: Array) -> Array:
         """Largest |g| (states,) at each of many states: t (states,), q (states, n)."""
-        t, q = self._times(t, q), self._states(q, "q")
+        t, q = self._series(t, q=q)
         if self.arrays.is_open:
             return np.abs(self._norms(q)).max(axis=1, initial=0.0)
         out = np.zeros(len(q))
@@ -339,8 +347,8 @@ class System:
         arrays, full = self.arrays, np.zeros((self.dimension, self.dimension))
         if not self.constraint_count:
             return full
-        stored, lam = np.zeros(arrays.matrix_size), np.array(multipliers, dtype=float)
-        add_curvature(stored, arrays, self.work, float(t), self._vector(q, "q"), lam, 1.0, 1, 0, 0)
+        stored, lam = np.zeros(arrays.matrix_size), self._vector(multipliers, "multipliers", self.constraint_names)
+        add_curvature(stored, arrays, self.work, _time(t), self._vector(q, "q"), lam, 1.0, 1, 0, 0)
         for a, b, place, down, across in self._matrix_blocks():
             of_row, of_column = self._members(a), self._members(b)
             rows, columns = np.ogrid[: len(of_row), : len(of_column)]
@@ -370,7 +378,7 @@ class System:
         if self.arrays.is_open:  # what is not called is not compiled
             return self._norms(q), q[self.arrays.entries], g_t
         if self.constraint_count > 0:
-            fill_constraints(g, G, g_t, self.arrays, self.work, float(t), q)
+            fill_constraints(g, G, g_t, self.arrays, self.work, _time(t), q)
         return g, G, g_t
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
@@ -387,7 +395,7 @@ class System:
         ModelError
             If the equations are singular at one of them.
         """
-        t, q, v = self._times(t, q), self._states(q, "q"), self._states(v, "v")
+        t, q, v = self._series(t, q=q, v=v)
         for what, values in (("q", q), ("v", v)):
             for i in np.flatnonzero(~np.isfinite(values).all(axis=1)):
                 self._vector(values[i], what)
@@ -403,7 +411,7 @@ class System:
         Those of the unit quaternions a of a tree follow from the momenta, λ = −2 pᵀȧ/|a|²: with p = 2 a N, aᵀṗ and −aᵀf are both
         −pᵀȧ. So nothing is compiled for them.
         """
-        t, q, v = self._times(t, q), self._states(q, "q"), self._states(v, "v")
+        t, q, v = self._series(t, q=q, v=v)
         if not self.arrays.is_open or self.arrays.force:
             return self._solved(t, q, v)[1]
         a, rate, p = map(self._quaternions, (q, v, self._energies_and_momenta(t, q, v)[2]))
@@ -449,10 +457,7 @@ class System:
 
         Source: Mutze, A simple variational integrator for general holonomic mechanical systems, equation 10.
         """
-        q, v, a = self._states(q, "q"), self._states(v, "v"), self._states(a, "a")
-        t = self._times(t, q)
-        if not len(q) == len(v) == len(a):
-            raise ModelError(f"a: expected as many states of q, v and a, found {len(q)}, {len(v)} and {len(a)}")
+        t, q, v, a = self._series(t, q=q, v=v, a=a)
         forces = np.empty_like(q)
         for i, (q_i, v_i, a_i) in enumerate(zip(q, v, a, strict=True)):
             M, p_q, *_ = self.second_derivatives(q_i, v_i, t[i])
@@ -503,6 +508,25 @@ class System:
         if frame.link >= 0:
             kernels.fill_poses(places, rotations, self.arrays, self.work, frame.link, q)
         return places + rotations @ frame.place, rotations @ frame.rotation
+
+
+def _floats(values: ArrayLike, what: str, expected: str) -> Array:
+    try:
+        return np.asarray(values, dtype=float, order="C")
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"{what}: expected {expected}, found {show(values)}") from None
+
+
+def _time(t: float) -> float:
+    expected = "a finite number of seconds"
+    time = _floats(t, "t", expected)
+    if time.shape or not np.isfinite(time):
+        raise ModelError(f"t: expected {expected}, found {show(t)}")
+    return float(time)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _is_of_floats(value: Any) -> bool:

@@ -44,6 +44,23 @@ def test_threads_share_a_system(chain):
         (lambda s: s.velocities(np.zeros(3), np.zeros((2, 2)), np.ones((2, 2))), "t: expected one time for each of 2"),
         (lambda s: s.poses("a", np.zeros((1, 1))), r"q: expected an array of shape \(states, 2\)"),
         (lambda s: s.energy(["a", 1], [0, 0]), "q: expected 2 numbers"),
+        (lambda s: s.energy([0, 1], [0, 0], np.nan), "t: expected a finite number of seconds, found nan"),
+        (lambda s: s.mass_matrix([0, 1], "now"), "t: expected a finite number of seconds, found 'now'"),
+        (lambda s: s.acceleration([0, 1], [0, 0], np.nan), "t: expected finite numbers, found nan"),
+        (lambda s: s.acceleration([0, 1], [0, 0], "now"), "t: expected one time for each of 1 states, found "),
+        (
+            lambda s: s.energies([0.0], 1.0, 1.0),
+            r"q: expected an array of shape \(states, 2\), found one of shape \(\)",
+        ),
+        (lambda s: s.energies([0.0], "at", 1.0), r"q: expected an array of shape \(states, 2\), found 'at'"),
+        (
+            lambda s: s.energies([0.0], [[0, 1]], np.ones((2, 2))),
+            "v: expected as many states of q and v, found 1 and 2",
+        ),
+        (
+            lambda s: s.velocities(["a"], [[0, 1]], [[0, 1]]),
+            r"t: expected one time for each of 1 states, found \['a'\]",
+        ),
         (lambda s: mbvi.simulate(s, step=0.01, duration=1, start_time=np.nan), "start_time: expected a number"),
         (lambda s: mbvi.simulate(s, step=True, duration=1), "step: expected a time greater than 0, found True"),
         (lambda s: mbvi.simulate(s, step=1e-300, duration=1e300), r"step: expected at most 1e\+15 steps"),

@@ -160,16 +160,24 @@ def _check_equilibrium(system: System, left: Array, size: float) -> None:
 
 
 def _check_time(system: System, q: Array, rest: Array) -> None:
-    """Neither forces nor constraints may depend on time."""
+    """Neither forces, inertias nor constraints may depend on time."""
     if system.is_conservative:
         return
-    f, g = system.gradient(q, rest)[1], system.constraint(q)
+    now = _parts(system, q, rest, 0.0)
     for t in TIMES:
-        changes = np.abs(system.gradient(q, rest, t)[1] - f), np.abs(system.constraint(q, t) - g)
-        for change, names in zip(changes, (system.coordinate_names, system.constraint_names), strict=True):
+        for before, after, names in zip(
+            now, _parts(system, q, rest, t), (system.coordinate_names, system.constraint_names), strict=True
+        ):
+            change = np.abs(after - before).max(axis=1)
             if change.any():
                 name = names[int(np.argmax(change))]
                 raise ModelError(
                     f"{system.name}: expected forces and constraints that do not depend on time, found a change at {name}; "
                     "replace functions of time by numbers"
                 )
+
+
+def _parts(system: System, q: Array, rest: Array, t: float) -> tuple[Array, Array]:
+    """Force and inertias of every coordinate, (n, 1 + n), and value and Jacobian of every constraint, (k, 1 + n)."""
+    f, M = system.gradient(q, rest, t)[1], system.mass_matrix(q, t)
+    return np.column_stack([f, M]), np.column_stack([system.constraint(q, t), system.constraint_jacobian(q, t)])

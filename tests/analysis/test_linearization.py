@@ -252,13 +252,23 @@ def test_wrong_number_of_coordinates():
         mbvi.linearize(rod_pendulum(), at=[0.0])
 
 
-def test_functions_of_time():
-    x, t = sympy.symbols("x t")
-    driven = mbvi.from_sympy([x], [[1]], x**2, time=t, forces=[sympy.sin(t)])
+X, Y, TIME = sympy.symbols("x y t")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "where"),
+    [
+        ({"forces": [sympy.sin(TIME), 0]}, "x"),
+        ({"mass_matrix": [[1, 0], [0, 1 + TIME**2]]}, "y"),
+        ({"constraints": [Y - X * TIME]}, "g0"),
+    ],
+)
+def test_functions_of_time(arguments, where):
+    plain = {"mass_matrix": sympy.eye(2), "potential": X**2 + Y**2}
     with pytest.raises(
-        mbvi.ModelError, match="expected forces and constraints that do not depend on time, found a change at x"
+        mbvi.ModelError, match=f"expected forces and constraints that do not depend on time, found a change at {where};"
     ):
-        mbvi.linearize(driven)
+        mbvi.linearize(mbvi.from_sympy([X, Y], **(plain | arguments), time=TIME))
 
 
 def test_follower_forces():

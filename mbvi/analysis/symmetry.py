@@ -125,7 +125,7 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
         )
     if not positions or not found:
         return tuple(found)
-    sizes = abs(_fields(_terms(found), len(found), positions[-1])).max(axis=0).toarray().ravel()
+    sizes = abs(_fields(_terms(found), len(found), positions[-1][1])).max(axis=0).toarray().ravel()
     return tuple(
         each for each, size in zip(found, sizes, strict=True) if size > TOLERANCE
     )  # else it is zero everywhere
@@ -300,15 +300,15 @@ def _rate(terms: _Terms, count: int, q: Array, v: Array, p: Array, f: Array) -> 
     return np.bincount(terms.candidate, values, count)
 
 
-def _across_constraints(system: System, terms: _Terms, sizes: Array, positions: list[Array]) -> Array:
-    """G ξ of every candidate at positions on the constraints, (rows, candidates), in the measure of `sizes`.
+def _across_constraints(system: System, terms: _Terms, sizes: Array, positions: list[tuple[float, Array]]) -> Array:
+    """G ξ of every candidate at times and positions on the constraints, (rows, candidates), in the measure of `sizes`.
 
     Beyond MOST_COMBINED candidates every position gives one row, of the largest sizes.
     """
     count = len(sizes)
     found = [np.zeros((0, count))]
-    for q in positions:
-        G, fields = _sparse_jacobian(system, q), _fields(terms, count, q)
+    for t, q in positions:
+        G, fields = _sparse_jacobian(system, t, q), _fields(terms, count, q)
         scale = np.maximum((abs(G) @ abs(fields)).max(axis=0).toarray().ravel(), 1e-300)
         across = G @ fields
         if count > MOST_COMBINED:
@@ -318,8 +318,8 @@ def _across_constraints(system: System, terms: _Terms, sizes: Array, positions: 
     return np.vstack(found)
 
 
-def _positions_on_constraints(system: System, count: int) -> list[Array]:
-    """Random positions, enough for so many candidates; beyond MOST_COMBINED one, near, since in large systems few are found."""
+def _positions_on_constraints(system: System, count: int) -> list[tuple[float, Array]]:
+    """Random times and positions, enough for so many candidates; beyond MOST_COMBINED one, near, since few are found."""
     random = np.random.default_rng(3)
     if not system.constraint_count:
         return []
@@ -328,19 +328,25 @@ def _positions_on_constraints(system: System, count: int) -> list[Array]:
     return [_position_on_constraints(system, random, REACHES) for _ in range(2 + count // system.constraint_count)]
 
 
-def _position_on_constraints(system: System, random: np.random.Generator, reaches: Sequence[float]) -> Array:
-    """A random position not far from the initial one; nearer, if from there no position on the constraints is found."""
+def _position_on_constraints(
+    system: System, random: np.random.Generator, reaches: Sequence[float]
+) -> tuple[float, Array]:
+    """A random time and position not far from the initial ones; nearer, if from there none on the constraints is found."""
     for reach in reaches:
         with contextlib.suppress(ModelError):
-            return project_position(system, system.initial_q + reach * random.standard_normal(system.dimension))
-    return system.initial_q
+            q, t = (
+                system.initial_q + reach * random.standard_normal(system.dimension),
+                reach * random.uniform(0.0, 10.0),
+            )
+            return t, project_position(system, q, t)
+    return 0.0, system.initial_q
 
 
-def _sparse_jacobian(system: System, q: Array) -> Any:
-    """G at q, (k, n)."""
+def _sparse_jacobian(system: System, t: float, q: Array) -> Any:
+    """G at a time and a position, (k, n)."""
     from scipy.sparse import coo_array
 
-    _, entries, _ = system._constraint_entries(q, 0.0)
+    _, entries, _ = system._constraint_entries(q, t)
     rows = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
     columns = system.arrays.entries
     return coo_array((entries, (rows, columns)), (system.constraint_count, system.dimension)).tocsr()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy
 
 import mbvi
 
@@ -104,3 +105,16 @@ def test_weak_damping_beside_a_stiff_spring_is_seen():
         "weak": mbvi.JointDamper(joint="b", damping=1e-3),
     }
     assert names(slider(forces=forces)) == set()
+
+
+def test_constraint_that_moves():
+    """A rod through the origin that turns: what it keeps at one time it does not keep at others."""
+    x, y, t = sympy.symbols("x y t")
+    start = {"initial_q": [1, 0], "initial_v": [1, 1]}
+
+    def found(constraint):
+        system = mbvi.from_sympy([x, y], sympy.eye(2), 0, time=t, constraints=[constraint], **start)
+        return [each.name for each in mbvi.find_invariants(system)]
+
+    assert found(y - x * t) == []
+    assert found(y - t) == ["p(x)"]

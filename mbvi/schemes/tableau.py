@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,10 @@ class Tableau:
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not a scheme."""
+        for what in ("control_points", "nodes", "weights", "fractions"):
+            if not _are_numbers(getattr(self, what)):
+                found = getattr(self, what)
+                raise ModelError(f"scheme {self.name!r}: {what}: expected a list of finite numbers, found {found!r}")
         points, problem = np.asarray(self.control_points), ""
         if len(points) < 2 or points[0] != 0 or points[-1] != 1 or np.any(np.diff(points) <= 0):
             problem = f"control_points: expected increasing numbers from 0 to 1, found {self.control_points}"
@@ -144,14 +149,24 @@ def lagrange_basis(points: tuple[float, ...], x: float) -> tuple[list[float], li
     return values, derivatives
 
 
+def _are_numbers(values: Any) -> bool:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # of lists of several lengths
+        return False
+    return array.ndim == 1 and array.dtype.kind in "iuf" and bool(np.isfinite(array).all())
+
+
 def gauss(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Nodes and weights of Gauss quadrature on [0, 1]."""
+    _check_count(count, 1)
     x, w = np.polynomial.legendre.leggauss(count)
     return tuple(0.5 + 0.5 * x), tuple(0.5 * w)
 
 
 def lobatto(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Nodes and weights of Lobatto quadrature on [0, 1]: the ends and the roots of P'_{count−1}."""
+    _check_count(count, 2)
     legendre = np.polynomial.legendre.Legendre.basis(count - 1)
     slope, curvature = legendre.deriv(), legendre.deriv(2)
     x = np.real(slope.roots())
@@ -160,3 +175,8 @@ def lobatto(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     x = np.concatenate([[-1.0], 0.5 * (x - x[::-1]), [1.0]])
     w = 2.0 / (count * (count - 1) * legendre(x) ** 2)
     return tuple(0.5 + 0.5 * x), tuple(0.5 * w)
+
+
+def _check_count(count: Any, least: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
+        raise ModelError(f"count: expected a whole number of at least {least}, found {count!r}")

@@ -6,7 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from mbvi.errors import ModelError
 from mbvi.schemes.catalog import TABLEAUX, find_scheme
+from mbvi.schemes.tableau import gauss, lobatto
 
 SCHEMES = TABLEAUX
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
@@ -179,3 +181,11 @@ def test_composition_has_no_higher_order(scheme):
     exact = {(1,) * k: 1 / math.factorial(k) for k in range(next_power + 1)}
     assert max(abs(value - exact.get(word, 0.0)) for word, value in series.items()) > 1e-8
     assert abs(gamma).max() < 2.0
+
+
+@pytest.mark.parametrize(("quadrature", "least"), [(gauss, 1), (lobatto, 2)])
+def test_numbers_of_nodes_that_are_refused(quadrature, least):
+    for count in (least - 1, "a", 2.5, None, True):
+        with pytest.raises(ModelError) as caught:
+            quadrature(count)
+        assert str(caught.value) == f"count: expected a whole number of at least {least}, found {count!r}"

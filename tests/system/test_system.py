@@ -102,6 +102,11 @@ def test_velocities_at_a_gimbal_lock(sequence):
         ((0, 1), (0.2, 0.8), (1.0, 1.0), "weights: expected weights and fractions that sum to 1"),
         ((0, 1), (0.5,), (0.5, 0.5), "nodes: expected as many as weights"),
         ((0, 0.5, 1), (0.5,), (1.0,), "nodes: expected as many as weights, and at least 2, found 1"),
+        ("abc", (0.5,), (1.0,), "control_points: expected a list of finite numbers, found 'abc'"),
+        ((0, 1), (np.nan,), (1.0,), r"nodes: expected a list of finite numbers, found \(nan,\)"),
+        ((0, 1), (0.5,), (np.nan,), "weights: expected a list of finite numbers"),
+        ((0, 1), 5, 6, "nodes: expected a list of finite numbers, found 5"),
+        ((0, [1], 1), (0.5,), (1.0,), "control_points: expected a list of finite numbers"),
     ],
 )
 def test_numbers_that_are_no_scheme(points, nodes, weights, message):

@@ -42,7 +42,13 @@ def run(run: Run) -> Trajectory:
     _check_step(run, lagrangian)
     if run.method.name == "simpson_linear":
         return _run_with_internal_point(run, lagrangian)
-    step, exact = linear.STEPS[run.method.name](*lagrangian, run.step), np.longdouble
+    try:
+        step, exact = linear.STEPS[run.method.name](*lagrangian, run.step), np.longdouble
+    except np.linalg.LinAlgError:
+        raise ModelError(
+            f"step: expected other than 2√2/ω of every mode, found {run.step:g} s: with scheme {run.method.name} its equations "
+            "are singular; take simpson_linear, or another step"
+        ) from None
     Y, drift, y = step.Y.astype(exact), 2 * step.xi.astype(exact), step.y.astype(exact)
 
     def one_step(p: Array, q: Array) -> tuple[Array, Array]:

@@ -217,6 +217,15 @@ def test_the_internal_point_keeps_the_step_regular_at_the_limit():
     assert np.abs(np.abs(run.q) - 1).max() < 1e-12
 
 
+def test_without_the_internal_point_the_step_is_singular_there():
+    with pytest.warns(mbvi.StabilityWarning), pytest.raises(mbvi.ModelError) as error:
+        mbvi.simulate(quadratic(np.eye(1), [[8]]), "simpson_condensed", step=1, duration=5)
+    assert str(error.value) == (
+        "step: expected other than 2√2/ω of every mode, found 1 s: with scheme simpson_condensed its equations are singular; "
+        "take simpson_linear, or another step"
+    )
+
+
 def test_newmark_is_stable_at_every_step():
     system = oscillators(1.0, 7.0, initial_q=[1.0, 1.0])
     with warnings.catch_warnings():

@@ -672,11 +672,12 @@ class Model(Element):
             raise ModelError(
                 "a resolved model has no parameters left to change; change those of the model it came from"
             )
+        if not isinstance(values, Mapping):
+            raise ModelError(f"parameters: {wrong('a mapping of names to values', show(values))}")
         for name in values:
             if name not in self.parameters:
-                raise ModelError(
-                    str(Problem(("parameters", name), wrong("a parameter", show(name), nearest(name, self.parameters))))
-                )
+                text = wrong("a parameter", show(name), nearest(str(name), self.parameters))
+                raise ModelError(str(Problem(("parameters", name), text)))
         model = Model(**(dict(self) | {"parameters": self.parameters | dict(values)}))
         model._files = self._files
         return model

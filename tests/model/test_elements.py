@@ -651,6 +651,14 @@ def test_with_parameters():
     with pytest.raises(ModelError) as caught:
         model.with_parameters({"lenght": 1})
     assert str(caught.value) == "parameters.lenght: expected a parameter, found 'lenght'; did you mean 'length'?"
+    for values, message in (
+        ([], "parameters: expected a mapping of names to values, found []"),
+        (None, "parameters: expected a mapping of names to values, found nothing"),
+        ({1: 2}, "parameters.1: expected a parameter, found 1; known: length"),
+    ):
+        with pytest.raises(ModelError) as caught:
+            model.with_parameters(values)
+        assert str(caught.value) == message
     with pytest.raises(ModelError, match="resolved model has no parameters left to change"):
         model.resolved().with_parameters({"length": 1})
 

@@ -426,6 +426,8 @@ class Trajectory:
 
     def blocks(self, size: int) -> Iterator[Trajectory]:
         """Trajectories of so many of its states, one after another, without memory for those of a file that were before."""
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            raise ModelError(f"size: expected a whole number of at least 1, found {size!r}")
         if self.stored is None:
             yield self
             return

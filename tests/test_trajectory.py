@@ -330,3 +330,9 @@ def test_a_trajectory_is_not_saved_over_a_model(models, tmp_path):
     run = mbvi.simulate(mbvi.load(models / "pendulum.yaml"), step=0.01, duration=0.1)
     with pytest.raises(mbvi.ModelError, match=r"a\.yaml: expected a file that ends in \.h5, \.hdf5 or \.nc, found '"):
         run.save(tmp_path / "a.yaml", force=True)
+
+
+@pytest.mark.parametrize("size", [0, 1.5, "a", None])
+def test_sizes_of_blocks_that_are_refused(short, size):
+    with pytest.raises(mbvi.ModelError, match="size: expected a whole number of at least 1, found "):
+        next(short.blocks(size))

@@ -102,7 +102,7 @@ def linearize(model: Model | System, at: ArrayLike | None = None) -> Linearizati
     Raises
     ------
     ModelError
-        If it is no equilibrium, forces or constraints depend on time, or forces derive from no potential.
+        If it is no equilibrium, forces, inertias or constraints depend on time, or forces derive from no potential.
 
     Examples
     --------

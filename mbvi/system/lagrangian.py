@@ -59,7 +59,7 @@ def from_sympy(
     Raises
     ------
     ModelError
-        If sizes do not fit, the matrix is not symmetric, or a symbol has no value.
+        If something is neither expression nor number, sizes do not fit, the matrix is not symmetric, or a symbol has no value.
 
     Examples
     --------
@@ -280,7 +280,8 @@ def from_functions(
     Raises
     ------
     ModelError
-        If a function cannot be compiled, or its derivative by complex steps differs from its difference quotient.
+        If a function cannot be compiled, reads or writes beyond its arrays, or leaves a constraint unwritten, or its derivative
+        by complex steps differs from its difference quotient.
 
     Notes
     -----

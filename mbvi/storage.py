@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import mmap
 import os
 import re
@@ -52,7 +53,7 @@ STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
 RESTART = "begin anew with its last state as initial_q and initial_v"
 PAGE_BYTES = 4096  # of memory: no header crosses its end, so that even a kill leaves it old or new
-READING_ERRORS = (OSError, RuntimeError, KeyError, TypeError, ValueError, OverflowError, MemoryError, AttributeError)
+READING_ERRORS = (OSError, RuntimeError, LookupError, TypeError, ValueError, OverflowError, MemoryError, AttributeError)
 
 
 class Variable(NamedTuple):
@@ -329,7 +330,7 @@ def prepare(path: Path, system: System, steps: int) -> None:
     ModelError
         If the run is at its end, was written by another version of mbvi or process, or the copy cannot be written.
     """
-    with contextlib.closing(Writer(path)) as writer:
+    with readable(path), contextlib.closing(Writer(path)) as writer:
         done, state = writer.last_state()
         if done >= steps:
             found, remedy = f"the run at its end, {done} steps", "give a longer duration (--duration)"
@@ -474,15 +475,24 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
     if not path.is_file():
         found = "a folder" if path.is_dir() else "no such file"
         raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
+    with readable(path), h5py.File(path, "r", locking=False) as file:
+        found = str(file.attrs.get("format", "an HDF5 file of another program"))
+        if found != FORMAT:
+            raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found)}")
+        header = _header(file, system, str(path))
+        keys = [key for key in VARIABLES if key in file or key not in OPTIONAL]
+        rows = min(len(file[key]) for key in keys)
+        columns = {key: _values(file[key], path)[:rows] for key in keys}
+        _check_parts(header, columns)
+        _check_slots(file)
+    return header, columns
+
+
+@contextlib.contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turn whatever reading a damaged file raises into a ModelError."""
     try:
-        with h5py.File(path, "r", locking=False) as file:
-            found = str(file.attrs.get("format", "an HDF5 file of another program"))
-            if found != FORMAT:
-                raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found)}")
-            header = _header(file, system, str(path))
-            keys = [key for key in VARIABLES if key in file or key not in OPTIONAL]
-            rows = min(len(file[key]) for key in keys)
-            return header, {key: _values(file[key], path)[:rows] for key in keys}
+        yield
     except ModelError:
         raise
     except READING_ERRORS as error:
@@ -656,6 +666,30 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         step_sizes=file["step_sizes"][()] if "step_sizes" in file else None,
         chart=tuple(json.loads(file.attrs.get("chart", "[]"))),
     )
+
+
+def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
+    """The clock, and variables of the shapes that their labels say; the ValueError names what is not. States are not read."""
+    for what, value in (("step", header.step), ("every", header.every)):
+        if not 0 < value < math.inf:
+            raise ValueError(f"{what} is {value:g}")
+    for keys in PARTS.values():
+        missing = [key for key in keys if key not in columns]
+        if 0 < len(missing) < len(keys):
+            raise ValueError(f"no {missing[0]}")
+    for key, values in columns.items():
+        shape = tuple(len(header.labels.get(each, ())) for each in VARIABLES[key].dimensions)
+        if values.shape[1:] != shape:
+            raise ValueError(f"{key} has rows of shape {values.shape[1:]}, its labels are of {shape}")
+    if not (len(columns["t"]) and np.isfinite(columns["t"]).all()):
+        raise ValueError("t is no list of finite times")
+
+
+def _check_slots(file: h5py.File) -> None:
+    """The states of the stepper, if there are any, are rows of bytes; ValueError otherwise."""
+    slots = file.get("restart/state")
+    if slots is not None and (slots.dtype != np.uint8 or slots.ndim != 2 or slots.shape[1] < 8 * HEAD):
+        raise ValueError("restart/state is no state of a stepper")
 
 
 def _texts(file: h5py.File, key: str) -> tuple[str, ...]:

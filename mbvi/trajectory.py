@@ -492,7 +492,9 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
     <Trajectory of 'pendulum': 101 states from t = 0 s to 1 s, simpson, step 0.01 s>
     """
     found, values = storage.read(Path(path), system)
-    statistics, stored_steps = Statistics(**found.statistics), (len(values["t"]) - 1) * found.every
+    with storage.readable(Path(path)):
+        statistics = Statistics(**found.statistics)
+    stored_steps = (len(values["t"]) - 1) * found.every
     return Trajectory(
         system=found.system,
         scheme=found.scheme,

@@ -478,6 +478,46 @@ def test_files_that_no_run_wrote(streamed, tmp_path):
     assert error_of(mbvi.resume, streamed, 2.0).endswith("found a file that is not HDF5")
 
 
+def put(key, value):
+    """What replaces a dataset, or an attribute if its name begins with @; None takes it away."""
+
+    def damage(file):
+        place = file.attrs if key[0] == "@" else file
+        if key.strip("@") in place:
+            del place[key.strip("@")]
+        if value is not None:
+            place[key.strip("@")] = value
+
+    return damage
+
+
+DAMAGES = [
+    (put("@step", 0.0), "step is 0"),
+    (put("@step", np.nan), "step is nan"),
+    (put("@every", 0), "every is 0"),
+    (put("@statistics", "{}"), "missing 6 required positional arguments"),
+    (put("@statistics", "[]"), "must be a mapping"),
+    (put("@mbvi_version", None), "can't locate attribute"),
+    (put("axis", None), "position has rows of shape (1, 3), its labels are of (1, 0)"),
+    (put("component", None), "rotation has rows of shape (1, 4), its labels are of (1, 0)"),
+    (put("position", None), "no position"),
+    (put("rotation", None), "no rotation"),
+    (put("p", np.zeros((101, 2))), "p has rows of shape (2,), its labels are of (1,)"),
+    (put("energy", np.zeros((101, 1))), "energy has rows of shape (1,), its labels are of ()"),
+    (put("t", np.full(101, np.nan)), "t is no list of finite times"),
+    (put("restart/state", np.zeros((2, 50))), "restart/state is no state of a stepper"),
+    (put("restart/state", 3), "restart/state is no state of a stepper"),
+]
+
+
+@pytest.mark.parametrize(("damage", "what"), DAMAGES, ids=[what for _, what in DAMAGES])
+def test_a_damaged_part_is_named(damage, what, streamed):
+    with h5py.File(streamed, "r+") as file:
+        damage(file)
+    message = error_of(mbvi.resume, streamed, 2.0)
+    assert message.startswith(f"{streamed}: expected a trajectory file, found a damaged one (") and what in message
+
+
 def test_a_repacked_file_is_read_and_not_continued(streamed, tmp_path):
     with h5py.File(streamed) as file, h5py.File(tmp_path / "b.h5", "w") as packed:
         packed.attrs.update(file.attrs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,13 @@ from mbvi.system.initial import (
 )
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
-from mbvi.trajectory import Trajectory
+from mbvi.trajectory import Trajectory, derived, known_invariants
 
 LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps fail
 MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 MOST_NAMES = 4
+SAME = 1e-6  # relative difference of energies up to which a given system is that of a file
 AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where a singular configuration is looked for
 LONGEST = 1e20  # step [s]: its square, and products with it, are far from an overflow
 RESOLVED = 100  # parts of a step that times at the start are to tell apart
@@ -240,6 +241,8 @@ def resume(
     system, h, every = header.system, header.step, header.every
     if isinstance(system, storage.Nameplate):
         raise ModelError(f"{path}: {wrong('a system', repr(system), 'build it, and pass it: system=system')}")
+    if not storage.holds(system):
+        _check_system(system, header, columns, path)
     _check_chart(chart, header, path)
     steps = header.steps
     if duration is not None:
@@ -254,6 +257,23 @@ def resume(
     clock = h, header.step_sizes, steps, every, header.start_time
     store = storage.parts(columns)
     return _run(Run(system, header.scheme, *clock, *first, chart, progress, path, is_resumed=True, store=store))
+
+
+def _check_system(system: System, header: storage.Header, columns: Mapping[str, np.ndarray], path: Path) -> None:
+    """A run goes on with the system with which it began, of which a given one has the energies and the momenta."""
+    last = {key: values[-1:] for key, values in columns.items()}
+    found = derived(system, known_invariants(system), last["t"], last["q"], last["p"])
+    one = np.ravel([found.kinetic_energy, found.potential_energy])
+    other = np.ravel([last["kinetic_energy"], last["potential_energy"]])
+    if not np.allclose(one, other, rtol=0, atol=SAME * np.abs(other).max(), equal_nan=True):
+        expected = f"the energies of the run's system at t = {last['t'][0]:.6g} s"
+        raise ModelError(f"{path}: system: {wrong(expected, f'others of {system.name!r}', 'pass the same system')}")
+    names = header.labels.get("momentum", ())
+    if found.momentum_names != names:
+        expected, conserved = (", ".join(each) or "none" for each in (names, found.momentum_names))
+        raise ModelError(
+            f"{path}: system: {wrong(f'the conserved momenta {expected}', conserved, 'pass the same system')}"
+        )
 
 
 def _check_chart(chart: Chart | None, header: storage.Header, path: Path) -> None:

@@ -469,6 +469,27 @@ def test_a_system_that_no_file_can_hold_must_be_given(tmp_path):
     )
 
 
+def test_a_run_does_not_go_on_with_another_lagrangian(tmp_path):
+    path, (x, y) = tmp_path / "a.h5", sympy.symbols("x y")
+
+    def plane(mass, potential):
+        return mbvi.from_sympy(
+            [x, y], np.diag([mass, mass]), potential, initial_q=[1, 0], initial_v=[1, 0], name="plane"
+        )
+
+    bowl = x**2 + y**2
+    mbvi.simulate(plane(1, bowl), step=0.1, duration=1, path=path)
+    head = f"{path}: system: expected the "
+    for other in (plane(1, 50 * bowl), plane(2, bowl)):
+        message = error_of(mbvi.resume, path, 2, system=other)
+        assert (
+            message == head + "energies of the run's system at t = 1 s, found others of 'plane'; pass the same system"
+        )
+    message = error_of(mbvi.resume, path, 2, system=plane(1, bowl + x * y))
+    assert message.startswith(head + "conserved momenta ") and message.endswith(", found none; pass the same system")
+    assert len(mbvi.resume(path, 2, system=plane(1, bowl))) == 21
+
+
 def test_files_that_no_run_wrote(streamed, tmp_path):
     assert error_of(mbvi.resume, tmp_path / "b.h5").endswith("found no such file; check the path")
     whole = streamed.read_bytes()

@@ -421,7 +421,9 @@ class Trajectory:
         return Table(self.t, tuple(quantities), labels, units, about)
 
     def rows(self, part: slice) -> Trajectory:
-        """The trajectory of some of its states."""
+        """The trajectory of some of its states, at least one; ModelError if there is none."""
+        if not len(self.t[part]):
+            raise ModelError(f"rows: expected a part with some of the {len(self)} states, found {part}")
         return self._taken(lambda values: values[part])
 
     def blocks(self, size: int) -> Iterator[Trajectory]:

@@ -117,6 +117,12 @@ def test_a_given_system_is_that_of_the_file(short, tmp_path):
     )
 
 
+def test_a_part_of_a_trajectory_has_a_state(short):
+    assert short.rows(slice(50, None)).t[0] == 0.5
+    message = "rows: expected a part with some of the 101 states, found slice(0, 0, None)"
+    assert error_of(short.rows, slice(0, 0)) == message
+
+
 def test_a_trajectory_that_was_read_can_be_saved(short, tmp_path):
     short.save(tmp_path / "a.h5")
     mbvi.read(tmp_path / "a.h5").save(tmp_path / "b.h5")

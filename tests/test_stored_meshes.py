@@ -173,10 +173,10 @@ def test_a_model_is_taken_out_of_a_file_with_its_meshes(there, here):
     taken = mbvi.load("new/links.yaml")
     assert list(mesh_files(taken).values()) == list(content.values())
     assert taken.bodies["upper"] == model.bodies["upper"] and taken.bodies["flag"].shapes[0].file == "flag.stl"
-    mbvi.save(mbvi.read("run.h5").system.model, "new/links.yaml")
+    mbvi.save(mbvi.read("run.h5").system.model, "new/links.yaml", force=True)
     (here / "new" / "flag.stl").write_text("another")
     message = "new/flag.stl: expected a new file, found another one that exists; choose another folder"
-    assert error_of(mbvi.save, mbvi.read("run.h5").system.model, "new/links.yaml") == message
+    assert error_of(mbvi.save, mbvi.read("run.h5").system.model, "new/links.yaml", force=True) == message
 
 
 def test_a_model_without_meshes_has_no_group_of_them(here, models):

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from mbvi.errors import ModelError
 from mbvi.model import elements, meshes
-from mbvi.model.arguments import check_kind
+from mbvi.model.arguments import check_flag, check_kind
 from mbvi.model.base import Element, documentation, one_line, problems_of
 from mbvi.model.elements import Model
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
@@ -107,7 +107,7 @@ def from_yaml(
     return model
 
 
-def save(model: Model, path: str | os.PathLike[str]) -> None:
+def save(model: Model, path: str | os.PathLike[str], force: bool = False) -> None:
     """Write a model as YAML, such that `load` gives an equal model.
 
     Parameters
@@ -117,14 +117,20 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         run, its mesh files are written too, beside the file.
     path : str or path
         The file to write.
+    force : bool
+        Whether an existing file is overwritten.
 
     Raises
     ------
     ModelError
-        If it is no model, the file cannot be written, or a mesh file would overwrite another.
+        If it is no model, the file exists and `force` is not set, it cannot be written, or a mesh file would overwrite another.
     """
     check_kind(model, Model, "model", "mbvi.load reads one from a file")
+    check_flag(force, "force")
     path = Path(path)
+    if path.is_file() and not force:
+        remedy = "choose another name, or overwrite it by force=True"
+        raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")
     try:
         path.write_text(to_yaml(_moved(model, path.parent)), encoding="utf-8")
     except OSError as error:

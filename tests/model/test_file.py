@@ -237,6 +237,18 @@ def test_save_to_nowhere(tmp_path):
         mm.save(mm.from_yaml(TOP), tmp_path / "missing" / "model.yaml")
 
 
+def test_an_existing_file_stays(tmp_path):
+    path, model = tmp_path / "model.yaml", mm.from_yaml(TOP)
+    path.write_text("precious")
+    with pytest.raises(ModelError) as caught:
+        mm.save(model, path)
+    remedy = "choose another name, or overwrite it by force=True"
+    assert str(caught.value) == f"{path}: expected a new file, found one that exists; {remedy}"
+    assert path.read_text() == "precious"
+    mm.save(model, path, force=True)
+    assert mm.load(path) == model
+
+
 def test_byte_order_mark(tmp_path):
     path = tmp_path / "model.yaml"
     path.write_text(TOP, encoding="utf-8-sig")

@@ -194,7 +194,9 @@ def resume(
     chart: Chart | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Trajectory:
-    """Continue a run whose file `simulate` wrote, as if it had never stopped: all later states are the same bit for bit.
+    """Continue a run whose file `simulate` wrote, as if it had never stopped: all later states are the same.
+
+    They are so bit for bit between processes that find the kernels on the disk; in one that compiled them, last bits may differ.
 
     Parameters
     ----------

@@ -465,16 +465,25 @@ def _bends(graph: Graph) -> list[float]:
         between.setdefault(frozenset((edge.a, edge.b)), []).append(i)
     bends = [0.0] * len(graph.edges)
     for pair in between.values():
-        centred = sum(graph.edges[i].kind != "constraint" for i in pair) or len(pair)
+        edges = [graph.edges[i] for i in pair]
+        centred = sum(edge.kind != "constraint" for edge in edges) or len(edges)
+        first = _detour(edges[0], graph) or -(centred - 1) / 2 * _room(edges)
         for place, i in enumerate(pair):
-            bends[i] = (place - (centred - 1) / 2) * _room([graph.edges[i] for i in pair])
-    for i, edge in enumerate(graph.edges):
-        (xa, ya), (xb, yb) = graph.places[edge.a], graph.places[edge.b]
-        if abs(ya - yb) < 1e-9 and any(
-            min(xa, xb) + 1e-9 < x < max(xa, xb) - 1e-9 and abs(y - ya) < 1e-9 for x, y in graph.places.values()
-        ):
-            bends[i] = 0.9 * LAYER
+            bends[i] = first + place * _room(edges)
     return bends
+
+
+def _detour(edge: Edge, graph: Graph) -> float:
+    """How far a line is bent around nodes that it would pass behind; 0 if there are none."""
+    a, b = np.array(graph.places[edge.a]), np.array(graph.places[edge.b])
+    length = max(float(np.hypot(*(b - a))), 1e-9)
+    x, y = (b - a) / length
+    passed = []
+    for node, place in graph.places.items():
+        along, across = np.array([[x, y], [-y, x]]) @ (place - a)
+        if 1e-6 < along < length - 1e-6 and abs(across) < 1e-6:
+            passed.append(_box_width(graph.labels[node]))
+    return 0.6 + 0.3 * abs(x) + (max(passed) + _label_width(edge)) * abs(y) if passed else 0.0
 
 
 def _room(edges: list[Edge]) -> float:

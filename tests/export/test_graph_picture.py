@@ -99,6 +99,16 @@ def test_constraints_between_bodies_are_there():
     assert {"rod", "distance"} <= set(texts(figure))
 
 
+def test_a_constraint_between_the_ends_of_a_chain_goes_around_it():
+    joints = {"j1": mbvi.Ball(parent="world", child="a"), "j2": mbvi.Ball(parent="a", child="b", position=(1, 0, 0))}
+    rope = mbvi.Distance(body_a="world", body_b="b", length=2, point_b=(1, 0, 0))
+    model = mbvi.Model(name="swing", bodies={"a": BODY, "b": BODY}, joints=joints, constraints={"rope": rope})
+    figure = mbvi.draw_graph(model)
+    (line,) = lines_of(figure, "constraint")
+    boxes = {text.get_text(): np.array(text.get_position()) for text in figure.axes[0].texts}
+    assert np.hypot(*(line.get_xydata() - boxes["a"]).T).min() > 0.5 < abs(boxes["rope"] - boxes["a"])[0]
+
+
 def test_constraints_on_joints_are_there():
     """Couplings between the bodies that their joints move, prescribed motions at their joints or at the world."""
     joints = {

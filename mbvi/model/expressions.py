@@ -424,7 +424,7 @@ def _lookup(name: str, scope: _Scope) -> float:
     elif name in FUNCTIONS:
         remedy = f"write {name}(…)"
     else:
-        remedy = nearest(name, [*scope.parameters, *CONSTANTS])
+        remedy = nearest(name, [*filter(None, [scope.variable]), *scope.parameters, *CONSTANTS])
     raise ModelError(wrong("a parameter or a constant", found, remedy))
 
 

@@ -204,7 +204,11 @@ MESSAGES = [
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, "sin(tt)", 0]}},
-        "forces.f.vector.1: expected a parameter or a constant, found 'tt' in 'sin(tt)'; known: length, pi, e, deg, "
+        "forces.f.vector.1: expected a parameter or a constant, found 'tt' in 'sin(tt)'; did you mean 't'?",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, "sin(q)", 0]}},
+        "forces.f.vector.1: expected a parameter or a constant, found 'q' in 'sin(q)'; known: t, length, pi, e, deg, "
         "rad, rpm",
     ),
     # axes, orientations

@@ -48,6 +48,7 @@ from mbvi.model.fields import (
     Points,
     RotationCoordinates,
     Scalar,
+    Text,
     Title,
     TwoDirections,
     Vector,
@@ -599,7 +600,7 @@ class Model(Element):
     """
 
     name: Title
-    description: str = ""
+    description: Text = ""
     formulation: Literal["tree", "embedding"] = "tree"
     parameters: dict[ParameterName, Scalar] = Field(default={})
     gravity: Vector = (0.0, 0.0, -9.81)

@@ -262,6 +262,12 @@ def _title(value: str) -> str:
     return value
 
 
+def _text(value: str) -> str:
+    if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", value):
+        raise refusal(wrong("text without control characters", show(value), "remove them"))
+    return value
+
+
 def _name(value: str) -> str:
     if not re.fullmatch(r"\w([\w +-]*\w)?", value):
         raise refusal(wrong("a name of letters, digits, _, +, - and blanks", show(value), "rename it"))
@@ -296,6 +302,8 @@ def _place(value: Any) -> tuple[float | str, ...] | str:
 
 Title = Annotated[str, AfterValidator(_title)]
 """What a model is called: any text of one line."""
+Text = Annotated[str, AfterValidator(_text)]
+"""Any text of any lines, which a terminal only shows."""
 Name = Annotated[str, AfterValidator(_name)]
 BodyName = Annotated[str, AfterValidator(_body_name)]
 PointName = Annotated[str, AfterValidator(_point_name)]

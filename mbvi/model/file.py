@@ -38,7 +38,6 @@ _NON_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _WORDS: dict[str, bool | None] = {"": None, "~": None}
 for _word, _value in (("null", None), ("true", True), ("false", False)):
     _WORDS |= {_word: _value, _word.capitalize(): _value, _word.upper(): _value}
-_TAGS = {None, "!"} | {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "map", "seq")}
 
 Lines = dict[Where, int]
 
@@ -294,7 +293,7 @@ class _Reader:
             raise self.error(
                 line, where, wrong("a value without an anchor", f"&{event.anchor}", "use parameters instead")
             )
-        if getattr(event, "tag", None) not in _TAGS:
+        if event.tag is not None:
             raise self.error(line, where, wrong("a value without a tag", f"the tag {event.tag}", "remove it"))
 
     def key(self, event: Any, open_: _Open, line: int) -> str:

@@ -99,6 +99,10 @@ MESSAGES = [
     ({"name": ""}, "name: expected a name of printable characters, found ''; write for example 'pendulum'"),
     ({"name": "a\0b"}, "name: expected a name of printable characters, found 'a\\x00b'; write for example 'pendulum'"),
     (
+        {"description": "a\33[2J"},
+        "description: expected text without control characters, found 'a\\x1b[2J'; remove them",
+    ),
+    (
         {"joints__crank__position": "tip"},
         "joints.crank.position: expected 3 numbers, found 'tip'; write for example [0, 0, 1]; names of points are for "
         "forces and point masses",

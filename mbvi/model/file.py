@@ -228,7 +228,8 @@ def _yaml_problem(problem: str, line: list[str]) -> str:
     if line and "\t" in re.match(r"\s*", line[0])[0]:  # type: ignore[index]
         return wrong("YAML", "a tab at the start of the line", "indent with blanks")
     if problem.startswith("did not find expected "):
-        return wrong(f"YAML with {problem.removeprefix('did not find expected ')} here", "something else")
+        found = "something else" if line else "the end of the file"
+        return wrong(f"YAML with {problem.removeprefix('did not find expected ')} here", found)
     if "mapping values are not allowed" in problem:
         return wrong("YAML", "a second ': '", "quote the text, or check the indentation")
     if "cannot start any token" in problem:

@@ -135,6 +135,7 @@ MESSAGES = [
     ("name: top", "name: top\n---", "2: expected one document, found a second one; remove it"),
     ("mass: 0.1", "mass: [0.1", "7: expected YAML with ',' or ']' here, found something else"),
     ("top:", "top: {", "7: expected YAML with ',' or '}' here, found something else"),
+    ("axis: [0, 0, 1]", "axis: [0, 0, 1", "15: expected YAML with ',' or ']' here, found the end of the file"),
     ("    mass", "\tmass", "6: expected YAML, found a tab at the start of the line; indent with blanks"),
     ("name: top", "name: top: 1", "1: expected YAML, found a second ': '; quote the text, or check the indentation"),
     ("0.1", "@", "6: expected YAML, found a character that cannot start a value; quote the text"),

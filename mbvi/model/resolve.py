@@ -37,6 +37,8 @@ from mbvi.model.units import ANGULAR, check_unit, unit_of
 if TYPE_CHECKING:
     from mbvi.model.elements import Initial, Joint, Model
 
+LARGEST = 1e50
+"""Size of numbers up to which the mass properties of bodies, products of six of them, are finite."""
 AnElement = TypeVar("AnElement", bound=Element)
 Unit = str | None
 """The unit of a value, empty if it has none; None if it is not known."""
@@ -141,7 +143,7 @@ class _Resolver:
 
     def value(self, value: Any, where: Where, unit: Unit) -> Any:
         """The number of an expression, or those of a nested tuple or mapping."""
-        if value is None or isinstance(value, float):
+        if value is None:
             return value
         if isinstance(value, dict):
             return {key: self.value(item, (*where, key), unit) for key, item in value.items()}
@@ -153,11 +155,15 @@ class _Resolver:
         except ModelError as error:
             self.note(where, str(error))
             return math.nan
+        if abs(number) > LARGEST and unit != "s":  # times have limits of their own
+            self.note(where, wrong(f"a number of size at most {LARGEST:g}", show(number)))
         return number
 
     def function(self, value: Any, where: Where, unit: Unit, variable: Literal["t", "s"] = "t") -> Any:
         """The number, program or table of numbers of a function of one variable; what is a program already stays."""
-        if isinstance(value, float | tuple):
+        if isinstance(value, float):
+            return self.value(value, where, unit)
+        if isinstance(value, tuple):
             return value
         if isinstance(value, Table):
             times, values = ((*where, key) for key in ("times", "values"))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+LEAST_LENGTH = 1e-50  # of a shape, whose volume is then not 0
 TOLERANCE = 1e-9
 """Relative tolerance of the checks on inertia matrices."""
 
@@ -88,11 +89,10 @@ def problems(body: Body) -> Iterator[Problem]:
             if value is not None and value < 0:
                 yield Problem(("shapes", i, key), wrong(f"a {key} of at least 0", show(value), "change its sign"))
         for key in ("size", "radius", "length", "height", "scale"):
-            if hasattr(shape, key) and np.min(getattr(shape, key)) <= 0:
-                yield Problem(
-                    ("shapes", i, key),
-                    wrong("lengths greater than 0", show(getattr(shape, key)), "write for example 0.1"),
-                )
+            if hasattr(shape, key) and (least := np.min(getattr(shape, key))) < LEAST_LENGTH:
+                expected = f"lengths {f'of at least {LEAST_LENGTH:g}' if least > 0 else 'greater than 0'}"
+                remedy = "write for example 0.1"
+                yield Problem(("shapes", i, key), wrong(expected, show(getattr(shape, key)), remedy))
 
 
 def has_mass(body: Body) -> bool:

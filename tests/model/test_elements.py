@@ -96,6 +96,18 @@ MESSAGES = [
         {"bodies__rod__mass": 10**400},
         "bodies.rod.mass: expected a finite number, found 1" + "0" * 58 + "…; write for example 1.5 or 1e-3",
     ),
+    (
+        {"gravity": [0, 0, "-3e50*length"]},
+        "gravity.2: expected a number of size at most 1e+50, found -6e+50",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 1e300, 0]}},
+        "forces.f.vector.1: expected a number of size at most 1e+50, found 1e+300",
+    ),
+    (
+        {"bodies__rod__shapes": [{"type": "sphere", "radius": 5e-324, "mass": 1}]},
+        "bodies.rod.shapes.0.radius: expected lengths of at least 1e-50, found 4.94066e-324; write for example 0.1",
+    ),
     ({"name": ""}, "name: expected a name of printable characters, found ''; write for example 'pendulum'"),
     ({"name": "a\0b"}, "name: expected a name of printable characters, found 'a\\x00b'; write for example 'pendulum'"),
     (

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import mbvi
-from mbvi.model.expressions import names_in
+from mbvi.model.expressions import Program, names_in, value_at
+from mbvi.model.fields import kinds
 from mbvi.model.shapes import has_mass
 from mbvi.schemes.catalog import SCHEMES
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import xarray
 
     from mbvi.model import Model
+    from mbvi.model.base import Element
     from mbvi.system.initial import Start
     from mbvi.system.system import System
     from mbvi.trajectory import Trajectory
@@ -492,6 +494,8 @@ def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
             yield f"{where}: no effect, since {ends[0]} and {ends[1]} do not move against each other"
         elif len(links) == 2 and getattr(force, "rest_length", True) and not _distance(force, system, start):
             yield f"{where}: its ends coincide at the start, where its direction is not defined"
+        if not all(math.isfinite(value_at(program, 0.0)) for program in _programs(force)):
+            yield f"{where}: not a finite number at the start"
         if getattr(force, "damping", 0.0) < 0:
             yield f"{where}: negative damping; it drives"
         if getattr(force, "stiffness", 0.0) < 0:
@@ -506,6 +510,14 @@ def _short_tables(model: Model, duration: float) -> Iterator[str]:
                 if times[0] > 0 or times[-1] < duration:
                     span = f"a table from {times[0]:.6g} s to {times[-1]:.6g} s for a run from 0 s to {duration:.6g} s"
                     yield f"{section}.{name}: {span}; outside it continues along its end lines"
+
+
+def _programs(element: Element) -> Iterator[Program]:
+    """The functions of time among the values of a force."""
+    for key, kind in kinds(type(element)).items():
+        if kind and kind.name in ("time", "times"):
+            values = getattr(element, key) if kind.name == "times" else (getattr(element, key),)
+            yield from (each for each in values if isinstance(each, tuple))
 
 
 def _tables(element: Any) -> Iterator[mbvi.Table]:

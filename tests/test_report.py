@@ -293,6 +293,12 @@ def test_a_force_on_a_body_that_chains_of_welds_hold_is_odd():
     assert "forces.push: no effect, since lid is welded to the world" in oddities(*described(text))
 
 
+@pytest.mark.parametrize("force", ["joint_force, joint: pivot, value: 1/t", "torque, body: rod, vector: [0, 1/t, 0]"])
+def test_a_force_that_is_not_a_number_at_the_start_is_odd(force, models):
+    text = (models / "pendulum.yaml").read_text() + f"\nforces: {{f: {{type: {force}}}}}\n"
+    assert oddities(*described(text)) == ["forces.f: not a finite number at the start"]
+
+
 @pytest.mark.parametrize(
     ("initial", "more", "is_at_rest"),
     [

@@ -49,7 +49,7 @@ MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 MOST_NAMES = 4
 SAME = 1e-6  # relative difference of energies up to which a given system is that of a file
-AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where a singular configuration is looked for
+AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where what fails it is looked for
 LONGEST = 1e20  # step [s]: its square, and products with it, are far from an overflow
 RESOLVED = 100  # parts of a step that times at the start are to tell apart
 EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0}  # [s]
@@ -517,9 +517,10 @@ def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int,
     worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) // tableau.stages
     name = system.coordinate_names[worst]
     head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
-    if not np.all(np.isfinite(system.gradient(space.q, np.zeros(system.dimension), t)[1])):
-        remedy = "Look for a pole of an expression of t, or a spring of no length."
-        return f"{head}: a force is not a finite number there. {KEPT} {remedy}"
+    rest = np.zeros(system.dimension)
+    if not all(np.isfinite(system.gradient(space.q, rest, at)[1]).all() for at in t + h * AHEAD):
+        remedy = "Look for a time at which an expression of t has no value, as a pole, or a spring of no length."
+        return f"{head}: a force is not a finite number there, or within the step. {KEPT} {remedy}"
     driven = ", ".join(_driven(system))
     if driven and not _is_in_reach(system, space.q, t + h):
         return (

@@ -64,6 +64,16 @@ def test_infinite_force():
         mbvi.simulate(system, "simpson", step=0.1, duration=1.0)
 
 
+@pytest.mark.parametrize("scheme", ["midpoint", "suzuki4"])
+def test_a_force_that_ends(scheme):
+    model = systems.model("pendulum")
+    ends = mbvi.JointForce(joint=next(iter(model.joints)), value="sqrt(1 - t)")
+    with pytest.raises(
+        mbvi.StepError, match=r"t = 1 s\).*: a force is not a finite number there, or within the step\. "
+    ):
+        mbvi.simulate(model.model_copy(update={"forces": {"ends": ends}}), scheme, step=0.01, duration=2.0)
+
+
 @pytest.mark.parametrize("scheme", ["yoshida4", "suzuki4", "gauss2", "simpson", "kahan_li6"])
 @pytest.mark.parametrize("name", ["top, quaternion", "tree with springs", "tree with dampers"])
 @pytest.mark.parametrize("steps", [1024, 2560, 4096])

@@ -137,7 +137,7 @@ def simulate(
     >>> trajectory.q.shape
     (101, 1)
     """
-    system = as_system(model, formulation)
+    system = as_system(model, formulation).with_own_counts()
     check_coordinates(system)
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
@@ -245,6 +245,7 @@ def resume(
         raise ModelError(f"{path}: {wrong('a system', repr(system), 'build it, and pass it: system=system')}")
     if not storage.holds(system):
         _check_system(system, header, columns, path)
+    system = system.with_own_counts()
     _check_chart(chart, header, path)
     steps = header.steps
     if duration is not None:

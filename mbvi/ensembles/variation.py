@@ -12,7 +12,6 @@ from copy import copy
 from typing import NamedTuple
 
 from mbvi.errors import ModelError
-from mbvi.kernels import layout
 from mbvi.model.elements import Initial, Model
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.resolve import checked_initial
@@ -88,7 +87,7 @@ class Variation:
         """
         if self.model is None or (self._system is not None and not parameters):
             assert self._system is not None
-            return _with_own_arrays(self._system)
+            return self._system.with_own_counts()
         values = {**self.model.parameters, **parameters}
         return assemble(self.model.model_copy(update={"parameters": values}), self._formulation)
 
@@ -160,11 +159,3 @@ def _places(model: Model | System) -> dict[str, Place]:
     return positions | {
         f"v.{name}": Place("velocity", joint, i, f"{units[name] or 1}/s") for joint, i, name, _ in found
     }
-
-
-def _with_own_arrays(system: System) -> System:
-    """The system with copies of those of its arrays that runs change."""
-    arrays, copied = system.arrays, copy(system)
-    fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
-    copied.arrays = layout.System(**fields | {name: fields[name].copy() for name in ("reference", "redundant")})
-    return copied

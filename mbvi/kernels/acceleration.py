@@ -66,7 +66,7 @@ def fill_accelerations(a, lam, system, work, rows, p_t, g_tt, t, q, v):
             add_momentum_rate(a[i], lam[i], system, work, p_t[row])
         rank = count_independent(system, work)
         if rank < k:
-            keep_least(lam[i], rows, rank, system, work)
+            keep_least(lam[i], rows, min(rank, n), system, work)
     return regular
 
 

@@ -97,7 +97,6 @@ def make_energies(
         side=np.zeros(n),
         force=np.zeros(n),
         unused=np.zeros(n),
-        correction=np.zeros(n),
         directions=np.zeros((len(fields) + 1, n)),
         weighted=np.zeros((len(fields) + 1, n)),
         g=np.zeros(k),

@@ -264,9 +264,9 @@ def second_place(system, j, k):
 
 
 @kernel
-def add_force_hessian(Kqv, Kqq, system, work, t, q, v):
+def add_force_hessian(Kqv, Kqq, system, work, t, q):
     """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks, where the columns S, D
-    and U at q, v are in work.
+    and U at q and the velocities are in work.
     """
     S, D, U, world, stack = work.S, work.D, work.U, work.world, work.stack
     for i in range(system.joint_forces.shape[0]):

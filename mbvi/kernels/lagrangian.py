@@ -221,7 +221,7 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     if system.is_tree == 1:
         fill_world(system, work, q, v)
         fill_hessian_tree(Lvv, Lvq, Kqv, Kqq, system, work, q, v)
-        add_force_hessian(Kqv, Kqq, system, work, t, q, v)
+        add_force_hessian(Kqv, Kqq, system, work, t, q)
     else:
         call(system.hessian, t, (q, v, Lvv, Lvq, Kqv, Kqq))
     if system.force != 0:

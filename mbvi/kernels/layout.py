@@ -111,7 +111,7 @@ class System(Packed):
     coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it; node −1 of an idle row
     nodes, members, pairs, targets, blocks, borders    the elimination: see above and `saddle`
     places               (n + k,)  of coordinates and constraint rows in a right side of one stage, (side_size,); of idle rows
-                         the first behind the nodes, which is never written
+                         the first behind the nodes, where solutions stay 0
     mass_size, matrix_size, second_size    numbers of entries of the matrix of M and G, of a Jacobian, of second derivatives
     gradient, hessian, potential, constraint, curvature, force, time_rates      compiled functions, or 0
     """
@@ -122,7 +122,7 @@ class Scheme(Packed):
 
     A, B    (m, s+1)  values and derivatives of the Lagrange basis at the m quadrature nodes
     b, c    (m,)      weights and nodes
-    d, w    (s+1,)    control points, and weights of the quadrature on them
+    d       (s+1,)    control points
     K       (s, s)    K[j, l-1] = sum_i b_i B_ij B_il, j = 0 … s-1, l = 1 … s
     K_inverse (s, s)
     ahead   (2, s, 2 s) extrapolation of the unknowns of a step from those of the last two; (2, s, 0) where there is none

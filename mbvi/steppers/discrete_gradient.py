@@ -99,6 +99,12 @@ def _constant_mass_matrix(system: System) -> Array:
             remedy = "take formulation: embedding if all bodies are point masses, or midpoint or simpson, which run any system"
             found = f"the inertia of {name}, which depends on the position"
             raise _refused(system, "energy_momentum", "a constant mass matrix", found, remedy)
+    scales = np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
+    sizes, directions = np.linalg.eigh(M / np.outer(scales, scales))
+    if sizes[0] <= TOLERANCE:
+        name = system.coordinate_names[int(np.abs(directions[:, 0]).argmax())]
+        remedy = "give the body some, or take midpoint or simpson, which need none where constraints hold it"
+        raise _refused(system, "energy_momentum", "a regular mass matrix", f"no inertia of {name}", remedy)
     return M
 
 

@@ -23,7 +23,7 @@ from mbvi.kernels.lanes import WIDTH
 from mbvi.model import elements as el
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.shapes import rotation_matrix
-from mbvi.system.assemble import assemble
+from mbvi.system.assemble import assemble, loop_references
 from mbvi.system.start import Motion, body_motions, nearest_joint_state, state_from_joints
 from mbvi.system.system import System
 
@@ -96,6 +96,7 @@ def find_start(
         singular (as at a gimbal lock).
     """
     check_coordinates(system)
+    forget_counts(system)
     if project is None:
         project = system.model is None or system.model.simulation.project
     own = q is None and v is None
@@ -131,12 +132,20 @@ def check_coordinates(system: System) -> None:
         )
 
 
+def forget_counts(system: System) -> None:
+    """References and counts of redundant rows of loops as when the system was made, so that no start depends on one before."""
+    if system.arrays.is_tree:
+        system.arrays.redundant[:] = 0
+        system.arrays.reference[:] = loop_references(system)
+
+
 def count_redundant(system: System, q: Array, t: float) -> None:
     """Count the redundant constraints of every loop, or of a system's own constraints, at q and, since q may be singular, at
     two positions near it.
 
     Then the reference of a loop becomes its smallest pivot, the largest such of these positions.
     """
+    forget_counts(system)
     if len(_nodes_with_redundant_rows(system)):
         random = np.random.default_rng(5)
         beside = [_beside(system, q, t, random) for _ in range(2)]
@@ -194,7 +203,8 @@ def _rank_of(G: Array) -> int:
 def _smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> Array:
     """About the smallest pivot of each of these nodes that is not left out, at q: of the largest entry of the inverse."""
     arrays, work = system.arrays, system.work
-    kernels.factor_mass_saddle(arrays, work, t, q)
+    if not kernels.factor_mass_saddle(arrays, work, t, q):
+        return np.zeros(len(loops))  # the mass matrix is singular, which is told later
     found = []
     for loop in loops:
         width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])

@@ -97,7 +97,7 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
     cut = owners(system)
     wrenches = _wrenches(system, names, t, q, lam)
     if not set(names) <= set(cut):
-        whole = system.embedded
+        whole = system.embedded.with_own_counts()
         q_whole, v_whole = embedded_states(system, whole, q, v)
         count_redundant(whole, q_whole[0], t[0])
         forces = whole.multipliers(t, q_whole, v_whole)

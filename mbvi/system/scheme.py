@@ -16,7 +16,6 @@ def scheme_arrays(tableau: Tableau) -> layout.Scheme:
         b=np.array(tableau.weights),
         c=np.array(tableau.nodes),
         d=np.array(tableau.control_points),
-        w=tableau.control_weights,
         K=tableau.K,
         K_inverse=np.linalg.inv(tableau.K),
         ahead=tableau.ahead,

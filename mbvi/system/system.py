@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -198,6 +199,16 @@ class System:
             for name in layouts
             if name != "redundant" and not _is_of_floats(getattr(self.arrays, name))
         )
+
+    def with_own_counts(self) -> System:
+        """The system with its own counts of redundant constraints, which a start changes; itself where there are none."""
+        arrays = self.arrays
+        if not (arrays.reference.any() or (arrays.k and not arrays.is_tree)):
+            return self
+        fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
+        own = copy(self)
+        own.arrays = layout.System(**fields)
+        return own
 
     def share_work(self, other: System) -> None:
         """Use the workspaces of another system that is like this one."""

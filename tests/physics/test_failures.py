@@ -146,6 +146,21 @@ def test_start_at_a_dead_point(formulation):
 # ----------------------------------------------------------------------------------------------- starts
 
 
+def test_rod_without_inertia_about_its_axis_beside_a_loop():
+    """Where constraints that close loops are counted before the mass matrix is looked at."""
+    model = systems.model("four_bar")
+    model = model.model_copy(
+        update={
+            "bodies": {**model.bodies, "rod": mbvi.Body(mass=1, inertia=(0, 1, 1))},
+            "joints": {**model.joints, "place": mbvi.Free(parent="world", child="rod")},
+            "constraints": {"wire": mbvi.PointOnLine(body_a="world", direction=(1, 0, -1), body_b="rod")},
+        }
+    )
+    assert model_error(model).startswith(
+        "joints.place: expected a regular mass matrix at the start, found a singular one"
+    )
+
+
 def test_gimbal_lock():
     assert model_error(one_body(ball("zxz"))) == (
         "joints.joint: expected a regular mass matrix at the start, found a singular one, along joint.phi and joint.psi; "

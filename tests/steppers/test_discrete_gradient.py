@@ -245,11 +245,22 @@ def test_at_rest_nothing_moves(scheme):
     assert not run.q.any() and not run.p.any()
 
 
+def rack():
+    """A pinion that drives a rack without mass."""
+    wheel = mbvi.Body(mass=2, inertia=(0.04, 0.04, 0.04))
+    axle = mbvi.Revolute(parent="world", child="pinion", axis=(0, 0, 1))
+    rail = mbvi.Prismatic(parent="world", child="rack", axis=(1, 0, 0))
+    teeth = mbvi.Coupling(joint_a="axle", joint_b="rail", ratio=-0.2)
+    bodies, joints = {"pinion": wheel, "rack": mbvi.Body()}, {"axle": axle, "rail": rail}
+    return mbvi.assemble(mbvi.Model(name="rack", bodies=bodies, joints=joints, constraints={"teeth": teeth}))
+
+
 REFUSED = {
     "M(q)": ("energy_momentum", systems.elastic_pendulum, "expected a constant mass matrix, found the inertia of a, which"),
     "forces": ("chorin", lambda: systems.elastic_pendulum(True), "expected an energy that the motion conserves, found dampers"),
     "constraints": ("chorin", systems.spherical_pendulum, "expected no constraints, found constraints, as g0; take midpoint"),
     "driven": ("energy_momentum", lambda: systems.driven_slider("embedding"), "energy that the motion conserves, found"),
+    "massless": ("energy_momentum", rack, "a regular mass matrix, found no inertia of rail.displacement; give the body some"),
 }  # fmt: skip
 
 

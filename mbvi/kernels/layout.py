@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from numba import cfunc, config, njit, types
+from numba.core.event import register
 
+from mbvi.kernels.collection import RareCollection
 from mbvi.kernels.packed import Packed
 
 # Elementary joints: column KIND of System.links.
@@ -150,6 +152,8 @@ def _cache_folder() -> str:
 
 _CACHE_FOLDER = _cache_folder()
 
+
+register("numba:compiler_lock", RareCollection())
 
 # Kernels cannot allocate: numba's memory management is switched off in them, which also spares reference counting.
 _WITHOUT_ALLOCATION = {"_nrt": False}

@@ -1,5 +1,6 @@
 """The kernels are plain Python too, and are kept compiled where the user can write."""
 
+import gc
 import json
 import os
 import subprocess
@@ -8,6 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import errors, types
+from numba.extending import overload
+
+from mbvi.kernels.collection import RARELY
+from mbvi.kernels.layout import compiled
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -78,3 +84,34 @@ def test_unwritable_home_compiles_for_the_process_alone(tmp_path):
         check=True,
     )
     assert Path(run.stdout.strip()).parent == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("usual", "expected"), [((700, 10, 10), RARELY), ((0, 5, 5), 0), ((2 * RARELY, 10, 10), 2 * RARELY)]
+)
+def test_garbage_is_rarely_looked_for_while_numba_compiles(usual, expected):
+    """Unless that is switched off or rarer yet; and afterwards, also of what does not compile, as before."""
+    seen, before = [], gc.get_threshold()
+
+    def look(is_wrong):
+        pass
+
+    @overload(look)
+    def generate(is_wrong):
+        seen.append(gc.get_threshold())
+        if not isinstance(is_wrong, types.Boolean):
+            raise errors.TypingError("not a boolean")
+        return lambda is_wrong: None
+
+    def asked(is_wrong):
+        look(is_wrong)
+
+    gc.set_threshold(*usual)
+    try:
+        compiled(types.none(types.boolean), asked)
+        with pytest.raises(errors.TypingError):
+            compiled(types.none(types.float64), asked)
+        assert gc.get_threshold() == usual
+    finally:
+        gc.set_threshold(*before)
+    assert set(seen) == {(expected, *usual[1:])}

@@ -637,18 +637,18 @@ def _singular_message(system: System, M: Array, basis: Array) -> str:
     vectors = np.linalg.eigh(M / np.outer(scale, scale))[1] / scale[:, None]
     direction = np.abs(basis @ vectors[:, 0])
     names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
+    if system.model is None:
+        found = f"one by which motion along {' and '.join(names)} has no kinetic energy greater than 0"
+        return f"mass_matrix: expected a positive definite matrix at the start, found {found}"
     owners = sorted({name.split(".")[0] for name in names})
-    where, is_euler, is_curve = "mass_matrix", False, False
-    joints: list[str] = []
-    if system.model is not None:
-        joints = [owner for owner in owners if owner in system.model.joints]
-        is_curve = len(names) == 1 and owners[0] in system.model.constraints
-        where = f"joints.{joints[0]}" if joints else f"{'constraints' if is_curve else 'bodies'}.{owners[0]}"
-        is_euler = any(
-            isinstance(system.model.joints[joint], el.Ball | el.Free)
-            and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
-            for joint in joints
-        )
+    joints = [owner for owner in owners if owner in system.model.joints]
+    is_curve = len(names) == 1 and owners[0] in system.model.constraints
+    where = f"joints.{joints[0]}" if joints else f"{'constraints' if is_curve else 'bodies'}.{owners[0]}"
+    is_euler = any(
+        isinstance(system.model.joints[joint], el.Ball | el.Free)
+        and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
+        for joint in joints
+    )
     if is_curve:
         remedy = "the curve has no direction there; choose another start, or another parameter"
     elif len(names) == 1:

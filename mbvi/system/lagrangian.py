@@ -219,10 +219,17 @@ def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], output
     from sympy.printing.pycode import PythonCodePrinter
 
     class Printer(PythonCodePrinter):
-        """Python code with numbers to the last bit; SymPy prints 15 digits."""
+        """Python code with numbers to the last bit, of which SymPy prints 15 digits, and with quotients, which are infinite at a
+        pole, for powers below 0, which are an exception there.
+        """
 
         def _print_Float(self, number: Any) -> str:
             return repr(float(number))
+
+        def _print_Pow(self, power: Any, rational: bool = False) -> str:
+            if power.exp.is_Integer and power.exp < 0:
+                return f"(1.0/({self._print(power.base**-power.exp)}))"
+            return super()._print_Pow(power, rational)
 
     code = Printer({"fully_qualified_modules": True}).doprint
 

@@ -286,3 +286,25 @@ def test_numbers_keep_all_their_digits():
     system = mbvi.from_sympy([X], [[number]], X**2 / 3 * number)
     assert system.mass_matrix([0.0])[0, 0] == number
     assert system.gradient([1.0], [0.0])[1][0] == pytest.approx(-2 / 3 * number, rel=2e-16)
+
+
+def test_poles_are_infinite():
+    """Of powers below 0 too, of which numba's are an exception that nobody sees and leave outputs as they were."""
+    for potential in (1 / X, X**-3 + 2 / X**2, sympy.sqrt(X) ** -1):
+        system = mbvi.from_sympy([X], [[1]], potential, initial_q=[1.0])
+        assert system.potential([0.0]) == np.inf
+        assert system.gradient([0.0], [0.0])[1][0] == np.inf
+        slope = float(-sympy.diff(potential, X).subs(X, 2))
+        assert system.gradient([2.0], [0.0])[1][0] == pytest.approx(slope, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("mass", "names"), [([[-1, 0], [0, 1]], "x"), ([[1, 0], [0, 0]], "y"), ([[1, 1], [1, 1]], "x and y")]
+)
+def test_mass_matrices_that_are_not_positive_definite(mass, names):
+    x, y = sympy.symbols("x y")
+    message = (
+        f"mass_matrix: expected a positive definite matrix at the start, found one by which motion along {names} has no"
+    )
+    with pytest.raises(mbvi.ModelError, match=message):
+        mbvi.simulate(mbvi.from_sympy([x, y], mass, x**2), step=0.1, duration=1)

@@ -334,10 +334,8 @@ def _position_on_constraints(
     """A random time and position not far from the initial ones; nearer, if from there none on the constraints is found."""
     for reach in reaches:
         with contextlib.suppress(ModelError):
-            q, t = (
-                system.initial_q + reach * random.standard_normal(system.dimension),
-                reach * random.uniform(0.0, 10.0),
-            )
+            q = system.initial_q + reach * random.standard_normal(system.dimension)
+            t = reach * random.uniform(0.0, 10.0)
             return t, project_position(system, q, t)
     return 0.0, system.initial_q
 

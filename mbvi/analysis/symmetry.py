@@ -35,7 +35,7 @@ MOST_COMBINED = 300
 FEW_STATES = 6
 LEAST_WEIGHT = 1e-8
 """Weights of a combination below this part of the largest are rounding."""
-REACHES = (0.1, 0.01, 0.001)
+REACHES = (0.3, 0.03, 0.003)
 """How far from the initial position random ones are tried, the largest first."""
 SMALLEST_PART = 1e-4
 """Rates are judged against at least this part of the kinetic energy."""
@@ -115,9 +115,9 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     if not len(rates):
         return ()
     positions = _positions_on_constraints(system, count)
-    across = _across_constraints(system, terms, sizes, positions)
+    across = _across_constraints(system, terms, count, positions)
     found = []
-    for used, weights in _combinations(np.vstack([rates / sizes, across]), sizes):
+    for used, weights in _combinations(rates, sizes, across):
         each = [(candidates[i], weight) for i, weight in zip(used, weights, strict=True)]
         name = " + ".join(_term(weight, candidate.name) for candidate, weight in each).replace("+ -", "- ")
         found.append(
@@ -146,16 +146,20 @@ def _with_any_forces(system: System, random: np.random.Generator) -> System:
     return other
 
 
-def _combinations(rates: Array, sizes: Array) -> Iterator[tuple[Array, Array]]:
-    """The combinations of candidates whose rates (states, candidates), in the measure of `sizes`, vanish.
+def _combinations(rates: Array, sizes: Array, across: Array) -> Iterator[tuple[Array, Array]]:
+    """The combinations of candidates whose rates (states, candidates), in the measure of `sizes`, vanish, and which constraints
+    do not hinder: G ξ (rows, candidates), looked at in those combinations alone, whose measure does not blur it.
 
     Each is the numbers of its candidates and their weights, the first of which is 1.
     """
     if rates.shape[1] > MOST_COMBINED:
-        for i in np.flatnonzero(np.abs(rates).max(axis=0) <= TOLERANCE):
+        largest = np.abs(np.vstack([rates / sizes, across])).max(axis=0)
+        for i in np.flatnonzero(largest <= TOLERANCE):
             yield np.array([i]), np.ones(1)
         return
-    for weights in _null_space(rates) / sizes:
+    free = np.linalg.qr((_null_space(rates / sizes) / sizes).T)[0]
+    combinations = _null_space(across @ free) @ free.T
+    for weights in _in_echelon_form(combinations * sizes) / sizes:
         used = np.flatnonzero(np.abs(weights) > LEAST_WEIGHT * np.abs(weights).max())
         yield used, weights[used] / weights[used[0]]
 
@@ -300,12 +304,11 @@ def _rate(terms: _Terms, count: int, q: Array, v: Array, p: Array, f: Array) -> 
     return np.bincount(terms.candidate, values, count)
 
 
-def _across_constraints(system: System, terms: _Terms, sizes: Array, positions: list[tuple[float, Array]]) -> Array:
-    """G ξ of every candidate at times and positions on the constraints, (rows, candidates), in the measure of `sizes`.
+def _across_constraints(system: System, terms: _Terms, count: int, positions: list[tuple[float, Array]]) -> Array:
+    """G ξ of every candidate at times and positions on the constraints, (rows, candidates), in parts of the largest G and ξ.
 
-    Beyond MOST_COMBINED candidates every position gives one row, of the largest sizes.
+    Beyond MOST_COMBINED candidates every position gives one row, of the largest, in parts of what each candidate could be.
     """
-    count = len(sizes)
     found = [np.zeros((0, count))]
     for t, q in positions:
         G, fields = _sparse_jacobian(system, t, q), _fields(terms, count, q)
@@ -314,7 +317,7 @@ def _across_constraints(system: System, terms: _Terms, sizes: Array, positions: 
         if count > MOST_COMBINED:
             found.append((abs(across).max(axis=0).toarray().ravel() / scale)[None])
         else:
-            found.append(across.toarray() / scale.max() / sizes * sizes.max())
+            found.append(across.toarray() / scale.max())
     return np.vstack(found)
 
 
@@ -325,7 +328,8 @@ def _positions_on_constraints(system: System, count: int) -> list[tuple[float, A
         return []
     if count > MOST_COMBINED:
         return [_position_on_constraints(system, random, REACHES[-1:])]
-    return [_position_on_constraints(system, random, REACHES) for _ in range(2 + count // system.constraint_count)]
+    positions = 2 * (2 + count // system.constraint_count)
+    return [_position_on_constraints(system, random, REACHES) for _ in range(positions)]
 
 
 def _position_on_constraints(
@@ -358,10 +362,14 @@ def _fields(terms: _Terms, count: int, q: Array) -> Any:
 
 
 def _null_space(matrix: Array) -> Array:
-    """Basis (rows) of the vectors that a matrix (rows, columns) annihilates, in reduced echelon form."""
+    """Orthonormal basis (rows) of the vectors that a matrix (rows, columns) annihilates."""
     _, singular, right = np.linalg.svd(matrix)
-    rank = int(np.sum(singular > TOLERANCE * max(1.0, singular.max(initial=0.0))))
-    basis = right[rank:]
+    return right[int(np.sum(singular > TOLERANCE * max(1.0, singular.max(initial=0.0)))) :]
+
+
+def _in_echelon_form(basis: Array) -> Array:
+    """A basis (rows) of the same space in reduced echelon form."""
+    basis = basis / np.abs(basis).max(axis=1, initial=1e-300, keepdims=True)
     row = 0
     for column in range(basis.shape[1]):
         if row == len(basis):

@@ -433,6 +433,17 @@ def _project_position(system: System, q0: Array, t: float, held: Array) -> Array
     return q
 
 
+def _check_finite(system: System, g: Array, G: Array, t: float) -> None:
+    """An error where constraints are looked for a position at which they are not defined."""
+    finite = np.isfinite(g) & np.isfinite(G).all(axis=1)
+    if not finite.all():
+        name = system.constraint_names[int(np.argmin(finite))]
+        raise ModelError(
+            f"{system.name}: expected constraints that are finite numbers, found that {name} is none at t = {t:g} s near the start;"
+            " start nearer, by initial_q"
+        )
+
+
 def _is_violated(system: System, q: Array, t: float) -> bool:
     return float(np.abs(system.constraint(q, t)).max()) > CONSTRAINT_TOLERANCE
 
@@ -443,6 +454,7 @@ def _newton(system: System, q: Array, target: Array | None, t: float, free: Arra
     shortest, since = np.inf, 0
     for _ in range(NEWTON_STEPS):
         g, G, _ = system._constraints(q, t)
+        _check_finite(system, g, G, t)
         pull = np.zeros(free.sum()) if target is None else (target - q)[free]
         delta = _nearest(L, G[:, free], -g, pull)
         longest = float(np.abs(delta).max(initial=0.0))

@@ -122,11 +122,11 @@ def label_unit(units: str, own: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> label_unit("J s/coordinate_unit", {"coordinate": "rad"}), label_unit("coordinate_unit/s", {"coordinate": ""})
+    >>> label_unit("J s/coordinate_unit", {"coordinate": "rad"}), label_unit("coordinate_unit/s", {"coordinate": "-"})
     ('J s/rad', '1/s')
     """
     for dimension, unit in own.items():
-        units = units.replace(dimension + UNIT, unit or "1")
+        units = units.replace(dimension + UNIT, "1" if unit in ("", "-") else unit)
     return units.removesuffix("/1") if units != "1" else ""
 
 

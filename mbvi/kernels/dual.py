@@ -15,9 +15,10 @@ import numpy as np
 from numba import config, njit
 
 from mbvi.kernels import layout
+from mbvi.kernels.lagrangian import size_beside
 
 TINY = 1e-200
-WIDE = 1e-5
+WIDE = 1e-5  # of differences: of g in parts of a size of the coordinates
 
 
 def compile_functions(
@@ -109,14 +110,15 @@ def compile_functions(
         y = q.copy()
         for a in range(n):
             change[:] = 0.0
+            step = WIDE * size_beside(q, a)
             for steps, weight in ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)):
-                y[a] = q[a] + steps * WIDE
+                y[a] = q[a] + steps * step
                 constraint(t, y, g, G, g_t)
                 change += weight * G
             y[a] = q[a]
             for b in range(n):
                 for i in range(k):
-                    out[b * n + a] += lam[i] * change[i * n + b] / (12.0 * WIDE)
+                    out[b * n + a] += lam[i] * change[i * n + b] / (12.0 * step)
         return 0.0
 
     return functions | {

@@ -254,6 +254,15 @@ def fill_hessians(Lvv, Lvq, Kqv, Kqq, system, work, lane_work, t, q, v):
 
 
 @kernel
+def size_beside(x, a):
+    """A size for steps of x[a] (n,): its own, or up to 1 that of the largest, and at least 1e-3."""
+    largest = 1e-3
+    for b in range(x.shape[0]):
+        largest = max(largest, abs(x[b]))
+    return max(abs(x[a]), min(largest, 1.0))
+
+
+@kernel
 def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
     """Derivatives of a user's force function by central differences.
 
@@ -266,7 +275,7 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
         K = Kqq if j < n else Kqv
         column = j if j < n else j - n
         kept = x[column]
-        step = 6e-6 * max(1.0, abs(kept))
+        step = 6e-6 * size_beside(x, column)
         x[column] = kept + step
         side[:] = 0.0
         call(system.force, t, (q, v, side))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from mbvi.model.expressions import show, wrong
 
 def is_number(value: Any) -> bool:
     """Whether it is a real number that has a finite floating-point value; truth values are none."""
-    is_real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return is_real and bool(abs(value) <= sys.float_info.max)
+    try:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def check_flag(value: Any, where: str) -> None:

@@ -178,7 +178,7 @@ class _Resolver:
         except ModelError as error:
             self.note(where, str(error))
             return math.nan
-        return program[0] if len(program) == 1 and isinstance(program[0], float) else program
+        return self.value(program[0], where, unit) if len(program) == 1 and isinstance(program[0], float) else program
 
     def known(self, name: str, kind: Kind, where: Where) -> str:
         """The name, of which it is noted if nothing has it."""

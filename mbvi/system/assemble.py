@@ -74,7 +74,7 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
     >>> system.mass_matrix([0.3])
     array([[4.]])
     """
-    from mbvi.system.lagrangian import compile_force
+    from mbvi.system.lagrangian import check_force, compile_force
 
     if not isinstance(model, el.Model):
         raise ModelError(f"model: expected a Model, found {model!r}; mbvi.load reads one from a file")
@@ -86,11 +86,13 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
         raise ModelError(str(problem))
     builder = Builder(model.resolved())
     builder.build()
-    own_force = compile_force(force, len(builder.tables.names)) if force is not None else None
+    own_force = compile_force(force) if force is not None else None
     system = builder.system(model, own_force)
     if idle := idle_rows(system):
         builder.tables.make_idle(idle)
         system = builder.system(model, own_force)
+    if force is not None:
+        check_force(force, system)
     system.arrays.reference[:] = loop_references(system)
     return system
 

@@ -415,7 +415,11 @@ def _nearest(L: Array, G: Array, left: Array, target: Array) -> Array:
 
 
 def _project_position(system: System, q0: Array, t: float, held: Array) -> Array:
-    """The position on the constraints nearest to q0 in the metric of M(q0)."""
+    """The position on the constraints nearest to q0 in the metric of M(q0); along a quaternion nothing has mass."""
+    if system.arrays.is_open:
+        q, places = q0.copy(), system.arrays.entries.reshape(-1, 4)
+        q[places] /= np.linalg.norm(q0[places], axis=1, keepdims=True)
+        return q
     if system.dimension + system.constraint_count > LARGE and not held.any():
         return _project_large(system, q0, t)
     free = ~held
@@ -439,8 +443,8 @@ def _check_finite(system: System, g: Array, G: Array, t: float) -> None:
     if not finite.all():
         name = system.constraint_names[int(np.argmin(finite))]
         raise ModelError(
-            f"{system.name}: expected constraints that are finite numbers, found that {name} is none at t = {t:g} s near the start;"
-            " start nearer, by initial_q"
+            f"{system.name}: expected constraints that are finite numbers, found that {name} is none at t = {t:g} s, near the "
+            "start; start nearer, by initial_q"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ def _expressions(what: str, values: Any) -> list:
 
     found = list(values)
     for each in found:
-        is_number = isinstance(each, int | float | np.integer | np.floating) and not isinstance(each, bool)
+        is_number = isinstance(each, Real) and not isinstance(each, bool)
         if not is_number and (not isinstance(each, sympy.Expr) or each.is_Matrix):
             raise TypeError(f"{show(each)} in {what}; give SymPy expressions and numbers")
     return found
@@ -320,30 +321,43 @@ def from_functions(
             f"{name}: a function cannot be compiled by numba, for complex arrays and so without comparisons: "
             f"{_first_line(error)}"
         ) from error
-    _check_sizes(name, n, constraint_count, mass_matrix, potential, constraints)
+    _check_sizes(name, _place(initial_q, n), constraint_count, mass_matrix, potential, constraints)
     bare = _system(name, _arrays(n, constraint_count, **functions), coordinate_names, initial_q, initial_v, True)
     _check_functions(bare)
     if force is None:
         return bare
-    arrays = _arrays(n, constraint_count, **functions, force=compile_force(force, n))
+    arrays = _arrays(n, constraint_count, **functions, force=compile_force(force))
+    check_force(force, bare)
     return _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=lambda: bare)
 
 
-def compile_force(force: Callable, n: int) -> Any:
+def compile_force(force: Callable) -> Any:
     """A user's force function ``force(t, q, v, F)`` as a compiled function of a system."""
     try:
-        function = layout.compiled(layout.FORCE, layout.returning_zero(force))
+        return layout.compiled(layout.FORCE, layout.returning_zero(force))
     except Exception as error:
         raise ModelError(f"force: the function cannot be compiled by numba: {_first_line(error)}") from error
-    _check_indices("force", force, 0.0, np.ones(n), np.ones(n), np.zeros(n))
-    return function
+
+
+def check_force(force: Callable, system: System) -> None:
+    """A user's force function must use as many coordinates as a system has."""
+    _check_indices("force", force, 0.0, system.initial_q.copy(), system.initial_v.copy(), np.zeros(system.dimension))
+
+
+def _place(initial_q: Any, n: int) -> Array:
+    """The initial coordinates, or zeros; also where they are wrong, which is told later."""
+    try:
+        q = np.array(initial_q, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        return np.zeros(n)
+    return q if q.shape == (n,) else np.zeros(n)
 
 
 def _check_sizes(
-    name: str, n: int, k: int, mass_matrix: Callable, potential: Callable, constraints: Callable | None
+    name: str, q: Array, k: int, mass_matrix: Callable, potential: Callable, constraints: Callable | None
 ) -> None:
     """The functions must use as many coordinates as there are, and write as many constraints."""
-    q = np.ones(n)
+    n = len(q)
     _check_indices(f"{name}: mass_matrix", mass_matrix, q, np.zeros((n, n)))
     _check_indices(f"{name}: potential", potential, q)
     where, low, high = f"{name}: constraints", np.zeros(k), np.ones(k)
@@ -354,13 +368,16 @@ def _check_sizes(
 
 
 def _check_indices(where: str, function: Callable, *arguments: Any) -> bool:
-    """Call a function uncompiled, since compiled it would read and write beyond its arrays; whether it is defined there."""
+    """Call a function uncompiled, since compiled it would read and write beyond its arrays; whether it is defined there.
+
+    What else it raises there it need not raise at other places.
+    """
     try:
         with np.errstate(all="ignore"):
             getattr(function, "py_func", function)(*arguments)
     except IndexError as error:
         raise ModelError(f"{where}: {wrong('indices within the arrays', str(error))}") from None
-    except (ArithmeticError, ValueError):
+    except Exception:
         return False
     return True
 
@@ -434,7 +451,7 @@ def _system(
 
 
 def _check_names(what: str, names: Any) -> None:
-    is_list = isinstance(names, Sequence) and not isinstance(names, str) and len(names) > 0
+    is_list = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str) and len(names) > 0
     if not is_list or not all(map(_is_name, names)) or len(set(names)) < len(names):
         raise ModelError(f"{what}: {wrong('a list of names, all different and of printable characters', show(names))}")
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from numba import errors, types
 from numba.extending import overload
 
-from mbvi.kernels.collection import RARELY
+from mbvi.kernels.collection import RARELY, RareCollection
 from mbvi.kernels.layout import compiled
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -115,3 +116,22 @@ def test_garbage_is_rarely_looked_for_while_numba_compiles(usual, expected):
     finally:
         gc.set_threshold(*before)
     assert set(seen) == {(expected, *usual[1:])}
+
+
+def test_several_threads_that_compile_leave_the_collector_as_it_was():
+    """Also where one comes while another is just about to change it."""
+    listener, before, interval = RareCollection(), gc.get_threshold(), sys.getswitchinterval()
+
+    def events(_):
+        for _ in range(300):
+            listener.on_start(None)
+            listener.on_end(None)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(events, range(4)))
+        assert gc.get_threshold() == before
+    finally:
+        sys.setswitchinterval(interval)
+        gc.set_threshold(*before)

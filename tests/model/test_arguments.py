@@ -1,10 +1,13 @@
-"""Functions of mbvi that are given a first argument of another kind."""
+"""Arguments of another kind, and numbers."""
 
 import re
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import mbvi
+from mbvi.model.arguments import is_number
 
 LOAD, READ = "mbvi.load reads one from a file", "mbvi.read reads one from a file"
 
@@ -31,3 +34,13 @@ def test_first_arguments_of_another_kind(call, argument, message, models, tmp_pa
     with pytest.raises(mbvi.ModelError, match=f"^{re.escape(message)}"):
         call(given)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("value", [1, -2.5, np.int8(3), np.float16(0.5), np.float32(0.01), Fraction(1, 3)])
+def test_numbers(value):
+    assert is_number(value)
+
+
+@pytest.mark.parametrize("value", [True, "1", None, 1j, 10**400, np.nan, np.inf, np.float32("inf"), np.ones(1)])
+def test_what_is_no_number(value):
+    assert not is_number(value)

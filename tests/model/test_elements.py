@@ -101,6 +101,10 @@ MESSAGES = [
         "gravity.2: expected a number of size at most 1e+50, found -6e+50",
     ),
     (
+        {"forces__f": {**FORCE, "vector": [0, "1e30*1e30", 0]}},
+        "forces.f.vector.1: expected a number of size at most 1e+50, found 1e+60",
+    ),
+    (
         {"forces__f": {**FORCE, "vector": [0, 1e300, 0]}},
         "forces.f.vector.1: expected a number of size at most 1e+50, found 1e+300",
     ),

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -118,20 +119,23 @@ def test_garbage_is_rarely_looked_for_while_numba_compiles(usual, expected):
     assert set(seen) == {(expected, *usual[1:])}
 
 
-def test_several_threads_that_compile_leave_the_collector_as_it_was():
+def test_several_threads_that_compile_leave_the_collector_as_it_was(monkeypatch):
     """Also where one comes while another is just about to change it."""
-    listener, before, interval = RareCollection(), gc.get_threshold(), sys.getswitchinterval()
+    listener, before, change = RareCollection(), gc.get_threshold(), gc.set_threshold
+
+    def slow_change(*thresholds):
+        change(*thresholds)
+        time.sleep(0.01)
 
     def events(_):
-        for _ in range(300):
+        for _ in range(3):
             listener.on_start(None)
             listener.on_end(None)
 
-    sys.setswitchinterval(1e-6)
+    monkeypatch.setattr(gc, "set_threshold", slow_change)
     try:
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(events, range(4)))
         assert gc.get_threshold() == before
     finally:
-        sys.setswitchinterval(interval)
-        gc.set_threshold(*before)
+        change(*before)

@@ -134,7 +134,7 @@ def check_coordinates(system: System) -> None:
 
 def forget_counts(system: System) -> None:
     """References and counts of redundant rows of loops as when the system was made, so that no start depends on one before."""
-    if system.arrays.is_tree:
+    if system.arrays.is_tree and system.arrays.reference.any():
         system.arrays.redundant[:] = 0
         system.arrays.reference[:] = loop_references(system)
 

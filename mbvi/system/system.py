@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
@@ -236,12 +237,13 @@ class System:
     def _series(self, t: ArrayLike, **states: ArrayLike) -> list[Array]:
         """Times (states,), and coordinates, rates … (states, n) by their names, as many of each."""
         arrays = [self._states(values, what) for what, values in states.items()]
-        names, counts = list(states), [str(len(array)) for array in arrays]
-        if len(set(counts)) > 1:
+        count = len(arrays[0])
+        if any(len(array) != count for array in arrays):
+            names, counts = list(states), [str(len(array)) for array in arrays]
             raise ModelError(f"{names[-1]}: expected as many states of {_listed(names)}, found {_listed(counts)}")
-        expected = f"one time for each of {counts[0]} states"
+        expected = f"one time for each of {count} states"
         times = _floats(t, "t", expected)
-        if times.shape != (len(arrays[0]),):
+        if times.shape != (count,):
             raise ModelError(f"t: expected {expected}, found shape {times.shape}")
         if not np.all(np.isfinite(times)):
             raise ModelError(f"t: expected finite numbers, found {times[~np.isfinite(times)][0]}")
@@ -529,11 +531,13 @@ def _floats(values: ArrayLike, what: str, expected: str) -> Array:
 
 
 def _time(t: float) -> float:
-    expected = "a finite number of seconds"
-    time = _floats(t, "t", expected)
-    if time.shape or not np.isfinite(time):
-        raise ModelError(f"t: expected {expected}, found {show(t)}")
-    return float(time)
+    try:
+        time = math.nan if isinstance(t, str) else float(t)
+    except (TypeError, ValueError, OverflowError):
+        time = math.nan
+    if not math.isfinite(time):
+        raise ModelError(f"t: expected a finite number of seconds, found {show(t)}")
+    return time
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -105,11 +105,11 @@ class Structure:
 
 
 class InMemory:
-    """Arrays of all members."""
+    """Arrays of all members, whose rows threads fill."""
 
     def __init__(self, structure: Structure) -> None:
         self._structure, count = structure, structure.members
-        self._values = {name: np.full((count, *each.shape), np.nan) for name, each in structure.variables.items()}
+        self._values = {name: np.empty((count, *each.shape)) for name, each in structure.variables.items()}
         self._status, self._steps = np.full(count, NOT_RUN, np.int8), np.zeros(count, np.int64)
         self._reasons = np.full(count, "", object)
 
@@ -129,7 +129,7 @@ class InMemory:
         """Nothing is left to do."""
 
     def dataset(self) -> xarray.Dataset:
-        """As an xarray Dataset."""
+        """As an xarray Dataset, when all members have been put."""
         of, sizes = self._structure, tuple(self._structure.sizes)
         variables: dict[str, Any] = {
             name: ((*sizes, *each.dimensions), self._values[name].reshape(*of.shape, *each.shape), each.attributes)

@@ -118,7 +118,7 @@ def find_start(
         _check_chords(system, start)
     p = system.momentum(start.q, start.v, t)
     with np.errstate(over="ignore"):
-        energy = system.energy(start.q, start.v, t)
+        energy = 0.5 * (start.v @ p) + system.potential(start.q, t)
     if not np.isfinite(energy):
         raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
     return start._replace(p=p)
@@ -254,6 +254,8 @@ def singularity(system: System, q: Array, t: float) -> float:
 def _check_quaternions(system: System, q: Array, t: float) -> None:
     """Refuse quaternions of zero, which have no direction to the sphere; g = (|a|² − 1)/2."""
     rows = np.flatnonzero(system.arrays.constraints[:, layout.CONSTRAINT_KIND] == layout.UNIT_QUATERNION)
+    if not len(rows):
+        return
     for row in rows[2 * system.constraint(q, t)[rows] + 1 < ZERO]:
         name = system.constraint_names[row].removesuffix(".norm")
         raise ModelError(

@@ -221,7 +221,7 @@ class System:
         array = _floats(values, what, f"{len(names)} numbers").copy()
         if array.shape != (len(names),):
             raise ModelError(f"{what}: expected {len(names)} numbers, found an array of shape {array.shape}")
-        if not np.all(np.isfinite(array)):
+        if not np.isfinite(array).all():
             name = names[int(np.argmin(np.isfinite(array)))]
             raise ModelError(f"{what}: expected finite numbers, found {array[~np.isfinite(array)][0]} for {name}")
         return array
@@ -261,7 +261,7 @@ class System:
         for row, column, place, *_ in arrays.blocks:
             of_row, of_column = self._members(row), self._members(column)
             size = len(of_row), len(of_column)
-            full[np.ix_(of_row, of_column)] = stored[place : place + size[0] * size[1]].reshape(size)
+            full[of_row[:, None], of_column] = stored[place : place + size[0] * size[1]].reshape(size)
         return full
 
     def _members(self, node: int) -> Array:

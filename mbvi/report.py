@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import mbvi
+from mbvi.model.elements import count_steps
 from mbvi.model.expressions import Program, names_in, value_at
 from mbvi.model.fields import kinds
 from mbvi.model.shapes import has_mass
@@ -418,7 +419,7 @@ def run_of(model: Model) -> tuple[float, float, int]:
     """Step [s], duration [s] and number of steps that a model of numbers asks for."""
     run = model.simulation
     step, duration = float(run.step), float(run.duration)
-    return step, duration, max(1, math.ceil(duration / step * (1.0 - 1e-12)))
+    return step, duration, count_steps(duration / step)
 
 
 # ------------------------------------------------------------------------------------------------- odd

@@ -18,7 +18,7 @@ from mbvi.errors import KEPT, ModelError
 from mbvi.kernels import functions, galerkin, layout
 from mbvi.kernels.lagrangian import make_work
 from mbvi.model.arguments import check_flag, check_kind, is_number
-from mbvi.model.elements import MAX_STEPS, Model
+from mbvi.model.elements import MAX_STEPS, Model, count_steps
 from mbvi.model.expressions import evaluate, wrong
 from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import SCHEMES, find_scheme
@@ -149,7 +149,7 @@ def simulate(
         h, steps, every = clock(system, step, duration, every)
     else:
         h = float(step_sizes.mean())
-        steps, every = _count_steps(len(step_sizes), every)
+        steps, every = _counted_steps(len(step_sizes), every)
         if steps != len(step_sizes):
             raise ModelError(f"step: expected a multiple of every = {every} step sizes, found {len(step_sizes)}")
     path = None if path is None else storage.check_output(path, force, storage.ENDINGS)
@@ -252,7 +252,7 @@ def resume(
         if header.step_sizes is not None:
             found = f"{duration!r}; leave it out, or {storage.RESTART}"
             raise ModelError(f"duration: expected none where the sizes of all steps were given, found {found}")
-        steps, _ = _count_steps(_positive(duration, "duration", system) / h, every)
+        steps, _ = _counted_steps(_positive(duration, "duration", system) / h, every)
         check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
         check_functions(system, h, steps, header.start_time)
     storage.prepare(path, system, steps)
@@ -379,7 +379,7 @@ def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, 
     h = _positive(_default(step, system, "step", None), "step", system)
     if h > LONGEST:
         raise ModelError(f"step: expected at most {LONGEST:g} s, found {h:g}")
-    return h, *_count_steps(chosen_duration(system, duration) / h, every)
+    return h, *_counted_steps(chosen_duration(system, duration) / h, every)
 
 
 def chosen_duration(system: System, duration: Any) -> float:
@@ -453,15 +453,14 @@ def _given_sizes(step: Any, method: Tableau | Method, duration: Any) -> np.ndarr
     return sizes
 
 
-def _count_steps(ratio: float, every: Any) -> tuple[int, int]:
+def _counted_steps(ratio: float, every: Any) -> tuple[int, int]:
     """The number of steps, the smallest multiple of `every` that reaches the duration; and `every`, checked."""
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise ModelError(f"every: expected a whole number of at least 1, found {every!r}")
     if not ratio < MAX_STEPS:
         raise ModelError(f"step: expected at most {MAX_STEPS:.0e} steps, found {ratio:.0e}; choose a larger step")
     every = int(every)
-    nearest = round(ratio)
-    steps = max(1, nearest if abs(nearest - ratio) <= 1e-12 * ratio else math.ceil(ratio))
+    steps = count_steps(ratio)
     if every > steps:
         raise ModelError(f"every: expected at most the number of steps, {steps}, found {every}")
     return -(-steps // every) * every, every

@@ -8,6 +8,7 @@ every error is a ModelError of one line that begins with the keys that lead to i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast
@@ -523,6 +524,12 @@ class Initial(Element):
     position: Annotated[Coordinates, Kind("numbers", unit="position")] = None
     velocity: Annotated[Coordinates, Kind("numbers", unit="velocity")] = None
     hold: StrictBool = False
+
+
+def count_steps(ratio: float) -> int:
+    """The least number of steps, at least one, that reach a duration of `ratio` steps, a whole number but for rounding or not."""
+    nearest = round(ratio)
+    return max(1, nearest if abs(nearest - ratio) <= 1e-12 * ratio else math.ceil(ratio))
 
 
 class Simulation(Element):

@@ -218,14 +218,21 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     Lvv, Lvq  (.,)    out, in blocks of second derivatives: ∂p/∂v (the mass matrix), ∂p/∂q
     Kqv, Kqq  (.,)    out: ∂f/∂v, ∂f/∂q
     """
+    fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v)
+    if system.is_tree == 1:
+        add_force_hessian(Kqv, Kqq, system, work, t, q)
+    if system.force != 0:
+        add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
+
+
+@kernel
+def fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
+    """The same of f = ∂L/∂q, without forces: accelerations take no derivatives of those."""
     if system.is_tree == 1:
         fill_world(system, work, q, v)
         fill_hessian_tree(Lvv, Lvq, Kqv, Kqq, system, work, q, v)
-        add_force_hessian(Kqv, Kqq, system, work, t, q)
     else:
         call(system.hessian, t, (q, v, Lvv, Lvq, Kqv, Kqq))
-    if system.force != 0:
-        add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
 
 
 @copied_kernel
@@ -466,7 +473,7 @@ def solve_acceleration(system, work, t, q, v, g_tt):
         return False
     if system.k > 0:
         fill_curvature_rate(work.rate, system, work, t, q, v)
-    fill_hessian(work.M, work.Lvq, work.Kqv, work.Kqq, system, work, t, q, v)
+    fill_lagrangian_hessian(work.M, work.Lvq, work.Kqv, work.Kqq, system, work, t, q, v)
     fill_gradient(work.base, work.side, system, work, t, q, v)
     subtract_second_product(work.side, work.Lvq, system, v)
     for a in range(n):

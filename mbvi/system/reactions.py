@@ -101,7 +101,7 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
         q_whole, v_whole = embedded_states(system, whole, q, v)
         count_redundant(whole, q_whole[0], t[0])
         forces = whole.multipliers(t, q_whole, v_whole)
-        _agree(system, lam, whole, forces, t, q_whole)
+        _agree((system, q, lam), (whole, q_whole, forces), t)
         of_tree = [name for name in names if name not in cut]
         wrenches[[name not in cut for name in names]] = _wrenches(whole, of_tree, t, q_whole, forces)
     places = np.array([_place(system, name, q) for name in names]).reshape(len(names), len(q), 3)
@@ -111,16 +111,23 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
 
 def _wrenches(system: System, names: Sequence[str], t: Array, q: Array, lam: Array) -> Array:
     """Moments about the world's origin and forces (names, states, 6) of joints and constraints by their multipliers."""
-    index = {name: i for i, name in enumerate(names)}
-    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
-    of_row = [
-        index.get(name.rsplit(".", 1)[0], -1) if kind in layout.GEOMETRIC else -1
-        for name, kind in zip(system.constraint_names, kinds, strict=True)
-    ]
     wrenches, each = np.zeros((len(names), len(q), 6)), np.zeros((system.constraint_count, 6))
     if len(names):
-        add_wrenches(wrenches, each, np.array(of_row, dtype=np.int64), system.arrays, system.work, t, q, lam)
+        add_wrenches(wrenches, each, _owner_numbers(system, names), system.arrays, system.work, t, q, lam)
     return wrenches
+
+
+def _owner_numbers(system: System, names: Sequence[str]) -> Array:
+    """Of every constraint (k,) the number of the joint or constraint that it is of and that holds bodies by it; −1 if of none."""
+    index = {name: i for i, name in enumerate(names)}
+    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    return np.array(
+        [
+            index.get(name.rsplit(".", 1)[0], -1) if kind in layout.GEOMETRIC else -1
+            for name, kind in zip(system.constraint_names, kinds, strict=True)
+        ],
+        dtype=np.int64,
+    )
 
 
 def _place(system: System, name: str, q: Array) -> Array:
@@ -189,19 +196,29 @@ def _on_one_side(whole: System, q: Array, near: Array) -> Array:
     return q
 
 
-def _agree(system: System, lam: Array, whole: System, forces: Array, t: Array, q: Array) -> None:
-    """Where constraints are redundant, give those that both systems have the multipliers λ of the first, and the rest such that
-    all give the same forces Gᵀ λ as before.
+def _agree(one: tuple[System, Array, Array], whole: tuple[System, Array, Array], t: Array) -> None:
+    """Where constraints are redundant, let joints and constraints that are cut in both systems hold as in the first, and the rest
+    such that all give the same forces Gᵀ λ as before.
+
+    Their wrenches are compared and not their multipliers: of a joint that has coordinates in the first, the constraints may be
+    others, along other axes.
+
+    one, whole   a system, its coordinates (states, .), and its multipliers (states, .), of which those of the second are changed
     """
-    if not np.any(whole.work.ranks < whole.node_widths):
+    (system, q, lam), (embedding, q_whole, forces) = one, whole
+    if not np.any(embedding.work.ranks < embedding.node_widths):
         return
-    kinds = whole.arrays.constraints[:, layout.CONSTRAINT_KIND]
-    places = {name: i for i, name in enumerate(system.constraint_names)}
-    is_shared = np.array(
-        [name in places and kind in layout.GEOMETRIC for name, kind in zip(whole.constraint_names, kinds, strict=True)]
-    )
-    own = [places[name] for name, is_one in zip(whole.constraint_names, is_shared, strict=True) if is_one]
+    shared = [name for name in owners(embedding) if name in owners(system)]
+    number, number_whole = _owner_numbers(system, shared), _owner_numbers(embedding, shared)
+    is_shared = number_whole >= 0
+    each, each_whole = np.zeros((len(number), 6)), np.zeros((len(number_whole), 6))
     for i in range(len(q)):
-        G, change = whole.constraint_jacobian(q[i], t[i]), lam[i, own] - forces[i, is_shared]
-        forces[i, is_shared] += change
-        forces[i, ~is_shared] -= np.linalg.lstsq(G[~is_shared].T, G[is_shared].T @ change, rcond=None)[0]
+        fill_wrenches(each, system.arrays, system.work, t[i], q[i])
+        fill_wrenches(each_whole, embedding.arrays, embedding.work, t[i], q_whole[i])
+        G, before = embedding.constraint_jacobian(q_whole[i], t[i]), forces[i].copy()
+        for owner in range(len(shared)):
+            of_one, of_whole = number == owner, number_whole == owner
+            wrench = lam[i, of_one] @ each[of_one]
+            forces[i, of_whole] = np.linalg.lstsq(each_whole[of_whole].T, wrench, rcond=None)[0]
+        change = G[is_shared].T @ (forces[i] - before)[is_shared]
+        forces[i, ~is_shared] -= np.linalg.lstsq(G[~is_shared].T, change, rcond=None)[0]

@@ -124,3 +124,41 @@ def test_with_a_force_of_ones_own_only_joints_that_are_cut_have_reactions(models
     assert known_names(system) == ["rocker pin"]
     motion = mbvi.simulate(system, duration=0.01)
     assert np.isfinite(reactions(system, ["rocker pin"], motion.t, motion.q, motion.v, motion.multipliers)).all()
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_of_balls_whose_parent_is_the_outer_body(formulation):
+    """Newton's law for a slider on which a body hangs by two balls, as on a hinge: constraints are redundant, and those of a ball
+    that has coordinates are not along the axes of one that has none.
+    """
+    axis, angle = np.array([1, 0, 0.3]) / np.hypot(1, 0.3), -1.0
+    run = mbvi.simulate(
+        mbvi.Model(
+            name="a",
+            gravity=(0, 0, -10),
+            bodies={
+                "slider": mbvi.Body(mass=1, inertia=(1, 1, 1)),
+                "flap": mbvi.Body(mass=1, center_of_mass=(0, 0.5, 0), inertia=(0.1, 0.1, 0.1)),
+            },
+            joints={
+                "rail": mbvi.Prismatic(parent="world", child="slider", axis=(0, 0, 1)),
+                "one": mbvi.Ball(parent="flap", child="slider"),
+                "other": mbvi.Ball(parent="flap", child="slider", position=(1, 0, 0.3), offset=(1, 0, 0.3)),
+            },
+            initial={"one": mbvi.Initial(position=(np.cos(angle / 2), *(np.sin(angle / 2) * axis)))},
+            forces={
+                "spring": mbvi.model.Spring(
+                    body_a="world", body_b="flap", point_a=(0.7, 0, 2), point_b=(0.2, 0.3, 0), stiffness=30
+                )
+            },
+        ),
+        "gauss4",
+        0.001,
+        0.02,
+        formulation=formulation,
+    )
+    held = sum(run.reaction(name)[0] for name in ("rail", "one", "other")) + np.array([0, 0, -10])
+    place = run.pose("slider")[0]
+    accelerations = (place[2:] - 2 * place[1:-1] + place[:-2]) / 0.001**2  # to about 1e-4 m/s²
+    np.testing.assert_allclose(held[1:-1], accelerations, rtol=0, atol=1e-3)
+    assert np.abs(run.reaction("rail")[0][:, 0]).min() > 10

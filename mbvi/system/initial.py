@@ -29,6 +29,7 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 SINGULAR = 1e-13
+BASIS_ROUNDING = 1e-15  # of an orthonormal basis
 ZERO = 1e-12  # square of the norm of a quaternion
 CONSTRAINT_TOLERANCE = 1e-9
 NEWTON_STEPS = 200
@@ -615,7 +616,9 @@ def _free_mass(system: System, q: Array, t: float) -> tuple[Array, Array]:
     M, basis = system.mass_matrix(q, t), np.eye(system.dimension)
     if system.constraint_count:
         basis = null_space(system.constraint_jacobian(q, t)).T
+        size = np.abs(M).max()
         M = basis.T @ M @ basis
+        M[np.abs(M) <= BASIS_ROUNDING**2 * size] = 0.0  # what the basis's rounding leaves of a motion without inertia
     return M, basis
 
 

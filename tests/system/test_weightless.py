@@ -73,3 +73,33 @@ def test_what_is_welded_counts(place, expected):
     mass = mbvi.PointMass(mass=1, position=(0.4, 0, 0))  # at (0, 0.4, 0) of c
     bodies = {"b": mbvi.Body(), "c": mbvi.Body(), "d": mbvi.Body(point_masses={"m": mass})}
     assert is_weightless(bodies, joints) == expected
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_a_plate_without_inertia_is_all_that_moves(formulation):
+    """What inertia there is, is held: the rounding of a basis of the velocities that are left is none."""
+    model = mbvi.Model(
+        name="a",
+        formulation=formulation,
+        bodies={"plate": mbvi.Body(), "wheel": mbvi.Body(mass=1, inertia=(1, 1, 1))},
+        joints={
+            "table": mbvi.Planar(parent="plate", child="world", position=(0.1, 0.6, -0.2), normal=(0.9, -0.8, -0.5)),
+            "shaft": mbvi.Cylindrical(parent="world", child="wheel", axis=(0.9, 1.6, 1.1)),
+        },
+        constraints={
+            "pin": mbvi.model.PointOnLine(
+                body_a="wheel",
+                point_a=(0.8, -0.1, -0.2),
+                direction=(0.3, 0.4, -0.4),
+                body_b="world",
+                point_b=(0.8, -0.1, -0.2),
+            ),
+            "gear": mbvi.model.Coupling(
+                joint_a="shaft", coordinate_a="displacement", joint_b="table", coordinate_b="angle", ratio=0.8
+            ),
+        },
+    )
+    with pytest.raises(
+        mbvi.ModelError, match=r"^joints.table: expected a regular mass matrix at the start, found a sing"
+    ):
+        mbvi.simulate(model, step=0.01, duration=0.1)

@@ -239,6 +239,8 @@ def resume(
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
     path = Path(path)
+    if system is not None:
+        check_kind(system, System, "system", "make one by assemble")
     header, columns = storage.read(path, system)
     system, h, every = header.system, header.step, header.every
     if isinstance(system, storage.Nameplate):
@@ -399,7 +401,7 @@ def _default(value: Any, system: System, key: str, otherwise: Any) -> Any:
 
 def checked_time(value: Any, what: str, system: System, expected: str = "a number of seconds") -> float:
     """A finite number, or the value of an expression, which may use the model's parameters."""
-    number = value
+    number = value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if isinstance(value, str):
         parameters = {} if system.model is None else system.model.resolved().parameters
         try:
@@ -519,7 +521,10 @@ def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int,
     head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
     rest = np.zeros(system.dimension)
     if not all(np.isfinite(system.gradient(space.q, rest, at)[1]).all() for at in t + h * AHEAD):
-        remedy = "Look for a time at which an expression of t has no value, as a pole, or a spring of no length."
+        remedy = (
+            "Look for a time at which an expression of t has no value, as a pole, a spring of no length, or an error that a "
+            "function of yours raises."
+        )
         return f"{head}: a force is not a finite number there, or within the step. {KEPT} {remedy}"
     driven = ", ".join(_driven(system))
     if driven and not _is_in_reach(system, space.q, t + h):

@@ -26,7 +26,21 @@ def compile_functions(
 ) -> dict[str, Any]:
     """The compiled functions of a system: gradient, hessian, potential, and with constraints constraint, curvature."""
     jit = (lambda function: function) if config.DISABLE_JIT else njit(error_model="numpy")
-    M_of, V_of = jit(mass), jit(potential)
+    raw_M, raw_V = jit(mass), jit(potential)
+
+    @jit
+    def M_of(q, M):
+        try:  # no exception gets out of compiled code
+            raw_M(q, M)
+        except Exception:
+            M[:] = np.nan
+
+    @jit
+    def V_of(q):
+        try:
+            return raw_V(q) + 0.0 * q[0]
+        except Exception:
+            return np.nan * q[0]
 
     @jit
     def gradient(t, q, v, p, f):
@@ -87,7 +101,14 @@ def compile_functions(
     }
     if constraints is None:
         return functions
-    g_of = jit(constraints)
+    raw_g = jit(constraints)
+
+    @jit
+    def g_of(q, g):
+        try:
+            raw_g(q, g)
+        except Exception:
+            g[:] = np.nan
 
     @jit
     def constraint(t, q, g, G, g_t):

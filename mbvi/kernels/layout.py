@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba import cfunc, config, njit, types
 from numba.core.event import register
 
@@ -215,11 +216,14 @@ def compiled_on_disk(signature: Any, function: Callable) -> Any:
 
 
 def returning_zero(function: Callable) -> Callable:
-    """A function (t, q, v, F) that calls another and returns 0.0, as functions of a system must."""
+    """A function (t, q, v, F) that calls another and returns 0.0, as functions of a system must; F is nan where that raises."""
     inner = function if config.DISABLE_JIT or hasattr(function, "py_func") else njit(error_model="numpy")(function)
 
     def outer(t, q, v, F):
-        inner(t, q, v, F)
+        try:
+            inner(t, q, v, F)
+        except Exception:  # none gets out of compiled code
+            F[:] = np.nan
         return 0.0
 
     return outer

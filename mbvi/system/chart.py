@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
 from mbvi.system.initial import Start, from_tree, tree_system
+from mbvi.system.lagrangian import checked_symbols, checked_values, expressions, with_values
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -92,10 +93,11 @@ def sympy_chart(
     """
     import sympy
 
-    values = {sympy.Symbol(key) if isinstance(key, str) else key: value for key, value in (parameters or {}).items()}
+    symbols = checked_symbols(coordinates, "coordinates")
+    values = checked_values(parameters or {}, set(symbols))
     try:
-        symbols, first = list(coordinates), np.array(start, float)
-        psi = sympy.Matrix([sympy.sympify(each).subs(values) for each in positions])
+        first = np.array(start, float)
+        psi = with_values(sympy.Matrix(expressions("positions", positions)), values)
     except (TypeError, ValueError, sympy.SympifyError) as error:
         reason = str(error).splitlines()[0]
         raise ModelError(f"chart: expected lists of symbols, expressions and numbers, found {reason}") from None

@@ -72,21 +72,21 @@ def from_sympy(
     """
     import sympy
 
-    q = _symbols(coordinates, "coordinates")
+    q = checked_symbols(coordinates, "coordinates")
     n = len(q)
-    v = _symbols(velocities, "velocities") or [sympy.Dummy(f"v{i}") for i in range(n)]
+    v = checked_symbols(velocities, "velocities") or [sympy.Dummy(f"v{i}") for i in range(n)]
     t = sympy.Dummy("t") if time is None else time
     if {*q} & {*v}:
         raise ModelError(f"velocities: {wrong('symbols that are no coordinates', show(velocities))}")
     if not isinstance(t, sympy.Symbol) or t in (*q, *v):
         raise ModelError(f"time: {wrong('a symbol that is no coordinate', show(time))}")
-    values = _values({} if parameters is None else parameters, {*q, *v, t})
+    values = checked_values({} if parameters is None else parameters, {*q, *v, t})
     try:
-        _expressions("mass_matrix", np.array(mass_matrix, dtype=object).flat)
-        M = sympy.Matrix(mass_matrix).subs(values)
-        V = sympy.Matrix(_expressions("potential", [potential])).subs(values)[0]
-        g = sympy.Matrix(_expressions("constraints", constraints)).subs(values)
-        F = sympy.Matrix(_expressions("forces", forces) or [0] * n).subs(values)
+        expressions("mass_matrix", np.array(mass_matrix, dtype=object).flat)
+        M = with_values(sympy.Matrix(mass_matrix), values)
+        V = with_values(sympy.Matrix(expressions("potential", [potential])), values)[0]
+        g = with_values(sympy.Matrix(expressions("constraints", constraints)), values)
+        F = with_values(sympy.Matrix(expressions("forces", forces) or [0] * n), values)
     except (TypeError, ValueError, sympy.SympifyError) as error:
         raise ModelError(
             f"{name}: expected a square matrix, an expression and lists of expressions, found {_first_line(error)}"
@@ -141,7 +141,8 @@ def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weight
     return functions
 
 
-def _symbols(symbols: Any, what: str) -> list:
+def checked_symbols(symbols: Any, what: str) -> list:
+    """The symbols, if they are different ones of SymPy."""
     import sympy
 
     found = (
@@ -152,22 +153,29 @@ def _symbols(symbols: Any, what: str) -> list:
     return found
 
 
-def _values(parameters: Mapping[Any, float], used: set) -> dict:
+def checked_values(parameters: Mapping[Any, float], used: set) -> dict:
+    """Values of symbols, or of their names, if they are finite numbers, and none of a symbol that is used otherwise."""
     import sympy
 
     if not isinstance(parameters, Mapping):
         raise ModelError(f"parameters: {wrong('a mapping of symbols to numbers', show(parameters))}")
-    values = {sympy.Symbol(key) if isinstance(key, str) else key: value for key, value in parameters.items()}
-    for key, value in values.items():
-        is_number = isinstance(value, int | float | np.number | sympy.Number) and np.isfinite(float(value))
-        if not is_number or key in used or not isinstance(key, sympy.Symbol):
+    taken = used | {each.name for each in used if not isinstance(each, sympy.Dummy)}
+    for key, value in parameters.items():
+        is_number = isinstance(value, int | float | np.number | sympy.Number) and not isinstance(value, bool)
+        if not is_number or not np.isfinite(float(value)) or key in taken or not isinstance(key, str | sympy.Symbol):
             raise ModelError(
                 f"parameters: expected a finite number for a symbol that is no coordinate, found {value!r} for {key}"
             )
-    return values
+    return dict(parameters)
 
 
-def _expressions(what: str, values: Any) -> list:
+def with_values(matrix: Any, values: Mapping[Any, float]) -> Any:
+    """A matrix with values put in for symbols, which `values` has by themselves or by their names."""
+    found = {each: values.get(each, values.get(each.name)) for each in matrix.free_symbols}
+    return matrix.subs({symbol: value for symbol, value in found.items() if value is not None})
+
+
+def expressions(what: str, values: Any) -> list:
     """The values, if all are SymPy expressions or real numbers; of text, SymPy would execute what stands in it."""
     import sympy
 
@@ -226,6 +234,9 @@ def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], output
 
         def _print_Float(self, number: Any) -> str:
             return repr(float(number))
+
+        def _print_Integer(self, number: Any) -> str:
+            return str(number) if abs(number) < 2**63 else repr(float(number))  # numba has integers of 64 bits
 
         def _print_Pow(self, power: Any, rational: bool = False) -> str:
             if power.exp.is_Integer and power.exp < 0:

@@ -2,12 +2,14 @@
 
 from fractions import Fraction
 
+import numba
 import numpy as np
 import pytest
 import sympy
 
 import mbvi
 from mbvi.errors import ModelError
+from mbvi.system.chart import sympy_chart
 
 X, Y = sympy.symbols("x y")
 
@@ -321,3 +323,80 @@ def test_mass_matrices_that_are_not_positive_definite(mass, names):
     )
     with pytest.raises(mbvi.ModelError, match=message):
         mbvi.simulate(mbvi.from_sympy([x, y], mass, x**2), step=0.1, duration=1)
+
+
+def test_a_parameter_is_named_whatever_its_symbol_assumes():
+    m = sympy.Symbol("m", positive=True)
+    assert mbvi.from_sympy([X], [[m]], X**2, parameters={"m": 2.0}).mass_matrix([0.0])[0, 0] == 2.0
+    chart = sympy_chart([X], [m * sympy.sin(X)], [0.0], parameters={"m": 2.0})
+    np.testing.assert_allclose(chart.coordinates([1.0]), [np.pi / 6], rtol=1e-14)
+
+
+@pytest.mark.parametrize("number", [6 * 10**24, 2**63])
+def test_numbers_longer_than_those_of_a_processor(number):
+    system = mbvi.from_sympy([X], [[Y]], number * X**2, parameters={Y: number})
+    assert (system.mass_matrix([0.0])[0, 0], system.potential([1.0])) == (float(number), float(number))
+
+
+def test_truth_is_no_value():
+    message = refused(mbvi.from_sympy, [X], [[Y]], 0, parameters={Y: True})
+    assert message == "parameters: expected a finite number for a symbol that is no coordinate, found True for y"
+
+
+def test_a_chart_is_of_expressions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "open('made', 'w')" in refused(sympy_chart, [X], ["open('made', 'w')"], [0.0])
+    assert refused(sympy_chart, "x", [X], [0.0]).startswith("coordinates: expected a list of different SymPy symbols")
+    assert not list(tmp_path.iterdir())
+
+
+@numba.njit
+def far(q):
+    if q[0].real > 1.5:
+        raise ValueError("far")
+
+
+def far_mass(q, M):
+    M[0, 0] = 2.0
+    far(q)
+
+
+def far_potential(q):
+    far(q)
+    return -0.1 * q[0]
+
+
+def far_force(t, q, v, F):
+    far(q)
+
+
+def far_constraint(q, g):
+    g[0] = q[0] - q[1]
+    far(q)
+
+
+def unit_masses(q, M):
+    M[:] = np.eye(2)
+
+
+def of_functions(**functions):
+    given = {"mass_matrix": mass, "potential": potential, "force": None, "constraints": None} | functions
+    n = 2 if given["constraints"] else 1
+    return mbvi.from_functions(["x", "y"][:n], **given, constraint_count=n - 1, initial_v=[3.0] * n)
+
+
+@pytest.mark.parametrize(
+    "functions",
+    [
+        {"mass_matrix": far_mass, "potential": lambda q: -0.1 * q[0]},
+        {"potential": far_potential},
+        {"potential": lambda q: -0.1 * q[0], "force": far_force},
+        {"mass_matrix": unit_masses, "potential": lambda q: -0.1 * q[0], "constraints": far_constraint},
+    ],
+)
+def test_a_step_fails_where_a_function_raises(functions, capfd):
+    """Compiled, what they raise would be lost, and with it what they had not yet written."""
+    with pytest.raises(mbvi.StepError, match="infinite or not a number") as caught:
+        mbvi.simulate(of_functions(**functions), "midpoint", 0.01, 2.0)
+    assert abs(caught.value.trajectory.q[-1, 0] - 1.5) < 0.05
+    assert capfd.readouterr().err == ""

@@ -20,6 +20,7 @@ from mbvi import storage
 from mbvi.analysis.control_points import ControlPoints, solve_control_points
 from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
+from mbvi.model.arguments import check_kind
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
@@ -169,11 +170,11 @@ class Trajectory:
 
     def kinetic_energy(self) -> Array:
         """Kinetic energy (N + 1,) [J]."""
-        return self._energies[0]
+        return self._energies[0].copy()
 
     def potential_energy(self) -> Array:
         """Potential energy (N + 1,) [J]."""
-        return self._energies[1]
+        return self._energies[1].copy()
 
     @cached_property
     def invariants(self) -> tuple[Invariant, ...]:
@@ -421,13 +422,20 @@ class Trajectory:
         return Table(self.t, tuple(quantities), labels, units, about)
 
     def rows(self, part: slice) -> Trajectory:
-        """The trajectory of some of its states, at least one; ModelError if there is none."""
-        if not len(self.t[part]):
-            raise ModelError(f"rows: expected a part with some of the {len(self)} states, found {part}")
-        return self._taken(lambda values: values[part])
+        """The trajectory of some of its states, at least one, in their order; ModelError if there is none."""
+        numbers = range(len(self))[part] if isinstance(part, slice) else range(0)
+        if not numbers or numbers.step < 0:
+            raise ModelError(f"rows: expected a slice of some of the {len(self)} states in their order, found {part!r}")
+        sizes = self.step_sizes
+        if sizes is not None:
+            sizes = sizes[numbers[0] * self.every : numbers[-1] * self.every]
+        taken = self._taken(lambda values: values[part])
+        return replace(taken, every=self.every * numbers.step, step_sizes=sizes)
 
     def blocks(self, size: int) -> Iterator[Trajectory]:
-        """Trajectories of so many of its states, one after another, without memory for those of a file that were before."""
+        """Trajectories of so many of its states, one after another, without memory for those of a file that were before; a run in
+        memory is one of them.
+        """
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
             raise ModelError(f"size: expected a whole number of at least 1, found {size!r}")
         if self.stored is None:
@@ -493,6 +501,8 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
     ...     read(folder + "/pendulum.h5")
     <Trajectory of 'pendulum': 101 states from t = 0 s to 1 s, simpson, step 0.01 s>
     """
+    if system is not None:
+        check_kind(system, System, "system", "make one by assemble")
     found, values = storage.read(Path(path), system)
     with storage.readable(Path(path)):
         statistics = Statistics(**found.statistics)

@@ -119,7 +119,7 @@ def test_a_given_system_is_that_of_the_file(short, tmp_path):
 
 def test_a_part_of_a_trajectory_has_a_state(short):
     assert short.rows(slice(50, None)).t[0] == 0.5
-    message = "rows: expected a part with some of the 101 states, found slice(0, 0, None)"
+    message = "rows: expected a slice of some of the 101 states in their order, found slice(0, 0, None)"
     assert error_of(short.rows, slice(0, 0)) == message
 
 
@@ -342,3 +342,34 @@ def test_a_trajectory_is_not_saved_over_a_model(models, tmp_path):
 def test_sizes_of_blocks_that_are_refused(short, size):
     with pytest.raises(mbvi.ModelError, match="size: expected a whole number of at least 1, found "):
         next(short.blocks(size))
+
+
+def test_every_fifth_state_says_so(short, tmp_path):
+    part = short.rows(slice(10, None, 5))
+    assert (part.every, part.t[:2].tolist(), len(part)) == (5, [0.1, 0.15], 19)
+    part.save(tmp_path / "a.h5")
+    assert mbvi.read(tmp_path / "a.h5").every == 5
+    message = "rows: expected a slice of some of the 101 states in their order, found slice(None, None, -1)"
+    assert error_of(short.rows, slice(None, None, -1)) == message
+
+
+def test_a_part_has_the_sizes_of_its_steps():
+    sizes = np.linspace(0.01, 0.03, 20)
+    run = mbvi.simulate(pendulum(), "rk4", sizes, every=2)
+    part = run.rows(slice(2, 9, 3))
+    assert (part.every, part.t.tolist()) == (6, run.t[2:9:3].tolist())
+    assert part.step_sizes.tolist() == sizes[4:16].tolist()
+    np.testing.assert_allclose(part.t[0] + part.step_sizes.sum(), part.t[-1], rtol=1e-15)
+
+
+def test_energies_are_their_takers(short):
+    before = short.energy()
+    for taken in (short.kinetic_energy(), short.potential_energy()):
+        taken += 1.0
+    assert short.energy().tobytes() == before.tobytes()
+
+
+def test_a_model_is_no_system(short, tmp_path):
+    short.save(tmp_path / "a.h5")
+    for call in (mbvi.read, mbvi.resume):
+        assert error_of(call, tmp_path / "a.h5", system=pendulum()).startswith("system: expected a System, found ")

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.kernels import layout
 from mbvi.model.elements import Model
+from mbvi.model.expressions import wrong
 from mbvi.system.assemble import assemble
 from mbvi.system.initial import RANK, find_start, null_space
 from mbvi.system.system import System
@@ -170,11 +172,14 @@ def _check_time(system: System, q: Array, rest: Array) -> None:
         ):
             change = np.abs(after - before).max(axis=1)
             if change.any():
-                name = names[int(np.argmax(change))]
-                raise ModelError(
-                    f"{system.name}: expected forces and constraints that do not depend on time, found a change at {name}; "
-                    "replace functions of time by numbers"
-                )
+                raise ModelError(_time_message(system, f"a change at {names[int(np.argmax(change))]}"))
+    if (system.arrays.time_functions[:, 0] != layout.CONSTANT).any():
+        raise ModelError(_time_message(system, "functions of time"))
+
+
+def _time_message(system: System, found: str) -> str:
+    expected = "forces and constraints that do not depend on time"
+    return f"{system.name}: {wrong(expected, found, 'replace functions of time by numbers')}"
 
 
 def _parts(system: System, q: Array, rest: Array, t: float) -> tuple[Array, Array]:

@@ -136,6 +136,8 @@ def ensemble(
         raise ModelError(f"progress: expected a function of members done and members, found {progress!r}")
     members = Members.of(over)
     count = min(_worker_count(threads, processes), members.count)
+    if processes is not None and isinstance(model, System):
+        model = _sendable(model)
     stored, measures = _content(store, measure)
     _check_names(members, measures)
     asked = model, members, scheme, step, duration, formulation, every
@@ -167,6 +169,14 @@ def _worker_count(threads: Any, processes: Any) -> int:
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
         raise ModelError(f"{name}: expected a whole number of at least 1, found {number!r}")
     return int(number)
+
+
+def _sendable(system: System) -> Model:
+    """The model of a system, of which each process makes its own."""
+    if system.model is None or system.arrays.force:
+        expected, found = "a model, or a system of one without functions of yours", repr(system.name)
+        raise ModelError(f"processes: {wrong(expected, found, 'take threads, which share it')}")
+    return system.model
 
 
 def _content(

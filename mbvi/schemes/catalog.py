@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from mbvi.errors import ModelError
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
@@ -222,12 +224,12 @@ def direct_midpoint(g: float = 0.0, iterations: int | None = None) -> Method:
     Source: Mutze, section 6.
     """
     _check_fraction("g", g)
-    is_count = isinstance(iterations, int) and not isinstance(iterations, bool) and iterations >= 0
+    is_count = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool) and iterations >= 0
     if not (iterations is None or is_count):
         raise ModelError(
             f"iterations: expected a whole number of at least 0, or none to solve the equation, found {iterations!r}"
         )
-    given = [f"g={g:g}"] * (g != 0) + [f"iterations={iterations}"] * is_count
+    given = [f"g={float(g)!r}"] * (g != 0) + [f"iterations={iterations}"] * is_count
     return Method(
         f"direct_midpoint({', '.join(given)})" if given else "direct_midpoint",
         1 if iterations == 0 else 2,
@@ -269,7 +271,7 @@ def chorin(alpha: float = 0.5, beta: float = 0.5, gamma: float = 0.5, delta: flo
     constants = {"alpha": alpha, "beta": beta, "gamma": gamma, "delta": delta}
     for name, value in constants.items():
         _check_fraction(name, value)
-    given = [f"{name}={value:g}" for name, value in constants.items() if value != 0.5]
+    given = [f"{name}={float(value)!r}" for name, value in constants.items() if value != 0.5]
     return Method(
         f"chorin({', '.join(given)})" if given else "chorin",
         2 if beta == gamma == 0.5 else 1,

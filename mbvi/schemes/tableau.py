@@ -59,6 +59,7 @@ class Tableau:
             if not _are_numbers(getattr(self, what)):
                 found = getattr(self, what)
                 raise ModelError(f"scheme {self.name!r}: {what}: expected a list of finite numbers, found {found!r}")
+            object.__setattr__(self, what, tuple(map(float, getattr(self, what))))
         points, problem = np.asarray(self.control_points), ""
         if len(points) < 2 or points[0] != 0 or points[-1] != 1 or np.any(np.diff(points) <= 0):
             problem = f"control_points: expected increasing numbers from 0 to 1, found {self.control_points}"

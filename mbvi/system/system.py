@@ -421,14 +421,20 @@ class System:
     def multipliers(self, t: Array, q: Array, v: Array) -> Array:
         """The multipliers (states, k) alone, not a number where the equations are singular.
 
-        Those of the unit quaternions a of a tree follow from the momenta, λ = −2 pᵀȧ/|a|²: with p = 2 a N, aᵀṗ and −aᵀf are both
-        −pᵀȧ. So nothing is compiled for them.
+        Those of the unit quaternions a of a tree follow from the momenta, λ = (aᵀṗ − aᵀ(∂L/∂q + F))/|a|²: with p = 2 a N, aᵀṗ and
+        −aᵀ ∂L/∂q are both −pᵀȧ, and of the forces F only a user's have a part along a. So nothing is compiled for them.
         """
         t, q, v = self._series(t, q=q, v=v)
-        if not self.arrays.is_open or self.arrays.force:
+        if not self.arrays.is_open:
             return self._solved(t, q, v)[1]
         a, rate, p = map(self._quaternions, (q, v, self._energies_and_momenta(t, q, v)[2]))
-        return -2.0 * np.sum(p * rate, axis=2) / np.sum(a * a, axis=2)
+        of_momenta = of_forces = np.sum(p * rate, axis=2)
+        if self.arrays.force:
+            own, f = np.empty(self.dimension), np.empty_like(q)
+            for i in range(len(q)):
+                kernels.fill_gradient(own, f[i], self.arrays, self.work, t[i], q[i], v[i])
+            of_forces = np.sum(a * self._quaternions(f), axis=2)
+        return -(of_momenta + of_forces) / np.sum(a * a, axis=2)
 
     def _solved(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, int]:
         """Accelerations, multipliers, and before which state the equations are regular."""
@@ -525,9 +531,12 @@ class System:
 
 def _floats(values: ArrayLike, what: str, expected: str) -> Array:
     try:
-        return np.asarray(values, dtype=float, order="C")
+        if isinstance(values, np.ndarray) and values.dtype.kind == "c":
+            raise TypeError
+        array = np.asarray(values, dtype=float, order="C")
     except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what}: expected {expected}, found {show(values)}") from None
+    return array if array.flags.writeable else array.copy()  # kernels are compiled for arrays that are
 
 
 def _time(t: float) -> float:

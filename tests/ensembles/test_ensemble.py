@@ -188,7 +188,7 @@ def run_both(path):
     by_threads = mbvi.ensemble(double(), over, threads=2, **options)
     seen = []
     by_processes = mbvi.ensemble(
-        double(), over, processes=2, path=path, progress=lambda *each: seen.append(each), **options
+        mbvi.assemble(double()), over, processes=2, path=path, progress=lambda *each: seen.append(each), **options
     )
     return by_threads, by_processes, seen
 
@@ -208,8 +208,11 @@ def test_what_cannot_be_sent_to_a_process():
         mbvi.ModelError, match=r"processes: expected what can be sent to a process, found .*below if __name__"
     ):
         mbvi.ensemble(pendulum(), {"mass": [1, 2]}, duration=0.1, measure={"end": lambda run: 0.0}, processes=2)
-    with pytest.raises(mbvi.ModelError, match="processes: expected what can be sent to a process"):
-        mbvi.ensemble(mbvi.assemble(pendulum()), {"mass": [1, 2]}, duration=0.1, processes=2)
+    own = mbvi.assemble(pendulum(), force=lambda t, q, v, F: None)
+    with pytest.raises(
+        mbvi.ModelError, match="processes: expected a model, or a system of one without functions of yours"
+    ):
+        mbvi.ensemble(own, {"q.pivot.angle": [1, 2]}, duration=0.1, processes=2)
     with pytest.raises(mbvi.ModelError, match="threads: expected threads or processes, found both, 1 and 2"):
         mbvi.ensemble(pendulum(), {"mass": [1, 2]}, threads=1, processes=2)
 

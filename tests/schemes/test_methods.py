@@ -1,5 +1,6 @@
 """What is known of every method that is no Galerkin scheme."""
 
+import numpy as np
 import pytest
 
 import mbvi
@@ -72,3 +73,8 @@ def test_a_model_file_and_the_command_line_give_constants(models, tmp_path):
     assert run.scheme == direct_midpoint(g=0.5)
     given = mbvi.simulate(mbvi.load(models / "pendulum.yaml"), "direct_midpoint(g=0.5)", duration=0.1)
     assert (given.q == run.q).all()
+
+
+@pytest.mark.parametrize("method", [direct_midpoint(g=1 / 3, iterations=np.int64(2)), chorin(alpha=np.float64(2 / 3))])
+def test_names_tell_constants_to_the_last_digit(method):
+    assert find_scheme(method.name) == method

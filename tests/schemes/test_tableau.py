@@ -8,7 +8,7 @@ import pytest
 
 from mbvi.errors import ModelError
 from mbvi.schemes.catalog import TABLEAUX, find_scheme
-from mbvi.schemes.tableau import gauss, lobatto
+from mbvi.schemes.tableau import Tableau, gauss, lobatto
 
 SCHEMES = TABLEAUX
 every_scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
@@ -189,3 +189,10 @@ def test_numbers_of_nodes_that_are_refused(quadrature, least):
         with pytest.raises(ModelError) as caught:
             quadrature(count)
         assert str(caught.value) == f"count: expected a whole number of at least {least}, found {count!r}"
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, lambda values: np.array(values, np.float32)])
+def test_numbers_become_tuples_of_float(kind):
+    given = Tableau("mine", kind([0, 1]), kind([0.5]), kind([1]), order=2, source="here", fractions=kind([1]))
+    assert given == Tableau("mine", (0.0, 1.0), (0.5,), (1.0,), order=2, source="here")
+    assert {type(each) for each in (*given.control_points, *given.weights, *given.fractions)} == {float}

@@ -38,3 +38,43 @@ def test_where_the_equations_are_singular_they_are_not_a_number():
     q[1, 1] = np.nan
     with pytest.raises(mbvi.ModelError, match=r"^q: expected finite numbers, found nan for b.theta$"):
         system.accelerations_and_multipliers(np.zeros(3), q, np.zeros_like(q))
+
+
+def test_multipliers_of_quaternions_with_a_force_along_them():
+    """Those of the momenta are those of the equations of motion, with a user's force that is not one of a torque alone."""
+
+    def force(t, q, v, F):
+        for i in range(8):
+            F[i] += 0.3 * np.sin(i + t) - 0.1 * v[i] + 0.2 * q[i]
+
+    body = mbvi.Body(mass=1, center_of_mass=(0.1, 0.2, -0.3), inertia=(0.2, 0.3, 0.4))
+    joints = {
+        "a": mbvi.Ball(parent="world", child="one"),
+        "b": mbvi.Ball(parent="one", child="two", position=(0, 0, -1)),
+    }
+    system = mbvi.assemble(mbvi.Model(name="a", bodies={"one": body, "two": body}, joints=joints), force=force)
+    run = mbvi.simulate(system, "gauss2", 0.05, 1.0, initial_v=[0, 0.3, 0.2, 0.1, 0, 0.5, -0.4, 0.3])
+    found, expected = (
+        system.multipliers(run.t, run.q, run.v),
+        system.accelerations_and_multipliers(run.t, run.q, run.v)[1],
+    )
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_arrays_that_may_only_be_read(name, models):
+    system = mbvi.assemble(mbvi.load(models / f"{name}.yaml"))
+    run = mbvi.simulate(system, duration=0.05)
+    t, q, v, p = (each.copy() for each in (run.t, run.q, run.v, run.p))
+    expected = system.accelerations_and_multipliers(t, q, v), system.velocities(t, q, p), system.energies(t, q, v)
+    for each in (t, q, v, p):
+        each.setflags(write=False)
+    found = system.accelerations_and_multipliers(t, q, v), system.velocities(t, q, p), system.energies(t, q, v)
+    np.testing.assert_equal(found, expected)
+    np.testing.assert_equal(system.acceleration(q[0], v[0]), expected[0][0][0])
+
+
+def test_complex_numbers_are_no_coordinates(models):
+    system = mbvi.assemble(mbvi.load(models / "double_pendulum.yaml"))
+    with pytest.raises(mbvi.ModelError, match=r"^q: expected 2 numbers, found "):
+        system.mass_matrix(np.array([1.0, 2.0 + 1j]))

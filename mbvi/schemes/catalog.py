@@ -224,7 +224,7 @@ def direct_midpoint(g: float = 0.0, iterations: int | None = None) -> Method:
     Source: Mutze, section 6.
     """
     _check_fraction("g", g)
-    is_count = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool) and iterations >= 0
+    is_count = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool) and int(iterations) >= 0
     if not (iterations is None or is_count):
         raise ModelError(
             f"iterations: expected a whole number of at least 0, or none to solve the equation, found {iterations!r}"

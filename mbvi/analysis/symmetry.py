@@ -97,6 +97,9 @@ class _Terms(NamedTuple):
 def find_invariants(system: System) -> tuple[Invariant, ...]:
     """The conserved momenta of a system, as few and as simple combinations of the candidates as there are.
 
+    Of functions of your own, what they do is looked at in random states near the initial one, at times up to 10 s: a force that
+    begins later or acts only far away is not seen.
+
     Examples
     --------
     >>> import mbvi

@@ -18,6 +18,20 @@ from mbvi.errors import ModelError
 from mbvi.model.expressions import Problem, Where, nearest, show, wrong
 
 
+class Entries(dict[Any, Any]):
+    """A mapping of an element, which like all of it does not change: what was resolved of it would be another."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        remedy = "make another, as by model.with_parameters(…) or model.model_copy(update=…)"
+        raise ModelError(wrong("a model as it was made", "a change of its entries", remedy))
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return Entries, (dict(self),)
+
+
 class Element(BaseModel):
     """The common root of all elements: frozen, without unknown keys, and with one-line errors."""
 
@@ -32,6 +46,10 @@ class Element(BaseModel):
     # Of nested elements with an __init__ of their own pydantic loses the place, so this one is marked as pydantic's.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
+    def model_post_init(self, context: Any, /) -> None:
+        """Keep mappings from changes."""
+        freeze(self)
+
     def problems(self) -> Iterator[Problem]:
         """What is wrong with the numbers of this element, which are resolved; places are relative to the element."""
         yield from ()
@@ -39,6 +57,13 @@ class Element(BaseModel):
     def canonical(self) -> dict[str, Any]:
         """The fields that a resolved element has in another form: unit axes, unit quaternions, inertia matrices."""
         return {}
+
+
+def freeze(element: Element) -> None:
+    """Keep the mappings of an element from changes."""
+    for key, value in element.__dict__.items():
+        if type(value) is dict:
+            element.__dict__[key] = Entries(value)
 
 
 @functools.cache

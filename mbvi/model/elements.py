@@ -19,7 +19,7 @@ from pydantic import Field, PrivateAttr, StrictBool, model_validator
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import shapes
-from mbvi.model.base import Element, one_line, validation_error
+from mbvi.model.base import Element, freeze, one_line, validation_error
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.constraints import CoincidentFrames as CoincidentFrames
 from mbvi.model.constraints import CoincidentPoints as CoincidentPoints
@@ -661,6 +661,7 @@ class Model(Element):
         """A copy with other values of some fields, which are not checked."""
         copied = super().model_copy(update=update, deep=deep)
         copied._resolved = None
+        freeze(copied)
         return copied
 
     def with_parameters(self, values: Mapping[str, float | str]) -> Model:

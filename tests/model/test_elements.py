@@ -727,3 +727,27 @@ def test_a_copy_is_resolved_anew():
     copied = model.model_copy(update={"bodies": model.bodies | {"rod": heavy}})
     assert (model.resolved().bodies["rod"].mass, copied.resolved().bodies["rod"].mass) == (1.0, 3.0)
     assert model.with_parameters({"length": 5}).resolved().bodies["rod"].points["tip"] == (0.0, 0.0, -5.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: model.parameters.__setitem__("mass", 5.0),
+        lambda model: model.parameters.update(mass=5.0),
+        lambda model: model.parameters.__ior__({"mass": 5.0}),
+        lambda model: model.bodies.pop("bob"),
+        lambda model: model.model_copy(update={"initial": {}}).initial.clear(),
+        lambda model: model.bodies["bob"].point_masses.setdefault("m", mm.PointMass(mass=1)),
+        lambda model: copy.deepcopy(model).joints.popitem(),
+    ],
+)
+def test_entries_do_not_change(change):
+    """What is resolved of a model once would not follow."""
+    bob = mm.Body(mass="mass", center_of_mass=(0, 0, -1))
+    joint = mm.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    model = mm.Model(name="a", parameters={"mass": 1}, bodies={"bob": bob}, joints={"j": joint})
+    before = model.model_dump()
+    with pytest.raises(ModelError, match=r"^expected a model as it was made, found a change of its entries; make"):
+        change(model)
+    assert model.model_dump() == before
+    assert pickle.loads(pickle.dumps(model)) == copy.copy(model) == model

@@ -291,7 +291,7 @@ def from_functions(
     constraint_count : int
         The number k of constraints.
     force : callable, optional
-        ``force(t, q, v, F)`` adds generalized forces to F (n,).
+        ``force(t, q, v, F)`` adds generalized forces to F (n,). Where one of the functions raises an error, the step fails.
     initial_q, initial_v : (n,), optional
         Zero if left out.
     name : str

@@ -737,7 +737,7 @@ def test_a_copy_is_resolved_anew():
         lambda model: model.parameters.__ior__({"mass": 5.0}),
         lambda model: model.bodies.pop("bob"),
         lambda model: model.model_copy(update={"initial": {}}).initial.clear(),
-        lambda model: model.bodies["bob"].point_masses.setdefault("m", mm.PointMass(mass=1)),
+        lambda model: model.bodies["bob"].point_masses.setdefault("m", mm.PointMass(mass=1, position=(0, 0, 0))),
         lambda model: copy.deepcopy(model).joints.popitem(),
     ],
 )

@@ -53,7 +53,7 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
         joints as constraints; by default the model's.
     force : callable, optional
         A force of your own, ``force(t, q, v, F)`` with arrays (n,), compilable by numba, that adds generalized forces
-        to ``F`` in place [N m for angles, N for displacements].
+        to ``F`` in place [N m for angles, N for displacements]. Where it raises an error, the step fails.
 
     Returns
     -------

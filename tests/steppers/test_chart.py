@@ -100,7 +100,9 @@ def test_errors():
         sympy_chart([PHI, THETA], SPHERE, [0.1])
     with pytest.raises(mbvi.ModelError, match=r"start: expected 2 finite numbers, found \[nan, 1\]"):
         sympy_chart([PHI, THETA], SPHERE, [np.nan, 1])
-    for wrong in ((PHI, [PHI], [0.1]), ([PHI], ["cos(phi"], [0.1]), ([PHI], [PHI], ["here"])):
+    with pytest.raises(mbvi.ModelError, match="coordinates: expected a list of different SymPy symbols, found phi"):
+        sympy_chart(PHI, [PHI], [0.1])
+    for wrong in (([PHI], ["cos(phi"], [0.1]), ([PHI], [PHI], ["here"])):
         with pytest.raises(mbvi.ModelError, match="chart: expected lists of symbols, expressions and numbers, found"):
             sympy_chart(*wrong)
     with pytest.raises(mbvi.ModelError, match="chart: expected a Chart, found 'joints'; make one by joint_chart or sy"):

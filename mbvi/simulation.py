@@ -17,7 +17,7 @@ from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import KEPT, ModelError
 from mbvi.kernels import functions, galerkin, layout
 from mbvi.kernels.lagrangian import make_work
-from mbvi.model.arguments import check_flag, check_kind, is_number
+from mbvi.model.arguments import check_flag, check_kind, checked_path, is_number
 from mbvi.model.elements import MAX_STEPS, Model, count_steps
 from mbvi.model.expressions import evaluate, wrong
 from mbvi.model.units import check_unit
@@ -238,7 +238,7 @@ def resume(
     """
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
-    path = Path(path)
+    path = checked_path(path)
     if system is not None:
         check_kind(system, System, "system", "make one by assemble")
     header, columns = storage.read(path, system)

@@ -32,7 +32,7 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import Model, to_yaml
-from mbvi.model.arguments import check_ending, check_flag
+from mbvi.model.arguments import check_ending, check_flag, checked_path
 from mbvi.model.expressions import wrong
 from mbvi.model.stored import read_model, stored_files, write_model
 from mbvi.schemes.method import Method
@@ -444,7 +444,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False, endings: Seq
         If the ending is another, there is such a file and `force` is not set or no truth value, or its folder is missing or
         cannot be written.
     """
-    path = Path(path)
+    path = checked_path(path)
     check_flag(force, "force")
     with reported(path, "a file that can be written"):
         if path.exists() and not path.is_file():

@@ -20,7 +20,7 @@ from mbvi import storage
 from mbvi.analysis.control_points import ControlPoints, solve_control_points
 from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
-from mbvi.model.arguments import check_kind
+from mbvi.model.arguments import check_kind, checked_path
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
@@ -395,7 +395,7 @@ class Trajectory:
         ModelError
             If the ending is another, a library is missing, the file exists and `force` is not set, or it cannot be written.
         """
-        write, whole = find_writer(Path(path)), self._completed(())
+        write, whole = find_writer(checked_path(path)), self._completed(())
         size = EXPORTED_ROWS if write is write_csv else len(self)
         tables = (whole.rows(slice(first, first + size)).table() for first in range(0, len(self), size))
         storage.replace_file(storage.check_output(path, force), lambda part: write(part, tables))
@@ -503,8 +503,9 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
     """
     if system is not None:
         check_kind(system, System, "system", "make one by assemble")
-    found, values = storage.read(Path(path), system)
-    with storage.readable(Path(path)):
+    path = checked_path(path)
+    found, values = storage.read(path, system)
+    with storage.readable(path):
         statistics = Statistics(**found.statistics)
     stored_steps = (len(values["t"]) - 1) * found.every
     return Trajectory(

@@ -26,14 +26,20 @@ def convergence_order(errors: ArrayLike, steps: ArrayLike) -> float:
     Raises
     ------
     ModelError
-        If there are not two or more positive pairs.
+        If there are not two or more positive errors, one for every step, or all steps are equal.
 
     Examples
     --------
     >>> round(convergence_order([3.2e-3, 2.0e-4, 1.25e-5], [0.1, 0.05, 0.025]), 6)
     4.0
     """
-    e, h = np.array(errors, dtype=float), np.array(steps, dtype=float)
-    if e.shape != h.shape or e.ndim != 1 or len(e) < 2 or not (np.all(e > 0) and np.all(h > 0)):
-        raise ModelError(f"errors: expected two or more positive errors, one for every step, found {e} for steps {h}")
+    try:
+        e, h = np.array(errors, dtype=float), np.array(steps, dtype=float)
+    except (TypeError, ValueError):
+        e = h = np.zeros(0)
+    if e.shape != h.shape or e.ndim != 1 or len(e) < 2 or not all(np.all((x > 0) & (x < np.inf)) for x in (e, h)):
+        found = f"{errors!r} for steps {steps!r}"
+        raise ModelError(f"errors: expected two or more positive errors, one for every step, found {found}")
+    if np.all(h == h[0]):
+        raise ModelError(f"steps: expected different ones, found {h[0]:g} alone")
     return float(np.polyfit(np.log(h), np.log(e), 1)[0])

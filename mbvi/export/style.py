@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mbvi.errors import ModelError
+from mbvi.model.arguments import checked_path
 from mbvi.model.expressions import wrong
 
 # Okabe & Ito's colours, which all readers can tell apart, in an order of lightness that also serves in grey.
@@ -203,7 +204,7 @@ def check_picture(path: str | Path, force: bool = False) -> Path:
     from mbvi.storage import check_output  # with numba, which a picture of a model does without
 
     matplotlib()
-    path = Path(path)
+    path = checked_path(path)
     if path.suffix[1:].lower() not in SUFFIXES:
         found = repr(path.suffix) if path.suffix else "none"
         raise ModelError(f"{path}: {wrong('one of the suffixes .png, .svg, .pdf', found)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,13 @@ def check_flag(value: Any, where: str) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ModelError(f"{where}: {wrong('True or False', show(value))}")
+
+
+def checked_path(value: Any, where: str = "path") -> Path:
+    """A path, of what names one."""
+    if not isinstance(value, str | os.PathLike):
+        raise ModelError(f"{where}: {wrong('the path of a file', show(value))}")
+    return Path(value)
 
 
 def check_ending(path: Path, endings: Collection[str]) -> str:

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from mbvi.errors import ModelError
 from mbvi.model import elements, meshes
-from mbvi.model.arguments import check_flag, check_kind
+from mbvi.model.arguments import check_flag, check_kind, checked_path
 from mbvi.model.base import Element, documentation, one_line, problems_of
 from mbvi.model.elements import Model
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
@@ -60,7 +60,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     ModelError
         If the file cannot be read or anything in it is wrong; the message begins with file and line.
     """
-    path = Path(path)
+    path = checked_path(path)
     return from_yaml(_read(path), source=str(path), folder=path.parent)
 
 
@@ -126,7 +126,7 @@ def save(model: Model, path: str | os.PathLike[str], force: bool = False) -> Non
     """
     check_kind(model, Model, "model", "mbvi.load reads one from a file")
     check_flag(force, "force")
-    path = Path(path)
+    path = checked_path(path)
     if path.is_file() and not force:
         remedy = "choose another name, or overwrite it by force=True"
         raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")

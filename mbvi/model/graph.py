@@ -108,6 +108,7 @@ def problems(model: Model) -> Iterator[Problem]:
         return
     planned = plan(model)
     yield from _kept_chords(model, planned)
+    yield from _shared_names(model, planned)
     yield from massless_leaves(model, planned)
 
 
@@ -243,6 +244,14 @@ def _kept_chords(model: Model, plan: Plan) -> Iterator[Problem]:
             found = f"false for all of {loop_of(model.joints[name], plan)}"
             remedy = "leave out the key 'cut' of one of them"
             yield Problem(("joints", name, "cut"), wrong("a joint of every loop that may be cut", found, remedy))
+
+
+def _shared_names(model: Model, plan: Plan) -> Iterator[Problem]:
+    """Joints whose coordinates would have the names of those of a body: those that are not cut in the embedding."""
+    for name, joint in model.joints.items() if model.formulation == "embedding" else ():
+        if name in model.bodies and joint.coordinate_names and not is_cut(model, name, plan):
+            expected = "a name that no body has, for a joint whose coordinates are used beside those of bodies"
+            yield Problem(("joints", name), wrong(expected, f"{name!r}, a body", "rename one of them"))
 
 
 def _constrained(model: Model, plan: Plan) -> Iterator[str]:

@@ -224,6 +224,11 @@ def _element_problems(model: Model) -> Iterator[Problem]:
     for group in ("bodies", "joints", "forces", "constraints"):
         for name, element in getattr(model, group).items():
             yield from placed(element.problems(), group, name)
+    for name in model.constraints:
+        if name in model.joints:
+            yield Problem(
+                ("constraints", name), wrong("a name that no joint has", f"{name!r}, a joint", "rename one of them")
+            )
     yield from prescribed_twice(model.constraints)
     for name, initial in model.initial.items():
         yield from placed(_initial_problems(initial, model.joints[name]), "initial", name)

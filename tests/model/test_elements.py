@@ -489,6 +489,10 @@ MESSAGES = [
         "prescribes already; remove one of them",
     ),
     (
+        {"constraints__crank": CRANK},
+        "constraints.crank: expected a name that no joint has, found 'crank', a joint; rename one of them",
+    ),
+    (
         {"constraints__c": {**POINT, "body": "world", "point": [0, 0, 0]}},
         "constraints.c.body: expected a body, found 'world'; known: rod, top",
     ),

@@ -145,6 +145,17 @@ def test_what_cannot_be(joints, message):
     assert str(caught.value) == message
 
 
+def test_a_joint_whose_coordinates_are_used_beside_those_of_bodies_has_a_name_of_its_own():
+    joints = {"a": (Free, "world", "a", False), "b": (Ball, "a", "b"), "c": (Ball, "b", "c")}
+    assert model(joints, formulation="tree").name
+    with pytest.raises(ModelError) as caught:
+        model(joints, formulation="embedding")
+    assert str(caught.value) == (
+        "joints.a: expected a name that no body has, for a joint whose coordinates are used beside those of bodies, found 'a', a "
+        "body; rename one of them"
+    )
+
+
 def massless_end(name, body):
     return (
         f"joints.{name}: expected mass or inertia that the joint moves, found none on the massless body {body!r} "

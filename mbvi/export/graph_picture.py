@@ -31,6 +31,7 @@ GAP, LAYER = 0.3, 1.0  # between boxes of a layer, and from layer to layer [inch
 DOT_WIDTH, DOT_LAYER = 0.12, 0.4  # from dot to dot, and from layer to layer of dots [inch]
 MARGIN, HEAD, FOOT = 0.25, 0.6, 0.35  # around the graph, for the title above and the legend below it [inch]
 NARROWEST = 4.5  # of a picture [inch]
+LONGEST_NAME = 12.0  # of a model, for which the picture is made wider [inch]
 BODY_FONT, JOINT_FONT = 8.0, 7.0
 LOOKS: dict[str, dict[str, Any]] = {
     "tree": {"color": "#333333", "linewidth": 1.6, "linestyle": "-"},
@@ -205,7 +206,9 @@ def _rows(graph: Graph) -> dict[str, Place]:
     chain = chain[::-1] if chain[-1] == WORLD else chain
     per_row = -(-len(chain) // -(-len(chain) // ROW))
     texts = [text for edge in graph.edges for text in (edge.name, edge.type)]
-    width = max(map(_box_width, graph.labels.values())) + max(_text_width(text, JOINT_FONT) for text in texts) + GAP
+    width = (
+        max(map(_box_width, graph.labels.values())) + max(style.text_width(text, JOINT_FONT) for text in texts) + GAP
+    )
     places = {}
     for i, node in enumerate(chain):
         row, column = divmod(i, per_row)
@@ -235,7 +238,9 @@ def _layers(graph: Graph, is_named: bool) -> dict[str, Place]:
     width, height = DOT_WIDTH, DOT_LAYER
     if is_named:
         texts = [text for edge in graph.edges for text in (edge.name, edge.type)]
-        width = max(*map(_box_width, graph.labels.values()), *(_text_width(text, JOINT_FONT) for text in texts)) + GAP
+        width = (
+            max(*map(_box_width, graph.labels.values()), *(style.text_width(text, JOINT_FONT) for text in texts)) + GAP
+        )
         height = LAYER
     for level in sorted(layers, reverse=True):  # at last each above the middle of those that hang on it
         wanted = {node: x[node] for node in layers[level]}
@@ -355,7 +360,9 @@ def _canvas(extent: Box, model: Model, graph: Graph) -> tuple[Any, Any]:
     kinds = [kind for kind in LOOKS if any(edge.kind == kind for edge in graph.edges)]
     foot = FOOT if len(kinds) > 1 else 0.0
     details = summary(model)
-    needed = max(NARROWEST, _text_width(details, 7.5) + 0.5, 1.9 * len(kinds), _text_width(model.name, 13) + 0.5)
+    title = style.fitted(model.name, LONGEST_NAME, style.bold_width)
+    texts = max(style.text_width(details, 7.5), style.bold_width(title))
+    needed = max(NARROWEST, texts + 0.5, 1.9 * len(kinds))
     width = max(right - left + 2 * MARGIN, needed)
     height = top - bottom + 2 * MARGIN + HEAD + foot
     figure = style.new_figure(width, height)
@@ -365,7 +372,7 @@ def _canvas(extent: Box, model: Model, graph: Graph) -> tuple[Any, Any]:
     middle = (left + right) / 2
     axes.set_xlim(middle - width / 2, middle + width / 2)
     axes.set_ylim(bottom - MARGIN - foot, top + MARGIN + HEAD)
-    figure.text(0.2 / width, 1 - 0.15 / height, model.name, va="top", fontsize=12, fontweight="bold")
+    figure.text(0.2 / width, 1 - 0.15 / height, title, va="top", fontsize=12, fontweight="bold", parse_math=False)
     figure.text(0.2 / width, 1 - 0.42 / height, details, va="top", fontsize=7.5, color=style.GREY)
     if foot:
         lines = style.matplotlib("lines")
@@ -502,19 +509,12 @@ def _curve(edge: Edge, bend: float, places: dict[str, Place]) -> Curve:
     return x, y
 
 
-def _text_width(text: str, size: float) -> float:
-    """Width of a text [inch]."""
-    if not text:
-        return 0.0
-    return float(style.matplotlib("textpath").TextPath((0, 0), text, size=size).get_extents().width) / 72
-
-
 def _label_width(edge: Edge) -> float:
-    return max(_text_width(edge.name, JOINT_FONT), _text_width(edge.type, JOINT_FONT)) + 0.1
+    return max(style.text_width(edge.name, JOINT_FONT), style.text_width(edge.type, JOINT_FONT)) + 0.1
 
 
 def _box_width(text: str) -> float:
-    return _text_width(text, BODY_FONT) + 0.2
+    return style.text_width(text, BODY_FONT) + 0.2
 
 
 def _centred(place: Place, width: float, height: float) -> Box:

@@ -116,7 +116,11 @@ def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolv
         left.set_ylabel(label)
         for axes, text in ((left, "step [s]"), (right, "wall time [ms]")):
             style.dress(axes)
-            axes.set(xscale="log", yscale="log", xlabel=text)
+            axes.set(
+                xscale="log",
+                yscale="log" if any(np.any(curve.errors > 0) for curve in curves) else "linear",
+                xlabel=text,
+            )
             style.plain_log(axes.xaxis)
             if goal:
                 axes.axhline(goal, color=style.GREY, linewidth=0.8, zorder=0)
@@ -128,7 +132,7 @@ def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolv
             axes.axhspan(low, max(low, unresolved), color="#EEEEEE", zorder=0)
         left.set_ylim(low, high)
         handles, labels = left.get_legend_handles_labels()
-        drawing.legend(handles, labels, loc="outside right upper", frameon=False)
+        drawing.legend(handles, labels, loc="outside right center", frameon=False)
         grey = "; what is grey, the reference does not resolve" if unresolved > low else ""
         style.entitle(drawing, title, f"{details}{grey}")
     return drawing

@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +32,8 @@ SAMPLE, LETTER = 0.8, 0.09  # widths in a legend: of a line's sample with its ma
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUFFIXES = ("png", "svg", "pdf")
 LONG = 300.0  # ratio of the ends of a logarithmic axis from which only powers of ten have numbers
+BOLD = 14.0  # size of the usual font whose letters are as wide as those of a title
+MOST_LETTERS = 400  # of a title
 RESOLUTION = 200  # of a png [dots per inch]
 
 
@@ -140,8 +142,30 @@ def _boxes() -> Iterator[None]:
 
 def entitle(figure: Any, title: str, details: str) -> None:
     """Put a title above the left end of a figure, and details in grey below it."""
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
-    figure.supxlabel(details, x=0.99, ha="right", fontsize=7, color=GREY)
+    title = fitted(title, figure.get_figwidth() - 0.2, bold_width)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
+    figure.supxlabel(details, x=0.99, ha="right", fontsize=7, color=GREY, parse_math=False)
+
+
+def text_width(text: str, size: float) -> float:
+    """Width of a text [inch]."""
+    if not text:
+        return 0.0
+    path = matplotlib("textpath").TextPath((0, 0), text.replace("$", r"\$"), size=size)
+    return float(path.get_extents().width) / 72
+
+
+def bold_width(text: str) -> float:
+    """Width of a title [inch]."""
+    return text_width(text, BOLD)
+
+
+def fitted(text: str, width: float, measure: Callable[[str], float]) -> str:
+    """A text, its end left out if it measures more than a width."""
+    if len(text) <= MOST_LETTERS and measure(text) <= width:
+        return text
+    kept = range(min(len(text), MOST_LETTERS), 0, -1)
+    return next((short for n in kept if measure(short := f"{text[:n].rstrip()}…") <= width), "…")
 
 
 def legend_above(axes: Any, width: float) -> float:
@@ -152,14 +176,17 @@ def legend_above(axes: Any, width: float) -> float:
     longest = max(len(line) for label in labels for line in label.splitlines())
     columns = min(len(labels), max(1, int(width / (sample + letter * longest))))
     place = {"loc": "lower left", "bbox_to_anchor": (-0.01, 0.97), "borderaxespad": 0.2}
-    axes.legend(
+    legend = axes.legend(
         handles, labels, ncols=columns, frameon=False, fontsize=7.5, handlelength=2.2, columnspacing=1.2, **place
     )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     return 12.0 * math.ceil(sum(1 + label.count("\n") for label in labels) / columns)
 
 
 def label_axis(axis: Any, label: str) -> None:
     """Label an axis, with a power of ten beside the unit instead of in the numbers."""
+    axis.label.set_parse_math(False)
     largest = max(map(abs, axis.get_view_interval()))
     exponent = math.floor(math.log10(largest)) if 0 < largest < math.inf else 0
     if -2 <= exponent <= 4:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.export import raster
+from mbvi.export import raster, style
 from mbvi.export.motion import RATE
 from mbvi.export.scene import Scene, linear_rgb
 
@@ -256,9 +256,11 @@ class Painter:
         letters, margin = self.letters, int(MARGIN * self.size[1])
         image = Image.fromarray(picture)
         draw = ImageDraw.Draw(image)
-        draw.text((margin, margin), self.scene.name[:1].upper() + self.scene.name[1:], font=letters[0], fill="#1C2733")
-        corner = (self.size[0] - margin, margin)
-        draw.text(corner, f"{time:.2f} s", font=letters[1], fill="#5B6876", anchor="ra")
+        now = f"{time:.2f} s"
+        room = self.size[0] - 3 * margin - letters[1].getlength(now)
+        title = style.fitted(self.scene.name[:1].upper() + self.scene.name[1:], room, letters[0].getlength)
+        draw.text((margin, margin), title, font=letters[0], fill="#1C2733")
+        draw.text((self.size[0] - margin, margin), now, font=letters[1], fill="#5B6876", anchor="ra")
         return np.ascontiguousarray(image)
 
 
@@ -266,8 +268,6 @@ def _letters(scene: Scene, size: tuple[int, int]) -> tuple[Any, Any]:
     """Fonts of the title and of the time: those that matplotlib brings along, or one of the system if they lack letters."""
     from matplotlib import get_data_path
     from PIL import ImageFont
-
-    from mbvi.export import style
 
     folder = Path(get_data_path()) / "fonts" / "ttf"
     height = TITLE * size[1]

@@ -70,3 +70,18 @@ def test_fonts_that_are_gone_are_passed_over(tmp_path):
     assert style._found({"a"}, str(tmp_path / "torn.ttf")) == set()
     usual = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
     assert style._found({"a", "摆"}, str(usual)) == {"a"}
+
+
+def test_names_are_no_formulas_and_end_within_the_picture():
+    name = r"of $x_$ and $\bad$ " + "and more " * 60
+    model = mbvi.Model(
+        name=name, bodies={"rod": ROD}, joints={"hinge": mbvi.Revolute(parent="world", child="rod", axis=(0, 1, 0))}
+    )
+    found = mbvi.compare(model, ["midpoint"], steps=[0.1, 0.05], duration=0.5)
+    run = mbvi.simulate(model, step=0.1, duration=0.5)
+    for figure in (mbvi.draw_graph(model), mbvi.plot(run), found.plot()):
+        figure.savefig(io.BytesIO(), format="png")
+        title = next(text for text in figure.texts if text.get_text().startswith(r"of $x_$ and $\bad$ and more"))
+        assert title.get_text().endswith("…")
+        assert title.get_window_extent().x1 <= figure.bbox.x1
+        assert title.get_window_extent().x1 > 0.8 * figure.bbox.x1

@@ -246,14 +246,26 @@ function resize() {
 
 const INK = '#1c2733', SOFT = '#7b8794';
 
-/** A number as short as it may be. */
-function brief(x) {
+/** A number as short as it may be, of so many digits, or so many decimals before a power of ten. */
+function brief(x, digits = 4, decimals = 1) {
   if (!Number.isFinite(x)) return '–';
   if (x === 0) return '0';
   const a = Math.abs(x);
-  const text = a >= 1e-3 && a < 1e5 ? String(+x.toPrecision(4)) : x.toExponential(1).replace('e', '·10').replace(/10([+-]?)(\d+)$/, (_, sign, digits) =>
+  const text = a >= 1e-3 && a < 1e5 ? String(+x.toPrecision(digits)) : x.toExponential(decimals).replace('e', '·10').replace(/10([+-]?)(\d+)$/, (_, sign, digits) =>
     '10' + (sign === '-' ? '⁻' : '') + [...digits].map(d => '⁰¹²³⁴⁵⁶⁷⁸⁹'[d]).join(''));
   return text.replace('-', '−');
+}
+
+/** The round numbers between two others, at most so many steps apart, and their texts with the digits that tell them apart. */
+function ticksBetween(low, high, steps) {
+  const step = roundStep((high - low) / steps), found = [];
+  const exponent = x => Math.floor(Math.log10(x) + 1e-9), largest = Math.max(Math.abs(low), Math.abs(high));
+  const digits = Math.min(Math.max(exponent(largest) - exponent(step) + 1, 1), 16);
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * (high - low); k++) {
+    const value = +(k * step).toPrecision(16);
+    found.push({ value, text: brief(value, digits, digits - 1) });
+  }
+  return found;
 }
 
 class Plot {
@@ -344,20 +356,20 @@ class Plot {
     context.lineWidth = 1;
     context.textAlign = 'right';
     context.textBaseline = 'middle';
-    const rise = roundStep((this.high - this.low) / Math.max(1, Math.floor((height - 28) / 50)));
-    for (let k = Math.ceil(this.low / rise); k * rise <= this.high; k++) {
-      const tick = k * rise, y = Math.round(this.y(tick)) + 0.5;
+    const ticks = ticksBetween(this.low, this.high, Math.max(1, Math.floor((height - 28) / 50)));
+    this.left = Math.max(58, ...ticks.map(({ text }) => 12 + context.measureText(text).width));
+    for (const { value, text } of ticks) {
+      const y = Math.round(this.y(value)) + 0.5;
       context.beginPath();
       context.moveTo(this.left, y);
       context.lineTo(width - 6, y);
       context.stroke();
-      context.fillText(brief(+tick.toPrecision(6)), this.left - 6, y);
+      context.fillText(text, this.left - 6, y);
     }
     context.textAlign = 'center';
-    const step = roundStep(duration / 3);
-    for (let k = Math.ceil(data.start / step - 1e-9); k * step <= data.end + 1e-9 * duration; k++) {
-      const x = this.x((k * step - data.start) / duration * (data.samples - 1)), text = brief(+(k * step).toPrecision(6)) + ' s';
-      context.fillText(text, Math.min(x, width - 6 - context.measureText(text).width / 2), height - 9);
+    for (const { value, text } of ticksBetween(data.start, data.end, 3)) {
+      const x = this.x((value - data.start) / duration * (data.samples - 1)), half = context.measureText(text + ' s').width / 2;
+      context.fillText(text + ' s', Math.min(Math.max(x, half), width - 6 - half), height - 9);
     }
     context.strokeStyle = this.color;
     context.lineWidth = 1.6;

@@ -227,6 +227,11 @@ def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
         tab.goto(path.as_uri())
         tab.wait_for_function("document.title.startsWith('found')", timeout=120_000)
         found = json.loads(tab.title().removeprefix("found "))
+        ticks = tab.evaluate(
+            "[[-1000.00012, -1000.0001], [-2e-5, 3e-5], [0, 0.98]].map(ends => ticksBetween(...ends, 2))"
+        )
+        tab.set_viewport_size({"width": 360, "height": 640})
+        assert tab.evaluate("document.querySelector('#stage').clientWidth") == 360  # and nothing is beside the window
     assert found["problems"] == []
     assert found["colors"] > 100
     for scrubbed, expected, t in zip(found["scrubbed"], found["expected"], values["times"], strict=True):
@@ -234,4 +239,8 @@ def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
         assert np.hypot(*np.subtract(scrubbed["pixel"], expected)) < 1
         red, _, blue, _ = scrubbed["color"]
         assert red > blue + 60  # the bob, which is orange, is drawn there
+    texts = [[tick["text"] for tick in each] for each in ticks]
+    assert texts[0][:2] == ["−1000.00012", "−1000.00011"]
+    assert texts[1] == ["−2·10⁻⁵", "0", "2·10⁻⁵"]
+    assert texts[2] == ["0", "0.2", "0.4", "0.6", "0.8"]
     assert found["played"] > 0.1 and max(found["moved"]) > 5

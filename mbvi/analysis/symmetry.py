@@ -25,6 +25,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model.arguments import check_kind
+from mbvi.model.shapes import rotation_matrix
 from mbvi.system.initial import project_position
 from mbvi.system.system import System
 
@@ -182,12 +183,23 @@ def _candidates(system: System) -> list[Invariant]:
         Invariant(f"p({name})", ((i, np.ones(1)),)) for i, name in enumerate(system.coordinate_names) if i not in inside
     ]
     for first in quaternions:
-        joint = system.coordinate_names[first].split(".")[0]
+        name, turned = system.coordinate_names[first].split(".")[0], _turned(system, first)
         for axis in range(3):
-            for side, frame in (("left", "fixed"), ("right", "body")):
-                name = f"angular momentum ({joint}, {frame} {'xyz'[axis]})"
-                found.append(Invariant(name, ((first, 0.5 * _product_matrix(axis, side)),)))
+            for side, frame, e in (("left", "fixed", np.eye(3)[axis]), ("right", "body", turned[:, axis])):
+                of = f"angular momentum ({name}, {frame} {'xyz'[axis]})"
+                found.append(Invariant(of, ((first, 0.5 * _product_matrix(e, side)),)))
     return found + _orbital_candidates(system) + _linear_candidates(system)
+
+
+def _turned(system: System, first: int) -> Array:
+    """Matrix (3, 3) from the axes of the body that a quaternion turns to those about which it does: a joint's orientation."""
+    if system.model is None or system.homes is None:
+        return np.eye(3)
+    joints = system.model.resolved().joints
+    for name, start in system.homes.joints.items():
+        if "qw" in joints[name].coordinate_names and first == start + joints[name].coordinate_names.index("qw"):
+            return rotation_matrix(joints[name].orientation)
+    return np.eye(3)
 
 
 def _linear_candidates(system: System) -> list[Invariant]:
@@ -213,7 +225,9 @@ def _of_all_bodies(system: System) -> list[Invariant]:
     for axis in range(3):
         turn, unit = _cross_matrix(np.eye(3)[axis]), np.eye(3)[axis]
         rotation = [(i, turn) for i in places]
-        rotation += [(i + 3, 0.5 * _product_matrix(axis, "left")) for i in places if _is_quaternion(names, i + 3)]
+        rotation += [
+            (i + 3, 0.5 * _product_matrix(np.eye(3)[axis], "left")) for i in places if _is_quaternion(names, i + 3)
+        ]
         found.append(Invariant(f"linear momentum ({'xyz'[axis]})", tuple((i, unit) for i in places)))
         found.append(Invariant(f"angular momentum ({'xyz'[axis]})", tuple(rotation)))
     return found if places else []
@@ -254,9 +268,8 @@ def _quaternions(system: System) -> list[int]:
     return [int(first) for first in system.arrays.entries[firsts]]
 
 
-def _product_matrix(axis: int, side: str) -> Array:
-    """Matrix of a → e ⋆ a (left) or a → a ⋆ e (right) for the imaginary unit e of an axis, (4, 4)."""
-    e = np.eye(3)[axis]
+def _product_matrix(e: Array, side: str) -> Array:
+    """Matrix of a → e ⋆ a (left) or a → a ⋆ e (right) for the imaginary unit e along an axis, (4, 4)."""
     cross = _cross_matrix(e)
     matrix = np.zeros((4, 4))
     matrix[0, 1:], matrix[1:, 0] = -e, e

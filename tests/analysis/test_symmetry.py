@@ -28,6 +28,19 @@ def test_free_body_in_gravity_has_four_momenta_and_a_spin():
     assert names(free_body()) == {"p(j.x)", "p(j.y)", "orbital momentum (j, z)"} | spins
 
 
+def test_spins_are_named_by_the_axes_of_the_body_and_not_by_those_of_its_turned_joint():
+    """Of a symmetric top that is turned by a quarter about y: its own axis is still z, and L_z = I₃ ω_z."""
+    top = mbvi.Body(mass=1, inertia=(1, 1, 0.3), center_of_mass=(0, 0, 0.4))
+    ball = mbvi.Ball(parent="world", child="body", orientation=(0, np.pi / 2, 0))
+    model = mbvi.Model(
+        name="top", bodies={"body": top}, joints={"j": ball}, initial={"j": mbvi.Initial(velocity=(3, 0.5, 1))}
+    )
+    assert names(model) == {"angular momentum (j, fixed z)", "angular momentum (j, body z)"}
+    run = mbvi.simulate(model, "gauss4", step=0.05, duration=1)
+    spin = run.momenta()["angular momentum (j, body z)"]
+    assert np.allclose(spin, 0.3 * 1, rtol=1e-12, atol=0)
+
+
 def test_off_centre_body_in_gravity_keeps_only_the_whole_vertical_momentum():
     body = BODY.model_copy(update={"center_of_mass": (0.3, 0.1, 0.2)})
     assert names(free_body(bodies={"body": body})) == {

@@ -513,9 +513,10 @@ def plot(
     with _one_line_errors():
         from mbvi.export.style import check_picture, save
 
+        trajectory = mbvi.read(file)
         path = check_picture(out or Path(f"{file.stem}.png"), force)
         quantities, chosen = _listed(what, "--what"), _listed(names, "--names") or None
-        figure = mbvi.plot(mbvi.read(file), *quantities, names=chosen, section=section)
+        figure = mbvi.plot(trajectory, *quantities, names=chosen, section=section)
         save(figure, path, force)
         typer.echo(f"written to {path}")
 

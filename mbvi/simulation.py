@@ -368,12 +368,7 @@ def momentum_from_positions(
 
 def chosen_scheme(system: System, scheme: str | Tableau | Method | None) -> Tableau | Method:
     """The scheme of that name; by default the model's, or simpson."""
-    try:
-        return find_scheme(_default(scheme, system, "scheme", "simpson"))
-    except ModelError as error:
-        if scheme is not None:
-            raise
-        raise ModelError(f"{system.name}: simulation: {error}") from None
+    return find_scheme(_default(scheme, system, "scheme", "simpson"))
 
 
 def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, int, int]:

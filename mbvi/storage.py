@@ -333,10 +333,8 @@ def prepare(path: Path, system: System, steps: int) -> None:
     with readable(path), contextlib.closing(Writer(path)) as writer:
         done, state = writer.last_state()
         if done >= steps:
-            found, remedy = f"the run at its end, {done} steps", "give a longer duration (--duration)"
-            if writer.is_variable:
-                remedy = RESTART
-            raise ModelError(f"{path}: {wrong(f'less than {steps} steps done', found, remedy)}")
+            remedy = RESTART if writer.is_variable else "give a longer duration (--duration)"
+            raise ModelError(f"{path}: {wrong(f'less than {steps} steps done', f'{done} steps', remedy)}")
         writer.set_steps(steps)
         rows, room, every = writer.rows, writer.room, writer.every
     if steps // every + 1 > room:

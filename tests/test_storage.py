@@ -114,7 +114,7 @@ def test_steps_that_change_are_in_the_file(scheme, models, tmp_path, stepwise):
     longer = mbvi.resume(path)
     assert all_bits(longer) == all_bits(whole) and np.array_equal(longer.step_sizes, sizes)
     assert replace(longer.statistics, seconds=0) == replace(whole.statistics, seconds=0)
-    expected = f"{path}: expected less than 300 steps done, found the run at its end, 300 steps; begin anew"
+    expected = f"{path}: expected less than 300 steps done, found 300 steps; begin anew"
     assert error_of(mbvi.resume, path).startswith(expected)
 
 
@@ -431,7 +431,7 @@ def streamed(tmp_path):
 
 def test_a_run_at_its_end(streamed):
     remedy = "give a longer duration (--duration)"
-    expected = f"{streamed}: expected less than 100 steps done, found the run at its end, 100 steps; {remedy}"
+    expected = f"{streamed}: expected less than 100 steps done, found 100 steps; {remedy}"
     assert error_of(mbvi.resume, streamed) == expected
     assert error_of(mbvi.resume, streamed, 0.5) == expected.replace("than 100", "than 50")
     assert len(mbvi.resume(streamed, 1.01)) == 102

@@ -69,6 +69,7 @@ from mbvi.model.forces import Torque as Torque
 from mbvi.model.graph import summary
 from mbvi.model.meshes import Files
 from mbvi.model.resolve import resolve
+from mbvi.schemes.catalog import find_scheme
 
 MAX_STEPS = 1e15
 
@@ -553,7 +554,11 @@ class Simulation(Element):
     project: StrictBool = True
 
     def problems(self) -> Iterator[Problem]:
-        """Positive times, and not too many steps."""
+        """A scheme that there is, positive times, and not too many steps."""
+        try:
+            find_scheme(self.scheme)
+        except ModelError as error:
+            yield Problem(("scheme",), str(error).removeprefix("scheme: "))
         step, duration = float(self.step), float(self.duration)
         for key, value, example in (("step", step, "0.01"), ("duration", duration, "10")):
             if value <= 0:

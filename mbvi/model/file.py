@@ -213,8 +213,8 @@ def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:
     try:
         data, lines = _Reader(source).read(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.MarkedYAMLError as error:
-        line, problem = error.problem_mark.line + 1 if error.problem_mark else 1, error.problem or "something else"
-        raise ModelError(f"{source}:{line}: {_yaml_problem(problem, text.splitlines()[line - 1 : line])}") from None
+        line, problem = _yaml_problem(error, text.splitlines())
+        raise ModelError(f"{source}:{line}: {problem}") from None
     except yaml.YAMLError as error:
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
         raise ModelError(f"{source}:{line}: {wrong('YAML text', 'a control character')}") from None
@@ -223,18 +223,33 @@ def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:
     return data, lines
 
 
-def _yaml_problem(problem: str, line: list[str]) -> str:
-    """The message of what YAML's parser says of a line; [] at the end of the text."""
-    if line and "\t" in re.match(r"\s*", line[0])[0]:  # type: ignore[index]
-        return wrong("YAML", "a tab at the start of the line", "indent with blanks")
-    if problem.startswith("did not find expected "):
-        found = "something else" if line else "the end of the file"
-        return wrong(f"YAML with {problem.removeprefix('did not find expected ')} here", found)
+def _yaml_problem(error: Any, lines: list[str]) -> tuple[int, str]:
+    """The line, counted from 1, and the message of what YAML's parser says."""
+    problem, mark = error.problem or "something else", error.problem_mark
+    line = mark.line + 1 if mark else 1
+    text = "".join(lines[line - 1 : line])  # empty at the end of the file
+    if re.match(r"\s*\t", text):
+        return line, wrong("YAML", "a tab at the start of the line", "indent with blanks")
+    if problem == "could not find expected ':'":
+        line = error.context_mark.line + 1
+        return line, _without_colon("".join(lines[line - 1 : line]))
+    if "mapping values are not allowed" in problem and ": " not in text[: mark.column]:
+        above = next((i for i in range(line - 1, 0, -1) if lines[i - 1].strip()), line)
+        if not re.search(r":( |$)", lines[above - 1]):
+            return above, _without_colon(lines[above - 1])
+        return line, wrong("YAML", f"a key below the value of line {above}", "check the indentation")
     if "mapping values are not allowed" in problem:
-        return wrong("YAML", "a second ': '", "quote the text, or check the indentation")
+        return line, wrong("YAML", "a second ': '", "quote the text, or check the indentation")
+    if problem.startswith("did not find expected "):
+        found = "something else" if text else "the end of the file"
+        return line, wrong(f"YAML with {problem.removeprefix('did not find expected ')} here", found)
     if "cannot start any token" in problem:
-        return wrong("YAML", "a character that cannot start a value", "quote the text")
-    return wrong("YAML", problem.removeprefix("found "))
+        return line, wrong("YAML", "a character that cannot start a value", "quote the text")
+    return line, wrong("YAML", problem.removeprefix("found "))
+
+
+def _without_colon(line: str) -> str:
+    return wrong("a key, a colon and a blank", show(line.strip()), "write for example mass: 1")
 
 
 class _Reader:

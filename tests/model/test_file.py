@@ -138,6 +138,13 @@ MESSAGES = [
     ("axis: [0, 0, 1]", "axis: [0, 0, 1", "15: expected YAML with ',' or ']' here, found the end of the file"),
     ("    mass", "\tmass", "6: expected YAML, found a tab at the start of the line; indent with blanks"),
     ("name: top", "name: top: 1", "1: expected YAML, found a second ': '; quote the text, or check the indentation"),
+    ("mass: 0.1", "mass:0.1", "6: expected a key, a colon and a blank, found 'mass:0.1'; write for example mass: 1"),
+    ("name: top", "name top", "1: expected a key, a colon and a blank, found 'name top'; write for example mass: 1"),
+    (
+        "    mass: 0.1\n",
+        "    mass: 0.1\n\n      more: 1\n",
+        "8: expected YAML, found a key below the value of line 6; check the indentation",
+    ),
     ("0.1", "@", "6: expected YAML, found a character that cannot start a value; quote the text"),
     ("name: top", "name: 'top", "15: expected YAML, found unexpected end of stream"),
     ("0.1", "\x07", "6: expected YAML text, found a control character"),

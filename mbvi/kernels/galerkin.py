@@ -120,6 +120,7 @@ HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correct
 LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
 MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
+FADING = 0.999  # part of the impulses of redundant constraints that the next step starts with (they grew by 5e-5)
 SEVERAL = 3  # control points from which their constraints are evaluated four at once
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
@@ -1140,8 +1141,8 @@ def fill_ahead(system, scheme, space, r):
 def fill_start(system, scheme, space, r):
     """Start of substep r in space.z: extrapolation of the unknowns of the last steps.
 
-    Where constraints are redundant, no equation determines a part of their impulses, which extrapolation would let grow: they
-    start from those of the last step.
+    Where constraints are redundant, no equation determines a part of their impulses, which extrapolation would let grow, and so
+    would what rounding leaves of it as other rows are left out: they start from a part of those of the last step.
     """
     s, history = scheme.K.shape[0], space.history[r]
     behind, z = space.behind // WIDTH, lanes(space.z)
@@ -1161,7 +1162,7 @@ def fill_start(system, scheme, space, r):
         if node >= 0 and system.reference[node] > 0.0 and system.redundant[node] > 0:
             at = space.behind + b * s
             for a in range(at, at + s):
-                space.z[a] = space.table[r, 0, a]
+                space.z[a] = FADING * space.table[r, 0, a]
 
 
 @kernel

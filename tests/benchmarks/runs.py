@@ -80,6 +80,7 @@ def constrained_runs() -> list[dict]:
         ("heavy_top_quaternion", "embedding", "simpson", 0.005),
         ("four_bar", "tree", "simpson", 0.005),
         ("bricard", "tree", "simpson", 0.005),
+        ("bricard", "tree", "gauss3", 0.005),
     ):
         system = mbvi.assemble(load(name), formulation)
         trajectory = mbvi.simulate(system, scheme, step=step, duration=1e6 * step)

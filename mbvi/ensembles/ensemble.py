@@ -25,7 +25,7 @@ from mbvi.ensembles.members import Members
 from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.processes import Task, run_in_processes
 from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
-from mbvi.ensembles.worker import run_members
+from mbvi.ensembles.worker import check_scheme, run_members
 from mbvi.errors import ModelError
 from mbvi.model import Model
 from mbvi.model.expressions import nearest, show, wrong
@@ -49,7 +49,7 @@ STORED = {
 }
 OF_COORDINATES = ("q", "v", "p")
 BY_DEFAULT = ("q", "v", "energy")
-TAKEN = {*STORED, "t", "coordinate", "coordinate_unit", "status", "steps", "reason", "model"}
+ALWAYS, LABELS = ("status", "steps", "reason", "model"), ("coordinate", "coordinate_unit")  # names in the result
 
 
 def ensemble(
@@ -139,12 +139,13 @@ def ensemble(
     if processes is not None and isinstance(model, System):
         model = _sendable(model)
     stored, measures = _content(store, measure)
-    _check_names(members, measures)
+    _check_names(members, stored, measures)
     asked = model, members, scheme, step, duration, formulation, every
     plan = Plan.of(*asked)
     structure = _structure(plan, stored, measures)
     check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
     _check_room(plan, structure, path)
+    check_scheme(plan)
     kept = InMemory(structure) if path is None else InFile(structure, path)
     try:
         if processes is None:
@@ -195,13 +196,25 @@ def _content(
     return tuple(dict.fromkeys(store)), dict(measure or {})
 
 
-def _check_names(members: Members, measures: Mapping[str, Any]) -> None:
+def _check_names(members: Members, stored: Sequence[str], measures: Mapping[str, Any]) -> None:
     """All variables and dimensions of the dataset need names of their own."""
+    taken = {*ALWAYS, *stored, *(("t",) if stored else ()), *(LABELS if _has_labels(stored) else ())}
     varied = {*members.given, *members.sizes}
-    for where, names, taken in (("over", varied, TAKEN), ("measure", measures, TAKEN | varied)):
+    for where, names, others in (("over", varied, taken), ("measure", measures, taken | varied)):
         for name in names:
-            if name in taken or not isinstance(name, str) or "/" in name or not name:
-                raise ModelError(f"{where}: {wrong('a name of its own in the result', show(name), 'choose another')}")
+            if name in others or not isinstance(name, str) or "/" in name or not name:
+                is_parameter = where == "over" and name in members.given
+                remedy = (
+                    "rename the parameter, or leave what has its name out of store"
+                    if is_parameter
+                    else "choose another"
+                )
+                raise ModelError(f"{where}: {wrong('a name of its own in the result', show(name), remedy)}")
+
+
+def _has_labels(stored: Sequence[str]) -> bool:
+    """Whether something is stored of every coordinate."""
+    return not set(OF_COORDINATES).isdisjoint(stored)
 
 
 def _structure(plan: Plan, stored: Sequence[str], measures: Mapping[str, Any]) -> Structure:
@@ -221,15 +234,14 @@ def _structure(plan: Plan, stored: Sequence[str], measures: Mapping[str, Any]) -
             variables[name] = Variable(("t", "coordinate"), (rows, system.dimension), *STORED[name])
         else:
             variables[name] = Variable(("t",), (rows,), *STORED[name])
-    has_labels = not set(OF_COORDINATES).isdisjoint(stored)
-    labels = {"coordinate": system.coordinate_names, "coordinate_unit": system.coordinate_units}
+    labels = dict(zip(LABELS, (system.coordinate_names, system.coordinate_units), strict=True))
     about: dict[str, Any] = {"name": system.name, "mbvi_version": mbvi.__version__, "scheme": plan.method.name}
     about |= {"scheme_numbers": json.dumps(asdict(plan.method))}
     about |= {"step": plan.step, "steps": plan.steps, "every": plan.every}
     return Structure(
         members.sizes,
         coordinates,
-        labels if has_labels else {},
+        labels if _has_labels(stored) else {},
         variables,
         about,
         _stored_model(plan.variation.model, system),

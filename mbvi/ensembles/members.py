@@ -102,17 +102,25 @@ def _given(name: Any, value: Any) -> tuple[tuple[str, ...], Array]:
     """Dimensions and values of what varies, checked."""
     where = f"over: {name}"
     dimensions: Any = None
-    if isinstance(value, tuple) and len(value) == 2 and not isinstance(value[0], int | float | np.number):
+    if isinstance(value, tuple) and len(value) == 2 and _are_names(value[0]):
         dimensions, value = value
         dimensions = (dimensions,) if isinstance(dimensions, str) else tuple(dimensions)
-        if not all(isinstance(each, str) for each in dimensions) or len(set(dimensions)) < len(dimensions):
+        if len(set(dimensions)) < len(dimensions):
             raise ModelError(f"{where}: expected different names of dimensions, found {show(dimensions)}")
     try:
         values = np.asarray(value)
     except ValueError:  # rows of different lengths
         values = np.array("")
     if values.dtype.kind not in "iuf":
-        raise ModelError(f"{where}: {wrong('numbers', show(value), 'angles are in rad')}")
+        remedy = 'angles are in rad, and a dimension stands before its values, as ("member", [1, 2])'
+        raise ModelError(f"{where}: {wrong('numbers', show(value), remedy)}")
+    if np.ma.is_masked(value):
+        remedy = "leave it out, or give it a value"
+        raise ModelError(
+            f"{where}: {wrong('numbers', f'a masked one at {int(np.ma.getmaskarray(value).argmax())}', remedy)}"
+        )
+    with np.errstate(over="ignore"):
+        values = values.astype(float)
     if dimensions is None:
         dimensions = (name,) * values.ndim
     if values.ndim != len(dimensions) or (values.ndim > 1 and set(dimensions) == {name}):
@@ -124,4 +132,11 @@ def _given(name: Any, value: Any) -> tuple[tuple[str, ...], Array]:
     if not np.isfinite(values).all():
         at = int(np.argmin(np.isfinite(values.ravel())))
         raise ModelError(f"{where}: expected finite numbers, found {values.ravel()[at]} at {at}")
-    return dimensions, values.astype(float)
+    return dimensions, values
+
+
+def _are_names(dimensions: Any) -> bool:
+    """Whether these are dimensions: a name, or several."""
+    return isinstance(dimensions, str) or (
+        isinstance(dimensions, tuple | list) and all(isinstance(each, str) for each in dimensions)
+    )

@@ -73,10 +73,16 @@ class Plan:
         method = chosen_scheme(first, scheme)
         h, steps, every = clock(first, step, duration, every)
         plan = cls(members, variation, first, method, h, steps, every, (scheme, step, duration))
-        for member in sorted({0, *members.values.argmin(axis=0).tolist(), *members.values.argmax(axis=0).tolist()}):
+        for member in plan.extremes:
             with members.named(member):
                 plan.starting(plan.system(member), member)
         return plan
+
+    @property
+    def extremes(self) -> list[int]:
+        """The first member, and those that have the least and the greatest of every value."""
+        values = self.members.values
+        return sorted({0, *values.argmin(axis=0).tolist(), *values.argmax(axis=0).tolist()})
 
     @property
     def rows(self) -> int:

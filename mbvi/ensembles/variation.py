@@ -118,13 +118,20 @@ class Variation:
         initial = dict(model.initial)
         for joint in dict.fromkeys(self.places[name].joint for name in values):
             given = initial.get(joint, Initial())
-            state = dict(zip(("position", "velocity"), given_joint_state(model.joints[joint], given), strict=True))
-            own = {self.places[name]: value for name, value in values.items() if self.places[name].joint == joint}
-            for place, value in own.items():
-                state[place.key][place.number] = value
-            changed = {place.key: tuple(state[place.key].tolist()) for place in own}
-            initial[joint] = checked_initial(joint, given.model_copy(update=changed), model.joints[joint])
+            for i, key in enumerate(("position", "velocity")):  # in turn: a quaternion's rates depend on where it is
+                own = {
+                    self.places[name].number: value for name, value in values.items() if self._is_at(name, joint, key)
+                }
+                if own:
+                    state = given_joint_state(model.joints[joint], given)[i]
+                    state[list(own)] = list(own.values())
+                    changed = given.model_copy(update={key: tuple(state.tolist())})
+                    initial[joint] = given = checked_initial(joint, changed, model.joints[joint])
         return model.model_copy(update={"initial": initial})
+
+    def _is_at(self, name: str, joint: str, key: str) -> bool:
+        """Whether what varies is of the position, or velocity, of a joint."""
+        return self.places[name].joint == joint and self.places[name].key == key
 
 
 def check_text(model: Model, name: str, text: str) -> None:

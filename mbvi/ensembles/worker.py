@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -17,11 +18,11 @@ from mbvi.kernels import galerkin, layout
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.simulation import step_message
+from mbvi.simulation import check_driven, step_message
 from mbvi.steppers import RUNNERS
 from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.run import Run
-from mbvi.system.initial import find_start
+from mbvi.system.initial import Start, find_start
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 from mbvi.trajectory import Statistics, Trajectory
@@ -98,6 +99,46 @@ def run_members(
             stop.set()
 
 
+def check_scheme(plan: Plan) -> None:
+    """Refuse a method that does not apply to the extremes of a plan, by a step of each.
+
+    Raises
+    ------
+    ModelError
+        Naming the member, unless it applies to none of them.
+    """
+    if not isinstance(plan.method, Method):
+        return
+    suited, refused = 0, []
+    for member in plan.extremes:
+        system = plan.starting(plan.system(member), member)
+        try:
+            start = find_start(system)
+        except ModelError:  # which refuses this member alone
+            continue
+        try:
+            with suppress(StepError):
+                RUNNERS[plan.method.runner](_run(plan, system, start, 1, 1))
+            suited += 1
+        except ModelError as error:
+            refused.append((member, error))
+    if not refused:
+        return
+    member, reason = refused[0]
+    if not suited:
+        raise reason
+    with plan.members.named(member):
+        raise reason
+
+
+def _run(
+    plan: Plan, system: System, start: Start, steps: int, every: int, progress: Callable[[int, int], Any] | None = None
+) -> Run:
+    """A run of a member's system from its start."""
+    state = start.q, start.v, start.p
+    return Run(system, plan.method, plan.step, None, steps, every, 0.0, *state, progress=progress, start=start)
+
+
 class Worker:
     """Runs members, one after another. Those of the same parameters share a system.
 
@@ -126,12 +167,11 @@ class Worker:
         try:
             system = self._started(member)
             start = find_start(system)
+            check_driven(system, start, 0.0, plan.step)
+            trajectory, reason = self._advanced(_run(plan, system, start, plan.steps, plan.every, self._look))
         except ModelError as error:
             return Result(member, REFUSED, 0, str(error), self._values(None))
-        state = start.q, start.v, start.p
-        run = Run(system, plan.method, plan.step, None, plan.steps, plan.every, 0.0, *state, progress=self._look)
         with plan.members.named(member):
-            trajectory, reason = self._advanced(run)
             values = self._values(trajectory, is_done=not reason)
         return Result(member, FAILED if reason else DONE, trajectory.statistics.steps, reason, values)
 
@@ -205,16 +245,18 @@ class _Galerkin:
         space.q[:], space.p[:] = run.q, run.p
         piece = every * max(1, PIECE_STEPS // every)
         watch = BranchWatch(run, self._tableau, [each for each, _ in self._own])
-        done, status = 0, layout.OK
+        done, status, began = 0, layout.OK, time.perf_counter()
         while done < run.steps and status == layout.OK:
             row, last = done // every + 1, min(done + piece, run.steps)
             status, done = watch.advance(lambda *steps: galerkin.run(*arguments, *steps), done, last, q[row:], p[row:])
             if run.progress is not None:
                 run.progress(done, run.steps)
         rows = done // every + 1
-        statistics = Statistics(done, 0.0, *map(int, space.count[COUNTED]))
+        statistics = Statistics(done, time.perf_counter() - began, *map(int, space.count[COUNTED]))
         times = run.stored_times(0, rows)
-        trajectory = Trajectory(system, self._tableau, run.step, every, times, q[:rows], p[:rows], statistics)
+        trajectory = Trajectory(
+            system, self._tableau, run.step, every, times, q[:rows], p[:rows], statistics, start=run.start
+        )
         reason = ""
         if status != layout.OK:
             reason = StepError(watch.message(done) or step_message(run, self._tableau, space, status, done)).reason

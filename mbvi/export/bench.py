@@ -46,8 +46,10 @@ TRIED = (
 )  # fmt: skip
 MARGIN = 10.0  # times that the reference is to be better than the wanted error
 STATES = 50  # at which errors are measured, if the model's step makes them ten steps long
-LONGEST = 10  # times the model's step: the largest step that is tried
+LONGEST = 10  # times the model's step: the largest step that is tried, or the time between states if that is longer
 CURVES = 7  # of the picture
+PROBED = 1000  # steps by which a run's time is foretold
+FAILURES = 8  # steps of the reference that may fail, each half of the one before
 SAFETY = 1.2  # times below the wanted error at which a step between two is aimed
 
 
@@ -76,6 +78,8 @@ class Bench:
         What halving the step of the reference changed, in the same units.
     reference_step : float
         Step of the reference [s].
+    longest_step : float
+        The largest that was tried: from one of the times at which errors are measured to the next [s].
     orders : dict of str to int
         The declared order of every scheme that applies.
     runs : dict of str to tuple of Measurement
@@ -93,6 +97,7 @@ class Bench:
     wanted: float
     uncertainty: float
     reference_step: float
+    longest_step: float
     orders: dict[str, int] = field(default_factory=dict)
     runs: dict[str, tuple[Measurement, ...]] = field(default_factory=dict)
     stopped: dict[str, str] = field(default_factory=dict)
@@ -125,6 +130,9 @@ class Bench:
             f"errors: largest {what} over {self.duration:g} s; the reference, {REFERENCE} with step "
             f"{self.reference_step:.3g} s, is known to {self.uncertainty:.0e}",
         ]
+        chosen = {name: run.step for name in self.ranking if (run := self.chosen(name))}
+        if longest := [name for name, step in chosen.items() if step >= self.longest_step]:
+            lines += [f"at the largest step tried, {self.longest_step:.4g} s: {', '.join(longest)}"]
         if self.ranking:
             best = self.ranking[0]
             lines += [f"cheapest for {self.wanted:g}{self._unit}: --scheme {best} --step {self.step_text(best)}"]
@@ -179,6 +187,7 @@ class Bench:
             "duration [s]": self.duration,
             "wanted error": self.wanted,
             "unit": self._unit.strip(),
+            "largest step tried [s]": self.longest_step,
             "reference": {"scheme": REFERENCE, "step": self.reference_step, "error": self.uncertainty},
             "runs": {name: [run._asdict() for run in runs] for name, runs in self.runs.items()},
             "stopped": self.stopped,
@@ -219,6 +228,8 @@ def bench(
     progress: Callable[[int, int], Any] | None = None,
 ) -> Bench:
     """Find, for every scheme, the largest step whose error over the run is small enough, and what the run then costs.
+
+    The largest step tried is a fiftieth of the duration, or ten steps of the model where that is more.
 
     Parameters
     ----------
@@ -265,7 +276,7 @@ def bench(
         if not (is_number(value) and value > 0):
             raise ModelError(f"{key}: {wrong('a number greater than 0', repr(value))}")
     search = _Search(system, length, error, budget, progress)
-    found = Bench(system, length, error, search.uncertainty, search.reference_step)
+    found = Bench(system, length, error, search.uncertainty, search.reference_step, length / search.states)
     methods.sort(key=lambda method: -method.order)  # the cheap ones first, which leave their time to others
     for i, method in enumerate(methods):
         search.measure(method, found, (budget - search.spent) / (len(methods) - i))
@@ -302,16 +313,17 @@ class _Search:
             self.progress(int(min(self.spent, self.budget)), math.ceil(self.budget))
 
     def _probe(self, method: Tableau | Method, per_state: int) -> float:
-        """Wall time of a run [s], by that of its first part, which compiles what is not yet compiled."""
-        part = self.duration / self.states
+        """Wall time of a run [s], by that of its first steps, which compile what is not yet compiled."""
+        count, step = min(per_state, PROBED), self.duration / (self.states * per_state)
         with suppress(StepError):
-            return self.states * mbvi.simulate(self.system, method, part / per_state, part).statistics.seconds
+            run = mbvi.simulate(self.system, method, step, count * step, every=count)
+            return self.states * per_state / count * run.statistics.seconds
         return 0.0
 
     def _reference(self, per_state: int) -> tuple[Array, float, float]:
         """Places in a run that resolves the wanted error, how far they may be off, and its step."""
         method, limit = find_scheme(REFERENCE), self.budget / 2
-        before, uncertainty, expected = None, math.inf, self._probe(find_scheme(REFERENCE), per_state)
+        before, uncertainty, expected, failures = None, math.inf, self._probe(method, per_state), 0
         while True:
             if self.spent + expected > limit:
                 raise ModelError(self._unresolved(uncertainty))
@@ -321,6 +333,9 @@ class _Search:
                 with self._clock():
                     run = mbvi.simulate(self.system, method, step, self.duration, every=per_state)
             except StepError as error:
+                failures, per_state, expected = failures + 1, 2 * per_state, 2 * (self.spent - spent)
+                if failures < FAILURES and self.spent + expected <= limit:
+                    continue
                 raise StepError(f"the reference, {REFERENCE} with step {step:g} s: {error}", error.trajectory) from None
             places = self.points(run.q)
             if before is not None:

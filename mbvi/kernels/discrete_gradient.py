@@ -146,6 +146,7 @@ def add_transposed(out, G, system, impulses, start, factor):
 def fill_across(space):
     """d, the increment Y of coordinates less its part along symmetries at the middle, in the metric M; returns dᵀM d.
 
+    0 where the increment is along symmetries, and rounding alone is left of it.
     d and M d are the last rows of space.directions and space.weighted.
     """
     n, m = space.q.shape[0], space.fields.shape[0]
@@ -173,7 +174,7 @@ def fill_across(space):
         for a in range(n):
             square += d[i, a] * Md[i, a]
         if i == m:
-            return square
+            return square if square > (NOISE * EPS) ** 2 * whole else 0.0
         scale = 1.0 / math.sqrt(square) if square > SMALLEST_FIELD * whole else 0.0
         for a in range(n):
             d[i, a] *= scale
@@ -206,8 +207,9 @@ def fill_energy_momentum(system, work, space, t, h):
     for a in range(n):
         space.p_next[a] = 2.0 * space.middle_p[a] - space.p[a]
         R[a] = 2.0 * (space.middle_p[a] - space.p[a]) - h * force[a]
-    if not is_rounding(excess, size):
-        factor = h * excess / fill_across(space)
+    square = 0.0 if is_rounding(excess, size) else fill_across(space)
+    if square > 0.0:
+        factor = h * excess / square
         for a in range(n):
             R[a] += factor * space.weighted[space.fields.shape[0], a]
     if k == 0:

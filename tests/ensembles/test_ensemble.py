@@ -113,6 +113,27 @@ def test_members_are_what_simulate_gives(name, over, options):
     check_members(runs, described, list(over), **options)
 
 
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_what_starts_elsewhere_turns_about_its_own_axes(formulation):
+    """The rates of a quaternion are those of the model's angular velocity where the member starts, whatever else varies."""
+    J, omega, mass, half = np.array([0.1, 0.2, 0.3]), np.array([0.01, 5, 0.02]), 2.0, np.sqrt(0.5)
+    described = mbvi.Model(
+        name="satellite",
+        gravity=(0, 0, 0),
+        bodies={"hull": mbvi.Body(mass=mass, inertia=tuple(J))},
+        joints={"fly": mbvi.Free(parent="world", child="hull")},
+        initial={"fly": mbvi.Initial(position=(0, 0, 0, 1, 0, 0, 0), velocity=(0.1, 0, 0.2, *omega))},
+    )
+    over = {"v.fly.z": [0.2, 0.4], "q.fly.qw": half, "q.fly.qx": half}
+    runs = mbvi.ensemble(described, over, step=0.01, duration=0.1, formulation=formulation)
+    speeds = np.array([0.1**2 + 0.2**2, 0.1**2 + 0.4**2])
+    np.testing.assert_allclose(runs.energy[:, 0], 0.5 * (mass * speeds + J @ omega**2), rtol=1e-14)
+    one, (x, y, z) = half, omega  # ȧ = ½ a ⋆ ω
+    expected = 0.5 * one * np.array([-x, x, y - z, z + y])
+    if formulation == "tree":
+        np.testing.assert_allclose(runs.v[0, 0, 3:], expected, rtol=0, atol=1e-14)
+
+
 def test_a_system_without_a_model():
     x, z = sympy.symbols("x z")
     circle = mbvi.from_sympy([x, z], [[1, 0], [0, 1]], 9.81 * z, constraints=[x**2 + z**2 - 1], initial_q=[1.0, 0.0])
@@ -315,6 +336,13 @@ def test_links_that_do_not_close_are_refused():
         ({"mass": [1.0, np.nan]}, "over: mass: expected finite numbers, found nan at 1"),
         ({"mass": ["1 kg"]}, "over: mass: expected numbers, found ['1 kg']; angles are in rad"),
         ({"mass": [True]}, "over: mass: expected numbers, found [True]"),
+        (
+            {"mass": (None, [1, 2])},
+            "over: mass: expected numbers, found [None, [1, 2]]; angles are in rad, and a dimension",
+        ),
+        ({"mass": (("a", "a"), [[1]])}, "over: mass: expected different names of dimensions, found ['a', 'a']"),
+        ({"mass": np.ma.array([1.0, 5.0], mask=[0, 1])}, "over: mass: expected numbers, found a masked one at 1"),
+        ({"mass": np.array(["1e400"], np.longdouble)}, "over: mass: expected finite numbers, found inf at 0"),
         ({"mass": [[1.0, 2.0]]}, "over: mass: expected values of 1 dimension, found an array of shape (1, 2)"),
         ({"mass": ("a", 1.0)}, "over: mass: expected values of 1 dimension, found an array of shape ()"),
         (
@@ -371,6 +399,68 @@ def test_what_differs_between_members():
         mbvi.ensemble(mbvi.assemble(pendulum()), {"mass": [1.0]}, formulation="tree")
     with pytest.raises(mbvi.ModelError, match="of a resolved one; take the model it came from"):
         mbvi.ensemble(pendulum().resolved(), {"mass": [1.0]})
+
+
+def test_a_method_that_does_not_apply_is_told_before_there_is_a_file(tmp_path):
+    path = tmp_path / "runs.h5"
+    with pytest.raises(
+        mbvi.ModelError, match=r"^four-bar linkage: expected a system without constraints for scheme rk4"
+    ):
+        mbvi.ensemble(model("four_bar"), {"crank": [0.2, 0.3]}, "rk4", path=path)
+    assert not path.exists()
+    mbvi.ensemble(pendulum(), {"mass": [1.0]}, step=0.01, duration=0.1, path=path).close()
+    before = path.read_bytes()
+    with pytest.raises(
+        mbvi.ModelError, match=r"^over: member 1 \(off = 0.1\): cart: scheme energy_momentum: expected a const"
+    ):
+        mbvi.ensemble(rotor_on_a_cart(), {"off": [0.0, 0.1]}, "energy_momentum", path=path, force=True)
+    assert path.read_bytes() == before
+
+
+def test_a_member_to_which_the_method_does_not_apply_is_refused():
+    """A rotor on a cart has a constant mass matrix where it is balanced."""
+    runs = mbvi.ensemble(rotor_on_a_cart(), {"turn": ("n", [0.0, np.pi / 2, np.pi])}, "energy_momentum")
+    assert runs.status.values.tolist() == [DONE, REFUSED, DONE]
+    assert "expected a constant mass matrix" in str(runs.reason[1].values) and np.isnan(runs.q[1]).all()
+
+
+def rotor_on_a_cart():
+    """Its centre of mass is off + 0.1 sin(turn) from its axis."""
+    return mbvi.Model(
+        name="cart",
+        parameters={"off": 0, "turn": 0},
+        bodies={
+            "cart": mbvi.Body(mass=1),
+            "rotor": mbvi.Body(mass=1, center_of_mass=("off + sin(turn)/10", 0, 0), inertia=(1, 1, 1)),
+        },
+        joints={
+            "rail": mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0)),
+            "axle": mbvi.Revolute(parent="cart", child="rotor", axis=(0, 1, 0)),
+        },
+        initial={"axle": mbvi.Initial(velocity=1)},
+        simulation=mbvi.Simulation(step=0.01, duration=0.1),
+    )
+
+
+def test_measures_have_the_start_and_the_time_of_a_run():
+    measure = {"seconds": lambda run: run.statistics.seconds, "shift": lambda run: run.start.shift}
+    runs = mbvi.ensemble(model("four_bar"), {"q.shaft.angle": [1.4, 1.5]}, duration=0.05, measure=measure)
+    alone = [
+        mbvi.simulate(varied(model("four_bar"), {"q.shaft.angle": each}), duration=0.05).start.shift
+        for each in (1.4, 1.5)
+    ]
+    assert runs["shift"].values.tolist() == alone and min(alone) > 0
+    assert (runs.seconds > 0).all()
+
+
+def test_a_parameter_may_have_the_name_of_what_is_not_stored():
+    described = pendulum(p=1, energy=2)
+    runs = mbvi.ensemble(described, {"p": [1, 2], "energy": [3, 4]}, step=0.01, duration=0.1, store=["q"])
+    assert runs.q.dims == ("p", "energy", "t", "coordinate") and runs.energy.values.tolist() == [3, 4]
+    with pytest.raises(
+        mbvi.ModelError, match="found 'energy'; rename the parameter, or leave what has its name out of store"
+    ):
+        mbvi.ensemble(described, {"energy": [3, 4]}, step=0.01, duration=0.1)
 
 
 def test_too_much_for_memory_is_told_before():

@@ -139,7 +139,7 @@ def test_failed_steps_and_schemes_that_do_not_get_there_are_told(models):
 
 def test_a_result_without_a_scheme_that_gets_there_says_so():
     system = mbvi.assemble(pendulum())
-    nothing = Bench(system, 4.0, 1e-6, 1e-12, 0.01, {"simpson": 4}, {"simpson": ()}, {"simpson": "no time"})
+    nothing = Bench(system, 4.0, 1e-6, 1e-12, 0.01, 0.08, {"simpson": 4}, {"simpson": ()}, {"simpson": "no time"})
     assert "not reached:\n  simpson  no time\n" in repr(nothing)
     assert repr(nothing).endswith("no scheme reached 1e-06 m; give it more time, or a shorter duration")
     assert nothing.record()["cheapest"] is None
@@ -176,11 +176,38 @@ def test_what_cannot_be_measured_is_one_line(keys, message):
     assert "\n" not in str(error.value)
 
 
-def test_a_reference_that_fails_is_named(models):
-    model = mbvi.load(models / "chain_10.yaml")
-    model = model.model_copy(update={"simulation": mbvi.Simulation(step=1, duration=10)})
-    with pytest.raises(mbvi.StepError, match=r"^the reference, gauss6 with step 1 s: step 0 "):
-        bench(model)
+def test_a_reference_that_fails_is_tried_with_smaller_steps(models):
+    model = mbvi.load(models / "double_pendulum.yaml")
+    model = model.model_copy(update={"simulation": mbvi.Simulation(step=0.8, duration=4)})
+    with pytest.raises(mbvi.StepError):
+        mbvi.simulate(model, "gauss6")
+    found = bench(model, 1e-4, ["gauss4"], budget=5)
+    assert found.ranking == ["gauss4"] and found.reference_step < 0.8
+
+
+def test_a_reference_that_always_fails_is_named():
+    model = pendulum().model_copy(
+        update={
+            "forces": {"late": mbvi.Torque(body="bob", vector=(0, "sqrt(1 - t)", 0))},
+            "simulation": mbvi.Simulation(step=0.1),
+        }
+    )
+    with pytest.raises(
+        mbvi.StepError, match=r"^the reference, gauss6 with step 0\.0\d+ s: step \d+ .*not a finite number"
+    ):
+        bench(model, duration=4)
+
+
+def test_a_run_longer_than_the_budget_is_told_at_once():
+    """2e12 steps of the model: as many as are probed take no time."""
+    with pytest.raises(mbvi.ModelError, match=r"^budget: expected enough time"):
+        bench(pendulum(), duration=1e9)
+
+
+def test_the_largest_step_tried_is_told():
+    found = bench(pendulum(), 1e-3, ["gauss8", "trapezoidal"], duration=4)
+    assert found.chosen("gauss8").step == found.longest_step == max(run.step for run in found.runs["trapezoidal"])
+    assert f"\nat the largest step tried, {found.longest_step:.4g} s: gauss8\n" in repr(found)
 
 
 def test_the_command(models, tmp_path, monkeypatch):

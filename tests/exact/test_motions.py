@@ -74,6 +74,19 @@ def test_the_state_on_the_way_continues_the_motion(name):
             np.testing.assert_allclose(a, b, rtol=0, atol=2e-13 * (1 + np.abs(b).max()))
 
 
+@pytest.mark.parametrize("theta_rate", [1e-2, -1e-5, 1e-8, -1e-12])
+@pytest.mark.parametrize("theta", [0.05, 1.4, 3.0])
+@pytest.mark.parametrize(("phi_rate", "psi_rate"), [(0.3, 0.0), (-4.0, 0.01), (0.01, 8.0), (0.0, 0.0)])
+def test_a_start_just_beside_a_turning_point(theta, theta_rate, phi_rate, psi_rate):
+    """The state at 0 is that which was given, to the rounding of the velocities."""
+    start = (0.1, theta, 0.2), (phi_rate, theta_rate, psi_rate)
+    motion = LagrangeTop(1.0, 0.7, 9.81, *start)
+    for found, given in zip(motion(0.0), start, strict=True):
+        np.testing.assert_allclose(
+            found, given, rtol=0, atol=64 * EPS * (4 + abs(phi_rate) + abs(psi_rate)) / np.sin(theta)
+        )
+
+
 @pytest.mark.parametrize("name", MOTIONS)
 def test_velocities_are_rates_of_the_coordinates(name):
     """By a central difference of fourth order, at times of either sign; a quaternion's is a ⋆ ω/2."""

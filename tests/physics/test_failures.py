@@ -344,6 +344,29 @@ def test_far_from_the_origin(far):
     assert np.abs(near.p - away.p).max() < 10 * tolerance
 
 
+@pytest.mark.parametrize("far", [0.0, 1e3, 1e7])
+def test_constraints_between_bodies_far_from_the_origin(far):
+    """They are solved to the rounding of what is between the bodies, not of their places."""
+    body = mbvi.Body(mass=1, inertia=(1, 1, 1))
+    places = {"a": (far, 0, 0), "b": (far + 1, 0, 0)}
+    rates = {"a": (0, 1, 0.3), "b": (0, -0.5, 0)}
+    model = mbvi.Model(
+        name="dumbbell",
+        gravity=(0, 0, 0),
+        bodies=dict.fromkeys(places, body),
+        joints={f"free {name}": mbvi.Free(parent="world", child=name) for name in places},
+        constraints={"rod": mbvi.Distance(body_a="a", body_b="b", length=1)},
+        initial={
+            f"free {name}": mbvi.Initial(position=(*places[name], 1, 0, 0, 0), velocity=(*rates[name], 0, 0, 0))
+            for name in places
+        },
+    )
+    run = mbvi.simulate(model, "midpoint", step=0.01, duration=5.0, formulation="embedding")
+    energy = run.energy()
+    assert np.abs(energy - energy[0]).max() < 1e-14
+    assert np.abs(run.constraint_residual()).max() < 2 * EPS * max(1.0, far)
+
+
 def test_a_point_mass_on_a_ball_joint():
     """Nothing resists its turning about the line to the joint."""
     bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))

@@ -71,6 +71,27 @@ def test_a_pendulum_of_prescribed_length(make, is_over_length, frequency):
 
 
 @pytest.mark.parametrize("frequency", FREQUENCIES)
+def test_a_pendulum_whose_mass_and_length_change(frequency):
+    """(m l² a′)′ = −m g l sin a, and the force along the rod m (l″ − l a′² − g cos a) + m′ l′."""
+    (l, rate, second), (angle, turn) = length(frequency), (0.8, -1.3)
+    m, m_t = 2 + np.cos(frequency * TIME), -frequency * np.sin(frequency * TIME)
+    x, z, t = sympy.symbols("x z t")
+    mass, rod = 2 + sympy.cos(frequency * t), 1 + sympy.Rational(3, 10) * sympy.sin(frequency * t)
+    constraint = (x**2 + z**2 - rod**2) / 2
+    system = mbvi.from_sympy(
+        [x, z], mass * sympy.eye(2), mass * GRAVITY * z, time=t, constraints=[constraint], initial_q=[0, -1]
+    )
+    along, across = np.array([np.sin(angle), -np.cos(angle)]), np.array([np.cos(angle), np.sin(angle)])
+    q, v = l * along, rate * along + l * turn * across
+    a, multipliers = system.accelerations_and_multipliers([TIME], [q], [v])
+    radial, turning = second - l * turn**2, -(2 * rate / l + m_t / m) * turn - GRAVITY / l * np.sin(angle)
+    expected = radial * along + (l * turning + 2 * rate * turn) * across
+    np.testing.assert_allclose(a[0], expected, rtol=0, atol=1e-14 * max(10.0, frequency**2))
+    force = m * (radial - GRAVITY * np.cos(angle)) + m_t * rate
+    np.testing.assert_allclose(multipliers[0], force / l, rtol=0, atol=1e-13 * max(10.0, frequency**2))
+
+
+@pytest.mark.parametrize("frequency", FREQUENCIES)
 def test_a_mass_that_changes(frequency):
     """M a + M′ v = F, of which the guiding force is what is missing on either side."""
     x, t = sympy.symbols("x t")

@@ -18,7 +18,7 @@ from mbvi.kernels.acceleration import fill_acceleration
 from mbvi.kernels.lanes import WIDTH
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import invert_block, multiply_block
+from mbvi.kernels.saddle import SINGULAR_PIVOT, invert_block, multiply_block
 from mbvi.kernels.store import store_state
 
 EPS = 2.220446049250313e-16
@@ -141,7 +141,7 @@ def iterate_newton(system, work, space, t, tau, g):
             check += 0.0 * side[i]
         if check != 0.0:
             return NOT_FINITE
-        if invert_block(matrix, 0, n, m, m // WIDTH, space.pivots, space.above, 0.0, 0) < 0:
+        if invert_block(matrix, 0, n, m, m // WIDTH, space.pivots, space.above, 0.0, 0, SINGULAR_PIVOT) < 0:
             return SINGULAR
         multiply_block(once, side, 0, matrix, 0, n, m, m // WIDTH)
         count[LAST] += 1

@@ -44,7 +44,7 @@ from mbvi.kernels.layout import (
     kernel,
 )
 from mbvi.kernels.packed import Packed
-from mbvi.kernels.saddle import invert_block, multiply_block
+from mbvi.kernels.saddle import SINGULAR_PIVOT, invert_block, multiply_block
 
 ENERGY_MOMENTUM, CHORIN = 0, 1
 EPS = 2.220446049250313e-16
@@ -331,8 +331,10 @@ def factor_jacobian(system, work, space, t, h):
         R[i] = kept[i]
     space.count[FACTORS] += 1
     space.count[IS_FACTORED] = 1
-    reference = 1e-290 if space.redundant[0] > 0 else 0.0
-    return invert_block(J, 0, N, stride, stride // WIDTH, space.pivots, space.above, reference, space.redundant[0]) >= 0
+    redundant = space.redundant[0]
+    reference = 1e-290 if redundant > 0 else 0.0
+    width = stride // WIDTH
+    return invert_block(J, 0, N, stride, width, space.pivots, space.above, reference, redundant, SINGULAR_PIVOT) >= 0
 
 
 @inlined_kernel

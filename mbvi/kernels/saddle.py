@@ -24,8 +24,13 @@ many rows as are redundant anywhere on the constraints are left out at last (the
 configuration those below 1e-10 of the reference as well. To count these, System.redundant is −1: then rows are left out whose
 pivots are below 1e-9 of the reference.
 
+Masses, moments of inertia and directions stand side by side in D, and their units say what is large. Where a pivot of such a
+block is small, it is inverted once more with its rows and columns scaled to numbers without units.
+
 Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9.
 """
+
+import math
 
 import numpy as np
 
@@ -82,6 +87,7 @@ LINE = 8  # numbers that a line of the cache holds
 AHEAD = 8  # nodes between what is read and what is asked for
 UNCACHED = 1 << 16  # numbers of a matrix that does not stay in a processor's own cache
 SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
+UNSCALED_PIVOT = 1e-8  # the same below which rows and columns are scaled: their units cost half of its digits
 
 
 def products_size(system: System) -> int:
@@ -89,6 +95,13 @@ def products_size(system: System) -> int:
     nodes = system.nodes
     rows = nodes[:, NODE_COORDINATES] + nodes[:, NODE_ROWS]
     return int((rows * nodes[:, STRIDE]).max(initial=0))
+
+
+def kept_size(system: System, stages: int = 1) -> int:
+    """Numbers of the largest D with a scale for each of its rows, which `eliminate` needs as work too."""
+    nodes = system.nodes
+    rows = stages * (nodes[:, NODE_COORDINATES] + nodes[:, NODE_ROWS])
+    return int((rows * (stages * WIDTH * nodes[:, NODE_LANES] + 1)).max(initial=0))
 
 
 @kernel
@@ -291,11 +304,12 @@ def transpose(A, at, w, stride):
 
 
 @copied_solver_kernel
-def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
+def invert_block(A, at, w, stride, width, pivots, above, reference, redundant, least):
     """Overwrite D by its transposed inverse; its rank, −1 if it is singular though nothing may be redundant.
 
     at, w, stride     place, number and length of rows, of which the first `width` lanes hold D
     redundant         how many rows are left out, −1: those below REDUNDANT · reference
+    least             a pivot, relative to what stands above it in its column, that is none
 
     pivots   (., 2)   work: row and column that were exchanged with each
     above    (.,)     work: largest entry above the diagonal of every column
@@ -321,7 +335,7 @@ def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
         if reference > 0.0 and (best <= smallest or j >= w - max(redundant, 0)):
             rank = j
             break
-        if not best > SINGULAR_PIVOT * above[j]:
+        if not best > least * above[j]:
             return -1
         pivots[j, 0], pivots[j, 1] = row, column
         pivot = top + j * step
@@ -353,6 +367,37 @@ def invert_block(A, at, w, stride, width, pivots, above, reference, redundant):
         if column != j:
             exchange_columns(A, at + j, at + column, w, stride)
     return rank
+
+
+@solver_kernel
+def invert_scaled(A, at, w, stride, coordinates, kept, pivots, above):
+    """What `invert_block` does, with rows and columns scaled in between: by 1/√|D_ii| for a coordinate, and for a constraint by
+    what makes the largest of its scaled entries 1.
+
+    coordinates   number of unknowns before those of constraints
+    kept   (.,)   D; behind it, work
+    """
+    rows, old, scales = lanes(A), lanes(kept), kept[w * stride :]
+    for k in range(w * stride // WIDTH):
+        rows[at // WIDTH + k] = old[k]
+    for i in range(w):
+        size = math.sqrt(abs(A[at + i * stride + i]))
+        if i >= coordinates:
+            for j in range(coordinates):
+                size = max(size, abs(A[at + i * stride + j]) * scales[j])
+        scales[i] = 1.0 / size if size > 0.0 else 1.0
+    scale_block(A, at, w, stride, scales)
+    rank = invert_block(A, at, w, stride, -(-w // WIDTH), pivots, above, 0.0, 0, SINGULAR_PIVOT)
+    scale_block(A, at, w, stride, scales)
+    return rank
+
+
+@copied_solver_kernel
+def scale_block(A, at, w, stride, scales):
+    """Multiply rows and columns of w × w numbers, rows of a length."""
+    for i in range(w):
+        for j in range(w):
+            A[at + i * stride + j] *= scales[i] * scales[j]
 
 
 @copied_kernel
@@ -445,15 +490,24 @@ def subtract_product(A, out, out_stride, left, left_at, right, right_at, stride,
 
 
 @copied_solver_kernel
-def eliminate(A, products, pivots, above, ranks, system, kind, s, a):
+def eliminate(A, products, kept, pivots, above, ranks, system, kind, s, a):
     """Eliminate node a, whose blocks are complete, of the matrix A of s stages, in place; False if that is singular.
 
-    kind       MASS of the matrix of M and G, JACOBIAN
-    products   (.,)   work
+    kind                   MASS of the matrix of M and G, JACOBIAN
+    products, kept (.,)    work
     """
     nodes, pairs = system.nodes, system.pairs
     at, row, w = diagonal_place(system, kind, s, a, 0), s * WIDTH * nodes[a, NODE_LANES], node_width(system, a, s)
-    ranks[a] = invert_block(A, at, w, row, -(-w // WIDTH), pivots, above, system.reference[a], s * system.redundant[a])
+    is_mixed = nodes[a, NODE_ROWS] > 0 and system.reference[a] == 0.0
+    if is_mixed:
+        rows, copies = lanes(A), lanes(kept)
+        for k in range(w * row // WIDTH):
+            copies[k] = rows[at // WIDTH + k]
+    least = UNSCALED_PIVOT if is_mixed else SINGULAR_PIVOT
+    left_out = s * system.redundant[a]
+    ranks[a] = invert_block(A, at, w, row, -(-w // WIDTH), pivots, above, system.reference[a], left_out, least)
+    if ranks[a] < 0 and is_mixed:
+        ranks[a] = invert_scaled(A, at, w, row, s * nodes[a, NODE_COORDINATES], kept, pivots, above)
     if ranks[a] < 0:
         return False
     start = nodes[a, FIRST_PAIR]
@@ -482,10 +536,10 @@ def eliminate(A, products, pivots, above, ranks, system, kind, s, a):
 
 
 @solver_kernel
-def factor_saddle(A, products, pivots, above, ranks, system, kind, s):
+def factor_saddle(A, products, kept, pivots, above, ranks, system, kind, s):
     """Eliminate all nodes of the matrix A of s stages in turn; False if it is singular."""
     for a in range(system.nodes.shape[0]):
-        if not eliminate(A, products, pivots, above, ranks, system, kind, s, a):
+        if not eliminate(A, products, kept, pivots, above, ranks, system, kind, s, a):
             return False
     return True
 

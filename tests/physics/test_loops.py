@@ -215,11 +215,11 @@ def bricard_motion(times):
     return np.array([at(place, each)[1:].ravel() for each in angle])
 
 
-def rod_ends(found):
-    """Ends of the five rods (times, 15) of a run."""
+def rod_ends(found, length=1.0):
+    """Ends of the five rods (times, 15) of a run, relative to their length."""
     ends = ((1, 0, 0), (0, -1, 0), (0, 0, 1), (-1, 0, 0), (0, 1, 0))
     poses = [found.pose(f"rod{i}") for i in range(1, 6)]
-    return np.hstack([place + R @ np.array(end) for (place, R), end in zip(poses, ends, strict=True)])
+    return np.hstack([place / length + R @ np.array(end) for (place, R), end in zip(poses, ends, strict=True)])
 
 
 @cache
@@ -249,6 +249,16 @@ def test_a04_bricard(where):
     assert found.constraint_residual().max() < 1e-12
     if where != "embedding":
         assert mbvi.model.plan(model).chords == (where,)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize(("length", "mass"), [(1e-4, 1e-8), (1e-6, 1e-15), (1e3, 1e9), (1e4, 1e12)])
+def test_of_another_size(length, mass, formulation):
+    """It moves alike, slower by the root of its length: moments of inertia from 1e-27 to 1e20 kg m² stand beside masses."""
+    model, slower = systems.model("bricard").with_parameters({"length": length, "mass": mass}), np.sqrt(length)
+    found = run(model, "gauss3", 0.01 * slower, 10.0 * slower, formulation)
+    np.testing.assert_allclose(rod_ends(found, length), exact_bricard(), rtol=0, atol=2e-9)
+    assert np.ptp(found.energy()) < 2e-8 * mass * length
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)

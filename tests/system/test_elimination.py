@@ -7,7 +7,7 @@ import pytest
 import mbvi
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.saddle import JACOBIAN, MASS, factor_saddle, products_size, solve_saddle
+from mbvi.kernels.saddle import JACOBIAN, MASS, factor_saddle, kept_size, products_size, solve_saddle
 from mbvi.system.elimination import Atom, elimination
 from mbvi.system.initial import _leave_out
 
@@ -133,7 +133,8 @@ class Problem:
         pivots, above = np.zeros((len(A), 2), np.int64), np.zeros(len(A))
         x, y = right.copy(), np.zeros(len(A))
         products, ranks = np.zeros(s * s * products_size(self.arrays)), np.zeros(len(self.arrays.nodes), np.int64)
-        assert factor_saddle(stored, products, pivots, above, ranks, self.arrays, kind, s)
+        kept = np.zeros(kept_size(self.arrays, s))
+        assert factor_saddle(stored, products, kept, pivots, above, ranks, self.arrays, kind, s)
         solve_saddle(y, x, stored, self.arrays, kind, s, 1)
         return y
 

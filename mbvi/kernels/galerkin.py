@@ -119,6 +119,8 @@ BY_PLACE = (
 )
 HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction: rows left out may contradict others
 LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
+ROUGH = 30.0  # roundings of the residual below which a correction is noise in part, and no longer tells of the Jacobian
+ROUGH_CORRECTIONS = 2  # such corrections that a step of an open tree ends with: the first leaves an error of one sign
 MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 FADING = 0.999  # part of the impulses of redundant constraints that the next step starts with (they grew by 5e-5)
@@ -135,7 +137,7 @@ RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW = 8, 9, 10, 11
 AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
 # largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (see
-# is_converged; with constraints what the increments contract by), residual in units of rounding, largest |g| relative to the
+# is_below_rounding; with constraints what the increments contract by), residual in units of rounding, largest |g| relative to the
 # coordinates, last correction of the increments, relative, size of the coordinates (see place_size).
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
@@ -839,12 +841,13 @@ def solve_newton(t, system, scheme, work, space, h):
 
 
 @solver_kernel
-def accelerate(space, iteration):
+def accelerate(space, iteration, is_known):
     """Broyden's rank-one updates of the simplified iteration, from the corrections s_0 … s_{n−1} of this step alone.
 
     z_0 = delta,  z_{j+1} = z_j + c_j s_{j+1},  c_j = s_jᵀ z_j/|s_j|² in turn,  delta ← s_n = z_{n−1}/(1 − c_{n−1}),
 
-    with products of increments. With those of corrections known, s_iᵀ s_j, those with delta alone are needed.
+    with products of increments. With those of corrections known, s_iᵀ s_j, those with delta alone are needed. Without
+    `is_known`, delta is noise in part: it becomes z_{n−1}, by the updates that are known, and no s_n.
 
     Source: Kelley, Iterative Methods for Linear and Nonlinear Equations (1995), section 7.3 (algorithm brsol).
     """
@@ -864,6 +867,8 @@ def accelerate(space, iteration):
             delta[a] = delta[a] + c[j] * step[a]
         for i in range(iteration):
             along[i] += c[j] * products[i, j + 1]
+    if not is_known:
+        return
     step = lanes(space.steps[iteration])
     for a in range(count):
         delta[a] = scale * delta[a]
@@ -907,21 +912,27 @@ def correct(space):
 
 
 @kernel
-def is_converged(system, space, size, size_before, theta, is_rounding):
-    """Whether the step is solved to round-off after a correction of relative size `size`.
+def is_below_rounding(system, space, size, theta):
+    """Whether the error left is far below round-off after a correction of relative size `size`.
 
-    The error left in q is about theta · size; that in p, which was evaluated before the correction, about stiffness · size,
-    where the stiffness, h² ∂f/∂q against M, is what the simplified iteration contracts by before it is accelerated.
-    Otherwise the end is where the residual is round-off, or where corrections that round-off explains no longer shrink.
+    That in q is about theta · size; that in p, which was evaluated before the correction, about stiffness · size, where the
+    stiffness, h² ∂f/∂q against M, is what the simplified iteration contracts by before it is accelerated.
+    """
+    stiffness = 1.0 if has_saddle(system) else space.measure[STIFFNESS]
+    return theta * size <= BELOW_ROUNDING * EPS and stiffness * size <= 100.0 * BELOW_ROUNDING * EPS
+
+
+@kernel
+def is_converged(system, space, size, size_before, is_below, is_rounding):
+    """Whether the step is solved to round-off after a correction of relative size `size`: where `is_below` says so, where the
+    residual is round-off, or where corrections that round-off explains no longer shrink.
+
     Constraints between links hold to the rounding of positions, and corrections are of that size at last.
     """
     roundings = space.measure[ROUNDINGS]
     if space.measure[VIOLATION] > HELD:
         return False
-    if roundings <= 2.0:
-        return True
-    stiffness = 1.0 if has_saddle(system) else space.measure[STIFFNESS]
-    if theta * size <= BELOW_ROUNDING * EPS and stiffness * size <= 100.0 * BELOW_ROUNDING * EPS:
+    if roundings <= 2.0 or is_below:
         return True
     is_stalled = size_before > 0.0 and size > 0.5 * size_before
     if system.is_geometric == 1:
@@ -960,8 +971,8 @@ def iterations_left(system, space, size, theta):
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper.
 
-    With constraints, the rounding of their positions hides in the corrections what the iteration leaves, which has the same sign
-    at every step: `left` follows it from the contraction of the increments.
+    Rounding hides in the last corrections what the iteration leaves, which has the same sign at every step: `left` follows it
+    from the contraction before.
     """
     count, measure = space.count, space.measure
     is_fresh = has_saddle(system) or count[AGE] >= MAX_AGE or count[LAST] > 3
@@ -969,15 +980,17 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
     left = math.inf
     theta = measure[THETA_SIMPLIFIED]
-    size_before = residual_before = step_before = first_step = 0.0
-    updates = slow = more = 0
+    size_before = residual_before = step_before = first_step = expected = 0.0
+    updates = rough = slow = more = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
         if not residual < math.inf:
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, t, h)
-        accelerate(space, updates % MAX_UPDATES)
+        is_rough = not has_saddle(system) and measure[ROUNDINGS] <= ROUGH
+        accelerate(space, (updates - rough) % MAX_UPDATES, not is_rough)
+        rough += is_rough
         size, is_rounding = correct(space)
         step = measure[CORRECTION]
         count[ITERATIONS] += 1
@@ -996,10 +1009,15 @@ def iterate_simplified(system, scheme, work, space, t, h):
             if has_saddle(system) and step < 0.5 * step_before:
                 kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
                 measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
-        expected, left = left, measure[STIFFNESS] * min(left, step)
+        if has_saddle(system):
+            expected, left = left, measure[STIFFNESS] * min(left, step)
+            is_below = is_below_rounding(system, space, size, theta)
+        else:
+            left = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED]) * min(left, size)
+            is_below = rough >= ROUGH_CORRECTIONS and left <= 100.0 * BELOW_ROUNDING * EPS
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
         ratio = residual / residual_before if updates > 0 else 0.0
-        is_end = is_converged(system, space, size, size_before, theta, is_rounding)
+        is_end = is_converged(system, space, size, size_before, is_below, is_rounding)
         if is_end and not may_fall(system, space, ratio):
             more += 1
             if is_solved or more > MORE or not has_saddle(system):
@@ -1016,7 +1034,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             if is_fresh:
                 return NOT_CONVERGED
             is_fresh = True
-            updates = slow = 0
+            updates = rough = slow = 0
             if not factor_simplified(system, scheme, work, space, t, h):
                 return SINGULAR
     return NOT_CONVERGED
@@ -1088,7 +1106,8 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < 1e3)
         stalls += size_before > 0.0 and size > 0.5 * size_before and is_small
         is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
-        if is_stuck or is_solved or is_converged(system, space, size, size_before, theta, is_rounding):
+        is_below = is_below_rounding(system, space, size, theta)
+        if is_stuck or is_solved or is_converged(system, space, size, size_before, is_below, is_rounding):
             if not is_stale:
                 count[AGE] = 0
             return OK

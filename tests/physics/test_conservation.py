@@ -151,6 +151,21 @@ def test_energy_has_no_trend_in_100_000_steps(scheme):
     assert has_no_trend(run)
 
 
+def test_energy_of_many_starts_is_a_random_walk():
+    """What an iteration leaves of one sign at every step would show as a drift long before other tests see it."""
+    starts, steps = np.radians(np.linspace(40, 170, 16)), 400_000
+    members = mbvi.ensemble(
+        systems.model("pendulum"),
+        over={"q.pivot.angle": starts},
+        scheme="gauss6",
+        step=0.05,
+        duration=0.05 * steps,
+        every=steps,
+    )
+    change = np.ptp(members["energy"].values, axis=1)
+    assert np.sqrt(np.mean(change**2)) < 0.1 * EPS * 2 * 9.81 * np.sqrt(steps)  # 1 kg, 1 m
+
+
 def test_energy_has_a_trend_with_friction():
     system = mbvi.assemble(systems.model("double_pendulum"), force=friction)
     assert not has_no_trend(mbvi.simulate(system, "simpson", step=0.01, duration=100.0))

@@ -980,7 +980,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
     left = math.inf
     theta = measure[THETA_SIMPLIFIED]
-    size_before = residual_before = step_before = first_step = expected = 0.0
+    size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
     updates = rough = slow = more = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
@@ -997,7 +997,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         count[LAST] = iteration + 1
         if updates > 0:
             growth = residual / residual_before
-            is_growing = growth > (1.0 if updates == 1 else 10.0) and size > SHRINKING * size_before
+            is_growing = residual > first_residual and size > SHRINKING * size_before
             if is_growing and measure[ROUNDINGS] > 1e4:
                 return NOT_CONVERGED  # it diverges, and may lead to another solution
             if not is_noise(system, space):
@@ -1025,7 +1025,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
                     count[AGE] = 0
                 return OK
         if updates == 0:
-            first_step = step
+            first_step, first_residual = step, residual
         updates += 1
         size_before, residual_before, step_before = size, residual, step
         is_slow = iteration > 0 and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]

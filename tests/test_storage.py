@@ -68,6 +68,7 @@ CASES = [
     ("double_pendulum", {"scheme": "direct_midpoint", "start_time": 1.5}, 2.0, 0.7),
     ("double_pendulum", {"scheme": "midpoint_variation"}, 2.0, 0.7),
     ("double_spherical_pendulum", {"scheme": "energy_momentum", "formulation": "embedding"}, 2.0, 0.7),
+    ("heavy_top_quaternion", {"scheme": "blanes_moan4", "every": 3}, 0.6, 0.3),
 ]
 
 

@@ -39,6 +39,7 @@ import math
 import numpy as np
 
 from mbvi.kernels.articulated import SOLUTION_WIDTH, factor_articulated, solve_articulated, to_rate, to_torque
+from mbvi.kernels.compensated import add_compensated
 from mbvi.kernels.constraints import (
     add_own_curvature,
     add_tree_curvature,
@@ -1258,15 +1259,6 @@ def update_history(space, r):
     history[AVAILABLE], history[ORDER] = available, best_order
     history[MOVES_AHEAD] = is_first or (has_ahead and moved < best_move)
     history[PUSHES_AHEAD] = is_first or (has_ahead and pushed < best_push)
-
-
-@kernel
-def add_compensated(x, low, a, increment):
-    """x[a] + low[a] += increment, with the rounding error kept in low[a]."""
-    y = low[a] + increment
-    total = x[a] + y
-    low[a] = (x[a] - total) + y
-    x[a] = total
 
 
 @kernel

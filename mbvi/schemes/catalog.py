@@ -31,6 +31,8 @@ LIE_TROTTER = f"Trotter, Proc. Amer. Math. Soc. 10 (1959); {MARSDEN_WENDLANDT}, 
 MIDPOINT_RULE = f"Feng, J. Comput. Math. 4 (1986); {MARSDEN_WENDLANDT}, equations 17 and 18"
 GONZALEZ = "Gonzalez, J. Nonlinear Sci. 6 (1996); Physica D 132 (1999)"
 CHORIN = "Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978)"
+STRANG = "Strang, SIAM J. Numer. Anal. 5 (1968); Touma & Wisdom, Astron. J. 107 (1994)"
+BLANES_MOAN = "Blanes & Moan, J. Comput. Appl. Math. 142 (2002)"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 
 
@@ -91,6 +93,16 @@ _SOFRONIOU_SPALETTA_10 = (
     -0.39910563013603589787862981, 0.10308739852747107731580277, 0.41143087395589023782070412,
     -0.00486636058313526176219566, -0.39203335370863990644808194, 0.05194250296244964703718290,
     0.05066509075992449633587434, 0.04967437063972987905456880,
+)  # fmt: skip
+
+# Kicks and free motions in turn, from a kick on: the first half, which ends with the middle one's; SRKN₆ᵇ and SRKN₁₄ᵃ.
+_BLANES_MOAN_4 = (
+    0.0829844064174052, 0.245298957184271, 0.396309801498368, 0.604872665711080, -0.0390563049223486,
+)  # fmt: skip
+_BLANES_MOAN_6 = (
+    0.0, 0.0378593198406116, 0.09171915262446165, 0.102635633102435, 0.183983170005006, -0.0258678882665587,
+    -0.05653436583288827, 0.314241403071447, 0.004914688774712854, -0.130144459517415, 0.143761127168358,
+    0.106417700369543, 0.328567693746804, -0.00879424312851058,
 )  # fmt: skip
 
 
@@ -181,8 +193,31 @@ def _methods() -> dict[str, Method]:
             "discrete_gradient",
         ),
         chorin(),
+        _splitting("splitting", (0.5,), 2, STRANG),
+        _splitting("blanes_moan4", _BLANES_MOAN_4, 4, BLANES_MOAN),
+        _splitting("blanes_moan6", _BLANES_MOAN_6, 6, BLANES_MOAN),
     ]
     return {entry.name: entry for entry in entries}
+
+
+def _splitting(name: str, half: tuple[float, ...], order: int, source: str) -> Method:
+    """Symmetric splitting; `half` holds kicks and free motions in turn, until those are left that make both sums 1.
+
+    One more of them follows, half of which or all of which is in the middle.
+    """
+    kicks, moves = half[::2], half[1::2]
+    if len(half) % 2:  # moves are one short
+        first = (*half, 0.5 - sum(moves))
+        middle = 1.0 - 2.0 * sum(kicks)
+        numbers = (
+            (*first, middle, *reversed(first)) if middle != 0.0 else (*half, 1.0 - 2.0 * sum(moves), *reversed(half))
+        )
+    else:
+        first = (*half, 0.5 - sum(kicks))
+        numbers = (*first, 1.0 - 2.0 * sum(moves), *reversed(first))
+    count = sum(number != 0.0 for number in numbers[::2]) - (numbers[0] != 0.0)
+    text = f"exact free motions between {count} kick{'s' * (count > 1)} a step by the forces; explicit"
+    return Method(name, order, source, text, "splitting", numbers=numbers)
 
 
 def _runge_kutta(name: str, order: int, source: str, text: str) -> Method:

@@ -12,14 +12,13 @@ from mbvi.errors import ModelError
 from mbvi.kernels import discrete_gradient as kernels
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
+from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, positions, refused
 from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
-TOLERANCE, ROUNDING = 1e-9, 1e-14  # relative to a coordinate's own numbers, and to the largest
-STATES = 4  # random ones, at which M and the constraints are looked at
 
 
 def run(run: Run) -> Trajectory:
@@ -35,10 +34,10 @@ def run(run: Run) -> Trajectory:
     system, method = run.system, run.method
     assert isinstance(method, Method)
     is_chorin = bool(method.numbers)
-    _check_conservative(system, method.name)
+    check_conservative(system, method.name)
     if is_chorin:
         if system.constraint_count:
-            raise _refused(system, method.name, "no constraints", f"constraints, as {system.constraint_names[0]}")
+            raise refused(system, method.name, "no constraints", f"constraints, as {system.constraint_names[0]}")
         M, fields = np.eye(system.dimension), np.zeros((0, system.dimension, system.dimension + 1))
     else:
         M = _constant_mass_matrix(system)
@@ -72,39 +71,23 @@ def _remedy(system: System) -> str:
     return f"Where the force is across the motion, a step of chorin may have no solution, however small: take {others}."
 
 
-def _refused(system: System, scheme: str, expected: str, found: str, remedy: str = "") -> ModelError:
-    remedy = remedy or "take midpoint or simpson, which run any system"
-    return ModelError(f"{system.name}: scheme {scheme}: expected {expected}, found {found}; {remedy}")
-
-
-def _check_conservative(system: System, scheme: str) -> None:
-    if not system.is_conservative or system.is_driven:
-        found = "prescribed motions" if system.is_driven else "dampers, functions of time or forces of your own"
-        raise _refused(system, scheme, "an energy that the motion conserves", found)
-
-
-def _positions(system: System) -> Array:
-    """Random positions about the initial one, (STATES, n)."""
-    return system.initial_q + np.random.default_rng(5).standard_normal((STATES, system.dimension))
-
-
 def _constant_mass_matrix(system: System) -> Array:
     M = system.mass_matrix(system.initial_q)
     inertias = np.sqrt(np.outer(np.diag(M), np.diag(M)))
     bounds = TOLERANCE * inertias + ROUNDING * inertias.max()
-    for q in _positions(system):
+    for q in positions(system):
         change = np.abs(system.mass_matrix(q) - M)
         if not (change <= bounds).all():
             name = system.coordinate_names[int(np.argmax((change / bounds).max(axis=0)))]
             remedy = "take formulation: embedding if all bodies are point masses, or midpoint or simpson, which run any system"
             found = f"the inertia of {name}, which depends on the position"
-            raise _refused(system, "energy_momentum", "a constant mass matrix", found, remedy)
+            raise refused(system, "energy_momentum", "a constant mass matrix", found, remedy)
     scales = np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
     sizes, directions = np.linalg.eigh(M / np.outer(scales, scales))
     if sizes[0] <= TOLERANCE:
         name = system.coordinate_names[int(np.abs(directions[:, 0]).argmax())]
         remedy = "give the body some, or take midpoint or simpson, which need none where constraints hold it"
-        raise _refused(system, "energy_momentum", "a regular mass matrix", f"no inertia of {name}", remedy)
+        raise refused(system, "energy_momentum", "a regular mass matrix", f"no inertia of {name}", remedy)
     return M
 
 
@@ -113,13 +96,13 @@ def _check_constraints(system: System) -> None:
     if not system.constraint_count:
         return
     zero = np.zeros(system.dimension)
-    for a, b in zip(_positions(system), _positions(system)[::-1], strict=True):
+    for a, b in zip(positions(system), positions(system)[::-1], strict=True):
         corners = [system.constraint_jacobian(q) for q in (zero, a, b, a + b)]
         excess = np.abs(corners[0] - corners[1] - corners[2] + corners[3]).max(axis=1)
         excess /= np.maximum(np.max(np.abs(corners), axis=(0, 2)), 1e-300)
         if not excess.max() <= TOLERANCE:
             name = system.constraint_names[int(np.argmax(excess))]
-            raise _refused(system, "energy_momentum", "constraints at most quadratic in the coordinates", name)
+            raise refused(system, "energy_momentum", "constraints at most quadratic in the coordinates", name)
 
 
 def _symmetries(system: System) -> Array:

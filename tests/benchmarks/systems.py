@@ -97,13 +97,32 @@ def four_bars(n: int) -> mbvi.Model:
 
 
 class Problem(NamedTuple):
-    """A model, the time over which its motion is compared [s], the formulations that are run, and its closed form, if any."""
+    """A model, the time over which its motion is compared [s], the formulations that are run, its closed form, if any, and the
+    same system with a quaternion joint, if that is run besides.
+    """
 
     name: str
     model: mbvi.Model
     duration: float
     formulations: tuple[str, ...] = ("tree",)
     exact: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None
+    quaternion: mbvi.Model | None = None
+
+
+def lagrange_top_quaternion() -> mbvi.Model:
+    """The motion of the model lagrange_top on a ball joint, whose start is turned by 60° about x."""
+    model, tilt = load("lagrange_top"), np.pi / 3
+    angular_velocity = (0, 9.2 * np.sin(tilt), 252 + 9.2 * np.cos(tilt))
+    return mbvi.Model(
+        name="Lagrange top on a ball joint",
+        gravity=model.gravity,
+        parameters=model.parameters,
+        bodies=model.bodies,
+        joints={"contact": mbvi.Ball(parent="world", child="top")},
+        initial={
+            "contact": mbvi.Initial(position=(np.cos(tilt / 2), np.sin(tilt / 2), 0, 0), velocity=angular_velocity)
+        },
+    )
 
 
 def problems() -> list[Problem]:
@@ -111,7 +130,7 @@ def problems() -> list[Problem]:
     top = LagrangeTop(0.002329969592394382, 0.000125, 0.1 * 9.81 * 0.15, (0.0, np.pi / 3, 0.0), (9.2, 0.0, 252.0))
     return [
         Problem("double pendulum", load("double_pendulum"), 10.0),
-        Problem("top", load("lagrange_top"), 10 * top.period, exact=top),
+        Problem("top", load("lagrange_top"), 10 * top.period, exact=top, quaternion=lagrange_top_quaternion()),
         Problem("double spherical pendulum", load("double_spherical_pendulum"), 10.0, ("tree", "embedding")),
         Problem("free rigid body", load("free_rigid_body"), 30.0, exact=FreeBody((5.0, 10.0, 13.0), (0.01, 2.0, 0.0))),
         Problem("chain of 5", chain(5), 1.0),

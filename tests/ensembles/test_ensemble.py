@@ -101,6 +101,7 @@ def check_members(runs, described, names, **options):
         ("double_pendulum", {"mass": [1, 2], "q.elbow.angle": [0.1, 0.2]}, {"scheme": "direct_midpoint"}),
         ("pendulum_cartesian", {}, {"scheme": "energy_momentum"}),
         ("double_pendulum", {"q.elbow.angle": [0.1, 0.2]}, {"scheme": "suzuki4"}),
+        ("heavy_top_quaternion", {"mass": [14.0, 15.0]}, {"scheme": "blanes_moan6", "duration": 0.2}),
     ],
 )
 def test_members_are_what_simulate_gives(name, over, options):

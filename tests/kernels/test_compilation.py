@@ -45,6 +45,8 @@ for name, scheme, step in (
     ("spring_damper", "midpoint_variation", 0.01),
     ("double_spherical_pendulum", "energy_momentum", 0.05),
     ("double_pendulum", "chorin", 0.01),
+    ("heavy_top_quaternion", "blanes_moan4", 0.01),
+    ("free_rigid_body", "splitting", 0.1),
 ):
     run = mbvi.simulate(mbvi.load(f"{folder}/{name}.yaml"), scheme, step=step, duration=3 * step)
     results[f"{name} {scheme}"] = [run.q[-1].tolist(), run.v[-1].tolist(), float(run.energy()[-1])]

@@ -1,4 +1,4 @@
-"""Exudyn: kinematic trees with explicit integrators; loops of plane bodies with the generalized-α method."""
+"""Exudyn: kinematic trees, and the free rigid body on its Lie group, with explicit integrators."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import exudyn as exu
 import exudyn.itemInterface as items
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from tests.benchmarks.peers import Array, Contender, Refused
 from tests.benchmarks.peers.tree import Tree
@@ -17,18 +18,82 @@ LETTERS = "XYZ"
 
 
 class Mechanism:
-    """A system whose coordinates are those of a tree, but for the sense of axes, and one that is built anew for every run."""
+    """What all systems have in common; the system is built anew for every run."""
+
+    def __init__(self) -> None:
+        self.container = exu.SystemContainer()
+        self.system = self.container.AddSystem()
+
+    def assemble(self, node: Any, kinds: list[Any]) -> None:
+        """With sensors of some kinds at a node."""
+        self.sensors = [
+            self.system.AddSensor(items.SensorNode(nodeNumber=node, storeInternal=True, outputVariableType=kind))
+            for kind in kinds
+        ]
+        self.system.Assemble()
+
+    def settings(self, duration: float, interval: float) -> Any:
+        """What all runs have in common."""
+        settings = exu.SimulationSettings()
+        settings.timeIntegration.endTime = duration
+        settings.timeIntegration.verboseMode = 0
+        settings.solutionSettings.writeSolutionToFile = False
+        settings.solutionSettings.sensorsWritePeriod = interval
+        settings.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = False
+        return settings
+
+    def run(self, settings: Any, solver: Any) -> tuple[float, list[Array]]:
+        """Wall time, and what the sensors stored: time and values."""
+        began = time.perf_counter()
+        self.system.SolveDynamic(settings, solverType=solver)
+        return time.perf_counter() - began, [self.system.GetSensorStoredData(each) for each in self.sensors]
+
+    def accelerations(self) -> Array:
+        """Of the coordinates, at the start."""
+        settings = self.settings(INSTANT, INSTANT)
+        settings.timeIntegration.numberOfSteps, settings.timeIntegration.minimumStepSize = 1, INSTANT / 2
+        settings.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = True
+        self.run(settings, exu.DynamicSolverType.ExplicitEuler)
+        return self.system.systemData.GetODE2Coordinates_tt()
+
+
+class FreeBody(Mechanism):
+    """A rigid body without forces, in increments of its rotation vector."""
+
+    def __init__(self, inertia: Array, q: Array, v: Array) -> None:
+        super().__init__()
+        turn = Rotation.from_quat(q[[1, 2, 3, 0]]).as_rotvec()
+        node = self.system.AddNode(
+            items.NodeRigidBodyRotVecLG(
+                referenceCoordinates=[0.0, 0.0, 0.0, *turn], initialVelocities=[0.0, 0.0, 0.0, *v]
+            )
+        )
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
+        moments = [xx, yy, zz, yz, xz, xy]
+        self.system.AddObject(items.ObjectRigidBody(physicsMass=1.0, physicsInertia=moments, nodeNumber=node))
+        kinds = exu.OutputVariableType
+        self.assemble(node, [kinds.RotationMatrix, kinds.AngularVelocityLocal])
+
+    def acceleration(self) -> Array:
+        """Of the rotation along the body axes."""
+        return self.accelerations()[3:]
+
+    def states(self, stored: list[Array]) -> tuple[Array, Array]:
+        """Quaternions, scalar part first, and angular velocities."""
+        turns = Rotation.from_matrix(stored[0][:, 1:].reshape(-1, 3, 3)).as_quat()
+        return turns[:, [3, 0, 1, 2]], stored[1][:, 1:]
+
+
+class Chain(Mechanism):
+    """A system whose coordinates are those of a tree, but for the sense of axes."""
 
     def __init__(self, tree: Tree, q: Array, v: Array) -> None:
-        if tree.free is not None:
-            raise Refused("no quaternions in kinematic trees")
+        super().__init__()
         if tree.loop:
             raise Refused("loops need other coordinates")
         self.senses = np.array([link.axis.sum() for link in tree.links])
         kinds = [getattr(exu.JointType, f"Revolute{LETTERS[np.abs(link.axis).argmax()]}") for link in tree.links]
         assert all(np.abs(link.axis).max() == 1 for link in tree.links)
-        self.container = exu.SystemContainer()
-        self.system = self.container.AddSystem()
         n = len(tree.links)
         node = self.system.AddNode(
             items.NodeGenericODE2(
@@ -52,55 +117,41 @@ class Mechanism:
                 baseOffset=[0.0, 0.0, 0.0],
             )
         )
-        kinds = exu.OutputVariableType.Coordinates, exu.OutputVariableType.Coordinates_t
-        self.sensors = [
-            self.system.AddSensor(items.SensorNode(nodeNumber=node, storeInternal=True, outputVariableType=kind))
-            for kind in kinds
-        ]
-        self.system.Assemble()
+        kinds = exu.OutputVariableType
+        self.assemble(node, [kinds.Coordinates, kinds.Coordinates_t])
 
-    def settings(self, duration: float, interval: float) -> Any:
-        """What all runs have in common."""
-        settings = exu.SimulationSettings()
-        settings.timeIntegration.endTime = duration
-        settings.timeIntegration.verboseMode = 0
-        settings.solutionSettings.writeSolutionToFile = False
-        settings.solutionSettings.sensorsWritePeriod = interval
-        settings.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = False
-        return settings
+    def acceleration(self) -> Array:
+        """Of the tree's coordinates."""
+        return self.senses * self.accelerations()
 
-    def run(self, settings: Any, solver: Any) -> tuple[float, list[Array]]:
-        """Wall time, and what the sensors stored: time and coordinates, time and their rates."""
-        began = time.perf_counter()
-        self.system.SolveDynamic(settings, solverType=solver)
-        return time.perf_counter() - began, [self.system.GetSensorStoredData(each) for each in self.sensors]
+    def states(self, stored: list[Array]) -> tuple[Array, Array]:
+        """Coordinates of the tree and their rates."""
+        return self.senses * stored[0][:, 1:], self.senses * stored[1][:, 1:]
 
 
 def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
     """RK44 and RK67 with fixed steps; states at given times are not to be had of its error-controlled integrators."""
-    mechanism, interval = Mechanism(tree, q, v), times[1] - times[0]
 
-    def acceleration(q: Array, v: Array) -> Array:
-        other = Mechanism(tree, q, v)
-        settings = other.settings(INSTANT, INSTANT)
-        settings.timeIntegration.numberOfSteps, settings.timeIntegration.minimumStepSize = 1, INSTANT / 2
-        settings.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = True
-        other.run(settings, exu.DynamicSolverType.ExplicitEuler)
-        return mechanism.senses * other.system.systemData.GetODE2Coordinates_tt()
+    def build(q: Array, v: Array) -> FreeBody | Chain:
+        return Chain(tree, q, v) if tree.free is None else FreeBody(tree.free, q, v)
+
+    mechanism, interval = build(q, v), times[1] - times[0]
 
     def solve(solver: Any, step: float) -> tuple[float, Array, Array]:
         settings = mechanism.settings(times[-1], interval)
         settings.timeIntegration.numberOfSteps = round(times[-1] / step)
         settings.timeIntegration.automaticStepSize = False
         seconds, stored = mechanism.run(settings, solver)
-        states = np.full((2, len(times), len(q)), np.nan)
-        for columns, rows in zip(states, stored, strict=True):
-            columns[np.rint(rows[:, 0] / interval).astype(int)] = mechanism.senses * rows[:, 1:]
-        return seconds, *states
+        rows = np.rint(stored[0][:, 0] / interval).astype(int)
+        found = mechanism.states(stored)
+        states = [np.full((len(times), each.shape[1]), np.nan) for each in found]
+        for whole, part in zip(states, found, strict=True):
+            whole[rows] = part
+        return seconds, states[0], states[1]
 
     kinds = exu.DynamicSolverType
-    steps = tuple(interval / part for part in (2, 4, 8, 16, 32, 64, 128, 256))
+    steps = tuple(interval / part for part in (1, 2, 4, 8, 16, 32, 64, 128, 256))
     return [
-        Contender("Exudyn RK44", acceleration, steps, lambda step: solve(kinds.RK44, step)),
-        Contender("Exudyn RK67", acceleration, steps, lambda step: solve(kinds.RK67, step)),
+        Contender("Exudyn RK44", lambda q, v: build(q, v).acceleration(), steps, lambda step: solve(kinds.RK44, step)),
+        Contender("Exudyn RK67", lambda q, v: build(q, v).acceleration(), steps, lambda step: solve(kinds.RK67, step)),
     ]

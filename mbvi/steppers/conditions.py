@@ -1,0 +1,35 @@
+"""What methods that do not run every system ask of one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.system.system import System
+
+Array = np.ndarray
+TOLERANCE, ROUNDING = 1e-9, 1e-14  # relative to a coordinate's own numbers, and to the largest
+STATES = 4  # random ones, at which M and the constraints are looked at
+
+
+def refused(system: System, scheme: str, expected: str, found: str, remedy: str = "") -> ModelError:
+    """The error of a scheme that does not apply to the system."""
+    remedy = remedy or "take midpoint or simpson, which run any system"
+    return ModelError(f"{system.name}: scheme {scheme}: expected {expected}, found {found}; {remedy}")
+
+
+def check_conservative(system: System, scheme: str) -> None:
+    """Refuse a system whose energy is not conserved.
+
+    Raises
+    ------
+    ModelError
+    """
+    if not system.is_conservative or system.is_driven:
+        found = "prescribed motions" if system.is_driven else "dampers, functions of time or forces of your own"
+        raise refused(system, scheme, "an energy that the motion conserves", found)
+
+
+def positions(system: System) -> Array:
+    """Random positions about the initial one, (STATES, n)."""
+    return system.initial_q + np.random.default_rng(5).standard_normal((STATES, system.dimension))

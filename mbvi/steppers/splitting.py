@@ -1,0 +1,133 @@
+"""Splittings into kicks by forces and exact free motions: which systems they apply to, and the run.
+
+Sources: Touma & Wisdom, Astron. J. 107 (1994); McLachlan & Quispel, Acta Numerica 11 (2002).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbvi.kernels import layout
+from mbvi.kernels import splitting as kernels
+from mbvi.kernels.lagrangian import make_work
+from mbvi.schemes.method import Method
+from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, positions, refused
+from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
+from mbvi.steppers.run import Run
+from mbvi.system.system import System
+from mbvi.trajectory import Trajectory
+
+Array = np.ndarray
+SYMMETRIC = 1e-14  # relative difference of two principal moments that is rounding
+
+
+def run(run: Run) -> Trajectory:
+    """Run a splitting: the method's numbers are its kicks and free motions in turn.
+
+    Raises
+    ------
+    ModelError
+        If the method does not apply to the system.
+    StepError
+        If a step gives a state that is not finite.
+    """
+    system, method = run.system, run.method
+    assert isinstance(method, Method)
+    check_conservative(system, method.name)
+    _check_constraints(system, method.name)
+    arrays, balls = system.arrays, _balls(system)
+    drifting = np.setdiff1d(np.arange(system.dimension), balls[:, None] + np.arange(4))
+    inertia = _constant_inertia(system, method.name, drifting, balls)
+    c = len(drifting)
+    moments, axes = np.ones((len(balls), 3)), np.zeros((len(balls), 4))
+    for b in range(len(balls)):
+        rows = slice(c + 3 * b, c + 3 * b + 3)
+        moments[b], axes[b] = _principal_axes(inertia[rows, rows])
+    M_inverse = _stored_by_rows(np.linalg.inv(inertia[:c, :c]))
+    space = kernels.make_space(arrays, np.array(method.numbers), drifting, M_inverse, balls, 1 / moments, axes)
+    space.q[:], space.p[:] = run.q, run.p
+    kernels.begin(space)
+    work = make_work(arrays)
+    to_kernel = arrays, work, space, run.start_time, run.step
+    return advance_pieces(
+        run,
+        lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
+        arrays_of(space, work),
+        failure=lambda step, status: run.failure(step, REASONS[status]),
+    )
+
+
+def _balls(system: System) -> Array:
+    """First coordinate of each unit quaternion, (b,)."""
+    links = system.arrays.links
+    return links[links[:, layout.KIND] == layout.QUATERNION, layout.DOF].astype(np.int64)
+
+
+def _check_constraints(system: System, scheme: str) -> None:
+    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    for name, kind in zip(system.constraint_names, kinds, strict=True):
+        if kind != layout.UNIT_QUATERNION:
+            raise refused(system, scheme, "no constraints but those of unit quaternions", name)
+
+
+def _constant_inertia(system: System, scheme: str, drifting: Array, balls: Array) -> Array:
+    """The matrix (c + 3 b, c + 3 b) of T in the velocities of the c drifting coordinates and the b angular velocities along axes
+    of the bodies, where it is constant, and every ball's block stands alone.
+    """
+    q, frame = _frame(system.initial_q, drifting, balls)
+    first = frame.T @ system.mass_matrix(q) @ frame
+    owners = np.concatenate([np.full(len(drifting), -1), np.repeat(np.arange(len(balls)), 3)])
+    alone = np.where(owners[:, None] == owners, first, 0.0)
+    coordinates = np.concatenate([drifting, (balls[:, None] + np.arange(1, 4)).ravel()])
+    names = [system.coordinate_names[a] for a in coordinates]
+    sizes = np.sqrt(np.abs(np.outer(np.diag(first), np.diag(first))))
+    bounds = TOLERANCE * sizes + ROUNDING * sizes.max(initial=0.0)
+    for place in (system.initial_q, *positions(system)):
+        q, frame = _frame(place, drifting, balls)
+        excess = np.abs(frame.T @ system.mass_matrix(q) @ frame - alone)
+        if not (excess <= bounds).all():
+            name = names[int(np.argmax((excess - bounds).max(axis=0)))]
+            found = f"that of {name}, which depends on the position or is tied to others"
+            expected = "a constant inertia along each coordinate, or along the axes of a body that has a quaternion"
+            raise refused(system, scheme, expected, found)
+    return alone
+
+
+def _frame(q: Array, drifting: Array, balls: Array) -> tuple[Array, Any]:
+    """q with unit quaternions, and the matrix (n, c + 3 b) from drifting and angular velocities to those of the coordinates."""
+    from scipy.sparse import lil_array  # takes a tenth of a second to import
+
+    c, q = len(drifting), q.copy()
+    frame = lil_array((len(q), c + 3 * len(balls)))
+    frame[drifting, np.arange(c)] = 1.0
+    for b, a in enumerate(balls):
+        x = q[a : a + 4] / np.linalg.norm(q[a : a + 4])
+        q[a : a + 4] = x
+        columns = [[-x[1], -x[2], -x[3]], [x[0], -x[3], x[2]], [x[3], x[0], -x[1]], [-x[2], x[1], x[0]]]
+        frame[a : a + 4, c + 3 * b : c + 3 * b + 3] = 0.5 * np.array(columns)
+    return q, frame.tocsr()
+
+
+def _stored_by_rows(matrix: Array) -> tuple[Array, Array, Array]:
+    """Where the entries of each row begin, their columns, and the entries that are not 0."""
+    rows, columns = np.nonzero(matrix)
+    return np.searchsorted(rows, np.arange(len(matrix) + 1)), columns, matrix[rows, columns]
+
+
+def _principal_axes(inertia: Array) -> tuple[Array, Array]:
+    """Moments (3,), the first two alike where two of them are, and the quaternion (4,) from principal to body axes."""
+    from scipy.spatial.transform import Rotation  # takes a tenth of a second to import
+
+    is_along = not (inertia - np.diag(np.diag(inertia))).any()
+    moments, R = (np.diag(inertia), np.eye(3)) if is_along else np.linalg.eigh(inertia)
+    gaps = np.abs(np.roll(moments, -1) - np.roll(moments, -2))  # between the two others
+    last = int(gaps.argmin())
+    if gaps[last] <= SYMMETRIC * moments.max():
+        others = [(last + 1) % 3, (last + 2) % 3]
+        order = [*others, last]
+        moments, R = moments[order], R[:, order]
+        moments[:2] = moments[:2].mean()
+    R = R * np.linalg.det(R)
+    return moments, Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]]

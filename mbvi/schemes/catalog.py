@@ -95,7 +95,7 @@ _SOFRONIOU_SPALETTA_10 = (
     0.05066509075992449633587434, 0.04967437063972987905456880,
 )  # fmt: skip
 
-# Kicks and free motions in turn, from a kick on: the first half, which ends with the middle one's; SRKN₆ᵇ and SRKN₁₄ᵃ.
+# Kicks and free motions in turn, from a kick on, without the two in the middle: methods SRKN₆ᵇ and SRKN₁₄ᵃ.
 _BLANES_MOAN_4 = (
     0.0829844064174052, 0.245298957184271, 0.396309801498368, 0.604872665711080, -0.0390563049223486,
 )  # fmt: skip
@@ -193,31 +193,27 @@ def _methods() -> dict[str, Method]:
             "discrete_gradient",
         ),
         chorin(),
-        _splitting("splitting", (0.5,), 2, STRANG),
-        _splitting("blanes_moan4", _BLANES_MOAN_4, 4, BLANES_MOAN),
-        _splitting("blanes_moan6", _BLANES_MOAN_6, 6, BLANES_MOAN),
+        _splitting("splitting", (0.5, 1.0, 0.5), 2, STRANG),
+        _splitting("blanes_moan4", _symmetric(_BLANES_MOAN_4), 4, BLANES_MOAN),
+        _splitting("blanes_moan6", _symmetric(_BLANES_MOAN_6), 6, BLANES_MOAN),
     ]
     return {entry.name: entry for entry in entries}
 
 
-def _splitting(name: str, half: tuple[float, ...], order: int, source: str) -> Method:
-    """Symmetric splitting; `half` holds kicks and free motions in turn, until those are left that make both sums 1.
-
-    One more of them follows, half of which or all of which is in the middle.
-    """
-    kicks, moves = half[::2], half[1::2]
-    if len(half) % 2:  # moves are one short
-        first = (*half, 0.5 - sum(moves))
-        middle = 1.0 - 2.0 * sum(kicks)
-        numbers = (
-            (*first, middle, *reversed(first)) if middle != 0.0 else (*half, 1.0 - 2.0 * sum(moves), *reversed(half))
-        )
-    else:
-        first = (*half, 0.5 - sum(kicks))
-        numbers = (*first, 1.0 - 2.0 * sum(moves), *reversed(first))
-    count = sum(number != 0.0 for number in numbers[::2]) - (numbers[0] != 0.0)
+def _splitting(name: str, numbers: tuple[float, ...], order: int, source: str) -> Method:
+    """Kicks and free motions in turn, from a kick on, as fractions of the step."""
+    count = sum(number != 0.0 for number in numbers[::2]) - (
+        numbers[0] != 0.0
+    )  # the last and the next step's first are one
     text = f"exact free motions between {count} kick{'s' * (count > 1)} a step by the forces; explicit"
     return Method(name, order, source, text, "splitting", numbers=numbers)
+
+
+def _symmetric(half: tuple[float, ...]) -> tuple[float, ...]:
+    """A symmetric splitting, given what is before the last number of its first half: that and the middle make both sums 1."""
+    kind = len(half) % 2
+    first = (*half, 0.5 - sum(half[kind::2]))
+    return (*first, 1.0 - 2.0 * sum(half[1 - kind :: 2]), *reversed(first))
 
 
 def _runge_kutta(name: str, order: int, source: str, text: str) -> Method:

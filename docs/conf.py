@@ -54,6 +54,7 @@ NAVIGATION = {
     "Models": ["guide", "joints", "forces", "constraints", "python"],
     "Runs": [
         "schemes",
+        "splitting",
         "accuracy",
         "one_step",
         "loops",

@@ -29,7 +29,6 @@ SCHEMES = (
     "kahan_li6", "kahan_li8", "splitting", "blanes_moan4", "blanes_moan6",
 )  # fmt: skip
 STATES = 50  # at which errors are measured
-SAME = 1e-10  # as far as accelerations of a peer may differ from ours, relative to the largest
 FINEST, LONGEST = 2e-12, 0.1  # error [m] and wall time [s] of a run after which no finer one is made
 REPEATS = 5
 ERRORS = (1e-4, 1e-6, 1e-8, 1e-10)
@@ -115,7 +114,7 @@ def _check(contender: Contender, system: mbvi.System, free: Array | None, q: Arr
             q, v = random.normal(0.4, 0.5, len(q)), random.normal(0, 2, len(q))
         expected = system.acceleration(q, v)
     error = np.abs(contender.acceleration(q, v) - expected).max() / np.abs(expected).max()
-    if not error < SAME:
+    if not error < contender.agreement:
         raise SystemExit(f"{contender.name} on {system.name}: accelerations differ from ours by {error:.1e}")
 
 

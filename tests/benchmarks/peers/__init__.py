@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Array = np.ndarray
+SAME = 1e-10  # as far as accelerations may differ, relative to the largest
 
 PACKAGES = {
     "mujoco": "mujoco",
@@ -31,12 +32,14 @@ class Contender(NamedTuple):
     acceleration  (q, v) → accelerations, in the coordinates of `tree.Tree`
     settings      steps [s] or tolerances, from the coarsest
     solve         setting → wall time [s], and positions and velocities (states, n) at the times asked for
+    agreement     as far as its accelerations may differ from ours, relative to the largest; more where loops are soft
     """
 
     name: str
     acceleration: Callable[[Array, Array], Array]
     settings: tuple[float, ...]
     solve: Callable[[float], tuple[float, Array, Array]]
+    agreement: float = SAME
 
 
 class Refused(Exception):

@@ -1,4 +1,4 @@
-"""Drake: articulated bodies with error-controlled Runge–Kutta integrators."""
+"""Drake: articulated bodies with error-controlled Runge–Kutta integrators; loops by its discrete steps, which alone take them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 from pydrake.math import RigidTransform
-from pydrake.multibody.plant import MultibodyPlant
+from pydrake.multibody.plant import DiscreteContactApproximation, MultibodyPlant
 from pydrake.multibody.tree import (
     FixedOffsetFrame,
     RevoluteJoint,
@@ -15,10 +15,12 @@ from pydrake.multibody.tree import (
 )
 from pydrake.systems.analysis import ResetIntegratorFromFlags, Simulator
 
-from tests.benchmarks.peers import Array, Contender, Refused
+from tests.benchmarks.peers import Array, Contender
 from tests.benchmarks.peers.tree import Tree
 
 ACCURACIES = tuple(10.0**-k for k in range(3, 13))
+INSTANT = 1e-7  # the step by which accelerations with a loop are measured [s]
+DIFFERENCED = 1e-4  # the accuracy of these
 ENDLESS = ("Lagrange top, loops",)  # of which RK5 of version 1.51 does not come back, whatever the accuracy
 
 
@@ -31,11 +33,9 @@ def _inertia(mass: float, center: Array, inertia: Array) -> SpatialInertia:
     return SpatialInertia(mass, center, unit, skip_validity_check=True)
 
 
-def plant_of(tree: Tree) -> MultibodyPlant:
-    """The tree, or the free body, as a continuous plant."""
-    if tree.loop:
-        raise Refused("no loops in continuous time")
-    plant = MultibodyPlant(time_step=0.0)
+def plant_of(tree: Tree, step: float = 0.0) -> MultibodyPlant:
+    """The tree, or the free body, as a plant; continuous without a step [s], which loops need."""
+    plant = MultibodyPlant(time_step=step)
     plant.mutable_gravity_field().set_gravity_vector(tree.gravity)
     bodies = []
     if tree.free is not None:
@@ -46,14 +46,19 @@ def plant_of(tree: Tree) -> MultibodyPlant:
         frame = plant.AddFrame(FixedOffsetFrame(f"place{i}", parent, RigidTransform(link.place)))
         plant.AddJoint(RevoluteJoint(f"hinge{i}", frame, body.body_frame(), link.axis, damping=0.0))
         bodies.append(body)
+    if tree.loop:
+        (begin, at), (end, there) = tree.loop
+        plant.set_discrete_contact_approximation(DiscreteContactApproximation.kSap)
+        plant.AddBallConstraint(bodies[begin], at, bodies[end], there)
     plant.Finalize()
     return plant
 
 
 def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
-    """RK3 and RK5 with error control."""
+    """RK3 and RK5 with error control; with a loop discrete steps, of order 1."""
+    if tree.loop:
+        return [_discrete(tree, times, q, v)]
     plant = plant_of(tree)
-    n = len(q)
 
     def contender(name: str, scheme: str) -> Contender:
         context = plant.CreateDefaultContext()
@@ -77,17 +82,48 @@ def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
             simulator = Simulator(plant, context.Clone())
             integrator = ResetIntegratorFromFlags(simulator, scheme, times[-1])
             integrator.set_target_accuracy(accuracy)
-            simulator.Initialize()
-            positions, velocities = np.empty((len(times), n)), np.empty((len(times), len(v)))
-            positions[0], velocities[0] = q, v
-            began = time.perf_counter()
-            for i in range(1, len(times)):
-                simulator.AdvanceTo(times[i])
-                positions[i] = plant.GetPositions(simulator.get_context())[:n]
-                velocities[i] = plant.GetVelocities(simulator.get_context())[: len(v)]
-            return time.perf_counter() - began, positions, velocities
+            return _advance(simulator, plant, times, q, v)
 
         return Contender(name, acceleration, ACCURACIES, solve)
 
     found = [contender("Drake RK3", "runge_kutta3")]
     return found if tree.name in ENDLESS else [*found, contender("Drake RK5", "runge_kutta5")]
+
+
+def _discrete(tree: Tree, times: Array, q: Array, v: Array) -> Contender:
+    def simulator_of(step: float, q: Array, v: Array) -> tuple[Simulator, MultibodyPlant]:
+        plant = plant_of(tree, step)
+        context = plant.CreateDefaultContext()
+        plant.SetPositions(context, q)
+        plant.SetVelocities(context, v)
+        return Simulator(plant, context), plant
+
+    def acceleration(q: Array, v: Array) -> Array:
+        """When the loop's softness has settled, after twenty steps."""
+        simulator, plant = simulator_of(INSTANT, q, v)
+        rates = []
+        for steps in (20, 40):
+            simulator.AdvanceTo(steps * INSTANT)
+            rates.append(plant.GetVelocities(simulator.get_context()))
+        return (rates[1] - rates[0]) / (20 * INSTANT)
+
+    def solve(step: float) -> tuple[float, Array, Array]:
+        return _advance(*simulator_of(step, q, v), times, q, v)
+
+    steps = tuple((times[1] - times[0]) / part for part in (1, 4, 16, 64, 256))
+    return Contender("Drake discrete", acceleration, steps, solve, DIFFERENCED)
+
+
+def _advance(
+    simulator: Simulator, plant: MultibodyPlant, times: Array, q: Array, v: Array
+) -> tuple[float, Array, Array]:
+    """Wall time, and the states at the times, of which the first is given."""
+    simulator.Initialize()
+    positions, velocities = np.empty((len(times), len(q))), np.empty((len(times), len(v)))
+    positions[0], velocities[0] = q, v
+    began = time.perf_counter()
+    for i in range(1, len(times)):
+        simulator.AdvanceTo(times[i])
+        positions[i] = plant.GetPositions(simulator.get_context())[: len(q)]
+        velocities[i] = plant.GetVelocities(simulator.get_context())[: len(v)]
+    return time.perf_counter() - began, positions, velocities

@@ -1,8 +1,9 @@
-"""Exudyn: kinematic trees, and the free rigid body on its Lie group, with explicit integrators."""
+"""Exudyn: kinematic trees, and the free rigid body on its Lie group, with explicit integrators; loops with its implicit one."""
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import exudyn as exu
@@ -10,15 +11,18 @@ import exudyn.itemInterface as items
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tests.benchmarks.peers import Array, Contender, Refused
+from tests.benchmarks.peers import SAME, Array, Contender
 from tests.benchmarks.peers.tree import Tree
 
 INSTANT = 1e-13  # after which accelerations are read [s]
+DIFFERENCED = 1e-6  # the accuracy of accelerations in a loop, for which it differentiates numerically
 LETTERS = "XYZ"
 
 
 class Mechanism:
     """What all systems have in common; the system is built anew for every run."""
+
+    loop = False
 
     def __init__(self) -> None:
         self.container = exu.SystemContainer()
@@ -40,6 +44,8 @@ class Mechanism:
         settings.solutionSettings.writeSolutionToFile = False
         settings.solutionSettings.sensorsWritePeriod = interval
         settings.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = False
+        settings.timeIntegration.newton.relativeTolerance = 1e-12
+        settings.timeIntegration.newton.absoluteTolerance = 1e-14
         return settings
 
     def run(self, settings: Any, solver: Any) -> tuple[float, list[Array]]:
@@ -53,8 +59,10 @@ class Mechanism:
         settings = self.settings(INSTANT, INSTANT)
         settings.timeIntegration.numberOfSteps, settings.timeIntegration.minimumStepSize = 1, INSTANT / 2
         settings.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = True
-        self.run(settings, exu.DynamicSolverType.ExplicitEuler)
-        return self.system.systemData.GetODE2Coordinates_tt()
+        kinds = exu.DynamicSolverType
+        self.run(settings, kinds.TrapezoidalIndex2 if self.loop else kinds.ExplicitEuler)
+        when = exu.ConfigurationType.StartOfStep if self.loop else exu.ConfigurationType.Current
+        return self.system.systemData.GetODE2Coordinates_tt(when)
 
 
 class FreeBody(Mechanism):
@@ -89,8 +97,6 @@ class Chain(Mechanism):
 
     def __init__(self, tree: Tree, q: Array, v: Array) -> None:
         super().__init__()
-        if tree.loop:
-            raise Refused("loops need other coordinates")
         self.senses = np.array([link.axis.sum() for link in tree.links])
         kinds = [getattr(exu.JointType, f"Revolute{LETTERS[np.abs(link.axis).argmax()]}") for link in tree.links]
         assert all(np.abs(link.axis).max() == 1 for link in tree.links)
@@ -103,7 +109,7 @@ class Chain(Mechanism):
                 numberOfODE2Coordinates=n,
             )
         )
-        self.system.AddObject(
+        links = self.system.AddObject(
             items.ObjectKinematicTree(
                 nodeNumber=node,
                 jointTypes=kinds,
@@ -117,6 +123,16 @@ class Chain(Mechanism):
                 baseOffset=[0.0, 0.0, 0.0],
             )
         )
+        self.loop = tree.loop is not None
+        if tree.loop:
+            ends = [
+                self.system.AddMarker(
+                    items.MarkerKinematicTreeRigid(objectNumber=links, linkNumber=link, localPosition=list(point))
+                )
+                for link, point in tree.loop
+            ]
+            across = [int(not each) for each in np.abs(tree.links[0].axis)]  # the loop's plane
+            self.system.AddObject(items.ObjectJointSpherical(markerNumbers=ends, constrainedAxes=across))
         kinds = exu.OutputVariableType
         self.assemble(node, [kinds.Coordinates, kinds.Coordinates_t])
 
@@ -130,7 +146,10 @@ class Chain(Mechanism):
 
 
 def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
-    """RK44 and RK67 with fixed steps; states at given times are not to be had of its error-controlled integrators."""
+    """RK44 and RK67 with fixed steps; states at given times are not to be had of its error-controlled integrators.
+
+    With a loop, which these do not take, the implicit trapezoidal rule of index 2, solved to round-off.
+    """
 
     def build(q: Array, v: Array) -> FreeBody | Chain:
         return Chain(tree, q, v) if tree.free is None else FreeBody(tree.free, q, v)
@@ -150,8 +169,15 @@ def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
         return seconds, states[0], states[1]
 
     kinds = exu.DynamicSolverType
+    methods = {"trapezoidal": kinds.TrapezoidalIndex2} if tree.loop else {"RK44": kinds.RK44, "RK67": kinds.RK67}
     steps = tuple(interval / part for part in (1, 2, 4, 8, 16, 32, 64, 128, 256))
     return [
-        Contender("Exudyn RK44", lambda q, v: build(q, v).acceleration(), steps, lambda step: solve(kinds.RK44, step)),
-        Contender("Exudyn RK67", lambda q, v: build(q, v).acceleration(), steps, lambda step: solve(kinds.RK67, step)),
+        Contender(
+            f"Exudyn {name}",
+            lambda q, v: build(q, v).acceleration(),
+            steps,
+            partial(solve, kind),
+            DIFFERENCED if tree.loop else SAME,
+        )
+        for name, kind in methods.items()
     ]

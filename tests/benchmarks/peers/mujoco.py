@@ -1,4 +1,7 @@
-"""MuJoCo: explicit Euler and Runge–Kutta steps in a compiled loop, contacts and soft constraints disabled."""
+"""MuJoCo: explicit Euler and Runge–Kutta steps in a compiled loop, contacts disabled.
+
+Loops are closed by its soft constraints, as stiff as they may be: the impedance next to 1, the time constant two steps.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
-from tests.benchmarks.peers import Array, Contender, Refused
+from tests.benchmarks.peers import SAME, Array, Contender
 from tests.benchmarks.peers.tree import Link, Tree
 
 mujoco.set_mju_user_warning(lambda text: None)  # instead of a file; a run that blows up is seen by its error
 
 LEAST = 1e-14  # what MuJoCo takes for no inertia [kg m²]
+IMPEDANCE = 0.9999  # the largest that it takes; what is missing of 1 is missing of accelerations
 
 
 def _row(values: Array) -> str:
@@ -32,8 +36,13 @@ def _joint(link: Link) -> str:
 
 def xml(tree: Tree, step: float, integrator: str) -> str:
     """The model; links without mass are further joints of the next one."""
+    sites: dict[int, str] = {}
+    equality, disabled = "", ' constraint="disable"'
     if tree.loop:
-        raise Refused("loops are soft constraints there: another system")
+        for name, (link, point) in zip(("begin", "end"), tree.loop, strict=True):
+            sites[link] = f'<site name="{name}" pos="{_row(point)}"/>'
+        softness = f'solref="{2 * step:.17g} 1" solimp="{IMPEDANCE} {IMPEDANCE} 0.001"'
+        equality, disabled = f'<equality><connect site1="begin" site2="end" {softness}/></equality>', ""
 
     def body(links: list[Link]) -> str:
         first, last = links[0], links[-1]
@@ -41,8 +50,10 @@ def xml(tree: Tree, step: float, integrator: str) -> str:
         children = "".join(
             body(group) for group in groups if tree.links[group[0].parent] is last and group[0].parent >= 0
         )
-        inertial = _inertial(last.mass, last.center, last.inertia)
-        return f'<body pos="{_row(first.place)}">{joints}{inertial}{children}</body>'
+        inside = _inertial(last.mass, last.center, last.inertia) + "".join(
+            site for link, site in sites.items() if tree.links[link] is last
+        )
+        return f'<body pos="{_row(first.place)}">{joints}{inside}{children}</body>'
 
     groups: list[list[Link]] = []
     for link in tree.links:
@@ -56,14 +67,15 @@ def xml(tree: Tree, step: float, integrator: str) -> str:
         inside = "".join(body(group) for group in groups if group[0].parent < 0)
     return (
         f'<mujoco><option timestep="{step:.17g}" integrator="{integrator}" gravity="{_row(tree.gravity)}"><flag '
-        'contact="disable" constraint="disable"/></option><compiler balanceinertia="true" angle="radian"/>'
-        f"<worldbody>{inside}</worldbody></mujoco>"
+        f'contact="disable"{disabled}/></option><compiler balanceinertia="true" angle="radian"/>'
+        f"<worldbody>{inside}</worldbody>{equality}</mujoco>"
     )
 
 
 def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
     """Euler and RK4 with fixed steps."""
     interval = times[1] - times[0]
+    agreement = 1 - IMPEDANCE if tree.loop else SAME
 
     def contender(integrator: str, parts: tuple[int, ...]) -> Contender:
         model = mujoco.MjModel.from_xml_string(xml(tree, interval, integrator))
@@ -76,6 +88,7 @@ def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
 
         def solve(step: float) -> tuple[float, Array, Array]:
             model.opt.timestep, count = step, round(interval / step)
+            model.eq_solref[:, 0] = 2 * step
             mujoco.mj_resetData(model, data)
             data.qpos[:], data.qvel[:] = q, v
             positions, velocities = np.empty((len(times), len(q))), np.empty((len(times), len(v)))
@@ -86,7 +99,9 @@ def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
                 positions[i], velocities[i] = data.qpos, data.qvel
             return time.perf_counter() - began, positions, velocities
 
-        return Contender(f"MuJoCo {integrator}", acceleration, tuple(interval / part for part in parts), solve)
+        return Contender(
+            f"MuJoCo {integrator}", acceleration, tuple(interval / part for part in parts), solve, agreement
+        )
 
     return [
         contender("Euler", (16, 64, 256, 1024)),

@@ -19,9 +19,11 @@ Sources: Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid
 import math
 
 from mbvi.kernels.compensated import add_compensated
+from mbvi.kernels.lanes import WIDTH, lanes, lanes_at, larger, of_four, part, widest
 from mbvi.kernels.layout import inlined_kernel, kernel
 
 TERMS = 22  # of a series at most
+SERIES = (TERMS + 1, 7, WIDTH)  # shape of the room for one
 SMALL = 1e-17  # relative, of terms that are rounding
 TINY = 1e-290  # least momentum that matters
 MAX_SERIES = 100_000  # through one h; a state that needs more is not a number then
@@ -58,59 +60,65 @@ def turn_symmetric(y, low, inverse, room, h):
     add_compensated(y, low, 5, loss)
 
 
+@kernel
+def put_coefficients(rows, k, x, l, inverse):
+    """Those of power k: x, all x ⋆ e_i/(2 I_i), ℓ, and (ℓ₂, ℓ₃, ℓ₁) and (ℓ₃, ℓ₁, ℓ₂)."""
+    x0, x1, x2, x3 = part(x, 0), part(x, 1), part(x, 2), part(x, 3)
+    l1, l2, l3 = part(l, 0), part(l, 1), part(l, 2)
+    rows[k, 0] = x
+    rows[k, 1] = (0.5 * inverse[0]) * of_four(-x1, x0, x3, -x2)
+    rows[k, 2] = (0.5 * inverse[1]) * of_four(-x2, -x3, x0, x1)
+    rows[k, 3] = (0.5 * inverse[2]) * of_four(-x3, x2, -x1, x0)
+    rows[k, 4] = l
+    rows[k, 5] = of_four(l2, l3, l1, 0.0)
+    rows[k, 6] = of_four(l3, l1, l2, 0.0)
+
+
 @inlined_kernel
-def fill_series(series, inverse, h):
-    """Rows 1, 2, … of `series` from row 0: coefficients times powers of h, until two are rounding; how many."""
-    size = max(abs(series[0, 4]), abs(series[0, 5]), abs(series[0, 6]), TINY)
+def fill_series(series, inverse, size, h):
+    """Coefficients times powers of h from those of power 0 on, until two are rounding, beside 1 and `size`; the last power."""
+    rows = lanes(series)
+    d = of_four(inverse[2] - inverse[1], inverse[0] - inverse[2], inverse[1] - inverse[0], 0.0)
     quiet = 0
     for k in range(TERMS):
-        s = x1 = x2 = x3 = l1 = l2 = l3 = 0.0
+        x1 = x2 = x3 = l = 0.0 * d
         for j in range(k + 1):
-            m1, m2, m3 = series[k - j, 4], series[k - j, 5], series[k - j, 6]
-            l1 += series[j, 5] * m3
-            l2 += series[j, 6] * m1
-            l3 += series[j, 4] * m2
-            w1, w2, w3 = m1 * inverse[0], m2 * inverse[1], m3 * inverse[2]
-            a0, a1, a2, a3 = series[j, 0], series[j, 1], series[j, 2], series[j, 3]
-            s -= a1 * w1 + a2 * w2 + a3 * w3
-            x1 += a0 * w1 + a2 * w3 - a3 * w2
-            x2 += a0 * w2 + a3 * w1 - a1 * w3
-            x3 += a0 * w3 + a1 * w2 - a2 * w1
+            x1 = x1 + series[k - j, 4, 0] * rows[j, 1]
+            x2 = x2 + series[k - j, 4, 1] * rows[j, 2]
+            x3 = x3 + series[k - j, 4, 2] * rows[j, 3]
+            l = l + rows[j, 5] * rows[k - j, 6]
         factor = h / (k + 1)
-        series[k + 1, 0], series[k + 1, 1] = 0.5 * factor * s, 0.5 * factor * x1
-        series[k + 1, 2], series[k + 1, 3] = 0.5 * factor * x2, 0.5 * factor * x3
-        series[k + 1, 4] = factor * (inverse[2] - inverse[1]) * l1
-        series[k + 1, 5] = factor * (inverse[0] - inverse[2]) * l2
-        series[k + 1, 6] = factor * (inverse[1] - inverse[0]) * l3
-        quiet = quiet + 1 if largest_part(series, k + 1, size) <= SMALL else 0
+        put_coefficients(rows, k + 1, factor * (x1 + x2 + x3), factor * (d * l), inverse)
+        quiet = quiet + 1 if largest_part(rows, k + 1, size) <= SMALL else 0
         if quiet == 2:
             return k + 1
     return TERMS
 
 
 @kernel
-def largest_part(series, k, size):
-    """Largest entry of row k: of the quaternion, and of the momentum as part of `size`."""
-    momentum = max(abs(series[k, 4]), abs(series[k, 5]), abs(series[k, 6]))
-    return max(abs(series[k, 0]), abs(series[k, 1]), abs(series[k, 2]), abs(series[k, 3]), momentum / size)
+def largest_part(rows, k, size):
+    """Largest entry of power k: of the quaternion, and of the momentum as part of `size`."""
+    none = 0.0 * rows[k, 0]
+    return max(widest(larger(none, rows[k, 0])), widest(larger(none, rows[k, 4])) / size)
 
 
 @inlined_kernel
 def turn_by_series(y, low, inverse, series, h):
     """The free rotation through h, in as many parts as it takes for the terms to fall to rounding."""
-    left = h
+    rows, left = lanes(series), h
     for _ in range(MAX_SERIES):
-        for i in range(7):
-            series[0, i] = y[i]
-        terms = fill_series(series, inverse, left)
+        put_coefficients(rows, 0, lanes_at(y, 0), of_four(y[4], y[5], y[6], 0.0), inverse)
         size = max(abs(y[4]), abs(y[5]), abs(y[6]), TINY)
-        rest = max(largest_part(series, terms, size), largest_part(series, terms - 1, size))
+        terms = fill_series(series, inverse, size, left)
+        rest = max(largest_part(rows, terms, size), largest_part(rows, terms - 1, size))
         fraction = 1.0 if rest <= SMALL else (SMALL / rest) ** (1.0 / (terms - 1))
-        for i in range(7):
-            total = 0.0
-            for k in range(terms, 0, -1):
-                total = (total + series[k, i]) * fraction
-            add_compensated(y, low, i, total)
+        x = l = 0.0 * rows[0, 0]
+        for k in range(terms, 0, -1):
+            x, l = (x + rows[k, 0]) * fraction, (l + rows[k, 4]) * fraction
+        for i in range(4):
+            add_compensated(y, low, i, part(x, i))
+        for i in range(3):
+            add_compensated(y, low, 4 + i, part(l, i))
         if fraction == 1.0:
             return
         left -= fraction * left
@@ -122,12 +130,12 @@ def turn_by_series(y, low, inverse, series, h):
 def turn_freely(y, low, inverse, series, h):
     """Advance y (7,) and low (7,) through the time h of a free rotation.
 
-    inverse   (3,)             1/I₁, 1/I₂, 1/I₃ [1/(kg m²)]
-    series    (TERMS + 1, 8)   overwritten
+    inverse   (3,)     1/I₁, 1/I₂, 1/I₃ [1/(kg m²)]
+    series    SERIES   overwritten
     h         [s], of either sign
     """
     if inverse[0] == inverse[1]:
-        turn_symmetric(y, low, inverse, series[0], h)
+        turn_symmetric(y, low, inverse, series[0, 0], h)
     else:
         turn_by_series(y, low, inverse, series, h)
     excess = y[0] * y[0] + y[1] * y[1] + y[2] * y[2] + y[3] * y[3] - 1.0

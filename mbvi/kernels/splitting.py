@@ -14,7 +14,7 @@ Source: McLachlan & Quispel, Acta Numerica 11 (2002).
 import numpy as np
 
 from mbvi.kernels.compensated import add_compensated
-from mbvi.kernels.free_rotation import TERMS, turn_freely
+from mbvi.kernels.free_rotation import SERIES, turn_freely
 from mbvi.kernels.lagrangian import fill_gradient
 from mbvi.kernels.layout import NOT_FINITE, OK, System, inlined_kernel, kernel
 from mbvi.kernels.packed import Packed
@@ -62,7 +62,7 @@ def make_space(
         p_low=np.zeros(n),
         y=np.zeros((b, 7)),
         y_low=np.zeros((b, 7)),
-        series=np.zeros((TERMS + 1, 8)),
+        series=np.zeros(SERIES),
         force=np.zeros(n),
         unused=np.zeros(n),
         rest=np.zeros(n),

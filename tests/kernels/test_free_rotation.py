@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mbvi.exact import FreeBody
-from mbvi.kernels.free_rotation import TERMS, turn_freely
+from mbvi.kernels.free_rotation import SERIES, turn_freely
 from mbvi.model.shapes import rotation_matrix
 
 EPS = np.finfo(float).eps
@@ -14,7 +14,7 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 def turned(inertia, omega, h, start=IDENTITY):
     """Quaternion and angular velocity after the time h."""
     y, low = np.concatenate([start, np.array(inertia) * omega]), np.zeros(7)
-    turn_freely(y, low, 1 / np.array(inertia), np.zeros((TERMS + 1, 8)), h)
+    turn_freely(y, low, 1 / np.array(inertia), np.zeros(SERIES), h)
     return y[:4], y[4:] / inertia
 
 

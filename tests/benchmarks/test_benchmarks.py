@@ -111,7 +111,16 @@ def test_ratios_and_what_was_not_reached():
     assert rows[0]["MuJoCo"] == pytest.approx(2**0.5)
     assert [row["MuJoCo"] for row in rows[2:]] == ["> 4", "> 4"]
     assert rows[0]["trep"] == "–"
-    document.diagrams([entry])
+    ours, theirs = document.diagrams([entry]).axes[0].lines
+    np.testing.assert_allclose(ours.get_xydata(), [(1e-1, 1), (1e-3, 1), (1e-11, 1)])
+    np.testing.assert_allclose(theirs.get_xydata(), [(1e-1, 1), (1e-3, 1), (1e-7, 4)])
+
+
+def test_errors_beyond_a_diagram_stand_at_its_edge():
+    curve = [(1.0, 1e-4), (1e-13, 1e-3), (1e-14, 2e-3)]
+    entry = {"problem": "a", "curves": {"splitting": [{"error": error, "seconds": time} for error, time in curve]}}
+    (line,) = document.diagrams([entry]).axes[0].lines
+    np.testing.assert_allclose(line.get_xydata(), [(1e-1, 1), (1e-12, 1)])
 
 
 def test_growth_of_a_random_walk_and_of_a_drift():

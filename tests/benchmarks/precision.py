@@ -20,7 +20,7 @@ from mbvi.export.measured import BodyPoints, largest_distance
 from mbvi.system.initial import find_start
 from tests.benchmarks import peers
 from tests.benchmarks.measure import medians
-from tests.benchmarks.peers import Array, Contender, Refused
+from tests.benchmarks.peers import Array, Contender
 from tests.benchmarks.peers.tree import tree_of
 from tests.benchmarks.systems import Problem, problems
 
@@ -69,16 +69,12 @@ def _measured(problem: Problem) -> dict:
         if peer is None:
             entry["missing"][name] = "not installed"
             continue
-        try:
-            began = time.perf_counter()
-            found = peer.contenders(tree, times, start.q, np.array(spin, dtype=float))
-            for contender in found:
-                with suppress(RuntimeError):
-                    contender.solve(contender.settings[0])
-            entry["preparation [s]"][TITLES[name]] = time.perf_counter() - began
-        except Refused as reason:
-            entry["missing"][name] = str(reason)
-            continue
+        began = time.perf_counter()
+        found = peer.contenders(tree, times, start.q, np.array(spin, dtype=float))
+        for contender in found:
+            with suppress(RuntimeError):
+                contender.solve(contender.settings[0])
+        entry["preparation [s]"][TITLES[name]] = time.perf_counter() - began
         for contender in found:
             _check(contender, tree_system, tree.free, start.q, start.v)
             entrants[contender.name] = contender, places

@@ -61,10 +61,22 @@ def test_mujoco_has_the_same_chains_and_trees():
     np.testing.assert_allclose(velocities[-1], ours.v[-1], rtol=0, atol=1e-6)
 
 
-def test_mujoco_refuses_loops():
-    mujoco = pytest.importorskip("tests.benchmarks.peers.mujoco")
-    with pytest.raises(peers.Refused, match="soft constraints"):
-        mujoco.contenders(tree_of(PROBLEMS["four-bar"].model), np.linspace(0, 1, 2), np.zeros(3), np.zeros(3))
+@pytest.mark.parametrize(
+    ("name", "method", "fine", "order"), [("mujoco", 1, 5, 2), ("exudyn", 0, 4, 2), ("drake", 0, 3, 1)]
+)
+def test_on_a_loop_peers_come_near_our_motion(name, method, fine, order):
+    """Also with soft constraints, which MuJoCo's and Drake's are, the stiffer the smaller the step."""
+    peer = pytest.importorskip(f"tests.benchmarks.peers.{name}")
+    model = PROBLEMS["four-bar"].model
+    system, times = mbvi.assemble(model, "tree"), np.linspace(0, 0.4, 11)
+    start = find_start(system)
+    contender = peer.contenders(tree_of(model), times, start.q, start.v)[method]
+    precision._check(contender, system, None, start.q, start.v)
+    ours = mbvi.simulate(system, "gauss4", times[1] / 10, times[-1], every=10)
+    coarse, finer = (contender.settings[i] for i in (fine - 1, fine))
+    far, near = (abs(contender.solve(step)[1] - ours.q).max() for step in (coarse, finer))
+    assert near < 5e-3
+    assert far > 0.8 * near * (coarse / finer) ** order
 
 
 def test_a_peer_with_another_system_is_not_timed():

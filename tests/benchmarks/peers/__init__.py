@@ -42,10 +42,6 @@ class Contender(NamedTuple):
     agreement: float = SAME
 
 
-class Refused(Exception):
-    """Why a peer does not run a system."""
-
-
 def versions() -> dict[str, str]:
     """The version of each package, or that it is missing."""
     found = {}

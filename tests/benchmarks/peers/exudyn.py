@@ -41,9 +41,9 @@ class Mechanism:
         settings = exu.SimulationSettings()
         settings.timeIntegration.endTime = duration
         settings.timeIntegration.verboseMode = 0
-        settings.solutionSettings.writeSolutionToFile = False
-        settings.solutionSettings.sensorsWritePeriod = interval
-        settings.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = False
+        settings.solution.file.write = False
+        settings.solution.sensors.writePeriod = interval
+        settings.timeIntegration.explicit.computeEndOfStepAccelerations = False
         settings.timeIntegration.newton.relativeTolerance = 1e-12
         settings.timeIntegration.newton.absoluteTolerance = 1e-14
         return settings
@@ -58,7 +58,7 @@ class Mechanism:
         """Of the coordinates, at the start."""
         settings = self.settings(INSTANT, INSTANT)
         settings.timeIntegration.numberOfSteps, settings.timeIntegration.minimumStepSize = 1, INSTANT / 2
-        settings.timeIntegration.explicitIntegration.computeEndOfStepAccelerations = True
+        settings.timeIntegration.explicit.computeEndOfStepAccelerations = True
         kinds = exu.DynamicSolverType
         self.run(settings, kinds.TrapezoidalIndex2 if self.loop else kinds.ExplicitEuler)
         when = exu.ConfigurationType.StartOfStep if self.loop else exu.ConfigurationType.Current

@@ -12,8 +12,9 @@ Their sum gives the discrete momentum p_{k+1} = p_k + h Σ_i b_i f_i + Σ_j G_j�
 μ such that G v + ∂g/∂t = 0 at the step's end; the motion does not depend on μ, which would be a part of the next step's Λ_0.
 
 Two iterations solve them. The simplified one, Y ← Y − h (K⁻¹ ⊗ M⁻¹) R with M factored at the predicted middle, is cheap and
-linear. With constraints it takes M and G at the step's start for all control points, so that one factor, of a single stage,
-serves all s of them and the momentum given out:
+linear. With constraints it takes M and G of one place for all control points, so that one factor, of a single stage, serves all s
+of them: that of the predicted middle where n + k is small and there are no loops, whose inverse is formed and applied to four
+control points at once, else that of the step's start, which serves the momentum given out as well:
 
     M δY_l/h + Gᵀ μ_l = −Σ_j K⁻¹_lj R_j,     G δY_l/h = −g(Q_l)/h,     δΛ_j = Σ_l K_jl μ_l.
 
@@ -60,6 +61,7 @@ from mbvi.kernels.lagrangian import (
     fill_mass_matrix,
     make_lane_work,
     quaternion_place,
+    solve_mass_saddle,
     solve_velocity_saddle,
     solve_velocity_tree,
 )
@@ -112,6 +114,7 @@ SHRINKING = 0.3  # ratio of corrections below which an iteration converges, what
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
+SMALL_SADDLE = 16  # coordinates and constraints, without loops, up to which the inverse of M and G is formed
 MAX_AGE = 20  # steps that one factor may serve
 STEPS_ANEW = 16  # steps that begin with a new Jacobian after one where that of the step before had to be formed anew
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
@@ -161,15 +164,19 @@ def make_space(system: System, scheme: Scheme) -> Space:
     groups = -(-s // WIDTH)  # of control points
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
+    is_small = k > 0 and system.is_open == 0 and m > 1 and n + k <= SMALL_SADDLE and not system.reference.any()
+    small = n + k if is_small else 0
     is_wide = system.is_tree == 1 and m > 1 and system.second_size < UNCACHED
     hessian_lanes = WIDTH if is_wide else 1
     has_lane_work = is_wide or (system.is_tree == 1 and k > 0 and s > 1)
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0
-    evaluation += min(2.0 * n, 12.0) * s * n if is_open else 0.25 * size + 5.0 * entries
+    solution = (0.3 * s * small**2 if is_small else 0.25 * size) + 5.0 * entries
+    evaluation += min(2.0 * n, 12.0) * s * n if is_open else solution
     jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 50.0 * entries + 0.1 * s * width * size
     ratio = jacobian / evaluation
+    limit = 4.0 * (3.0 + ratio) if is_open else 1.5 * (3.0 + ratio) if is_small else 2.0 + ratio
     return Space(
         q=np.zeros(n),
         q_low=np.zeros(n),
@@ -202,6 +209,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         b=in_lanes(scheme.b),
         A_points=by_points(with_rows_of_zeros(scheme.A[:, 1:])),
         B_points=by_points(with_rows_of_zeros(scheme.B[:, 1:])),
+        K=by_points(scheme.K.T),
         K_inverse=by_points(scheme.K_inverse.T),
         d=by_points(scheme.d[1:]),
         is_point=by_points(np.ones(s)),
@@ -230,6 +238,9 @@ def make_space(system: System, scheme: Scheme) -> Space:
         kept=np.zeros(kept_size(system, s)),
         ranks=np.zeros(len(system.nodes), np.int64),
         places=stage_places(system, s),
+        inverse=np.zeros((small, small)),
+        small_sides=np.zeros((groups, small, WIDTH)),
+        small_solutions=np.zeros((groups, small, WIDTH)),
         sides=np.zeros(s * system.side_size),
         solutions=np.zeros(s * system.side_size),
         permuted=np.zeros(s * system.side_size),
@@ -243,7 +254,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         is_polynomial=int(scheme.ahead.size > 0),
         count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
-        limits=np.array([4.0 * (3.0 + ratio) if is_open else 2.0 + ratio, 1.0 + ratio]),
+        limits=np.array([limit, 1.0 + ratio]),
         **{each.name: each for each in LATE},
     )
 
@@ -584,14 +595,16 @@ def has_saddle(system):
 @kernel
 def factor_simplified(system, scheme, work, space, t, h):
     """Invert M at the middle of the predicted polynomial, or factor it for the articulated-body recursion; with constraints,
-    factor M and G at the step's start.
+    M and G, there or at the step's start.
     """
     n = system.n
-    if has_saddle(system):
+    if has_saddle(system) and space.inverse.shape[0] == 0:
         return call(space.factor_start, t, (system, scheme, work, space, h)) == 1.0
     s = scheme.K.shape[0]
     for a in range(n):
         space.node_q[a] = space.q[a] + 0.5 * space.z[a * s + s - 1]
+    if has_saddle(system):
+        return call(space.invert_middle, t, (system, scheme, work, space, h)) == 1.0
     space.count[SIMPLIFIED_FACTORS] += 1
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
@@ -614,11 +627,63 @@ def factor_start(t, system, scheme, work, space, h):
 
 
 @late_kernel(System, Scheme, Work, Space)
+def invert_middle(t, system, scheme, work, space, h):
+    """Invert [M Gᵀ; G 0] at space.node_q, the middle, into space.inverse; 0.0 if it is singular. Fills G(Q_0)."""
+    size = space.inverse.shape[0]
+    call(space.fill_start_jacobian, t, (system, scheme, work, space, h))
+    space.count[SIMPLIFIED_FACTORS] += 1
+    space.count[IS_FACTORED] = 0
+    if not factor_mass_saddle(system, work, t + 0.5 * h, space.node_q):
+        return 0.0
+    for i in range(size):
+        for j in range(size):
+            work.solution[j] = 1.0 * (j == i)
+        solve_mass_saddle(system, work)
+        for j in range(size):
+            space.inverse[j, i] = work.solution[j]
+    return 1.0
+
+
+@late_kernel(System, Scheme, Work, Space)
 def fill_start_jacobian(t, system, scheme, work, space, h):
     """Fill G(Q_0), unless it is filled."""
     if space.count[HAS_JACOBIAN] == 0:
         space.count[HAS_JACOBIAN] = 1
         fill_constraints(space.g, space.G[0], space.g_t, system, work, t, space.q)
+    return 1.0
+
+
+@late_kernel(System, Scheme, Work, Space)
+def solve_small_saddle(t, system, scheme, work, space, h):
+    """What `solve_simplified_saddle` does by space.inverse, for four control points at once."""
+    n, s, behind, size = system.n, scheme.K.shape[0], space.behind, space.inverse.shape[0]
+    R, delta, inverse, groups = space.R, space.delta, space.inverse, space.points.shape[0]
+    columns, impulse_columns = lanes(space.K_inverse), lanes(space.K)
+    x, y = lanes(space.small_sides), lanes(space.small_solutions)
+    for c in range(groups):
+        for a in range(n):
+            value = columns[0, c] * R[a * s]
+            for j in range(1, s):
+                value = value + columns[j, c] * R[a * s + j]
+            x[c, a] = -1.0 * value
+        for b in range(system.k):
+            x[c, n + b] = -1.0 * lanes_at(R, behind + b * s + c * WIDTH)
+        for i in range(size):
+            value = inverse[i, 0] * x[c, 0]
+            for j in range(1, size):
+                value = value + inverse[i, j] * x[c, j]
+            y[c, i] = value
+    for a in range(n):
+        for c in range(groups):
+            put_lanes(delta, a * s + c * WIDTH, h * y[c, a])
+    put_lanes(delta, n * s, 0.0 * columns[0, 0])
+    for b in range(system.k):
+        for c in range(groups):
+            value = 0.0 * columns[0, 0]
+            for l in range(s):
+                value = value + impulse_columns[l, c] * space.small_solutions[l // WIDTH, n + b, l % WIDTH]
+            put_lanes(delta, behind + b * s + c * WIDTH, value)
+    put_lanes(delta, behind + system.k * s, 0.0 * columns[0, 0])
     return 1.0
 
 
@@ -651,7 +716,9 @@ def solve_simplified_saddle(t, system, scheme, work, space, h):
 @solver_kernel
 def solve_simplified(system, scheme, work, space, t, h):
     """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
-    if has_saddle(system):
+    if space.inverse.shape[0] > 0:
+        call(space.solve_small_saddle, t, (system, scheme, work, space, h))
+    elif has_saddle(system):
         call(space.solve_simplified_saddle, t, (system, scheme, work, space, h))
     elif scheme.K.shape[0] == 1:
         solve_only_stage(system, scheme, work, space, h)
@@ -1316,8 +1383,8 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 
 LATE = (
-    factor_newton, solve_newton, factor_start, fill_start_jacobian, solve_simplified_saddle, fill_constraint_residual,
-    fill_start_velocity, fill_projected_momentum,
+    factor_newton, solve_newton, factor_start, invert_middle, fill_start_jacobian, solve_simplified_saddle, solve_small_saddle,
+    fill_constraint_residual, fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
 
 

@@ -116,6 +116,7 @@ MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
 SMALL_SADDLE = 16  # coordinates and constraints, without loops, up to which the inverse of M and G is formed
 MAX_AGE = 20  # steps that one factor may serve
+SERVED = 2  # steps that one serves at least if it contracts, where an iteration has one control point and costs less than it
 STEPS_ANEW = 16  # steps that begin with a new Jacobian after one where that of the step before had to be formed anew
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
 BY_PLACE = (
@@ -1043,7 +1044,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
     from the contraction before.
     """
     count, measure = space.count, space.measure
-    is_fresh = has_saddle(system) or count[AGE] >= MAX_AGE or count[LAST] > 3
+    served = SERVED if scheme.K.shape[0] == 1 else 1
+    is_fresh = has_saddle(system) or count[AGE] >= MAX_AGE or (count[LAST] > 3 and count[AGE] >= served)
     if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
     left = math.inf

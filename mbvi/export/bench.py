@@ -25,7 +25,7 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError, StepError
 from mbvi.export.measured import BodyPoints, Curve, chosen_schemes, draw, largest_distance, timed
-from mbvi.kernels.late import LateKernel
+from mbvi.kernels.compiling import COMPILING
 from mbvi.model.arguments import is_number
 from mbvi.model.expressions import wrong
 from mbvi.report import aligned, rounded
@@ -305,11 +305,11 @@ class _Search:
     @contextmanager
     def _clock(self) -> Iterator[None]:
         """Counts the time of what is done within, without that of compilation."""
-        began = time.perf_counter() - LateKernel.seconds
+        began = time.perf_counter() - COMPILING.seconds
         try:
             yield
         finally:
-            self.spent += time.perf_counter() - LateKernel.seconds - began
+            self.spent += time.perf_counter() - COMPILING.seconds - began
             self.progress(int(min(self.spent, self.budget)), math.ceil(self.budget))
 
     def _probe(self, method: Tableau | Method, per_state: int) -> float:

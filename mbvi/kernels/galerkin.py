@@ -116,7 +116,9 @@ MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
 SMALL_SADDLE = 16  # coordinates and constraints, without loops, up to which the inverse of M and G is formed
 MAX_AGE = 20  # steps that one factor may serve
-SERVED = 2  # steps that one serves at least if it contracts, where an iteration has one control point and costs less than it
+SERVED = (
+    2  # steps that one serves at least if it contracts, of schemes with one control point, whose iterations are cheap
+)
 STEPS_ANEW = 16  # steps that begin with a new Jacobian after one where that of the step before had to be formed anew
 FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
 BY_PLACE = (

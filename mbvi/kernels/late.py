@@ -7,7 +7,6 @@ the address of a stub, which compiles the kernel, puts its address in the field 
 import ctypes
 import math
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -28,14 +27,8 @@ class LateKernel:
         Its name is that of the field.
     classes : classes of Packed
         Of the objects.
-
-    Attributes
-    ----------
-    seconds : float
-        What compiling all such kernels, or loading what was compiled, took in this process.
     """
 
-    seconds = 0.0
     _lock = threading.Lock()
 
     def __init__(self, function: Callable[..., float], classes: tuple[type[Packed], ...]) -> None:
@@ -55,7 +48,6 @@ class LateKernel:
     def _first_call(self, t: float, *rest: Any) -> float:
         *objects, h = rest
         kinds = [each.kind for each in self._classes]
-        began = time.perf_counter()
         try:
             with LateKernel._lock:
                 if self._compiled is None:
@@ -64,8 +56,6 @@ class LateKernel:
         except BaseException as error:  # an interrupt among them; none can pass through the caller
             self._error = error
             return math.nan
-        finally:
-            LateKernel.seconds += time.perf_counter() - began
         _, word = kinds[-1].layout[self.name]
         ctypes.c_int64.from_address(objects[-1] + WORD_SIZE * word).value = self._compiled.address
         return self._at(self._compiled.address)(t, *objects, h)

@@ -18,7 +18,7 @@ import numpy as np
 from numba import cfunc, config, njit, types
 from numba.core.event import register
 
-from mbvi.kernels.collection import RareCollection
+from mbvi.kernels.compiling import COMPILING
 from mbvi.kernels.packed import Packed
 
 # Elementary joints: column KIND of System.links.
@@ -154,7 +154,7 @@ def _cache_folder() -> str:
 _CACHE_FOLDER = _cache_folder()
 
 
-register("numba:compiler_lock", RareCollection())
+register("numba:compiler_lock", COMPILING)
 
 # Kernels cannot allocate: numba's memory management is switched off in them, which also spares reference counting.
 _WITHOUT_ALLOCATION = {"_nrt": False}

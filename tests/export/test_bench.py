@@ -14,7 +14,7 @@ import mbvi
 from mbvi.cli import app
 from mbvi.exact import Pendulum
 from mbvi.export.bench import Bench, bench
-from mbvi.kernels.late import LateKernel
+from mbvi.kernels.compiling import Compiling
 from mbvi.model.shapes import mass_properties
 
 WANTED = 1e-6
@@ -80,7 +80,7 @@ def test_compilation_costs_nothing_of_the_budget(monkeypatch):
 
     def simulate(*arguments, **options):
         late.append(100.0)
-        monkeypatch.setattr(LateKernel, "seconds", sum(late))
+        monkeypatch.setattr(Compiling, "seconds", sum(late))
         return mbvi.simulate(*arguments, **options)
 
     clock = time.perf_counter

@@ -8,13 +8,14 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import errors, types
 from numba.extending import overload
 
-from mbvi.kernels.collection import RARELY, RareCollection
+from mbvi.kernels.compiling import RARELY, Compiling
 from mbvi.kernels.layout import compiled
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -123,7 +124,7 @@ def test_garbage_is_rarely_looked_for_while_numba_compiles(usual, expected):
 
 def test_several_threads_that_compile_leave_the_collector_as_it_was(monkeypatch):
     """Also where one comes while another is just about to change it."""
-    listener, before, change = RareCollection(), gc.get_threshold(), gc.set_threshold
+    listener, before, change = Compiling(), gc.get_threshold(), gc.set_threshold
 
     def slow_change(*thresholds):
         change(*thresholds)
@@ -141,3 +142,27 @@ def test_several_threads_that_compile_leave_the_collector_as_it_was(monkeypatch)
         assert gc.get_threshold() == before
     finally:
         change(*before)
+
+
+def test_the_time_of_several_threads_that_compile_is_counted_once(monkeypatch):
+    now, listener = [0.0], Compiling()
+    monkeypatch.setattr("mbvi.kernels.compiling.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    for now[0], event in ((1, listener.on_start), (3, listener.on_start), (7, listener.on_end), (8, listener.on_end)):
+        event(None)
+    now[0] = 20
+    assert listener.seconds == 7
+    listener.on_start(None)
+    now[0] = 25
+    assert listener.seconds == 12
+
+
+def test_the_time_of_a_run_is_that_of_its_steps_alone(tmp_path):
+    """In a new process whose kernels are on no disk, those that look at the branches of a loop among them."""
+    code = (
+        f"import mbvi, time; model = mbvi.load({str(MODELS / 'four_bar.yaml')!r}); began = time.perf_counter();"
+        "print(mbvi.simulate(model, 'simpson', 0.01, 0.1).statistics.seconds, time.perf_counter() - began)"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    run, whole = map(float, found.stdout.split())
+    assert run < 0.02 * whole

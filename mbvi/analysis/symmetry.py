@@ -144,7 +144,7 @@ def _with_any_forces(system: System, random: np.random.Generator) -> System:
     functions, first = arrays.time_functions.copy(), len(arrays.numbers)
     functions[depends] = [[layout.CONSTANT, first + i, 1] for i in range(depends.sum())]
     numbers = np.concatenate([arrays.numbers, random.uniform(1.0, 2.0, depends.sum())])
-    fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
+    fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
     other = copy(system)
     other.arrays = layout.System(**(fields | {"time_functions": functions, "numbers": numbers}))
     return other

@@ -2,8 +2,8 @@
 
 Every member is assembled, started and run as `simulate` would, by the same kernels. These run without Python's global lock, so
 that threads are enough, and the states of a member are those of `simulate` bit for bit, whatever else runs and in what order.
-(One compiled loop over all members would round otherwise: compilers contract a b + c to one rounding where they see it, which
-depends on what a kernel is compiled into.)
+(So the compiled loop over members is the one by which `simulate` runs its own: compilers contract a b + c to one rounding where
+they see it, which depends on what a kernel is compiled into.)
 """
 
 from __future__ import annotations

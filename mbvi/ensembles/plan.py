@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from mbvi.model.expressions import wrong
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import check_functions, chosen_scheme, clock
-from mbvi.system.initial import check_coordinates
+from mbvi.system.initial import check_coordinates, starting_momenta
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -137,3 +138,10 @@ class Plan:
         """
         values = self.members.of_member(member)
         return self.variation.starting(system, {name: values[name] for name in self.variation.places})
+
+    def starts(self, system: System, members: Sequence[int]) -> tuple[Array, Array] | None:
+        """Coordinates and momenta (members, n) from which members with this system start, where they can be found together."""
+        columns = [i for i, name in enumerate(self.members.given) if name in self.variation.places]
+        states = self.variation.states(system, self.members.values[np.ix_(members, columns)])
+        p = None if states is None else starting_momenta(system, *states)
+        return None if states is None or p is None else (states[0], p)

@@ -86,4 +86,4 @@ def _begin(plan: tuple[Any, ...], variables: Mapping[str, Variable], measures: M
 
 
 def _run(members: list[int]) -> list[Result]:
-    return [_worker.run(member) for member in members]
+    return list(_worker.run(members))

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import NamedTuple
 
+import numpy as np
+
 from mbvi.errors import ModelError
 from mbvi.model.elements import Initial, Model
 from mbvi.model.expressions import nearest, show, wrong
@@ -20,6 +22,8 @@ from mbvi.simulation import as_system
 from mbvi.system.assemble import assemble
 from mbvi.system.start import given_joint_state, given_state
 from mbvi.system.system import System
+
+Array = np.ndarray
 
 
 class Place(NamedTuple):
@@ -112,6 +116,22 @@ class Variation:
             q, v = given_state(started.model, system.homes, system.dimension)
         started.initial_q, started.initial_v = q, v
         return started
+
+    def states(self, system: System, values: Array) -> tuple[Array, Array] | None:
+        """Coordinates and velocities (members, n) of the same system with these initial values (members, names).
+
+        None where other coordinates or rates depend on them: of quaternions, and of joints whose bodies have coordinates instead.
+        """
+        q, v = (np.tile(each, (len(values), 1)) for each in (system.initial_q, system.initial_v))
+        for place, column in zip(self.places.values(), values.T, strict=True):
+            first = 0
+            if system.model is not None:
+                assert system.homes is not None
+                if place.joint not in system.homes.joints or "qw" in system.model.joints[place.joint].coordinate_names:
+                    return None
+                first = system.homes.joints[place.joint]
+            (q if place.key == "position" else v)[:, first + place.number] = column
+        return q, v
 
     def _starting_model(self, model: Model, values: Mapping[str, float]) -> Model:
         """A resolved model with these initial values."""

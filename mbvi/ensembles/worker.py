@@ -1,7 +1,13 @@
-"""Members run one after another by workers, each in a thread, until none is left."""
+"""Members run one after another by workers, each in a thread, until none is left.
+
+Threads take turns in Python, and run at once in kernels alone. So a worker takes several members, and where they share a system
+without constraints it finds their starts together, and does all their steps in one call.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,8 +36,11 @@ from mbvi.trajectory import Statistics, Trajectory
 Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
+MOST_AT_ONCE = 64  # members that a worker takes
+SHARES = 16  # in which each worker takes its part at least, so that all end at about the same time
 PIECE_STEPS = 4096  # between looks at whether to stop
 POLL_SECONDS = 0.1
+OF_VELOCITIES = {"v", "energy"}
 
 
 class _StoppedError(Exception):
@@ -66,26 +75,23 @@ def run_members(
     Exception
         The first that `put` raises, or that a measure does, as a ModelError; it ends the others.
     """
-    waiting, stop = iter(plan.order().tolist()), threading.Event()
-    lock, done = threading.Lock(), [0]
+    count, stop = plan.members.count, threading.Event()
+    waiting, lock, done = iter(plan.order().tolist()), threading.Lock(), [0]
+    size = min(MOST_AT_ONCE, math.ceil(count / (SHARES * threads)))
 
-    def take() -> Iterator[int]:
-        while not stop.is_set():
-            with lock:
-                member = next(waiting, None)
-            if member is None:
-                return
-            yield member
+    def take() -> list[int]:
+        with lock:
+            return list(itertools.islice(waiting, size))
 
     def work() -> None:
         worker = Worker(plan, variables, measures, stop)
         with suppress(_StoppedError):
-            for member in take():
-                put(worker.run(member))
-                with lock:
-                    done[0] += 1
+            while members := take():
+                for result in worker.run(members):
+                    put(result)
+                    with lock:
+                        done[0] += 1
 
-    count = plan.members.count
     with ThreadPoolExecutor(threads) as pool:
         try:
             running = {pool.submit(work) for _ in range(threads)}
@@ -161,27 +167,73 @@ class Worker:
         self._own: list[tuple[Array, Array]] = []
         self._galerkin: _Galerkin | None = None
 
-    def run(self, member: int) -> Result:
+    def run(self, members: Sequence[int]) -> Iterator[Result]:
+        """Run members, those of the same parameters one after another."""
+        for _, same in itertools.groupby(members, self._plan.parameters):
+            yield from self._run_same(list(same))
+
+    def _run_same(self, members: Sequence[int]) -> Iterator[Result]:
+        """Run members of the same parameters."""
+        try:
+            self._take_system(members[0])
+        except ModelError as error:
+            for member in members:
+                yield self._refused(member, error)
+            return
+        size = max(1, PIECE_STEPS // self._plan.steps)
+        for first in range(0, len(members), size):
+            part = members[first : first + size]
+            self._look()
+            found = self._run_together(part)
+            for member in part:
+                yield found[member] if member in found else self._run(member)
+
+    def _run_together(self, members: Sequence[int]) -> dict[int, Result]:
+        """Run members of the same parameters in one call; those that need more than that are left out."""
+        plan, system = self._plan, self._system
+        if self._measures or isinstance(plan.method, Method) or plan.steps > PIECE_STEPS:
+            return {}  # a measure sees the system of its member
+        start = plan.starts(system, members)
+        if start is None:
+            return {}
+        q, p, status = self._stepper(system, plan.method).run_all(system, plan, *start)
+        is_done = status == layout.OK
+        states = q[is_done].reshape(-1, system.dimension), p[is_done].reshape(-1, system.dimension)
+        try:
+            rows = stored_values(system, np.tile(plan.times, is_done.sum()), *states, self._stored)
+        except ModelError:
+            return {}
+        each = {name: values.reshape(-1, *self._shapes[name]) for name, values in rows.items()}
+        return {
+            member: Result(member, DONE, plan.steps, "", {name: values[i] for name, values in each.items()})
+            for i, member in enumerate(np.array(members)[is_done].tolist())
+        }
+
+    def _refused(self, member: int, error: ModelError) -> Result:
+        return Result(member, REFUSED, 0, str(error), self._values(None))
+
+    def _run(self, member: int) -> Result:
         """Run a member."""
         plan = self._plan
         try:
-            system = self._started(member)
+            renew(self._own)
+            system = plan.starting(self._system, member)
             start = find_start(system)
             check_driven(system, start, 0.0, plan.step)
             trajectory, reason = self._advanced(_run(plan, system, start, plan.steps, plan.every, self._look))
         except ModelError as error:
-            return Result(member, REFUSED, 0, str(error), self._values(None))
+            return self._refused(member, error)
         with plan.members.named(member):
             values = self._values(trajectory, is_done=not reason)
         return Result(member, FAILED if reason else DONE, trajectory.statistics.steps, reason, values)
 
-    def _look(self, done: int, steps: int) -> None:
+    def _look(self, done: int = 0, steps: int = 0) -> None:
         """Whether to go on with a run."""
         if self._stop.is_set():
             raise _StoppedError
 
-    def _started(self, member: int) -> System:
-        """The system of a member, as new, with its start."""
+    def _take_system(self, member: int) -> None:
+        """Go on with the system of a member."""
         parameters = self._plan.parameters(member)
         if parameters != self._parameters:
             system = self._plan.system(member)
@@ -191,8 +243,6 @@ class Worker:
                 self._galerkin = None
             self._system, self._parameters = system, parameters
             self._own = as_new(system.arrays.reference, system.arrays.redundant)
-        renew(self._own)
-        return self._plan.starting(self._system, member)
 
     def _advanced(self, run: Run) -> tuple[Trajectory, str]:
         """The states of a run, and why it ended early if it did."""
@@ -201,19 +251,36 @@ class Worker:
                 return RUNNERS[run.method.runner](run), ""
             except StepError as error:
                 return error.trajectory, error.reason
+        return self._stepper(run.system, run.method).run(run)
+
+    def _stepper(self, system: System, tableau: Tableau) -> _Galerkin:
+        """What does the steps of this system and those that are like it."""
         if self._galerkin is None:
-            self._galerkin = _Galerkin(run.system, run.method)
-        return self._galerkin.run(run)
+            self._galerkin = _Galerkin(system, tableau)
+        return self._galerkin
 
     def _values(self, trajectory: Trajectory | None, is_done: bool = False) -> dict[str, Any]:
         """The values of all variables; not a number where there are none."""
-        values: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in self._shapes.items()}
+        found: dict[str, Any] = {}
         if trajectory is not None:
-            for name, rows in stored_values(trajectory, self._stored).items():
-                values[name][: len(rows)] = rows
+            states = trajectory.system, trajectory.t, trajectory.q, trajectory.p
+            try:
+                found |= stored_values(*states, self._stored)
+            except ModelError:
+                found |= stored_values(*states, [name for name in self._stored if name not in OF_VELOCITIES])
         if trajectory is not None and is_done:
-            values |= {name: _measured(name, measure, trajectory) for name, measure in self._measures.items()}
-        return values
+            found |= {name: _measured(name, measure, trajectory) for name, measure in self._measures.items()}
+        return {name: _filled(found.get(name), shape) for name, shape in self._shapes.items()}
+
+
+def _filled(rows: Any, shape: tuple[int, ...]) -> Array:
+    """An array of a shape that begins with these rows, if there are any; others are not numbers."""
+    if np.shape(rows) == shape and rows is not None:
+        return np.asarray(rows)
+    filled = np.full(shape, np.nan)
+    if rows is not None:
+        filled[: len(rows)] = rows
+    return filled
 
 
 def as_new(*arrays: Array) -> list[tuple[Array, Array]]:
@@ -234,6 +301,12 @@ class _Galerkin:
         self._tableau, self._scheme = tableau, scheme_arrays(tableau)
         self._work, self._space = make_work(system.arrays), galerkin.make_space(system.arrays, self._scheme)
         self._own = as_new(self._space.memory, self._work.memory)
+
+    def run_all(self, system: System, plan: Plan, q: Array, p: Array) -> tuple[Array, Array, Array]:
+        """States (members, rows, n) of members that start from q, p (members, n), and how each ended."""
+        work, space, renewed = self._work, self._space, tuple(self._own)
+        numbers = plan.step, plan.steps, plan.every
+        return galerkin.run_all(system.arrays, self._scheme, work, space, *numbers, renewed, q, p)
 
     def run(self, run: Run) -> tuple[Trajectory, str]:
         """The states of a run, and why it ended early if it did."""
@@ -263,16 +336,20 @@ class _Galerkin:
         return trajectory, reason
 
 
-def stored_values(run: Trajectory, names: Sequence[str]) -> dict[str, Array]:
-    """Those variables (states, …) of all states; not a number where they cannot be computed."""
-    system, found = run.system, {"q": run.q, "p": run.p}
+def stored_values(system: System, t: Array, q: Array, p: Array, names: Sequence[str]) -> dict[str, Array]:
+    """Those variables (states, …) of all states.
+
+    Raises
+    ------
+    ModelError
+        If velocities are asked for, or energies, and there are none at one of them.
+    """
+    found = {"q": q, "p": p}
     if "constraint_residual" in names:
-        found["constraint_residual"] = system.constraint_residuals(run.t, run.q)
-    if "v" in names or "energy" in names:
-        found |= {"v": np.full_like(run.q, np.nan), "energy": np.full(len(run.t), np.nan)}
-        with suppress(ModelError):
-            found["v"] = system.velocities(run.t, run.q, run.p)
-            found["energy"] = np.add(*system.energies(run.t, run.q, found["v"]))
+        found["constraint_residual"] = system.constraint_residuals(t, q)
+    if not OF_VELOCITIES.isdisjoint(names):
+        found["v"] = system.velocities(t, q, p)
+        found["energy"] = np.add(*system.energies(t, q, found["v"]))
     return {name: found[name] for name in names}
 
 

@@ -1429,7 +1429,7 @@ def store_state(q, p, system, space):
     copy(p, space.p)
 
 
-@kernel
+@inlined_kernel
 def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q, out_p, all_q, all_p):
     """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
 
@@ -1461,9 +1461,60 @@ def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q,
     return OK, last
 
 
-def run(*arguments):
-    """`advance_steps` as Python calls it: what compiling a kernel raised during it is raised here."""
-    result = advance_steps(*arguments)
+@kernel
+def begin(space, renewed, q, p):
+    """Make workspaces as new, and let them begin from q, p (n,)."""
+    for own, new in renewed:
+        for i in range(new.shape[0]):
+            own[i] = new[i]
+    copy(space.q, q)
+    copy(space.p, p)
+
+
+@kernel
+def advance_runs(
+    system, scheme, work, space, t0, h, first, last, every, out_q, out_p, all_q, all_p, renewed, q, p, status, done
+):
+    """`advance_steps` of several runs, one after another, each from its own state in workspaces that are as new.
+
+    out_q, out_p   (runs, stored, n)   out
+    renewed        pairs of memory and what it held when it was new
+    q, p           (runs, n)           where they begin; (0, n) for one run that goes on from where the workspace is
+    status, done   (runs,)             out: how each ended, and after how many steps
+    """
+    for i in range(status.shape[0]):
+        if q.shape[0] > 0:
+            begin(space, renewed, q[i], p[i])
+        status[i], done[i] = advance_steps(
+            system, scheme, work, space, t0, h, first, last, every, out_q[i], out_p[i], all_q, all_p
+        )
+
+
+NOTHING = ((np.empty(0, np.uint8),) * 2,) * 2
+
+
+def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p, all_q, all_p):
+    """`advance_steps` as Python calls it: go on from where the workspace is; (status, steps done)."""
+    runs, ends = (out_q[None], out_p[None], all_q, all_p), np.zeros((2, 1), np.int64)
+    _advance_runs(system, scheme, work, space, t0, h, first, last, every, *runs, NOTHING, *np.empty((2, 0, system.n)), *ends)
+    return int(ends[0, 0]), int(ends[1, 0])
+
+
+def run_all(system, scheme, work, space, h, steps, every, renewed, q, p):
+    """Runs of so many steps from t = 0 and from each of many states q, p (runs, n), in workspaces that are as new.
+
+    renewed   pairs of memory and what it held when it was new
+
+    Returns the states q, p (runs, stored, n) after every so-manyth step, the first among them, and the status (runs,) of each.
+    """
+    out, others = np.empty((2, len(q), steps // every, system.n)), np.empty((2, 0, system.n))
+    ends = np.zeros((2, len(q)), np.int64)
+    _advance_runs(system, scheme, work, space, 0.0, h, 0, steps, every, *out, *others, renewed, q, p, *ends)
+    return *np.concatenate([np.stack([q, p])[:, :, None], out], axis=2), ends[0]
+
+
+def _advance_runs(*arguments):
+    """What compiling a kernel raised during it is raised here."""
+    advance_runs(*arguments)
     for each in LATE:
         each.raise_error()
-    return result

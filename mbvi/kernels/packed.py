@@ -23,7 +23,6 @@ from numba.extending import (
     lower_getattr_generic,
     models,
     register_model,
-    typeof_impl,
     unbox,
 )
 from numba.np.arrayobj import make_array, populate_array
@@ -66,7 +65,7 @@ class Packed:
                     field = lanes(field)
             elif isinstance(value, Packed):
                 field = value
-                layout.append((name, value.numba_type, len(words)))
+                layout.append((name, value._numba_type_, len(words)))
                 words.append(value.address)
             else:
                 field = value
@@ -75,10 +74,10 @@ class Packed:
             setattr(self, name, field)
         self.words = np.array(words, dtype=np.int64)
         self.address = self.words.ctypes.data
-        self.numba_type = _packed_type(type(self).__name__, tuple(layout))
-        if type(self).kind not in (None, self.numba_type):
-            raise TypeError(f"{type(self).__name__}: expected the fields of {type(self).kind}, found {self.numba_type}")
-        type(self).kind = self.numba_type
+        self._numba_type_ = _packed_type(type(self).__name__, tuple(layout))  # where numba looks for it
+        if type(self).kind not in (None, self._numba_type_):
+            raise TypeError(f"{type(self).__name__}: expected the fields of {type(self).kind}, found {self._numba_type_}")
+        type(self).kind = self._numba_type_
 
 
 def _room(array: np.ndarray) -> int:
@@ -103,11 +102,6 @@ class PackedType(types.Type):
 @cache
 def _packed_type(name: str, layout: tuple) -> PackedType:
     return PackedType(name, layout)
-
-
-@typeof_impl.register(Packed)
-def _typeof_packed(value: Packed, context: Any) -> PackedType:
-    return value.numba_type
 
 
 @register_model(PackedType)

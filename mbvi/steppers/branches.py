@@ -72,12 +72,12 @@ class BranchWatch:
         self._start = singularity(run.system, run.q, run.start_time) if self._is_needed and self._is_small else 0.0
         self._nothing = np.empty((2, 0, run.system.dimension))
         self._longest = np.zeros(1)
-        self._last = np.stack([[run.q, run.q], [run.p, run.p]])  # q and p of the last two states
+        self._last = np.array([[run.q, run.q], [run.p, run.p]])  # q and p of the last two states
         self.state = (self._longest, self._last)
 
     @staticmethod
     def _has_loops(run: Run) -> bool:
-        return bool(np.any(run.system.arrays.reference > 0))
+        return bool((run.system.arrays.reference > 0).any())
 
     def advance(self, piece: Piece, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps as ``piece(first, last, every, out_q, out_p, all_q, all_p)`` does, which returns a status and the steps done.

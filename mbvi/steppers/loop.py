@@ -157,6 +157,6 @@ def arrays_of(*spaces: Packed) -> list[Array]:
     return [
         value
         for space in spaces
-        for key in space.numba_type.layout
+        for key in space._numba_type_.layout
         if isinstance(value := getattr(space, key), np.ndarray)
     ]

@@ -117,12 +117,31 @@ def find_start(
     _check_regular(system, start.q, t)
     if own and system.homes is not None:
         _check_chords(system, start)
-    p = system.momentum(start.q, start.v, t)
-    with np.errstate(over="ignore"):
-        energy = 0.5 * (start.v @ p) + system.potential(start.q, t)
-    if not np.isfinite(energy):
+    is_finite, p = _momenta(system, np.array([t]), start.q[None], start.v[None])
+    if not is_finite:
         raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
-    return start._replace(p=p)
+    return start._replace(p=p[0])
+
+
+def starting_momenta(system: System, q: Array, v: Array) -> Array | None:
+    """Momenta (states, n) of many states at once, q and v (states, n), that a run can start from at t = 0.
+
+    None where `find_start` has to be asked: there are constraints, or one of them is no such state.
+    """
+    if system.constraint_count or system.dimension > LARGE:
+        return None
+    t = np.zeros(len(q))
+    is_finite, p = _momenta(system, t, q, v)
+    if not is_finite or _smallest_pivot(system.mass_matrices(t, q)) <= SINGULAR:
+        return None
+    return p
+
+
+def _momenta(system: System, t: Array, q: Array, v: Array) -> tuple[bool, Array]:
+    """Whether the energies of many states are finite, and their momenta."""
+    kinetic, potential, p = system.energies_and_momenta(t, q, v)
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(kinetic + potential).all()), p
 
 
 def check_coordinates(system: System) -> None:
@@ -641,15 +660,16 @@ def weightless_near(system: System, start: tuple[Array, float], q: Array, move: 
 
 
 def _smallest_pivot(M: Array) -> float:
-    """Smallest pivot of a symmetric matrix, eliminated from the last row to the first, relative to the diagonal."""
-    diagonal = np.diag(M)
-    if len(M) and diagonal.min() <= 0:
+    """Smallest pivot of symmetric matrices (…, n, n), eliminated from the last row to the first, relative to the diagonal."""
+    diagonal = np.diagonal(M, axis1=-2, axis2=-1)
+    if diagonal.min(initial=1.0) <= 0:
         return 0.0
     try:
-        factor = np.linalg.cholesky(M[::-1, ::-1])
+        factor = np.linalg.cholesky(M[..., ::-1, ::-1])
     except np.linalg.LinAlgError:
         return 0.0
-    return float(np.min(np.diag(factor) ** 2 / diagonal[::-1], initial=1.0))
+    pivots = np.diagonal(factor, axis1=-2, axis2=-1) ** 2
+    return float(np.min(pivots / diagonal[..., ::-1], initial=1.0))
 
 
 def _singular_message(system: System, M: Array, basis: Array) -> str:

@@ -194,8 +194,8 @@ class System:
 
     def is_like(self, other: System) -> bool:
         """Whether another system differs in floating-point numbers alone, so that both fit into the same workspaces."""
-        layouts = self.arrays.numba_type.layout
-        return self.arrays.numba_type == other.arrays.numba_type and all(
+        layouts = self.arrays._numba_type_.layout
+        return self.arrays._numba_type_ == other.arrays._numba_type_ and all(
             np.array_equal(getattr(self.arrays, name), getattr(other.arrays, name))
             for name in layouts
             if name != "redundant" and not _is_of_floats(getattr(self.arrays, name))
@@ -206,7 +206,7 @@ class System:
         arrays = self.arrays
         if not (arrays.reference.any() or (arrays.k and not arrays.is_tree)):
             return self
-        fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
+        fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
         own = copy(self)
         own.arrays = layout.System(**fields)
         return own
@@ -255,13 +255,22 @@ class System:
         kernels.fill_mass_matrix(M, self.arrays, self.work, _time(t), self._vector(q, "q"))
         return self._dense(M)
 
+    def mass_matrices(self, t: Array, q: Array) -> Array:
+        """Mass matrices (states, n, n) of many states: t (states,), q (states, n)."""
+        t, q = self._series(t, q=q)
+        M = np.zeros((len(q), self.arrays.second_size))
+        for stored, *at in zip(M, t, q, strict=True):
+            kernels.fill_mass_matrix(stored, self.arrays, self.work, *at)
+        return self._dense(M)
+
     def _dense(self, stored: Array) -> Array:
-        """A matrix (n, n) of the stored blocks of second derivatives."""
-        arrays, full = self.arrays, np.zeros((self.dimension, self.dimension))
+        """Matrices (…, n, n) of the stored blocks of second derivatives (…, .)."""
+        arrays, full = self.arrays, np.zeros((*stored.shape[:-1], self.dimension, self.dimension))
         for row, column, place, *_ in arrays.blocks:
             of_row, of_column = self._members(row), self._members(column)
             size = len(of_row), len(of_column)
-            full[of_row[:, None], of_column] = stored[place : place + size[0] * size[1]].reshape(size)
+            block = stored[..., place : place + size[0] * size[1]]
+            full[..., of_row[:, None], of_column] = block.reshape(*stored.shape[:-1], *size)
         return full
 
     def _members(self, node: int) -> Array:
@@ -322,9 +331,11 @@ class System:
 
     def energies(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Kinetic and potential energy (states,) [J] of many states: t (states,), q and v (states, n)."""
-        return self._energies_and_momenta(*self._series(t, q=q, v=v))[:2]
+        return self.energies_and_momenta(t, q, v)[:2]
 
-    def _energies_and_momenta(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    def energies_and_momenta(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """The same, and the momenta (states, n)."""
+        t, q, v = self._series(t, q=q, v=v)
         kinetic, potential, p = np.zeros(len(q)), np.zeros(len(q)), np.zeros_like(q)
         kernels.fill_energies(kinetic, potential, p, self.arrays, self.work, t, q, v)
         return kinetic, potential, p
@@ -427,7 +438,7 @@ class System:
         t, q, v = self._series(t, q=q, v=v)
         if not self.arrays.is_open:
             return self._solved(t, q, v)[1]
-        a, rate, p = map(self._quaternions, (q, v, self._energies_and_momenta(t, q, v)[2]))
+        a, rate, p = map(self._quaternions, (q, v, self.energies_and_momenta(t, q, v)[2]))
         of_momenta = of_forces = np.sum(p * rate, axis=2)
         if self.arrays.force:
             own, f = np.empty(self.dimension), np.empty_like(q)
@@ -564,7 +575,7 @@ def _without_forces(arrays: layout.System) -> layout.System:
     along_world = np.flatnonzero(arrays.body_forces[:, 0] == layout.FORCE_WORLD)
     functions = arrays.time_functions[arrays.body_forces[along_world, 3:6], 0]
     body[along_world] = (functions == layout.CONSTANT).all(axis=1)
-    fields = {name: getattr(arrays, name) for name in arrays.numba_type.layout}
+    fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
     fields |= {name: fields[name][joint] for name in ("joint_forces", "joint_force_data")}
     fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}
     return layout.System(**fields | {"force": 0})

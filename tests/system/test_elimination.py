@@ -66,7 +66,7 @@ class Problem:
         blocks = elimination(self.atoms, self.coupled, self.entries)
         template = vars(mbvi.assemble(FREE).arrays)
         fields = {
-            key: value for key, value in template.items() if key not in ("memory", "words", "address", "numba_type")
+            key: value for key, value in template.items() if key not in ("memory", "words", "address", "_numba_type_")
         }
         self.arrays = layout.System(**fields | {"n": self.n, "k": self.k} | blocks)
 

@@ -1496,7 +1496,9 @@ NOTHING = ((np.empty(0, np.uint8),) * 2,) * 2
 def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p, all_q, all_p):
     """`advance_steps` as Python calls it: go on from where the workspace is; (status, steps done)."""
     runs, ends = (out_q[None], out_p[None], all_q, all_p), np.zeros((2, 1), np.int64)
-    _advance_runs(system, scheme, work, space, t0, h, first, last, every, *runs, NOTHING, *np.empty((2, 0, system.n)), *ends)
+    _advance_runs(
+        system, scheme, work, space, t0, h, first, last, every, *runs, NOTHING, *np.empty((2, 0, system.n)), *ends
+    )
     return int(ends[0, 0]), int(ends[1, 0])
 
 

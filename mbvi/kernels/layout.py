@@ -107,6 +107,7 @@ class System(Packed):
     operations, numbers  programs in postfix form, and constants and tables
     constraints, constraint_data, entries, signs    rows of the constraints, and entries of their Jacobian
     coordinate_links     (n,)  link of each coordinate
+    before               (n,)  coordinate before each on its path from the world, the one before it in its link first; -1
     reference, redundant (nodes,)  of constraints that close loops: a size of their pivots, and how many follow from others
                          (-1: not counted yet); 0 for other nodes
     anchored             (n,)  1 for a coordinate of a slider or translation that is part of an anchor, 0 for others

@@ -76,7 +76,9 @@ class Packed:
         self.address = self.words.ctypes.data
         self._numba_type_ = _packed_type(type(self).__name__, tuple(layout))  # where numba looks for it
         if type(self).kind not in (None, self._numba_type_):
-            raise TypeError(f"{type(self).__name__}: expected the fields of {type(self).kind}, found {self._numba_type_}")
+            raise TypeError(
+                f"{type(self).__name__}: expected the fields of {type(self).kind}, found {self._numba_type_}"
+            )
         type(self).kind = self._numba_type_
 
 

@@ -527,19 +527,17 @@ def fill_mass_matrix_tree(M, system, work):
         for j in range(first, first + link_width(links, i)):
             local = system.coordinate_nodes[j, 1]
             apply_inertia(pair, 0, inertia, i, S, j)
-            above, above_node, up, down = i, -1, 0, 0
-            while above >= 0:
-                if system.coordinate_nodes[links[above, DOF], 0] != above_node:
-                    above_node = system.coordinate_nodes[links[above, DOF], 0]
-                    up = second_block(system, above_node, node)
-                    down = second_block(system, node, above_node)
-                above_width = system.nodes[above_node, NODE_COORDINATES]
-                for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
-                    above_local = system.coordinate_nodes[k, 1]
-                    value = dot6(S, k, pair, 0)
-                    M[up + above_local * width + local] = value
-                    M[down + local * above_width + above_local] = value
-                above = links[above, PARENT]
+            k, above_node, up, down = first + link_width(links, i) - 1, -1, 0, 0
+            while k >= 0:
+                if system.coordinate_nodes[k, 0] != above_node:
+                    above_node = system.coordinate_nodes[k, 0]
+                    up = second_block(system, above_node, node) + local
+                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                above_local = system.coordinate_nodes[k, 1]
+                value = dot6(S, k, pair, 0)
+                M[up + above_local * width] = value
+                M[down + above_local] = value
+                k = system.before[k]
 
 
 @copied_kernel
@@ -602,9 +600,10 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
     Lqq[:] = 0.0
     column, factor = lanes(columns), lanes(factors)
     for i in range(links.shape[0]):
-        node = system.coordinate_nodes[links[i, DOF], 0]
+        first, end = links[i, DOF], links[i, DOF] + link_width(links, i)
+        node = system.coordinate_nodes[first, 0]
         width = system.nodes[node, NODE_COORDINATES]
-        for j in range(links[i, DOF], links[i, DOF] + link_width(links, i)):
+        for j in range(first, end):
             local = system.coordinate_nodes[j, 1]
             wx, wy, wz = fill_pair(system, work, i, j)
             for a in range(6):
@@ -612,27 +611,23 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
                 factors[a, 1] = factors[a, 3] = pair[1, a]
             # In variables they stay in registers.
             f0, f1, f2, f3, f4, f5 = factor[0], factor[1], factor[2], factor[3], factor[4], factor[5]
-            above, above_node, up, down = i, -1, 0, 0
-            while above >= 0:
-                if system.coordinate_nodes[links[above, DOF], 0] != above_node:
-                    above_node = system.coordinate_nodes[links[above, DOF], 0]
-                    up = second_block(system, above_node, node)
-                    down = second_block(system, node, above_node)
-                above_width = system.nodes[above_node, NODE_COORDINATES]
-                for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
-                    above_local = system.coordinate_nodes[k, 1]
-                    # Unsigned, since numba looks whether other indices count from an array's end.
-                    kj = np.uintp(up + above_local * width + local)
-                    jk = np.uintp(down + local * above_width + above_local)
-                    c = np.uintp(k)
-                    products = column[c, 0] * f0 + column[c, 1] * f1 + column[c, 2] * f2
-                    products += column[c, 3] * f3 + column[c, 4] * f4 + column[c, 5] * f5
-                    Lvv[kj] = Lvv[jk] = part(products, 0)
-                    Lvq[kj] = Lqv[jk] = part(products, 1)
-                    Lqq[kj] = Lqq[jk] = part(products, 3) + (D[c, 0] * wx + D[c, 1] * wy + D[c, 2] * wz)
-                    if above != i:
-                        Lvq[jk] = Lqv[kj] = part(products, 2)
-                above = links[above, PARENT]
+            k, above_node, up, down = end - 1, -1, 0, 0
+            while k >= 0:
+                c = np.uintp(k)  # since numba looks whether other indices count from an array's end
+                if system.coordinate_nodes[c, 0] != above_node:
+                    above_node = system.coordinate_nodes[c, 0]
+                    up = second_block(system, above_node, node) + local
+                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                above_local = system.coordinate_nodes[c, 1]
+                kj, jk = np.uintp(up + above_local * width), np.uintp(down + above_local)
+                products = column[c, 0] * f0 + column[c, 1] * f1 + column[c, 2] * f2
+                products += column[c, 3] * f3 + column[c, 4] * f4 + column[c, 5] * f5
+                Lvv[kj] = Lvv[jk] = part(products, 0)
+                Lvq[kj] = Lqv[jk] = part(products, 1)
+                Lqq[kj] = Lqq[jk] = part(products, 3) + (D[c, 0] * wx + D[c, 1] * wy + D[c, 2] * wz)
+                if k < first or k >= end:
+                    Lvq[jk] = Lqv[kj] = part(products, 2)
+                k = system.before[c]
         if links[i, KIND] == QUATERNION:
             fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
 
@@ -645,32 +640,28 @@ def fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
     for place in range(system.second_size):
         Lvv[place] = Lvq[place] = Lqv[place] = Lqq[place] = 0.0
     for i in range(links.shape[0]):
-        node = system.coordinate_nodes[links[i, DOF], 0]
-        for j in range(links[i, DOF], links[i, DOF] + link_width(links, i)):
+        first, end = links[i, DOF], links[i, DOF] + link_width(links, i)
+        node = system.coordinate_nodes[first, 0]
+        width = system.nodes[node, NODE_COORDINATES]
+        for j in range(first, end):
+            local = system.coordinate_nodes[j, 1]
             wx, wy, wz = fill_pair(system, work, i, j)
-            above = i
-            while above >= 0:
-                above_node = system.coordinate_nodes[links[above, DOF], 0]
-                up, down = second_block(system, above_node, node), second_block(system, node, above_node)
-                for k in range(links[above, DOF], links[above, DOF] + link_width(links, above)):
-                    kj, jk = second_places(system, k, j, up, down)
-                    Lvv[kj] = Lvv[jk] = dot6(S, k, pair, 0)
-                    Lvq[kj] = Lqv[jk] = dot6(S, k, pair, 1)
-                    Lqq[kj] = Lqq[jk] = dot6(U, k, pair, 1) + (D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz)
-                    if above != i:
-                        Lvq[jk] = Lqv[kj] = dot6(U, k, pair, 0)
-                above = links[above, PARENT]
+            k, above_node, up, down = end - 1, -1, 0, 0
+            while k >= 0:
+                if system.coordinate_nodes[k, 0] != above_node:
+                    above_node = system.coordinate_nodes[k, 0]
+                    up = second_block(system, above_node, node) + local
+                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                above_local = system.coordinate_nodes[k, 1]
+                kj, jk = up + above_local * width, down + above_local
+                Lvv[kj] = Lvv[jk] = dot6(S, k, pair, 0)
+                Lvq[kj] = Lqv[jk] = dot6(S, k, pair, 1)
+                Lqq[kj] = Lqq[jk] = dot6(U, k, pair, 1) + (D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz)
+                if k < first or k >= end:
+                    Lvq[jk] = Lqv[kj] = dot6(U, k, pair, 0)
+                k = system.before[k]
         if links[i, KIND] == QUATERNION:
             fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
-
-
-@kernel
-def second_places(system, k, j, up, down):
-    """Places of the entries (k, j) and (j, k) in blocks of second derivatives that begin at `up` and `down`."""
-    above, local = system.coordinate_nodes[k, 1], system.coordinate_nodes[j, 1]
-    width = system.nodes[system.coordinate_nodes[j, 0], NODE_COORDINATES]
-    above_width = system.nodes[system.coordinate_nodes[k, 0], NODE_COORDINATES]
-    return up + above * width + local, down + local * above_width + above
 
 
 @copied_kernel

@@ -161,6 +161,15 @@ class Tables:
             found[self.coordinates_of(i)] = i
         return found
 
+    def before(self) -> Array:
+        """The coordinate before every one on its path from the world: of its link, or else the last of the link before; or -1."""
+        found = np.full(len(self.names), -1, np.int64)
+        for i, (parent, *_) in enumerate(self.links):
+            first, *rest = self.coordinates_of(i)
+            found[first] = self.coordinates_of(parent)[-1] if parent >= 0 else -1
+            found[rest] = np.array(rest, np.int64) - 1
+        return found
+
     def anchors_and_lasts(self) -> list[tuple[int, int, int]]:
         """For every link the last of the sliders and translations that its path from the world begins with, or else the first
         link, and the last link of its tree, and of the smallest run of links around it that contains whole trees.
@@ -220,6 +229,7 @@ class Tables:
                 [[*link, *more] for link, more in zip(self.links, self.anchors_and_lasts(), strict=True)], 7
             ),
             "coordinate_links": self.coordinate_links(),
+            "before": self.before(),
             "anchored": self.anchored(),
             "periodic": self.periodic(),
             "geometry": _floats(self.geometry, 24),

@@ -25,7 +25,7 @@ Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nik
 import numpy as np
 
 from mbvi.kernels.functions import function_of
-from mbvi.kernels.lanes import of_four, part
+from mbvi.kernels.lanes import WIDTH, lanes_at, of_four, part, put_lanes
 from mbvi.kernels.layout import (
     ACROSS,
     ALONG,
@@ -55,7 +55,7 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.packed import call
 from mbvi.kernels.rotation import cross, rotate
-from mbvi.kernels.saddle import JACOBIAN, block_place
+from mbvi.kernels.saddle import JACOBIAN, block_place, place_in_order
 from mbvi.kernels.tree import (
     WORLD_PLACE,
     WORLD_ROTATION,
@@ -508,7 +508,14 @@ def add_tree_curvature(J, system, work, q, lam, factor, s, row_stage, column_sta
 
 @kernel
 def add_to_blocks(J, system, j, k, s, row_stage, column_stage, count, value):
-    """Add the parts of a value to the momentum rows of coordinate j and the columns of coordinate k of so many stages."""
+    """Add the parts of a value to the momentum rows of coordinate j and the columns of coordinate k of so many stages.
+
+    With s = 0 J holds nothing else: the lanes of every two coordinates.
+    """
+    if s == 0:
+        at = (place_in_order(system, j) * system.n + place_in_order(system, k)) * WIDTH
+        put_lanes(J, at, lanes_at(J, at) + value)
+        return
     for i in range(count):
         J[momentum_place(system, j, k, s, row_stage + i, column_stage + i)] += part(value, i)
 

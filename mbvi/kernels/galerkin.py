@@ -86,6 +86,15 @@ from mbvi.kernels.layout import (
     solver_kernel,
 )
 from mbvi.kernels.packed import Packed, call
+from mbvi.kernels.partition import (
+    add_blocks,
+    add_diagonal,
+    choose_pivots,
+    fill_borders,
+    invert_borders,
+    reduce_blocks,
+    solve_reduced,
+)
 from mbvi.kernels.saddle import (
     JACOBIAN,
     MASS,
@@ -115,6 +124,7 @@ PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
 SMALL_SADDLE = 16  # coordinates and constraints, without loops, up to which the inverse of M and G is formed
+PARTITIONED = 16  # coordinates and constraints up to which Newton's direction is found by coordinate partitioning
 MAX_AGE = 20  # steps that one factor may serve
 SERVED = (
     2  # steps that one serves at least if it contracts, of schemes with one control point, whose iterations are cheap
@@ -134,11 +144,11 @@ FADING = 0.999  # part of the impulses of redundant constraints that the next st
 SEVERAL = 3  # control points from which their constraints are evaluated four at once
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
-FIRST_ROW, ONE = np.int64(0), np.int64(1)  # numba would compile what takes literals once more
+FIRST_ROW, ONE, ALONE = np.int64(0), np.int64(1), np.int64(0)  # numba would compile what takes literals once more
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
-RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW = 8, 9, 10, 11
+RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW, IS_REDUCED = 8, 9, 10, 11, 12
 # Columns of Space.history: how many differences are known, the order of their extrapolation that served best on the last step
 # (-1: none), and whether that along the polynomials of the last steps served better, for increments and for impulses.
 AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
@@ -169,6 +179,12 @@ def make_space(system: System, scheme: Scheme) -> Space:
     entries, size = s * len(system.entries), s * s * system.matrix_size
     is_small = k > 0 and system.is_open == 0 and m > 1 and n + k <= SMALL_SADDLE and not system.reference.any()
     small = n + k if is_small else 0
+    used = np.flatnonzero(system.row_nodes[:, 0] >= 0)
+    is_partitioned = k > 0 and system.is_open == 0 and system.is_tree == 1 and m > 1 and SEVERAL <= s <= WIDTH
+    is_partitioned = is_partitioned and len(used) < n <= PARTITIONED - len(used)
+    used = used if is_partitioned else used[:0]
+    dependent, free = len(used), n - len(used) if is_partitioned else 0
+    few = n if is_partitioned else 0
     is_wide = system.is_tree == 1 and m > 1 and system.second_size < UNCACHED
     hessian_lanes = WIDTH if is_wide else 1
     has_lane_work = is_wide or (system.is_tree == 1 and k > 0 and s > 1)
@@ -244,6 +260,27 @@ def make_space(system: System, scheme: Scheme) -> Space:
         inverse=np.zeros((small, small)),
         small_sides=np.zeros((groups, small, WIDTH)),
         small_solutions=np.zeros((groups, small, WIDTH)),
+        is_partitioned=int(is_partitioned),
+        used=used,
+        row_order=np.zeros(dependent, np.int64),
+        column_order=np.zeros(few, np.int64),
+        row_sizes=np.zeros(dependent),
+        pivoting=np.zeros(dependent * few),
+        borders=np.zeros((2, dependent * few, WIDTH)),
+        inverses=np.zeros((2, dependent**2, WIDTH)),
+        ties=np.zeros((2, dependent * free, WIDTH)),
+        A_rows=by_points(with_rows_of_zeros(scheme.A[:, :-1])),
+        B_rows=by_points(with_rows_of_zeros(scheme.B[:, :-1])),
+        units=np.eye(WIDTH),
+        blocks=np.zeros((few**2 * WIDTH, WIDTH)),
+        curvatures=np.zeros(few**2 * WIDTH),
+        free_rows=np.zeros((free * few * WIDTH, WIDTH)),
+        reduced=np.zeros((WIDTH * free) ** 2),
+        reduced_pivots=np.zeros((WIDTH * free, 2), np.int64),
+        reduced_above=np.zeros(WIDTH * free),
+        unknowns=np.zeros((few, WIDTH)),
+        multipliers=np.zeros((dependent, WIDTH)),
+        rights=np.zeros((free, WIDTH)),
         sides=np.zeros(s * system.side_size),
         solutions=np.zeros(s * system.side_size),
         permuted=np.zeros(s * system.side_size),
@@ -255,7 +292,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         rows=N // WIDTH if k else increment_rows,
         history=np.full((r, 4), [-1, -1, 0, 0]),
         is_polynomial=int(scheme.ahead.size > 0),
-        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0, 0]),
+        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         limits=np.array([limit, 1.0 + ratio]),
         **{each.name: each for each in LATE},
@@ -833,6 +870,61 @@ def solve_quaternion_stages(system, work, space, s, h):
 
 
 @late_kernel(System, Scheme, Work, Space)
+def factor_partitioned(t, system, scheme, work, space, h):
+    """What `factor_newton` does, by coordinate partitioning; 0.0 where that has to do it.
+
+    Poses and columns at the control points are those of the residual, until second derivatives overwrite them.
+    """
+    m, n, s, points = scheme.b.shape[0], system.n, scheme.K.shape[0], space.lane_work
+    for a in range(system.nodes.shape[0]):
+        if system.redundant[a] != 0:
+            return 0.0
+    fill_borders(space, system, s)
+    if not (choose_pivots(space, n, s) and invert_borders(space, n)):
+        return 0.0
+    space.curvatures[:] = 0.0
+    add_tree_curvature(space.curvatures, system, points, points.q, points.impulse, h, ALONE, ALONE, ALONE, ALONE)
+    space.blocks[:] = 0.0
+    for i in range(m):
+        space.t[i] = t + scheme.c[i] * h
+    for first in range(0, m, WIDTH):
+        end, g = min(first + WIDTH, m), first // WIDTH
+        fill_node(lanes(space.lane_q), lanes(space.lane_v), space, lanes(space.A[g]), lanes(space.B[g]), s, h)
+        fill_hessians(
+            space.Lvv,
+            space.Lvq,
+            space.Kqv,
+            space.Kqq,
+            system,
+            work,
+            points,
+            space.t[first:end],
+            space.lane_q,
+            space.lane_v,
+        )
+        A, B, A_rows, B_rows = (
+            scheme.A[first:end],
+            scheme.B[first:end],
+            space.A_rows[first:end],
+            space.B_rows[first:end],
+        )
+        add_blocks(space, system, A, B, A_rows, B_rows, scheme.b[first:end], h)
+    add_diagonal(space, n, s)
+    if not reduce_blocks(space, n, s):
+        return 0.0
+    space.count[NEWTON_FACTORS] += 1
+    space.measure[FACTOR_STEP] = h
+    return 1.0
+
+
+@late_kernel(System, Scheme, Work, Space)
+def solve_partitioned(t, system, scheme, work, space, h):
+    """What `solve_newton` does, by the factors of `factor_partitioned`."""
+    solve_reduced(space, system, scheme.K.shape[0], h)
+    return 1.0
+
+
+@late_kernel(System, Scheme, Work, Space)
 def factor_newton(t, system, scheme, work, space, h):
     """Assemble and factor the whole Jacobian, with respect to Y/h and Λ, at space.z: what the residual was computed at.
 
@@ -1155,12 +1247,18 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         if needs_factor:
             if iteration > 0 and is_stale:
                 count[ANEW] = STEPS_ANEW
-            if call(space.factor_newton, t, (system, scheme, work, space, h)) != 1.0:
+            count[IS_REDUCED] = 0
+            if space.is_partitioned == 1:
+                count[IS_REDUCED] = call(space.factor_partitioned, t, (system, scheme, work, space, h)) == 1.0
+            if count[IS_REDUCED] == 0 and call(space.factor_newton, t, (system, scheme, work, space, h)) != 1.0:
                 return SINGULAR
             is_stale = needs_factor = is_chord = False
         residual_before = residual
         copy(space.z_kept, z)
-        call(space.solve_newton, t, (system, scheme, work, space, h))
+        if count[IS_REDUCED] == 1:
+            call(space.solve_partitioned, t, (system, scheme, work, space, h))
+        else:
+            call(space.solve_newton, t, (system, scheme, work, space, h))
         size, is_rounding = correct(space)
         iteration += 1
         count[ITERATIONS] += 1
@@ -1387,8 +1485,8 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 
 LATE = (
-    factor_newton, solve_newton, factor_start, invert_middle, fill_start_jacobian, solve_simplified_saddle, solve_small_saddle,
-    fill_constraint_residual, fill_start_velocity, fill_projected_momentum,
+    factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle, fill_start_jacobian,
+    solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
 
 

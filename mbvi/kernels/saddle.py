@@ -53,6 +53,7 @@ from mbvi.kernels.layout import (
     DIAGONAL,
     FIRST_BLOCK,
     FIRST_BORDER,
+    FIRST_MEMBER,
     FIRST_PAIR,
     FIRST_TARGET,
     LATER,
@@ -121,6 +122,12 @@ def second_block(system, a, b):
         return system.nodes[a, SECOND_DIAGONAL]
     i = find_pair(system, min(a, b), max(a, b))
     return system.pairs[i, SECOND_UPPER + (a > b)] if i >= 0 else -1
+
+
+@copied_kernel
+def place_in_order(system, j):
+    """Place of a coordinate in the order of elimination."""
+    return system.nodes[system.coordinate_nodes[j, 0], FIRST_MEMBER] + system.coordinate_nodes[j, 1]
 
 
 @copied_kernel

@@ -1,5 +1,7 @@
 """Newton's Jacobian of a step, by differences of its residual; four states at once, by one at a time."""
 
+from pathlib import Path
+
 import numba
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from ..benchmarks.systems import hung_chain
 from ..system import mechanisms
 from .test_derivatives import close, derivative
 
+MODELS = Path(__file__).parents[2] / "models"
 T, H = 0.4, 0.1
 TIES = ("point on curve", "distance", "coupling", "prescribed coordinate", "driven distance", "point on plane")
 GRAPHS = {
@@ -40,19 +43,94 @@ def solve(system, scheme, work, space):
     return is_regular
 
 
+@numba.njit(error_model="numpy")
+def solve_partitioned(system, scheme, work, space):
+    """The same by coordinate partitioning."""
+    is_regular = call(space.factor_partitioned, T, (system, scheme, work, space, H)) == 1.0
+    call(space.solve_partitioned, T, (system, scheme, work, space, H))
+    return is_regular
+
+
 @pytest.mark.parametrize("name", ["simpson", "gauss3", "lobatto5", "gauss4", "gauss6"])
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_corrections(graph, name):
     """The correction to the change of a residual with the unknowns is the opposite of their change."""
-    system, scheme = mbvi.assemble(mechanisms.random_graph(3, **GRAPHS[graph])), scheme_arrays(find_scheme(name))
+    check_corrections(mbvi.assemble(mechanisms.random_graph(3, **GRAPHS[graph])), name, solve)
+
+
+def legs(spring=False):
+    """Two links on a cart, whose ends are held by a rod of a length that changes and by a coupling, and a pendulum."""
+    bob = mbvi.Body(shapes=[mbvi.Cylinder(radius=0.1, length=1.0, mass=1.0)])
+    hinges = {
+        "left": mbvi.Revolute(parent="cart", child="left", axis=(0, 1, 0), position=(-0.5, 0, 0)),
+        "right": mbvi.Revolute(parent="cart", child="right", axis=(0.2, 1, 0), position=(0.5, 0.1, 0)),
+        "swing": mbvi.Revolute(parent="cart", child="swing", axis=(1, 0, 0.3)),
+    }
+    ends = {"body_a": "left", "body_b": "right", "point_a": (0, 0, -1), "point_b": (0, 0, -1)}
+    forces = {"elastic": mbvi.Spring(body_a="swing", body_b="left", stiffness=30.0, rest_length=0.2, point_a=(0, 0, 1))}
+    return mbvi.Model(
+        name="legs",
+        bodies=dict.fromkeys(("cart", "left", "right", "swing"), bob),
+        joints={"track": mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0.5)), **hinges},
+        forces=forces if spring else {},
+        constraints={
+            "rod": mbvi.Distance(**ends, length="1 + 0.3*sin(t)"),
+            "gear": mbvi.Coupling(joint_a="left", joint_b="track", ratio=2.0),
+        },
+    )
+
+
+FEW = {
+    "four-bar": lambda: mbvi.load(MODELS / "four_bar.yaml"),
+    "slider-crank": lambda: mbvi.load(MODELS / "slider_crank.yaml"),
+    "points": lambda: mbvi.load(MODELS / "double_spherical_pendulum.yaml"),
+    "legs": legs,
+    "legs with a spring": lambda: legs(True),
+}
+
+
+@pytest.mark.parametrize("name", ["lobatto4", "gauss3", "lobatto5", "gauss4"])
+@pytest.mark.parametrize("model", FEW)
+def test_corrections_by_partitioning(model, name):
+    """The same of few coordinates with constraints."""
+    system = mbvi.assemble(FEW[model]())
+    assert galerkin.make_space(system.arrays, scheme_arrays(find_scheme(name))).is_partitioned
+    check_corrections(system, name, solve_partitioned)
+
+
+def test_no_partitioning_at_a_singular_configuration():
+    """A chain that hangs on a plane holds no coordinate where it is stretched: the elimination has to tell."""
+    bar = mbvi.Body(shapes=[mbvi.Box(size=(0.1, 0.1, 1.0), mass=1.0)])
+    hinges = {
+        "shoulder": mbvi.Revolute(parent="world", child="upper", axis=(0, 1, 0)),
+        "elbow": mbvi.Revolute(parent="upper", child="lower", axis=(0, 1, 0), position=(0, 0, -1)),
+        "wrist": mbvi.Revolute(parent="lower", child="third", axis=(0, 1, 0), position=(0, 0, -1)),
+    }
+    ground = {"guide": mbvi.PointOnPlane(body_a="world", body_b="third", normal=(0, 0, 1))}
+    bodies = dict.fromkeys(("upper", "lower", "third"), bar)
+    system = mbvi.assemble(mbvi.Model(name="toggle", bodies=bodies, joints=hinges, constraints=ground))
+    scheme, arrays, work = scheme_arrays(find_scheme("gauss4")), system.arrays, make_work(system.arrays)
+    space = galerkin.make_space(arrays, scheme)
+    assert space.is_partitioned
+    for angle, is_regular in ((0.5, True), (0.0, False)):
+        space.q[:] = angle, -angle, 0.3
+        fill_residual(arrays, scheme, work, space)
+        assert solve_partitioned(arrays, scheme, work, space) == is_regular
+
+
+def check_corrections(system, name, solve):
+    """What `solve` finds against differences of the residual, at random unknowns."""
+    scheme = scheme_arrays(find_scheme(name))
     arrays, work = system.arrays, make_work(system.arrays)
     space = galerkin.make_space(arrays, scheme)
     s, n, k = len(scheme.K), system.dimension, np.sum(arrays.constraints[:, layout.ENTRIES] > 0)
-    assert k == system.constraint_count < n
+    assert k < n
     q, v = mechanisms.random_state(system, 1)
     space.q[:], space.p[:] = q, system.momentum(q, v, T)
     random, used = np.random.default_rng(2), np.zeros(len(space.z), bool)
-    used[: n * s] = used[space.behind : space.behind + k * s] = True
+    used[: n * s] = True
+    for row in np.flatnonzero(arrays.row_nodes[:, 0] >= 0):
+        used[space.behind + row * s : space.behind + (row + 1) * s] = True
     z, direction = np.where(used, random.normal(size=(2, len(space.z))), 0.0)
     z[: n * s] = (H * np.outer(v, scheme.d[1:]) + 0.02 * random.normal(size=(n, s))).ravel()
 

@@ -90,11 +90,13 @@ class BranchWatch:
             return piece(first, last, every, out_q, out_p, *self._nothing)
         for begin in range(first, last, CHUNK):
             end, row = min(begin + CHUNK, last), begin // every - first // every
-            states = np.empty((2, end - begin, n))
-            status, done = piece(begin, end, every, out_q[row:], out_p[row:], *states)
+            states = np.empty((2, end - begin + 3, n))  # the last two, all after these steps, and after the next
+            states[:, :2] = self._last
+            status, done = piece(begin, end, every, out_q[row:], out_p[row:], *states[:, 2:-1])
+            count = done - begin + 2
             is_looked_ahead = status == layout.OK and self._is_small
-            after = self._next(piece, done) if is_looked_ahead else None
-            jump = self._first_jump(begin, states[:, : done - begin], after)
+            after = int(is_looked_ahead and self._fill_next(piece, done, states[:, count : count + 1]))
+            jump = self._first_jump(begin, states[:, int(begin == 0) : count + after], after)
             if jump is not None:
                 return layout.SINGULAR, jump
             if status != layout.OK:
@@ -105,31 +107,29 @@ class BranchWatch:
         """What a `StepError` says if the run ended at a step between branches, else nothing."""
         return self._run.failure(step, self._reason) if self._reason else ""
 
-    def _next(self, piece: Piece, number: int) -> Array | None:
-        """The coordinates (1, n) after the next step, which is made and taken back; none if it fails."""
+    def _fill_next(self, piece: Piece, number: int, states: Array) -> bool:
+        """The state (2, 1, n) after the next step, which is made and taken back; whether that goes."""
         kept = [each.copy() for each in self._carried]
-        states = np.empty((2, 1, self._run.system.dimension))
         status, _ = piece(number, number + 1, number + 2, *self._nothing, *states)
         for each, old in zip(self._carried, kept, strict=True):
             each[...] = old
-        return states[0] if status == layout.OK else None
+        return status == layout.OK
 
-    def _first_jump(self, first: int, states: Array, after: Array | None) -> int | None:
+    def _first_jump(self, first: int, states: Array, after: int) -> int | None:
         """The number of the first step between branches; none if there is none.
 
-        states   (2, steps, n)   q and p after the steps from `first` on
-        after    (1, n)          q after the next step, if it is known
+        states   (2, ., n)   q and p: the last two before step `first`, or the run's first, those after all steps, and the next
+        after    int         how many of the next there are
         """
-        if states.shape[1] == 0:
-            return None
-        q, p = states = np.concatenate([self._last[:, :1] if first == 0 else self._last, states], axis=1)
-        self._last[...] = states[:, -2:]
+        q, p = states
         known = min(first, 1)  # how many steps of q were looked at before
-        looked_at = q if after is None else np.vstack([q, after])
+        k, steps = known - 1, len(q) - 1 - after
+        if steps == known:
+            return None
+        self._last[...] = states[:, steps - 1 : steps + 1]
         before = np.full(q.shape[1], np.nan) if first else 2 * self._run.step * self._run.v - (q[1] - q[0])
-        k, steps = known - 1, len(q) - 1
         while True:
-            k, length, self._longest[0] = next_bend(looked_at, before, k + 1, steps, self._longest[0], BEND, AT_REST)
+            k, length, self._longest[0] = next_bend(q, before, k + 1, steps, self._longest[0], BEND, AT_REST)
             if k == steps:
                 return None
             part = slice(max(k - 1, 0), k + 2)

@@ -96,9 +96,9 @@ def ensemble(
     threads : int, optional
         How many members run at once; by default as many as there are processors.
     processes : int, optional
-        So many processes instead of threads, for many values of parameters: Python assembles a system for each, and only one
-        thread at a time is in Python. A script then needs ``if __name__ == "__main__":``, and what measures must be functions of
-        a module.
+        So many processes instead of threads, for many values of parameters or many starts of loops: Python assembles a system
+        for each, or closes its loops, and only one thread at a time is in Python. A script then needs
+        ``if __name__ == "__main__":``, and what measures must be functions of a module.
     progress : callable, optional
         Called as ``progress(members_done, members)`` several times per second.
     path : str or path, optional

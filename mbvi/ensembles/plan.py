@@ -141,6 +141,8 @@ class Plan:
 
     def starts(self, system: System, members: Sequence[int]) -> tuple[Array, Array] | None:
         """Coordinates and momenta (members, n) from which members with this system start, where they can be found together."""
+        if system.constraint_count:
+            return None
         columns = [i for i, name in enumerate(self.members.given) if name in self.variation.places]
         states = self.variation.states(system, self.members.values[np.ix_(members, columns)])
         p = None if states is None else starting_momenta(system, *states)

@@ -120,14 +120,17 @@ class Variation:
     def states(self, system: System, values: Array) -> tuple[Array, Array] | None:
         """Coordinates and velocities (members, n) of the same system with these initial values (members, names).
 
-        None where other coordinates or rates depend on them: of quaternions, and of joints whose bodies have coordinates instead.
+        None where bodies have coordinates instead of their joints. It has no quaternions, whose rates depend on where they are.
         """
-        q, v = (np.tile(each, (len(values), 1)) for each in (system.initial_q, system.initial_v))
+        state, first = (system.initial_q, system.initial_v), 0
+        if system.model is not None and self.places:
+            assert system.homes is not None
+            state = given_state(system.model.resolved(), system.homes, system.dimension)
+        q, v = (np.tile(each, (len(values), 1)) for each in state)
         for place, column in zip(self.places.values(), values.T, strict=True):
-            first = 0
             if system.model is not None:
                 assert system.homes is not None
-                if place.joint not in system.homes.joints or "qw" in system.model.joints[place.joint].coordinate_names:
+                if place.joint not in system.homes.joints:
                     return None
                 first = system.homes.joints[place.joint]
             (q if place.key == "position" else v)[:, first + place.number] = column

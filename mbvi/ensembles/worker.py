@@ -1,7 +1,7 @@
 """Members run one after another by workers, each in a thread, until none is left.
 
 Threads take turns in Python, and run at once in kernels alone. So a worker takes several members, and where they share a system
-without constraints it finds their starts together, and does all their steps in one call.
+without constraints and nothing is measured, it finds their starts together, and does some thousands of their steps in one call.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
 MOST_AT_ONCE = 64  # members that a worker takes
-SHARES = 16  # in which each worker takes its part at least, so that all end at about the same time
+SHARES = 16  # a worker takes at most this part of all that each has to run, so that they end at about the same time
 PIECE_STEPS = 4096  # between looks at whether to stop
 POLL_SECONDS = 0.1
 OF_VELOCITIES = {"v", "energy"}
@@ -81,7 +81,7 @@ def run_members(
 
     def take() -> list[int]:
         with lock:
-            return list(itertools.islice(waiting, size))
+            return [] if stop.is_set() else list(itertools.islice(waiting, size))
 
     def work() -> None:
         worker = Worker(plan, variables, measures, stop)
@@ -173,7 +173,8 @@ class Worker:
             yield from self._run_same(list(same))
 
     def _run_same(self, members: Sequence[int]) -> Iterator[Result]:
-        """Run members of the same parameters."""
+        """Run members of the same parameters, each in its turn but those that were run together."""
+        self._look()
         try:
             self._take_system(members[0])
         except ModelError as error:
@@ -185,8 +186,11 @@ class Worker:
             part = members[first : first + size]
             self._look()
             found = self._run_together(part)
+            yield from found.values()
             for member in part:
-                yield found[member] if member in found else self._run(member)
+                if member not in found:
+                    self._look()
+                    yield self._run(member)
 
     def _run_together(self, members: Sequence[int]) -> dict[int, Result]:
         """Run members of the same parameters in one call; those that need more than that are left out."""

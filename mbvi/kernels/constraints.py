@@ -478,7 +478,8 @@ def add_own_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_s
 def add_tree_curvature(J, system, work, q, lam, factor, s, row_stage, column_stage, count):
     """The same of a tree, where functions, poses and columns at q are in work.
 
-    In lanes, q (n,) and λ (k,) are those of `count` control points, whose blocks follow each other along the diagonal.
+    In lanes, q (n,) and λ (k,) are those of `count` control points, whose blocks follow each other along the diagonal; J may
+    have no stages, see `add_to_blocks`.
     """
     i = np.int64(0)  # numba would compile what takes a literal 0 once more
     while i < system.k:
@@ -510,7 +511,7 @@ def add_tree_curvature(J, system, work, q, lam, factor, s, row_stage, column_sta
 def add_to_blocks(J, system, j, k, s, row_stage, column_stage, count, value):
     """Add the parts of a value to the momentum rows of coordinate j and the columns of coordinate k of so many stages.
 
-    With s = 0 J holds nothing else: the lanes of every two coordinates.
+    Of no stages, s = 0, J has the value itself: in lanes, for every two coordinates in the order of elimination.
     """
     if s == 0:
         at = (place_in_order(system, j) * system.n + place_in_order(system, k)) * WIDTH

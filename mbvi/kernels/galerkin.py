@@ -144,7 +144,7 @@ FADING = 0.999  # part of the impulses of redundant constraints that the next st
 SEVERAL = 3  # control points from which their constraints are evaluated four at once
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
-FIRST_ROW, ONE, ALONE = np.int64(0), np.int64(1), np.int64(0)  # numba would compile what takes literals once more
+FIRST_ROW, ONE, NO_STAGES = np.int64(0), np.int64(1), np.int64(0)  # numba would compile what takes literals once more
 
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
@@ -869,6 +869,17 @@ def solve_quaternion_stages(system, work, space, s, h):
     put_lanes(space.delta, n * s, 0.0 * lanes(space.delta)[0])
 
 
+@copied_kernel
+def fill_node_hessians(system, work, space, first, end, s, h):
+    """Second derivatives at up to four quadrature nodes at once, from node `first` on."""
+    A, B = lanes(space.A[first // WIDTH]), lanes(space.B[first // WIDTH])
+    fill_node(lanes(space.lane_q), lanes(space.lane_v), space, A, B, s, h)
+    fill_hessians(
+        space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, space.lane_work, space.t[first:end], space.lane_q,
+        space.lane_v,
+    )  # fmt: skip
+
+
 @late_kernel(System, Scheme, Work, Space)
 def factor_partitioned(t, system, scheme, work, space, h):
     """What `factor_newton` does, by coordinate partitioning; 0.0 where that has to do it.
@@ -883,31 +894,17 @@ def factor_partitioned(t, system, scheme, work, space, h):
     if not (choose_pivots(space, n, s) and invert_borders(space, n)):
         return 0.0
     space.curvatures[:] = 0.0
-    add_tree_curvature(space.curvatures, system, points, points.q, points.impulse, h, ALONE, ALONE, ALONE, ALONE)
+    add_tree_curvature(
+        space.curvatures, system, points, points.q, points.impulse, h, NO_STAGES, FIRST_ROW, FIRST_ROW, ONE
+    )
     space.blocks[:] = 0.0
     for i in range(m):
         space.t[i] = t + scheme.c[i] * h
     for first in range(0, m, WIDTH):
-        end, g = min(first + WIDTH, m), first // WIDTH
-        fill_node(lanes(space.lane_q), lanes(space.lane_v), space, lanes(space.A[g]), lanes(space.B[g]), s, h)
-        fill_hessians(
-            space.Lvv,
-            space.Lvq,
-            space.Kqv,
-            space.Kqq,
-            system,
-            work,
-            points,
-            space.t[first:end],
-            space.lane_q,
-            space.lane_v,
-        )
-        A, B, A_rows, B_rows = (
-            scheme.A[first:end],
-            scheme.B[first:end],
-            space.A_rows[first:end],
-            space.B_rows[first:end],
-        )
+        end = min(first + WIDTH, m)
+        fill_node_hessians(system, work, space, first, end, s, h)
+        A, B = scheme.A[first:end], scheme.B[first:end]
+        A_rows, B_rows = space.A_rows[first:end], space.B_rows[first:end]
         add_blocks(space, system, A, B, A_rows, B_rows, scheme.b[first:end], h)
     add_diagonal(space, n, s)
     if not reduce_blocks(space, n, s):
@@ -943,12 +940,7 @@ def factor_newton(t, system, scheme, work, space, h):
                 space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, space.t[first], space.node_q, space.node_v
             )
         else:
-            A, B = lanes(space.A[first // WIDTH]), lanes(space.B[first // WIDTH])
-            fill_node(lanes(space.lane_q), lanes(space.lane_v), space, A, B, s, h)
-            fill_hessians(
-                space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, space.lane_work, space.t[first:end], space.lane_q,
-                space.lane_v,
-            )  # fmt: skip
+            fill_node_hessians(system, work, space, first, end, s, h)
         add_stages(
             J, system, scheme.A[first:end], scheme.B[first:end], space.A_points[first:end], space.B_points[first:end],
             scheme.b[first:end], h, space.Lvv, space.Lvq, space.Kqv, space.Kqq, space.hessian_lanes, space.sums,
@@ -1578,7 +1570,8 @@ def advance_runs(
     out_q, out_p   (runs, stored, n)   out
     renewed        pairs of memory and what it held when it was new
     q, p           (runs, n)           where they begin; (0, n) for one run that goes on from where the workspace is
-    status, done   (runs,)             out: how each ended, and after how many steps
+    all_q, all_p   (steps, n)          out: of one run; (0, n) of several
+    status, done   (runs,)             out: how each ended (OK, NOT_CONVERGED, SINGULAR, NOT_FINITE), and after how many steps
     """
     for i in range(status.shape[0]):
         if q.shape[0] > 0:

@@ -13,11 +13,11 @@ there are left, with Â_jl = (A_jl)_I − T_jᵀ (A_jl)_D and y_l = G_D⁻¹ c_l
 
     Σ_l (Â_jl,I − Â_jl,D T_l) x_l,I = (r_j)_I − T_jᵀ (r_j)_D − Σ_l Â_jl,D y_l
 
-Which rows and columns go together is told by the largest pivots of G at the step's end, relative to their rows. Where one of
-them is small at another control point, near a singular configuration, nothing is factored.
+Which rows and columns go together is told by the largest pivots of G at the step's end, relative to the largest entries of their
+rows. Where one of them is small there or at another control point, near a singular configuration, nothing is factored.
 
-Up to four control points stand side by side, in lanes: j of rows, or l of increments. What is left over is 0. Coordinates are in
-the order of their elimination.
+Up to four control points stand side by side, in lanes: j of rows, or l of increments. What belongs to none is 0, but in G, which
+has to be regular there too. Coordinates are in the order of their elimination.
 
 Source: Wehage & Haug, J. Mech. Des. 104 (1982).
 """
@@ -58,7 +58,7 @@ def fill_borders(space, system, s):
 
 @copied_solver_kernel
 def choose_pivots(space, n, s):
-    """Order rows and columns of G by its pivots at the step's end; False if one is small."""
+    """Order rows and columns of G by its pivots at the step's end, and find the sizes of its rows; False if a pivot is small."""
     rows, columns, sizes, W = space.row_order, space.column_order, space.row_sizes, space.pivoting
     border, count = lanes(space.borders[COLUMNS]), space.used.shape[0]
     for i in range(count):
@@ -73,9 +73,9 @@ def choose_pivots(space, n, s):
         best, row, column = SMALL_PIVOT, -1, p
         for i in range(p, count):
             for a in range(p, n):
-                size = abs(W[rows[i] * n + columns[a]]) / sizes[rows[i]]
-                if size > best:
-                    best, row, column = size, i, a
+                size = abs(W[rows[i] * n + columns[a]])
+                if size > best * sizes[rows[i]]:
+                    best, row, column = size / sizes[rows[i]], i, a
         if row < 0:
             return False
         rows[p], rows[row] = rows[row], rows[p]

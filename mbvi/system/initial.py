@@ -40,6 +40,7 @@ BESIDE = 1e-2  # how far away redundant constraints are counted anew [rad, m, â€
 LONGEST_STEP = 0.3  # change of a coordinate in one step [rad, m, â€“]
 RANK = 1e-9  # singular value below which constraints are redundant, relative to the largest
 NEARLY = 1e-2  # smallest singular value, relative to the largest, that is near a singular configuration
+TOGETHER = 100  # coordinates up to which mass matrices of many states are looked at together
 LARGE = 600  # coordinates and constraints from which dense matrices take too long
 
 
@@ -126,20 +127,20 @@ def find_start(
 def starting_momenta(system: System, q: Array, v: Array) -> Array | None:
     """Momenta (states, n) of many states at once, q and v (states, n), that a run can start from at t = 0.
 
-    None where `find_start` has to be asked: there are constraints, or one of them is no such state.
+    None where `find_start` has to be asked: there are constraints, one of them is no such state, or their matrices are large.
     """
-    if system.constraint_count or system.dimension > LARGE:
+    if system.constraint_count or system.dimension > TOGETHER:
         return None
     t = np.zeros(len(q))
     is_finite, p = _momenta(system, t, q, v)
-    if not is_finite or _smallest_pivot(system.mass_matrices(t, q)) <= SINGULAR:
+    if not is_finite or _smallest_pivot(system._mass_matrices(t, q)) <= SINGULAR:
         return None
     return p
 
 
 def _momenta(system: System, t: Array, q: Array, v: Array) -> tuple[bool, Array]:
     """Whether the energies of many states are finite, and their momenta."""
-    kinetic, potential, p = system.energies_and_momenta(t, q, v)
+    kinetic, potential, p = system._energies_and_momenta(t, q, v)
     with np.errstate(over="ignore"):
         return bool(np.isfinite(kinetic + potential).all()), p
 

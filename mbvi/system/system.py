@@ -255,7 +255,7 @@ class System:
         kernels.fill_mass_matrix(M, self.arrays, self.work, _time(t), self._vector(q, "q"))
         return self._dense(M)
 
-    def mass_matrices(self, t: Array, q: Array) -> Array:
+    def _mass_matrices(self, t: Array, q: Array) -> Array:
         """Mass matrices (states, n, n) of many states: t (states,), q (states, n)."""
         t, q = self._series(t, q=q)
         M = np.zeros((len(q), self.arrays.second_size))
@@ -331,10 +331,10 @@ class System:
 
     def energies(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Kinetic and potential energy (states,) [J] of many states: t (states,), q and v (states, n)."""
-        return self.energies_and_momenta(t, q, v)[:2]
+        return self._energies_and_momenta(t, q, v)[:2]
 
-    def energies_and_momenta(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """The same, and the momenta (states, n)."""
+    def _energies_and_momenta(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Kinetic and potential energies (states,) [J] and momenta (states, n) of many states."""
         t, q, v = self._series(t, q=q, v=v)
         kinetic, potential, p = np.zeros(len(q)), np.zeros(len(q)), np.zeros_like(q)
         kernels.fill_energies(kinetic, potential, p, self.arrays, self.work, t, q, v)
@@ -438,7 +438,7 @@ class System:
         t, q, v = self._series(t, q=q, v=v)
         if not self.arrays.is_open:
             return self._solved(t, q, v)[1]
-        a, rate, p = map(self._quaternions, (q, v, self.energies_and_momenta(t, q, v)[2]))
+        a, rate, p = map(self._quaternions, (q, v, self._energies_and_momenta(t, q, v)[2]))
         of_momenta = of_forces = np.sum(p * rate, axis=2)
         if self.arrays.force:
             own, f = np.empty(self.dimension), np.empty_like(q)

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from mbvi.ensembles import store
+from mbvi.ensembles.worker import Worker
 
 ROOT = Path(__file__).parents[2]
 DONE, FAILED, REFUSED, NOT_RUN = 0, 1, 2, -1
@@ -317,6 +318,32 @@ def double():
     return model("double_pendulum")
 
 
+def test_members_that_fail_among_others_that_run_together():
+    """Three or four at a time here, of which some fail."""
+    described, options = model("double_pendulum"), {"scheme": "gauss3", "step": 0.1, "duration": 1.0}
+    rates = np.random.default_rng(1).permutation(np.linspace(0, 90, 60))
+    runs = mbvi.ensemble(described, {"v.elbow.angle": rates}, store=("q",), threads=1, **options)
+    assert set(runs.status.values.tolist()) == {DONE, FAILED}
+    for rate, member in zip(rates, runs.transpose("v.elbow.angle", ...).q, strict=True):
+        end = runs.sel({"v.elbow.angle": rate})
+        try:
+            alone, status, reason = mbvi.simulate(varied(described, {"v.elbow.angle": rate}), **options), DONE, ""
+        except mbvi.StepError as error:
+            alone, status, reason = error.trajectory, FAILED, error.reason
+        assert (end.status, end.reason, end.steps) == (status, reason, alone.statistics.steps)
+        assert same_bits(member[: len(alone)], alone.q) and np.isnan(member[len(alone) :]).all()
+
+
+def test_a_member_starts_alike_alone_and_with_others():
+    """From what the model gives, whatever was written over a system's initial coordinates."""
+    system = mbvi.assemble(model("double_pendulum"))
+    expected = system.initial_q.copy()
+    system.initial_q[:] = 0.5, 0.6
+    for measure in (None, {"end": lambda run: run.t[-1]}):
+        runs = mbvi.ensemble(system, {"v.elbow.angle": [0, 1]}, duration=0.1, store=("q",), measure=measure)
+        assert np.array_equal(runs.q[:, 0], [expected, expected])
+
+
 def test_links_that_do_not_close_are_refused():
     """Ground 1, coupler 0.9, rocker 0.7, crank upright: they close while √(crank² + 1) < 0.9 + 0.7."""
     lengths = [0.3, 1.2, 1.3]
@@ -486,6 +513,24 @@ def test_progress_counts_members():
     seen = []
     mbvi.ensemble(pendulum(), {"mass": [1, 2, 3]}, duration=0.1, progress=lambda *each: seen.append(each))
     assert seen[-1] == (3, 3) and seen == sorted(seen)
+
+
+def test_an_interruption_ends_members_that_are_refused(monkeypatch):
+    calls = []
+
+    def refuse(worker, member):
+        calls.append(member)
+        time.sleep(0.001)
+        raise mbvi.ModelError("no")
+
+    def interrupt(done, count):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Worker, "_take_system", refuse)
+    masses = np.linspace(1, 2, 5000)
+    with pytest.raises(KeyboardInterrupt):
+        mbvi.ensemble(pendulum(), {"mass": masses}, step=0.01, duration=0.1, threads=1, progress=interrupt)
+    assert 0 < len(calls) < 2500
 
 
 def test_what_an_interruption_leaves(tmp_path):

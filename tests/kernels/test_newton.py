@@ -98,24 +98,32 @@ def test_corrections_by_partitioning(model, name):
     check_corrections(system, name, solve_partitioned)
 
 
-def test_no_partitioning_at_a_singular_configuration():
-    """A chain that hangs on a plane holds no coordinate where it is stretched: the elimination has to tell."""
+@pytest.mark.parametrize(
+    ("apart", "is_stretched", "is_regular"),
+    [(0.5, False, True), (0.1, False, True), (0.003, False, False), (0.5, True, False)],
+)
+def test_no_partitioning_near_a_singular_configuration(apart, is_stretched, is_regular):
+    """Two planes that hold the end of two bars are one almost, or the bars are in line at a control point within the step."""
     bar = mbvi.Body(shapes=[mbvi.Box(size=(0.1, 0.1, 1.0), mass=1.0)])
     hinges = {
         "shoulder": mbvi.Revolute(parent="world", child="upper", axis=(0, 1, 0)),
         "elbow": mbvi.Revolute(parent="upper", child="lower", axis=(0, 1, 0), position=(0, 0, -1)),
         "wrist": mbvi.Revolute(parent="lower", child="third", axis=(0, 1, 0), position=(0, 0, -1)),
     }
-    ground = {"guide": mbvi.PointOnPlane(body_a="world", body_b="third", normal=(0, 0, 1))}
+    normals = {"guide": (0, 0, 1), "other": (np.sin(apart), 0, np.cos(apart))}
+    planes = {
+        name: mbvi.PointOnPlane(body_a="world", body_b="third", normal=normal) for name, normal in normals.items()
+    }
     bodies = dict.fromkeys(("upper", "lower", "third"), bar)
-    system = mbvi.assemble(mbvi.Model(name="toggle", bodies=bodies, joints=hinges, constraints=ground))
+    system = mbvi.assemble(mbvi.Model(name="toggle", bodies=bodies, joints=hinges, constraints=planes))
     scheme, arrays, work = scheme_arrays(find_scheme("gauss4")), system.arrays, make_work(system.arrays)
     space = galerkin.make_space(arrays, scheme)
     assert space.is_partitioned
-    for angle, is_regular in ((0.5, True), (0.0, False)):
-        space.q[:] = angle, -angle, 0.3
-        fill_residual(arrays, scheme, work, space)
-        assert solve_partitioned(arrays, scheme, work, space) == is_regular
+    space.q[:] = 0.5, 0.7, 0.3
+    if is_stretched:
+        space.z[4:8] = -0.7 * scheme.d[1:] / scheme.d[2]
+    fill_residual(arrays, scheme, work, space)
+    assert solve_partitioned(arrays, scheme, work, space) == is_regular
 
 
 def check_corrections(system, name, solve):

@@ -1,25 +1,25 @@
-"""Members run by processes: where parameters vary, Python assembles a system for each, and threads would wait for each other."""
+"""Members run by processes: where parameters vary, Python assembles a system for each, and threads would wait for each other.
+
+One of the processes is this one, which runs members while the others start.
+"""
 
 from __future__ import annotations
 
-import itertools
-import math
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.store import Result, Variable
-from mbvi.ensembles.worker import POLL_SECONDS, Measures, Worker
+from mbvi.ensembles.worker import Measures, Worker, run_members
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 
-MOST_AT_ONCE = 16  # members that a process is given, which an interruption waits for
 REMEDY = "call it below if __name__ == '__main__', with measures that are functions of a module, or leave processes out"
 
 
@@ -51,27 +51,27 @@ def run_in_processes(
         pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ModelError(f"processes: {wrong('what can be sent to a process', str(error), REMEDY)}") from None
-    count, done = plan.members.count, 0
-    size = min(MOST_AT_ONCE, math.ceil(count / (4 * processes)))
-    order = iter(plan.order().tolist())
-    waiting: set[Future[list[Result]]] = set()
-    with ProcessPoolExecutor(processes, get_context("spawn"), _begin, task) as pool:
+    if processes == 1:
+        run_members(plan, put, *task[1:], 1, progress)
+        return
+    with ProcessPoolExecutor(processes - 1, get_context("spawn"), _begin, task) as pool:
         try:
-            while True:
-                while len(waiting) < 2 * processes and (members := list(itertools.islice(order, size))):
-                    waiting.add(pool.submit(_run, members))
-                if not waiting:
-                    return
-                ended, waiting = wait(waiting, POLL_SECONDS, FIRST_COMPLETED)
-                for result in (each for future in ended for each in future.result()):
-                    put(result)
-                    done += 1
-                if progress is not None:
-                    progress(done, count)
+            run_members(plan, put, *task[1:], 1, progress, [_OtherProcess(pool)] * (processes - 1))
         except BrokenProcessPool:
             raise ModelError(f"processes: {wrong('processes that run', 'one that ended', REMEDY)}") from None
-        finally:
-            pool.shutdown(cancel_futures=True)
+
+
+class _OtherProcess:
+    """Runs members in one of the processes of a pool."""
+
+    most_at_once = 16  # which an interruption waits for
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        self._pool = pool
+
+    def run(self, members: Sequence[int]) -> list[Result]:
+        """What members leave behind."""
+        return self._pool.submit(_run, members).result()
 
 
 _worker: Worker
@@ -85,5 +85,5 @@ def _begin(plan: tuple[Any, ...], variables: Mapping[str, Variable], measures: M
     _worker = Worker(Plan.of(*plan), variables, measures, threading.Event())
 
 
-def _run(members: list[int]) -> list[Result]:
+def _run(members: Sequence[int]) -> list[Result]:
     return list(_worker.run(members))

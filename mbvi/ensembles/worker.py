@@ -10,10 +10,10 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from mbvi.trajectory import Statistics, Trajectory
 Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
-MOST_AT_ONCE = 64  # members that a worker takes
 SHARES = 16  # a worker takes at most this part of all that each has to run, so that they end at about the same time
 PIECE_STEPS = 4096  # between looks at whether to stop
 POLL_SECONDS = 0.1
@@ -47,6 +46,15 @@ class _StoppedError(Exception):
     """What a worker is doing is not wanted any more."""
 
 
+class Runner(Protocol):
+    """What runs members: at most so many that it is given together."""
+
+    most_at_once: int
+
+    def run(self, members: Sequence[int]) -> Iterable[Result]:
+        """What members leave behind."""
+
+
 def run_members(
     plan: Plan,
     put: Callable[[Result], Any],
@@ -54,6 +62,7 @@ def run_members(
     measures: Measures,
     threads: int,
     progress: Callable[[int, int], Any] | None = None,
+    others: Sequence[Runner] = (),
 ) -> None:
     """Run all members, and put away what each leaves behind when it ends.
 
@@ -69,6 +78,8 @@ def run_members(
     threads : int
     progress : callable, optional
         ``progress(members_done, members)``
+    others : sequence of Runner
+        What runs members besides.
 
     Raises
     ------
@@ -77,24 +88,24 @@ def run_members(
     """
     count, stop = plan.members.count, threading.Event()
     waiting, lock, done = iter(plan.order().tolist()), threading.Lock(), [0]
-    size = min(MOST_AT_ONCE, math.ceil(count / (SHARES * threads)))
+    runners = [*others, *(Worker(plan, variables, measures, stop) for _ in range(threads))]
+    share = math.ceil(count / (SHARES * len(runners)))
 
-    def take() -> list[int]:
+    def take(most: int) -> list[int]:
         with lock:
-            return [] if stop.is_set() else list(itertools.islice(waiting, size))
+            return [] if stop.is_set() else list(itertools.islice(waiting, min(most, share)))
 
-    def work() -> None:
-        worker = Worker(plan, variables, measures, stop)
+    def work(runner: Runner) -> None:
         with suppress(_StoppedError):
-            while members := take():
-                for result in worker.run(members):
+            while members := take(runner.most_at_once):
+                for result in runner.run(members):
                     put(result)
                     with lock:
                         done[0] += 1
 
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(len(runners)) as pool:
         try:
-            running = {pool.submit(work) for _ in range(threads)}
+            running = {pool.submit(work, runner) for runner in runners}
             while running:
                 ended, running = wait(running, POLL_SECONDS)
                 if progress is not None:
@@ -155,6 +166,8 @@ class Worker:
     stop : Event
         Set when nothing more is wanted.
     """
+
+    most_at_once = 64
 
     def __init__(
         self, plan: Plan, variables: Mapping[str, Variable], measures: Measures, stop: threading.Event

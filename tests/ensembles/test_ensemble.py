@@ -244,7 +244,7 @@ def test_a_script_that_starts_itself_again_is_told_so(tmp_path):
     path = tmp_path / "script.py"
     path.write_text(f"""
 import mbvi
-mbvi.ensemble(mbvi.load({str(ROOT / "models" / "pendulum.yaml")!r}), {{"length": [1.0, 2.0]}}, duration=0.1, processes=1)
+mbvi.ensemble(mbvi.load({str(ROOT / "models" / "pendulum.yaml")!r}), {{"length": [1.0, 2.0]}}, duration=0.1, processes=2)
 """)
     result = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=200)
     assert result.returncode == 1

@@ -8,8 +8,15 @@ Of a symmetric body (I₁ = I₂), with δ = (1/I₃ − 1/I₁) ℓ₃, the mot
 
     x(h) = x ⋆ exp(½ h ℓ/I₁) ⋆ exp(½ h δ e₃),    ℓ(h) = ℓ turned through −h δ about e₃
 
-Of others it is a Taylor series, whose coefficients follow from those before, through as long a part of h as its last terms are
-rounding, and the next from there.
+Of others it is Taylor series, whose terms follow from those before, through as long a part of h as the last ones are rounding,
+and then from there: of the direction n = ℓ/G of the momentum, G = |ℓ|, in axes of which it is nearest to the third, and of χ, the
+turn about the momentum beside the shortest rotation s(n) that takes n to the third axis:
+
+    n₀' = G (a₂ − a₁) n₁ n₂ and in turn,    a_i = 1/I_i
+    χ' = G a₂ + G ((a₀ − a₂) n₀² + (a₁ − a₂) n₁²)/(1 + n₂)
+    x(h) = x ⋆ s(n)* ⋆ exp(½ χ e₂) ⋆ s(n(h)),    s(n) = (1 + n₂, n₁, −n₀, 0)/√(2 (1 + n₂))
+
+The numerator of χ' is a constant of the motion, since the energy is. What is added is differences: short steps lose nothing.
 
 A state y is seven numbers, x (scalar part first) and ℓ; `low` keeps what rounding leaves of them.
 
@@ -19,13 +26,15 @@ Sources: Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid
 import math
 
 from mbvi.kernels.compensated import add_compensated
-from mbvi.kernels.lanes import WIDTH, lanes, lanes_at, larger, of_four, part, widest
+from mbvi.kernels.lanes import WIDTH, lanes, larger, of_four, part, widest
 from mbvi.kernels.layout import inlined_kernel, kernel
+from mbvi.kernels.sines import cosine_and_sine
 
-TERMS = 22  # of a series at most
-SERIES = (TERMS + 1, 7, WIDTH)  # shape of the room for one
+TERMS = 30
+FACTOR, OTHER = TERMS + 1, 2 * (TERMS + 1)  # after the terms: where what their products are made of begins
+SERIES = (3 * (TERMS + 1), WIDTH)  # shape of the room for one
 SMALL = 1e-17  # relative, of terms that are rounding
-TINY = 1e-290  # least momentum that matters
+TINY = 1e-150  # least momentum that matters
 MAX_SERIES = 100_000  # through one h; a state that needs more is not a number then
 
 
@@ -61,45 +70,57 @@ def turn_symmetric(y, low, inverse, room, h):
 
 
 @kernel
-def put_coefficients(rows, k, x, l, inverse):
-    """Those of power k: x, all x ⋆ e_i/(2 I_i), ℓ, and (ℓ₂, ℓ₃, ℓ₁) and (ℓ₃, ℓ₁, ℓ₂)."""
-    x0, x1, x2, x3 = part(x, 0), part(x, 1), part(x, 2), part(x, 3)
-    l1, l2, l3 = part(l, 0), part(l, 1), part(l, 2)
-    rows[k, 0] = x
-    rows[k, 1] = (0.5 * inverse[0]) * of_four(-x1, x0, x3, -x2)
-    rows[k, 2] = (0.5 * inverse[1]) * of_four(-x2, -x3, x0, x1)
-    rows[k, 3] = (0.5 * inverse[2]) * of_four(-x3, x2, -x1, x0)
-    rows[k, 4] = l
-    rows[k, 5] = of_four(l2, l3, l1, 0.0)
-    rows[k, 6] = of_four(l3, l1, l2, 0.0)
+def size_of(x):
+    """The largest of four sizes."""
+    return widest(larger(0.0 * x, x))
 
 
 @inlined_kernel
-def fill_series(series, inverse, size, h):
-    """Coefficients times powers of h from those of power 0 on, until two are rounding, beside 1 and `size`; the last power."""
-    rows = lanes(series)
-    d = of_four(inverse[2] - inverse[1], inverse[0] - inverse[2], inverse[1] - inverse[0], 0.0)
-    quiet = 0
+def fill_series(series, n0, n1, n2, rates, weight):
+    """Terms of n, and of the integral w of χ' − G a₂, until two are rounding beside 1; how many there are.
+
+    rates    (lanes)   of n, so that h n₀' = r₀ n₁ n₂ and in turn; last −1/(1 + n₂), by which w' (1 + n₂) is constant
+    weight             h w' at the start
+    """
+    rows, quiet = lanes(series), 0
+    first, other = of_four(n1, n2, n0, weight), of_four(n2, n0, n1, 0.0)
+    rows[FACTOR], rows[OTHER] = first, other
+    rate = rates * (first * of_four(n2, n0, n1, -1.0 - n2))
     for k in range(TERMS):
-        x1 = x2 = x3 = l = 0.0 * d
-        for j in range(k + 1):
-            x1 = x1 + series[k - j, 4, 0] * rows[j, 1]
-            x2 = x2 + series[k - j, 4, 1] * rows[j, 2]
-            x3 = x3 + series[k - j, 4, 2] * rows[j, 3]
-            l = l + rows[j, 5] * rows[k - j, 6]
-        factor = h / (k + 1)
-        put_coefficients(rows, k + 1, factor * (x1 + x2 + x3), factor * (d * l), inverse)
-        quiet = quiet + 1 if largest_part(rows, k + 1, size) <= SMALL else 0
+        term = (1.0 / (k + 1)) * rate
+        n0, n1, n2 = part(term, 0), part(term, 1), part(term, 2)
+        a, b = of_four(n1, n2, n0, 0.0), of_four(n2, n0, n1, n2)
+        rows[k + 1] = term
+        quiet = quiet + 1 if size_of(term) <= SMALL else 0
         if quiet == 2:
             return k + 1
+        middle = (k + 1) // 2
+        sum = others = 0.0 * rates
+        if k % 2 == 1:
+            sum = sum + rows[FACTOR + middle] * rows[OTHER + middle]
+        for j in range(k // 2, 0, -1):
+            sum = sum + rows[FACTOR + j] * rows[OTHER + k + 1 - j]
+            others = others + rows[FACTOR + k + 1 - j] * rows[OTHER + j]
+        rate = rates * ((sum + first * b) + (others + a * other))
+        rows[FACTOR + k + 1], rows[OTHER + k + 1] = of_four(n1, n2, n0, part(rate, 3)), b
     return TERMS
 
 
-@kernel
-def largest_part(rows, k, size):
-    """Largest entry of power k: of the quaternion, and of the momentum as part of `size`."""
-    none = 0.0 * rows[k, 0]
-    return max(widest(larger(none, rows[k, 0])), widest(larger(none, rows[k, 4])) / size)
+@inlined_kernel
+def add_turn(y, low, room, n0, n1, n2, g0, g1, g2, turn, a, b, c, sign):
+    """x ← x ⋆ s(n)* ⋆ exp(½ χ e₂) ⋆ s(n + g) along the axes a, b, c, of which the last two are turned round if sign < 0."""
+    cosine, sine = cosine_and_sine(0.25 * turn)
+    S, C = 2.0 * sine * cosine, 1.0 - 2.0 * sine * sine
+    before, after = math.sqrt(2.0 * (1.0 + n2)), math.sqrt(2.0 * (1.0 + n2 + g2))
+    gain, over_before, over_after = 2.0 * g2 / (before + after), 1.0 / before, 1.0 / after
+    s0, s1, s2 = 0.5 * before, over_before * n1, -over_before * n0
+    e0, e1, e2 = 0.5 * gain, over_after * (g1 - s1 * gain), over_after * (-g0 - s2 * gain)
+    f0, f1, f2, f3 = C * e0, C * e1 - S * e2, C * e2 + S * e1, S * e0
+    u0 = s0 * f0 + s1 * f1 + s2 * f2 - 2.0 * sine * sine
+    room[a] = s0 * f1 - s1 * f0 - s2 * f3 + S * n0
+    room[b] = sign * (s0 * f2 - s2 * f0 + s1 * f3 + S * n1)
+    room[c] = sign * (s0 * f3 - s1 * f2 + s2 * f1 + S * n2)
+    add_rotated(y, low, room, u0, room[0], room[1], room[2])
 
 
 @inlined_kernel
@@ -107,18 +128,31 @@ def turn_by_series(y, low, inverse, series, h):
     """The free rotation through h, in as many parts as it takes for the terms to fall to rounding."""
     rows, left = lanes(series), h
     for _ in range(MAX_SERIES):
-        put_coefficients(rows, 0, lanes_at(y, 0), of_four(y[4], y[5], y[6], 0.0), inverse)
-        size = max(abs(y[4]), abs(y[5]), abs(y[6]), TINY)
-        terms = fill_series(series, inverse, size, left)
-        rest = max(largest_part(rows, terms, size), largest_part(rows, terms - 1, size))
+        c = 0
+        for i in range(1, 3):
+            if abs(y[4 + i]) > abs(y[4 + c]):
+                c = i
+        a, b, sign = (c + 1) % 3, (c + 2) % 3, math.copysign(1.0, y[4 + c])
+        size = math.sqrt(y[4] * y[4] + y[5] * y[5] + y[6] * y[6])
+        if size < TINY:
+            return
+        unit = 1.0 / size
+        n0, n1, n2 = unit * y[4 + a], sign * unit * y[4 + b], sign * unit * y[4 + c]
+        d0, d1 = inverse[a] - inverse[c], inverse[b] - inverse[c]
+        rate, over = left * size, 1.0 / (1.0 + n2)
+        rates = of_four(-rate * d1, rate * d0, rate * (inverse[b] - inverse[a]), -over)
+        terms = fill_series(series, n0, n1, n2, rates, over * rate * (d0 * n0 * n0 + d1 * n1 * n1))
+        rest = max(size_of(rows[terms]), size_of(rows[terms - 1]))
         fraction = 1.0 if rest <= SMALL else (SMALL / rest) ** (1.0 / (terms - 1))
-        x = l = 0.0 * rows[0, 0]
+        gain = 0.0 * rates
         for k in range(terms, 0, -1):
-            x, l = (x + rows[k, 0]) * fraction, (l + rows[k, 4]) * fraction
-        for i in range(4):
-            add_compensated(y, low, i, part(x, i))
-        for i in range(3):
-            add_compensated(y, low, 4 + i, part(l, i))
+            gain = (gain + rows[k]) * fraction
+        g0, g1, g2 = part(gain, 0), part(gain, 1), part(gain, 2)
+        turn = fraction * rate * inverse[c] + part(gain, 3)
+        add_turn(y, low, series[0], n0, n1, n2, g0, g1, g2, turn, a, b, c, sign)
+        add_compensated(y, low, 4 + a, size * g0)
+        add_compensated(y, low, 4 + b, sign * size * g1)
+        add_compensated(y, low, 4 + c, sign * size * g2)
         if fraction == 1.0:
             return
         left -= fraction * left
@@ -135,7 +169,7 @@ def turn_freely(y, low, inverse, series, h):
     h         [s], of either sign
     """
     if inverse[0] == inverse[1]:
-        turn_symmetric(y, low, inverse, series[0, 0], h)
+        turn_symmetric(y, low, inverse, series[0], h)
     else:
         turn_by_series(y, low, inverse, series, h)
     excess = y[0] * y[0] + y[1] * y[1] + y[2] * y[2] + y[3] * y[3] - 1.0

@@ -46,7 +46,10 @@ def run(run: Run) -> Trajectory:
         rows = slice(c + 3 * b, c + 3 * b + 3)
         moments[b], axes[b] = _principal_axes(inertia[rows, rows])
     M_inverse = _stored_by_rows(np.linalg.inv(inertia[:c, :c]))
-    space = kernels.make_space(arrays, np.array(method.numbers), drifting, M_inverse, balls, 1 / moments, axes)
+    numbers = np.array(method.numbers)
+    if _is_free(arrays):
+        numbers[::2] = 0.0  # the kicks
+    space = kernels.make_space(arrays, numbers, drifting, M_inverse, balls, 1 / moments, axes)
     space.q[:], space.p[:] = run.q, run.p
     kernels.begin(space)
     work = make_work(arrays)
@@ -57,6 +60,12 @@ def run(run: Run) -> Trajectory:
         arrays_of(space, work),
         failure=lambda step, status: run.failure(step, REASONS[status]),
     )
+
+
+def _is_free(arrays: layout.System) -> bool:
+    """Whether nothing acts on anything."""
+    acting = (arrays.gravity.any(), len(arrays.joint_forces), len(arrays.body_forces))
+    return bool(arrays.is_tree) and not any(acting)
 
 
 def _balls(system: System) -> Array:

@@ -21,6 +21,8 @@ def turned(inertia, omega, h, start=IDENTITY):
 CASES = {
     "three moments": ((5.0, 10.0, 13.0), (0.3, -1.0, 2.0)),
     "beside the middle axis": ((5.0, 10.0, 13.0), (0.01, 2.0, 0.0)),
+    "against the first axis": ((5.0, 10.0, 13.0), (-3.0, 0.8, -0.5)),
+    "against the middle axis": ((5.0, 10.0, 13.0), (0.4, -2.0, 0.3)),
     "separatrix": ((5.0, 10.0, 13.0), (np.sqrt(0.75 / 10.0), 0.5, np.sqrt(0.15 / 5.2))),
     "about the first axis": ((5.0, 10.0, 13.0), (3.0, 0.0, 0.0)),
     "symmetric, flat": ((1.0, 1.0, 1.9), (0.4, -0.3, 5.0)),

@@ -6,6 +6,7 @@ closes a loop. A joint whose coordinates are not used is cut: it takes constrain
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -74,18 +75,34 @@ def plan(model: Model) -> Plan:
     >>> [branch.joint for branch in found.branches], found.chords
     (['upper', 'lower'], ('again',))
     """
+    ties = (_Tie(name, each.parent, each.child, each.cut, each.constraint_count) for name, each in model.joints.items())
+    return _plan(tuple(model.bodies), tuple(ties))
+
+
+class _Tie(NamedTuple):
+    """What of a joint decides whether it is in the spanning tree."""
+
+    name: str
+    parent: str
+    child: str
+    cut: bool | None
+    constraint_count: int
+
+
+@functools.lru_cache(maxsize=64)
+def _plan(bodies: tuple[str, ...], ties: tuple[_Tie, ...]) -> Plan:
+    """See `plan`."""
     import networkx as nx
 
-    tied = nx.utils.UnionFind([WORLD, *model.bodies])
+    tied = nx.utils.UnionFind([WORLD, *bodies])
     tree: nx.Graph[str] = nx.Graph()
-    for name in _by_preference(model):
-        joint = model.joints[name]
-        if tied[joint.parent] != tied[joint.child]:
-            tied.union(joint.parent, joint.child)
-            tree.add_edge(joint.parent, joint.child, joint=name)
-    branches = _branches(model, tree)
+    for tie in _by_preference(ties):
+        if tied[tie.parent] != tied[tie.child]:
+            tied.union(tie.parent, tie.child)
+            tree.add_edge(tie.parent, tie.child, tie=tie)
+    branches = _branches(ties, tree)
     in_tree = {branch.joint for branch in branches}
-    return Plan(branches, tuple(name for name in model.joints if name not in in_tree))
+    return Plan(branches, tuple(tie.name for tie in ties if tie.name not in in_tree))
 
 
 def is_cut(model: Model, joint_name: str, plan: Plan) -> bool:
@@ -181,31 +198,30 @@ def _count(number: int, noun: str) -> str:
 # ------------------------------------------------------------------------------------- the spanning tree
 
 
-def _by_preference(model: Model) -> list[str]:
-    """The joints' names, those first that the spanning tree should have."""
+def _by_preference(ties: Sequence[_Tie]) -> list[_Tie]:
+    """The joints, those first that the spanning tree should have."""
     import networkx as nx
 
-    graph: nx.Graph[str] = nx.Graph((joint.parent, joint.child) for joint in model.joints.values())
+    graph: nx.Graph[str] = nx.Graph((tie.parent, tie.child) for tie in ties)
     distance = nx.single_source_shortest_path_length(graph, WORLD)
 
-    def key(name: str) -> tuple[int, int, int]:
-        joint = model.joints[name]
-        last = {False: 0, None: 1, True: 2}[joint.cut]
-        return last, -joint.constraint_count, min(distance[joint.parent], distance[joint.child])
+    def key(tie: _Tie) -> tuple[int, int, int]:
+        last = {False: 0, None: 1, True: 2}[tie.cut]
+        return last, -tie.constraint_count, min(distance[tie.parent], distance[tie.child])
 
-    return sorted(model.joints, key=key)
+    return sorted(ties, key=key)
 
 
-def _branches(model: Model, tree: Any) -> tuple[Branch, ...]:
+def _branches(ties: Sequence[_Tie], tree: Any) -> tuple[Branch, ...]:
     """The edges of a tree, inner before outer, otherwise in the order of the model."""
     import networkx as nx
 
     outward = nx.bfs_tree(tree, WORLD)
-    place = {name: i for i, name in enumerate(model.joints)}
+    place = {tie.name: i for i, tie in enumerate(ties)}
     branch_to = {}
     for inner, outer in outward.edges:
-        name = tree.edges[inner, outer]["joint"]
-        branch_to[outer] = Branch(name, inner, outer, is_reversed=model.joints[name].parent == outer)
+        tie = tree.edges[inner, outer]["tie"]
+        branch_to[outer] = Branch(tie.name, inner, outer, is_reversed=tie.parent == outer)
     order = nx.lexicographical_topological_sort(
         outward, key=lambda body: place[branch_to[body].joint] if body in branch_to else -1
     )

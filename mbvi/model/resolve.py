@@ -67,6 +67,7 @@ class _Resolver:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.parameters, self.problems = resolve_parameters(model.parameters)
+        self.numbers: dict[tuple[Any, Unit], float] = {}
         self.units: dict[str, str] = {}
         for name in self.parameters:  # each after those that it uses
             try:
@@ -150,14 +151,21 @@ class _Resolver:
         if isinstance(value, tuple):
             return tuple(self.value(item, (*where, i), unit) for i, item in enumerate(value))
         try:
-            number = evaluate(value, self.parameters)
-            check_unit(value, self.units, unit)
+            number = value if isinstance(value, float) and math.isfinite(value) else self.number(value, unit)
         except ModelError as error:
             self.note(where, str(error))
             return math.nan
         if abs(number) > LARGEST and unit != "s":  # times have limits of their own
             self.note(where, wrong(f"a number of size at most {LARGEST:g}", show(number)))
         return number
+
+    def number(self, value: Any, unit: Unit) -> float:
+        """The number of an expression in a unit; the same for all that have the same text."""
+        if (value, unit) not in self.numbers:
+            number = evaluate(value, self.parameters)
+            check_unit(value, self.units, unit)
+            self.numbers[value, unit] = number
+        return self.numbers[value, unit]
 
     def function(self, value: Any, where: Where, unit: Unit, variable: Literal["t", "s"] = "t") -> Any:
         """The number, program or table of numbers of a function of one variable; what is a program already stays."""

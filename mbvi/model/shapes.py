@@ -69,6 +69,11 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
     """
     for problem in problems(body):
         raise ModelError(str(problem))
+    return checked_properties(body, files)
+
+
+def checked_properties(body: Body, files: Files | Path | None = None) -> MassProperties:
+    """`mass_properties` of a body with no `problems`."""
     return _sum([_explicit(body), *_point_masses(body), *_shapes(body, files)])
 
 

@@ -25,7 +25,7 @@ from mbvi.kernels import layout
 from mbvi.model import elements as el
 from mbvi.model import meshes
 from mbvi.model.graph import WORLD, Branch, Plan, is_backward, is_cut, plan
-from mbvi.model.shapes import MassProperties, mass_properties, rotation_matrix
+from mbvi.model.shapes import MassProperties, checked_properties, rotation_matrix
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
 from mbvi.system.elimination import Atom, clique, dense, elimination
@@ -102,13 +102,13 @@ def idle_rows(system: System) -> set[int]:
 
     They depend on no coordinate at any position, so that some at random tell.
     """
-    arrays, random = system.arrays, np.random.default_rng(11)
+    arrays = system.arrays
     geometric = np.isin(arrays.constraints[:, layout.CONSTRAINT_KIND], layout.GEOMETRIC)
     is_idle = geometric & (arrays.constraints[:, layout.FUNCTION] < 0) & (arrays.reference[arrays.row_nodes[:, 0]] > 0)
-    rows = np.repeat(np.arange(arrays.k), arrays.constraints[:, layout.ENTRIES])
+    if not is_idle.any():
+        return set()
+    rows, random = np.repeat(np.arange(arrays.k), arrays.constraints[:, layout.ENTRIES]), np.random.default_rng(11)
     for _ in range(POSITIONS):
-        if not is_idle.any():
-            break
         g, G, _ = system._constraint_entries(system.initial_q + random.standard_normal(arrays.n), 0.0)
         sizes = np.abs(g)
         np.maximum.at(sizes, rows, np.abs(G))
@@ -162,7 +162,7 @@ class Builder:
         self.model = model
         self.plan: Plan = plan(model)
         self.tables = Tables()
-        self.properties = {name: mass_properties(body, model.files) for name, body in model.bodies.items()}
+        self.properties = {name: checked_properties(body, model.files) for name, body in model.bodies.items()}
         self.frames = {WORLD: BodyFrame(-1, np.eye(3), np.zeros(3))}
         self.coordinates: dict[str, int] = {}
         self.roots: dict[str, int] = {}

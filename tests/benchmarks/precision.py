@@ -26,7 +26,7 @@ from tests.benchmarks.systems import Problem, problems
 
 SCHEMES = (
     "midpoint", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "gauss8", "suzuki4",
-    "kahan_li6", "kahan_li8", "splitting", "blanes_moan4", "blanes_moan6",
+    "kahan_li6", "kahan_li8", "splitting", "blanes_moan4", "blanes_moan6", "splitting8",
 )  # fmt: skip
 STATES = 50  # at which errors are measured
 FINEST, LONGEST = 2e-12, 0.1  # error [m] and wall time [s] of a run after which no finer one is made

@@ -9,8 +9,9 @@ import sympy
 import mbvi
 from mbvi.exact import FreeBody
 from mbvi.model.shapes import rotation_matrix
+from mbvi.schemes.catalog import SCHEMES
 
-METHODS = {"splitting": 2, "blanes_moan4": 4, "blanes_moan6": 6}
+METHODS = {"splitting": 2, "blanes_moan4": 4, "blanes_moan6": 6, "splitting8": 8}
 INERTIA = (0.2, 0.35, 0.5)
 TILTED = rotation_matrix((0.3, -0.5, 0.4))  # principal axes in the body
 
@@ -72,6 +73,26 @@ def test_orders(scheme, step):
     errors = np.array([error(scheme, step / 2**i) for i in range(3)])
     assert errors[-1] > 1e-11  # above rounding
     assert (np.log2(errors[:-1] / errors[1:]) > METHODS[scheme] - 0.35).all()
+
+
+def henon_heiles(scheme, steps):
+    """The state after 8 s, in extended precision, of T = |p|²/2 and V = |q|²/2 + q₁² q₂ − q₂³/3."""
+    q, p = np.array([[0.3, -0.2], [0.1, 0.35]], dtype=np.longdouble)
+    h = np.longdouble(8) / steps
+    for _ in range(steps):
+        for i, part in enumerate(SCHEMES[scheme].numbers):
+            if i % 2 == 0:
+                p = p - part * h * np.array([q[0] + 2 * q[0] * q[1], q[1] + q[0] ** 2 - q[1] ** 2])
+            else:
+                q = q + part * h * p
+    return np.concatenate([q, p])
+
+
+@pytest.mark.parametrize("scheme", METHODS)
+def test_orders_of_the_numbers(scheme):
+    exact = henon_heiles("blanes_moan6", 2048)
+    errors = np.array([np.abs(henon_heiles(scheme, steps) - exact).max() for steps in (16, 32, 64)], dtype=float)
+    np.testing.assert_allclose(np.log2(errors[:-1] / errors[1:]), METHODS[scheme], atol=0.2)
 
 
 @pytest.mark.parametrize("scheme", METHODS)

@@ -76,9 +76,9 @@ def test_orders(scheme, step):
 
 
 def henon_heiles(scheme, steps):
-    """The state after 8 s, in extended precision, of T = |p|²/2 and V = |q|²/2 + q₁² q₂ − q₂³/3."""
-    q, p = np.array([[0.3, -0.2], [0.1, 0.35]], dtype=np.longdouble)
-    h = np.longdouble(8) / steps
+    """The state after 8 s of T = |p|²/2 and V = |q|²/2 + q₁² q₂ − q₂³/3."""
+    q, p = np.array([[0.3, -0.2], [0.1, 0.35]])
+    h = 8 / steps
     for _ in range(steps):
         for i, part in enumerate(SCHEMES[scheme].numbers):
             if i % 2 == 0:
@@ -90,9 +90,10 @@ def henon_heiles(scheme, steps):
 
 @pytest.mark.parametrize("scheme", METHODS)
 def test_orders_of_the_numbers(scheme):
-    exact = henon_heiles("blanes_moan6", 2048)
-    errors = np.array([np.abs(henon_heiles(scheme, steps) - exact).max() for steps in (16, 32, 64)], dtype=float)
-    np.testing.assert_allclose(np.log2(errors[:-1] / errors[1:]), METHODS[scheme], atol=0.2)
+    exact = henon_heiles("blanes_moan6", 512)
+    errors = [np.abs(henon_heiles(scheme, steps) - exact).max() for steps in (16, 32)]
+    assert errors[1] > 1e-12  # above rounding
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(METHODS[scheme], abs=0.2)
 
 
 @pytest.mark.parametrize("scheme", METHODS)

@@ -20,6 +20,7 @@ from mbvi.model.resolve import checked_initial
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 from mbvi.simulation import as_system
 from mbvi.system.assemble import assemble
+from mbvi.system.scales import set_scales
 from mbvi.system.start import given_joint_state, given_state
 from mbvi.system.system import System
 
@@ -115,6 +116,8 @@ class Variation:
             started.model = self._starting_model(system.model.resolved(), values)
             q, v = given_state(started.model, system.homes, system.dimension)
         started.initial_q, started.initial_v = q, v
+        if started.model is not None and started.constraint_count:
+            set_scales(started)
         return started
 
     def states(self, system: System, values: Array) -> tuple[Array, Array] | None:

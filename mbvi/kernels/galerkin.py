@@ -104,8 +104,8 @@ from mbvi.kernels.saddle import (
     add_jacobian,
     add_stages,
     eliminate,
-    kept_size,
     products_size,
+    scales_size,
     solve_saddle,
 )
 
@@ -254,7 +254,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         pivots=np.zeros((s * width, 2), np.int64),
         above=np.zeros(s * width),
         products=np.zeros(s * s * products_size(system)),
-        kept=np.zeros(kept_size(system, s)),
+        scales=np.zeros(scales_size(system, s)),
         ranks=np.zeros(len(system.nodes), np.int64),
         places=stage_places(system, s),
         inverse=np.zeros((small, small)),
@@ -952,7 +952,9 @@ def factor_newton(t, system, scheme, work, space, h):
     for a in range(system.nodes.shape[0]):
         for j in range(s):
             add_jacobian(J, space.G[j], space.G[j + 1], system, JACOBIAN, s, j, j, a)
-        if not eliminate(J, space.products, space.kept, space.pivots, space.above, space.ranks, system, JACOBIAN, s, a):
+        if not eliminate(
+            J, space.products, space.scales, space.pivots, space.above, space.ranks, system, JACOBIAN, s, a
+        ):
             return 0.0
     return 1.0
 

@@ -58,9 +58,9 @@ from mbvi.kernels.saddle import (
     add_jacobian,
     add_mass,
     eliminate,
-    kept_size,
     prefetch_rows,
     products_size,
+    scales_size,
     solve_saddle,
 )
 from mbvi.kernels.tree import (
@@ -166,7 +166,7 @@ def make_work(system: System) -> Work:
         pivots=np.zeros((width, 2), np.int64),
         above=np.zeros(width),
         products=np.zeros(products_size(system)),
-        kept=np.zeros(kept_size(system)),
+        scales=np.zeros(scales_size(system)),
         ranks=np.zeros(len(system.nodes), np.int64),
         permuted=np.zeros(system.side_size),
         eliminated=np.zeros(system.side_size),
@@ -375,7 +375,9 @@ def factor_mass_saddle(system, work, t, q):
             prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
         add_mass(A, work.M, system, a)
         add_jacobian(A, work.G, work.G, system, MASS, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, a)
-        if not eliminate(A, work.products, work.kept, work.pivots, work.above, work.ranks, system, MASS, ONE_STAGE, a):
+        if not eliminate(
+            A, work.products, work.scales, work.pivots, work.above, work.ranks, system, MASS, ONE_STAGE, a
+        ):
             return False
     return True
 

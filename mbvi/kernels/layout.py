@@ -108,8 +108,9 @@ class System(Packed):
     constraints, constraint_data, entries, signs    rows of the constraints, and entries of their Jacobian
     coordinate_links     (n,)  link of each coordinate
     before               (n,)  coordinate before each on its path from the world, the one before it in its link first; -1
-    reference, redundant (nodes,)  of constraints that close loops: a size of their pivots, and how many follow from others
-                         (-1: not counted yet); 0 for other nodes
+    reference, redundant (nodes,)  of constraints that close loops: a size of their scaled pivots, and how many follow from
+                         others (-1: not counted yet); 0 for other nodes
+    scales               (side_size,)  of the unknowns, at their places in a right side: with them pivots have no units
     anchored             (n,)  1 for a coordinate of a slider or translation that is part of an anchor, 0 for others
     periodic             (n,)  1 for an angle that matters only up to whole turns, 0 for others
     coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it; node −1 of an idle row

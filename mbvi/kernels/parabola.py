@@ -127,7 +127,7 @@ def fill_variation(system, own, work, space, t, tau, has_derivative):
             if space.is_force_varied == 1:
                 add_second(J, system, 0.0, 0.0, y * D, x * D, space.Lvv, space.Lvq, space.own_vv, space.own_vq)
     return not has_derivative or factor_saddle(
-        J, space.products, work.kept, work.pivots, work.above, work.ranks, system, JACOBIAN, ONE_STAGE
+        J, space.products, work.scales, work.pivots, work.above, work.ranks, system, JACOBIAN, ONE_STAGE
     )
 
 

@@ -24,13 +24,11 @@ many rows as are redundant anywhere on the constraints are left out at last (the
 configuration those below 1e-10 of the reference as well. To count these, System.redundant is −1: then rows are left out whose
 pivots are below 1e-9 of the reference.
 
-Masses, moments of inertia and directions stand side by side in D, and their units say what is large. Where a pivot of such a
-block is small, it is inverted once more with its rows and columns scaled to numbers without units.
+Masses, moments of inertia and directions stand side by side in D, and their units say what is large. A block with rows of
+constraints is therefore scaled by System.scales while it is inverted, so that units have no say in which are pivots.
 
 Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9.
 """
-
-import math
 
 import numpy as np
 
@@ -88,7 +86,6 @@ LINE = 8  # numbers that a line of the cache holds
 AHEAD = 8  # nodes between what is read and what is asked for
 UNCACHED = 1 << 16  # numbers of a matrix that does not stay in a processor's own cache
 SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
-UNSCALED_PIVOT = 1e-8  # the same below which rows and columns are scaled: their units cost half of its digits
 
 
 def products_size(system: System) -> int:
@@ -98,11 +95,9 @@ def products_size(system: System) -> int:
     return int((rows * nodes[:, STRIDE]).max(initial=0))
 
 
-def kept_size(system: System, stages: int = 1) -> int:
-    """Numbers of the largest D with a scale for each of its rows, which `eliminate` needs as work too."""
-    nodes = system.nodes
-    rows = stages * (nodes[:, NODE_COORDINATES] + nodes[:, NODE_ROWS])
-    return int((rows * (stages * WIDTH * nodes[:, NODE_LANES] + 1)).max(initial=0))
+def scales_size(system: System, stages: int = 1) -> int:
+    """Numbers of the scales of one node, which `eliminate` needs as work too."""
+    return int(stages * WIDTH * system.nodes[:, NODE_LANES].max(initial=0))
 
 
 @kernel
@@ -376,35 +371,29 @@ def invert_block(A, at, w, stride, width, pivots, above, reference, redundant, l
     return rank
 
 
-@solver_kernel
-def invert_scaled(A, at, w, stride, coordinates, kept, pivots, above):
-    """What `invert_block` does, with rows and columns scaled in between: by 1/√|D_ii| for a coordinate, and for a constraint by
-    what makes the largest of its scaled entries 1.
-
-    coordinates   number of unknowns before those of constraints
-    kept   (.,)   D; behind it, work
-    """
-    rows, old, scales = lanes(A), lanes(kept), kept[w * stride :]
-    for k in range(w * stride // WIDTH):
-        rows[at // WIDTH + k] = old[k]
-    for i in range(w):
-        size = math.sqrt(abs(A[at + i * stride + i]))
-        if i >= coordinates:
-            for j in range(coordinates):
-                size = max(size, abs(A[at + i * stride + j]) * scales[j])
-        scales[i] = 1.0 / size if size > 0.0 else 1.0
-    scale_block(A, at, w, stride, scales)
-    rank = invert_block(A, at, w, stride, -(-w // WIDTH), pivots, above, 0.0, 0, SINGULAR_PIVOT)
-    scale_block(A, at, w, stride, scales)
-    return rank
-
-
 @copied_solver_kernel
 def scale_block(A, at, w, stride, scales):
-    """Multiply rows and columns of w × w numbers, rows of a length."""
+    """Multiply the rows and columns of D by their scales."""
+    rows, of_columns = lanes(A), lanes(scales)
     for i in range(w):
-        for j in range(w):
-            A[at + i * stride + j] *= scales[i] * scales[j]
+        first = (at + i * stride) // WIDTH
+        for k in range(stride // WIDTH):
+            rows[first + k] = rows[first + k] * of_columns[k] * scales[i]
+
+
+@solver_kernel
+def fill_scales(scales, system, s, a):
+    """The scales of the unknowns of node a in s stages."""
+    start, coordinates, rows = (
+        system.nodes[a, NODE_START],
+        system.nodes[a, NODE_COORDINATES],
+        system.nodes[a, NODE_ROWS],
+    )
+    for l in range(s):
+        for i in range(coordinates):
+            scales[l * coordinates + i] = system.scales[start + i]
+        for i in range(rows):
+            scales[s * coordinates + l * rows + i] = system.scales[start + coordinates + i]
 
 
 @copied_kernel
@@ -497,24 +486,22 @@ def subtract_product(A, out, out_stride, left, left_at, right, right_at, stride,
 
 
 @copied_solver_kernel
-def eliminate(A, products, kept, pivots, above, ranks, system, kind, s, a):
+def eliminate(A, products, scales, pivots, above, ranks, system, kind, s, a):
     """Eliminate node a, whose blocks are complete, of the matrix A of s stages, in place; False if that is singular.
 
     kind                   MASS of the matrix of M and G, JACOBIAN
-    products, kept (.,)    work
+    products, scales (.,)  work
     """
     nodes, pairs = system.nodes, system.pairs
     at, row, w = diagonal_place(system, kind, s, a, 0), s * WIDTH * nodes[a, NODE_LANES], node_width(system, a, s)
-    is_mixed = nodes[a, NODE_ROWS] > 0 and system.reference[a] == 0.0
-    if is_mixed:
-        rows, copies = lanes(A), lanes(kept)
-        for k in range(w * row // WIDTH):
-            copies[k] = rows[at // WIDTH + k]
-    least = UNSCALED_PIVOT if is_mixed else SINGULAR_PIVOT
+    is_scaled = nodes[a, NODE_ROWS] > 0
+    if is_scaled:
+        fill_scales(scales, system, s, a)
+        scale_block(A, at, w, row, scales)
     left_out = s * system.redundant[a]
-    ranks[a] = invert_block(A, at, w, row, -(-w // WIDTH), pivots, above, system.reference[a], left_out, least)
-    if ranks[a] < 0 and is_mixed:
-        ranks[a] = invert_scaled(A, at, w, row, s * nodes[a, NODE_COORDINATES], kept, pivots, above)
+    ranks[a] = invert_block(A, at, w, row, -(-w // WIDTH), pivots, above, system.reference[a], left_out, SINGULAR_PIVOT)
+    if is_scaled:
+        scale_block(A, at, w, row, scales)
     if ranks[a] < 0:
         return False
     start = nodes[a, FIRST_PAIR]
@@ -543,10 +530,10 @@ def eliminate(A, products, kept, pivots, above, ranks, system, kind, s, a):
 
 
 @solver_kernel
-def factor_saddle(A, products, kept, pivots, above, ranks, system, kind, s):
+def factor_saddle(A, products, scales, pivots, above, ranks, system, kind, s):
     """Eliminate all nodes of the matrix A of s stages in turn; False if it is singular."""
     for a in range(system.nodes.shape[0]):
-        if not eliminate(A, products, kept, pivots, above, ranks, system, kind, s, a):
+        if not eliminate(A, products, scales, pivots, above, ranks, system, kind, s, a):
             return False
     return True
 

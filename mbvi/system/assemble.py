@@ -20,7 +20,6 @@ import networkx as nx
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
 from mbvi.model import elements as el
 from mbvi.model import meshes
@@ -30,6 +29,7 @@ from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
 from mbvi.system.elimination import Atom, clique, dense, elimination
 from mbvi.system.points import point_bodies
+from mbvi.system.scales import set_scales
 from mbvi.system.start import Homes, given_state
 from mbvi.system.system import System
 from mbvi.system.tables import WIDTHS, BodyFrame, Entry, Row, Tables
@@ -93,7 +93,8 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
         system = builder.system(model, own_force)
     if force is not None:
         check_force(force, system)
-    system.arrays.reference[:] = loop_references(system)
+    if system.constraint_count:
+        set_scales(system)
     return system
 
 
@@ -114,31 +115,6 @@ def idle_rows(system: System) -> set[int]:
         np.maximum.at(sizes, rows, np.abs(G))
         is_idle &= sizes <= NOTHING * np.abs(G).max(initial=1.0)
     return set(np.flatnonzero(is_idle).tolist())
-
-
-def loop_references(system: System) -> Array:
-    """For every node of constraints that close loops, a size of its pivots: the largest Σ_j G_ij²/M_jj of coordinates of other
-    nodes, or Σ_j G_ij² if there are none; 0 for others.
-    """
-    arrays = system.arrays
-    is_loop = arrays.reference > 0
-    if not is_loop.any():
-        return np.zeros(len(is_loop))
-    mass = np.zeros(arrays.second_size)
-    kernels.fill_mass_matrix(mass, arrays, system.work, 0.0, system.initial_q)
-    node, local = arrays.coordinate_nodes.T
-    diagonal = mass[
-        arrays.nodes[node, layout.SECOND_DIAGONAL] + local * (arrays.nodes[node, layout.NODE_COORDINATES] + 1)
-    ]
-    has_mass = (diagonal > 0) & ~is_loop[node]
-    inverse = np.divide(1.0, diagonal, out=np.zeros(len(diagonal)), where=has_mass)
-    _, G, _ = system._constraint_entries(system.initial_q, 0.0)
-    rows = np.repeat(np.arange(arrays.k), arrays.constraints[:, layout.ENTRIES])
-    found, lengths = np.zeros((2, len(arrays.nodes)))
-    for sizes, factors in ((found, inverse[arrays.entries]), (lengths, 1.0)):
-        np.maximum.at(sizes, arrays.row_nodes[:, 0], np.bincount(rows, G**2 * factors, minlength=arrays.k))
-    found[found == 0] = lengths[found == 0]
-    return np.where(is_loop, np.maximum(found, np.finfo(float).tiny), 0.0)
 
 
 def frame_with_axis(axis: Array, above: Array) -> Array:

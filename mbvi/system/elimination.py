@@ -228,6 +228,7 @@ def _arrays(
         "side_size": start + WIDTH,
         "reference": np.array(is_loop, float),
         "redundant": np.zeros(len(nodes), np.int64),
+        "scales": np.ones(start + WIDTH),
         "mass_size": mass,
         "matrix_size": matrix,
         "second_size": second_size,

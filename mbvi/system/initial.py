@@ -23,7 +23,7 @@ from mbvi.kernels.lanes import WIDTH
 from mbvi.model import elements as el
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.shapes import rotation_matrix
-from mbvi.system.assemble import assemble, loop_references
+from mbvi.system.assemble import assemble
 from mbvi.system.start import Motion, body_motions, nearest_joint_state, state_from_joints
 from mbvi.system.system import System
 
@@ -157,7 +157,7 @@ def forget_counts(system: System) -> None:
     """References and counts of redundant rows of loops as when the system was made, so that no start depends on one before."""
     if system.arrays.is_tree and system.arrays.reference.any():
         system.arrays.redundant[:] = 0
-        system.arrays.reference[:] = loop_references(system)
+        system.arrays.reference[:] = system.arrays.reference > 0
 
 
 def count_redundant(system: System, q: Array, t: float) -> None:
@@ -230,7 +230,9 @@ def _smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> A
     for loop in loops:
         width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])
         stride = WIDTH * int(arrays.nodes[loop, layout.NODE_LANES])
+        scales = arrays.scales[arrays.nodes[loop, layout.NODE_START] :][:width]
         inverse = np.abs(work.saddle[at : at + width * stride].reshape(width, stride)[:, :width])
+        inverse /= scales * scales[:, None]
         found.append(1.0 / float(inverse.max()) if work.ranks[loop] > 0 else 0.0)
     return np.array(found)
 

@@ -15,6 +15,7 @@ from mbvi.kernels.dual import compile_functions
 from mbvi.model.expressions import show, wrong
 from mbvi.system.elimination import dense, elimination
 from mbvi.system.initial import count_redundant_anywhere
+from mbvi.system.scales import set_scales
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -458,6 +459,7 @@ def _system(
     if v is not None:
         system.initial_v = system._vector(v, "initial_v")
     if system.constraint_count:
+        set_scales(system)
         count_redundant_anywhere(system)
     return system
 

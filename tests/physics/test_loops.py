@@ -254,11 +254,14 @@ def test_a04_bricard(where):
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize(("length", "mass"), [(1e-4, 1e-8), (1e-6, 1e-15), (1e3, 1e9), (1e4, 1e12)])
 def test_of_another_size(length, mass, formulation):
-    """It moves alike, slower by the root of its length: moments of inertia from 1e-27 to 1e20 kg m² stand beside masses."""
+    """It moves alike, slower by the root of its length: moments of inertia from 1e-27 to 1e20 kg m² stand beside masses.
+
+    The state of least energy, near t = 7.48 s where all rods are almost where they began, depends most on how impulses are solved.
+    """
     model, slower = systems.model("bricard").with_parameters({"length": length, "mass": mass}), np.sqrt(length)
     found = run(model, "gauss3", 0.01 * slower, 10.0 * slower, formulation)
     np.testing.assert_allclose(rod_ends(found, length), exact_bricard(), rtol=0, atol=2e-9)
-    assert np.ptp(found.energy()) < 2e-8 * mass * length
+    assert np.ptp(found.energy()) < 1e-12 * mass * length
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)

@@ -7,7 +7,7 @@ import pytest
 import mbvi
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.saddle import JACOBIAN, MASS, factor_saddle, kept_size, products_size, solve_saddle
+from mbvi.kernels.saddle import JACOBIAN, MASS, factor_saddle, products_size, scales_size, solve_saddle
 from mbvi.system.elimination import Atom, elimination
 from mbvi.system.initial import _leave_out
 
@@ -69,6 +69,7 @@ class Problem:
             key: value for key, value in template.items() if key not in ("memory", "words", "address", "_numba_type_")
         }
         self.arrays = layout.System(**fields | {"n": self.n, "k": self.k} | blocks)
+        self.arrays.scales[:] = random.uniform(0.5, 2.0, len(self.arrays.scales))
 
     def add_atom(self, coordinates, rows):
         self.atoms.append(
@@ -133,8 +134,8 @@ class Problem:
         pivots, above = np.zeros((len(A), 2), np.int64), np.zeros(len(A))
         x, y = right.copy(), np.zeros(len(A))
         products, ranks = np.zeros(s * s * products_size(self.arrays)), np.zeros(len(self.arrays.nodes), np.int64)
-        kept = np.zeros(kept_size(self.arrays, s))
-        assert factor_saddle(stored, products, kept, pivots, above, ranks, self.arrays, kind, s)
+        scales = np.zeros(scales_size(self.arrays, s))
+        assert factor_saddle(stored, products, scales, pivots, above, ranks, self.arrays, kind, s)
         solve_saddle(y, x, stored, self.arrays, kind, s, 1)
         return y
 

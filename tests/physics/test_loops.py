@@ -256,7 +256,7 @@ def test_a04_bricard(where):
 def test_of_another_size(length, mass, formulation):
     """It moves alike, slower by the root of its length: moments of inertia from 1e-27 to 1e20 kg m² stand beside masses.
 
-    The state of least energy, near t = 7.48 s where all rods are almost where they began, depends most on how impulses are solved.
+    Velocities depend most on how they are solved for near t = 7.48 s, where all rods are almost where they began.
     """
     model, slower = systems.model("bricard").with_parameters({"length": length, "mass": mass}), np.sqrt(length)
     found = run(model, "gauss3", 0.01 * slower, 10.0 * slower, formulation)

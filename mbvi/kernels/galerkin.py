@@ -109,6 +109,16 @@ from mbvi.kernels.saddle import (
     scales_size,
     solve_saddle,
 )
+from mbvi.kernels.velocities import (
+    fill_middle,
+    fill_step_residual,
+    fill_velocity_nodes,
+    fill_velocity_residual,
+    increment,
+    invert_node_masses,
+    put_step_correction,
+    solve_by_node_masses,
+)
 
 EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
@@ -176,6 +186,11 @@ def make_space(system: System, scheme: Scheme) -> Space:
     behind, increment_rows = with_zeros(n * s, room), -(-n * s // WIDTH)
     N = behind + with_zeros(k * s, room)
     groups = -(-s // WIDTH)  # of control points
+    has_velocities = k == 0 and m == s > 1 and scheme.a.size > 0
+    if has_velocities:
+        N = behind = n * groups * WIDTH
+        increment_rows = n * groups
+    node_groups = -(-m // WIDTH)
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
     is_small = k > 0 and system.is_open == 0 and m > 1 and n + k <= SMALL_SADDLE and not system.reference.any()
@@ -189,6 +204,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     is_wide = system.is_tree == 1 and m > 1 and system.second_size < UNCACHED
     hessian_lanes = WIDTH if is_wide else 1
     has_lane_work = is_wide or (system.is_tree == 1 and k > 0 and s > 1)
+    has_node_masses = has_velocities and is_wide and n < ARTICULATED_FROM
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0
@@ -197,6 +213,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 50.0 * entries + 0.1 * s * width * size
     ratio = jacobian / evaluation
     limit = 4.0 * (3.0 + ratio) if is_open else 1.5 * (3.0 + ratio) if is_small else 2.0 + ratio
+    ahead = scheme.ahead_of_velocities if has_velocities else scheme.ahead
     return Space(
         q=np.zeros(n),
         q_low=np.zeros(n),
@@ -222,8 +239,13 @@ def make_space(system: System, scheme: Scheme) -> Space:
         impulse=np.zeros(n),
         lane_q=np.zeros((n, WIDTH)),
         lane_v=np.zeros((n, WIDTH)),
-        lane_p=np.zeros((n, WIDTH)),
-        lane_f=np.zeros((n, WIDTH)),
+        momenta=np.zeros((node_groups, n, WIDTH)),
+        forces=np.zeros((node_groups, n, WIDTH)),
+        has_velocities=int(has_velocities),
+        a_columns=by_points(scheme.a.T),
+        a_rows=by_points(with_rows_of_zeros(scheme.a)),
+        b_inverse=by_points(1.0 / scheme.b),
+        node_masses=np.zeros((groups, n * n if has_node_masses else 0, WIDTH)),
         A=in_lanes(scheme.A),
         B=in_lanes(scheme.B),
         b=in_lanes(scheme.b),
@@ -234,8 +256,8 @@ def make_space(system: System, scheme: Scheme) -> Space:
         d=by_points(scheme.d[1:]),
         is_point=by_points(np.ones(s)),
         is_inner=by_points(np.arange(1.0, s + 1) < s),
-        ahead_both=by_points(np.moveaxis(scheme.ahead[:, :, :s] + scheme.ahead[:, :, s:], 1, -1)),
-        ahead_before=by_points(np.moveaxis(scheme.ahead[:, :, s:], 1, -1)),
+        ahead_both=by_points(np.moveaxis(ahead[:, :, :s] + ahead[:, :, s:], 1, -1)),
+        ahead_before=by_points(np.moveaxis(ahead[:, :, s:], 1, -1)),
         t=np.zeros(m),
         g=np.zeros(k),
         g_t=np.zeros(k),
@@ -364,6 +386,16 @@ def fill_node(node_q, node_v, space, A, B, s, h):
 
 
 @copied_kernel
+def fill_nodes(space, g, s, h):
+    """States at group g of four quadrature nodes, in lanes into space.lane_q and space.lane_v."""
+    node_q, node_v = lanes(space.lane_q), lanes(space.lane_v)
+    if space.has_velocities == 1:
+        fill_velocity_nodes(node_q, node_v, space, g, s, h)
+    else:
+        fill_node(node_q, node_v, space, lanes(space.A[g]), lanes(space.B[g]), s, h)
+
+
+@copied_kernel
 def add_nodes(space, g, h):
     """Add what four quadrature nodes give, without p_k, to R_1 … R_s in space.points and to space.impulse = h Σ b_i f_i; the
     largest momentum. R_s is that of the step's end.
@@ -371,7 +403,7 @@ def add_nodes(space, g, h):
     The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i, or
     A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
     """
-    p, f, weight, impulse = lanes(space.lane_p), lanes(space.lane_f), lanes(space.b)[g], space.impulse
+    p, f, weight, impulse = lanes(space.momenta[g]), lanes(space.forces[g]), lanes(space.b)[g], space.impulse
     A, B, values = lanes(space.A_points), lanes(space.B_points), lanes(space.points)
     size = 0.0 * weight
     for a in range(impulse.shape[0]):
@@ -436,11 +468,15 @@ def fill_residual(system, scheme, work, space, t, h):
         for a in range(system.n):
             space.impulse[a] = 0.0
         for g in range(space.A.shape[0]):
+            fill_nodes(space, g, s, h)
             times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
-            fill_node(lanes(space.lane_q), lanes(space.lane_v), space, lanes(space.A[g]), lanes(space.B[g]), s, h)
-            fill_gradients(space.lane_p, space.lane_f, system, work, times, space.lane_q, space.lane_v)
-            size = max(size, add_nodes(space, g, h))
-        fill_first_rows(space, s)
+            fill_gradients(space.momenta[g], space.forces[g], system, work, times, space.lane_q, space.lane_v)
+            if space.has_velocities == 0:
+                size = max(size, add_nodes(space, g, h))
+        if space.has_velocities == 1:
+            size = fill_velocity_residual(space, h)
+        else:
+            fill_first_rows(space, s)
     if has_saddle(system):
         size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
     elif system.k > 0:
@@ -642,8 +678,14 @@ def factor_simplified(system, scheme, work, space, t, h):
     if has_saddle(system) and space.inverse.shape[0] == 0:
         return call(space.factor_start, t, (system, scheme, work, space, h)) == 1.0
     s = scheme.K.shape[0]
-    for a in range(n):
-        space.node_q[a] = space.q[a] + 0.5 * space.z[a * s + s - 1]
+    if space.has_velocities == 1:
+        if space.node_masses.shape[1] > 0:
+            space.count[SIMPLIFIED_FACTORS] += 1
+            return invert_node_masses(system, space, s, h)
+        fill_middle(space.node_q, space, h)
+    else:
+        for a in range(n):
+            space.node_q[a] = space.q[a] + 0.5 * space.z[a * s + s - 1]
     if has_saddle(system):
         return call(space.invert_middle, t, (system, scheme, work, space, h)) == 1.0
     space.count[SIMPLIFIED_FACTORS] += 1
@@ -763,6 +805,8 @@ def solve_simplified(system, scheme, work, space, t, h):
         call(space.solve_simplified_saddle, t, (system, scheme, work, space, h))
     elif scheme.K.shape[0] == 1:
         solve_only_stage(system, scheme, work, space, h)
+    elif space.node_masses.shape[1] > 0:
+        solve_by_node_masses(space, system.n)
     elif system.k > 0:
         solve_quaternion_stages(system, work, space, scheme.K.shape[0], h)
     else:
@@ -800,9 +844,12 @@ def solve_only_stage(system, scheme, work, space, h):
 def solve_stages(system, work, space, s, h):
     """The same for all control points, four at once."""
     R, M, delta, columns, x = space.R, space.M, space.delta, lanes(space.K_inverse), lanes(space.points)
-    n, groups = system.n, space.points.shape[0]
-    for c in range(groups):
-        for a in range(n):
+    n, groups, in_lanes, solved = system.n, space.points.shape[0], lanes(space.delta), lanes(space.mixed)
+    for a in range(n):
+        for c in range(groups):
+            if space.has_velocities == 1:
+                x[c, a] = -1.0 * lanes(R)[a * groups + c]
+                continue
             value = columns[0, c] * R[a * s]
             for j in range(1, s):
                 value = value + columns[j, c] * R[a * s + j]
@@ -810,16 +857,20 @@ def solve_stages(system, work, space, s, h):
     if is_articulated(system):
         for c in range(groups):
             solve_articulated(lanes(space.points[c]), lanes(space.solved), work.articulated, system.links)
-        put_points(delta, x, n, s)
+        solved = x
+    else:
+        for a in range(n):
+            for c in range(groups):
+                value = M[a * n] * x[c, 0]
+                for b in range(1, n):
+                    value = value + M[a * n + b] * x[c, b]
+                solved[c, a] = value
+    if space.has_velocities == 0:
+        put_points(delta, solved, n, s)
         return
-    solved = lanes(space.mixed)
     for a in range(n):
         for c in range(groups):
-            value = M[a * n] * x[c, 0]
-            for b in range(1, n):
-                value = value + M[a * n + b] * x[c, b]
-            solved[c, a] = value
-    put_points(delta, solved, n, s)
+            in_lanes[a * groups + c] = solved[c, a]
 
 
 @copied_kernel
@@ -873,8 +924,7 @@ def solve_quaternion_stages(system, work, space, s, h):
 @copied_kernel
 def fill_node_hessians(system, work, space, first, end, s, h):
     """Second derivatives at up to four quadrature nodes at once, from node `first` on."""
-    A, B = lanes(space.A[first // WIDTH]), lanes(space.B[first // WIDTH])
-    fill_node(lanes(space.lane_q), lanes(space.lane_v), space, A, B, s, h)
+    fill_nodes(space, first // WIDTH, s, h)
     fill_hessians(
         space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, space.lane_work, space.t[first:end], space.lane_q,
         space.lane_v,
@@ -936,7 +986,9 @@ def factor_newton(t, system, scheme, work, space, h):
     for first in range(0, m, space.hessian_lanes):
         end = min(first + space.hessian_lanes, m)
         if space.hessian_lanes == 1:
-            fill_node(space.node_q, space.node_v, space, scheme.A[first], scheme.B[first], s, h)
+            fill_nodes(space, first // WIDTH, s, h)
+            for a in range(system.n):
+                space.node_q[a], space.node_v[a] = space.lane_q[a, first % WIDTH], space.lane_v[a, first % WIDTH]
             fill_hessian(
                 space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, space.t[first], space.node_q, space.node_v
             )
@@ -986,11 +1038,17 @@ def solve_newton(t, system, scheme, work, space, h):
     """delta = −J⁻¹ R, in increments and impulses."""
     s, behind, increments = scheme.K.shape[0], space.behind, scheme.K.shape[0] * system.n
     y, places, delta = space.eliminated, space.places, space.delta
-    for a in range(increments):
-        space.permuted[places[a]] = space.R[a]
+    if space.has_velocities == 1:
+        fill_step_residual(space.permuted, places, scheme, space)
+    else:
+        for a in range(increments):
+            space.permuted[places[a]] = space.R[a]
     for b in range(s * system.k):
         space.permuted[places[increments + b]] = space.R[behind + b]
     solve_saddle(y, space.permuted, space.J, system, JACOBIAN, s, ONE_SIDE)
+    if space.has_velocities == 1:
+        put_step_correction(y, places, scheme, space)
+        return 1.0
     for a in range(increments):
         delta[a] = -h * y[places[a]]
     for b in range(s * system.k):
@@ -1315,7 +1373,8 @@ def fill_ahead(system, scheme, space, r):
     for section in range(2):
         both, before = lanes(space.ahead_both[section]), lanes(space.ahead_before[section])
         first, count = (0, system.n) if section == 0 else (space.behind, system.k)
-        for at in range(first, first + count * s, s):
+        stride = space.points.shape[0] * WIDTH if space.has_velocities == 1 else s
+        for at in range(first, first + count * stride, stride):
             for c in range(space.points.shape[0]):
                 value = 0.0 * both[0, c]
                 for m in range(s):
@@ -1360,7 +1419,12 @@ def fill_free_flight(system, scheme, work, space, t, h):
     else:
         call(space.fill_start_velocity, t, (system, scheme, work, space, h))
     space.z[:] = 0.0
+    groups = space.points.shape[0]
     for a in range(n):
+        if space.has_velocities == 1:
+            for i in range(s):
+                space.z[a * groups * WIDTH + i] = work.solution[a]
+            continue
         for l in range(s):
             space.z[a * s + l] = scheme.d[l + 1] * h * work.solution[a]
     space.count[AGE] = MAX_AGE
@@ -1426,7 +1490,7 @@ def update_history(space, r):
 
 
 @kernel
-def finish_step(system, scheme, space):
+def finish_step(system, scheme, space, h):
     """q and p at the step's end from the solved unknowns.
 
     p is the discrete momentum D_2 L_d, without the constraint force at the step's end: that is part of the next step's Λ_0.
@@ -1437,7 +1501,8 @@ def finish_step(system, scheme, space):
         add_constraint_force(impulse, FIRST_ROW, ONE, space.G[j], system, z, space.behind + j, s)
     for a in range(n):
         add_compensated(space.p, space.p_low, a, impulse[a])
-        add_compensated(space.q, space.q_low, a, z[a * s + s - 1])
+        move = increment(space, a, h) if space.has_velocities == 1 else z[a * s + s - 1]
+        add_compensated(space.q, space.q_low, a, move)
         if system.periodic[a] == 1 and abs(space.q[a]) > math.pi:
             turns = round(space.q[a] / (2.0 * math.pi))
             space.turns[a] += turns
@@ -1494,7 +1559,7 @@ def advance(system, scheme, work, space, t, h, r):
     """
     status = NOT_CONVERGED
     history = space.history[r]
-    space.measure[PLACE_SIZE] = place_size(system, space)
+    space.measure[PLACE_SIZE] = place_size(system, space) / (abs(h) if space.has_velocities == 1 else 1.0)
     if space.is_polynomial == 1 and history[AVAILABLE] >= 1:
         fill_ahead(system, scheme, space, r)
     for attempt in range(2):
@@ -1508,7 +1573,7 @@ def advance(system, scheme, work, space, t, h, r):
         if is_flight or (status == OK and not is_far_from_start(space)):
             break
     if status == OK:
-        finish_step(system, scheme, space)
+        finish_step(system, scheme, space, h)
     update_history(space, r)
     space.count[WORST] = max(space.count[WORST], space.count[LAST])
     return status

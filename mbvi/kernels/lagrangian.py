@@ -315,6 +315,16 @@ def fill_mass_matrix(M, system, work, t, q):
 
 
 @kernel
+def fill_mass_matrices(M, system, lane_work, q):
+    """The same of a tree at four places at once: q (n,), M in lanes."""
+    fill_world(system, lane_work, q, lane_work.zero)
+    fill_inertia(system, lane_work)
+    accumulate(lane_work.inertia, system.links, INERTIA_WIDTH)
+    fill_screws(system, lane_work, q)
+    fill_mass_matrix_tree(M, system, lane_work)
+
+
+@kernel
 def potential(system, work, t, q):
     """V(t, q) [J]: gravity, springs and constant forces, or the user's own."""
     if system.is_tree == 1:

@@ -130,7 +130,9 @@ class Scheme(Packed):
     d       (s+1,)    control points
     K       (s, s)    K[j, l-1] = sum_i b_i B_ij B_il, j = 0 … s-1, l = 1 … s
     K_inverse (s, s)
+    a       (s, s)    velocities at the nodes to places there, see `velocities`; (0, 0) where they do not determine the polynomial
     ahead   (2, s, 2 s) extrapolation of the unknowns of a step from those of the last two; (2, s, 0) where there is none
+    ahead_of_velocities (2, s, 2 s) the same where velocities are the unknowns
     fractions (r,)    substeps of a composition, as fractions of the step
     is_projected      whether the momenta given out satisfy the hidden constraint
     """

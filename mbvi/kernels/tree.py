@@ -519,7 +519,8 @@ def fill_mass_matrix_tree(M, system, work):
     M         (.,)      out, in blocks of second derivatives  [kg m², kg m or kg]
     """
     S, inertia, pair, links = work.S, work.inertia, work.pair, system.links
-    M[:] = 0.0
+    for place in range(system.second_size):
+        M[place] = 0.0
     for i in range(links.shape[0]):
         first = links[i, DOF]
         node = system.coordinate_nodes[first, 0]

@@ -93,6 +93,23 @@ class Tableau:
         return np.einsum("i,ij,il->jl", self.weights, self.B[:, :-1], self.B[:, 1:])
 
     @cached_property
+    def a(self) -> Array:
+        """a_ij = ∫_0^{c_i} ℓ_j of the Lagrange basis ℓ of the nodes, (s, s): places at the nodes from velocities there.
+
+        (0, 0) where these do not determine the polynomial, or where the weights are not ∫_0^1 ℓ_j.
+        """
+        if len(self.nodes) != self.stages:
+            return np.zeros((0, 0))
+        x, w = gauss(self.stages)  # exact for the basis
+
+        def integrals(end: float) -> Array:
+            return end * np.dot(w, [lagrange_basis(self.nodes, end * each)[0] for each in x])
+
+        if not np.allclose(integrals(1.0), self.weights, rtol=0, atol=1e-14):
+            return np.zeros((0, 0))
+        return np.array([integrals(c) for c in self.nodes])
+
+    @cached_property
     def control_weights(self) -> Array:
         """Weights of the interpolatory quadrature on the control points, (s + 1,)."""
         points = np.asarray(self.control_points)
@@ -122,6 +139,17 @@ class Tableau:
             found[0, l, 2 * s - 2 :] = first, -first
             first, *values = np.array(lagrange_basis((before, *last[:s]), points[l])[0]) * weights[l]
             found[1, l, :s], found[1, l, -1] = values / weights, first / weights[-1]
+        return found
+
+    @cached_property
+    def ahead_of_velocities(self) -> Array:
+        """The same of velocities at the nodes, of the same polynomials of increments, (2, s, 2 s); impulses have none."""
+        found, s = np.zeros_like(self.ahead), self.stages
+        if found.size and self.a.size:
+            rates = self.B[:, 1:]
+            increments = np.linalg.inv(rates)
+            for columns in (slice(s), slice(s, None)):
+                found[0, :, columns] = rates @ self.ahead[0, :, columns] @ increments
         return found
 
     @property

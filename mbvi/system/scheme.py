@@ -18,7 +18,9 @@ def scheme_arrays(tableau: Tableau) -> layout.Scheme:
         d=np.array(tableau.control_points),
         K=tableau.K,
         K_inverse=np.linalg.inv(tableau.K),
+        a=tableau.a,
         ahead=tableau.ahead,
+        ahead_of_velocities=tableau.ahead_of_velocities,
         fractions=np.array(tableau.fractions),
         is_projected=tableau.is_projected,
     )

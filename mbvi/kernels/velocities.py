@@ -1,0 +1,127 @@
+"""The step equations of `galerkin` with velocities for unknowns, of schemes with as many nodes as control points, as Gauss's.
+
+Velocities V_i at the nodes then determine the polynomial, and so, where the weights are those of its integral, the node states
+
+    q_i = q_k + h Σ_j a_ij V_j,     q_{k+1} = q_k + h Σ_j b_j V_j,     a_ij = ∫_0^{c_i} ℓ_j,  ℓ_j(c_l) = δ_jl.
+
+Without constraints Σ_i b_i h L(q_i, V_i) + p_kᵀ q_k − p_{k+1}ᵀ q_{k+1} is stationary where, with p_i = ∂L/∂v and f_i = ∂L/∂q + F,
+
+    r_i = b_i (p_i − p_{k+1}) + h Σ_j a_ji b_j f_j = 0,     p_{k+1} = p_k + h Σ_j b_j f_j.
+
+That holds for rounded a and b, so that their rounding leaves the step symplectic. In terms of `galerkin`
+
+    V_i = (1/h) Σ_l B_il Y_l,     R_j = Σ_i B_ij r_i,
+
+the simplified iteration needs no K: V_i ← V_i − M⁻¹ r_i/b_i, with an M of each node where it is inverted as a dense matrix. The
+residual is r_i/b_i, which has the size of momenta.
+
+V_i of coordinate a is lane i of the `groups` lanes from a `groups` on; lanes left over are zero.
+
+Sources: Marsden & West 2001, section 2.6 (symplectic partitioned Runge–Kutta methods); Hairer, Lubich & Wanner 2006, VI.6.
+"""
+
+from mbvi.kernels.dense import invert
+from mbvi.kernels.lagrangian import fill_mass_matrices
+from mbvi.kernels.lanes import WIDTH, lanes, larger, part, total, widest
+from mbvi.kernels.layout import copied_kernel, kernel, solver_kernel
+
+
+@copied_kernel
+def fill_velocity_nodes(node_q, node_v, space, g, s, h):
+    """States at group g of four nodes, in lanes."""
+    z, V, columns, groups = space.z, lanes(space.z), lanes(space.a_columns), space.momenta.shape[0]
+    for a in range(space.q.shape[0]):
+        first = a * groups * WIDTH
+        move = columns[0, g] * z[first]
+        for j in range(1, s):
+            move = move + columns[j, g] * z[first + j]
+        node_q[a] = (space.q_low[a] + h * move) + space.q[a]
+        node_v[a] = V[a * groups + g]
+
+
+@copied_kernel
+def fill_velocity_residual(space, h):
+    """r_i/b_i into space.R, and space.impulse = h Σ b_j f_j; the largest momentum."""
+    R, p, f, b = lanes(space.R), lanes(space.momenta), lanes(space.forces), lanes(space.b)
+    rows, inverse, groups = lanes(space.a_rows), lanes(space.b_inverse), space.momenta.shape[0]
+    size = 0.0 * b[0]
+    for a in range(space.p.shape[0]):
+        impulse = 0.0
+        for g in range(groups):
+            size = larger(size, p[g, a])
+            impulse += total(h * (b[g] * f[g, a]))
+        space.impulse[a] = impulse
+        for c in range(groups):
+            value = 0.0 * b[0]
+            for g in range(groups):
+                force = h * (b[g] * f[g, a])
+                for i in range(WIDTH):
+                    value = value + rows[g * WIDTH + i, c] * part(force, i)
+            momentum = (p[c, a] - space.p[a]) - (impulse + space.p_low[a])
+            R[a * groups + c] = inverse[c] * (b[c] * momentum + value)
+    return widest(size)
+
+
+@kernel
+def invert_node_masses(system, space, s, h):
+    """Inverses of M at the nodes of the predicted polynomial; False if one is not positive definite."""
+    for g in range(space.node_masses.shape[0]):
+        fill_velocity_nodes(lanes(space.lane_q), lanes(space.lane_v), space, g, s, h)
+        M = lanes(space.node_masses[g])
+        fill_mass_matrices(M, system, space.lane_work, lanes(space.lane_q))
+        if not invert(M, system.n):
+            return False
+    return True
+
+
+@solver_kernel
+def solve_by_node_masses(space, n):
+    """delta = −M_i⁻¹ r_i/b_i."""
+    R, delta, M, groups = lanes(space.R), lanes(space.delta), lanes(space.node_masses), space.momenta.shape[0]
+    for a in range(n):
+        for c in range(groups):
+            value = M[c, a * n] * R[c]
+            for b in range(1, n):
+                value = value + M[c, a * n + b] * R[b * groups + c]
+            delta[a * groups + c] = -1.0 * value
+
+
+@copied_kernel
+def increment(space, a, h):
+    """h Σ_i b_i V_i of coordinate a."""
+    V, b, groups = lanes(space.z), lanes(space.b), space.momenta.shape[0]
+    move = b[0] * V[a * groups]
+    for g in range(1, groups):
+        move = move + b[g] * V[a * groups + g]
+    return h * total(move)
+
+
+@copied_kernel
+def fill_middle(q, space, h):
+    """The middle of the step, (n,)."""
+    for a in range(q.shape[0]):
+        q[a] = space.q[a] + 0.5 * increment(space, a, h)
+
+
+@kernel
+def fill_step_residual(out, places, scheme, space):
+    """R_j = Σ_i B_ij r_i of the residual of velocities, to their places."""
+    s, stride = scheme.K.shape[0], space.momenta.shape[0] * WIDTH
+    for a in range(space.q.shape[0]):
+        for j in range(s):
+            value = 0.0
+            for i in range(s):
+                value += scheme.B[i, j] * scheme.b[i] * space.R[a * stride + i]
+            out[places[a * s + j]] = value
+
+
+@kernel
+def put_step_correction(y, places, scheme, space):
+    """delta of velocities from that of increments, which is −h y at their places."""
+    s, stride = scheme.K.shape[0], space.momenta.shape[0] * WIDTH
+    for a in range(space.q.shape[0]):
+        for i in range(s):
+            value = 0.0
+            for l in range(s):
+                value -= scheme.B[i, l + 1] * y[places[a * s + l]]
+            space.delta[a * stride + i] = value

@@ -170,8 +170,8 @@ AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
-# beyond which Newton's Jacobian is formed anew.
-SIMPLIFIED_LIMIT, NEWTON_LIMIT = 0, 1
+# beyond which Newton's Jacobian is formed anew; contraction up to which the first needs no more, whatever its correction.
+SIMPLIFIED_LIMIT, NEWTON_LIMIT, CONTRACTING = 0, 1, 2
 
 
 class Space(Packed):
@@ -226,6 +226,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         delta=np.zeros(N),
         steps=np.zeros((MAX_UPDATES, N)),
         step_products=np.zeros((MAX_UPDATES, MAX_UPDATES)),
+        inverse_squares=np.zeros(MAX_UPDATES),
         along=np.zeros(MAX_UPDATES),
         update=np.zeros(MAX_UPDATES),
         R=np.zeros(N),
@@ -317,7 +318,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         is_polynomial=int(scheme.ahead.size > 0),
         count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
-        limits=np.array([limit, 1.0 + ratio]),
+        limits=np.array([limit, 1.0 + ratio, math.exp(math.log(BELOW_ROUNDING * EPS) / limit)]),
         **{each.name: each for each in LATE},
     )
 
@@ -1068,14 +1069,14 @@ def accelerate(space, iteration, is_known):
     Source: Kelley, Iterative Methods for Linear and Nonlinear Equations (1995), section 7.3 (algorithm brsol).
     """
     delta, products, along, c = lanes(space.delta), space.step_products, space.along, space.update
-    count, increments, last = space.rows, space.increment_rows, iteration - 1
+    count, increments, last, inverses = space.rows, space.increment_rows, iteration - 1, space.inverse_squares
     for j in range(iteration):
         along[j] = product_of(lanes(space.steps[j]), delta, increments)
     for j in range(iteration):
         product = along[j]
         for i in range(j):
             product += c[i] * products[j, i + 1]
-        c[j] = product / products[j, j]
+        c[j] = product * inverses[j]
     scale = 1.0 / (1.0 - c[last]) if iteration > 0 and c[last] < 0.5 else 1.0
     for j in range(last):
         step = lanes(space.steps[j + 1])
@@ -1092,6 +1093,7 @@ def accelerate(space, iteration, is_known):
     for j in range(iteration):
         products[j, iteration] = products[iteration, j] = scale * along[j]
     products[iteration, iteration] = max(product_of(delta, delta, increments), 1e-290)
+    inverses[iteration] = 1.0 / products[iteration, iteration]
 
 
 @copied_kernel
@@ -1245,7 +1247,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
             first_step, first_residual = step, residual
         updates += 1
         size_before, residual_before, step_before = size, residual, step
-        is_slow = iteration > 0 and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
+        is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
+        is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
         if (slow > 0 and not is_fresh) or slow > PATIENCE:
             if is_fresh:

@@ -47,6 +47,7 @@ from mbvi.kernels.layout import (
     kernel,
 )
 from mbvi.kernels.packed import Packed, call
+from mbvi.kernels.planar import fill_gradient_planar, fill_masses_planar
 from mbvi.kernels.rotation import cross
 from mbvi.kernels.saddle import (
     AHEAD,
@@ -178,7 +179,10 @@ def make_work(system: System) -> Work:
 def fill_gradient(p, f, system, work, t, q, v):
     """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
     if system.is_tree == 1:
-        fill_gradient_tree(p, f, work.row, system, q, v)
+        if system.is_planar == 1:
+            fill_gradient_planar(p, f, work.row, system, q, v)
+        else:
+            fill_gradient_tree(p, f, work.row, system, q, v)
     else:
         call(system.gradient, t, (q, v, p, f))
     add_forces(f, system, work, t, q, v)
@@ -200,7 +204,10 @@ def add_forces(f, system, work, t, q, v):
 def fill_gradients(p, f, system, work, t, q, v):
     """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything."""
     if system.is_tree == 1:
-        fill_gradient_tree(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
+        if system.is_planar == 1:
+            fill_gradient_planar(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
+        else:
+            fill_gradient_tree(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
         if not has_forces(system):
             return
     for lane in range(t.shape[0]):
@@ -316,7 +323,10 @@ def fill_mass_matrix(M, system, work, t, q):
 
 @kernel
 def fill_mass_matrices(M, system, lane_work, q):
-    """The same of a tree at four places at once: q (n,), M in lanes."""
+    """The same of a tree of few coordinates at four places at once: q (n,), M in lanes."""
+    if system.is_planar == 1:
+        fill_masses_planar(M, lane_work.inertia, system, q)
+        return
     fill_world(system, lane_work, q, lane_work.zero)
     fill_inertia(system, lane_work)
     accumulate(lane_work.inertia, system.links, INERTIA_WIDTH)

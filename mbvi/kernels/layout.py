@@ -99,6 +99,7 @@ class System(Packed):
     n, k                 numbers of coordinates and of constraints
     is_tree              1: links; 0: the functions gradient … curvature
     is_open              whether it is a tree of joints with no constraints but those of unit quaternions
+    is_planar            whether all links are revolute and hang on parallel axes, see `planar`
     is_geometric         whether constraints depend on the links' poses
     gravity              (3,)  [m/s²]
     links, geometry      (L, 7), (L, 24)

@@ -417,6 +417,7 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
         k=k,
         is_tree=0,
         is_open=0,
+        is_planar=0,
         is_geometric=0,
         gravity=np.zeros(3),
         links=empty(7, np.int64),

@@ -194,6 +194,14 @@ class Tables:
         turned = {link[layout.PARENT] for link in self.links}
         return all(row.kind == layout.UNIT_QUATERNION for row in self.rows) and not points & turned
 
+    def is_planar(self) -> bool:
+        """Whether all links are revolute, and turned about the axis of their parent alone."""
+        out_of_plane = [layout.ROTATION + entry for entry in (2, 5, 6, 7)]
+        return all(
+            link[layout.KIND] == layout.REVOLUTE and (link[layout.PARENT] < 0 or not np.any(np.take(row, out_of_plane)))
+            for link, row in zip(self.links, self.geometry, strict=True)
+        )
+
     def anchored(self) -> Array:
         """1 for every coordinate of a slider or translation that is part of an anchor, 0 for others."""
         found = np.zeros(len(self.names), np.int64)
@@ -252,6 +260,7 @@ class Tables:
             ),
             "signs": np.array([entry.sign for entry in entries]),
             "is_open": int(self.is_open()),
+            "is_planar": int(self.is_planar()),
             "is_geometric": int(any(row.kind in layout.GEOMETRIC for row in self.rows)),
         }
 

@@ -1,0 +1,148 @@
+"""Trees whose joints all turn about parallel axes, of any body: what `tree` does, without all that is zero there.
+
+Frames are those of `tree`, whose z axes are the joints'. Of twists ω_z and u_x, u_y matter, of momenta N_z and P_x, P_y, of gravity
+and first moments what lies in the plane; with composite quantities,
+
+    p_j = N_z,     ∂L/∂q_j = P_x u_y − P_y u_x + h_x g_y − h_y g_x,
+
+and with places r of the joints and composite mass m, first moment H and second moment J about the root's origin,
+
+    M_kj = J_j − (r_k + r_j)·H_j + m_j r_k·r_j,     k an ancestor of j or j itself.
+"""
+
+import numpy as np
+
+from mbvi.kernels.layout import (
+    ALIGNED,
+    DOF,
+    INERTIA,
+    LAST_OF_RUN,
+    MASS,
+    MOMENT,
+    PARENT,
+    PLACE,
+    ROTATION,
+    SUBTREE_MASS,
+    copied_kernel,
+    kernel,
+)
+from mbvi.kernels.rotation import rotate_back
+from mbvi.kernels.sines import cosine_and_sine
+
+# Columns of a sweep's row: ω, u, gravity in the link's frame, cosine and sine of its angle, composite N, P and first moment.
+OMEGA, LINEAR, GRAVITY, COSINE, SINE, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT = 0, 1, 3, 5, 6, 7, 8, 10
+# The same for M: direction of the link's x axis and place of its origin in the root's frame, composite first and second moment.
+DIRECTION, ORIGIN, FIRST, SECOND = 0, 2, 4, 6
+
+
+@copied_kernel
+def fill_gradient_planar(p, f, row, system, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q under gravity, as `fill_gradient_tree`; on numbers or on lanes."""
+    links, geometry, gravity = system.links, system.geometry, system.gravity
+    first = 0  # unsigned indices, since numba looks whether others count from an array's end
+    while first < links.shape[0]:
+        last = links[first, LAST_OF_RUN]
+        w = ux = uy = gx = gy = 0.0 * v[0]
+        for link in range(first, last + 1):
+            i, k = np.uintp(link), np.uintp(link - first)
+            parent, dof = links[i, PARENT], links[i, DOF]
+            if parent < 0:
+                x, y, z = gravity[0], gravity[1], gravity[2]
+                if links[i, ALIGNED] == 0:
+                    x, y, z = rotate_back(geometry, link, ROTATION, x, y, z)
+                w = ux = uy = 0.0
+                gx, gy = x, y
+            else:
+                if parent != link - 1:
+                    above = np.uintp(parent - first)
+                    w, ux, uy = row[above, OMEGA], row[above, LINEAR], row[above, LINEAR + 1]
+                    gx, gy = row[above, GRAVITY], row[above, GRAVITY + 1]
+                ux, uy = ux - w * geometry[i, PLACE + 1], uy + w * geometry[i, PLACE]
+                if links[i, ALIGNED] == 0:
+                    c, s = geometry[i, ROTATION], geometry[i, ROTATION + 3]
+                    ux, uy = c * ux + s * uy, c * uy - s * ux
+                    gx, gy = c * gx + s * gy, c * gy - s * gx
+            c, s = cosine_and_sine(q[dof])
+            w = w + v[dof]
+            ux, uy = c * ux + s * uy, c * uy - s * ux
+            gx, gy = c * gx + s * gy, c * gy - s * gx
+            row[k, COSINE], row[k, SINE] = c, s
+            row[k, OMEGA], row[k, LINEAR], row[k, LINEAR + 1] = w, ux, uy
+            row[k, GRAVITY], row[k, GRAVITY + 1] = gx, gy
+            m, hx, hy = geometry[i, MASS], geometry[i, MOMENT], geometry[i, MOMENT + 1]
+            row[k, ANGULAR_MOMENTUM] = geometry[i, INERTIA + 2] * w + hx * uy - hy * ux
+            row[k, MOMENTUM], row[k, MOMENTUM + 1] = m * ux - hy * w, m * uy + hx * w
+            row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1] = hx, hy
+        N = Px = Py = hx = hy = 0.0 * v[0]
+        for link in range(last, first - 1, -1):
+            i, k = np.uintp(link), np.uintp(link - first)
+            parent, dof = links[i, PARENT], links[i, DOF]
+            N, Px, Py = N + row[k, ANGULAR_MOMENTUM], Px + row[k, MOMENTUM], Py + row[k, MOMENTUM + 1]
+            hx, hy = hx + row[k, FIRST_MOMENT], hy + row[k, FIRST_MOMENT + 1]
+            p[dof] = N
+            f[dof] = (Px * row[k, LINEAR + 1] - Py * row[k, LINEAR]) + (
+                hx * row[k, GRAVITY + 1] - hy * row[k, GRAVITY]
+            )
+            if parent >= 0:
+                c, s = row[k, COSINE], row[k, SINE]
+                Px, Py = c * Px - s * Py, s * Px + c * Py
+                hx, hy = c * hx - s * hy, s * hx + c * hy
+                if links[i, ALIGNED] == 0:
+                    c, s = geometry[i, ROTATION], geometry[i, ROTATION + 3]
+                    Px, Py = c * Px - s * Py, s * Px + c * Py
+                    hx, hy = c * hx - s * hy, s * hx + c * hy
+                x, y, m = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, SUBTREE_MASS]
+                N = N + (x * Py - y * Px)
+                hx, hy = hx + m * x, hy + m * y
+            if parent < 0 or parent != link - 1:
+                if parent >= 0:
+                    above = np.uintp(parent - first)
+                    row[above, ANGULAR_MOMENTUM] += N
+                    row[above, MOMENTUM] += Px
+                    row[above, MOMENTUM + 1] += Py
+                    row[above, FIRST_MOMENT] += hx
+                    row[above, FIRST_MOMENT + 1] += hy
+                N = Px = Py = hx = hy = 0.0 * N
+        first = last + 1
+
+
+@kernel
+def fill_masses_planar(M, row, system, q):
+    """M (n², row by row) of few coordinates; on numbers or on lanes. row (L, .) has room for all links."""
+    links, geometry, n = system.links, system.geometry, system.n
+    for i in range(n):
+        parent = links[i, PARENT]
+        x, y = 0.0 * q[0], 0.0 * q[0]
+        c, s = cosine_and_sine(q[links[i, DOF]])
+        if parent >= 0:
+            if links[i, ALIGNED] == 0:
+                a, b = geometry[i, ROTATION], geometry[i, ROTATION + 3]
+                c, s = a * c - b * s, a * s + b * c
+            a, b = row[parent, DIRECTION], row[parent, DIRECTION + 1]
+            c, s = a * c - b * s, a * s + b * c
+            x = row[parent, ORIGIN] + (a * geometry[i, PLACE] - b * geometry[i, PLACE + 1])
+            y = row[parent, ORIGIN + 1] + (b * geometry[i, PLACE] + a * geometry[i, PLACE + 1])
+        m, hx, hy = geometry[i, MASS], geometry[i, MOMENT], geometry[i, MOMENT + 1]
+        hx, hy = c * hx - s * hy, s * hx + c * hy
+        row[i, DIRECTION], row[i, DIRECTION + 1], row[i, ORIGIN], row[i, ORIGIN + 1] = c, s, x, y
+        row[i, FIRST], row[i, FIRST + 1] = hx + m * x, hy + m * y
+        row[i, SECOND] = geometry[i, INERTIA + 2] + (2.0 * (x * hx + y * hy) + m * (x * x + y * y))
+    for i in range(n * n):
+        M[i] = 0.0 * q[0]
+    for i in range(n - 1, -1, -1):
+        parent, j, m = links[i, PARENT], links[i, DOF], geometry[i, SUBTREE_MASS]
+        x, y = row[i, ORIGIN], row[i, ORIGIN + 1]
+        hx, hy, second = row[i, FIRST], row[i, FIRST + 1], row[i, SECOND]
+        along = second - (x * hx + y * hy)
+        hx, hy = m * x - hx, m * y - hy
+        above = i
+        while above >= 0:
+            k = links[above, DOF]
+            value = along + row[above, ORIGIN] * hx + row[above, ORIGIN + 1] * hy
+            M[k * n + j] = value
+            M[j * n + k] = value
+            above = links[above, PARENT]
+        if parent >= 0:
+            row[parent, FIRST] += row[i, FIRST]
+            row[parent, FIRST + 1] += row[i, FIRST + 1]
+            row[parent, SECOND] += second

@@ -243,7 +243,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         momenta=np.zeros((node_groups, n, WIDTH)),
         forces=np.zeros((node_groups, n, WIDTH)),
         has_velocities=int(has_velocities),
-        a_columns=by_points(scheme.a.T),
+        a_columns=by_points(with_rows_of_zeros(scheme.a.T)),
         a_rows=by_points(with_rows_of_zeros(scheme.a)),
         b_inverse=by_points(1.0 / scheme.b),
         node_masses=np.zeros((groups, n * n if has_node_masses else 0, WIDTH)),
@@ -503,14 +503,17 @@ def residual_size(system, space, momentum, h):
     own rounding, that of the momenta or that of the positions, which moves them by the constraints.
     """
     R = lanes(space.R)
-    check = 0.0 * R[0]
-    for a in range(space.rows):
+    check = sizes = 0.0 * R[0]
+    for a in range(space.increment_rows):
         check = check + 0.0 * R[a]
-    size, move = largest(space.R, FIRST_ROW, space.increment_rows), largest(space.z, FIRST_ROW, space.increment_rows)
-    place = space.measure[PLACE_SIZE]
-    by_place = 1.0 + BY_PLACE * place / max(move, 1e-290) if system.is_geometric == 1 else 1.0
+        sizes = larger(sizes, R[a])
+    size, place, by_place = widest(sizes), space.measure[PLACE_SIZE], 1.0
+    if system.is_geometric == 1:
+        by_place += BY_PLACE * place / max(largest(space.z, FIRST_ROW, space.increment_rows), 1e-290)
     roundings = size / (EPS * by_place * max(momentum, 1e-290))
     if system.k > 0:
+        for a in range(space.behind // WIDTH, space.rows):
+            check = check + 0.0 * R[a]
         constraint = largest(space.R, space.behind // WIDTH, space.rows)
         space.measure[VIOLATION] = constraint * abs(h) / place
         roundings = max(roundings, space.measure[VIOLATION] / EPS)
@@ -1123,10 +1126,12 @@ def correct(space):
     for a in range(space.behind // WIDTH, space.rows):
         impulse = larger(impulse, delta[a])
         z[a] = z[a] + delta[a]
-    place, moved = space.measure[PLACE_SIZE], widest(move)
-    space.measure[CORRECTION] = widest(step) / max(moved, 1e-290)
-    size = max(space.measure[CORRECTION], widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
-    return size, widest(step) <= 16.0 * EPS * max(place, moved)
+    place, moved, largest_step = space.measure[PLACE_SIZE], widest(move), widest(step)
+    size = largest_step / max(moved, 1e-290)
+    space.measure[CORRECTION] = size
+    if space.behind // WIDTH < space.rows:
+        size = max(size, widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
+    return size, largest_step <= 16.0 * EPS * max(place, moved)
 
 
 @kernel

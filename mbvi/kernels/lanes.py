@@ -150,7 +150,9 @@ def _first_halves(typing_context, x, y):
 def _larger(typing_context, size, x):
     def generate(context, builder, signature, values):
         size, x = values
-        absolute = builder.select(builder.fcmp_ordered("<", x, ir.Constant(x.type, None)), builder.fneg(x), x)
+        name = f"llvm.fabs.v{WIDTH}f64" if isinstance(signature.args[1], Lanes) else "llvm.fabs.f64"
+        magnitude = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(x.type, [x.type]))
+        absolute = builder.call(magnitude, [x])
         return builder.select(builder.fcmp_ordered(">", absolute, size), absolute, size)
 
     return x(x, x), generate
@@ -159,10 +161,11 @@ def _larger(typing_context, size, x):
 @intrinsic
 def _widest(typing_context, x):
     def generate(context, builder, signature, values):
-        first, *others = _parts(builder, signature.args[0], values[0])
-        for other in others:
-            first = builder.select(builder.fcmp_ordered(">", other, first), other, first)
-        return first
+        parts = _parts(builder, signature.args[0], values[0])
+        while len(parts) > 1:  # two comparisons, one after the other, and not three
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [builder.select(builder.fcmp_ordered(">", one, other), one, other) for one, other in pairs]
+        return parts[0]
 
     return types.float64(x), generate
 

@@ -29,12 +29,12 @@ from mbvi.kernels.layout import copied_kernel, kernel, solver_kernel
 @copied_kernel
 def fill_velocity_nodes(node_q, node_v, space, g, s, h):
     """States at group g of four nodes, in lanes."""
-    z, V, columns, groups = space.z, lanes(space.z), lanes(space.a_columns), space.momenta.shape[0]
+    V, columns, groups = lanes(space.z), lanes(space.a_columns), space.momenta.shape[0]
     for a in range(space.q.shape[0]):
-        first = a * groups * WIDTH
-        move = columns[0, g] * z[first]
-        for j in range(1, s):
-            move = move + columns[j, g] * z[first + j]
+        move = 0.0 * V[0]
+        for c in range(groups):
+            for j in range(WIDTH):
+                move = move + columns[c * WIDTH + j, g] * part(V[a * groups + c], j)
         node_q[a] = (space.q_low[a] + h * move) + space.q[a]
         node_v[a] = V[a * groups + g]
 

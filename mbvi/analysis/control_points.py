@@ -73,7 +73,11 @@ def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q
         last = -np.linalg.solve(G @ G.T, G @ space.p)
     s, behind = tableau.stages, space.behind
     unknowns, substeps = space.table[:, 0], len(tableau.fractions)
-    moves = unknowns[:, : arrays.n * s].reshape(substeps, arrays.n, s)
+    if space.has_velocities:
+        rates = unknowns.reshape(substeps, arrays.n, -1)[:, :, :s]
+        moves = np.array(tableau.fractions)[:, None, None] * h * (rates @ np.linalg.inv(tableau.B[:, 1:]).T)
+    else:
+        moves = unknowns[:, : arrays.n * s].reshape(substeps, arrays.n, s)
     impulses = unknowns[:, behind : behind + arrays.k * s].reshape(substeps, arrays.k, s)
     points = _joined(tableau, moves, impulses, h, t, q, last)
     if np.any(arrays.redundant > 0):

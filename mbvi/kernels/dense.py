@@ -15,13 +15,13 @@ def invert(M, n):
         if not widest(-M[k * n + k]) < 0.0:
             return False
         inverse = 1.0 / M[k * n + k]
-        M[k * n + k] = 0.0 * inverse + 1.0
+        M[k * n + k] = 1.0
         for j in range(n):
             M[k * n + j] *= inverse
         for i in range(n):
             if i != k:
                 factor = M[i * n + k]
-                M[i * n + k] = 0.0 * inverse
+                M[i * n + k] = 0.0
                 for j in range(n):
                     M[i * n + j] -= factor * M[k * n + j]
     return True

@@ -96,6 +96,7 @@ from mbvi.kernels.partition import (
     reduce_blocks,
     solve_reduced,
 )
+from mbvi.kernels.planar import fill_masses_planar
 from mbvi.kernels.saddle import (
     JACOBIAN,
     MASS,
@@ -110,14 +111,14 @@ from mbvi.kernels.saddle import (
     solve_saddle,
 )
 from mbvi.kernels.velocities import (
-    fill_middle,
     fill_step_residual,
     fill_velocity_nodes,
     fill_velocity_residual,
     increment,
     invert_node_masses,
+    put_at_nodes,
     put_step_correction,
-    solve_by_node_masses,
+    solve_velocities,
 )
 
 EPS = 2.220446049250313e-16
@@ -204,7 +205,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     is_wide = system.is_tree == 1 and m > 1 and system.second_size < UNCACHED
     hessian_lanes = WIDTH if is_wide else 1
     has_lane_work = is_wide or (system.is_tree == 1 and k > 0 and s > 1)
-    has_node_masses = has_velocities and is_wide and n < ARTICULATED_FROM
+    has_node_masses = has_velocities and not (system.is_open == 1 and n >= ARTICULATED_FROM)
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0
@@ -391,7 +392,7 @@ def fill_nodes(space, g, s, h):
     """States at group g of four quadrature nodes, in lanes into space.lane_q and space.lane_v."""
     node_q, node_v = lanes(space.lane_q), lanes(space.lane_v)
     if space.has_velocities == 1:
-        fill_velocity_nodes(node_q, node_v, space, g, s, h)
+        fill_velocity_nodes(node_q, node_v, space, g, h)
     else:
         fill_node(node_q, node_v, space, lanes(space.A[g]), lanes(space.B[g]), s, h)
 
@@ -682,21 +683,24 @@ def factor_simplified(system, scheme, work, space, t, h):
     if has_saddle(system) and space.inverse.shape[0] == 0:
         return call(space.factor_start, t, (system, scheme, work, space, h)) == 1.0
     s = scheme.K.shape[0]
-    if space.has_velocities == 1:
-        if space.node_masses.shape[1] > 0:
-            space.count[SIMPLIFIED_FACTORS] += 1
-            return invert_node_masses(system, space, s, h)
-        fill_middle(space.node_q, space, h)
-    else:
-        for a in range(n):
-            space.node_q[a] = space.q[a] + 0.5 * space.z[a * s + s - 1]
+    for a in range(n):
+        move = increment(space, a, h) if space.has_velocities == 1 else space.z[a * s + s - 1]
+        space.node_q[a] = space.q[a] + 0.5 * move
     if has_saddle(system):
         return call(space.invert_middle, t, (system, scheme, work, space, h)) == 1.0
     space.count[SIMPLIFIED_FACTORS] += 1
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
-    fill_mass_matrix(space.M, system, work, t + 0.5 * h, space.node_q)
-    return invert(space.M, n)
+    if space.has_velocities == 1 and system.is_tree == 1 and system.second_size < UNCACHED:
+        return invert_node_masses(system, space, h)
+    if system.is_planar == 1:
+        fill_masses_planar(space.M, work.inertia, system, space.node_q)
+    else:
+        fill_mass_matrix(space.M, system, work, t + 0.5 * h, space.node_q)
+    is_regular = invert(space.M, n)
+    if space.has_velocities == 1:
+        put_at_nodes(space)
+    return is_regular
 
 
 @late_kernel(System, Scheme, Work, Space)
@@ -809,8 +813,8 @@ def solve_simplified(system, scheme, work, space, t, h):
         call(space.solve_simplified_saddle, t, (system, scheme, work, space, h))
     elif scheme.K.shape[0] == 1:
         solve_only_stage(system, scheme, work, space, h)
-    elif space.node_masses.shape[1] > 0:
-        solve_by_node_masses(space, system.n)
+    elif space.has_velocities == 1:
+        solve_velocities(system, work, space)
     elif system.k > 0:
         solve_quaternion_stages(system, work, space, scheme.K.shape[0], h)
     else:
@@ -848,12 +852,9 @@ def solve_only_stage(system, scheme, work, space, h):
 def solve_stages(system, work, space, s, h):
     """The same for all control points, four at once."""
     R, M, delta, columns, x = space.R, space.M, space.delta, lanes(space.K_inverse), lanes(space.points)
-    n, groups, in_lanes, solved = system.n, space.points.shape[0], lanes(space.delta), lanes(space.mixed)
-    for a in range(n):
-        for c in range(groups):
-            if space.has_velocities == 1:
-                x[c, a] = -1.0 * lanes(R)[a * groups + c]
-                continue
+    n, groups = system.n, space.points.shape[0]
+    for c in range(groups):
+        for a in range(n):
             value = columns[0, c] * R[a * s]
             for j in range(1, s):
                 value = value + columns[j, c] * R[a * s + j]
@@ -861,20 +862,16 @@ def solve_stages(system, work, space, s, h):
     if is_articulated(system):
         for c in range(groups):
             solve_articulated(lanes(space.points[c]), lanes(space.solved), work.articulated, system.links)
-        solved = x
-    else:
-        for a in range(n):
-            for c in range(groups):
-                value = M[a * n] * x[c, 0]
-                for b in range(1, n):
-                    value = value + M[a * n + b] * x[c, b]
-                solved[c, a] = value
-    if space.has_velocities == 0:
-        put_points(delta, solved, n, s)
+        put_points(delta, x, n, s)
         return
+    solved = lanes(space.mixed)
     for a in range(n):
         for c in range(groups):
-            in_lanes[a * groups + c] = solved[c, a]
+            value = M[a * n] * x[c, 0]
+            for b in range(1, n):
+                value = value + M[a * n + b] * x[c, b]
+            solved[c, a] = value
+    put_points(delta, solved, n, s)
 
 
 @copied_kernel

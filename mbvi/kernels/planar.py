@@ -112,7 +112,7 @@ def fill_masses_planar(M, row, system, q):
     links, geometry, n = system.links, system.geometry, system.n
     for i in range(n):
         parent = links[i, PARENT]
-        x, y = 0.0 * q[0], 0.0 * q[0]
+        x = y = 0.0 * q[0]
         c, s = cosine_and_sine(q[links[i, DOF]])
         if parent >= 0:
             if links[i, ALIGNED] == 0:
@@ -128,7 +128,7 @@ def fill_masses_planar(M, row, system, q):
         row[i, FIRST], row[i, FIRST + 1] = hx + m * x, hy + m * y
         row[i, SECOND] = geometry[i, INERTIA + 2] + (2.0 * (x * hx + y * hy) + m * (x * x + y * y))
     for i in range(n * n):
-        M[i] = 0.0 * q[0]
+        M[i] = 0.0
     for i in range(n - 1, -1, -1):
         parent, j, m = links[i, PARENT], links[i, DOF], geometry[i, SUBTREE_MASS]
         x, y = row[i, ORIGIN], row[i, ORIGIN + 1]

@@ -20,6 +20,7 @@ V_i of coordinate a is lane i of the `groups` lanes from a `groups` on; lanes le
 Sources: Marsden & West 2001, section 2.6 (symplectic partitioned Runge–Kutta methods); Hairer, Lubich & Wanner 2006, VI.6.
 """
 
+from mbvi.kernels.articulated import solve_articulated
 from mbvi.kernels.dense import invert
 from mbvi.kernels.lagrangian import fill_mass_matrices
 from mbvi.kernels.lanes import WIDTH, lanes, larger, part, total, widest
@@ -27,7 +28,7 @@ from mbvi.kernels.layout import copied_kernel, kernel, solver_kernel
 
 
 @copied_kernel
-def fill_velocity_nodes(node_q, node_v, space, g, s, h):
+def fill_velocity_nodes(node_q, node_v, space, g, h):
     """States at group g of four nodes, in lanes."""
     V, columns, groups = lanes(space.z), lanes(space.a_columns), space.momenta.shape[0]
     for a in range(space.q.shape[0]):
@@ -63,10 +64,10 @@ def fill_velocity_residual(space, h):
 
 
 @kernel
-def invert_node_masses(system, space, s, h):
+def invert_node_masses(system, space, h):
     """Inverses of M at the nodes of the predicted polynomial; False if one is not positive definite."""
     for g in range(space.node_masses.shape[0]):
-        fill_velocity_nodes(lanes(space.lane_q), lanes(space.lane_v), space, g, s, h)
+        fill_velocity_nodes(lanes(space.lane_q), lanes(space.lane_v), space, g, h)
         M = lanes(space.node_masses[g])
         fill_mass_matrices(M, system, space.lane_work, lanes(space.lane_q))
         if not invert(M, system.n):
@@ -74,10 +75,28 @@ def invert_node_masses(system, space, s, h):
     return True
 
 
+@kernel
+def put_at_nodes(space):
+    """The inverse space.M of the middle for all nodes: of a user's own functions, which do not work on lanes."""
+    for g in range(space.node_masses.shape[0]):
+        M = lanes(space.node_masses[g])
+        for i in range(space.node_masses.shape[1]):
+            M[i] = space.M[i]
+
+
 @solver_kernel
-def solve_by_node_masses(space, n):
-    """delta = −M_i⁻¹ r_i/b_i."""
+def solve_velocities(system, work, space):
+    """delta = −M⁻¹ r_i/b_i."""
     R, delta, M, groups = lanes(space.R), lanes(space.delta), lanes(space.node_masses), space.momenta.shape[0]
+    n, x = system.n, lanes(space.points)
+    if space.node_masses.shape[1] == 0:
+        for c in range(groups):
+            for a in range(n):
+                x[c, a] = -1.0 * R[a * groups + c]
+            solve_articulated(lanes(space.points[c]), lanes(space.solved), work.articulated, system.links)
+            for a in range(n):
+                delta[a * groups + c] = x[c, a]
+        return
     for a in range(n):
         for c in range(groups):
             value = M[c, a * n] * R[c]
@@ -94,13 +113,6 @@ def increment(space, a, h):
     for g in range(1, groups):
         move = move + b[g] * V[a * groups + g]
     return h * total(move)
-
-
-@copied_kernel
-def fill_middle(q, space, h):
-    """The middle of the step, (n,)."""
-    for a in range(q.shape[0]):
-        q[a] = space.q[a] + 0.5 * increment(space, a, h)
 
 
 @kernel

@@ -136,11 +136,17 @@ def check_corrections(system, name, solve):
     q, v = mechanisms.random_state(system, 1)
     space.q[:], space.p[:] = q, system.momentum(q, v, T)
     random, used = np.random.default_rng(2), np.zeros(len(space.z), bool)
-    used[: n * s] = True
+    if space.has_velocities:
+        used.reshape(n, -1)[:, :s] = True
+    else:
+        used[: n * s] = True
     for row in np.flatnonzero(arrays.row_nodes[:, 0] >= 0):
         used[space.behind + row * s : space.behind + (row + 1) * s] = True
     z, direction = np.where(used, random.normal(size=(2, len(space.z))), 0.0)
-    z[: n * s] = (H * np.outer(v, scheme.d[1:]) + 0.02 * random.normal(size=(n, s))).ravel()
+    if space.has_velocities:
+        z[used] = (v[:, None] + 0.2 * random.normal(size=(n, s))).ravel()
+    else:
+        z[: n * s] = (H * np.outer(v, scheme.d[1:]) + 0.02 * random.normal(size=(n, s))).ravel()
 
     def residual(s):
         space.z[:] = z + s * direction

@@ -57,6 +57,32 @@ def test_basis_interpolates(scheme):
 
 
 @every_scheme
+def test_velocities_at_gauss_nodes_give_places(scheme):
+    s, c = scheme.stages, np.array(scheme.nodes)
+    if "gauss" not in scheme.name and len(c) != s:
+        assert scheme.a.size == 0
+        return
+    for degree in range(s):
+        np.testing.assert_allclose(scheme.a @ c**degree, c ** (degree + 1) / (degree + 1), rtol=0, atol=1e-15)
+
+
+def test_other_weights_are_not_those_of_velocities():
+    assert Tableau("off", (0.0, 0.5, 1.0), (0.25, 0.75), (0.4, 0.6), 1, "").a.size == 0
+
+
+@every_scheme
+def test_velocities_ahead_are_those_of_the_polynomials_ahead(scheme):
+    s = scheme.stages
+    if not (scheme.a.size and scheme.ahead.size):
+        assert not scheme.ahead_of_velocities.any()
+        return
+    increments = np.random.default_rng(1).normal(size=2 * s)
+    rates = np.concatenate([scheme.B[:, 1:] @ each for each in (increments[:s], increments[s:])])
+    expected = scheme.B[:, 1:] @ scheme.ahead[0] @ increments
+    np.testing.assert_allclose(scheme.ahead_of_velocities[0] @ rates, expected, rtol=1e-9)
+
+
+@every_scheme
 def test_leading_matrix_is_regular(scheme):
     assert scheme.K.shape == (scheme.stages, scheme.stages)
     assert np.linalg.cond(scheme.K) < 1e4

@@ -1,0 +1,60 @@
+"""Velocities as unknowns of Gauss schemes, against the step equations at the head of `mbvi.kernels.galerkin`."""
+
+import numba
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.kernels import galerkin
+from mbvi.kernels.lagrangian import make_work
+from mbvi.schemes.catalog import find_scheme
+from mbvi.system.scheme import scheme_arrays
+
+from ..system import mechanisms
+
+T, H = 0.4, 0.1
+KINDS = ("revolute", "prismatic", "screw", "universal", "ball euler")
+
+
+@numba.njit(error_model="numpy")
+def fill(system, scheme, work, space):
+    """Residual and correction of the simplified iteration at space.z; the largest entry of the residual."""
+    size = galerkin.fill_residual(system, scheme, work, space, T, H)
+    galerkin.factor_simplified(system, scheme, work, space, T, H)
+    galerkin.solve_simplified(system, scheme, work, space, T, H)
+    return size
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+@pytest.mark.parametrize("name", ["gauss2", "gauss3", "gauss4", "gauss6"])
+def test_residual_and_correction(name, count):
+    system = mbvi.assemble(mechanisms.random_tree(3, kinds=KINDS[:count]))
+    tableau, arrays = find_scheme(name), system.arrays
+    scheme, work = scheme_arrays(tableau), make_work(system.arrays)
+    space = galerkin.make_space(arrays, scheme)
+    assert space.has_velocities
+    s, n, random = tableau.stages, system.dimension, np.random.default_rng(5)
+    q, v = mechanisms.random_state(system, 2)
+    space.q[:], space.p[:] = q, system.momentum(q, v, T)
+    V = v[:, None] + 0.1 * random.normal(size=(n, s))
+    unknowns = space.z.reshape(n, -1)
+    unknowns[:, :s] = V
+    size = fill(arrays, scheme, work, space)
+    Y = H * np.linalg.solve(tableau.B[:, 1:], V.T)
+    expected, momenta = np.zeros((s, n)), 0.0
+    expected[0] = space.p
+    for c, b, A, B in zip(tableau.nodes, tableau.weights, tableau.A, tableau.B, strict=True):
+        p, f = system.gradient(q + A[1:] @ Y, B[1:] @ Y / H, T + c * H)
+        expected += b * (H * np.outer(A[:s], f) + np.outer(B[:s], p))
+        momenta = max(momenta, np.abs(p).max())
+    r = space.R.reshape(n, -1)
+    assert not r[:, s:].any()
+    found = (tableau.B[:, :s] * np.array(tableau.weights)[:, None]).T @ r[:, :s].T
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * momenta * np.abs(tableau.B).max())
+    assert size == np.abs(r).max()
+    correction = space.delta.reshape(n, -1)
+    for i in range(s):
+        is_middle = n >= galerkin.ARTICULATED_FROM
+        places = q + (0.5 * Y[-1] if is_middle else tableau.A[i, 1:] @ Y)
+        moved = system.mass_matrix(places) @ correction[:, i]
+        np.testing.assert_allclose(moved, -r[:, i], rtol=0, atol=1e-9 * np.abs(r).max())

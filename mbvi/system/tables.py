@@ -195,10 +195,10 @@ class Tables:
         return all(row.kind == layout.UNIT_QUATERNION for row in self.rows) and not points & turned
 
     def is_planar(self) -> bool:
-        """Whether all links are revolute, and turned about the axis of their parent alone."""
-        out_of_plane = [layout.ROTATION + entry for entry in (2, 5, 6, 7)]
+        """Whether all links are revolute, about axes that point as those of their parents do."""
+        axis = slice(layout.ROTATION + 6, layout.ROTATION + 9)  # of the parent, in the joint's frame
         return all(
-            link[layout.KIND] == layout.REVOLUTE and (link[layout.PARENT] < 0 or not np.any(np.take(row, out_of_plane)))
+            link[layout.KIND] == layout.REVOLUTE and (link[layout.PARENT] < 0 or tuple(row[axis]) == (0.0, 0.0, 1.0))
             for link, row in zip(self.links, self.geometry, strict=True)
         )
 

@@ -73,7 +73,7 @@ def test_gradient_and_masses(seed, count, is_aligned):
         )
 
 
-@pytest.mark.parametrize("axis", [(0.0, 1e-3, 1.0), (0.0, 1.0, 0.0)])
+@pytest.mark.parametrize("axis", [(0.0, 1e-3, 1.0), (0.0, 1.0, 0.0), (0.0, 0.0, -1.0)])
 def test_what_is_not_planar(axis):
     link = mbvi.Body(mass=1.0, inertia=(1.0, 1.0, 1.0))
     joints = {

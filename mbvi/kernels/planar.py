@@ -1,7 +1,7 @@
 """Trees whose joints all turn about parallel axes, of any body: what `tree` does, without all that is zero there.
 
-Frames are those of `tree`, whose z axes are the joints'. Of twists ω_z and u_x, u_y matter, of momenta N_z and P_x, P_y, of gravity
-and first moments what lies in the plane; with composite quantities,
+Frames are those of `tree`, whose z axes are the joints'. Of twists ω_z and u_x, u_y matter, of momenta N_z and P_x, P_y, of
+gravity and first moments what lies in the plane; with composite quantities,
 
     p_j = N_z,     ∂L/∂q_j = P_x u_y − P_y u_x + h_x g_y − h_y g_x,
 
@@ -80,9 +80,7 @@ def fill_gradient_planar(p, f, row, system, q, v):
             N, Px, Py = N + row[k, ANGULAR_MOMENTUM], Px + row[k, MOMENTUM], Py + row[k, MOMENTUM + 1]
             hx, hy = hx + row[k, FIRST_MOMENT], hy + row[k, FIRST_MOMENT + 1]
             p[dof] = N
-            f[dof] = (Px * row[k, LINEAR + 1] - Py * row[k, LINEAR]) + (
-                hx * row[k, GRAVITY + 1] - hy * row[k, GRAVITY]
-            )
+            f[dof] = (Px * row[k, LINEAR + 1] - Py * row[k, LINEAR]) + (hx * row[k, GRAVITY + 1] - hy * row[k, GRAVITY])
             if parent >= 0:
                 c, s = row[k, COSINE], row[k, SINE]
                 Px, Py = c * Px - s * Py, s * Px + c * Py

@@ -21,6 +21,8 @@ control points at once, else that of the step's start, which serves the momentum
 In an open tree, whose only constraints are those of unit quaternions, each is solved for by itself (`articulated`): with a_j that
 of Q_j, δΛ_j = −a_jᵀR_j/|a_j|², the corrections of quaternions are turns of the a_l, and M and K act on torques and turns.
 
+Schemes of Gauss have velocities at the nodes for unknowns instead, where there are no constraints: `velocities`.
+
 Newton's iteration uses the whole Jacobian, of few coordinates with constraints by coordinate partitioning (`partition`), else by
 elimination along the graph (`saddle`). Both continue until the error left is below round-off. The start is the polynomial
 extrapolation in k of the unknowns themselves, of the order that would have served best on the last step, which is best where

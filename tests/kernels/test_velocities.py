@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 import pytest
+import sympy
 
 import mbvi
 from mbvi.kernels import galerkin
@@ -25,16 +26,30 @@ def fill(system, scheme, work, space):
     return size
 
 
-@pytest.mark.parametrize("count", [1, 3, 5])
+@pytest.mark.parametrize("count", [1, 3, 5, 10])
 @pytest.mark.parametrize("name", ["gauss2", "gauss3", "gauss4", "gauss6"])
 def test_residual_and_correction(name, count):
-    system = mbvi.assemble(mechanisms.random_tree(3, kinds=KINDS[:count]))
+    """Few coordinates have an M of each node, more that of the middle."""
+    system = mbvi.assemble(mechanisms.random_tree(3, kinds=(KINDS * 2)[:count]))
+    check_residual_and_correction(system, name, system.dimension >= galerkin.ARTICULATED_FROM)
+
+
+def test_functions_of_ones_own():
+    """M of the middle serves all nodes."""
+    x, y = sympy.symbols("x y")
+    masses = [[2 + sympy.cos(x), y / 9], [y / 9, 1 + x**2]]
+    system = mbvi.from_sympy([x, y], masses, x**4 + x * y + y**2)
+    check_residual_and_correction(system, "gauss4", True)
+
+
+def check_residual_and_correction(system, name, is_middle):
+    """At random velocities, with M at the nodes or at the middle of the step."""
     tableau, arrays = find_scheme(name), system.arrays
     scheme, work = scheme_arrays(tableau), make_work(system.arrays)
     space = galerkin.make_space(arrays, scheme)
     assert space.has_velocities
     s, n, random = tableau.stages, system.dimension, np.random.default_rng(5)
-    q, v = mechanisms.random_state(system, 2)
+    q, v = 0.5 * random.normal(size=(2, n))
     space.q[:], space.p[:] = q, system.momentum(q, v, T)
     V = v[:, None] + 0.1 * random.normal(size=(n, s))
     unknowns = space.z.reshape(n, -1)
@@ -54,7 +69,6 @@ def test_residual_and_correction(name, count):
     assert size == np.abs(r).max()
     correction = space.delta.reshape(n, -1)
     for i in range(s):
-        is_middle = n >= galerkin.ARTICULATED_FROM
         places = q + (0.5 * Y[-1] if is_middle else tableau.A[i, 1:] @ Y)
         moved = system.mass_matrix(places) @ correction[:, i]
         np.testing.assert_allclose(moved, -r[:, i], rtol=0, atol=1e-9 * np.abs(r).max())

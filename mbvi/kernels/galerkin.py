@@ -113,6 +113,7 @@ from mbvi.kernels.saddle import (
     solve_saddle,
 )
 from mbvi.kernels.velocities import (
+    are_far_velocities,
     fill_step_residual,
     fill_velocity_nodes,
     fill_velocity_residual,
@@ -121,6 +122,7 @@ from mbvi.kernels.velocities import (
     put_at_nodes,
     put_step_correction,
     solve_velocities,
+    step_residual_size,
 )
 
 EPS = 2.220446049250313e-16
@@ -1267,6 +1269,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
 @kernel
 def is_far_from_start(space):
     """Whether the increments have moved away from their start by more than a part of the largest."""
+    if space.has_velocities == 1:
+        return are_far_velocities(space, FAR)
     miss = largest_difference(space.z, space.start, FIRST_ROW, space.increment_rows)
     return miss > FAR * largest(space.z, FIRST_ROW, space.increment_rows)
 
@@ -1293,6 +1297,8 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
     while iteration < MAX_ITERATIONS:
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
+        if space.has_velocities == 1 and residual < math.inf:
+            residual = step_residual_size(scheme, space)
         if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= 1e4):
             if is_stale and residual < math.inf:
                 needs_factor = True

@@ -131,6 +131,36 @@ def fill_step_residual(out, places, scheme, space):
 
 
 @kernel
+def step_residual_size(scheme, space):
+    """Largest |R_j|, by which a step of Newton's is judged: with r_i, long ones more often lead to other solutions."""
+    s, stride, size = scheme.K.shape[0], space.momenta.shape[0] * WIDTH, 0.0
+    for a in range(space.q.shape[0]):
+        for j in range(s):
+            value = 0.0
+            for i in range(s):
+                value += scheme.B[i, j] * scheme.b[i] * space.R[a * stride + i]
+            size = max(size, abs(value))
+    return size
+
+
+@kernel
+def are_far_velocities(space, limit):
+    """Whether places at the nodes have moved away from those of the start by more than a part of the largest increment."""
+    V, start, columns, groups = lanes(space.z), lanes(space.start), lanes(space.a_columns), space.momenta.shape[0]
+    size = miss = 0.0 * V[0]
+    for a in range(space.q.shape[0]):
+        for g in range(groups):
+            move = change = 0.0 * V[0]
+            for c in range(groups):
+                at = a * groups + c
+                for j in range(WIDTH):
+                    move = move + columns[c * WIDTH + j, g] * part(V[at], j)
+                    change = change + columns[c * WIDTH + j, g] * part(V[at] - start[at], j)
+            size, miss = larger(size, move), larger(miss, change)
+    return widest(miss) > limit * widest(size)
+
+
+@kernel
 def put_step_correction(y, places, scheme, space):
     """delta of velocities from that of increments, which is −h y at their places."""
     s, stride = scheme.K.shape[0], space.momenta.shape[0] * WIDTH

@@ -11,6 +11,7 @@ from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
 
+from ..benchmarks.systems import load
 from ..system import mechanisms
 
 T, H = 0.4, 0.1
@@ -72,3 +73,12 @@ def check_residual_and_correction(system, name, is_middle):
         places = q + (0.5 * Y[-1] if is_middle else tableau.A[i, 1:] @ Y)
         moved = system.mass_matrix(places) @ correction[:, i]
         np.testing.assert_allclose(moved, -r[:, i], rtol=0, atol=1e-9 * np.abs(r).max())
+
+
+@pytest.mark.parametrize(("name", "step", "error"), [("gauss6", 2 / 3, 0.2), ("gauss8", 0.8, 0.1)])
+def test_long_steps_lead_to_the_same_solution(name, step, error):
+    """Where Newton's method is judged by other residuals, these steps fail or lead to another."""
+    system = mbvi.assemble(load("double_pendulum"))
+    run, fine = (mbvi.simulate(system, each, step=h, duration=4.0) for each, h in ((name, step), ("gauss8", 0.01)))
+    places = np.array([np.interp(run.t, fine.t, q) for q in fine.q.T]).T
+    assert np.abs(run.q - places).max() < error

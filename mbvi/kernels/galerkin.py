@@ -122,7 +122,6 @@ from mbvi.kernels.velocities import (
     put_at_nodes,
     put_step_correction,
     solve_velocities,
-    step_residual_size,
 )
 
 EPS = 2.220446049250313e-16
@@ -191,7 +190,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     behind, increment_rows = with_zeros(n * s, room), -(-n * s // WIDTH)
     N = behind + with_zeros(k * s, room)
     groups = -(-s // WIDTH)  # of control points
-    has_velocities = k == 0 and m == s > 1 and scheme.a.size > 0
+    has_velocities = k == 0 and len(scheme.a) > 1
     if has_velocities:
         N = behind = n * groups * WIDTH
         increment_rows = n * groups
@@ -508,7 +507,7 @@ def residual_size(system, space, momentum, h):
     own rounding, that of the momenta or that of the positions, which moves them by the constraints.
     """
     R = lanes(space.R)
-    check = sizes = 0.0 * R[0]
+    check = sizes = constraints = 0.0 * R[0]
     for a in range(space.increment_rows):
         check = check + 0.0 * R[a]
         sizes = larger(sizes, R[a])
@@ -519,7 +518,8 @@ def residual_size(system, space, momentum, h):
     if system.k > 0:
         for a in range(space.behind // WIDTH, space.rows):
             check = check + 0.0 * R[a]
-        constraint = largest(space.R, space.behind // WIDTH, space.rows)
+            constraints = larger(constraints, R[a])
+        constraint = widest(constraints)
         space.measure[VIOLATION] = constraint * abs(h) / place
         roundings = max(roundings, space.measure[VIOLATION] / EPS)
         size = max(size, constraint)
@@ -1044,7 +1044,7 @@ def solve_newton(t, system, scheme, work, space, h):
     s, behind, increments = scheme.K.shape[0], space.behind, scheme.K.shape[0] * system.n
     y, places, delta = space.eliminated, space.places, space.delta
     if space.has_velocities == 1:
-        fill_step_residual(space.permuted, places, scheme, space)
+        fill_step_residual(scheme, space)
     else:
         for a in range(increments):
             space.permuted[places[a]] = space.R[a]
@@ -1052,7 +1052,7 @@ def solve_newton(t, system, scheme, work, space, h):
         space.permuted[places[increments + b]] = space.R[behind + b]
     solve_saddle(y, space.permuted, space.J, system, JACOBIAN, s, ONE_SIDE)
     if space.has_velocities == 1:
-        put_step_correction(y, places, scheme, space)
+        put_step_correction(scheme, space)
         return 1.0
     for a in range(increments):
         delta[a] = -h * y[places[a]]
@@ -1298,7 +1298,7 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
         if space.has_velocities == 1 and residual < math.inf:
-            residual = step_residual_size(scheme, space)
+            residual = fill_step_residual(scheme, space)
         if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= 1e4):
             if is_stale and residual < math.inf:
                 needs_factor = True

@@ -176,13 +176,19 @@ def make_work(system: System) -> Work:
 
 
 @copied_kernel
+def fill_gradient_links(p, f, row, system, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity, in the plane where it is planar; on numbers or on lanes."""
+    if system.is_planar == 1:
+        fill_gradient_planar(p, f, row, system, q, v)
+    else:
+        fill_gradient_tree(p, f, row, system, q, v)
+
+
+@copied_kernel
 def fill_gradient(p, f, system, work, t, q, v):
     """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
     if system.is_tree == 1:
-        if system.is_planar == 1:
-            fill_gradient_planar(p, f, work.row, system, q, v)
-        else:
-            fill_gradient_tree(p, f, work.row, system, q, v)
+        fill_gradient_links(p, f, work.row, system, q, v)
     else:
         call(system.gradient, t, (q, v, p, f))
     add_forces(f, system, work, t, q, v)
@@ -204,10 +210,7 @@ def add_forces(f, system, work, t, q, v):
 def fill_gradients(p, f, system, work, t, q, v):
     """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything."""
     if system.is_tree == 1:
-        if system.is_planar == 1:
-            fill_gradient_planar(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
-        else:
-            fill_gradient_tree(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
+        fill_gradient_links(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
         if not has_forces(system):
             return
     for lane in range(t.shape[0]):

@@ -37,7 +37,7 @@ DIRECTION, ORIGIN, FIRST, SECOND = 0, 2, 4, 6
 
 @copied_kernel
 def fill_gradient_planar(p, f, row, system, q, v):
-    """p = ∂L/∂v and f = ∂L/∂q under gravity, as `fill_gradient_tree`; on numbers or on lanes."""
+    """p = ∂L/∂v and f = ∂L/∂q under gravity, with the arguments of `fill_gradient_tree`; on numbers or on lanes."""
     links, geometry, gravity = system.links, system.geometry, system.gravity
     first = 0  # unsigned indices, since numba looks whether others count from an array's end
     while first < links.shape[0]:
@@ -106,7 +106,12 @@ def fill_gradient_planar(p, f, row, system, q, v):
 
 @kernel
 def fill_masses_planar(M, row, system, q):
-    """M (n², row by row) of few coordinates; on numbers or on lanes. row (L, .) has room for all links."""
+    """M of few coordinates; on numbers or on lanes.
+
+    M         (n²,)    out, row by row  [kg m²]
+    row       (L, 7)   work, or with more columns
+    q         (n,)     [rad]
+    """
     links, geometry, n = system.links, system.geometry, system.n
     for i in range(n):
         parent = links[i, PARENT]

@@ -119,26 +119,18 @@ def increment(space, a, h):
 
 
 @kernel
-def fill_step_residual(out, places, scheme, space):
-    """R_j = Σ_i B_ij r_i of the residual of velocities, to their places."""
-    s, stride = scheme.K.shape[0], space.momenta.shape[0] * WIDTH
-    for a in range(space.q.shape[0]):
-        for j in range(s):
-            value = 0.0
-            for i in range(s):
-                value += scheme.B[i, j] * scheme.b[i] * space.R[a * stride + i]
-            out[places[a * s + j]] = value
+def fill_step_residual(scheme, space):
+    """R_j = Σ_i B_ij r_i into space.permuted, where Newton's iteration takes them from; the largest.
 
-
-@kernel
-def step_residual_size(scheme, space):
-    """Largest |R_j|, by which a step of Newton's is judged: with r_i, long ones more often lead to other solutions."""
+    By these that iteration is judged: with r_i, long steps more often fail, or lead to other solutions.
+    """
     s, stride, size = scheme.K.shape[0], space.momenta.shape[0] * WIDTH, 0.0
     for a in range(space.q.shape[0]):
         for j in range(s):
             value = 0.0
             for i in range(s):
                 value += scheme.B[i, j] * scheme.b[i] * space.R[a * stride + i]
+            space.permuted[space.places[a * s + j]] = value
             size = max(size, abs(value))
     return size
 
@@ -161,12 +153,12 @@ def are_far_velocities(space, limit):
 
 
 @kernel
-def put_step_correction(y, places, scheme, space):
-    """delta of velocities from that of increments, which is −h y at their places."""
+def put_step_correction(scheme, space):
+    """delta of velocities from that of increments, −h times space.eliminated."""
     s, stride = scheme.K.shape[0], space.momenta.shape[0] * WIDTH
     for a in range(space.q.shape[0]):
         for i in range(s):
             value = 0.0
             for l in range(s):
-                value -= scheme.B[i, l + 1] * y[places[a * s + l]]
+                value -= scheme.B[i, l + 1] * space.eliminated[space.places[a * s + l]]
             space.delta[a * stride + i] = value

@@ -1,7 +1,8 @@
 """Kernels that are compiled when a run first needs them: many never do, and compiling takes seconds.
 
 A caller has the address of such a kernel in a field of a Packed object, as it has those of a user's functions. That is at first
-the address of a stub, which compiles the kernel, puts its address in the field and calls it.
+the address of a stub, which compiles the kernel, puts its address in the field and calls it; objects that are made later have the
+address of the kernel from the start.
 """
 
 import ctypes
@@ -53,6 +54,7 @@ class LateKernel:
                 if self._compiled is None:
                     signature = types.float64(types.float64, *kinds, types.float64)
                     self._compiled = compiled_on_disk(signature, self._function)
+                    self.address = self._compiled.address
         except BaseException as error:  # an interrupt among them; none can pass through the caller
             self._error = error
             return math.nan

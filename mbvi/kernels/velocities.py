@@ -100,12 +100,14 @@ def solve_velocities(system, work, space):
             for a in range(n):
                 delta[a * groups + c] = x[c, a]
         return
-    for a in range(n):
-        for c in range(groups):
-            value = M[c, a * n] * R[c]
+    for c in range(groups):
+        for a in range(0, n, 2):  # two rows at once; of an odd number the last twice
+            other = min(a + 1, n - 1)
+            one, two = M[c, a * n] * R[c], M[c, other * n] * R[c]
             for b in range(1, n):
-                value = value + M[c, a * n + b] * R[b * groups + c]
-            delta[a * groups + c] = -1.0 * value
+                one = one + M[c, a * n + b] * R[b * groups + c]
+                two = two + M[c, other * n + b] * R[b * groups + c]
+            delta[a * groups + c], delta[other * groups + c] = -1.0 * one, -1.0 * two
 
 
 @copied_kernel

@@ -8,6 +8,7 @@ building and compiling takes, for one tolerance, stands beside.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,7 +29,9 @@ SCHEMES = (
     "midpoint", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "gauss8", "suzuki4",
     "kahan_li6", "kahan_li8", "splitting", "blanes_moan4", "blanes_moan6", "splitting8",
 )  # fmt: skip
-STATES = 50  # at which errors are measured
+STATES = 50  # at which errors are measured at least
+PARTS = 12  # of the time between them at which the reference is known
+STEPS = (1, 1.2, 1.5, 2, 2.4, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024)  # of ours in that time
 FINEST, LONGEST = 2e-12, 0.1  # error [m] and wall time [s] of a run after which no finer one is made
 REPEATS = 5
 ERRORS = (1e-4, 1e-6, 1e-8, 1e-10)
@@ -49,7 +52,7 @@ def _measured(problem: Problem) -> dict:
     assembled = time.perf_counter() - began
     places, times = BodyPoints(tree_system), np.linspace(0, problem.duration, STATES + 1)
     start = find_start(tree_system)
-    exact, doubt = _reference(problem, tree_system, places, times)
+    exact, doubt = _reference(problem, tree_system, places)
     tree = tree_of(problem.model)
     spin = problem.model.resolved().initial["center"].velocity if tree.free is not None else start.v
     entry: dict = {"problem": problem.name, "duration [s]": problem.duration, "reference": doubt, "missing": {}}
@@ -80,23 +83,29 @@ def _measured(problem: Problem) -> dict:
             entrants[contender.name] = contender, places
         if name == "heyoka":
             theirs = found[0].solve(found[0].settings[-1])[1]
-            doubt["distance of heyoka"] = largest_distance(places(theirs), exact)
+            doubt["distance of heyoka"] = _error(places(theirs), exact)
     entry["curves"] = _curves(entrants, exact)
     return entry
 
 
-def _reference(problem: Problem, system: mbvi.System, places: BodyPoints, times: Array) -> tuple[Array, dict]:
-    """Places at the times, and how well they are known."""
+def _reference(problem: Problem, system: mbvi.System, places: BodyPoints) -> tuple[Array, dict]:
+    """Places at all parts of the times between states, and how well they are known."""
+    count = STATES * PARTS
     fine = [
-        places(mbvi.simulate(system, "gauss8", problem.duration / (STATES * parts), problem.duration, every=parts).q)
-        for parts in (20, 40)
+        places(mbvi.simulate(system, "gauss8", problem.duration / (count * every), problem.duration, every=every).q)
+        for every in (2, 4)
     ]
     doubt: dict = {"is": "gauss8", "change when the step is halved": largest_distance(*fine)}
     if problem.exact is None:
         return fine[1], doubt
-    exact = places(problem.exact(times)[0])
+    exact = places(problem.exact(np.linspace(0, problem.duration, count + 1))[0])
     doubt |= {"is": "closed form", "distance of gauss8": largest_distance(fine[1], exact)}
     return exact, doubt
+
+
+def _error(places: Array, exact: Array) -> float:
+    """The largest distance [m] of places after equal parts of a run from the reference."""
+    return largest_distance(places, exact[:: (len(exact) - 1) // (len(places) - 1)])
 
 
 def _check(contender: Contender, system: mbvi.System, free: Array | None, q: Array, v: Array) -> None:
@@ -119,7 +128,7 @@ def long_precision() -> list[dict]:
     problem, duration, states = problems()[0], 1000.0, 5000
     system = mbvi.assemble(problem.model, "tree")
     places, times, start = BodyPoints(system), np.linspace(0, duration, states + 1), find_start(system)
-    exact = places(mbvi.simulate(system, "gauss8", duration / states / 10, duration, every=10).q)
+    exact = places(mbvi.simulate(system, "gauss8", duration / (states * PARTS), duration).q)
     entrants = {
         name: (_ours(system, name, duration, states), places) for name in ("gauss3", "gauss4", "gauss6", "gauss8")
     }
@@ -137,14 +146,14 @@ def long_precision() -> list[dict]:
 
 
 def _ours(system: mbvi.System, scheme: str, duration: float, states: int = STATES) -> Contender:
-    """A scheme with steps that are parts of the time between states."""
+    """A scheme with steps of which so many fit in the time between states; all of them are states where the reference is known."""
 
     def solve(step: float) -> tuple[float, Array, Array]:
-        run = mbvi.simulate(system, scheme, step, duration, every=round(duration / states / step))
+        count = round(duration / step)
+        run = mbvi.simulate(system, scheme, step, duration, every=count // math.gcd(count, states * PARTS))
         return run.statistics.seconds, run.q, run.p
 
-    steps = tuple(duration / states / part for part in (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024))
-    return Contender(scheme, system.acceleration, steps, solve)
+    return Contender(scheme, system.acceleration, tuple(duration / (states * count) for count in STEPS), solve)
 
 
 def _curves(entrants: dict[str, tuple[Contender, BodyPoints]], exact: Array) -> dict[str, list[dict]]:
@@ -163,7 +172,7 @@ def _curves(entrants: dict[str, tuple[Contender, BodyPoints]], exact: Array) -> 
                 seconds, q, _ = contender.solve(setting)
             except (StepError, RuntimeError):
                 continue
-            error = largest_distance(places(q), exact) if np.isfinite(q).all() else np.inf
+            error = _error(places(q), exact) if np.isfinite(q).all() else np.inf
             if np.isfinite(error) and error < 1:
                 errors[name, setting] = error
                 measures[name, setting] = lambda contender=contender, setting=setting: contender.solve(setting)[0]

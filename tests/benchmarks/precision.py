@@ -29,7 +29,7 @@ SCHEMES = (
     "midpoint", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "gauss8", "suzuki4",
     "kahan_li6", "kahan_li8", "splitting", "blanes_moan4", "blanes_moan6", "splitting8",
 )  # fmt: skip
-STATES = 50  # at which errors are measured at least
+STATES = 50  # at which errors are measured; of ours after all steps, where they are at most 600
 PARTS = 12  # of the time between them at which the reference is known
 STEPS = (1, 1.2, 1.5, 2, 2.4, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024)  # of ours in that time
 FINEST, LONGEST = 2e-12, 0.1  # error [m] and wall time [s] of a run after which no finer one is made
@@ -146,7 +146,7 @@ def long_precision() -> list[dict]:
 
 
 def _ours(system: mbvi.System, scheme: str, duration: float, states: int = STATES) -> Contender:
-    """A scheme with steps of which so many fit in the time between states; all of them are states where the reference is known."""
+    """A scheme with steps of which so many fit in the time between states, and states where the reference is known."""
 
     def solve(step: float) -> tuple[float, Array, Array]:
         count = round(duration / step)

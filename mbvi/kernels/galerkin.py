@@ -1147,18 +1147,21 @@ def is_below_rounding(system, space, size, theta):
 
 
 @kernel
-def is_converged(system, space, size, size_before, is_below, is_rounding):
+def is_converged(system, space, size, size_before, ratio, is_below, is_rounding):
     """Whether the step is solved to round-off after a correction of relative size `size`: where `is_below` says so, where the
     residual is round-off, or where corrections that round-off explains no longer shrink.
 
-    Constraints between links hold to the rounding of positions, and corrections are of that size at last.
+    Constraints between links hold to the rounding of positions, and corrections are of that size at last. With velocities for
+    unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign.
+
+    ratio   of the residual to that of the iteration before: while it falls, corrections that happen not to shrink are no round-off
     """
     roundings = space.measure[ROUNDINGS]
     if space.measure[VIOLATION] > HELD:
         return False
-    if roundings <= 2.0 or is_below:
+    if is_below or (roundings <= 2.0 and space.has_velocities == 0):
         return True
-    is_stalled = size_before > 0.0 and size > 0.5 * size_before
+    is_stalled = size_before > 0.0 and size > 0.5 * size_before and ratio > 0.5
     if system.is_geometric == 1:
         return is_rounding and (roundings <= 4.0 or (roundings <= NOISE and is_stalled))
     return is_stalled and (roundings <= 1e3 or is_rounding)
@@ -1242,7 +1245,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             is_below = rough >= ROUGH_CORRECTIONS and left <= 100.0 * BELOW_ROUNDING * EPS
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
         ratio = residual / residual_before if updates > 0 else 0.0
-        is_end = is_converged(system, space, size, size_before, is_below, is_rounding)
+        is_end = is_converged(system, space, size, size_before, ratio, is_below, is_rounding)
         if is_end and not may_fall(system, space, ratio):
             more += 1
             if is_solved or more > MORE or not has_saddle(system):
@@ -1319,7 +1322,7 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
             if count[IS_REDUCED] == 0 and call(space.factor_newton, t, (system, scheme, work, space, h)) != 1.0:
                 return SINGULAR
             is_stale = needs_factor = is_chord = False
-        residual_before = residual
+        ratio, residual_before = residual / residual_before, residual
         copy(space.z_kept, z)
         if count[IS_REDUCED] == 1:
             call(space.solve_partitioned, t, (system, scheme, work, space, h))
@@ -1343,7 +1346,7 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         stalls += size_before > 0.0 and size > 0.5 * size_before and is_small
         is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
         is_below = is_below_rounding(system, space, size, theta)
-        if is_stuck or is_solved or is_converged(system, space, size, size_before, is_below, is_rounding):
+        if is_stuck or is_solved or is_converged(system, space, size, size_before, ratio, is_below, is_rounding):
             if not is_stale:
                 count[AGE] = 0
             return OK

@@ -1154,7 +1154,7 @@ def is_converged(system, space, size, size_before, ratio, is_below, is_rounding)
     Constraints between links hold to the rounding of positions, and corrections are of that size at last. With velocities for
     unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign.
 
-    ratio   of the residual to that of the iteration before: while it falls, corrections that happen not to shrink are no round-off
+    ratio   of the residual to that before: while it falls, corrections that happen not to shrink are no round-off
     """
     roundings = space.measure[ROUNDINGS]
     if space.measure[VIOLATION] > HELD:

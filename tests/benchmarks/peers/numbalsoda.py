@@ -14,7 +14,7 @@ from tests.benchmarks.peers.dop853 import TOLERANCES
 from tests.benchmarks.peers.program import right_side
 from tests.benchmarks.peers.tree import Tree
 
-STATES = 250  # of one call, which takes 10 000 steps at most
+SECONDS = 50  # of one call at most, if not of one state alone: it takes 10 000 steps at most
 
 
 def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
@@ -31,9 +31,10 @@ def contenders(tree: Tree, times: Array, q: Array, v: Array) -> list[Contender]:
     def solve(tolerance: float) -> tuple[float, Array, Array]:
         found = np.full((len(times), len(start)), np.nan)
         found[0] = start
+        count = max(1, round(SECONDS / (times[1] - times[0])))
         began = time.perf_counter()
-        for first in range(0, len(times) - 1, STATES):
-            part = times[first : first + STATES + 1]
+        for first in range(0, len(times) - 1, count):
+            part = times[first : first + count + 1]
             states, is_solved = numbalsoda.dop853(
                 rates.address, found[first], part - part[0], rtol=max(tolerance, 3e-14), atol=tolerance
             )

@@ -135,6 +135,7 @@ GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the
 STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
+CONVERGING = 0.1  # ratio of residuals below which it converges, whatever corrections do
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 5  # Broyden updates before they begin anew
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
@@ -1154,14 +1155,14 @@ def is_converged(system, space, size, size_before, ratio, is_below, is_rounding)
     Constraints between links hold to the rounding of positions, and corrections are of that size at last. With velocities for
     unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign.
 
-    ratio   of the residual to that before: while it falls, corrections that happen not to shrink are no round-off
+    ratio   of the residual to that before: while it falls fast, corrections that happen not to shrink are no round-off
     """
     roundings = space.measure[ROUNDINGS]
     if space.measure[VIOLATION] > HELD:
         return False
     if is_below or (roundings <= 2.0 and space.has_velocities == 0):
         return True
-    is_stalled = size_before > 0.0 and size > 0.5 * size_before and ratio > 0.5
+    is_stalled = size_before > 0.0 and size > 0.5 * size_before and ratio > CONVERGING
     if system.is_geometric == 1:
         return is_rounding and (roundings <= 4.0 or (roundings <= NOISE and is_stalled))
     return is_stalled and (roundings <= 1e3 or is_rounding)

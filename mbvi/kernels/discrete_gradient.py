@@ -84,6 +84,7 @@ def make_energies(
         M=M,
         M_inverse=np.linalg.inv(M),
         M_there=np.zeros(n * n if kind == CHORIN else 0),
+        pivot_rows=np.zeros(2 * n if kind == CHORIN else 0),
         fields=fields,
         constants=constants,
         q=np.zeros(n),
@@ -236,7 +237,7 @@ def fill_energy_momentum(system, work, space, t, h):
 def hamiltonian(system, work, space, t, q, p):
     """H(q, p) [J], without constraints; leaves the velocities M(q)⁻¹ p in space.v."""
     fill_mass_matrix(space.M_there, system, work, t, q)
-    if not invert(space.M_there, system.n):
+    if not invert(space.M_there, space.pivot_rows, system.n):
         return math.nan
     multiply_symmetric(space.v, space.M_there, p)
     kinetic = 0.0

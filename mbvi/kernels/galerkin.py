@@ -57,6 +57,7 @@ from mbvi.kernels.dense import invert
 from mbvi.kernels.lagrangian import (
     Work,
     factor_mass_saddle,
+    fill_angles,
     fill_gradient,
     fill_gradients,
     fill_hessian,
@@ -112,8 +113,10 @@ from mbvi.kernels.saddle import (
     scales_size,
     solve_saddle,
 )
+from mbvi.kernels.sines import ANGLE_WIDTH, KNOWN
 from mbvi.kernels.velocities import (
     are_far_velocities,
+    fill_impulse,
     fill_step_residual,
     fill_velocity_nodes,
     fill_velocity_residual,
@@ -152,6 +155,7 @@ BY_PLACE = (
 )
 HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction: rows left out may contradict others
 LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
+CLOSE = 1e-11  # relative correction below which a step's last angles are found anew, once
 ROUGH = 30.0  # roundings of the residual below which a correction is noise in part, and no longer tells of the Jacobian
 ROUGH_CORRECTIONS = 2  # such corrections that a step of an open tree ends with: the first leaves an error of one sign
 MORE = 2  # iterations that it may add for that to those which end in rounding
@@ -218,6 +222,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * second) + 50.0 * entries + 0.1 * s * width * size
     ratio = jacobian / evaluation
     limit = 4.0 * (3.0 + ratio) if is_open else 1.5 * (3.0 + ratio) if is_small else 2.0 + ratio
+    a, b = (on_grid(scheme.a), on_grid(scheme.b)) if has_velocities else (scheme.a, scheme.b)
     ahead = scheme.ahead_of_velocities if has_velocities else scheme.ahead
     return Space(
         q=np.zeros(n),
@@ -247,14 +252,16 @@ def make_space(system: System, scheme: Scheme) -> Space:
         lane_v=np.zeros((n, WIDTH)),
         momenta=np.zeros((node_groups, n, WIDTH)),
         forces=np.zeros((node_groups, n, WIDTH)),
+        angles=np.zeros((node_groups, len(system.links), ANGLE_WIDTH, WIDTH)),
         has_velocities=int(has_velocities),
-        a_columns=by_points(with_rows_of_zeros(scheme.a.T)),
-        a_rows=by_points(with_rows_of_zeros(scheme.a)),
-        b_inverse=by_points(1.0 / scheme.b),
+        a_columns=by_points(with_rows_of_zeros(a.T)),
+        a_rows=by_points(with_rows_of_zeros(a - b[: len(a)])),
+        b_inverse=by_points(1.0 / b),
+        pivot_rows=np.zeros(2 * n * WIDTH),
         node_masses=np.zeros((groups, n * n if has_node_masses else 0, WIDTH)),
         A=in_lanes(scheme.A),
         B=in_lanes(scheme.B),
-        b=in_lanes(scheme.b),
+        b=in_lanes(b),
         A_points=by_points(with_rows_of_zeros(scheme.A[:, 1:])),
         B_points=by_points(with_rows_of_zeros(scheme.B[:, 1:])),
         K=by_points(scheme.K.T),
@@ -326,6 +333,11 @@ def make_space(system: System, scheme: Scheme) -> Space:
         limits=np.array([limit, 1.0 + ratio, math.exp(math.log(BELOW_ROUNDING * EPS) / limit)]),
         **{each.name: each for each in LATE},
     )
+
+
+def on_grid(x: np.ndarray) -> np.ndarray:
+    """Coefficients rounded to multiples of 2⁻⁵³: between −1 and 1 differences of these are exact."""
+    return np.round(x * 2.0**53) * 2.0**-53
 
 
 def with_zeros(count: int, room: int) -> int:
@@ -471,18 +483,23 @@ def fill_residual(system, scheme, work, space, t, h):
     else:
         for i in range(m):
             space.t[i] = t + c[i] * h
-        for a in range(system.n):
-            space.impulse[a] = 0.0
+        if space.has_velocities == 0:
+            for a in range(system.n):
+                space.impulse[a] = 0.0
         for g in range(space.A.shape[0]):
             fill_nodes(space, g, s, h)
             times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
-            fill_gradients(space.momenta[g], space.forces[g], system, work, times, space.lane_q, space.lane_v)
+            fill_gradients(
+                space.momenta[g], space.forces[g], space.angles[g], system, work, times, space.lane_q, space.lane_v
+            )
             if space.has_velocities == 0:
                 size = max(size, add_nodes(space, g, h))
         if space.has_velocities == 1:
-            size = fill_velocity_residual(space, h)
-        else:
-            fill_first_rows(space, s)
+            size, momentum = fill_velocity_residual(space, h)
+            space.measure[MOMENTUM_SIZE] = momentum
+            space.measure[ROUNDINGS] = size / (EPS * max(momentum, 1e-290))
+            return size
+        fill_first_rows(space, s)
     if has_saddle(system):
         size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
     elif system.k > 0:
@@ -699,10 +716,11 @@ def factor_simplified(system, scheme, work, space, t, h):
     if space.has_velocities == 1 and system.is_tree == 1 and system.second_size < UNCACHED:
         return invert_node_masses(system, space, h)
     if system.is_planar == 1:
-        fill_masses_planar(space.M, work.inertia, system, space.node_q)
+        fill_angles(work.angles, system, space.node_q)
+        fill_masses_planar(space.M, work.inertia, work.angles, system)
     else:
         fill_mass_matrix(space.M, system, work, t + 0.5 * h, space.node_q)
-    is_regular = invert(space.M, n)
+    is_regular = invert(space.M, space.pivot_rows, n)
     if space.has_velocities == 1:
         put_at_nodes(space)
     return is_regular
@@ -1064,7 +1082,8 @@ def solve_newton(t, system, scheme, work, space, h):
 
 @solver_kernel
 def accelerate(space, iteration, is_known):
-    """Broyden's rank-one updates of the simplified iteration, from the corrections s_0 … s_{n−1} of this step alone.
+    """Broyden's rank-one updates of the simplified iteration, from the corrections s_0 … s_{n−1} of this step alone; the factor
+    1/(1 − c_{n−1}), which `correct` applies.
 
     z_0 = delta,  z_{j+1} = z_j + c_j s_{j+1},  c_j = s_jᵀ z_j/|s_j|² in turn,  delta ← s_n = z_{n−1}/(1 − c_{n−1}),
 
@@ -1090,15 +1109,10 @@ def accelerate(space, iteration, is_known):
         for i in range(iteration):
             along[i] += c[j] * products[i, j + 1]
     if not is_known:
-        return
-    step = lanes(space.steps[iteration])
-    for a in range(count):
-        delta[a] = scale * delta[a]
-        step[a] = delta[a]
+        return 1.0
     for j in range(iteration):
         products[j, iteration] = products[iteration, j] = scale * along[j]
-    products[iteration, iteration] = max(product_of(delta, delta, increments), 1e-290)
-    inverses[iteration] = 1.0 / products[iteration, iteration]
+    return scale
 
 
 @copied_kernel
@@ -1114,26 +1128,32 @@ def product_of(x, y, count):
 
 
 @solver_kernel
-def correct(space):
-    """Add the correction to the unknowns; its size, relative, and whether that of the increments is the positions' rounding.
+def correct(space, scale, kept):
+    """Add the correction, times a scale, to the unknowns, and keep it in `kept` (N,); its size, relative, whether that of the
+    increments is the positions' rounding, and the square of the increments'.
 
     The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
     """
-    z, delta = lanes(space.z), lanes(space.delta)
-    step = move = impulse = 0.0 * z[0]
+    z, delta, out = lanes(space.z), lanes(space.delta), lanes(kept)
+    step = move = impulse = square = 0.0 * z[0]
     for a in range(space.increment_rows):
-        step = larger(step, delta[a])
-        z[a] = z[a] + delta[a]
+        change = scale * delta[a]
+        out[a] = change
+        step = larger(step, change)
+        square = square + change * change
+        z[a] = z[a] + change
         move = larger(move, z[a])
     for a in range(space.behind // WIDTH, space.rows):
-        impulse = larger(impulse, delta[a])
-        z[a] = z[a] + delta[a]
+        change = scale * delta[a]
+        out[a] = change
+        impulse = larger(impulse, change)
+        z[a] = z[a] + change
     place, moved, largest_step = space.measure[PLACE_SIZE], widest(move), widest(step)
     size = largest_step / max(moved, 1e-290)
     space.measure[CORRECTION] = size
     if space.behind // WIDTH < space.rows:
         size = max(size, widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
-    return size, largest_step <= 16.0 * EPS * max(place, moved)
+    return size, largest_step <= 16.0 * EPS * max(place, moved), total(square)
 
 
 @kernel
@@ -1195,6 +1215,24 @@ def iterations_left(system, space, size, theta):
     return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
 
 
+@kernel
+def forget_angles(space):
+    """No angle is known: what a step gives does not depend on where those before it left their angles."""
+    angles = space.angles
+    for g in range(angles.shape[0]):
+        for i in range(angles.shape[1]):
+            for lane in range(WIDTH):
+                angles[g, i, KNOWN, lane] = math.inf
+
+
+@copied_kernel
+def forget_close_angles(space, size, is_close):
+    """Forget angles when corrections become that small: the last ones follow from angles so near that they add no rounding."""
+    if size < CLOSE and not is_close:
+        forget_angles(space)
+    return is_close or size < CLOSE
+
+
 @inlined_kernel
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper.
@@ -1211,6 +1249,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
     updates = rough = slow = more = 0
+    is_close = False
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
@@ -1218,10 +1257,15 @@ def iterate_simplified(system, scheme, work, space, t, h):
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, t, h)
         is_rough = not has_saddle(system) and measure[ROUNDINGS] <= ROUGH
-        accelerate(space, (updates - rough) % MAX_UPDATES, not is_rough)
+        update = (updates - rough) % MAX_UPDATES
+        scale = accelerate(space, update, not is_rough)
+        size, is_rounding, square = correct(space, scale, space.steps[update])
+        if not is_rough:
+            space.step_products[update, update] = square = max(square, 1e-290)
+            space.inverse_squares[update] = 1.0 / square
         rough += is_rough
-        size, is_rounding = correct(space)
         step = measure[CORRECTION]
+        is_close = forget_close_angles(space, size, is_close)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         if updates > 0:
@@ -1292,7 +1336,7 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
     needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > patience or count[ANEW] > 0
     count[ANEW] = max(count[ANEW] - 1, 0)
     is_stale = True
-    is_chord = False
+    is_chord = is_close = False
     residual_before = left = math.inf
     size_before = 0.0
     halvings = iteration = stalls = 0
@@ -1329,7 +1373,8 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
             call(space.solve_partitioned, t, (system, scheme, work, space, h))
         else:
             call(space.solve_newton, t, (system, scheme, work, space, h))
-        size, is_rounding = correct(space)
+        size, is_rounding, _ = correct(space, 1.0, space.delta)
+        is_close = forget_close_angles(space, size, is_close)
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
@@ -1514,6 +1559,8 @@ def finish_step(system, scheme, space, h):
     """
     n, s = system.n, scheme.K.shape[0]
     z, impulse = space.z, space.impulse
+    if space.has_velocities == 1:
+        fill_impulse(space, h)
     for j in range(s):
         add_constraint_force(impulse, FIRST_ROW, ONE, space.G[j], system, z, space.behind + j, s)
     for a in range(n):
@@ -1579,6 +1626,7 @@ def advance(system, scheme, work, space, t, h, r):
     space.measure[PLACE_SIZE] = place_size(system, space) / (abs(h) if space.has_velocities == 1 else 1.0)
     if space.is_polynomial == 1 and history[AVAILABLE] >= 1:
         fill_ahead(system, scheme, space, r)
+    forget_angles(space)
     for attempt in range(2):
         is_flight = attempt == 1 or (history[ORDER] < 0 and history[MOVES_AHEAD] == 0)
         if is_flight:

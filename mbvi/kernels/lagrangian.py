@@ -47,7 +47,7 @@ from mbvi.kernels.layout import (
     kernel,
 )
 from mbvi.kernels.packed import Packed, call
-from mbvi.kernels.planar import fill_gradient_planar, fill_masses_planar
+from mbvi.kernels.planar import fill_directions, fill_gradient_planar, fill_masses_planar, turn_directions
 from mbvi.kernels.rotation import cross
 from mbvi.kernels.saddle import (
     AHEAD,
@@ -64,6 +64,7 @@ from mbvi.kernels.saddle import (
     scales_size,
     solve_saddle,
 )
+from mbvi.kernels.sines import ANGLE_WIDTH
 from mbvi.kernels.tree import (
     INERTIA_WIDTH,
     SWEEP_WIDTH,
@@ -72,6 +73,7 @@ from mbvi.kernels.tree import (
     accumulate,
     anchor_place,
     columns_origin,
+    fill_cosines,
     fill_gradient_tree,
     fill_hessian_tree,
     fill_hessians_tree,
@@ -80,6 +82,7 @@ from mbvi.kernels.tree import (
     fill_screws,
     fill_world,
     gravity_potential,
+    turn_cosines,
 )
 
 
@@ -129,6 +132,7 @@ def make_work(system: System) -> Work:
     return Work(
         row=np.zeros((run, SWEEP_WIDTH)),
         lane_row=np.zeros((run, SWEEP_WIDTH, WIDTH)),
+        angles=np.zeros((count, ANGLE_WIDTH)),
         world=np.zeros((count, WORLD_WIDTH)),
         wrench=np.zeros((count, 6)),
         S=np.zeros((n, 6)),
@@ -176,19 +180,37 @@ def make_work(system: System) -> Work:
 
 
 @copied_kernel
-def fill_gradient_links(p, f, row, system, q, v):
+def fill_angles(angles, system, q):
+    """Cosines and sines of all joint angles of a tree, on numbers or on lanes: of the links where it is planar."""
+    if system.is_planar == 1:
+        fill_directions(angles, system, q)
+    else:
+        fill_cosines(angles, system.links, q)
+
+
+@copied_kernel
+def turn_angles(angles, system, q):
+    """The same from those known, which costs less; False if one is too far from them."""
+    if system.is_planar == 1:
+        return turn_directions(angles, system, q)
+    return turn_cosines(angles, system.links, q)
+
+
+@copied_kernel
+def fill_gradient_links(p, f, row, angles, system, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity, in the plane where it is planar; on numbers or on lanes."""
     if system.is_planar == 1:
-        fill_gradient_planar(p, f, row, system, q, v)
+        fill_gradient_planar(p, f, row, angles, system, v)
     else:
-        fill_gradient_tree(p, f, row, system, q, v)
+        fill_gradient_tree(p, f, row, angles, system, q, v)
 
 
 @copied_kernel
 def fill_gradient(p, f, system, work, t, q, v):
     """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
     if system.is_tree == 1:
-        fill_gradient_links(p, f, work.row, system, q, v)
+        fill_angles(work.angles, system, q)
+        fill_gradient_links(p, f, work.row, work.angles, system, q, v)
     else:
         call(system.gradient, t, (q, v, p, f))
     add_forces(f, system, work, t, q, v)
@@ -207,10 +229,15 @@ def add_forces(f, system, work, t, q, v):
 
 
 @copied_kernel
-def fill_gradients(p, f, system, work, t, q, v):
-    """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything."""
+def fill_gradients(p, f, angles, system, work, t, q, v):
+    """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything.
+
+    angles   (L, 6, 4)   those known, in and out: what the last call, of states near these, left in it
+    """
     if system.is_tree == 1:
-        fill_gradient_links(lanes(p), lanes(f), lanes(work.lane_row), system, lanes(q), lanes(v))
+        if not turn_angles(lanes(angles), system, lanes(q)):
+            fill_angles(lanes(angles), system, lanes(q))
+        fill_gradient_links(lanes(p), lanes(f), lanes(work.lane_row), lanes(angles), system, lanes(q), lanes(v))
         if not has_forces(system):
             return
     for lane in range(t.shape[0]):
@@ -325,10 +352,11 @@ def fill_mass_matrix(M, system, work, t, q):
 
 
 @kernel
-def fill_mass_matrices(M, system, lane_work, q):
+def fill_mass_matrices(M, angles, system, lane_work, q):
     """The same of a tree of few coordinates at four places at once: q (n,), M in lanes."""
     if system.is_planar == 1:
-        fill_masses_planar(M, lane_work.inertia, system, q)
+        fill_angles(angles, system, q)
+        fill_masses_planar(M, lane_work.inertia, angles, system)
         return
     fill_world(system, lane_work, q, lane_work.zero)
     fill_inertia(system, lane_work)

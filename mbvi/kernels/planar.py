@@ -1,7 +1,7 @@
 """Trees whose joints all turn about parallel axes, of any body: what `tree` does, without all that is zero there.
 
-Frames are those of `tree`, whose z axes are the joints'. Of twists ω_z and u_x, u_y matter, of momenta N_z and P_x, P_y, of
-gravity and first moments what lies in the plane; with composite quantities,
+All stands in the axes of the frame of a tree's root, about each link's own joint. Of twists ω_z and u_x, u_y matter, of momenta
+N_z and P_x, P_y, of gravity and first moments what lies in the plane; with composite quantities,
 
     p_j = N_z,     ∂L/∂q_j = P_x u_y − P_y u_x + h_x g_y − h_y g_x,
 
@@ -12,8 +12,10 @@ and with places r of the joints and composite mass m, first moment H and second 
 
 import numpy as np
 
+from mbvi.kernels.lanes import larger, widest
 from mbvi.kernels.layout import (
     ALIGNED,
+    ANCHOR,
     DOF,
     INERTIA,
     LAST_OF_RUN,
@@ -27,69 +29,101 @@ from mbvi.kernels.layout import (
     kernel,
 )
 from mbvi.kernels.rotation import rotate_back
-from mbvi.kernels.sines import cosine_and_sine
+from mbvi.kernels.sines import COSINE, KNOWN, KNOWN_COSINE, KNOWN_SINE, NEAR, SINE, TURN, cosine_and_sine, turned
 
-# Columns of a sweep's row: ω, u, gravity in the link's frame, cosine and sine of its angle, composite N, P and first moment.
-OMEGA, LINEAR, GRAVITY, COSINE, SINE, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT = 0, 1, 3, 5, 6, 7, 8, 10
-# The same for M: direction of the link's x axis and place of its origin in the root's frame, composite first and second moment.
-DIRECTION, ORIGIN, FIRST, SECOND = 0, 2, 4, 6
+# Columns of a sweep's row: ω, u, place from the parent's joint, composite N, P and first moment.
+OMEGA, LINEAR, ARM, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT = 0, 1, 3, 5, 6, 8
+# The same for M: place of the link's origin in the root's frame, composite first and second moment.
+ORIGIN, FIRST, SECOND = 0, 2, 4
 
 
 @copied_kernel
-def fill_gradient_planar(p, f, row, system, q, v):
+def fill_directions(angles, system, q):
+    """Cosine and sine of the angle of every link against the root of its tree, known from now on; on numbers or on lanes.
+
+    angles    (L, 6)   out, see the column names of `sines`
+    q         (n,)     [rad]
+    """
+    links, geometry = system.links, system.geometry
+    for link in range(links.shape[0]):
+        i = np.uintp(link)
+        parent, angle = links[i, PARENT], q[links[i, DOF]]
+        c, s = cosine_and_sine(angle)
+        if parent >= 0:
+            if links[i, ALIGNED] == 0:
+                a, b = geometry[i, ROTATION], geometry[i, ROTATION + 3]
+                c, s = a * c - b * s, a * s + b * c
+            a, b = angles[np.uintp(parent), COSINE], angles[np.uintp(parent), SINE]
+            c, s = a * c - b * s, a * s + b * c
+        angles[i, KNOWN], angles[i, KNOWN_COSINE], angles[i, KNOWN_SINE] = angle, c, s
+        angles[i, COSINE], angles[i, SINE] = c, s
+
+
+@copied_kernel
+def turn_directions(angles, system, q):
+    """The same from those known; False if a link has turned too far since."""
+    links = system.links
+    turn = far = 0.0 * q[0]
+    for link in range(links.shape[0]):
+        i = np.uintp(link)
+        parent = links[i, PARENT]
+        if parent < 0:
+            turn = 0.0 * far
+        elif parent != link - 1:
+            turn = angles[np.uintp(parent), TURN]
+        turn = turn + (q[links[i, DOF]] - angles[i, KNOWN])
+        far = larger(far, turn)
+        angles[i, TURN] = turn
+        angles[i, COSINE], angles[i, SINE] = turned(angles[i, KNOWN_COSINE], angles[i, KNOWN_SINE], turn)
+    return widest(far) <= NEAR
+
+
+@copied_kernel
+def fill_gradient_planar(p, f, row, angles, system, v):
     """p = ∂L/∂v and f = ∂L/∂q under gravity, with the arguments of `fill_gradient_tree`; on numbers or on lanes."""
     links, geometry, gravity = system.links, system.geometry, system.gravity
     first = 0  # unsigned indices, since numba looks whether others count from an array's end
     while first < links.shape[0]:
         last = links[first, LAST_OF_RUN]
-        w = ux = uy = gx = gy = 0.0 * v[0]
+        w = ux = uy = c = s = 0.0 * v[0]
         for link in range(first, last + 1):
             i, k = np.uintp(link), np.uintp(link - first)
             parent, dof = links[i, PARENT], links[i, DOF]
             if parent < 0:
-                x, y, z = gravity[0], gravity[1], gravity[2]
-                if links[i, ALIGNED] == 0:
-                    x, y, z = rotate_back(geometry, link, ROTATION, x, y, z)
                 w = ux = uy = 0.0
-                gx, gy = x, y
             else:
                 if parent != link - 1:
                     above = np.uintp(parent - first)
                     w, ux, uy = row[above, OMEGA], row[above, LINEAR], row[above, LINEAR + 1]
-                    gx, gy = row[above, GRAVITY], row[above, GRAVITY + 1]
-                ux, uy = ux - w * geometry[i, PLACE + 1], uy + w * geometry[i, PLACE]
-                if links[i, ALIGNED] == 0:
-                    c, s = geometry[i, ROTATION], geometry[i, ROTATION + 3]
-                    ux, uy = c * ux + s * uy, c * uy - s * ux
-                    gx, gy = c * gx + s * gy, c * gy - s * gx
-            c, s = cosine_and_sine(q[dof])
+                    c, s = angles[np.uintp(parent), COSINE], angles[np.uintp(parent), SINE]
+                x = c * geometry[i, PLACE] - s * geometry[i, PLACE + 1]
+                y = s * geometry[i, PLACE] + c * geometry[i, PLACE + 1]
+                row[k, ARM], row[k, ARM + 1] = x, y
+                ux, uy = ux - w * y, uy + w * x
+            c, s = angles[i, COSINE], angles[i, SINE]
             w = w + v[dof]
-            ux, uy = c * ux + s * uy, c * uy - s * ux
-            gx, gy = c * gx + s * gy, c * gy - s * gx
-            row[k, COSINE], row[k, SINE] = c, s
             row[k, OMEGA], row[k, LINEAR], row[k, LINEAR + 1] = w, ux, uy
-            row[k, GRAVITY], row[k, GRAVITY + 1] = gx, gy
-            m, hx, hy = geometry[i, MASS], geometry[i, MOMENT], geometry[i, MOMENT + 1]
+            m = geometry[i, MASS]
+            hx = c * geometry[i, MOMENT] - s * geometry[i, MOMENT + 1]
+            hy = s * geometry[i, MOMENT] + c * geometry[i, MOMENT + 1]
             row[k, ANGULAR_MOMENTUM] = geometry[i, INERTIA + 2] * w + hx * uy - hy * ux
             row[k, MOMENTUM], row[k, MOMENTUM + 1] = m * ux - hy * w, m * uy + hx * w
             row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1] = hx, hy
         N = Px = Py = hx = hy = 0.0 * v[0]
+        gx = gy = 0.0
+        root = -1
         for link in range(last, first - 1, -1):
             i, k = np.uintp(link), np.uintp(link - first)
             parent, dof = links[i, PARENT], links[i, DOF]
+            if links[i, ANCHOR] != root:
+                root = links[i, ANCHOR]
+                gx, gy, _ = rotate_back(geometry, root, ROTATION, gravity[0], gravity[1], gravity[2])
             N, Px, Py = N + row[k, ANGULAR_MOMENTUM], Px + row[k, MOMENTUM], Py + row[k, MOMENTUM + 1]
             hx, hy = hx + row[k, FIRST_MOMENT], hy + row[k, FIRST_MOMENT + 1]
             p[dof] = N
-            f[dof] = (Px * row[k, LINEAR + 1] - Py * row[k, LINEAR]) + (hx * row[k, GRAVITY + 1] - hy * row[k, GRAVITY])
+            f[dof] = (Px * row[k, LINEAR + 1] - Py * row[k, LINEAR]) + (hx * gy - hy * gx)
             if parent >= 0:
-                c, s = row[k, COSINE], row[k, SINE]
-                Px, Py = c * Px - s * Py, s * Px + c * Py
-                hx, hy = c * hx - s * hy, s * hx + c * hy
-                if links[i, ALIGNED] == 0:
-                    c, s = geometry[i, ROTATION], geometry[i, ROTATION + 3]
-                    Px, Py = c * Px - s * Py, s * Px + c * Py
-                    hx, hy = c * hx - s * hy, s * hx + c * hy
-                x, y, m = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, SUBTREE_MASS]
+                x, y, m = row[k, ARM], row[k, ARM + 1], geometry[i, SUBTREE_MASS]
                 N = N + (x * Py - y * Px)
                 hx, hy = hx + m * x, hy + m * y
             if parent < 0 or parent != link - 1:
@@ -105,29 +139,25 @@ def fill_gradient_planar(p, f, row, system, q, v):
 
 
 @kernel
-def fill_masses_planar(M, row, system, q):
+def fill_masses_planar(M, row, angles, system):
     """M of few coordinates; on numbers or on lanes.
 
     M         (n²,)    out, row by row  [kg m²]
-    row       (L, 7)   work, or with more columns
-    q         (n,)     [rad]
+    row       (L, 5)   work, or with more columns
+    angles    (L, 6)   cosines and sines by `fill_directions`
     """
     links, geometry, n = system.links, system.geometry, system.n
     for i in range(n):
         parent = links[i, PARENT]
-        x = y = 0.0 * q[0]
-        c, s = cosine_and_sine(q[links[i, DOF]])
+        x = y = 0.0 * angles[i, COSINE]
+        c, s = angles[i, COSINE], angles[i, SINE]
         if parent >= 0:
-            if links[i, ALIGNED] == 0:
-                a, b = geometry[i, ROTATION], geometry[i, ROTATION + 3]
-                c, s = a * c - b * s, a * s + b * c
-            a, b = row[parent, DIRECTION], row[parent, DIRECTION + 1]
-            c, s = a * c - b * s, a * s + b * c
+            a, b = angles[parent, COSINE], angles[parent, SINE]
             x = row[parent, ORIGIN] + (a * geometry[i, PLACE] - b * geometry[i, PLACE + 1])
             y = row[parent, ORIGIN + 1] + (b * geometry[i, PLACE] + a * geometry[i, PLACE + 1])
         m, hx, hy = geometry[i, MASS], geometry[i, MOMENT], geometry[i, MOMENT + 1]
         hx, hy = c * hx - s * hy, s * hx + c * hy
-        row[i, DIRECTION], row[i, DIRECTION + 1], row[i, ORIGIN], row[i, ORIGIN + 1] = c, s, x, y
+        row[i, ORIGIN], row[i, ORIGIN + 1] = x, y
         row[i, FIRST], row[i, FIRST + 1] = hx + m * x, hy + m * y
         row[i, SECOND] = geometry[i, INERTIA + 2] + (2.0 * (x * hx + y * hy) + m * (x * x + y * y))
     for i in range(n * n):

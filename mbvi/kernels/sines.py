@@ -7,7 +7,7 @@ Beyond 1e6 rad the error is what a rounding of x makes.
 Source: the coefficients and the splitting of π/2 are those of fdlibm (k_sin.c, k_cos.c, e_rem_pio2.c).
 """
 
-from mbvi.kernels.layout import kernel
+from mbvi.kernels.layout import copied_kernel, kernel
 
 ROUND = 1.5 * 2.0**52  # what is added to a number and taken away again, to round it to an integer
 QUARTERS = 0.6366197723675814  # 2/π
@@ -38,3 +38,20 @@ def cosine_and_sine(x):
     square = m * m
     u, w = (1.0 - square) * (6.0 - square) * (1.0 / 6.0), m * (4.0 - square) * (1.0 / 3.0)
     return c * u - s * w, s * u + c * w
+
+
+NEAR = 0.125  # angle [rad] up to which `turned` is right to a rounding
+# Columns of a link's angle: one that it had (infinity, from which all are far, where none is known), cosine and sine of the
+# link's then, how far it has turned since, and its cosine and sine.
+KNOWN, KNOWN_COSINE, KNOWN_SINE, TURN, COSINE, SINE = 0, 1, 2, 3, 4, 5
+ANGLE_WIDTH = 6
+
+
+@copied_kernel
+def turned(c, s, d):
+    """(cos(x + d), sin(x + d)) for cos x = c, sin x = s and |d| ≤ NEAR, to half a rounding more than those of c and s."""
+    z = d * d
+    zz = z * z
+    sine = d + (d * z) * ((-1.0 / 6.0 + z * (1.0 / 120.0)) + zz * (-1.0 / 5040.0 + z * (1.0 / 362880.0)))
+    versine = 0.5 * z - zz * ((1.0 / 24.0 - z * (1.0 / 720.0)) + zz * (1.0 / 40320.0 - z * (1.0 / 3628800.0)))
+    return c - (c * versine + s * sine), s + (c * sine - s * versine)

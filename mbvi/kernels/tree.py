@@ -25,7 +25,7 @@ that no rounding of it spoils the rest.
 
 import numpy as np
 
-from mbvi.kernels.lanes import lanes, part
+from mbvi.kernels.lanes import lanes, larger, part, widest
 from mbvi.kernels.layout import (
     ALIGNED,
     ANCHOR,
@@ -61,22 +61,58 @@ from mbvi.kernels.rotation import (
     rotate_back,
 )
 from mbvi.kernels.saddle import second_block
-from mbvi.kernels.sines import cosine_and_sine
+from mbvi.kernels.sines import COSINE, KNOWN, KNOWN_COSINE, KNOWN_SINE, NEAR, SINE, cosine_and_sine, turned
 
 # Columns of a sweep's row: twist, gravity in the link's frame, composite momentum [angular; linear], composite first moment, and
-# the nine entries of a quaternion's rotation, or cosine and sine of the joint angle.
+# the nine entries of a quaternion's rotation.
 OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION = 0, 3, 6, 9, 12, 15, 18
-COSINE, SINE = 18, 19
 SWEEP_WIDTH = 27
 
 
 @copied_kernel
-def fill_gradient_tree(p, f, row, system, q, v):
+def has_angle(links, i):
+    """Whether a link's joint turns by an angle."""
+    kind = links[i, KIND]
+    return kind != PRISMATIC and kind != QUATERNION and kind != TRANSLATION
+
+
+@copied_kernel
+def fill_cosines(angles, links, q):
+    """Cosine and sine of every joint angle, known from now on; on numbers or on lanes.
+
+    angles   (L, 6)   out, see the column names of `sines`
+    q        (n,)     [rad, …]
+    """
+    for link in range(links.shape[0]):
+        i = np.uintp(link)
+        if has_angle(links, i):
+            angle = q[links[i, DOF]]
+            c, s = cosine_and_sine(angle)
+            angles[i, KNOWN], angles[i, KNOWN_COSINE], angles[i, KNOWN_SINE] = angle, c, s
+            angles[i, COSINE], angles[i, SINE] = c, s
+
+
+@copied_kernel
+def turn_cosines(angles, links, q):
+    """The same from those known; False if a joint has turned too far since."""
+    far = 0.0 * q[0]
+    for link in range(links.shape[0]):
+        i = np.uintp(link)
+        if has_angle(links, i):
+            turn = q[links[i, DOF]] - angles[i, KNOWN]
+            far = larger(far, turn)
+            angles[i, COSINE], angles[i, SINE] = turned(angles[i, KNOWN_COSINE], angles[i, KNOWN_SINE], turn)
+    return widest(far) <= NEAR
+
+
+@copied_kernel
+def fill_gradient_tree(p, f, row, angles, system, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
     What goes from a link to its neighbour in number stays in variables, whose sums are all that the next link waits for.
 
     p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
+    angles    (L, 6)    cosines and sines by `fill_cosines`
     row       (., 27)   work, see the column names above, for the links of the largest run of whole trees, which are swept in turn
     q, v      (n,)      configuration and velocity  [rad, m, –]
     """
@@ -125,8 +161,7 @@ def fill_gradient_tree(p, f, row, system, q, v):
                     uy -= wx * d
                     uz += v[dof] * geometry[i, PITCH]
                 if kind != PRISMATIC:
-                    c, s = cosine_and_sine(q[dof])
-                    row[k, COSINE], row[k, SINE] = c, s
+                    c, s = angles[i, COSINE], angles[i, SINE]
                     wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
                     ux, uy = c * ux + s * uy, c * uy - s * ux
                     gx, gy = c * gx + s * gy, c * gy - s * gx
@@ -184,7 +219,7 @@ def fill_gradient_tree(p, f, row, system, q, v):
                 f[dof] = turn_force + shift_force
                 if parent >= 0:
                     if kind != PRISMATIC:
-                        c, s = row[k, COSINE], row[k, SINE]
+                        c, s = angles[i, COSINE], angles[i, SINE]
                         Nx, Ny = c * Nx - s * Ny, s * Nx + c * Ny
                         Px, Py = c * Px - s * Py, s * Px + c * Py
                         hx, hy = c * hx - s * hy, s * hx + c * hy

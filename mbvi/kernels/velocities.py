@@ -6,11 +6,11 @@ Velocities V_i at the nodes then determine the polynomial, and so, where the wei
 
 Without constraints Σ_i b_i h L(q_i, V_i) + p_kᵀ q_k − p_{k+1}ᵀ q_{k+1} is stationary where, with p_i = ∂L/∂v and f_i = ∂L/∂q + F,
 
-    r_i = b_i (p_i − p_{k+1}) + h Σ_j a_ji b_j f_j = 0,     p_{k+1} = p_k + h Σ_j b_j f_j.
+    r_i = b_i (p_i − p_k) + h Σ_j (a_ji − b_i) b_j f_j = 0,     p_{k+1} = p_k + h Σ_j b_j f_j.
 
-That holds for rounded a and b, so that their rounding leaves the step symplectic, and for products h V_j and h b_j f_j that are
-rounded once, for all that they are part of: those with an h as 0.05 have rounding errors whose mean is not zero, which would
-else be a drift. In terms of `galerkin`
+That holds for rounded a and b, so that their rounding leaves the step symplectic, if the differences a_ji − b_i are exact: a and
+b are multiples of 2⁻⁵³. It holds for products h V_j and h b_j f_j that are rounded once, for all that they are part of: those
+with an h as 0.05 have rounding errors whose mean is not zero, which would else be a drift. In terms of `galerkin`
 
     V_i = (1/h) Σ_l B_il Y_l,     R_j = Σ_i B_ij r_i,
 
@@ -21,6 +21,8 @@ V_i of coordinate a is lane i of the `groups` lanes from a `groups` on; lanes le
 
 Sources: Marsden & West 2001, section 2.6 (symplectic partitioned Runge–Kutta methods); Hairer, Lubich & Wanner 2006, VI.6.
 """
+
+import math
 
 from mbvi.kernels.articulated import solve_articulated
 from mbvi.kernels.dense import invert
@@ -45,25 +47,34 @@ def fill_velocity_nodes(node_q, node_v, space, g, h):
 
 @copied_kernel
 def fill_velocity_residual(space, h):
-    """r_i/b_i into space.R, and space.impulse = h Σ b_j f_j; the largest momentum."""
+    """r_i/b_i into space.R; the largest, inf if one is not finite, and the largest momentum."""
     R, p, f, b = lanes(space.R), lanes(space.momenta), lanes(space.forces), lanes(space.b)
     rows, inverse, groups = lanes(space.a_rows), lanes(space.b_inverse), space.momenta.shape[0]
-    size = 0.0 * b[0]
+    check = size = momentum = 0.0 * b[0]
     for a in range(space.p.shape[0]):
-        impulse = 0.0
-        for g in range(groups):
-            size = larger(size, p[g, a])
-            impulse += total(h * (b[g] * f[g, a]))
-        space.impulse[a] = impulse
         for c in range(groups):
             value = 0.0 * b[0]
             for g in range(groups):
                 force = h * (b[g] * f[g, a])
                 for i in range(WIDTH):
                     value = value + rows[g * WIDTH + i, c] * part(force, i)
-            momentum = (p[c, a] - space.p[a]) - (impulse + space.p_low[a])
-            R[a * groups + c] = inverse[c] * (b[c] * momentum + value)
-    return widest(size)
+            momentum = larger(momentum, p[c, a])
+            value = inverse[c] * (b[c] * ((p[c, a] - space.p[a]) - space.p_low[a]) + value)
+            R[a * groups + c] = value
+            size = larger(size, value)
+            check = check + 0.0 * value
+    return widest(size) if total(check) == 0.0 else math.inf, widest(momentum)
+
+
+@kernel
+def fill_impulse(space, h):
+    """h Σ b_j f_j into space.impulse."""
+    f, b = lanes(space.forces), lanes(space.b)
+    for a in range(space.p.shape[0]):
+        impulse = 0.0
+        for g in range(space.momenta.shape[0]):
+            impulse += total(h * (b[g] * f[g, a]))
+        space.impulse[a] = impulse
 
 
 @kernel
@@ -72,8 +83,8 @@ def invert_node_masses(system, space, h):
     for g in range(space.node_masses.shape[0]):
         fill_velocity_nodes(lanes(space.lane_q), lanes(space.lane_v), space, g, h)
         M = lanes(space.node_masses[g])
-        fill_mass_matrices(M, system, space.lane_work, lanes(space.lane_q))
-        if not invert(M, system.n):
+        fill_mass_matrices(M, lanes(space.angles[g]), system, space.lane_work, lanes(space.lane_q))
+        if not invert(M, lanes(space.pivot_rows), system.n):
             return False
     return True
 

@@ -6,20 +6,24 @@ import pytest
 
 import mbvi
 from mbvi.kernels import layout
+from mbvi.kernels.lagrangian import fill_gradients, make_work
 from mbvi.kernels.lanes import lanes
-from mbvi.kernels.planar import fill_masses_planar
+from mbvi.kernels.planar import fill_directions, fill_masses_planar
+from mbvi.kernels.sines import ANGLE_WIDTH
 
 from ..system import mechanisms
 
 
 @numba.njit
-def fill_masses(M, row, system, q):
-    fill_masses_planar(M, row, system, q)
+def fill_masses(M, row, angles, system, q):
+    fill_directions(angles, system, q)
+    fill_masses_planar(M, row, angles, system)
 
 
 @numba.njit
-def fill_masses_in_lanes(M, row, system, q):
-    fill_masses_planar(lanes(M), lanes(row), system, lanes(q))
+def fill_masses_in_lanes(M, row, angles, system, q):
+    fill_directions(lanes(angles), system, lanes(q))
+    fill_masses_planar(lanes(M), lanes(row), lanes(angles), system)
 
 
 def planar_tree(seed, count, is_turned, beside=False):
@@ -61,14 +65,35 @@ def test_gradient_and_masses(seed, count, is_turned):
         np.testing.assert_allclose(found, expected[of], rtol=0, atol=1e-13 * np.abs(expected).max())
     expected = spatial.mass_matrix(q_all)[np.ix_(of, of)]
     M, row = np.zeros(count**2), np.zeros((count, 10))
-    fill_masses(M, row, system.arrays, q)
+    angles = np.zeros((count, ANGLE_WIDTH))
+    fill_masses(M, row, angles, system.arrays, q)
     np.testing.assert_allclose(M.reshape(count, count), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
     M, row = np.zeros((count**2, 4)), np.zeros((count, 10, 4))
-    fill_masses_in_lanes(M, row, system.arrays, np.repeat(q[:, None], 4, axis=1))
+    angles = np.zeros((count, ANGLE_WIDTH, 4))
+    fill_masses_in_lanes(M, row, angles, system.arrays, np.repeat(q[:, None], 4, axis=1))
     for lane in range(4):
         np.testing.assert_allclose(
             M[:, lane].reshape(count, count), expected, rtol=0, atol=1e-12 * np.abs(expected).max()
         )
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("is_turned", [True, False])
+def test_states_near_and_far_from_those_before(is_turned, beside):
+    """What four states take from those before changes no more than roundings; at first no angles are known, not even 0."""
+    system, random = planar_tree(3, 9, is_turned, beside), np.random.default_rng(4)
+    q, v = np.zeros((system.dimension, 4)), random.normal(size=(system.dimension, 4))
+    angles, work, p, f = (
+        np.full((len(system.arrays.links), ANGLE_WIDTH, 4), np.inf),
+        make_work(system.arrays),
+        *np.zeros((2, *q.shape)),
+    )
+    for move in (0.0, 1e-9, 1e-3, 0.02, -0.02, 0.12, 0.1, 0.2, 7.0, 0.01, 1e-3, -0.15, 1e4, 0.05):
+        q = q + move * random.uniform(-1, 1, q.shape)
+        fill_gradients(p, f, angles, system.arrays, work, np.zeros(4), q, v)
+        for lane in range(4):
+            for found, expected in zip((p, f), system.gradient(q[:, lane], v[:, lane]), strict=True):
+                np.testing.assert_allclose(found[:, lane], expected, rtol=0, atol=2e-15 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("axis", [(0.0, 1e-3, 1.0), (0.0, 1.0, 0.0), (0.0, 0.0, -1.0)])

@@ -6,7 +6,7 @@ import pytest
 from numba import njit
 
 from mbvi.kernels.lanes import lanes
-from mbvi.kernels.sines import cosine_and_sine
+from mbvi.kernels.sines import NEAR, cosine_and_sine, turned
 
 ROUNDING = 2.0**-53  # of numbers between 1/2 and 1
 
@@ -86,6 +86,18 @@ def test_zero_and_no_number():
     assert (cosines[0], sines[0]) == (1.0, 0.0)
     assert np.isnan(cosines[1:]).all()
     assert np.isnan(sines[1:]).all()
+
+
+@pytest.mark.parametrize("size", [NEAR, 1e-2, 1e-5, 1e-12, 0.0])
+def test_angles_turned_are_right_to_a_rounding_and_a_half(size):
+    random = np.random.default_rng(5)
+    x, d = random.uniform(-np.pi, np.pi, 4000), size * np.append(random.uniform(-1, 1, 3998), [1, -1])
+    cosines, sines = computed(x)
+    found = np.array([turned(*each) for each in zip(cosines, sines, d, strict=True)])
+    with mpmath.workdps(40):
+        sums = [mpmath.mpf(a) + mpmath.mpf(b) for a, b in zip(map(float, x), map(float, d), strict=True)]
+        wrong = [(float(c - mpmath.cos(y)), float(s - mpmath.sin(y))) for (c, s), y in zip(found, sums, strict=True)]
+    assert np.abs(wrong).max() < 1.6 * ROUNDING
 
 
 def test_lanes_hold_what_numbers_do():

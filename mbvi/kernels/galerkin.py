@@ -59,6 +59,7 @@ from mbvi.kernels.lagrangian import (
     factor_mass_saddle,
     fill_angles,
     fill_gradient,
+    fill_gradient_links,
     fill_gradients,
     fill_hessian,
     fill_hessians,
@@ -68,8 +69,21 @@ from mbvi.kernels.lagrangian import (
     solve_mass_saddle,
     solve_velocity_saddle,
     solve_velocity_tree,
+    turn_angles,
 )
-from mbvi.kernels.lanes import WIDTH, first_halves, lanes, lanes_at, larger, part, put_lanes, total, widest
+from mbvi.kernels.lanes import (
+    WIDE,
+    WIDTH,
+    first_halves,
+    lanes,
+    lanes_at,
+    larger,
+    part,
+    put_lanes,
+    total,
+    wide_lanes,
+    widest,
+)
 from mbvi.kernels.late import late_kernel
 from mbvi.kernels.layout import (
     ENTRIES,
@@ -114,14 +128,18 @@ from mbvi.kernels.saddle import (
     solve_saddle,
 )
 from mbvi.kernels.sines import ANGLE_WIDTH, KNOWN
+from mbvi.kernels.tree import SWEEP_WIDTH
 from mbvi.kernels.velocities import (
     are_far_velocities,
     fill_impulse,
+    fill_node_masses,
     fill_step_residual,
     fill_velocity_nodes,
     fill_velocity_residual,
     increment,
     invert_node_masses,
+    invert_wide_masses,
+    multiply_by_masses,
     put_at_nodes,
     put_step_correction,
     solve_velocities,
@@ -200,6 +218,9 @@ def make_space(system: System, scheme: Scheme) -> Space:
         N = behind = n * groups * WIDTH
         increment_rows = n * groups
     node_groups = -(-m // WIDTH)
+    has_forces = len(system.joint_forces) > 0 or len(system.body_forces) > 0 or system.force != 0
+    has_wide_nodes = has_velocities and WIDTH < m <= WIDE and system.is_tree == 1 and not has_forces
+    wide = n if has_wide_nodes else 0
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
     is_small = k > 0 and system.is_open == 0 and m > 1 and n + k <= SMALL_SADDLE and not system.reference.any()
@@ -250,14 +271,20 @@ def make_space(system: System, scheme: Scheme) -> Space:
         impulse=np.zeros(n),
         lane_q=np.zeros((n, WIDTH)),
         lane_v=np.zeros((n, WIDTH)),
-        momenta=np.zeros((node_groups, n, WIDTH)),
-        forces=np.zeros((node_groups, n, WIDTH)),
+        momenta=np.zeros((node_groups * n, WIDTH)),
+        forces=np.zeros((node_groups * n, WIDTH)),
         angles=np.zeros((node_groups, len(system.links), ANGLE_WIDTH, WIDTH)),
         has_velocities=int(has_velocities),
-        a_columns=by_points(with_rows_of_zeros(a.T)),
-        a_rows=by_points(with_rows_of_zeros(a - b[: len(a)])),
+        a_columns=by_points(with_rows_of_zeros(a.T)).ravel(),
+        a_rows=by_points(with_rows_of_zeros(a - b[: len(a)])).ravel(),
+        has_wide_nodes=int(has_wide_nodes),
+        wide_q=np.zeros((wide, WIDE)),
+        wide_v=np.zeros((wide, WIDE)),
+        wide_angles=np.zeros((len(system.links) if wide else 0, ANGLE_WIDTH, WIDE)),
+        wide_masses=np.zeros(n * n * WIDE if has_wide_nodes and has_node_masses else 0),
+        wide_row=np.zeros((len(system.links) if wide else 0, SWEEP_WIDTH, WIDE)),
         b_inverse=by_points(1.0 / b),
-        pivot_rows=np.zeros(2 * n * WIDTH),
+        pivot_rows=np.zeros(2 * n * WIDE),
         node_masses=np.zeros((groups, n * n if has_node_masses else 0, WIDTH)),
         A=in_lanes(scheme.A),
         B=in_lanes(scheme.B),
@@ -408,7 +435,8 @@ def fill_nodes(space, g, s, h):
     """States at group g of four quadrature nodes, in lanes into space.lane_q and space.lane_v."""
     node_q, node_v = lanes(space.lane_q), lanes(space.lane_v)
     if space.has_velocities == 1:
-        fill_velocity_nodes(node_q, node_v, space, g, h)
+        groups = space.b.shape[0]
+        fill_velocity_nodes(node_q, node_v, lanes(space.z), lanes(space.a_columns), space, g, groups, h)
     else:
         fill_node(node_q, node_v, space, lanes(space.A[g]), lanes(space.B[g]), s, h)
 
@@ -421,12 +449,13 @@ def add_nodes(space, g, h):
     The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i, or
     A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
     """
-    p, f, weight, impulse = lanes(space.momenta[g]), lanes(space.forces[g]), lanes(space.b)[g], space.impulse
+    p, f, weight, impulse = lanes(space.momenta), lanes(space.forces), lanes(space.b)[g], space.impulse
     A, B, values = lanes(space.A_points), lanes(space.B_points), lanes(space.points)
     size = 0.0 * weight
     for a in range(impulse.shape[0]):
-        size = larger(size, p[a])
-        momentum, force = weight * p[a], h * (weight * f[a])
+        at = g * impulse.shape[0] + a
+        size = larger(size, p[at])
+        momentum, force = weight * p[at], h * (weight * f[at])
         impulse[a] += total(force)
         for c in range(space.points.shape[0]):
             value = 0.0 * weight
@@ -476,6 +505,8 @@ def fill_residual(system, scheme, work, space, t, h):
     """
     m, s, c = scheme.b.shape[0], scheme.K.shape[0], scheme.c
     size = 0.0
+    if space.has_wide_nodes == 1:
+        return call(space.fill_wide_residual, t, (system, scheme, work, space, h))
     if m == 1:
         fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], s, h)
         fill_gradient(space.node_p, space.node_f, system, work, t + c[0] * h, space.node_q, space.node_v)
@@ -489,22 +520,58 @@ def fill_residual(system, scheme, work, space, t, h):
         for g in range(space.A.shape[0]):
             fill_nodes(space, g, s, h)
             times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
-            fill_gradients(
-                space.momenta[g], space.forces[g], space.angles[g], system, work, times, space.lane_q, space.lane_v
-            )
+            of_group = slice(g * system.n, (g + 1) * system.n)
+            p, f, q, v = space.momenta[of_group], space.forces[of_group], space.lane_q, space.lane_v
+            fill_gradients(p, f, space.angles[g], system, work, times, q, v)
             if space.has_velocities == 0:
                 size = max(size, add_nodes(space, g, h))
         if space.has_velocities == 1:
-            size, momentum = fill_velocity_residual(space, h)
-            space.measure[MOMENTUM_SIZE] = momentum
-            space.measure[ROUNDINGS] = size / (EPS * max(momentum, 1e-290))
-            return size
+            R, momenta, forces = lanes(space.R), lanes(space.momenta), lanes(space.forces)
+            rows, b, inverse = lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
+            size, momentum = fill_velocity_residual(R, momenta, forces, rows, b, inverse, space, space.b.shape[0], h)
+            return keep_roundings(space, size, momentum)
         fill_first_rows(space, s)
     if has_saddle(system):
         size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
     elif system.k > 0:
         size = max(size, fill_quaternion_residual(system, scheme, space, h))
     return residual_size(system, space, size, h)
+
+
+@late_kernel(System, Scheme, Work, Space)
+def fill_wide_residual(t, system, scheme, work, space, h):
+    """What `fill_residual` does, at up to eight nodes at once: of a tree without forces but gravity."""
+    q, v, V = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z)
+    p, f, angles = wide_lanes(space.momenta), wide_lanes(space.forces), wide_lanes(space.wide_angles)
+    fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, FIRST_ROW, ONE, h)
+    if not turn_angles(angles, system, q):
+        fill_angles(angles, system, q)
+    fill_gradient_links(p, f, wide_lanes(space.wide_row), angles, system, q, v)
+    rows, b, inverse = wide_lanes(space.a_rows), wide_lanes(space.b), wide_lanes(space.b_inverse)
+    size, momentum = fill_velocity_residual(wide_lanes(space.R), p, f, rows, b, inverse, space, ONE, h)
+    return keep_roundings(space, size, momentum)
+
+
+@late_kernel(System, Scheme, Work, Space)
+def invert_wide(t, system, scheme, work, space, h):
+    """Inverses of M at up to eight nodes at once; 0.0 if one is not positive definite."""
+    return 1.0 if invert_wide_masses(system, space) else 0.0
+
+
+@late_kernel(System, Scheme, Work, Space)
+def solve_wide(t, system, scheme, work, space, h):
+    """What `solve_velocities` does with these."""
+    R, delta = wide_lanes(space.R), wide_lanes(space.delta)
+    multiply_by_masses(delta, wide_lanes(space.wide_masses), R, system.n, FIRST_ROW, ONE)
+    return 1.0
+
+
+@copied_kernel
+def keep_roundings(space, size, momentum):
+    """The size of a residual, after what `residual_size` fills besides of one without constraints."""
+    space.measure[MOMENTUM_SIZE] = momentum
+    space.measure[ROUNDINGS] = size / (EPS * max(momentum, 1e-290))
+    return size
 
 
 @copied_kernel
@@ -714,7 +781,10 @@ def factor_simplified(system, scheme, work, space, t, h):
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
     if space.has_velocities == 1 and system.is_tree == 1 and system.second_size < UNCACHED:
-        return invert_node_masses(system, space, h)
+        fill_node_masses(system, space, h)
+        if space.has_wide_nodes == 1:
+            return call(space.invert_wide, t, (system, scheme, work, space, h)) == 1.0
+        return invert_node_masses(system, space)
     if system.is_planar == 1:
         fill_angles(work.angles, system, space.node_q)
         fill_masses_planar(space.M, work.inertia, work.angles, system)
@@ -837,7 +907,10 @@ def solve_simplified(system, scheme, work, space, t, h):
     elif scheme.K.shape[0] == 1:
         solve_only_stage(system, scheme, work, space, h)
     elif space.has_velocities == 1:
-        solve_velocities(system, work, space)
+        if space.wide_masses.shape[0] > 0:
+            call(space.solve_wide, t, (system, scheme, work, space, h))
+        else:
+            solve_velocities(system, work, space)
     elif system.k > 0:
         solve_quaternion_stages(system, work, space, scheme.K.shape[0], h)
     else:
@@ -1223,6 +1296,9 @@ def forget_angles(space):
         for i in range(angles.shape[1]):
             for lane in range(WIDTH):
                 angles[g, i, KNOWN, lane] = math.inf
+    for i in range(space.wide_angles.shape[0]):
+        for lane in range(WIDE):
+            space.wide_angles[i, KNOWN, lane] = math.inf
 
 
 @copied_kernel
@@ -1610,7 +1686,8 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 LATE = (
     factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle, fill_start_jacobian,
-    solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_start_velocity, fill_projected_momentum,
+    solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual, invert_wide, solve_wide,
+    fill_start_velocity,    fill_projected_momentum,
 )  # fmt: skip
 
 

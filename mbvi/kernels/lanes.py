@@ -1,10 +1,11 @@
-"""Four numbers at once: kernels on lanes evaluate a formula at four points in the time of one.
+"""Four numbers at once, or eight: kernels on lanes evaluate a formula at so many points in the time of one.
 
 A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as an array
 (…) whose elements are vectors of four, which a processor adds and multiplies in one instruction; of an array of one axis,
-element k is the four numbers from 4 k on, and of two axes of lanes one index gives a row. `lanes_at` and `put_lanes` read and
-write the four numbers from any place on. Numbers and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and
-`widest` do what they say as of one lane. `prefetch` asks the memory for lanes that will soon be read.
+element k is the four numbers from 4 k on, and of two axes of lanes one index gives a row. `wide_lanes(a)` does the same by
+eight, for which some processors take two instructions. `lanes_at` and `put_lanes` read and write the four numbers from any place
+on. Numbers and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and `widest` do what they say as of one lane.
+`prefetch` asks the memory for lanes that will soon be read.
 """
 
 import operator
@@ -18,41 +19,42 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-WIDTH = 4
+WIDTH, WIDE = 4, 8
 _VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 _BYTES = 8
 
 
 class Lanes(types.Type):
-    """Four float64."""
+    """Four float64, or eight."""
 
-    def __init__(self) -> None:
-        super().__init__(name="lanes")
+    def __init__(self, width: int) -> None:
+        self.width, self.vector = width, ir.VectorType(ir.DoubleType(), width)
+        super().__init__(name=f"{width} lanes")
 
     def unify(self, typingctx: Any, other: Any) -> Any:
         """A variable that is a number on one way and lanes on another holds lanes."""
         return self if isinstance(other, types.Float | types.Integer) else None
 
     def can_convert_from(self, typingctx: Any, other: Any) -> Any:
-        """A number stands for four equal ones."""
+        """A number stands for equal ones."""
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
 
 
 class LanesArray(types.Type):
     """An array of lanes, C-contiguous."""
 
-    def __init__(self, ndim: int) -> None:
-        self.ndim = ndim
-        super().__init__(name=f"array({ndim}d) of lanes")
+    def __init__(self, ndim: int, width: int = WIDTH) -> None:
+        self.ndim, self.element = ndim, Lanes(width)
+        super().__init__(name=f"array({ndim}d) of {width} lanes")
 
 
-_lanes = Lanes()
+_lanes = Lanes(WIDTH)
 
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _VECTOR)
+        super().__init__(manager, kind, kind.vector)
 
 
 @register_model(LanesArray)
@@ -63,16 +65,30 @@ class _LanesArrayModel(models.StructModel):
         super().__init__(manager, kind, [("data", types.CPointer(types.float64)), ("columns", types.intp)])
 
 
+def _generate_view(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    source = context.make_array(signature.args[0])(context, builder, values[0])
+    view = cgutils.create_struct_proxy(signature.return_type)(context, builder)
+    view.data = source.data
+    view.columns = cgutils.unpack_tuple(builder, source.shape)[-2:][0]
+    return view._getvalue()
+
+
 @intrinsic
 def _view(typing_context, array):
-    def generate(context, builder, signature, values):
-        source = context.make_array(signature.args[0])(context, builder, values[0])
-        view = cgutils.create_struct_proxy(signature.return_type)(context, builder)
-        view.data = source.data
-        view.columns = cgutils.unpack_tuple(builder, source.shape)[-2:][0]
-        return view._getvalue()
+    return LanesArray(max(array.ndim - 1, 1))(array), _generate_view
 
-    return LanesArray(max(array.ndim - 1, 1))(array), generate
+
+@intrinsic
+def _wide_view(typing_context, array):
+    return LanesArray(max(array.ndim - 1, 1), WIDE)(array), _generate_view
+
+
+@intrinsic
+def _width_of(typing_context, array):
+    def generate(context, builder, signature, values):
+        return ir.Constant(ir.IntType(64), signature.args[0].element.width)
+
+    return types.int64(array), generate
 
 
 def lanes_from(context: Any, builder: Any, kind: LanesArray, address: Any, columns: Any) -> Any:
@@ -115,13 +131,15 @@ def _total(typing_context, x):
     def generate(context, builder, signature, values):
         if not isinstance(signature.args[0], Lanes):
             return values[0]
-        zero, one, two, three = (ir.Constant(ir.IntType(32), lane) for lane in range(WIDTH))
-        halves = [
-            builder.shuffle_vector(values[0], values[0], ir.Constant(ir.VectorType(ir.IntType(32), 2), half))
-            for half in ([zero, one], [two, three])
-        ]
-        pair = builder.fadd(*halves)
-        return builder.fadd(builder.extract_element(pair, zero), builder.extract_element(pair, one))
+        x, width = values[0], signature.args[0].width
+        while width > 2:  # add the second half to the first
+            width //= 2
+            halves = (
+                builder.shuffle_vector(x, x, ir.Constant(ir.VectorType(ir.IntType(32), width), list(half)))
+                for half in (range(width), range(width, 2 * width))
+            )
+            x = builder.fadd(*halves)
+        return builder.fadd(*(builder.extract_element(x, ir.Constant(ir.IntType(32), lane)) for lane in range(2)))
 
     return types.float64(x), generate
 
@@ -150,7 +168,8 @@ def _first_halves(typing_context, x, y):
 def _larger(typing_context, size, x):
     def generate(context, builder, signature, values):
         size, x = values
-        name = f"llvm.fabs.v{WIDTH}f64" if isinstance(signature.args[1], Lanes) else "llvm.fabs.f64"
+        kind = signature.args[1]
+        name = f"llvm.fabs.v{kind.width}f64" if isinstance(kind, Lanes) else "llvm.fabs.f64"
         magnitude = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(x.type, [x.type]))
         absolute = builder.call(magnitude, [x])
         return builder.select(builder.fcmp_ordered(">", absolute, size), absolute, size)
@@ -199,27 +218,30 @@ def _parts(builder: Any, kind: Any, value: Any) -> list:
     """The lanes of a value, or the number itself."""
     if not isinstance(kind, Lanes):
         return [value]
-    return [builder.extract_element(value, ir.Constant(ir.IntType(32), lane)) for lane in range(WIDTH)]
+    return [builder.extract_element(value, ir.Constant(ir.IntType(32), lane)) for lane in range(kind.width)]
 
 
 class _InterpretedLanes:
     """An array of lanes where nothing is compiled."""
 
-    def __init__(self, array: np.ndarray) -> None:
-        self._array = array.reshape(-1, WIDTH) if array.ndim == 1 else array
+    def __init__(self, array: np.ndarray, width: int = WIDTH) -> None:
+        self._array = array.reshape(-1, width) if array.ndim <= 2 else array
+        self.width = width
 
     def __getitem__(self, index: Any) -> Any:
         found = self._array[index]
-        return found.copy() if found.ndim == 1 else _InterpretedLanes(found)
+        return found.copy() if found.ndim == 1 else _InterpretedLanes(found, self.width)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._array[index] = value
 
 
 # lanes(a)            an array of float64, (…, 4) of two or three axes or (4 m,), C-contiguous, as an array of lanes
+# wide_lanes(a)       the same by eight
+# width_of(a)         how many lanes an element of an array of lanes has
 # lanes_at(a, k)      the four numbers a[k : k + 4] of an array of one axis
 # put_lanes(a, k, x)  writes them
-# total(x)            the sum of the lanes, (x0 + x2) + (x1 + x3)
+# total(x)            the sum of the lanes: the second half is added to the first, until one is left
 # first_halves(x, y)  x0, x1, y0, y1
 # larger(size, x)     in every lane the larger of size and |x|
 # widest(x)           the largest lane
@@ -228,6 +250,14 @@ class _InterpretedLanes:
 # prefetch(array, k)  ask for element k of an array of lanes
 if config.DISABLE_JIT:
     lanes, total, widest = _InterpretedLanes, np.sum, np.max
+
+    def wide_lanes(array: np.ndarray) -> _InterpretedLanes:
+        """An array as one of eight lanes."""
+        return _InterpretedLanes(array, WIDE)
+
+    def width_of(array: _InterpretedLanes) -> int:
+        """The number of lanes."""
+        return array.width
 
     def lanes_at(array: np.ndarray, first: int) -> np.ndarray:
         """Four numbers from a place on."""
@@ -258,6 +288,7 @@ if config.DISABLE_JIT:
 else:
     lanes, lanes_at, put_lanes, part, prefetch = _view, _lanes_at, _put_lanes, _part, _prefetch
     total, larger, widest, first_halves, of_four = _total, _larger, _widest, _first_halves, _of_four
+    wide_lanes, width_of = _wide_view, _width_of
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:
@@ -270,8 +301,8 @@ def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, i
         row = context.cast(builder, row, index_kind[0], types.intp)
         column = context.cast(builder, column, index_kind[1], types.intp)
         number = builder.add(builder.mul(row, view.columns), column)
-    pointer = builder.gep(view.data, [builder.mul(number, ir.Constant(number.type, WIDTH))])
-    return builder.bitcast(pointer, _VECTOR.as_pointer())
+    pointer = builder.gep(view.data, [builder.mul(number, ir.Constant(number.type, kind.element.width))])
+    return builder.bitcast(pointer, kind.element.vector.as_pointer())
 
 
 @infer_global(operator.getitem)
@@ -281,14 +312,14 @@ class _GetItem(AbstractTemplate):
         if not isinstance(array, LanesArray):
             return None
         is_row = array.ndim == 2 and isinstance(index, types.Integer)
-        return signature(LanesArray(1) if is_row else _lanes, array, index)
+        return signature(LanesArray(1, array.element.width) if is_row else array.element, array, index)
 
 
 @infer_global(operator.setitem)
 class _SetItem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         array, index, _ = args
-        return signature(types.none, array, index, _lanes) if isinstance(array, LanesArray) else None
+        return signature(types.none, array, index, array.element) if isinstance(array, LanesArray) else None
 
 
 @lower_builtin(operator.getitem, LanesArray, types.Any)
@@ -297,7 +328,7 @@ def _load(context: Any, builder: Any, signature: Any, values: Any) -> Any:
     if isinstance(signature.return_type, LanesArray):
         columns = cgutils.create_struct_proxy(kind)(context, builder, values[0]).columns
         row = context.cast(builder, values[1], at, types.intp)
-        place = _place(context, builder, LanesArray(1), values[0], types.intp, builder.mul(row, columns))
+        place = _place(context, builder, signature.return_type, values[0], types.intp, builder.mul(row, columns))
         return lanes_from(context, builder, signature.return_type, place, columns)
     return builder.load(_place(context, builder, kind, values[0], at, values[1]), align=_BYTES)
 
@@ -312,11 +343,11 @@ def _store(context: Any, builder: Any, signature: Any, values: Any) -> Any:
 @lower_cast(types.Float, Lanes)
 @lower_cast(types.Integer, Lanes)
 def _spread(context: Any, builder: Any, kind: Any, to: Any, value: Any) -> Any:
-    """Four times the same number."""
+    """The same number in all lanes."""
     value = context.cast(builder, value, kind, types.float64)
-    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
-    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), mask)
+    nothing = ir.Constant(to.vector, ir.Undefined)
+    one = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(ir.IntType(32), to.width), [0] * to.width))
 
 
 def _register(operation: Any, instruction: str) -> None:
@@ -325,7 +356,8 @@ def _register(operation: Any, instruction: str) -> None:
     @infer_global(operation)
     class _Operation(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            return signature(_lanes, *[_lanes] * len(args)) if any(isinstance(each, Lanes) for each in args) else None
+            kind = next((each for each in args if isinstance(each, Lanes)), None)
+            return None if kind is None else signature(kind, *[kind] * len(args))
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return getattr(builder, instruction)(*values)

@@ -27,39 +27,43 @@ import math
 from mbvi.kernels.articulated import solve_articulated
 from mbvi.kernels.dense import invert
 from mbvi.kernels.lagrangian import fill_mass_matrices
-from mbvi.kernels.lanes import WIDTH, lanes, larger, part, total, widest
-from mbvi.kernels.layout import copied_kernel, kernel, solver_kernel
+from mbvi.kernels.lanes import WIDE, WIDTH, lanes, larger, part, put_lanes, total, wide_lanes, widest, width_of
+from mbvi.kernels.layout import copied_kernel, copied_solver_kernel, kernel, solver_kernel
 
 
 @copied_kernel
-def fill_velocity_nodes(node_q, node_v, space, g, h):
-    """States at group g of four nodes, in lanes."""
-    V, columns, groups = lanes(space.z), lanes(space.a_columns), space.momenta.shape[0]
+def fill_velocity_nodes(node_q, node_v, V, columns, space, g, groups, h):
+    """States at group g of as many nodes as there are lanes, from velocities V and a by columns, in lanes as well."""
+    width = width_of(V)
     for a in range(space.q.shape[0]):
         move = 0.0 * V[0]
         for c in range(groups):
             moves = h * V[a * groups + c]
-            for j in range(WIDTH):
-                move = move + columns[c * WIDTH + j, g] * part(moves, j)
+            for j in range(width):
+                move = move + columns[(c * width + j) * groups + g] * part(moves, j)
         node_q[a] = (space.q_low[a] + move) + space.q[a]
         node_v[a] = V[a * groups + g]
 
 
 @copied_kernel
-def fill_velocity_residual(space, h):
-    """r_i/b_i into space.R; the largest, inf if one is not finite, and the largest momentum."""
-    R, p, f, b = lanes(space.R), lanes(space.momenta), lanes(space.forces), lanes(space.b)
-    rows, inverse, groups = lanes(space.a_rows), lanes(space.b_inverse), space.momenta.shape[0]
+def fill_velocity_residual(R, p, f, rows, b, inverse, space, groups, h):
+    """r_i/b_i into R, all in lanes; the largest, inf if one is not finite, and the largest momentum.
+
+    p, f         (groups n,)          momenta and forces at the nodes
+    rows         (groups² width,)     a_ji − b_i by rows
+    b, inverse   (groups,)            weights and 1/b
+    """
+    width, n = width_of(R), space.p.shape[0]
     check = size = momentum = 0.0 * b[0]
-    for a in range(space.p.shape[0]):
+    for a in range(n):
         for c in range(groups):
             value = 0.0 * b[0]
             for g in range(groups):
-                force = h * (b[g] * f[g, a])
-                for i in range(WIDTH):
-                    value = value + rows[g * WIDTH + i, c] * part(force, i)
-            momentum = larger(momentum, p[c, a])
-            value = inverse[c] * (b[c] * ((p[c, a] - space.p[a]) - space.p_low[a]) + value)
+                force = h * (b[g] * f[g * n + a])
+                for i in range(width):
+                    value = value + rows[(g * width + i) * groups + c] * part(force, i)
+            momentum = larger(momentum, p[c * n + a])
+            value = inverse[c] * (b[c] * ((p[c * n + a] - space.p[a]) - space.p_low[a]) + value)
             R[a * groups + c] = value
             size = larger(size, value)
             check = check + 0.0 * value
@@ -68,25 +72,43 @@ def fill_velocity_residual(space, h):
 
 @kernel
 def fill_impulse(space, h):
-    """h Σ b_j f_j into space.impulse."""
-    f, b = lanes(space.forces), lanes(space.b)
-    for a in range(space.p.shape[0]):
+    """h Σ b_j f_j into space.impulse, by pairs of the nodes: one after another, their rounding errors have a mean."""
+    f, b, n, groups = lanes(space.forces), lanes(space.b), space.p.shape[0], space.b.shape[0]
+    along, across = (groups, 1) if space.has_wide_nodes == 1 else (1, n)
+    for a in range(n):
         impulse = 0.0
-        for g in range(space.momenta.shape[0]):
-            impulse += total(h * (b[g] * f[g, a]))
+        for g in range(groups):
+            impulse += total(h * (b[g] * f[a * along + g * across]))
         space.impulse[a] = impulse
 
 
 @kernel
-def invert_node_masses(system, space, h):
-    """Inverses of M at the nodes of the predicted polynomial; False if one is not positive definite."""
+def fill_node_masses(system, space, h):
+    """M at the nodes of the predicted polynomial."""
     for g in range(space.node_masses.shape[0]):
-        fill_velocity_nodes(lanes(space.lane_q), lanes(space.lane_v), space, g, h)
+        node_q, node_v, V = lanes(space.lane_q), lanes(space.lane_v), lanes(space.z)
+        fill_velocity_nodes(node_q, node_v, V, lanes(space.a_columns), space, g, space.node_masses.shape[0], h)
         M = lanes(space.node_masses[g])
         fill_mass_matrices(M, lanes(space.angles[g]), system, space.lane_work, lanes(space.lane_q))
-        if not invert(M, lanes(space.pivot_rows), system.n):
+
+
+@kernel
+def invert_node_masses(system, space):
+    """Inverses of M at the nodes; False if one is not positive definite."""
+    for g in range(space.node_masses.shape[0]):
+        if not invert(lanes(space.node_masses[g]), lanes(space.pivot_rows), system.n):
             return False
     return True
+
+
+@kernel
+def invert_wide_masses(system, space):
+    """The same of eight nodes at once."""
+    for g in range(space.node_masses.shape[0]):
+        M = lanes(space.node_masses[g])
+        for i in range(space.node_masses.shape[1]):
+            put_lanes(space.wide_masses, i * WIDE + g * WIDTH, M[i])
+    return invert(wide_lanes(space.wide_masses), wide_lanes(space.pivot_rows), system.n)
 
 
 @kernel
@@ -101,8 +123,8 @@ def put_at_nodes(space):
 @solver_kernel
 def solve_velocities(system, work, space):
     """delta = −M⁻¹ r_i/b_i."""
-    R, delta, M, groups = lanes(space.R), lanes(space.delta), lanes(space.node_masses), space.momenta.shape[0]
-    n, x = system.n, lanes(space.points)
+    R, delta, x = lanes(space.R), lanes(space.delta), lanes(space.points)
+    n, groups = system.n, space.b.shape[0]
     if space.node_masses.shape[1] == 0:
         for c in range(groups):
             for a in range(n):
@@ -112,19 +134,25 @@ def solve_velocities(system, work, space):
                 delta[a * groups + c] = x[c, a]
         return
     for c in range(groups):
-        for a in range(0, n, 2):  # two rows at once; of an odd number the last twice
-            other = min(a + 1, n - 1)
-            one, two = M[c, a * n] * R[c], M[c, other * n] * R[c]
-            for b in range(1, n):
-                one = one + M[c, a * n + b] * R[b * groups + c]
-                two = two + M[c, other * n + b] * R[b * groups + c]
-            delta[a * groups + c], delta[other * groups + c] = -1.0 * one, -1.0 * two
+        multiply_by_masses(delta, lanes(space.node_masses[c]), R, n, c, groups)
+
+
+@copied_solver_kernel
+def multiply_by_masses(delta, M, R, n, c, groups):
+    """delta = −M R of group c of nodes, all in lanes."""
+    for a in range(0, n, 2):  # two rows at once; of an odd number the last twice
+        other = min(a + 1, n - 1)
+        one, two = M[a * n] * R[c], M[other * n] * R[c]
+        for b in range(1, n):
+            one = one + M[a * n + b] * R[b * groups + c]
+            two = two + M[other * n + b] * R[b * groups + c]
+        delta[a * groups + c], delta[other * groups + c] = -1.0 * one, -1.0 * two
 
 
 @copied_kernel
 def increment(space, a, h):
     """Σ_i b_i h V_i of coordinate a."""
-    V, b, groups = lanes(space.z), lanes(space.b), space.momenta.shape[0]
+    V, b, groups = lanes(space.z), lanes(space.b), space.b.shape[0]
     move = b[0] * (h * V[a * groups])
     for g in range(1, groups):
         move = move + b[g] * (h * V[a * groups + g])
@@ -137,7 +165,7 @@ def fill_step_residual(scheme, space):
 
     By these that iteration is judged: with r_i, long steps more often fail, or lead to other solutions.
     """
-    s, stride, size = scheme.K.shape[0], space.momenta.shape[0] * WIDTH, 0.0
+    s, stride, size = scheme.K.shape[0], space.b.shape[0] * WIDTH, 0.0
     for a in range(space.q.shape[0]):
         for j in range(s):
             value = 0.0
@@ -151,7 +179,7 @@ def fill_step_residual(scheme, space):
 @kernel
 def are_far_velocities(space, limit):
     """Whether places at the nodes have moved away from those of the start by more than a part of the largest increment."""
-    V, start, columns, groups = lanes(space.z), lanes(space.start), lanes(space.a_columns), space.momenta.shape[0]
+    V, start, columns, groups = lanes(space.z), lanes(space.start), lanes(space.a_columns), space.b.shape[0]
     size = miss = 0.0 * V[0]
     for a in range(space.q.shape[0]):
         for g in range(groups):
@@ -159,8 +187,9 @@ def are_far_velocities(space, limit):
             for c in range(groups):
                 at = a * groups + c
                 for j in range(WIDTH):
-                    move = move + columns[c * WIDTH + j, g] * part(V[at], j)
-                    change = change + columns[c * WIDTH + j, g] * part(V[at] - start[at], j)
+                    column = columns[(c * WIDTH + j) * groups + g]
+                    move = move + column * part(V[at], j)
+                    change = change + column * part(V[at] - start[at], j)
             size, miss = larger(size, move), larger(miss, change)
     return widest(miss) > limit * widest(size)
 
@@ -168,7 +197,7 @@ def are_far_velocities(space, limit):
 @kernel
 def put_step_correction(scheme, space):
     """delta of velocities from that of increments, −h times space.eliminated."""
-    s, stride = scheme.K.shape[0], space.momenta.shape[0] * WIDTH
+    s, stride = scheme.K.shape[0], space.b.shape[0] * WIDTH
     for a in range(space.q.shape[0]):
         for i in range(s):
             value = 0.0

@@ -43,6 +43,7 @@ for name, scheme, step in (
     ("gantry_crane", "lobatto4", 0.05),
     ("chain_10", "midpoint", 0.002),
     ("branched_tree", "midpoint", 0.005),
+    ("double_pendulum", "gauss6", 0.05),
     ("double_pendulum", "rk4", 0.01),
     ("double_pendulum", "direct_midpoint", 0.01),
     ("spring_damper", "midpoint_variation", 0.01),

@@ -1,9 +1,21 @@
 """Lanes compute four times what a number computes once, by the same code."""
 
 import numpy as np
+import pytest
 from numba import njit
 
-from mbvi.kernels.lanes import first_halves, lanes, lanes_at, larger, part, put_lanes, total, widest
+from mbvi.kernels.lanes import (
+    first_halves,
+    lanes,
+    lanes_at,
+    larger,
+    part,
+    put_lanes,
+    total,
+    wide_lanes,
+    widest,
+    width_of,
+)
 
 
 @njit
@@ -28,6 +40,11 @@ def formula_in_lanes(x, y, out):
 
 
 @njit
+def formula_in_wide_lanes(x, y, out):
+    formula(wide_lanes(x), wide_lanes(y), wide_lanes(out))
+
+
+@njit
 def measures(x):
     a = lanes(x)
     size = larger(0.0 * a[0], a[0])
@@ -35,12 +52,19 @@ def measures(x):
     return total(a[0]), widest(size), part(a[1], 2), total(2.5), widest(larger(1.0, -4.0))
 
 
-def test_a_formula_in_lanes_is_that_of_numbers():
+@njit
+def measures_of_eight(x):
+    a = wide_lanes(x)
+    return total(a[0]), widest(larger(0.0 * a[0], a[0])), part(a[0], 6), width_of(a), width_of(lanes(x))
+
+
+@pytest.mark.parametrize(("in_lanes", "width"), [(formula_in_lanes, 4), (formula_in_wide_lanes, 8)])
+def test_a_formula_in_lanes_is_that_of_numbers(in_lanes, width):
     rng = np.random.default_rng(1)
-    x, y = rng.normal(size=(2, 4)), rng.normal(size=(2, 3, 4))
-    out, seen = np.zeros((2, 4)), y.copy()
-    formula_in_lanes(x, seen, out)
-    for lane in range(4):
+    x, y = rng.normal(size=(2, width)), rng.normal(size=(2, 3, width))
+    out, seen = np.zeros((2, width)), y.copy()
+    in_lanes(x, seen, out)
+    for lane in range(width):
         expected, changed = np.zeros(2), y[:, :, lane].copy()
         formula(x[:, lane].copy(), changed, expected)
         np.testing.assert_allclose(out[:, lane], expected, rtol=0, atol=1e-15)
@@ -62,6 +86,11 @@ def test_lanes_of_one_axis_are_four_numbers_one_after_the_other():
 def test_measures_of_lanes():
     x = np.array([[1.0, -7.0, 0.25, 2.0], [3.0, 5.0, -0.5, -6.0]])
     assert measures(x) == (-3.75, 7.0, -0.5, 2.5, 4.0)
+
+
+def test_measures_of_eight():
+    x = np.array([1.0, -7.0, 0.25, 2.0, 3.0, 5.0, -0.5, -16.0])
+    assert measures_of_eight(x) == (-12.25, 16.0, -0.5, 8, 4)
 
 
 @njit

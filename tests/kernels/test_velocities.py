@@ -9,12 +9,14 @@ import mbvi
 from mbvi.kernels import galerkin
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.catalog import find_scheme
+from mbvi.schemes.tableau import Tableau, gauss, lobatto
 from mbvi.system.scheme import scheme_arrays
 
 from ..benchmarks.systems import load
 from ..system import mechanisms
 
 T, H = 0.4, 0.1
+GAUSS9 = Tableau("gauss9", lobatto(10)[0], *gauss(9), 18, "")  # more nodes than are ever evaluated at once
 KINDS = ("revolute", "prismatic", "screw", "universal", "ball euler")
 
 
@@ -28,10 +30,26 @@ def fill(system, scheme, work, space):
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 10])
-@pytest.mark.parametrize("name", ["gauss2", "gauss3", "gauss4", "gauss6"])
+@pytest.mark.parametrize("name", ["gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "gauss8", GAUSS9])
 def test_residual_and_correction(name, count):
     """Few coordinates have an M of each node, more that of the middle."""
     system = mbvi.assemble(mechanisms.random_tree(3, kinds=(KINDS * 2)[:count]))
+    check_residual_and_correction(system, name, system.dimension >= galerkin.ARTICULATED_FROM)
+
+
+@pytest.mark.parametrize("name", ["gauss3", "gauss5", "gauss8", GAUSS9])
+@pytest.mark.parametrize("model", ["double_pendulum", "chain_10"])
+def test_planar_trees(model, name):
+    system = mbvi.assemble(load(model))
+    assert system.arrays.is_planar
+    check_residual_and_correction(system, name, system.dimension >= galerkin.ARTICULATED_FROM)
+
+
+@pytest.mark.parametrize("name", ["gauss4", "gauss6"])
+def test_forces(name):
+    """With which nodes are evaluated four at once, even where there are more."""
+    system = mbvi.assemble(mechanisms.random_tree(3, kinds=KINDS, forces=("spring", "joint spring")))
+    assert len(system.arrays.body_forces) or len(system.arrays.joint_forces)
     check_residual_and_correction(system, name, system.dimension >= galerkin.ARTICULATED_FROM)
 
 
@@ -49,6 +67,8 @@ def check_residual_and_correction(system, name, is_middle):
     scheme, work = scheme_arrays(tableau), make_work(system.arrays)
     space = galerkin.make_space(arrays, scheme)
     assert space.has_velocities
+    has_forces = len(arrays.joint_forces) or len(arrays.body_forces)
+    assert space.has_wide_nodes == (arrays.is_tree and not has_forces and 4 < tableau.stages <= 8)
     s, n, random = tableau.stages, system.dimension, np.random.default_rng(5)
     q, v = 0.5 * random.normal(size=(2, n))
     space.q[:], space.p[:] = q, system.momentum(q, v, T)

@@ -173,7 +173,7 @@ BY_PLACE = (
 )
 HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction: rows left out may contradict others
 LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
-CLOSE = 1e-11  # relative correction below which a step's last angles are found anew, once
+CLOSE = 1e-11  # expected correction, relative, from which on all angles are found anew, lest their rounding drifts
 ROUGH = 30.0  # roundings of the residual below which a correction is noise in part, and no longer tells of the Jacobian
 ROUGH_CORRECTIONS = 2  # such corrections that a step of an open tree ends with: the first leaves an error of one sign
 MORE = 2  # iterations that it may add for that to those which end in rounding
@@ -1301,14 +1301,6 @@ def forget_angles(space):
             space.wide_angles[i, KNOWN, lane] = math.inf
 
 
-@copied_kernel
-def forget_close_angles(space, size, is_close):
-    """Forget angles when corrections become that small: the last ones follow from angles so near that they add no rounding."""
-    if size < CLOSE and not is_close:
-        forget_angles(space)
-    return is_close or size < CLOSE
-
-
 @inlined_kernel
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper.
@@ -1325,7 +1317,6 @@ def iterate_simplified(system, scheme, work, space, t, h):
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
     updates = rough = slow = more = 0
-    is_close = False
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
@@ -1341,7 +1332,6 @@ def iterate_simplified(system, scheme, work, space, t, h):
             space.inverse_squares[update] = 1.0 / square
         rough += is_rough
         step = measure[CORRECTION]
-        is_close = forget_close_angles(space, size, is_close)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         if updates > 0:
@@ -1377,6 +1367,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
             first_step, first_residual = step, residual
         updates += 1
         size_before, residual_before, step_before = size, residual, step
+        if theta * size < CLOSE:
+            forget_angles(space)
         is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
         is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
@@ -1412,7 +1404,7 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
     needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > patience or count[ANEW] > 0
     count[ANEW] = max(count[ANEW] - 1, 0)
     is_stale = True
-    is_chord = is_close = False
+    is_chord = False
     residual_before = left = math.inf
     size_before = 0.0
     halvings = iteration = stalls = 0
@@ -1450,7 +1442,6 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         else:
             call(space.solve_newton, t, (system, scheme, work, space, h))
         size, is_rounding, _ = correct(space, 1.0, space.delta)
-        is_close = forget_close_angles(space, size, is_close)
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
@@ -1472,6 +1463,8 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
             if not is_stale:
                 count[AGE] = 0
             return OK
+        if not is_chord or theta * size < CLOSE:  # without a chord it may contract by much
+            forget_angles(space)
         needs_factor = halvings > 0 or (
             is_chord and iterations_left(system, space, size, theta) > space.limits[NEWTON_LIMIT]
         )
@@ -1687,7 +1680,7 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 LATE = (
     factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle, fill_start_jacobian,
     solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual, invert_wide, solve_wide,
-    fill_start_velocity,    fill_projected_momentum,
+    fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
 
 

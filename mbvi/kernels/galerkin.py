@@ -221,6 +221,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     has_forces = len(system.joint_forces) > 0 or len(system.body_forces) > 0 or system.force != 0
     has_wide_nodes = has_velocities and WIDTH < m <= WIDE and system.is_tree == 1 and not has_forces
     wide = n if has_wide_nodes else 0
+    has_wide_masses = has_wide_nodes and system.second_size < UNCACHED
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
     is_small = k > 0 and system.is_open == 0 and m > 1 and n + k <= SMALL_SADDLE and not system.reference.any()
@@ -281,7 +282,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         wide_q=np.zeros((wide, WIDE)),
         wide_v=np.zeros((wide, WIDE)),
         wide_angles=np.zeros((len(system.links) if wide else 0, ANGLE_WIDTH, WIDE)),
-        wide_masses=np.zeros(n * n * WIDE if has_wide_nodes and has_node_masses else 0),
+        wide_masses=np.zeros(n * n * WIDE if has_wide_masses and has_node_masses else 0),
         wide_row=np.zeros((len(system.links) if wide else 0, SWEEP_WIDTH, WIDE)),
         b_inverse=by_points(1.0 / b),
         pivot_rows=np.zeros(2 * n * WIDE),

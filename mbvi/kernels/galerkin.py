@@ -131,18 +131,17 @@ from mbvi.kernels.sines import ANGLE_WIDTH, KNOWN
 from mbvi.kernels.tree import SWEEP_WIDTH
 from mbvi.kernels.velocities import (
     are_far_velocities,
+    factor_by_fours,
+    factor_wide,
     fill_impulse,
-    fill_node_masses,
     fill_step_residual,
     fill_velocity_nodes,
     fill_velocity_residual,
     increment,
-    invert_node_masses,
-    invert_wide_masses,
-    multiply_by_masses,
     put_at_nodes,
     put_step_correction,
     solve_velocities,
+    solve_with_derivatives,
 )
 
 EPS = 2.220446049250313e-16
@@ -155,6 +154,7 @@ MAX_HALVINGS = 12
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
+REN_FROM, REN_AT = 0.1, 0.3
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 CONVERGING = 0.1  # ratio of residuals below which it converges, whatever corrections do: noise wavers by less
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
@@ -221,7 +221,6 @@ def make_space(system: System, scheme: Scheme) -> Space:
     has_forces = len(system.joint_forces) > 0 or len(system.body_forces) > 0 or system.force != 0
     has_wide_nodes = has_velocities and WIDTH < m <= WIDE and system.is_tree == 1 and not has_forces
     wide = n if has_wide_nodes else 0
-    has_wide_masses = has_wide_nodes and system.second_size < UNCACHED
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
     is_small = k > 0 and system.is_open == 0 and m > 1 and n + k <= SMALL_SADDLE and not system.reference.any()
@@ -236,6 +235,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     hessian_lanes = WIDTH if is_wide else 1
     has_lane_work = is_wide or (system.is_tree == 1 and k > 0 and s > 1)
     has_node_masses = has_velocities and not (system.is_open == 1 and n >= ARTICULATED_FROM)
+    has_derivatives = has_node_masses and system.is_tree == 1 and system.second_size < UNCACHED
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0
@@ -282,11 +282,18 @@ def make_space(system: System, scheme: Scheme) -> Space:
         wide_q=np.zeros((wide, WIDE)),
         wide_v=np.zeros((wide, WIDE)),
         wide_angles=np.zeros((len(system.links) if wide else 0, ANGLE_WIDTH, WIDE)),
-        wide_masses=np.zeros(n * n * WIDE if has_wide_masses and has_node_masses else 0),
+        wide_masses=np.zeros((1, n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
+        wide_Lvq=np.zeros((1, n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
+        wide_Lqq=np.zeros((1, n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
         wide_row=np.zeros((len(system.links) if wide else 0, SWEEP_WIDTH, WIDE)),
         b_inverse=by_points(1.0 / b),
         pivot_rows=np.zeros(2 * n * WIDE),
         node_masses=np.zeros((groups, n * n if has_node_masses else 0, WIDTH)),
+        node_Lvq=np.zeros((groups, n * n if has_derivatives else 0, WIDTH)),
+        node_Lqv=np.zeros((n * n if has_derivatives else 0, WIDTH)),
+        node_Lqq=np.zeros((groups, n * n if has_derivatives else 0, WIDTH)),
+        moves=np.zeros(N),
+        impulses=np.zeros(N),
         A=in_lanes(scheme.A),
         B=in_lanes(scheme.B),
         b=in_lanes(b),
@@ -554,16 +561,21 @@ def fill_wide_residual(t, system, scheme, work, space, h):
 
 
 @late_kernel(System, Scheme, Work, Space)
-def invert_wide(t, system, scheme, work, space, h):
-    """Inverses of M at up to eight nodes at once; 0.0 if one is not positive definite."""
-    return 1.0 if invert_wide_masses(system, space) else 0.0
+def factor_nodes(t, system, scheme, work, space, h):
+    """Second derivatives at the nodes, and inverses of M; 0.0 if one is not positive definite."""
+    if space.wide_Lvq.shape[1] > 0:
+        return 1.0 if factor_wide(system, space, h) else 0.0
+    return 1.0 if factor_by_fours(system, space, h) else 0.0
 
 
 @late_kernel(System, Scheme, Work, Space)
 def solve_wide(t, system, scheme, work, space, h):
     """What `solve_velocities` does with these."""
-    R, delta = wide_lanes(space.R), wide_lanes(space.delta)
-    multiply_by_masses(delta, wide_lanes(space.wide_masses), R, system.n, FIRST_ROW, ONE)
+    R, delta, b, inverse = wide_lanes(space.R), wide_lanes(space.delta), wide_lanes(space.b), wide_lanes(space.b_inverse)
+    M, Lvq, Lqq = wide_lanes(space.wide_masses), wide_lanes(space.wide_Lvq), wide_lanes(space.wide_Lqq)
+    columns, rows = wide_lanes(space.a_columns), wide_lanes(space.a_rows)
+    moves, impulses = wide_lanes(space.moves), wide_lanes(space.impulses)
+    solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, system.n, ONE, h)
     return 1.0
 
 
@@ -781,11 +793,8 @@ def factor_simplified(system, scheme, work, space, t, h):
     space.count[SIMPLIFIED_FACTORS] += 1
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
-    if space.has_velocities == 1 and system.is_tree == 1 and system.second_size < UNCACHED:
-        fill_node_masses(system, space, h)
-        if space.has_wide_nodes == 1:
-            return call(space.invert_wide, t, (system, scheme, work, space, h)) == 1.0
-        return invert_node_masses(system, space)
+    if space.node_Lvq.shape[1] > 0:
+        return call(space.factor_nodes, t, (system, scheme, work, space, h)) == 1.0
     if system.is_planar == 1:
         fill_angles(work.angles, system, space.node_q)
         fill_masses_planar(space.M, work.inertia, work.angles, system)
@@ -908,10 +917,10 @@ def solve_simplified(system, scheme, work, space, t, h):
     elif scheme.K.shape[0] == 1:
         solve_only_stage(system, scheme, work, space, h)
     elif space.has_velocities == 1:
-        if space.wide_masses.shape[0] > 0:
+        if space.wide_Lvq.shape[1] > 0:
             call(space.solve_wide, t, (system, scheme, work, space, h))
         else:
-            solve_velocities(system, work, space)
+            solve_velocities(system, work, space, h)
     elif system.k > 0:
         solve_quaternion_stages(system, work, space, scheme.K.shape[0], h)
     else:
@@ -1318,6 +1327,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
     updates = rough = slow = more = 0
+    formed = 0.0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
@@ -1370,6 +1380,14 @@ def iterate_simplified(system, scheme, work, space, t, h):
         size_before, residual_before, step_before = size, residual, step
         if theta * size < CLOSE:
             forget_angles(space)
+        if formed == 0.0:
+            formed = size
+        if is_fresh and space.node_Lvq.shape[1] > 0 and formed > REN_FROM and size < REN_AT * formed:
+            formed = 0.0
+            if not factor_simplified(system, scheme, work, space, t, h):
+                return SINGULAR
+            updates = rough = slow = 0
+            continue
         is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
         is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
@@ -1680,7 +1698,7 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 LATE = (
     factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle, fill_start_jacobian,
-    solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual, invert_wide, solve_wide,
+    solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual, factor_nodes, solve_wide,
     fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
 

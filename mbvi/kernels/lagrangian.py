@@ -47,7 +47,7 @@ from mbvi.kernels.layout import (
     kernel,
 )
 from mbvi.kernels.packed import Packed, call
-from mbvi.kernels.planar import fill_directions, fill_gradient_planar, fill_masses_planar, turn_directions
+from mbvi.kernels.planar import fill_directions, fill_gradient_planar, fill_hessian_planar, turn_directions
 from mbvi.kernels.rotation import cross
 from mbvi.kernels.saddle import (
     AHEAD,
@@ -352,17 +352,17 @@ def fill_mass_matrix(M, system, work, t, q):
 
 
 @kernel
-def fill_mass_matrices(M, angles, system, lane_work, q):
-    """The same of a tree of few coordinates at four places at once: q (n,), M in lanes."""
+def fill_node_hessians_tree(Lvv, Lvq, Lqv, Lqq, angles, system, lane_work, q, v):
+    """Second derivatives of the Lagrangian of a tree of few coordinates at four states at once: q, v (n,), all in lanes.
+
+    Lvv, Lvq, Lqv, Lqq   (n²,)   out, row by row; Lqv is not filled where the tree is planar: it is the transpose of Lvq
+    """
     if system.is_planar == 1:
         fill_angles(angles, system, q)
-        fill_masses_planar(M, lane_work.inertia, angles, system)
-        return
-    fill_world(system, lane_work, q, lane_work.zero)
-    fill_inertia(system, lane_work)
-    accumulate(lane_work.inertia, system.links, INERTIA_WIDTH)
-    fill_screws(system, lane_work, q)
-    fill_mass_matrix_tree(M, system, lane_work)
+        fill_hessian_planar(Lvv, Lvq, Lqq, lane_work.inertia, angles, system, v)
+    else:
+        fill_world(system, lane_work, q, v)
+        fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, lane_work, q, v)
 
 
 @kernel

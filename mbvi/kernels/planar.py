@@ -7,7 +7,11 @@ N_z and P_x, P_y, of gravity and first moments what lies in the plane; with comp
 
 and with places r of the joints and composite mass m, first moment H and second moment J about the root's origin,
 
-    M_kj = J_j − (r_k + r_j)·H_j + m_j r_k·r_j,     k an ancestor of j or j itself.
+    M_kj = J_j − (r_k + r_j)·H_j + m_j r_k·r_j,     k an ancestor of j or j itself,
+
+and for these k, with h_j = H_j − m_j r_j and W_j = P_j − m_j ṙ_j,
+
+    ∂p_k/∂q_j = r_j·P_j − H_j·ṙ_j − r_k·W_j,     ∂p_j/∂q_k = −h_j·ṙ_k,     ∂²L/∂q_k∂q_j = −ṙ_k·W_j − h_j·g.
 """
 
 import numpy as np
@@ -33,8 +37,9 @@ from mbvi.kernels.sines import COSINE, KNOWN, KNOWN_COSINE, KNOWN_SINE, NEAR, SI
 
 # Columns of a sweep's row: ω, u, place from the parent's joint, composite N, P and first moment.
 OMEGA, LINEAR, ARM, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT = 0, 1, 3, 5, 6, 8
-# The same for M: place of the link's origin in the root's frame, composite first and second moment.
-ORIGIN, FIRST, SECOND = 0, 2, 4
+# The same for second derivatives: place of the link's joint in the root's frame, composite first and second moment, ω, the
+# joint's velocity, composite P.
+ORIGIN, FIRST, SECOND, RATE, VELOCITY, SUM = 0, 2, 4, 5, 6, 8
 
 
 @copied_kernel
@@ -138,16 +143,11 @@ def fill_gradient_planar(p, f, row, angles, system, v):
         first = last + 1
 
 
-@kernel
-def fill_masses_planar(M, row, angles, system):
-    """M of few coordinates; on numbers or on lanes.
-
-    M         (n²,)    out, row by row  [kg m²]
-    row       (L, 5)   work, or with more columns
-    angles    (L, 6)   cosines and sines by `fill_directions`
-    """
-    links, geometry, n = system.links, system.geometry, system.n
-    for i in range(n):
+@copied_kernel
+def place_links(row, angles, system):
+    """Places of the joints, first and second moments of the links about the root's origin, with what `fill_masses_planar` takes."""
+    links, geometry = system.links, system.geometry
+    for i in range(system.n):
         parent = links[i, PARENT]
         x = y = 0.0 * angles[i, COSINE]
         c, s = angles[i, COSINE], angles[i, SINE]
@@ -160,22 +160,92 @@ def fill_masses_planar(M, row, angles, system):
         row[i, ORIGIN], row[i, ORIGIN + 1] = x, y
         row[i, FIRST], row[i, FIRST + 1] = hx + m * x, hy + m * y
         row[i, SECOND] = geometry[i, INERTIA + 2] + (2.0 * (x * hx + y * hy) + m * (x * x + y * y))
+
+
+@copied_kernel
+def add_to_parents_moments(row, i, parent):
+    """Add the composite moments of link i to those of its parent, if it has one."""
+    if parent >= 0:
+        row[parent, FIRST] += row[i, FIRST]
+        row[parent, FIRST + 1] += row[i, FIRST + 1]
+        row[parent, SECOND] += row[i, SECOND]
+
+
+@kernel
+def fill_masses_planar(M, row, angles, system):
+    """M of few coordinates; on numbers or on lanes.
+
+    M         (n²,)    out, row by row  [kg m²]
+    row       (L, 5)   work, or with more columns
+    angles    (L, 6)   cosines and sines by `fill_directions`
+    """
+    links, geometry, n = system.links, system.geometry, system.n
+    place_links(row, angles, system)
     for i in range(n * n):
         M[i] = 0.0
     for i in range(n - 1, -1, -1):
         parent, j, m = links[i, PARENT], links[i, DOF], geometry[i, SUBTREE_MASS]
         x, y = row[i, ORIGIN], row[i, ORIGIN + 1]
-        hx, hy, second = row[i, FIRST], row[i, FIRST + 1], row[i, SECOND]
-        along = second - (x * hx + y * hy)
-        hx, hy = m * x - hx, m * y - hy
+        hx, hy = row[i, FIRST], row[i, FIRST + 1]
+        along = row[i, SECOND] - (x * hx + y * hy)
+        hx, hy = hx - m * x, hy - m * y
         above = i
         while above >= 0:
             k = links[above, DOF]
-            value = along + row[above, ORIGIN] * hx + row[above, ORIGIN + 1] * hy
+            value = along - (row[above, ORIGIN] * hx + row[above, ORIGIN + 1] * hy)
             M[k * n + j] = value
             M[j * n + k] = value
             above = links[above, PARENT]
+        add_to_parents_moments(row, i, parent)
+
+
+@kernel
+def fill_hessian_planar(Lvv, Lvq, Lqq, row, angles, system, v):
+    """All second derivatives of the Lagrangian of few coordinates under gravity; on numbers or on lanes.
+
+    Lvv, Lvq, Lqq   (n², )    out, row by row; Lqv is the transpose of Lvq
+    row             (L, 10)   work, or with more columns
+    angles          (L, 6)    cosines and sines by `fill_directions`
+    v               (n,)      [rad/s]
+    """
+    links, geometry, gravity, n = system.links, system.geometry, system.gravity, system.n
+    place_links(row, angles, system)
+    for i in range(n):
+        parent, m = links[i, PARENT], geometry[i, MASS]
+        w, ux, uy = v[links[i, DOF]], 0.0 * v[0], 0.0 * v[0]
+        x, y = row[i, ORIGIN], row[i, ORIGIN + 1]
         if parent >= 0:
-            row[parent, FIRST] += row[i, FIRST]
-            row[parent, FIRST + 1] += row[i, FIRST + 1]
-            row[parent, SECOND] += second
+            turn = row[parent, RATE]
+            ux = row[parent, VELOCITY] - turn * (y - row[parent, ORIGIN + 1])
+            uy = row[parent, VELOCITY + 1] + turn * (x - row[parent, ORIGIN])
+            w = w + turn
+        row[i, RATE], row[i, VELOCITY], row[i, VELOCITY + 1] = w, ux, uy
+        row[i, SUM], row[i, SUM + 1] = m * ux - w * (row[i, FIRST + 1] - m * y), m * uy + w * (row[i, FIRST] - m * x)
+    for i in range(n * n):
+        Lvv[i] = Lvq[i] = Lqq[i] = 0.0
+    gx = gy = 0.0
+    root = -1
+    for i in range(n - 1, -1, -1):
+        parent, j, m = links[i, PARENT], links[i, DOF], geometry[i, SUBTREE_MASS]
+        if links[i, ANCHOR] != root:
+            root = links[i, ANCHOR]
+            gx, gy, _ = rotate_back(geometry, root, ROTATION, gravity[0], gravity[1], gravity[2])
+        x, y, ux, uy = row[i, ORIGIN], row[i, ORIGIN + 1], row[i, VELOCITY], row[i, VELOCITY + 1]
+        hx, hy, Px, Py = row[i, FIRST], row[i, FIRST + 1], row[i, SUM], row[i, SUM + 1]
+        along = row[i, SECOND] - (x * hx + y * hy)
+        turned = (x * Px + y * Py) - (hx * ux + hy * uy)
+        hx, hy, Px, Py = hx - m * x, hy - m * y, Px - m * ux, Py - m * uy
+        weight = hx * gx + hy * gy
+        above = i
+        while above >= 0:
+            k = links[above, DOF]
+            x, y, ux, uy = row[above, ORIGIN], row[above, ORIGIN + 1], row[above, VELOCITY], row[above, VELOCITY + 1]
+            Lvv[k * n + j] = Lvv[j * n + k] = along - (x * hx + y * hy)
+            Lvq[k * n + j] = turned - (x * Px + y * Py)
+            Lvq[j * n + k] = -1.0 * (hx * ux + hy * uy)
+            Lqq[k * n + j] = Lqq[j * n + k] = -1.0 * (ux * Px + uy * Py) - weight
+            above = links[above, PARENT]
+        add_to_parents_moments(row, i, parent)
+        if parent >= 0:
+            row[parent, SUM] += row[i, SUM]
+            row[parent, SUM + 1] += row[i, SUM + 1]

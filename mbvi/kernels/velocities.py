@@ -15,7 +15,12 @@ with an h as 0.05 have rounding errors whose mean is not zero, which would else 
     V_i = (1/h) Σ_l B_il Y_l,     R_j = Σ_i B_ij r_i,
 
 the simplified iteration needs no K: V_i ← V_i − M⁻¹ r_i/b_i, with an M of each node where it is inverted as a dense matrix. The
-residual is r_i/b_i, which has the size of momenta.
+residual is r_i/b_i, which has the size of momenta. Its derivatives in the V are, with y_i = h Σ_j a_ij δV_j,
+
+    δr_i/b_i = M_i δV_i + (E δV)_i,     (E δV)_i = ∂p_i/∂q y_i + (1/b_i) Σ_j (a_ji − b_i) h b_j (∂f_j/∂v δV_j + ∂f_j/∂q y_j),
+
+and where M is of each node, so are they, and their inverse takes two terms of its series, M⁻¹ − M⁻¹ E M⁻¹: what such a
+correction leaves of an error is about the square of what M⁻¹ alone does.
 
 V_i of coordinate a is lane i of the `groups` lanes from a `groups` on; lanes left over are zero.
 
@@ -26,8 +31,9 @@ import math
 
 from mbvi.kernels.articulated import solve_articulated
 from mbvi.kernels.dense import invert
-from mbvi.kernels.lagrangian import fill_mass_matrices
+from mbvi.kernels.lagrangian import fill_angles, fill_node_hessians_tree
 from mbvi.kernels.lanes import WIDE, WIDTH, lanes, larger, part, put_lanes, total, wide_lanes, widest, width_of
+from mbvi.kernels.planar import fill_hessian_planar
 from mbvi.kernels.layout import copied_kernel, copied_solver_kernel, kernel, solver_kernel
 
 
@@ -83,32 +89,45 @@ def fill_impulse(space, h):
 
 
 @kernel
-def fill_node_masses(system, space, h):
-    """M at the nodes of the predicted polynomial."""
-    for g in range(space.node_masses.shape[0]):
+def factor_by_fours(system, space, h):
+    """Second derivatives at the nodes of the polynomial of space.z, and the inverses of M there; False if one is not positive
+    definite.
+    """
+    groups = space.node_masses.shape[0]
+    for g in range(groups):
         node_q, node_v, V = lanes(space.lane_q), lanes(space.lane_v), lanes(space.z)
-        fill_velocity_nodes(node_q, node_v, V, lanes(space.a_columns), space, g, space.node_masses.shape[0], h)
-        M = lanes(space.node_masses[g])
-        fill_mass_matrices(M, lanes(space.angles[g]), system, space.lane_work, lanes(space.lane_q))
-
-
-@kernel
-def invert_node_masses(system, space):
-    """Inverses of M at the nodes; False if one is not positive definite."""
-    for g in range(space.node_masses.shape[0]):
-        if not invert(lanes(space.node_masses[g]), lanes(space.pivot_rows), system.n):
+        fill_velocity_nodes(node_q, node_v, V, lanes(space.a_columns), space, g, groups, h)
+        M, Lvq, Lqq = lanes(space.node_masses[g]), lanes(space.node_Lvq[g]), lanes(space.node_Lqq[g])
+        Lqv, angles = lanes(space.node_Lqv), lanes(space.angles[g])
+        fill_node_hessians_tree(M, Lvq, Lqv, Lqq, angles, system, space.lane_work, node_q, node_v)
+        if not space.has_wide_nodes and not invert(M, lanes(space.pivot_rows), system.n):
             return False
     return True
 
 
 @kernel
-def invert_wide_masses(system, space):
+def factor_wide(system, space, h):
     """The same of eight nodes at once."""
-    for g in range(space.node_masses.shape[0]):
-        M = lanes(space.node_masses[g])
-        for i in range(space.node_masses.shape[1]):
-            put_lanes(space.wide_masses, i * WIDE + g * WIDTH, M[i])
-    return invert(wide_lanes(space.wide_masses), wide_lanes(space.pivot_rows), system.n)
+    M, Lvq, Lqq = wide_lanes(space.wide_masses[0]), wide_lanes(space.wide_Lvq[0]), wide_lanes(space.wide_Lqq[0])
+    if system.is_planar == 1:
+        q, v, V, angles = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z), wide_lanes(space.wide_angles)
+        fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, 0, 1, h)
+        fill_angles(angles, system, q)
+        fill_hessian_planar(M, Lvq, Lqq, wide_lanes(space.wide_row), angles, system, v)
+    else:
+        factor_by_fours(system, space, h)
+        for g in range(space.node_masses.shape[0]):
+            put_group(space.wide_masses[0], lanes(space.node_masses[g]), g)
+            put_group(space.wide_Lvq[0], lanes(space.node_Lvq[g]), g)
+            put_group(space.wide_Lqq[0], lanes(space.node_Lqq[g]), g)
+    return invert(M, wide_lanes(space.pivot_rows), system.n)
+
+
+@copied_kernel
+def put_group(wide, four, g):
+    """Group g of four nodes into eight, of numbers (., 8) and (.,) in lanes."""
+    for i in range(wide.shape[0]):
+        put_lanes(wide[i], g * WIDTH, four[i])
 
 
 @kernel
@@ -121,10 +140,16 @@ def put_at_nodes(space):
 
 
 @solver_kernel
-def solve_velocities(system, work, space):
-    """delta = −M⁻¹ r_i/b_i."""
+def solve_velocities(system, work, space, h):
+    """delta = −M⁻¹ r_i/b_i, with the next term of the series where there are second derivatives of each node."""
     R, delta, x = lanes(space.R), lanes(space.delta), lanes(space.points)
     n, groups = system.n, space.b.shape[0]
+    if space.node_Lvq.shape[1] > 0:
+        M, Lvq, Lqq = lanes(space.node_masses), lanes(space.node_Lvq), lanes(space.node_Lqq)
+        columns, rows, b, inverse = lanes(space.a_columns), lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
+        moves, impulses = lanes(space.moves), lanes(space.impulses)
+        solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, groups, h)
+        return
     if space.node_masses.shape[1] == 0:
         for c in range(groups):
             for a in range(n):
@@ -133,20 +158,59 @@ def solve_velocities(system, work, space):
             for a in range(n):
                 delta[a * groups + c] = x[c, a]
         return
-    for c in range(groups):
-        multiply_by_masses(delta, lanes(space.node_masses[c]), R, n, c, groups)
+    multiply_by_masses(delta, lanes(space.node_masses), R, n, groups)
 
 
 @copied_solver_kernel
-def multiply_by_masses(delta, M, R, n, c, groups):
-    """delta = −M R of group c of nodes, all in lanes."""
-    for a in range(0, n, 2):  # two rows at once; of an odd number the last twice
-        other = min(a + 1, n - 1)
-        one, two = M[a * n] * R[c], M[other * n] * R[c]
-        for b in range(1, n):
-            one = one + M[a * n + b] * R[b * groups + c]
-            two = two + M[other * n + b] * R[b * groups + c]
-        delta[a * groups + c], delta[other * groups + c] = -1.0 * one, -1.0 * two
+def solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, groups, h):
+    """delta = −(M⁻¹ − M⁻¹ E M⁻¹) R, all in lanes.
+
+    M, Lvq, Lqq          (groups, n²)     inverses of M, ∂p/∂q and ∂f/∂q at the nodes; without forces ∂f/∂v is the transpose of ∂p/∂q
+    columns … inverse                     see `fill_velocity_nodes` and `fill_velocity_residual`
+    moves, impulses      (n groups,)      work
+    """
+    width = width_of(R)
+    multiply_by_masses(delta, M, R, n, groups)
+    for a in range(n):
+        for c in range(groups):
+            move = 0.0 * R[0]
+            for g in range(groups):
+                for j in range(width):
+                    move = move + columns[(g * width + j) * groups + c] * part(delta[a * groups + g], j)
+            moves[a * groups + c] = h * move
+    for c in range(groups):
+        weight = h * b[c]
+        for a in range(n):
+            force = Lvq[c, a] * delta[c] + Lqq[c, a * n] * moves[c]
+            for k in range(1, n):
+                force = force + (Lvq[c, k * n + a] * delta[k * groups + c] + Lqq[c, a * n + k] * moves[k * groups + c])
+            impulses[a * groups + c] = weight * force
+    for a in range(n):
+        for c in range(groups):
+            value = 0.0 * R[0]
+            for g in range(groups):
+                for i in range(width):
+                    value = value + rows[(g * width + i) * groups + c] * part(impulses[a * groups + g], i)
+            value = R[a * groups + c] + inverse[c] * value
+            for k in range(n):
+                value = value + Lvq[c, a * n + k] * moves[k * groups + c]
+            delta[a * groups + c] = value
+    for a in range(n * groups):
+        impulses[a] = delta[a]
+    multiply_by_masses(delta, M, impulses, n, groups)
+
+
+@copied_solver_kernel
+def multiply_by_masses(delta, M, R, n, groups):
+    """delta = −M R at all nodes, all in lanes."""
+    for c in range(groups):
+        for a in range(0, n, 2):  # two rows at once; of an odd number the last twice
+            other = min(a + 1, n - 1)
+            one, two = M[c, a * n] * R[c], M[c, other * n] * R[c]
+            for b in range(1, n):
+                one = one + M[c, a * n + b] * R[b * groups + c]
+                two = two + M[c, other * n + b] * R[b * groups + c]
+            delta[a * groups + c], delta[other * groups + c] = -1.0 * one, -1.0 * two
 
 
 @copied_kernel

@@ -53,7 +53,7 @@ from mbvi.kernels.constraints import (
     fill_rows,
     fill_values,
 )
-from mbvi.kernels.dense import invert
+from mbvi.kernels.dense import invert, multiply_symmetric
 from mbvi.kernels.lagrangian import (
     Work,
     factor_mass_saddle,
@@ -154,6 +154,7 @@ MAX_HALVINGS = 12
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
+WELL = 0.02
 REN_FROM, REN_AT = 0.1, 0.3
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 CONVERGING = 0.1  # ratio of residuals below which it converges, whatever corrections do: noise wavers by less
@@ -282,9 +283,9 @@ def make_space(system: System, scheme: Scheme) -> Space:
         wide_q=np.zeros((wide, WIDE)),
         wide_v=np.zeros((wide, WIDE)),
         wide_angles=np.zeros((len(system.links) if wide else 0, ANGLE_WIDTH, WIDE)),
-        wide_masses=np.zeros((1, n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
-        wide_Lvq=np.zeros((1, n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
-        wide_Lqq=np.zeros((1, n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
+        wide_masses=np.zeros((n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
+        wide_Lvq=np.zeros((n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
+        wide_Lqq=np.zeros((n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
         wide_row=np.zeros((len(system.links) if wide else 0, SWEEP_WIDTH, WIDE)),
         b_inverse=by_points(1.0 / b),
         pivot_rows=np.zeros(2 * n * WIDE),
@@ -563,7 +564,7 @@ def fill_wide_residual(t, system, scheme, work, space, h):
 @late_kernel(System, Scheme, Work, Space)
 def factor_nodes(t, system, scheme, work, space, h):
     """Second derivatives at the nodes, and inverses of M; 0.0 if one is not positive definite."""
-    if space.wide_Lvq.shape[1] > 0:
+    if space.wide_Lvq.shape[0] > 0:
         return 1.0 if factor_wide(system, space, h) else 0.0
     return 1.0 if factor_by_fours(system, space, h) else 0.0
 
@@ -575,7 +576,7 @@ def solve_wide(t, system, scheme, work, space, h):
     M, Lvq, Lqq = wide_lanes(space.wide_masses), wide_lanes(space.wide_Lvq), wide_lanes(space.wide_Lqq)
     columns, rows = wide_lanes(space.a_columns), wide_lanes(space.a_rows)
     moves, impulses = wide_lanes(space.moves), wide_lanes(space.impulses)
-    solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, system.n, ONE, h)
+    solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, system.n, h)
     return 1.0
 
 
@@ -917,7 +918,7 @@ def solve_simplified(system, scheme, work, space, t, h):
     elif scheme.K.shape[0] == 1:
         solve_only_stage(system, scheme, work, space, h)
     elif space.has_velocities == 1:
-        if space.wide_Lvq.shape[1] > 0:
+        if space.wide_Lvq.shape[0] > 0:
             call(space.solve_wide, t, (system, scheme, work, space, h))
         else:
             solve_velocities(system, work, space, h)
@@ -1326,7 +1327,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
     left = math.inf
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
-    updates = rough = slow = more = 0
+    updates = known = rough = slow = more = 0
     formed = 0.0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
@@ -1335,13 +1336,16 @@ def iterate_simplified(system, scheme, work, space, t, h):
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, t, h)
         is_rough = not has_saddle(system) and measure[ROUNDINGS] <= ROUGH
-        update = (updates - rough) % MAX_UPDATES
+        if theta <= WELL and space.node_Lvq.shape[1] > 0:
+            known = 0
+        update = known % MAX_UPDATES
         scale = accelerate(space, update, not is_rough)
         size, is_rounding, square = correct(space, scale, space.steps[update])
         if not is_rough:
             space.step_products[update, update] = square = max(square, 1e-290)
             space.inverse_squares[update] = 1.0 / square
         rough += is_rough
+        known += not is_rough
         step = measure[CORRECTION]
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
@@ -1386,7 +1390,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             formed = 0.0
             if not factor_simplified(system, scheme, work, space, t, h):
                 return SINGULAR
-            updates = rough = slow = 0
+            updates = known = rough = slow = 0
             continue
         is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
         is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
@@ -1395,7 +1399,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             if is_fresh:
                 return NOT_CONVERGED
             is_fresh = True
-            updates = rough = slow = 0
+            updates = known = rough = slow = 0
             if not factor_simplified(system, scheme, work, space, t, h):
                 return SINGULAR
     return NOT_CONVERGED
@@ -1564,7 +1568,12 @@ def fill_start(system, scheme, space, r):
 def fill_free_flight(system, scheme, work, space, t, h):
     """Start without a past: Y_l = d_l h v, no impulses."""
     n, s = system.n, scheme.K.shape[0]
-    if system.is_open == 1:
+    if system.is_planar == 1 and n < ARTICULATED_FROM and system.k == 0:
+        fill_angles(work.angles, system, space.q)
+        fill_masses_planar(space.M, work.inertia, work.angles, system)
+        invert(space.M, space.pivot_rows, n)
+        multiply_symmetric(work.solution, space.M, space.p)
+    elif system.is_open == 1:
         solve_velocity_tree(system, work, space.q, space.p)
     else:
         call(space.fill_start_velocity, t, (system, scheme, work, space, h))

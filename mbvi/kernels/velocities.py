@@ -108,7 +108,7 @@ def factor_by_fours(system, space, h):
 @kernel
 def factor_wide(system, space, h):
     """The same of eight nodes at once."""
-    M, Lvq, Lqq = wide_lanes(space.wide_masses[0]), wide_lanes(space.wide_Lvq[0]), wide_lanes(space.wide_Lqq[0])
+    M, Lvq, Lqq = wide_lanes(space.wide_masses), wide_lanes(space.wide_Lvq), wide_lanes(space.wide_Lqq)
     if system.is_planar == 1:
         q, v, V, angles = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z), wide_lanes(space.wide_angles)
         fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, 0, 1, h)
@@ -117,9 +117,9 @@ def factor_wide(system, space, h):
     else:
         factor_by_fours(system, space, h)
         for g in range(space.node_masses.shape[0]):
-            put_group(space.wide_masses[0], lanes(space.node_masses[g]), g)
-            put_group(space.wide_Lvq[0], lanes(space.node_Lvq[g]), g)
-            put_group(space.wide_Lqq[0], lanes(space.node_Lqq[g]), g)
+            put_group(space.wide_masses, lanes(space.node_masses[g]), g)
+            put_group(space.wide_Lvq, lanes(space.node_Lvq[g]), g)
+            put_group(space.wide_Lqq, lanes(space.node_Lqq[g]), g)
     return invert(M, wide_lanes(space.pivot_rows), system.n)
 
 
@@ -144,11 +144,11 @@ def solve_velocities(system, work, space, h):
     """delta = −M⁻¹ r_i/b_i, with the next term of the series where there are second derivatives of each node."""
     R, delta, x = lanes(space.R), lanes(space.delta), lanes(space.points)
     n, groups = system.n, space.b.shape[0]
-    if space.node_Lvq.shape[1] > 0:
-        M, Lvq, Lqq = lanes(space.node_masses), lanes(space.node_Lvq), lanes(space.node_Lqq)
+    if groups == 1 and space.node_Lvq.shape[1] > 0:
+        M, Lvq, Lqq = lanes(space.node_masses[0]), lanes(space.node_Lvq[0]), lanes(space.node_Lqq[0])
         columns, rows, b, inverse = lanes(space.a_columns), lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
         moves, impulses = lanes(space.moves), lanes(space.impulses)
-        solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, groups, h)
+        solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, h)
         return
     if space.node_masses.shape[1] == 0:
         for c in range(groups):
@@ -158,59 +158,52 @@ def solve_velocities(system, work, space, h):
             for a in range(n):
                 delta[a * groups + c] = x[c, a]
         return
-    multiply_by_masses(delta, lanes(space.node_masses), R, n, groups)
+    for c in range(groups):
+        multiply_by_masses(delta, lanes(space.node_masses[c]), R, n, c, groups)
 
 
 @copied_solver_kernel
-def solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, groups, h):
-    """delta = −(M⁻¹ − M⁻¹ E M⁻¹) R, all in lanes.
+def solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, h):
+    """delta = −(M⁻¹ − M⁻¹ E M⁻¹) R of as many nodes as there are lanes, all in lanes.
 
-    M, Lvq, Lqq          (groups, n²)     inverses of M, ∂p/∂q and ∂f/∂q at the nodes; without forces ∂f/∂v is the transpose of ∂p/∂q
-    columns … inverse                     see `fill_velocity_nodes` and `fill_velocity_residual`
-    moves, impulses      (n groups,)      work
+    M, Lvq, Lqq          (n²,)   inverses of M, ∂p/∂q and ∂f/∂q at the nodes; without forces ∂f/∂v is the transpose of ∂p/∂q
+    columns … inverse            see `fill_velocity_nodes` and `fill_velocity_residual`
+    moves, impulses      (n,)    work
     """
     width = width_of(R)
-    multiply_by_masses(delta, M, R, n, groups)
+    multiply_by_masses(delta, M, R, n, 0, 1)
     for a in range(n):
-        for c in range(groups):
-            move = 0.0 * R[0]
-            for g in range(groups):
-                for j in range(width):
-                    move = move + columns[(g * width + j) * groups + c] * part(delta[a * groups + g], j)
-            moves[a * groups + c] = h * move
-    for c in range(groups):
-        weight = h * b[c]
-        for a in range(n):
-            force = Lvq[c, a] * delta[c] + Lqq[c, a * n] * moves[c]
-            for k in range(1, n):
-                force = force + (Lvq[c, k * n + a] * delta[k * groups + c] + Lqq[c, a * n + k] * moves[k * groups + c])
-            impulses[a * groups + c] = weight * force
+        move = columns[0] * part(delta[a], 0)
+        for j in range(1, width):
+            move = move + columns[j] * part(delta[a], j)
+        moves[a] = h * move
+    weight = h * b[0]
     for a in range(n):
-        for c in range(groups):
-            value = 0.0 * R[0]
-            for g in range(groups):
-                for i in range(width):
-                    value = value + rows[(g * width + i) * groups + c] * part(impulses[a * groups + g], i)
-            value = R[a * groups + c] + inverse[c] * value
-            for k in range(n):
-                value = value + Lvq[c, a * n + k] * moves[k * groups + c]
-            delta[a * groups + c] = value
-    for a in range(n * groups):
-        impulses[a] = delta[a]
-    multiply_by_masses(delta, M, impulses, n, groups)
+        force, other = Lvq[a] * delta[0], Lqq[a * n] * moves[0]
+        for k in range(1, n):
+            force = force + Lvq[k * n + a] * delta[k]
+            other = other + Lqq[a * n + k] * moves[k]
+        impulses[a] = weight * (force + other)
+    for a in range(n):
+        value, other = rows[0] * part(impulses[a], 0), Lvq[a * n] * moves[0]
+        for i in range(1, width):
+            value = value + rows[i] * part(impulses[a], i)
+        for k in range(1, n):
+            other = other + Lvq[a * n + k] * moves[k]
+        impulses[a] = (R[a] + other) + inverse[0] * value
+    multiply_by_masses(delta, M, impulses, n, 0, 1)
 
 
 @copied_solver_kernel
-def multiply_by_masses(delta, M, R, n, groups):
-    """delta = −M R at all nodes, all in lanes."""
-    for c in range(groups):
-        for a in range(0, n, 2):  # two rows at once; of an odd number the last twice
-            other = min(a + 1, n - 1)
-            one, two = M[c, a * n] * R[c], M[c, other * n] * R[c]
-            for b in range(1, n):
-                one = one + M[c, a * n + b] * R[b * groups + c]
-                two = two + M[c, other * n + b] * R[b * groups + c]
-            delta[a * groups + c], delta[other * groups + c] = -1.0 * one, -1.0 * two
+def multiply_by_masses(delta, M, R, n, c, groups):
+    """delta = −M R of group c of nodes, all in lanes."""
+    for a in range(0, n, 2):  # two rows at once; of an odd number the last twice
+        other = min(a + 1, n - 1)
+        one, two = M[a * n] * R[c], M[other * n] * R[c]
+        for b in range(1, n):
+            one = one + M[a * n + b] * R[b * groups + c]
+            two = two + M[other * n + b] * R[b * groups + c]
+        delta[a * groups + c], delta[other * groups + c] = -1.0 * one, -1.0 * two
 
 
 @copied_kernel

@@ -56,6 +56,7 @@ from mbvi.kernels.constraints import (
 from mbvi.kernels.dense import invert, multiply_symmetric
 from mbvi.kernels.lagrangian import (
     Work,
+    add_forces,
     factor_mass_saddle,
     fill_angles,
     fill_gradient,
@@ -64,7 +65,9 @@ from mbvi.kernels.lagrangian import (
     fill_hessian,
     fill_hessians,
     fill_mass_matrix,
+    has_forces,
     make_lane_work,
+    make_wide_work,
     quaternion_place,
     solve_mass_saddle,
     solve_velocity_saddle,
@@ -132,7 +135,7 @@ from mbvi.kernels.tree import SWEEP_WIDTH
 from mbvi.kernels.velocities import (
     are_far_velocities,
     factor_by_fours,
-    factor_wide,
+    factor_eight,
     fill_impulse,
     fill_step_residual,
     fill_velocity_nodes,
@@ -154,9 +157,10 @@ MAX_HALVINGS = 12
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
-WELL = 0.02
-REN_FROM, REN_AT = 0.1, 0.3
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
+WELL = 0.02  # contraction up to which Broyden's updates of it cost more than they gain, where it is Newton's but for a square
+ASTRAY = 0.1  # relative correction from which second derivatives were those of places too far from the solution
+CLOSER = 0.3  # part of it from which on they are formed anew
 CONVERGING = 0.1  # ratio of residuals below which it converges, whatever corrections do: noise wavers by less
 PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 MAX_UPDATES = 5  # Broyden updates before they begin anew
@@ -219,8 +223,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         N = behind = n * groups * WIDTH
         increment_rows = n * groups
     node_groups = -(-m // WIDTH)
-    has_forces = len(system.joint_forces) > 0 or len(system.body_forces) > 0 or system.force != 0
-    has_wide_nodes = has_velocities and WIDTH < m <= WIDE and system.is_tree == 1 and not has_forces
+    has_wide_nodes = has_velocities and WIDTH < m <= WIDE and system.is_tree == 1
     wide = n if has_wide_nodes else 0
     second, width = system.second_size, WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     entries, size = s * len(system.entries), s * s * system.matrix_size
@@ -237,6 +240,9 @@ def make_space(system: System, scheme: Scheme) -> Space:
     has_lane_work = is_wide or (system.is_tree == 1 and k > 0 and s > 1)
     has_node_masses = has_velocities and not (system.is_open == 1 and n >= ARTICULATED_FROM)
     has_derivatives = has_node_masses and system.is_tree == 1 and system.second_size < UNCACHED
+    by_eights = n * n if has_derivatives and has_wide_nodes else 0
+    by_fours = n * n if has_node_masses and not by_eights else 0
+    derivatives = by_fours if has_derivatives else 0
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0
@@ -283,16 +289,18 @@ def make_space(system: System, scheme: Scheme) -> Space:
         wide_q=np.zeros((wide, WIDE)),
         wide_v=np.zeros((wide, WIDE)),
         wide_angles=np.zeros((len(system.links) if wide else 0, ANGLE_WIDTH, WIDE)),
-        wide_masses=np.zeros((n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
-        wide_Lvq=np.zeros((n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
-        wide_Lqq=np.zeros((n * n if has_wide_nodes and has_derivatives else 0, WIDE)),
+        wide_masses=np.zeros((by_eights, WIDE)),
+        wide_Lvq=np.zeros((by_eights, WIDE)),
+        wide_Lqv=np.zeros((by_eights, WIDE)),
+        wide_Lqq=np.zeros((by_eights, WIDE)),
+        wide_work=make_wide_work(system, by_eights > 0),
         wide_row=np.zeros((len(system.links) if wide else 0, SWEEP_WIDTH, WIDE)),
         b_inverse=by_points(1.0 / b),
         pivot_rows=np.zeros(2 * n * WIDE),
-        node_masses=np.zeros((groups, n * n if has_node_masses else 0, WIDTH)),
-        node_Lvq=np.zeros((groups, n * n if has_derivatives else 0, WIDTH)),
-        node_Lqv=np.zeros((n * n if has_derivatives else 0, WIDTH)),
-        node_Lqq=np.zeros((groups, n * n if has_derivatives else 0, WIDTH)),
+        node_masses=np.zeros((groups, by_fours, WIDTH)),
+        node_Lvq=np.zeros((groups, derivatives, WIDTH)),
+        node_Lqv=np.zeros((derivatives, WIDTH)),
+        node_Lqq=np.zeros((groups, derivatives, WIDTH)),
         moves=np.zeros(N),
         impulses=np.zeros(N),
         A=in_lanes(scheme.A),
@@ -549,13 +557,22 @@ def fill_residual(system, scheme, work, space, t, h):
 
 @late_kernel(System, Scheme, Work, Space)
 def fill_wide_residual(t, system, scheme, work, space, h):
-    """What `fill_residual` does, at up to eight nodes at once: of a tree without forces but gravity."""
+    """What `fill_residual` does of a tree, at up to eight nodes at once."""
     q, v, V = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z)
     p, f, angles = wide_lanes(space.momenta), wide_lanes(space.forces), wide_lanes(space.wide_angles)
     fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, FIRST_ROW, ONE, h)
     if not turn_angles(angles, system, q):
         fill_angles(angles, system, q)
     fill_gradient_links(p, f, wide_lanes(space.wide_row), angles, system, q, v)
+    if has_forces(system):
+        for node in range(scheme.c.shape[0]):
+            group, lane = node // WIDTH, node % WIDTH
+            for a in range(system.n):
+                work.lane_q[a], work.lane_v[a] = space.wide_q[a, node], space.wide_v[a, node]
+                work.side[a] = space.forces[2 * a + group, lane]
+            add_forces(work.side, system, work, t + scheme.c[node] * h, work.lane_q, work.lane_v)
+            for a in range(system.n):
+                space.forces[2 * a + group, lane] = work.side[a]
     rows, b, inverse = wide_lanes(space.a_rows), wide_lanes(space.b), wide_lanes(space.b_inverse)
     size, momentum = fill_velocity_residual(wide_lanes(space.R), p, f, rows, b, inverse, space, ONE, h)
     return keep_roundings(space, size, momentum)
@@ -564,15 +581,24 @@ def fill_wide_residual(t, system, scheme, work, space, h):
 @late_kernel(System, Scheme, Work, Space)
 def factor_nodes(t, system, scheme, work, space, h):
     """Second derivatives at the nodes, and inverses of M; 0.0 if one is not positive definite."""
-    if space.wide_Lvq.shape[0] > 0:
-        return 1.0 if factor_wide(system, space, h) else 0.0
     return 1.0 if factor_by_fours(system, space, h) else 0.0
+
+
+@late_kernel(System, Scheme, Work, Space)
+def factor_wide(t, system, scheme, work, space, h):
+    """The same at up to eight nodes at once."""
+    return 1.0 if factor_eight(system, space, h) else 0.0
 
 
 @late_kernel(System, Scheme, Work, Space)
 def solve_wide(t, system, scheme, work, space, h):
     """What `solve_velocities` does with these."""
-    R, delta, b, inverse = wide_lanes(space.R), wide_lanes(space.delta), wide_lanes(space.b), wide_lanes(space.b_inverse)
+    R, delta, b, inverse = (
+        wide_lanes(space.R),
+        wide_lanes(space.delta),
+        wide_lanes(space.b),
+        wide_lanes(space.b_inverse),
+    )
     M, Lvq, Lqq = wide_lanes(space.wide_masses), wide_lanes(space.wide_Lvq), wide_lanes(space.wide_Lqq)
     columns, rows = wide_lanes(space.a_columns), wide_lanes(space.a_rows)
     moves, impulses = wide_lanes(space.moves), wide_lanes(space.impulses)
@@ -794,6 +820,8 @@ def factor_simplified(system, scheme, work, space, t, h):
     space.count[SIMPLIFIED_FACTORS] += 1
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
+    if space.wide_Lvq.shape[0] > 0:
+        return call(space.factor_wide, t, (system, scheme, work, space, h)) == 1.0
     if space.node_Lvq.shape[1] > 0:
         return call(space.factor_nodes, t, (system, scheme, work, space, h)) == 1.0
     if system.is_planar == 1:
@@ -1327,8 +1355,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
     left = math.inf
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
+    has_series = space.wide_Lvq.shape[0] > 0 or (space.node_Lvq.shape[1] > 0 and space.b.shape[0] == 1)
     updates = known = rough = slow = more = 0
-    formed = 0.0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
@@ -1336,7 +1364,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, t, h)
         is_rough = not has_saddle(system) and measure[ROUNDINGS] <= ROUGH
-        if theta <= WELL and space.node_Lvq.shape[1] > 0:
+        if has_series and theta <= WELL:
             known = 0
         update = known % MAX_UPDATES
         scale = accelerate(space, update, not is_rough)
@@ -1384,19 +1412,12 @@ def iterate_simplified(system, scheme, work, space, t, h):
         size_before, residual_before, step_before = size, residual, step
         if theta * size < CLOSE:
             forget_angles(space)
-        if formed == 0.0:
-            formed = size
-        if is_fresh and space.node_Lvq.shape[1] > 0 and formed > REN_FROM and size < REN_AT * formed:
-            formed = 0.0
-            if not factor_simplified(system, scheme, work, space, t, h):
-                return SINGULAR
-            updates = known = rough = slow = 0
-            continue
         is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
         is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
-        if (slow > 0 and not is_fresh) or slow > PATIENCE:
-            if is_fresh:
+        is_astray = has_series and first_step > ASTRAY and size < CLOSER * first_step
+        if is_astray or (slow > 0 and not is_fresh) or slow > PATIENCE:
+            if is_fresh and not is_astray:
                 return NOT_CONVERGED
             is_fresh = True
             updates = known = rough = slow = 0
@@ -1707,8 +1728,8 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 LATE = (
     factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle, fill_start_jacobian,
-    solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual, factor_nodes, solve_wide,
-    fill_start_velocity, fill_projected_momentum,
+    solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual, factor_nodes, factor_wide,
+    solve_wide, fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from mbvi.kernels.constraints import (
 )
 from mbvi.kernels.forces import add_body_forces, add_force_hessian, add_joint_forces, force_potential, second_place
 from mbvi.kernels.functions import STACK_SIZE
-from mbvi.kernels.lanes import WIDTH, lanes
+from mbvi.kernels.lanes import WIDE, WIDTH, lanes
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_ROW,
@@ -93,7 +93,31 @@ class Work(Packed):
 class LaneWork(Packed):
     """What the second derivatives and the constraints of a tree at four states overwrite, in lanes; names are those of `Work`."""
 
-    in_lanes = True
+    width = WIDTH
+
+
+class WideWork(Packed):
+    """The same of eight states, for what `fill_node_hessians` takes."""
+
+    width = WIDE
+
+
+def make_wide_work(system: System, is_needed: bool) -> WideWork:
+    """Workspace for eight states at once, without room where that is not needed."""
+    n, count = (system.n, len(system.links)) if is_needed else (0, 0)
+    return WideWork(**_tree_work(n, count, WIDE))
+
+
+def _tree_work(n: int, count: int, width: int) -> dict[str, np.ndarray]:
+    return {
+        "world": np.zeros((count, WORLD_WIDTH, width)),
+        "S": np.zeros((n, 6, width)),
+        "D": np.zeros((n, 6, width)),
+        "U": np.zeros((n, 6, width)),
+        "inertia": np.zeros((count, 10, width)),
+        "momentum": np.zeros((count, 6, width)),
+        "pair": np.zeros((4, 6, width)),
+    }
 
 
 def make_lane_work(system: System, is_needed: bool) -> LaneWork:
@@ -106,13 +130,7 @@ def make_lane_work(system: System, is_needed: bool) -> LaneWork:
         low=np.zeros((n, WIDTH)),
         zero=np.zeros((n, WIDTH)),
         force=np.zeros((n, WIDTH)),
-        world=np.zeros((count, WORLD_WIDTH, WIDTH)),
-        S=np.zeros((n, 6, WIDTH)),
-        D=np.zeros((n, 6, WIDTH)),
-        U=np.zeros((n, 6, WIDTH)),
-        inertia=np.zeros((count, 10, WIDTH)),
-        momentum=np.zeros((count, 6, WIDTH)),
-        pair=np.zeros((4, 6, WIDTH)),
+        **_tree_work(n, count, WIDTH),
         wrench_of=np.zeros((WRENCH_PARTS, WIDTH)),
         wrench_rate=np.zeros((WRENCH_WIDTH, WIDTH)),
         wrench_sum=np.zeros((WRENCH_WIDTH, WIDTH)),
@@ -352,8 +370,8 @@ def fill_mass_matrix(M, system, work, t, q):
 
 
 @kernel
-def fill_node_hessians_tree(Lvv, Lvq, Lqv, Lqq, angles, system, lane_work, q, v):
-    """Second derivatives of the Lagrangian of a tree of few coordinates at four states at once: q, v (n,), all in lanes.
+def fill_node_hessians(Lvv, Lvq, Lqv, Lqq, angles, system, lane_work, q, v):
+    """Second derivatives of the Lagrangian of a tree of few coordinates at as many states as there are lanes: q, v (n,).
 
     Lvv, Lvq, Lqv, Lqq   (n²,)   out, row by row; Lqv is not filled where the tree is planar: it is the transpose of Lvq
     """

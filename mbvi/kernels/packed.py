@@ -5,8 +5,8 @@ words (data pointer and shape of each array, value of each number), so that a ca
 hundred, and compiling its callers takes seconds and not a minute. Fields are fixed when the object is made; the arrays'
 contents may change.
 
-A class that is `in_lanes` shows its arrays (…, 4) as arrays of lanes (`lanes`): a kernel that takes its arrays from such an
-object works on four numbers at once as it stands.
+A class with a `width` shows its arrays (…, width) as arrays of as many lanes (`lanes`): a kernel that takes its arrays from such
+an object works on four or eight numbers at once as it stands.
 """
 
 from functools import cache
@@ -27,7 +27,7 @@ from numba.extending import (
 )
 from numba.np.arrayobj import make_array, populate_array
 
-from mbvi.kernels.lanes import LanesArray, lanes, lanes_from
+from mbvi.kernels.lanes import WIDTH, LanesArray, lanes, lanes_from, wide_lanes
 
 CACHE_LINE = 64  # bytes
 
@@ -44,7 +44,7 @@ class Packed:
     """
 
     kind: "PackedType | None" = None  # of all objects of a class
-    in_lanes = False
+    width = 0  # lanes of all arrays; 0: arrays of numbers
 
     def __init__(self, **fields: Any) -> None:
         words: list[int] = []
@@ -57,12 +57,12 @@ class Packed:
             if isinstance(value, np.ndarray):
                 field = np.ndarray(value.shape, value.dtype, memory, first)
                 field[...] = value
-                kind = LanesArray(value.ndim - 1) if self.in_lanes else _array_type(value.dtype, value.ndim)
+                kind = LanesArray(value.ndim - 1, self.width) if self.width else _array_type(value.dtype, value.ndim)
                 layout.append((name, kind, len(words)))
                 words += [start + first, *value.shape]
                 first += _room(value)
-                if self.in_lanes and config.DISABLE_JIT:
-                    field = lanes(field)
+                if self.width and config.DISABLE_JIT:
+                    field = lanes(field) if self.width == WIDTH else wide_lanes(field)
             elif isinstance(value, Packed):
                 field = value
                 layout.append((name, value._numba_type_, len(words)))

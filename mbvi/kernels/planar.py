@@ -145,7 +145,7 @@ def fill_gradient_planar(p, f, row, angles, system, v):
 
 @copied_kernel
 def place_links(row, angles, system):
-    """Places of the joints, first and second moments of the links about the root's origin, with what `fill_masses_planar` takes."""
+    """Places of the joints, and first and second moments of the links, about the root's origin into `row`."""
     links, geometry = system.links, system.geometry
     for i in range(system.n):
         parent = links[i, PARENT]

@@ -31,9 +31,8 @@ import math
 
 from mbvi.kernels.articulated import solve_articulated
 from mbvi.kernels.dense import invert
-from mbvi.kernels.lagrangian import fill_angles, fill_node_hessians_tree
-from mbvi.kernels.lanes import WIDE, WIDTH, lanes, larger, part, put_lanes, total, wide_lanes, widest, width_of
-from mbvi.kernels.planar import fill_hessian_planar
+from mbvi.kernels.lagrangian import fill_node_hessians
+from mbvi.kernels.lanes import WIDTH, lanes, larger, part, total, wide_lanes, widest, width_of
 from mbvi.kernels.layout import copied_kernel, copied_solver_kernel, kernel, solver_kernel
 
 
@@ -93,41 +92,25 @@ def factor_by_fours(system, space, h):
     """Second derivatives at the nodes of the polynomial of space.z, and the inverses of M there; False if one is not positive
     definite.
     """
-    groups = space.node_masses.shape[0]
+    q, v, V, groups = lanes(space.lane_q), lanes(space.lane_v), lanes(space.z), space.node_masses.shape[0]
     for g in range(groups):
-        node_q, node_v, V = lanes(space.lane_q), lanes(space.lane_v), lanes(space.z)
-        fill_velocity_nodes(node_q, node_v, V, lanes(space.a_columns), space, g, groups, h)
+        fill_velocity_nodes(q, v, V, lanes(space.a_columns), space, g, groups, h)
         M, Lvq, Lqq = lanes(space.node_masses[g]), lanes(space.node_Lvq[g]), lanes(space.node_Lqq[g])
-        Lqv, angles = lanes(space.node_Lqv), lanes(space.angles[g])
-        fill_node_hessians_tree(M, Lvq, Lqv, Lqq, angles, system, space.lane_work, node_q, node_v)
-        if not space.has_wide_nodes and not invert(M, lanes(space.pivot_rows), system.n):
+        fill_node_hessians(M, Lvq, lanes(space.node_Lqv), Lqq, lanes(space.angles[g]), system, space.lane_work, q, v)
+        if not invert(M, lanes(space.pivot_rows), system.n):
             return False
     return True
 
 
 @kernel
-def factor_wide(system, space, h):
-    """The same of eight nodes at once."""
+def factor_eight(system, space, h):
+    """The same of up to eight nodes at once."""
+    q, v, V = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z)
+    fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, 0, 1, h)
     M, Lvq, Lqq = wide_lanes(space.wide_masses), wide_lanes(space.wide_Lvq), wide_lanes(space.wide_Lqq)
-    if system.is_planar == 1:
-        q, v, V, angles = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z), wide_lanes(space.wide_angles)
-        fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, 0, 1, h)
-        fill_angles(angles, system, q)
-        fill_hessian_planar(M, Lvq, Lqq, wide_lanes(space.wide_row), angles, system, v)
-    else:
-        factor_by_fours(system, space, h)
-        for g in range(space.node_masses.shape[0]):
-            put_group(space.wide_masses, lanes(space.node_masses[g]), g)
-            put_group(space.wide_Lvq, lanes(space.node_Lvq[g]), g)
-            put_group(space.wide_Lqq, lanes(space.node_Lqq[g]), g)
+    Lqv, angles = wide_lanes(space.wide_Lqv), wide_lanes(space.wide_angles)
+    fill_node_hessians(M, Lvq, Lqv, Lqq, angles, system, space.wide_work, q, v)
     return invert(M, wide_lanes(space.pivot_rows), system.n)
-
-
-@copied_kernel
-def put_group(wide, four, g):
-    """Group g of four nodes into eight, of numbers (., 8) and (.,) in lanes."""
-    for i in range(wide.shape[0]):
-        put_lanes(wide[i], g * WIDTH, four[i])
 
 
 @kernel

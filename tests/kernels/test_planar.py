@@ -8,7 +8,7 @@ import mbvi
 from mbvi.kernels import layout
 from mbvi.kernels.lagrangian import fill_gradients, make_work
 from mbvi.kernels.lanes import lanes
-from mbvi.kernels.planar import fill_directions, fill_masses_planar
+from mbvi.kernels.planar import fill_directions, fill_hessian_planar, fill_masses_planar
 from mbvi.kernels.sines import ANGLE_WIDTH
 
 from ..system import mechanisms
@@ -24,6 +24,12 @@ def fill_masses(M, row, angles, system, q):
 def fill_masses_in_lanes(M, row, angles, system, q):
     fill_directions(lanes(angles), system, lanes(q))
     fill_masses_planar(lanes(M), lanes(row), lanes(angles), system)
+
+
+@numba.njit
+def fill_hessian(Lvv, Lvq, Lqq, row, angles, system, q, v):
+    fill_directions(lanes(angles), system, lanes(q))
+    fill_hessian_planar(lanes(Lvv), lanes(Lvq), lanes(Lqq), lanes(row), lanes(angles), system, lanes(v))
 
 
 def planar_tree(seed, count, is_turned, beside=False):
@@ -75,6 +81,21 @@ def test_gradient_and_masses(seed, count, is_turned):
         np.testing.assert_allclose(
             M[:, lane].reshape(count, count), expected, rtol=0, atol=1e-12 * np.abs(expected).max()
         )
+
+
+@pytest.mark.parametrize("is_turned", [True, False])
+@pytest.mark.parametrize("count", [1, 2, 5, 10])
+def test_second_derivatives(count, is_turned):
+    system, random = planar_tree(3, count, is_turned), np.random.default_rng(count)
+    q, v = random.normal(size=(2, count, 4))
+    found = np.zeros((3, count**2, 4))
+    fill_hessian(*found, np.zeros((count, 10, 4)), np.zeros((count, ANGLE_WIDTH, 4)), system.arrays, q, v)
+    for lane in range(4):
+        Lvv, Lvq, _, Lqq = system.second_derivatives(q[:, lane], v[:, lane])
+        for each, expected in zip(found, (Lvv, Lvq, Lqq), strict=True):
+            np.testing.assert_allclose(
+                each[:, lane].reshape(count, count), expected, rtol=0, atol=1e-12 * np.abs(expected).max()
+            )
 
 
 @pytest.mark.parametrize("beside", [False, True])

@@ -185,7 +185,10 @@ MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 FADING = 0.999  # part of the impulses of redundant constraints that the next step starts with (they grew by 5e-5)
 SEVERAL = 3  # control points from which their constraints are evaluated four at once
-FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
+FIRST_RETRY, LAST_RETRY = (
+    4,
+    64,
+)  # steps with Newton's iteration after which the simplified one is tried again, or 1 at first
 SIMPLIFIED, NEWTON = 0, 1
 FIRST_ROW, ONE, NO_STAGES = np.int64(0), np.int64(1), np.int64(0)  # numba would compile what takes literals once more
 
@@ -243,6 +246,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     by_eights = n * n if has_derivatives and has_wide_nodes else 0
     by_fours = n * n if has_node_masses and not by_eights else 0
     derivatives = by_fours if has_derivatives else 0
+    has_series = has_derivatives and (node_groups == 1 or has_wide_nodes)
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0
@@ -283,6 +287,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         forces=np.zeros((node_groups * n, WIDTH)),
         angles=np.zeros((node_groups, len(system.links), ANGLE_WIDTH, WIDTH)),
         has_velocities=int(has_velocities),
+        has_series=int(has_series),
         a_columns=by_points(with_rows_of_zeros(a.T)).ravel(),
         a_rows=by_points(with_rows_of_zeros(a - b[: len(a)])).ravel(),
         has_wide_nodes=int(has_wide_nodes),
@@ -372,7 +377,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         rows=N // WIDTH if k else increment_rows,
         history=np.full((r, 4), [-1, -1, 0, 0]),
         is_polynomial=int(scheme.ahead.size > 0),
-        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, FIRST_RETRY, 0, 0, 0, 0]),
+        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, 0 if has_series else FIRST_RETRY, 0, 0, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         limits=np.array([limit, 1.0 + ratio, math.exp(math.log(BELOW_ROUNDING * EPS) / limit)]),
         **{each.name: each for each in LATE},
@@ -1355,7 +1360,6 @@ def iterate_simplified(system, scheme, work, space, t, h):
     left = math.inf
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
-    has_series = space.wide_Lvq.shape[0] > 0 or (space.node_Lvq.shape[1] > 0 and space.b.shape[0] == 1)
     updates = known = rough = slow = more = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
@@ -1364,7 +1368,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, t, h)
         is_rough = not has_saddle(system) and measure[ROUNDINGS] <= ROUGH
-        if has_series and theta <= WELL:
+        if space.has_series == 1 and theta <= WELL:
             known = 0
         update = known % MAX_UPDATES
         scale = accelerate(space, update, not is_rough)
@@ -1415,7 +1419,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
         is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
-        is_astray = has_series and first_step > ASTRAY and size < CLOSER * first_step
+        is_astray = space.has_series == 1 and first_step > ASTRAY and size < CLOSER * first_step
         if is_astray or (slow > 0 and not is_fresh) or slow > PATIENCE:
             if is_fresh and not is_astray:
                 return NOT_CONVERGED
@@ -1518,6 +1522,12 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
     return NOT_CONVERGED
 
 
+@kernel
+def first_retry(space):
+    """What `RETRY` begins with: the simplified iteration that is Newton's but for a square seldom fails twice in a row."""
+    return 0 if space.has_series == 1 else FIRST_RETRY
+
+
 @inlined_kernel
 def solve_step(system, scheme, work, space, t, h, is_flight):
     """Solve the step equations from the start in space.z, free flight or an extrapolation; a status."""
@@ -1531,10 +1541,10 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
     if count[MODE] == SIMPLIFIED:
         status = iterate_simplified(system, scheme, work, space, t, h)
         if status == OK:
-            count[RETRY] = FIRST_RETRY
+            count[RETRY] = first_retry(space)
             return OK
         copy(z, space.start)
-        count[RETRY] = min(2 * count[RETRY], LAST_RETRY)
+        count[RETRY] = max(1, min(2 * count[RETRY], LAST_RETRY))
         count[MODE] = NEWTON
         count[SINCE] = 0
         count[AGE] = MAX_AGE

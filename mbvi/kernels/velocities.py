@@ -127,7 +127,7 @@ def solve_velocities(system, work, space, h):
     """delta = −M⁻¹ r_i/b_i, with the next term of the series where there are second derivatives of each node."""
     R, delta, x = lanes(space.R), lanes(space.delta), lanes(space.points)
     n, groups = system.n, space.b.shape[0]
-    if groups == 1 and space.node_Lvq.shape[1] > 0:
+    if space.has_series == 1:
         M, Lvq, Lqq = lanes(space.node_masses[0]), lanes(space.node_Lvq[0]), lanes(space.node_Lqq[0])
         columns, rows, b, inverse = lanes(space.a_columns), lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
         moves, impulses = lanes(space.moves), lanes(space.impulses)

@@ -60,7 +60,6 @@ from mbvi.kernels.lagrangian import (
     factor_mass_saddle,
     fill_angles,
     fill_gradient,
-    fill_gradient_links,
     fill_gradients,
     fill_hessian,
     fill_hessians,
@@ -72,7 +71,6 @@ from mbvi.kernels.lagrangian import (
     solve_mass_saddle,
     solve_velocity_saddle,
     solve_velocity_tree,
-    turn_angles,
 )
 from mbvi.kernels.lanes import (
     WIDE,
@@ -116,7 +114,7 @@ from mbvi.kernels.partition import (
     reduce_blocks,
     solve_reduced,
 )
-from mbvi.kernels.planar import fill_masses_planar
+from mbvi.kernels.planar import fill_directions, fill_gradient_planar, fill_masses_planar, turn_directions
 from mbvi.kernels.saddle import (
     JACOBIAN,
     MASS,
@@ -131,7 +129,7 @@ from mbvi.kernels.saddle import (
     solve_saddle,
 )
 from mbvi.kernels.sines import ANGLE_WIDTH, KNOWN
-from mbvi.kernels.tree import SWEEP_WIDTH
+from mbvi.kernels.tree import SWEEP_WIDTH, fill_cosines, fill_gradient_tree, turn_cosines
 from mbvi.kernels.velocities import (
     are_far_velocities,
     factor_by_fours,
@@ -463,7 +461,7 @@ def fill_nodes(space, g, s, h):
         fill_node(node_q, node_v, space, lanes(space.A[g]), lanes(space.B[g]), s, h)
 
 
-@copied_kernel
+@kernel
 def add_nodes(space, g, h):
     """Add what four quadrature nodes give, without p_k, to R_1 … R_s in space.points and to space.impulse = h Σ b_i f_i; the
     largest momentum. R_s is that of the step's end.
@@ -491,7 +489,7 @@ def add_nodes(space, g, h):
     return widest(size)
 
 
-@copied_kernel
+@kernel
 def fill_first_rows(space, s):
     """R_1 … R_{s−1} of space.points into space.R, and R_0, of which the sum of all is p_k + space.impulse.
 
@@ -520,38 +518,74 @@ def fill_only_rows(space, A, B, weight, h):
 
 
 @kernel
+def fill_at_only_node(system, scheme, work, space, t, h):
+    """The residual of a scheme with one quadrature node and one control point, without constraints; the largest momentum.
+
+    Here and below: each path of `fill_residual` in a kernel of its own, which begins with its own constants alone.
+    """
+    fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], scheme.K.shape[0], h)
+    fill_gradient(space.node_p, space.node_f, system, work, t + scheme.c[0] * h, space.node_q, space.node_v)
+    return fill_only_rows(space, scheme.A[0, 1], scheme.B[0, 1], scheme.b[0], h)
+
+
+@kernel
+def fill_in_plane(system, work, space, g, s, h):
+    """Momenta and forces at group g of four quadrature nodes, of a planar tree under gravity alone."""
+    n = system.n
+    fill_nodes(space, g, s, h)
+    p, f = lanes(space.momenta[g * n : (g + 1) * n]), lanes(space.forces[g * n : (g + 1) * n])
+    angles, q = lanes(space.angles[g]), lanes(space.lane_q)
+    if not turn_directions(angles, system, q):
+        fill_directions(angles, system, q)
+    fill_gradient_planar(p, f, lanes(work.lane_row), angles, system, lanes(space.lane_v))
+
+
+@kernel
+def fill_at_nodes(system, scheme, work, space, t, g, h):
+    """The same of any system."""
+    m, n = scheme.b.shape[0], system.n
+    for i in range(m):
+        space.t[i] = t + scheme.c[i] * h
+    fill_nodes(space, g, scheme.K.shape[0], h)
+    p, f = space.momenta[g * n : (g + 1) * n], space.forces[g * n : (g + 1) * n]
+    times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
+    fill_gradients(p, f, space.angles[g], system, work, times, space.lane_q, space.lane_v)
+
+
+@kernel
+def fill_sums_of_velocities(space, h):
+    """What `fill_residual` does where velocities are the unknowns, from momenta and forces."""
+    R, momenta, forces = lanes(space.R), lanes(space.momenta), lanes(space.forces)
+    rows, b, inverse = lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
+    size, momentum = fill_velocity_residual(R, momenta, forces, rows, b, inverse, space, space.b.shape[0], h)
+    return keep_roundings(space, size, momentum)
+
+
+@kernel
 def fill_residual(system, scheme, work, space, t, h):
     """Residual of the step equations at space.z into space.R (constraints divided by h); returns its size.
 
     Also fills space.impulse, G(Q_j) and what `residual_size` does.
     """
-    m, s, c = scheme.b.shape[0], scheme.K.shape[0], scheme.c
+    m, s = scheme.b.shape[0], scheme.K.shape[0]
     size = 0.0
     if space.has_wide_nodes == 1:
         return call(space.fill_wide_residual, t, (system, scheme, work, space, h))
     if m == 1:
-        fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], s, h)
-        fill_gradient(space.node_p, space.node_f, system, work, t + c[0] * h, space.node_q, space.node_v)
-        size = fill_only_rows(space, scheme.A[0, 1], scheme.B[0, 1], scheme.b[0], h)
+        size = fill_at_only_node(system, scheme, work, space, t, h)
     else:
-        for i in range(m):
-            space.t[i] = t + c[i] * h
         if space.has_velocities == 0:
             for a in range(system.n):
                 space.impulse[a] = 0.0
         for g in range(space.A.shape[0]):
-            fill_nodes(space, g, s, h)
-            times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
-            of_group = slice(g * system.n, (g + 1) * system.n)
-            p, f, q, v = space.momenta[of_group], space.forces[of_group], space.lane_q, space.lane_v
-            fill_gradients(p, f, space.angles[g], system, work, times, q, v)
+            if system.is_planar == 1 and not has_forces(system):
+                fill_in_plane(system, work, space, g, s, h)
+            else:
+                fill_at_nodes(system, scheme, work, space, t, g, h)
             if space.has_velocities == 0:
                 size = max(size, add_nodes(space, g, h))
         if space.has_velocities == 1:
-            R, momenta, forces = lanes(space.R), lanes(space.momenta), lanes(space.forces)
-            rows, b, inverse = lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
-            size, momentum = fill_velocity_residual(R, momenta, forces, rows, b, inverse, space, space.b.shape[0], h)
-            return keep_roundings(space, size, momentum)
+            return fill_sums_of_velocities(space, h)
         fill_first_rows(space, s)
     if has_saddle(system):
         size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
@@ -563,23 +597,56 @@ def fill_residual(system, scheme, work, space, t, h):
 @late_kernel(System, Scheme, Work, Space)
 def fill_wide_residual(t, system, scheme, work, space, h):
     """What `fill_residual` does of a tree, at up to eight nodes at once."""
+    if system.is_planar == 1:
+        fill_wide_in_plane(system, space, h)
+    else:
+        fill_wide_in_space(system, space, h)
+    if has_forces(system):
+        add_wide_forces(system, scheme, work, space, t, h)
+    return fill_wide_sums(space, h)
+
+
+@kernel
+def fill_wide_in_plane(system, space, h):
+    """Momenta and forces at up to eight nodes, of a planar tree under gravity."""
     q, v, V = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z)
     p, f, angles = wide_lanes(space.momenta), wide_lanes(space.forces), wide_lanes(space.wide_angles)
     fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, FIRST_ROW, ONE, h)
-    if not turn_angles(angles, system, q):
-        fill_angles(angles, system, q)
-    fill_gradient_links(p, f, wide_lanes(space.wide_row), angles, system, q, v)
-    if has_forces(system):
-        for node in range(scheme.c.shape[0]):
-            group, lane = node // WIDTH, node % WIDTH
-            for a in range(system.n):
-                work.lane_q[a], work.lane_v[a] = space.wide_q[a, node], space.wide_v[a, node]
-                work.side[a] = space.forces[2 * a + group, lane]
-            add_forces(work.side, system, work, t + scheme.c[node] * h, work.lane_q, work.lane_v)
-            for a in range(system.n):
-                space.forces[2 * a + group, lane] = work.side[a]
+    if not turn_directions(angles, system, q):
+        fill_directions(angles, system, q)
+    fill_gradient_planar(p, f, wide_lanes(space.wide_row), angles, system, v)
+
+
+@kernel
+def fill_wide_in_space(system, space, h):
+    """The same of any tree."""
+    q, v, V = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z)
+    p, f, angles = wide_lanes(space.momenta), wide_lanes(space.forces), wide_lanes(space.wide_angles)
+    fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, FIRST_ROW, ONE, h)
+    if not turn_cosines(angles, system.links, q):
+        fill_cosines(angles, system.links, q)
+    fill_gradient_tree(p, f, wide_lanes(space.wide_row), angles, system, q, v)
+
+
+@kernel
+def add_wide_forces(system, scheme, work, space, t, h):
+    """Add forces besides gravity at up to eight nodes."""
+    for node in range(scheme.c.shape[0]):
+        group, lane = node // WIDTH, node % WIDTH
+        for a in range(system.n):
+            work.lane_q[a], work.lane_v[a] = space.wide_q[a, node], space.wide_v[a, node]
+            work.side[a] = space.forces[2 * a + group, lane]
+        add_forces(work.side, system, work, t + scheme.c[node] * h, work.lane_q, work.lane_v)
+        for a in range(system.n):
+            space.forces[2 * a + group, lane] = work.side[a]
+
+
+@kernel
+def fill_wide_sums(space, h):
+    """What `fill_sums_of_velocities` does, of up to eight nodes."""
+    R, p, f = wide_lanes(space.R), wide_lanes(space.momenta), wide_lanes(space.forces)
     rows, b, inverse = wide_lanes(space.a_rows), wide_lanes(space.b), wide_lanes(space.b_inverse)
-    size, momentum = fill_velocity_residual(wide_lanes(space.R), p, f, rows, b, inverse, space, ONE, h)
+    size, momentum = fill_velocity_residual(R, p, f, rows, b, inverse, space, ONE, h)
     return keep_roundings(space, size, momentum)
 
 

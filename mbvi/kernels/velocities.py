@@ -123,15 +123,21 @@ def put_at_nodes(space):
 
 
 @solver_kernel
+def solve_series(space, n, h):
+    """The same with the next term of the series."""
+    M, Lvq, Lqq = lanes(space.node_masses[0]), lanes(space.node_Lvq[0]), lanes(space.node_Lqq[0])
+    columns, rows, b, inverse = lanes(space.a_columns), lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
+    delta, R, moves, impulses = lanes(space.delta), lanes(space.R), lanes(space.moves), lanes(space.impulses)
+    solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, h)
+
+
+@solver_kernel
 def solve_velocities(system, work, space, h):
     """delta = −M⁻¹ r_i/b_i, with the next term of the series where there are second derivatives of each node."""
     R, delta, x = lanes(space.R), lanes(space.delta), lanes(space.points)
     n, groups = system.n, space.b.shape[0]
     if space.has_series == 1:
-        M, Lvq, Lqq = lanes(space.node_masses[0]), lanes(space.node_Lvq[0]), lanes(space.node_Lqq[0])
-        columns, rows, b, inverse = lanes(space.a_columns), lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
-        moves, impulses = lanes(space.moves), lanes(space.impulses)
-        solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, h)
+        solve_series(space, n, h)
         return
     if space.node_masses.shape[1] == 0:
         for c in range(groups):

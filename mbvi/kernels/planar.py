@@ -203,7 +203,8 @@ def fill_masses_planar(M, row, angles, system):
 def fill_hessian_planar(Lvv, Lvq, Lqq, row, angles, system, v):
     """All second derivatives of the Lagrangian of few coordinates under gravity; on numbers or on lanes.
 
-    Lvv, Lvq, Lqq   (n², )    out, row by row; Lqv is the transpose of Lvq
+    Lvv, Lvq, Lqq   (n²,)     out, row by row; Lqv is the transpose of Lvq. Of the last two, entries that are zero whatever the
+                              state, between branches, are not written
     row             (L, 10)   work, or with more columns
     angles          (L, 6)    cosines and sines by `fill_directions`
     v               (n,)      [rad/s]
@@ -222,7 +223,7 @@ def fill_hessian_planar(Lvv, Lvq, Lqq, row, angles, system, v):
         row[i, RATE], row[i, VELOCITY], row[i, VELOCITY + 1] = w, ux, uy
         row[i, SUM], row[i, SUM + 1] = m * ux - w * (row[i, FIRST + 1] - m * y), m * uy + w * (row[i, FIRST] - m * x)
     for i in range(n * n):
-        Lvv[i] = Lvq[i] = Lqq[i] = 0.0
+        Lvv[i] = 0.0
     gx = gy = 0.0
     root = -1
     for i in range(n - 1, -1, -1):

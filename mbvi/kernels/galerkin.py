@@ -1675,15 +1675,16 @@ def fill_free_flight(system, scheme, work, space, t, h):
         solve_velocity_tree(system, work, space.q, space.p)
     else:
         call(space.fill_start_velocity, t, (system, scheme, work, space, h))
-    space.z[:] = 0.0
-    groups = space.points.shape[0]
-    for a in range(n):
-        if space.has_velocities == 1:
-            for i in range(s):
-                space.z[a * groups * WIDTH + i] = work.solution[a]
-            continue
-        for l in range(s):
-            space.z[a * s + l] = scheme.d[l + 1] * h * work.solution[a]
+    if space.has_velocities == 1:
+        z, is_point, groups = lanes(space.z), lanes(space.is_point), space.points.shape[0]
+        for a in range(n):
+            for c in range(groups):
+                z[a * groups + c] = work.solution[a] * is_point[c]
+    else:
+        space.z[:] = 0.0
+        for a in range(n):
+            for l in range(s):
+                space.z[a * s + l] = scheme.d[l + 1] * h * work.solution[a]
     space.count[AGE] = MAX_AGE
 
 

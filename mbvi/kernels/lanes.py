@@ -134,11 +134,7 @@ def _total(typing_context, x):
         x, width = values[0], signature.args[0].width
         while width > 2:  # add the second half to the first
             width //= 2
-            halves = (
-                builder.shuffle_vector(x, x, ir.Constant(ir.VectorType(ir.IntType(32), width), list(half)))
-                for half in (range(width), range(width, 2 * width))
-            )
-            x = builder.fadd(*halves)
+            x = builder.fadd(*_halves(builder, x, width))
         return builder.fadd(*(builder.extract_element(x, ir.Constant(ir.IntType(32), lane)) for lane in range(2)))
 
     return types.float64(x), generate
@@ -180,11 +176,14 @@ def _larger(typing_context, size, x):
 @intrinsic
 def _widest(typing_context, x):
     def generate(context, builder, signature, values):
-        parts = _parts(builder, signature.args[0], values[0])
-        while len(parts) > 1:  # two comparisons, one after the other, and not three
-            pairs = zip(parts[::2], parts[1::2], strict=True)
-            parts = [builder.select(builder.fcmp_ordered(">", one, other), one, other) for one, other in pairs]
-        return parts[0]
+        if not isinstance(signature.args[0], Lanes):
+            return values[0]
+        x, width = values[0], signature.args[0].width
+        while width > 1:
+            width //= 2
+            one, other = _halves(builder, x, width)
+            x = builder.select(builder.fcmp_ordered(">", one, other), one, other)
+        return builder.extract_element(x, ir.Constant(ir.IntType(32), 0))
 
     return types.float64(x), generate
 
@@ -214,11 +213,12 @@ def _prefetch(typing_context, array, index):
     return types.none(array, index), generate
 
 
-def _parts(builder: Any, kind: Any, value: Any) -> list:
-    """The lanes of a value, or the number itself."""
-    if not isinstance(kind, Lanes):
-        return [value]
-    return [builder.extract_element(value, ir.Constant(ir.IntType(32), lane)) for lane in range(kind.width)]
+def _halves(builder: Any, x: Any, width: int) -> list:
+    """The first and the last `width` of twice as many lanes."""
+    return [
+        builder.shuffle_vector(x, x, ir.Constant(ir.VectorType(ir.IntType(32), width), list(half)))
+        for half in (range(width), range(width, 2 * width))
+    ]
 
 
 class _InterpretedLanes:

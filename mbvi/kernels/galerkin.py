@@ -183,10 +183,7 @@ MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 FADING = 0.999  # part of the impulses of redundant constraints that the next step starts with (they grew by 5e-5)
 SEVERAL = 3  # control points from which their constraints are evaluated four at once
-FIRST_RETRY, LAST_RETRY = (
-    4,
-    64,
-)  # steps with Newton's iteration after which the simplified one is tried again, or 1 at first
+FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 FIRST_ROW, ONE, NO_STAGES = np.int64(0), np.int64(1), np.int64(0)  # numba would compile what takes literals once more
 
@@ -245,6 +242,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
     by_fours = n * n if has_node_masses and not by_eights else 0
     derivatives = by_fours if has_derivatives else 0
     has_series = has_derivatives and (node_groups == 1 or has_wide_nodes)
+    first_retry = 0 if has_series else FIRST_RETRY  # what is Newton's but for a square seldom fails twice in a row
     # About [ns], as measured; M⁻¹ times a vector of a tree is a dense product, or the articulated-body recursion.
     evaluation = (30.0 * m + 10.0 * m * s) * n
     is_open = system.is_open == 1 or k == 0
@@ -286,6 +284,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         angles=np.zeros((node_groups, len(system.links), ANGLE_WIDTH, WIDTH)),
         has_velocities=int(has_velocities),
         has_series=int(has_series),
+        first_retry=first_retry,
         a_columns=by_points(with_rows_of_zeros(a.T)).ravel(),
         a_rows=by_points(with_rows_of_zeros(a - b[: len(a)])).ravel(),
         has_wide_nodes=int(has_wide_nodes),
@@ -375,7 +374,7 @@ def make_space(system: System, scheme: Scheme) -> Space:
         rows=N // WIDTH if k else increment_rows,
         history=np.full((r, 4), [-1, -1, 0, 0]),
         is_polynomial=int(scheme.ahead.size > 0),
-        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, 0 if has_series else FIRST_RETRY, 0, 0, 0, 0]),
+        count=np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0]),
         measure=np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         limits=np.array([limit, 1.0 + ratio, math.exp(math.log(BELOW_ROUNDING * EPS) / limit)]),
         **{each.name: each for each in LATE},
@@ -1589,12 +1588,6 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
     return NOT_CONVERGED
 
 
-@kernel
-def first_retry(space):
-    """What `RETRY` begins with: the simplified iteration that is Newton's but for a square seldom fails twice in a row."""
-    return 0 if space.has_series == 1 else FIRST_RETRY
-
-
 @inlined_kernel
 def solve_step(system, scheme, work, space, t, h, is_flight):
     """Solve the step equations from the start in space.z, free flight or an extrapolation; a status."""
@@ -1608,7 +1601,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
     if count[MODE] == SIMPLIFIED:
         status = iterate_simplified(system, scheme, work, space, t, h)
         if status == OK:
-            count[RETRY] = first_retry(space)
+            count[RETRY] = space.first_retry
             return OK
         copy(z, space.start)
         count[RETRY] = max(1, min(2 * count[RETRY], LAST_RETRY))

@@ -203,8 +203,8 @@ def fill_masses_planar(M, row, angles, system):
 def fill_hessian_planar(Lvv, Lvq, Lqq, row, angles, system, v):
     """All second derivatives of the Lagrangian of few coordinates under gravity; on numbers or on lanes.
 
-    Lvv, Lvq, Lqq   (n²,)     out, row by row; Lqv is the transpose of Lvq. Of the last two, entries that are zero whatever the
-                              state, between branches, are not written
+    Lvv, Lvq, Lqq   (n²,)     out, row by row [kg m², kg m²/s, J]; Lqv is the transpose of Lvq. Of the last two, entries that are
+                              zero whatever the state, between branches, are not written
     row             (L, 10)   work, or with more columns
     angles          (L, 6)    cosines and sines by `fill_directions`
     v               (n,)      [rad/s]

@@ -124,7 +124,7 @@ def put_at_nodes(space):
 
 @solver_kernel
 def solve_series(space, n, h):
-    """The same with the next term of the series."""
+    """delta = −(M⁻¹ − M⁻¹ E M⁻¹) r_i/b_i of up to four nodes."""
     M, Lvq, Lqq = lanes(space.node_masses[0]), lanes(space.node_Lvq[0]), lanes(space.node_Lqq[0])
     columns, rows, b, inverse = lanes(space.a_columns), lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
     delta, R, moves, impulses = lanes(space.delta), lanes(space.R), lanes(space.moves), lanes(space.impulses)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from mbvi import storage
 from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import KEPT, ModelError
-from mbvi.kernels import functions, galerkin, layout
+from mbvi.kernels import functions, galerkin, layout, workspace
 from mbvi.kernels.lagrangian import make_work
 from mbvi.model.arguments import check_flag, check_kind, checked_path, is_number
 from mbvi.model.elements import MAX_STEPS, Model, count_steps
@@ -492,7 +492,7 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
     space.q[:], space.p[:] = run.q, run.p
     arguments = (system.arrays, scheme, work, space, run.start_time, h)
-    columns = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
+    columns = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
     carried = arrays_of(space, work)
     watch = BranchWatch(run, tableau, [space.memory, work.memory])
 
@@ -505,12 +505,12 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     return advance_pieces(run, piece, [*carried, *watch.state], lambda: space.count[columns], failure)
 
 
-def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int, step: int) -> str:
+def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int, step: int) -> str:
     """Why a step of a Galerkin scheme failed, and what to do."""
     system, h = run.system, run.step
     t = run.start_time + h * step
-    residual = space.measure[galerkin.RESIDUAL]
-    size = space.measure[galerkin.MOMENTUM_SIZE]
+    residual = space.measure[workspace.RESIDUAL]
+    size = space.measure[workspace.MOMENTUM_SIZE]
     worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) // tableau.stages
     name = system.coordinate_names[worst]
     head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
@@ -542,13 +542,13 @@ def step_message(run: Run, tableau: Tableau, space: galerkin.Space, status: int,
     if status == layout.SINGULAR and np.any(system.arrays.reference > 0):
         return f"{head}, largest at {name}. {KEPT} Look in the loops for a body without inertia, and give it some."
     return (
-        f"{head}: residual {residual:.2g} where round-off is {galerkin.EPS * size:.2g}, after "
-        f"{int(space.count[galerkin.LAST])} iterations, largest at {name}. {KEPT} "
+        f"{head}: residual {residual:.2g} where round-off is {workspace.EPS * size:.2g}, after "
+        f"{int(space.count[workspace.LAST])} iterations, largest at {name}. {KEPT} "
         f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
     )
 
 
-def _velocity(system: System, space: galerkin.Space, t: float) -> np.ndarray:
+def _velocity(system: System, space: workspace.Space, t: float) -> np.ndarray:
     """The velocity at the start of a step, zero where the mass matrix is singular."""
     try:
         return system.velocities(np.array([t]), space.q[None], space.p[None])[0]

@@ -20,7 +20,7 @@ import numpy as np
 from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.store import DONE, FAILED, REFUSED, Result, Variable
 from mbvi.errors import ModelError, StepError
-from mbvi.kernels import galerkin, layout
+from mbvi.kernels import galerkin, layout, workspace
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
@@ -35,7 +35,7 @@ from mbvi.trajectory import Statistics, Trajectory
 
 Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]
-COUNTED = [galerkin.ITERATIONS, galerkin.WORST, galerkin.SIMPLIFIED_FACTORS, galerkin.NEWTON_FACTORS]
+COUNTED = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
 SHARES = 16  # a worker takes at most this part of all that each has to run, so that they end at about the same time
 PIECE_STEPS = 4096  # between looks at whether to stop
 POLL_SECONDS = 0.1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.kernels import galerkin, layout
+from mbvi.kernels import galerkin, layout, step_equations
 from mbvi.kernels.lagrangian import fill_hessian, fill_hessians, make_lane_work, make_work
 from mbvi.kernels.packed import call
 from mbvi.kernels.saddle import UNCACHED
@@ -32,7 +32,7 @@ GRAPHS = {
 @numba.njit(error_model="numpy")
 def fill_residual(system, scheme, work, space):
     call(space.fill_start_jacobian, T, (system, scheme, work, space, H))
-    galerkin.fill_residual(system, scheme, work, space, T, H)
+    step_equations.fill_residual(system, scheme, work, space, T, H)
 
 
 @numba.njit(error_model="numpy")

@@ -1,11 +1,11 @@
-"""The simplified iteration with constraints, by the equations at the head of `mbvi.kernels.galerkin`."""
+"""The simplified iteration with constraints, by the equations at the head of `mbvi.kernels.simplified`."""
 
 import numba
 import numpy as np
 import pytest
 
 import mbvi
-from mbvi.kernels import galerkin
+from mbvi.kernels import galerkin, simplified
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
@@ -18,8 +18,8 @@ H = 0.01
 @numba.njit(error_model="numpy")
 def correct(system, scheme, work, space):
     """The correction to the residual in space.R into space.delta; whether M and G are regular."""
-    is_regular = galerkin.factor_simplified(system, scheme, work, space, 0.0, H)
-    galerkin.solve_simplified(system, scheme, work, space, 0.0, H)
+    is_regular = simplified.factor_simplified(system, scheme, work, space, 0.0, H)
+    simplified.solve_simplified(system, scheme, work, space, 0.0, H)
     return is_regular
 
 

@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.kernels import galerkin
+from mbvi.kernels import galerkin, simplified, step_equations, workspace
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
@@ -23,9 +23,9 @@ KINDS = ("revolute", "prismatic", "screw", "universal", "ball euler")
 @numba.njit(error_model="numpy")
 def fill(system, scheme, work, space):
     """Residual and correction of the simplified iteration at space.z; the largest entry of the residual."""
-    size = galerkin.fill_residual(system, scheme, work, space, T, H)
-    galerkin.factor_simplified(system, scheme, work, space, T, H)
-    galerkin.solve_simplified(system, scheme, work, space, T, H)
+    size = step_equations.fill_residual(system, scheme, work, space, T, H)
+    simplified.factor_simplified(system, scheme, work, space, T, H)
+    simplified.solve_simplified(system, scheme, work, space, T, H)
     return size
 
 
@@ -34,7 +34,7 @@ def fill(system, scheme, work, space):
 def test_residual_and_correction(name, count):
     """Few coordinates have second derivatives of each node, more the M of the middle."""
     system = mbvi.assemble(mechanisms.random_tree(3, kinds=(KINDS * 2)[:count]))
-    check_residual_and_correction(system, name, system.dimension >= galerkin.ARTICULATED_FROM)
+    check_residual_and_correction(system, name, system.dimension >= workspace.ARTICULATED_FROM)
 
 
 @pytest.mark.parametrize("name", ["gauss3", "gauss5", "gauss8", GAUSS9])
@@ -42,7 +42,7 @@ def test_residual_and_correction(name, count):
 def test_planar_trees(model, name):
     system = mbvi.assemble(load(model))
     assert system.arrays.is_planar
-    check_residual_and_correction(system, name, system.dimension >= galerkin.ARTICULATED_FROM)
+    check_residual_and_correction(system, name, system.dimension >= workspace.ARTICULATED_FROM)
 
 
 @pytest.mark.parametrize("name", ["gauss4", "gauss6"])
@@ -50,7 +50,7 @@ def test_forces(name):
     """Whose derivatives no correction takes."""
     system = mbvi.assemble(mechanisms.random_tree(3, kinds=KINDS, forces=("spring", "joint spring")))
     assert len(system.arrays.body_forces) or len(system.arrays.joint_forces)
-    check_residual_and_correction(system, name, system.dimension >= galerkin.ARTICULATED_FROM)
+    check_residual_and_correction(system, name, system.dimension >= workspace.ARTICULATED_FROM)
 
 
 def test_functions_of_ones_own():

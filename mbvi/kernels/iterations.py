@@ -1,0 +1,363 @@
+"""How the equations of a step are solved: the simplified iteration with Broyden's updates, and Newton's where that is cheaper.
+
+Both continue until the error left, which follows from how corrections shrink, is below round-off, or until what is left of the
+residual is round-off itself.
+"""
+
+import math
+
+from mbvi.kernels.broyden import accelerate
+from mbvi.kernels.lanes import WIDE, WIDTH, lanes, larger, total, widest
+from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, inlined_kernel, kernel, solver_kernel
+from mbvi.kernels.packed import call
+from mbvi.kernels.predictor import is_far_from_start
+from mbvi.kernels.simplified import factor_simplified, solve_simplified
+from mbvi.kernels.sines import KNOWN
+from mbvi.kernels.step_equations import fill_residual, has_saddle
+from mbvi.kernels.velocities import fill_step_residual
+from mbvi.kernels.workspace import (
+    AGE,
+    ANEW,
+    BELOW_ROUNDING,
+    CONTRACTING,
+    CORRECTION,
+    EPS,
+    FACTOR_STEP,
+    IS_REDUCED,
+    ITERATIONS,
+    LAST,
+    LAST_RETRY,
+    MAX_AGE,
+    MAX_UPDATES,
+    MODE,
+    MOMENTUM_SIZE,
+    NEWTON,
+    NEWTON_LIMIT,
+    PLACE_SIZE,
+    RESIDUAL,
+    RETRY,
+    ROUNDINGS,
+    SIMPLIFIED,
+    SIMPLIFIED_LIMIT,
+    SINCE,
+    STIFFNESS,
+    THETA_NEWTON,
+    THETA_SIMPLIFIED,
+    VIOLATION,
+    copy,
+)
+
+MAX_ITERATIONS = 50
+MAX_HALVINGS = 12
+GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
+STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
+MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
+SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
+WELL = 0.02  # contraction up to which Broyden's updates of it cost more than they gain, where it is Newton's but for a square
+ASTRAY = 0.1  # relative correction from which second derivatives were those of places too far from the solution
+CLOSER = 0.3  # part of it from which on they are formed anew
+CONVERGING = 0.1  # ratio of residuals below which it converges, whatever corrections do: noise wavers by less
+PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
+SERVED = (
+    2  # steps that one serves at least if it contracts, of schemes with one control point, whose iterations are cheap
+)
+STEPS_ANEW = 16  # steps that begin with a new Jacobian after one where that of the step before had to be formed anew
+HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction: rows left out may contradict others
+LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
+CLOSE = 1e-11  # expected correction, relative, from which on all angles are found anew, lest their rounding drifts
+ROUGH = 30.0  # roundings of the residual below which a correction is noise in part, and no longer tells of the Jacobian
+ROUGH_CORRECTIONS = 2  # such corrections that a step of an open tree ends with: the first leaves an error of one sign
+MORE = 2  # iterations that it may add for that to those which end in rounding
+NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
+
+
+@solver_kernel
+def correct(space, scale, kept):
+    """Add the correction, times a scale, to the unknowns, and keep it in `kept` (N,); its size, relative, whether that of the
+    increments is the positions' rounding, and the square of the increments'.
+
+    The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
+    """
+    z, delta, out = lanes(space.z), lanes(space.delta), lanes(kept)
+    step = move = impulse = square = 0.0 * z[0]
+    for a in range(space.increment_rows):
+        change = scale * delta[a]
+        out[a] = change
+        step = larger(step, change)
+        square = square + change * change
+        z[a] = z[a] + change
+        move = larger(move, z[a])
+    for a in range(space.behind // WIDTH, space.rows):
+        change = scale * delta[a]
+        out[a] = change
+        impulse = larger(impulse, change)
+        z[a] = z[a] + change
+    place, moved, largest_step = space.measure[PLACE_SIZE], widest(move), widest(step)
+    size = largest_step / max(moved, 1e-290)
+    space.measure[CORRECTION] = size
+    if space.behind // WIDTH < space.rows:
+        size = max(size, widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
+    return size, largest_step <= 16.0 * EPS * max(place, moved), total(square)
+
+
+@kernel
+def is_below_rounding(system, space, size, theta):
+    """Whether the error left is far below round-off after a correction of relative size `size`.
+
+    That in q is about theta · size; that in p, which was evaluated before the correction, about stiffness · size, where the
+    stiffness, h² ∂f/∂q against M, is what the simplified iteration contracts by before it is accelerated.
+    """
+    stiffness = 1.0 if has_saddle(system) else space.measure[STIFFNESS]
+    return theta * size <= BELOW_ROUNDING * EPS and stiffness * size <= 100.0 * BELOW_ROUNDING * EPS
+
+
+@kernel
+def is_converged(system, space, size, size_before, ratio, is_below, is_rounding):
+    """Whether the step is solved to round-off after a correction of relative size `size`: where `is_below` says so, where the
+    residual is round-off, or where corrections that round-off explains no longer shrink.
+
+    Constraints between links hold to the rounding of positions, and corrections are of that size at last. With velocities for
+    unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign.
+
+    ratio   of the residual to that before: while it falls fast, corrections that happen not to shrink are no round-off
+    """
+    roundings = space.measure[ROUNDINGS]
+    if space.measure[VIOLATION] > HELD:
+        return False
+    if is_below or (roundings <= 2.0 and space.has_velocities == 0):
+        return True
+    is_stalled = size_before > 0.0 and size > 0.5 * size_before and ratio > CONVERGING
+    if system.is_geometric == 1:
+        return is_rounding and (roundings <= 4.0 or (roundings <= NOISE and is_stalled))
+    return is_stalled and (roundings <= 1e3 or is_rounding)
+
+
+@kernel
+def is_noise(system, space):
+    """Whether corrections may be the rounding of positions, and tell nothing of the contraction."""
+    return system.is_geometric == 1 and space.measure[ROUNDINGS] <= NOISE
+
+
+@kernel
+def may_fall(system, space, ratio):
+    """Whether the residual of an open tree with quaternions may fall further, after it became `ratio` of that before.
+
+    They contract slower, so that accelerated corrections may grow once on their way, as they do at their end.
+    """
+    roundings = space.measure[ROUNDINGS]
+    is_falling = roundings > STEADY and (ratio <= FALLING or roundings > NOISIEST)
+    return system.k > 0 and system.is_open == 1 and is_falling
+
+
+@kernel
+def iterations_left(system, space, size, theta):
+    """Iterations until round-off at contraction theta."""
+    if is_noise(system, space):
+        return 0.0
+    if not theta < 0.9:
+        return 1e9
+    return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
+
+
+@kernel
+def forget_angles(space):
+    """No angle is known: what a step gives does not depend on where those before it left their angles."""
+    angles = space.angles
+    for g in range(angles.shape[0]):
+        for i in range(angles.shape[1]):
+            for lane in range(WIDTH):
+                angles[g, i, KNOWN, lane] = math.inf
+    for i in range(space.wide_angles.shape[0]):
+        for lane in range(WIDE):
+            space.wide_angles[i, KNOWN, lane] = math.inf
+
+
+@inlined_kernel
+def iterate_simplified(system, scheme, work, space, t, h):
+    """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper.
+
+    Rounding hides in the last corrections what the iteration leaves, which has the same sign at every step: `left` follows it
+    from the contraction before.
+    """
+    count, measure = space.count, space.measure
+    served = SERVED if scheme.K.shape[0] == 1 else 1
+    is_fresh = has_saddle(system) or count[AGE] >= MAX_AGE or (count[LAST] > 3 and count[AGE] >= served)
+    if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
+        return NOT_CONVERGED if has_saddle(system) else SINGULAR
+    left = math.inf
+    theta = measure[THETA_SIMPLIFIED]
+    size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
+    updates = known = rough = slow = more = 0
+    for iteration in range(MAX_ITERATIONS):
+        residual = fill_residual(system, scheme, work, space, t, h)
+        measure[RESIDUAL] = residual
+        if not residual < math.inf:
+            return NOT_FINITE
+        solve_simplified(system, scheme, work, space, t, h)
+        is_rough = not has_saddle(system) and measure[ROUNDINGS] <= ROUGH
+        if space.has_series == 1 and theta <= WELL:
+            known = 0
+        update = known % MAX_UPDATES
+        scale = accelerate(space, update, not is_rough)
+        size, is_rounding, square = correct(space, scale, space.steps[update])
+        if not is_rough:
+            space.step_products[update, update] = square = max(square, 1e-290)
+            space.inverse_squares[update] = 1.0 / square
+        rough += is_rough
+        known += not is_rough
+        step = measure[CORRECTION]
+        count[ITERATIONS] += 1
+        count[LAST] = iteration + 1
+        if updates > 0:
+            growth = residual / residual_before
+            is_growing = residual > first_residual and size > SHRINKING * size_before
+            if is_growing and measure[ROUNDINGS] > 1e4:
+                return NOT_CONVERGED  # it diverges, and may lead to another solution
+            if not is_noise(system, space):
+                theta = size / size_before
+                if size > 1e3 * EPS:
+                    measure[THETA_SIMPLIFIED] = theta
+                    if updates == 1 and not has_saddle(system):
+                        measure[STIFFNESS] = growth
+            if has_saddle(system) and step < 0.5 * step_before:
+                kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
+                measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
+        if has_saddle(system):
+            expected, left = left, measure[STIFFNESS] * min(left, step)
+            is_below = is_below_rounding(system, space, size, theta)
+        else:
+            left = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED]) * min(left, size)
+            is_below = rough >= ROUGH_CORRECTIONS and left <= 100.0 * BELOW_ROUNDING * EPS
+        is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
+        ratio = residual / residual_before if updates > 0 else 0.0
+        is_end = is_converged(system, space, size, size_before, ratio, is_below, is_rounding)
+        if is_end and not may_fall(system, space, ratio):
+            more += 1
+            if is_solved or more > MORE or not has_saddle(system):
+                if is_fresh:
+                    count[AGE] = 0
+                return OK
+        if updates == 0:
+            first_step, first_residual = step, residual
+        updates += 1
+        size_before, residual_before, step_before = size, residual, step
+        if theta * size < CLOSE:
+            forget_angles(space)
+        is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
+        is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
+        slow = slow + 1 if is_slow else 0
+        is_astray = space.has_series == 1 and first_step > ASTRAY and size < CLOSER * first_step
+        if is_astray or (slow > 0 and not is_fresh) or slow > PATIENCE:
+            if is_fresh and not is_astray:
+                return NOT_CONVERGED
+            is_fresh = True
+            updates = known = rough = slow = 0
+            if not factor_simplified(system, scheme, work, space, t, h):
+                return SINGULAR
+    return NOT_CONVERGED
+
+
+@inlined_kernel
+def iterate_newton(system, scheme, work, space, t, h, is_flight):
+    """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long.
+
+    From an extrapolation it ends where the first correction leads far away: `advance` would not take the solution.
+
+    Rounding of positions hides in the corrections what the iteration leaves: `left` follows it from their contraction before.
+    """
+    count, measure, z = space.count, space.measure, space.z
+    patience = 3.0 + 0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 3.0
+    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > patience or count[ANEW] > 0
+    count[ANEW] = max(count[ANEW] - 1, 0)
+    is_stale = True
+    is_chord = False
+    residual_before = left = math.inf
+    size_before = 0.0
+    halvings = iteration = stalls = 0
+    if system.k > 0:
+        call(space.fill_start_jacobian, t, (system, scheme, work, space, h))
+    while iteration < MAX_ITERATIONS:
+        residual = fill_residual(system, scheme, work, space, t, h)
+        measure[RESIDUAL] = residual
+        if space.has_velocities == 1 and residual < math.inf:
+            residual = fill_step_residual(scheme, space)
+        if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= 1e4):
+            if is_stale and residual < math.inf:
+                needs_factor = True
+            elif halvings < MAX_HALVINGS:
+                halvings += 1
+                for a in range(z.shape[0]):
+                    space.delta[a] *= 0.5
+                    z[a] = space.z_kept[a] + space.delta[a]
+                continue
+        if not residual < math.inf:
+            return NOT_FINITE
+        if needs_factor:
+            if iteration > 0 and is_stale:
+                count[ANEW] = STEPS_ANEW
+            count[IS_REDUCED] = 0
+            if space.is_partitioned == 1:
+                count[IS_REDUCED] = call(space.factor_partitioned, t, (system, scheme, work, space, h)) == 1.0
+            if count[IS_REDUCED] == 0 and call(space.factor_newton, t, (system, scheme, work, space, h)) != 1.0:
+                return SINGULAR
+            is_stale = needs_factor = is_chord = False
+        ratio, residual_before = residual / residual_before, residual
+        copy(space.z_kept, z)
+        if count[IS_REDUCED] == 1:
+            call(space.solve_partitioned, t, (system, scheme, work, space, h))
+        else:
+            call(space.solve_newton, t, (system, scheme, work, space, h))
+        size, is_rounding, _ = correct(space, 1.0, space.delta)
+        iteration += 1
+        count[ITERATIONS] += 1
+        count[LAST] = iteration
+        if iteration == 1 and not is_flight and is_far_from_start(space):
+            return NOT_CONVERGED
+        theta = measure[THETA_NEWTON]
+        if is_chord and halvings == 0 and not is_noise(system, space):
+            theta = size / size_before
+            if size > 1e3 * EPS:
+                measure[THETA_NEWTON] = theta
+        left = GROWING * theta * min(left, size) if is_chord and halvings == 0 else math.inf
+        is_held = measure[ROUNDINGS] <= NOISE and measure[VIOLATION] <= HELD
+        is_solved = is_held and is_rounding and left <= BELOW_ROUNDING * EPS
+        is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < 1e3)
+        stalls += size_before > 0.0 and size > 0.5 * size_before and is_small
+        is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
+        is_below = is_below_rounding(system, space, size, theta)
+        if is_stuck or is_solved or is_converged(system, space, size, size_before, ratio, is_below, is_rounding):
+            if not is_stale:
+                count[AGE] = 0
+            return OK
+        if not is_chord or theta * size < CLOSE:  # without a chord it may contract by much
+            forget_angles(space)
+        needs_factor = halvings > 0 or (
+            is_chord and iterations_left(system, space, size, theta) > space.limits[NEWTON_LIMIT]
+        )
+        is_chord = True
+        size_before = size
+        halvings = 0
+    return NOT_CONVERGED
+
+
+@inlined_kernel
+def solve_step(system, scheme, work, space, t, h, is_flight):
+    """Solve the step equations from the start in space.z, free flight or an extrapolation; a status."""
+    count, z = space.count, space.z
+    if count[MODE] == NEWTON and count[SINCE] >= count[RETRY]:
+        count[MODE] = SIMPLIFIED
+        count[AGE] = MAX_AGE
+        space.measure[THETA_SIMPLIFIED] = 0.1
+    count[SINCE] += 1
+    count[AGE] += 1
+    if count[MODE] == SIMPLIFIED:
+        status = iterate_simplified(system, scheme, work, space, t, h)
+        if status == OK:
+            count[RETRY] = space.first_retry
+            return OK
+        copy(z, space.start)
+        count[RETRY] = max(1, min(2 * count[RETRY], LAST_RETRY))
+        count[MODE] = NEWTON
+        count[SINCE] = 0
+        count[AGE] = MAX_AGE
+    return iterate_newton(system, scheme, work, space, t, h, is_flight)

@@ -7,7 +7,7 @@ from mbvi.kernels.layout import solver_kernel
 @solver_kernel
 def invert(M, rows, n):
     """Overwrite a symmetric positive definite M (n², row by row) by its inverse; False if a pivot is not positive. On numbers,
-    or on four matrices in lanes.
+    or on as many matrices as there are lanes.
 
     Pivots k, l = k + 1 are swept two at a time, in the lower triangle alone: with D = M_{kl,kl} and w_j = D⁻¹ M_{kl,j} in `rows`,
 

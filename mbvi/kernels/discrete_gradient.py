@@ -29,8 +29,7 @@ import math
 import numpy as np
 
 from mbvi.kernels.constraints import fill_constraints
-from mbvi.kernels.dense import invert, multiply_symmetric
-from mbvi.kernels.lagrangian import fill_gradient, fill_mass_matrix, potential
+from mbvi.kernels.lagrangian import fill_gradient, potential, solve_velocity
 from mbvi.kernels.lanes import WIDTH
 from mbvi.kernels.layout import (
     ENTRIES,
@@ -83,8 +82,6 @@ def make_energies(
         redundant=np.array([2 * redundant], np.int64),
         M=M,
         M_inverse=np.linalg.inv(M),
-        M_there=np.zeros(n * n if kind == CHORIN else 0),
-        pivot_rows=np.zeros(2 * n if kind == CHORIN else 0),
         fields=fields,
         constants=constants,
         q=np.zeros(n),
@@ -236,12 +233,11 @@ def fill_energy_momentum(system, work, space, t, h):
 @kernel
 def hamiltonian(system, work, space, t, q, p):
     """H(q, p) [J], without constraints; leaves the velocities M(q)⁻¹ p in space.v."""
-    fill_mass_matrix(space.M_there, system, work, t, q)
-    if not invert(space.M_there, space.pivot_rows, system.n):
+    if not solve_velocity(system, work, t, q, p):
         return math.nan
-    multiply_symmetric(space.v, space.M_there, p)
     kinetic = 0.0
     for a in range(system.n):
+        space.v[a] = work.solution[a]
         kinetic += 0.5 * p[a] * space.v[a]
     return kinetic + potential(system, work, t, q)
 
@@ -404,8 +400,9 @@ def fill_start(system, work, space, t, h, is_first):
         middle_p[a] = space.p[a] + 0.5 * h * force[a]
     if space.kind == ENERGY_MOMENTUM:
         multiply(space.side, space.M_inverse, middle_p)
-    else:
-        multiply_symmetric(space.side, space.M_there, middle_p)
+    elif solve_velocity(system, work, t, space.q, middle_p):
+        for a in range(n):
+            space.side[a] = work.solution[a]
     for a in range(space.z.shape[0]):
         space.z[a] = h * space.side[a] if a < n else 0.0
         if space.kind == CHORIN and a >= n:

@@ -51,6 +51,7 @@ MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
+FEW, MANY = 10.0, 1e3  # roundings of the residual from which one correction that does not shrink, or several, are round-off
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 WELL = 0.02  # contraction up to which Broyden's updates of it cost more than they gain, where it is Newton's but for a square
@@ -112,24 +113,23 @@ def is_below_rounding(system, space, size, theta):
 
 
 @kernel
-def is_converged(system, space, size, size_before, ratio, is_below, is_rounding):
+def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls):
     """Whether the step is solved to round-off after a correction of relative size `size`: where `is_below` says so, where the
     residual is round-off, or where corrections that round-off explains no longer shrink.
 
     Constraints between links hold to the rounding of positions, and corrections are of that size at last. With velocities for
     unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign.
 
-    ratio   of the residual to that before: while it falls fast, corrections that happen not to shrink are no round-off
+    is_stalled   whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
     """
     roundings = space.measure[ROUNDINGS]
     if space.measure[VIOLATION] > HELD:
         return False
     if is_below or (roundings <= 2.0 and space.has_velocities == 0):
         return True
-    is_stalled = size_before > 0.0 and size > 0.5 * size_before and ratio > CONVERGING
     if system.is_geometric == 1:
         return is_rounding and (roundings <= 4.0 or (roundings <= NOISE and is_stalled))
-    return is_stalled and (roundings <= 1e3 or is_rounding)
+    return is_stalled and (roundings <= FEW or is_rounding or (roundings <= MANY and stalls >= MAX_STALLS))
 
 
 @kernel
@@ -187,7 +187,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
     left = math.inf
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
-    updates = known = rough = slow = more = 0
+    updates = known = rough = slow = more = stalls = 0
     for iteration in range(MAX_ITERATIONS):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
@@ -230,7 +230,9 @@ def iterate_simplified(system, scheme, work, space, t, h):
             is_below = rough >= ROUGH_CORRECTIONS and left <= 100.0 * BELOW_ROUNDING * EPS
         is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
         ratio = residual / residual_before if updates > 0 else 0.0
-        is_end = is_converged(system, space, size, size_before, ratio, is_below, is_rounding)
+        is_stalled = updates > 0 and size > 0.5 * size_before and ratio > CONVERGING
+        stalls = stalls + 1 if is_stalled and measure[ROUNDINGS] <= MANY else 0
+        is_end = is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
         if is_end and not may_fall(system, space, ratio):
             more += 1
             if is_solved or more > MORE or not has_saddle(system):
@@ -321,11 +323,12 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         left = GROWING * theta * min(left, size) if is_chord and halvings == 0 else math.inf
         is_held = measure[ROUNDINGS] <= NOISE and measure[VIOLATION] <= HELD
         is_solved = is_held and is_rounding and left <= BELOW_ROUNDING * EPS
-        is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < 1e3)
-        stalls += size_before > 0.0 and size > 0.5 * size_before and is_small
+        is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < MANY)
+        is_stalled = size_before > 0.0 and size > 0.5 * size_before and ratio > CONVERGING
+        stalls += is_stalled and is_small
         is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
         is_below = is_below_rounding(system, space, size, theta)
-        if is_stuck or is_solved or is_converged(system, space, size, size_before, ratio, is_below, is_rounding):
+        if is_stuck or is_solved or is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls):
             if not is_stale:
                 count[AGE] = 0
             return OK

@@ -88,17 +88,19 @@ def fill_start(system, scheme, space, r):
 
 @kernel
 def fill_free_flight(system, scheme, work, space, t, h):
-    """Start without a past: Y_l = d_l h v, no impulses."""
+    """Start without a past: Y_l = d_l h v, no impulses; at rest where M does not tell the velocity."""
     n, s = system.n, scheme.K.shape[0]
     if system.is_planar == 1 and n < ARTICULATED_FROM and system.k == 0:
         fill_angles(work.angles, system, space.q)
         fill_masses_planar(space.M, work.inertia, work.angles, system)
-        invert(space.M, space.pivot_rows, n)
+        is_regular = invert(space.M, space.pivot_rows, n)
         multiply_symmetric(work.solution, space.M, space.p)
     elif system.is_open == 1:
-        solve_velocity_tree(system, work, space.q, space.p)
+        is_regular = solve_velocity_tree(system, work, space.q, space.p)
     else:
-        call(space.fill_start_velocity, t, (system, scheme, work, space, h))
+        is_regular = call(space.fill_start_velocity, t, (system, scheme, work, space, h)) == 1.0
+    if not is_regular:
+        work.solution[:] = 0.0
     if space.has_velocities == 1:
         z, is_point, groups = lanes(space.z), lanes(space.is_point), space.points.shape[0]
         for a in range(n):

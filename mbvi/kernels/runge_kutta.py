@@ -14,6 +14,8 @@ from mbvi.kernels.layout import NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed
 from mbvi.kernels.store import store_state
 
+FARTHEST = 1e16  # [rad]
+
 
 class Space(Packed):
     """A method of s stages, and what a run overwrites.
@@ -55,7 +57,7 @@ def advance(system, work, space, t, h):
             node_q[a] = q[a] + h * move
             node_v[a] = rate_q[i, a] = v[a] + h * gain
         if not fill_acceleration(rate_v[i], system, work, t + space.c[i] * h, node_q, node_v):
-            return SINGULAR
+            return SINGULAR if is_near(node_q) else NOT_FINITE
     check = 0.0
     for a in range(n):
         move = gain = 0.0
@@ -66,6 +68,15 @@ def advance(system, work, space, t, h):
         v[a] += h * gain
         check += 0.0 * (q[a] + v[a])
     return OK if check == 0.0 else NOT_FINITE
+
+
+@kernel
+def is_near(q):
+    """Whether numbers (n,) still tell angles: their rounding is less than a turn."""
+    for a in range(q.shape[0]):
+        if not abs(q[a]) < FARTHEST:
+            return False
+    return True
 
 
 @kernel

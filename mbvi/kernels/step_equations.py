@@ -284,8 +284,10 @@ def residual_size(system, space, momentum, h):
         space.measure[VIOLATION] = constraint * abs(h) / place
         roundings = max(roundings, space.measure[VIOLATION] / EPS)
         size = max(size, constraint)
+    if total(check) != 0.0:  # `larger` passes over what is not a number
+        size = roundings = math.inf
     space.measure[MOMENTUM_SIZE], space.measure[ROUNDINGS] = momentum, roundings
-    return size if total(check) == 0.0 else math.inf
+    return size
 
 
 @kernel

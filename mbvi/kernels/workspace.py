@@ -118,6 +118,8 @@ def find_sizes(system: System, scheme: Scheme) -> Sizes:
     used = np.count_nonzero(system.row_nodes[:, 0] >= 0)
     has_wide_hessians = is_tree and m > 1 and system.second_size < UNCACHED
     has_node_masses = has_velocities and not (system.is_open == 1 and n >= ARTICULATED_FROM)
+    if k == 0 and n < ARTICULATED_FROM and system.second_size != n * n:  # what inverts M would write behind it
+        raise ValueError(f"expected a mass matrix of one block, found {system.second_size} numbers of {n} coordinates")
     return Sizes(
         n=n,
         k=k,
@@ -301,7 +303,7 @@ def _nodes(system: System, sizes: Sizes) -> dict[str, Any]:
         "lane_v": np.zeros((n, WIDTH)),
         "momenta": np.zeros((sizes.node_groups * n, WIDTH)),
         "forces": np.zeros((sizes.node_groups * n, WIDTH)),
-        "angles": np.zeros((sizes.node_groups, links, ANGLE_WIDTH, WIDTH)),
+        "angles": np.full((sizes.node_groups, links, ANGLE_WIDTH, WIDTH), math.inf),  # none is known
         "points": np.zeros((sizes.groups, n, WIDTH)),
         "mixed": np.zeros((sizes.groups, n, WIDTH)),
     }
@@ -315,7 +317,7 @@ def _eight_nodes(system: System, sizes: Sizes) -> dict[str, Any]:
     return arrays | {
         "wide_q": np.zeros((n, WIDE)),
         "wide_v": np.zeros((n, WIDE)),
-        "wide_angles": np.zeros((links, ANGLE_WIDTH, WIDE)),
+        "wide_angles": np.full((links, ANGLE_WIDTH, WIDE), math.inf),
         "wide_row": np.zeros((links, SWEEP_WIDTH, WIDE)),
         "wide_work": make_wide_work(system, second > 0),
     }

@@ -160,10 +160,10 @@ class Tableau:
             return 1.0 - np.asarray(values)[::-1]
 
         return bool(
-            np.allclose(mirrored(self.control_points), self.control_points, atol=1e-14)
-            and np.allclose(mirrored(self.nodes), self.nodes, atol=1e-14)
-            and np.allclose(self.weights[::-1], self.weights, atol=1e-14)
-            and np.allclose(self.fractions[::-1], self.fractions, atol=1e-14)
+            np.allclose(mirrored(self.control_points), self.control_points, rtol=0.0, atol=1e-14)
+            and np.allclose(mirrored(self.nodes), self.nodes, rtol=0.0, atol=1e-14)
+            and np.allclose(self.weights[::-1], self.weights, rtol=0.0, atol=1e-14)
+            and np.allclose(self.fractions[::-1], self.fractions, rtol=0.0, atol=1e-14)
         )
 
 

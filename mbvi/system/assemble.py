@@ -393,7 +393,7 @@ class Builder:
         """The atoms of elimination, and the pairs of them that share second derivatives or curvature."""
         tables = self.tables
         n, k = len(tables.names), len(tables.rows)
-        is_open = not self.plan.chords and not self.model.constraints
+        is_open = k == 0 or (not self.plan.chords and not self.model.constraints)  # a free joint closes no loop
         if is_open and (is_dense or n <= (DENSE if k else MIXED_DENSE - 1)):
             return [dense(n, k)], []
         merged, light = nx.utils.UnionFind(range(len(tables.atoms))), self.light_bodies()

@@ -309,3 +309,22 @@ def test_velocities_with_massless_bodies(formulation):
             assert np.abs(system.work.solution[: len(q)] - expected).max() < 1e-8 * np.abs(expected).max(), seed
             solved += 1
     assert solved > 8
+
+
+@pytest.mark.parametrize("scheme", ["simpson", "gauss2", "gauss6", "chorin", "rk4"])
+@pytest.mark.parametrize("count", [3, 8, 11, 30])
+def test_a_free_joint_closes_no_loop(count, scheme):
+    """Bodies that a free joint ties as well are held by nothing more: as many pendulums, one by one."""
+    rod = mbvi.Body(mass=1, inertia=(1, 1, 1))
+    hinges = {
+        f"j{i}": mbvi.Revolute(parent="world", child=f"b{i}", axis=(0, 1, 0), position=(3 * i, 0, 0), offset=(0, 0, -1))
+        for i in range(count)
+    }
+    joints = {**hinges, "free": mbvi.Free(parent="b1", child="b2")}
+    model = mbvi.Model(name="pendulums", bodies={f"b{i}": rod for i in range(count)}, joints=joints)
+    start = np.linspace(0.1, 1, count)
+    run = mbvi.simulate(model, scheme, step=0.01, duration=0.3, initial_q=start)
+    one = mbvi.Model(name="pendulum", bodies={"b0": rod}, joints={"j0": hinges["j0"]})
+    for i in (0, count // 2, count - 1):
+        alone = mbvi.simulate(one, scheme, step=0.01, duration=0.3, initial_q=start[i : i + 1])
+        assert np.abs(run.q[:, i] - alone.q[:, 0]).max() < (1e-6 if scheme == "chorin" else 1e-13)

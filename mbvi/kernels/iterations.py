@@ -51,7 +51,10 @@ MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
-FEW, MANY = 10.0, 1e3  # roundings of the residual from which one correction that does not shrink, or several, are round-off
+FEW, MANY = (
+    10.0,
+    1e3,
+)  # roundings of the residual from which one correction that does not shrink, or several, are round-off
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 WELL = 0.02  # contraction up to which Broyden's updates of it cost more than they gain, where it is Newton's but for a square

@@ -1,0 +1,70 @@
+"""Steps are solved to rounding: what Newton's iteration, by the Jacobian at the accepted solution, still changes."""
+
+import numba
+import numpy as np
+import pytest
+import sympy
+
+import mbvi
+from mbvi.kernels import galerkin, iterations, step_equations
+from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.packed import call
+from mbvi.schemes.catalog import find_scheme
+from mbvi.system.initial import find_start
+from mbvi.system.scheme import scheme_arrays
+
+from ..benchmarks.systems import load
+
+
+@numba.njit(error_model="numpy")
+def polish(system, scheme, work, space, h):
+    """More iterations of Newton's method from space.z, where it is good."""
+    iterations.forget_angles(space)
+    for _ in range(4):
+        step_equations.fill_residual(system, scheme, work, space, 0.0, h)
+        call(space.factor_newton, 0.0, (system, scheme, work, space, h))
+        call(space.solve_newton, 0.0, (system, scheme, work, space, h))
+        iterations.correct(space, 1.0, space.delta)
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "h", "limit"),
+    [
+        ("double_pendulum", "midpoint", 0.25, 2e-13),
+        ("double_pendulum", "gauss3", 0.25, 1e-13),
+        ("double_pendulum", "gauss4", 0.3, 1e-13),
+        ("chain_10", "gauss3", 0.01, 1e-12),
+        ("chain_10", "gauss3", 0.02, 1e-12),
+    ],
+)
+def test_long_steps_are_solved_to_rounding(name, scheme, h, limit):
+    """Accelerated corrections may grow once while they are a thousand roundings."""
+    system, tableau = mbvi.assemble(load(name)), scheme_arrays(find_scheme(scheme))
+    start, n = find_start(system), system.dimension
+    spaces = [galerkin.make_space(system.arrays, tableau) for _ in range(2)]
+    works = [make_work(system.arrays) for _ in range(2)]
+    space, other = spaces
+    space.q[:], space.p[:] = start.q, start.p
+    unused, none, left = np.zeros((2, 1, n)), np.zeros((2, 0, n)), 0.0
+    for step in range(250):
+        for field in ("q", "q_low", "p", "p_low"):
+            getattr(other, field)[:] = getattr(space, field)
+        status, _ = galerkin.run(system.arrays, tableau, works[0], space, 0.0, h, step, step + 1, 1, *unused, *none)
+        if status:  # too long a step, which is refused
+            break
+        other.z[:], other.measure[:] = space.z, space.measure
+        polish(system.arrays, tableau, works[1], other, h)
+        left = max(left, np.abs(other.z - space.z).max() / np.abs(space.z).max())
+    assert step > 90
+    assert left < limit
+
+
+@pytest.mark.parametrize(("start", "speed"), [(1.0, 0.0), (1.0, -0.3), (0.1, 1.0)])
+def test_a_correction_to_where_there_is_no_force_is_halved(start, speed):
+    """V = x^(3/2), which is not a number where x < 0, with a step that Newton's first correction leads there."""
+    x, h = sympy.symbols("x"), 3.0
+    system = mbvi.from_sympy([x], [[1.0]], x ** sympy.Rational(3, 2))
+    run = mbvi.simulate(system, "midpoint", step=h, duration=h, initial_q=[start], initial_v=[speed])
+    move = run.q[1, 0] - start
+    force = -1.5 * np.sqrt(start + 0.5 * move)
+    assert speed - move / h + 0.5 * h * force == pytest.approx(0, abs=1e-14)

@@ -1,6 +1,7 @@
 """The command line: `mbvi run`, `check`, `export`, `schemes`, …; each is a call of the API, and perhaps one of the report.
 
-Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed; 130 for Ctrl-C.
+Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed, or an ensemble of which no
+member is done; 130 for Ctrl-C.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from mbvi.trajectory import Trajectory
 
 WRONG, FAILED, INTERRUPTED = 2, 3, 130
+NOTED_FROM = 2.0  # seconds of compilation; to load what was compiled takes less
 
 app = typer.Typer(
     help="Structure-preserving dynamics of multibody systems: variational integrators from a model file.",
@@ -268,7 +270,11 @@ def ensemble(
         options |= {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
         with _progress(described.name, "members") as progress:
             dataset = mbvi.ensemble(described, varied, progress=progress, **options)
-        typer.echo(f"{ensemble_report(dataset)}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
+        with dataset:
+            report, is_none_done = ensemble_report(dataset), bool(dataset.status.values.all())
+        typer.echo(f"{report}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
+        if is_none_done:
+            raise typer.Exit(FAILED)
 
 
 def _varied(text: str, model: Model) -> tuple[str, Any]:
@@ -280,7 +286,7 @@ def _varied(text: str, model: Model) -> tuple[str, Any]:
 
     name, is_given, values = (part.strip() for part in text.partition("="))
     parts, parameters = [part.strip() for part in values.split(":")], model.resolved().parameters
-    if not is_given or len(parts) not in (1, 3):
+    if not is_given or not name or len(parts) not in (1, 3):
         expected = "NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE,…"
         raise ModelError(f"--over: expected {expected}, found {text!r}; write for example length=0.5:1.5:100")
     texts = parts[:2] if parts[2:] else values.split(",")
@@ -463,9 +469,17 @@ def _progress(name: str, unit: str = "steps") -> Iterator[Callable[[int, int], A
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.text import Text
 
-    text = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
+    from mbvi.kernels.compiling import COMPILING
+
+    class Title(ProgressColumn):
+        def render(self, task: Any) -> Text:
+            note = " (compiling, only once: some 40 s)" if COMPILING.lasting > NOTED_FROM else ""
+            return Text(f"{task.description}{note}")
+
+    text = Title(), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
     with Progress(*text, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, steps: bar.update(task, completed=done, total=steps)
@@ -560,12 +574,12 @@ def bench(
         float, typer.Option(metavar="METRES", help="The wanted error, of any point of a body over the run.")
     ] = 1e-6,
     schemes: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Names of schemes; by default fourteen of all kinds.")
+        str | None, typer.Option(metavar="LIST", help="Names of schemes; by default some of all kinds.")
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
     formulation: Formulation = None,
     time: Annotated[
-        float, typer.Option(metavar="SECONDS", help="About how long to measure, besides compilation.")
+        float, typer.Option(metavar="SECONDS", help="How long to measure at most, about, besides compilation.")
     ] = 30,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all measurements to a JSON file.")] = None,
     out: Picture = None,

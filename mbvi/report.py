@@ -254,7 +254,8 @@ def _moved(start: Start) -> Iterator[str]:
     speed = max(1.0, float(np.abs(start.v).max(initial=0.0)))
     if start.violation > ON_CONSTRAINTS or start.rate > ON_CONSTRAINTS * speed:
         given = f"the given state has |g| = {start.violation:.2g} and |G v + ∂g/∂t| = {start.rate:.2g}"
-        yield f"{given}; moved onto the constraints, coordinates by at most {start.shift:.2g}"
+        moved = f"coordinates by at most {start.shift:.2g}" if start.shift else "velocities alone"
+        yield f"{given}; moved onto the constraints, {moved}"
 
 
 def _end(trajectory: Trajectory) -> float:

@@ -476,7 +476,8 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
     with readable(path), h5py.File(path, "r", locking=False) as file:
         found = str(file.attrs.get("format", "an HDF5 file of another program"))
         if found != FORMAT:
-            raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found)}")
+            remedy = "read it with xarray.open_dataset" if found.startswith("mbvi ensemble") else ""
+            raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found, remedy)}")
         header = _header(file, system, str(path))
         keys = [key for key in VARIABLES if key in file or key not in OPTIONAL]
         rows = min(len(file[key]) for key in keys)

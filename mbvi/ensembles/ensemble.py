@@ -25,7 +25,7 @@ from mbvi.ensembles.members import Members
 from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.processes import Task, run_in_processes
 from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
-from mbvi.ensembles.worker import check_scheme, run_members
+from mbvi.ensembles.worker import check_scheme, compile_kernels, run_members
 from mbvi.errors import ModelError
 from mbvi.model import Model
 from mbvi.model.expressions import nearest, show, wrong
@@ -146,6 +146,7 @@ def ensemble(
     check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
     _check_room(plan, structure, path)
     check_scheme(plan)
+    compile_kernels(plan, stored)
     kept = InMemory(structure) if path is None else InFile(structure, path)
     try:
         if processes is None:

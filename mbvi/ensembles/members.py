@@ -52,7 +52,7 @@ class Members:
         for name, (dimensions, values) in given.items():
             for dimension, size in zip(dimensions, values.shape, strict=True):
                 if sizes.setdefault(dimension, size) != size:
-                    found = f"{size} of {name}, along {dimension}"
+                    found = f"{size} of {name!r}, along the dimension {dimension!r}"
                     raise ModelError(f"over: expected {sizes[dimension]} values as before, found {found}")
         for dimension in sizes:
             if dimension in given and given[dimension][0] != (dimension,):

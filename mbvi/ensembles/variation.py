@@ -71,7 +71,8 @@ class Variation:
         places = _places(model)
         for name in names:
             if name not in parameters and name not in places:
-                remedy = nearest(str(name), [*parameters, *places])
+                bare = {place.partition(".")[2]: place for place in reversed(places)}  # q.… rather than v.…
+                remedy = f"did you mean {bare[name]!r}?" if name in bare else nearest(str(name), [*parameters, *places])
                 raise ModelError(f"over: {wrong('a parameter, or an initial value as q.…', show(name), remedy)}")
         self.parameters = tuple(name for name in names if name in parameters)
         self.places = {name: places[name] for name in names if name not in parameters}

@@ -116,6 +116,16 @@ def run_members(
             stop.set()
 
 
+def compile_kernels(plan: Plan, stored: Sequence[str]) -> None:
+    """Run a step of the first member, and find of it what is stored: here an interruption ends what compiles, in a thread not."""
+    system = plan.starting(plan.system(0), 0)
+    with suppress(ModelError):  # which refuses this member alone
+        run = _run(plan, system, find_start(system), 1, 1)
+        if isinstance(plan.method, Tableau):  # others `check_scheme` ran
+            _Galerkin(system, plan.method).run(run)
+        stored_values(system, np.zeros(1), run.q[None], run.p[None], stored)
+
+
 def check_scheme(plan: Plan) -> None:
     """Refuse a method that does not apply to the extremes of a plan, by a step of each.
 

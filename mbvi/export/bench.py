@@ -204,16 +204,17 @@ class Bench:
         ModelError
             If matplotlib is missing.
         """
-        names = [*self.ranking, *(name for name in self.runs if name not in self.ranking)][:CURVES]
+        found = [*self.ranking, *(name for name in self.runs if name not in self.ranking)]
+        names = [name for name in found if self.runs[name]]
+        some = f"the {CURVES} cheapest of {len(names)}; " if len(names) > CURVES else ""
         curves = [
             Curve(
                 name,
                 *(np.array([getattr(run, key) for run in self.runs[name]]) for key in ("step", "error", "seconds")),
             )
-            for name in names
-            if self.runs[name]
+            for name in names[:CURVES]
         ]
-        details = f"largest over {self.duration:g} s; line: {self.wanted:g}{self._unit}"
+        details = f"{some}largest over {self.duration:g} s; line: {self.wanted:g}{self._unit}"
         return draw(self.system.name, details, self._label, curves, self.uncertainty, self.wanted)
 
 
@@ -280,6 +281,9 @@ def bench(
     methods.sort(key=lambda method: -method.order)  # the cheap ones first, which leave their time to others
     for i, method in enumerate(methods):
         search.measure(method, found, (budget - search.spent) / (len(methods) - i))
+    if not found.runs:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in found.unsuited.items())
+        raise ModelError(f"schemes: {wrong(f'one that applies to {system.name!r}', reasons)}")
     return found
 
 

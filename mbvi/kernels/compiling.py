@@ -34,6 +34,12 @@ class Compiling(Listener):
         with self._lock:
             return self._seconds + (time.perf_counter() - self._began if self._held else 0.0)
 
+    @property
+    def lasting(self) -> float:
+        """How long it has been held now [s]."""
+        with self._lock:
+            return time.perf_counter() - self._began if self._held else 0.0
+
     def on_start(self, event: Any) -> None:
         """Search rarely, unless it is switched off or rarer yet."""
         with self._lock:

@@ -31,6 +31,7 @@ from mbvi.model.meshes import Files
 if TYPE_CHECKING:
     import yaml
 
+HDF5 = b"\x89HDF"  # how such a file begins
 MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 20
 
@@ -193,6 +194,10 @@ def _read(path: Path) -> str:
             raise ModelError(f"{path}: {wrong('a model file', 'no such file', 'check the path')}")
         if not path.is_file():
             raise ModelError(f"{path}: {wrong('a model file', 'a folder' if path.is_dir() else 'something else')}")
+        with path.open("rb") as file:
+            if file.read(len(HDF5)) == HDF5:
+                remedy = "give the model that it was made from"
+                raise ModelError(f"{path}: {wrong('a model file (YAML)', 'an HDF5 file, as of a run', remedy)}")
         size = path.stat().st_size
         if size > MAX_BYTES:
             remedy = "give tables fewer points"

@@ -678,7 +678,7 @@ def _smallest_pivot(M: Array) -> float:
 def _singular_message(system: System, M: Array, basis: Array) -> str:
     """Which coordinates move without inertia, and what to do."""
     scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
-    vectors = np.linalg.eigh(M / np.outer(scale, scale))[1] / scale[:, None]
+    vectors = np.linalg.eigh(M / scale[:, None] / scale)[1] / scale[:, None]
     direction = np.abs(basis @ vectors[:, 0])
     names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
     if system.model is None:

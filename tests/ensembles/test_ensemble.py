@@ -2,9 +2,11 @@
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +22,7 @@ import mbvi
 from mbvi.cli import app
 from mbvi.ensembles import store
 from mbvi.ensembles.worker import Worker
+from mbvi.kernels import galerkin
 
 ROOT = Path(__file__).parents[2]
 DONE, FAILED, REFUSED, NOT_RUN = 0, 1, 2, -1
@@ -360,6 +363,7 @@ def test_links_that_do_not_close_are_refused():
         ({}, "over: expected a mapping of names to values, found {}"),
         ({"mas": [1]}, "over: expected a parameter, or an initial value as q.…, found 'mas'; did you mean 'mass'?"),
         ({"q.pivot.angel": [1]}, "found 'q.pivot.angel'; did you mean 'q.pivot.angle'?"),
+        ({"pivot.angle": [1]}, "found 'pivot.angle'; did you mean 'q.pivot.angle'?"),
         ({"mass": []}, "over: mass: expected at least one value, found none"),
         ({"mass": [1.0, np.nan]}, "over: mass: expected finite numbers, found nan at 1"),
         ({"mass": ["1 kg"]}, "over: mass: expected numbers, found ['1 kg']; angles are in rad"),
@@ -375,7 +379,7 @@ def test_links_that_do_not_close_are_refused():
         ({"mass": ("a", 1.0)}, "over: mass: expected values of 1 dimension, found an array of shape ()"),
         (
             {"mass": ("a", [1, 2]), "length": ("a", [1, 2, 3])},
-            "over: expected 2 values as before, found 3 of length, along a",
+            "over: expected 2 values as before, found 3 of 'length', along the dimension 'a'",
         ),
         ({"mass": ("length", [1, 2]), "length": ("a", [1, 2])}, "over: expected a dimension other than what varies"),
         ({"mass": ("t", [1, 2])}, "over: expected a name of its own in the result, found 't'; choose another"),
@@ -645,11 +649,44 @@ def test_the_command(tmp_path, monkeypatch):
         np.testing.assert_allclose(runs["v.shaft.angle"], [1, 2 * np.pi])
 
 
+def test_an_ensemble_without_a_member_that_is_done_is_a_failure(tmp_path):
+    path, out = ROOT / "models" / "double_pendulum.yaml", tmp_path / "runs.h5"
+    said = command(path, "--over", "mass=1,2", "--step", 5, "--duration", 5, "--out", out, exit_code=3)
+    assert "\n2 failed\n" in said
+    out = shutil.copy(out, tmp_path / "copy.h5")  # which nothing has open
+    for read in (mbvi.read, mbvi.load):
+        with pytest.raises(
+            mbvi.ModelError, match=r"; read it with xarray.open_dataset$|; give the model that it was made from$"
+        ):
+            read(out)
+
+
+def test_kernels_are_compiled_where_an_interruption_ends_that(monkeypatch):
+    """In the thread that asks for the ensemble: the others end when what they compile is compiled."""
+    threads = []
+
+    def noted(run):
+        def run_and_note(*arguments):
+            threads.append(threading.current_thread())
+            return run(*arguments)
+
+        return run_and_note
+
+    for name in ("run", "run_all"):
+        monkeypatch.setattr(galerkin, name, noted(getattr(galerkin, name)))
+    runs = mbvi.ensemble(pendulum(), {"mass": [1.0, 2.0]}, duration=0.1)
+    assert threads[0] is threading.main_thread()
+    assert threading.main_thread() not in threads[1:] and len(threads) >= 2
+    alone = mbvi.simulate(pendulum().with_parameters({"mass": 1.0}), duration=0.1)
+    assert same_bits(runs.q[0].values, alone.q)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("crank", "--over: expected NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE,…, found 'crank'"),
         ("crank=1:2", "--over: expected NAME=FIRST:LAST:COUNT"),
+        ("=1,2", "--over: expected NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE,…, found '=1,2'"),
         ("crank=1:2:0", "--over: crank: expected a count of at least 1 after the last colon, found '0'"),
         (
             "crank=1:2:99999999999999",

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sympy
+from matplotlib.text import Text
 from typer.testing import CliRunner
 
 import mbvi
@@ -112,6 +113,23 @@ def test_rotations_about_a_resting_center_of_mass_are_errors(models):
     ends = [mbvi.simulate(model, "simpson", h, 5).pose("brick")[1][-1] for h in (coarse.step, found.reference_step)]
     radius = np.sqrt((5 + 10 + 13) / 2 / 12)
     assert coarse.error > 0.99 * radius * np.linalg.norm(ends[0] - ends[1], axis=0).max()
+
+
+def test_schemes_of_which_none_applies_are_refused():
+    with pytest.raises(
+        mbvi.ModelError, match=r"^schemes: expected one that applies to 'pendulum', found newmark: .*linear"
+    ):
+        bench(pendulum(), WANTED, ["newmark"])
+
+
+def test_the_picture_tells_how_many_schemes_it_has():
+    names = ["midpoint", "simpson", "lobatto4", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6"]
+    found = bench(pendulum(), 1e-3, names, duration=1)
+    assert len(found.runs) == 8
+    notes = [text.get_text() for text in found.plot().findobj(Text)]
+    assert any(note.startswith("the 7 cheapest of 8; ") for note in notes)
+    fewer = bench(pendulum(), 1e-3, names[:7], duration=1)
+    assert not any("cheapest of" in text.get_text() for text in fewer.plot().findobj(Text))
 
 
 def test_own_lagrangians_have_errors_of_coordinates():

@@ -499,3 +499,18 @@ def test_convergence_order_of_the_theorem():
         differences = [action_variation(system, t, x, v, a, s) + force for s, force in zip(taus, G, strict=True)]
         errors = np.linalg.norm(differences, axis=1)
         assert convergence_order(errors, taus) == pytest.approx(2, abs=0.1)
+
+
+def test_a_motion_that_blows_up_is_not_blamed_on_the_mass_matrix():
+    """Angles that grow beyond what numbers tell of them, where M is regular."""
+    rod = mbvi.Body(mass=1, center_of_mass=(0, 0, -0.25), inertia=(0.02, 0.02, 0))
+    below = {"axis": (0, 1, 0), "position": (0, 0, -0.5)}
+    joints = {
+        "a": mbvi.Revolute(parent="world", child="a", axis=(0, 1, 0)),
+        "b": mbvi.Revolute(parent="a", child="b", **below),
+    }
+    oil = {"oil": mbvi.JointDamper(joint="b", damping=-100)}
+    start = {"a": mbvi.Initial(position=1)}
+    model = mbvi.Model(name="arm", bodies={"a": rod, "b": rod}, joints=joints, forces=oil, initial=start)
+    with pytest.raises(mbvi.StepError, match="the state became infinite or not a number"):
+        mbvi.simulate(model, "rk4", step=0.005, duration=1)

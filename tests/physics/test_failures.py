@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.kernels.galerkin import EPS
+from mbvi.kernels.workspace import EPS
 
 from . import systems
 

@@ -51,10 +51,9 @@ MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
-FEW, MANY = (
-    10.0,
-    1e3,
-)  # roundings of the residual from which one correction that does not shrink, or several, are round-off
+# Roundings of the residual, at least and for each coordinate, up to which one correction that does not shrink is round-off (what
+# is left of planar chains is 1.3 for each in nine of ten steps), and up to which several are.
+FEW, FEW_EACH, MANY = 10.0, 3.0, 1e3
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 WELL = 0.02  # contraction up to which Broyden's updates of it cost more than they gain, where it is Newton's but for a square
@@ -132,7 +131,8 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
         return True
     if system.is_geometric == 1:
         return is_rounding and (roundings <= 4.0 or (roundings <= NOISE and is_stalled))
-    return is_stalled and (roundings <= FEW or is_rounding or (roundings <= MANY and stalls >= MAX_STALLS))
+    few = min(max(FEW, FEW_EACH * system.n), MANY) if system.k == 0 else MANY  # of quaternions `may_fall` tells
+    return is_stalled and (roundings <= few or is_rounding or (roundings <= MANY and stalls >= MAX_STALLS))
 
 
 @kernel

@@ -13,7 +13,7 @@ from mbvi.schemes.catalog import find_scheme
 from mbvi.system.initial import find_start
 from mbvi.system.scheme import scheme_arrays
 
-from ..benchmarks.systems import load
+from ..benchmarks.systems import chain, load
 
 
 @numba.njit(error_model="numpy")
@@ -68,3 +68,14 @@ def test_a_correction_to_where_there_is_no_force_is_halved(start, speed):
     move = run.q[1, 0] - start
     force = -1.5 * np.sqrt(start + 0.5 * move)
     assert speed - move / h + 0.5 * h * force == pytest.approx(0, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "h", "most"), [("midpoint", 0.001, 5), ("simpson", 0.005, 12), ("gauss3", 0.005, 11)]
+)
+@pytest.mark.parametrize("count", [20, 100])
+def test_rounding_of_long_chains_is_taken_for_that(count, scheme, h, most):
+    """It is many times that of one momentum, and no reason for Newton's iteration, with a dense matrix."""
+    found = mbvi.simulate(mbvi.assemble(chain(count)), scheme, step=h, duration=100 * h).statistics
+    assert found.newton_factorizations == 0
+    assert found.iterations <= most * found.steps

@@ -11,12 +11,14 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import cfunc, config, njit, types
 from numba.core.event import register
+from numba.np import linalg
 
 from mbvi.kernels.compiling import COMPILING
 from mbvi.kernels.packed import Packed
@@ -159,6 +161,16 @@ def _cache_folder() -> str:
 _CACHE_FOLDER = _cache_folder()
 
 
+def _load_functions_of_arrays() -> None:
+    """Numba asks, once, whether scipy has BLAS. It has; the answer alone would import scipy.linalg, for a tenth of a second."""
+    asked, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = asked
+
+
+_load_functions_of_arrays()
 register("numba:compiler_lock", COMPILING)
 
 # Kernels cannot allocate: numba's memory management is switched off in them, which also spares reference counting.

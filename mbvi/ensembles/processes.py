@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import pickle
 import signal
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.store import Result, Variable
-from mbvi.ensembles.worker import Measures, Worker, run_members
+from mbvi.ensembles.worker import Measures, StoppedError, Worker, run_members
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 
@@ -51,39 +50,50 @@ def run_in_processes(
         pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ModelError(f"processes: {wrong('what can be sent to a process', str(error), REMEDY)}") from None
-    if processes == 1:
-        run_members(plan, put, *task[1:], 1, progress)
-        return
-    with ProcessPoolExecutor(processes - 1, get_context("spawn"), _begin, task) as pool:
-        try:
-            run_members(plan, put, *task[1:], 1, progress, [_OtherProcess(pool)] * (processes - 1))
-        except BrokenProcessPool:
-            raise ModelError(f"processes: {wrong('processes that run', 'one that ended', REMEDY)}") from None
+    others = [_OtherProcess(task) for _ in range(processes - 1)]
+    run_members(plan, put, *task[1:], 1, progress, others)
 
 
 class _OtherProcess:
-    """Runs members in one of the processes of a pool."""
+    """Runs members in a process, which ends when it is told to stop or has lost this one."""
 
-    most_at_once = 16  # which an interruption waits for
+    def __init__(self, task: Task) -> None:
+        context = get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(task, theirs), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._is_stopped = False
 
-    def __init__(self, pool: ProcessPoolExecutor) -> None:
-        self._pool = pool
-
-    def run(self, members: Sequence[int]) -> list[Result]:
+    def run(self, members: Sequence[int]) -> Iterator[Result]:
         """What members leave behind."""
-        return self._pool.submit(_run, members).result()
+        try:
+            self._connection.send(members)
+            for _ in members:
+                result = self._connection.recv()
+                if isinstance(result, ModelError):
+                    raise result
+                yield result
+        except (EOFError, OSError):
+            if self._is_stopped:
+                raise StoppedError from None
+            raise ModelError(f"processes: {wrong('processes that run', 'one that ended', REMEDY)}") from None
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        self._is_stopped = True
+        self._process.terminate()
+        self._process.join()
 
 
-_worker: Worker
-"""That of this process."""
-
-
-def _begin(plan: tuple[Any, ...], variables: Mapping[str, Variable], measures: Measures) -> None:
-    """Make this process ready; what interrupts the others does not interrupt it."""
-    global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _worker = Worker(Plan.of(*plan), variables, measures, threading.Event())
-
-
-def _run(members: Sequence[int]) -> list[Result]:
-    return list(_worker.run(members))
+def _serve(task: Task, connection: Connection) -> None:
+    """Run the members that are received, and send back what they leave behind: a ModelError, if a measure raises it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began this one ends it
+    worker = Worker(Plan.of(*task.plan), task.variables, task.measures)
+    with suppress(EOFError, OSError):  # when that process is no more
+        while members := connection.recv():
+            try:
+                for result in worker.run(members):
+                    connection.send(result)
+            except ModelError as error:
+                connection.send(error)

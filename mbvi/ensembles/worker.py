@@ -36,23 +36,31 @@ from mbvi.trajectory import Statistics, Trajectory
 Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
-SHARES = 16  # a worker takes at most this part of all that each has to run, so that they end at about the same time
+MOST_AT_ONCE = 64  # members that a worker takes,
+SHARES = 4  # and at most this part of what each has to run yet, so that they end at about the same time
 PIECE_STEPS = 4096  # between looks at whether to stop
 POLL_SECONDS = 0.1
 OF_VELOCITIES = {"v", "energy"}
 
 
-class _StoppedError(Exception):
+class StoppedError(Exception):
     """What a worker is doing is not wanted any more."""
 
 
 class Runner(Protocol):
-    """What runs members: at most so many that it is given together."""
-
-    most_at_once: int
+    """What runs members."""
 
     def run(self, members: Sequence[int]) -> Iterable[Result]:
-        """What members leave behind."""
+        """What members leave behind.
+
+        Raises
+        ------
+        StoppedError
+            After `stop`.
+        """
+
+    def stop(self) -> None:
+        """Run no more."""
 
 
 def run_members(
@@ -79,29 +87,32 @@ def run_members(
     progress : callable, optional
         ``progress(members_done, members)``
     others : sequence of Runner
-        What runs members besides.
+        What runs members besides, each called in a thread of its own.
 
     Raises
     ------
     Exception
         The first that `put` raises, or that a measure does, as a ModelError; it ends the others.
     """
-    count, stop = plan.members.count, threading.Event()
-    waiting, lock, done = iter(plan.order().tolist()), threading.Lock(), [0]
-    runners = [*others, *(Worker(plan, variables, measures, stop) for _ in range(threads))]
-    share = math.ceil(count / (SHARES * len(runners)))
+    order, lock, taken, done = plan.order().tolist(), threading.Lock(), 0, 0
+    runners = [*others, *(Worker(plan, variables, measures) for _ in range(threads))]
 
-    def take(most: int) -> list[int]:
+    def take() -> list[int]:
+        nonlocal taken
         with lock:
-            return [] if stop.is_set() else list(itertools.islice(waiting, min(most, share)))
+            share = math.ceil((len(order) - taken) / (SHARES * len(runners)))
+            members = order[taken : taken + min(MOST_AT_ONCE, share)]
+            taken += len(members)
+            return members
 
     def work(runner: Runner) -> None:
-        with suppress(_StoppedError):
-            while members := take(runner.most_at_once):
+        nonlocal done
+        with suppress(StoppedError):
+            while members := take():
                 for result in runner.run(members):
                     put(result)
                     with lock:
-                        done[0] += 1
+                        done += 1
 
     with ThreadPoolExecutor(len(runners)) as pool:
         try:
@@ -109,11 +120,12 @@ def run_members(
             while running:
                 ended, running = wait(running, POLL_SECONDS)
                 if progress is not None:
-                    progress(done[0], count)
+                    progress(done, len(order))
                 for each in ended:
                     each.result()
         finally:
-            stop.set()
+            for runner in runners:
+                runner.stop()
 
 
 def compile_kernels(plan: Plan, stored: Sequence[str]) -> None:
@@ -173,22 +185,20 @@ class Worker:
     ----------
     plan, variables, measures
         See `run_members`.
-    stop : Event
-        Set when nothing more is wanted.
     """
 
-    most_at_once = 64
-
-    def __init__(
-        self, plan: Plan, variables: Mapping[str, Variable], measures: Measures, stop: threading.Event
-    ) -> None:
-        self._plan, self._measures, self._stop = plan, measures, stop
+    def __init__(self, plan: Plan, variables: Mapping[str, Variable], measures: Measures) -> None:
+        self._plan, self._measures, self._is_stopped = plan, measures, False
         self._shapes = {name: each.shape for name, each in variables.items()}
         self._stored = [name for name in variables if name not in measures]
         self._parameters: dict[str, float] | None = None
         self._system = plan.first
         self._own: list[tuple[Array, Array]] = []
         self._galerkin: _Galerkin | None = None
+
+    def stop(self) -> None:
+        """Run no more."""
+        self._is_stopped = True
 
     def run(self, members: Sequence[int]) -> Iterator[Result]:
         """Run members, those of the same parameters one after another."""
@@ -256,8 +266,8 @@ class Worker:
 
     def _look(self, done: int = 0, steps: int = 0) -> None:
         """Whether to go on with a run."""
-        if self._stop.is_set():
-            raise _StoppedError
+        if self._is_stopped:
+            raise StoppedError
 
     def _take_system(self, member: int) -> None:
         """Go on with the system of a member."""
@@ -343,11 +353,10 @@ class _Galerkin:
         q, p = np.empty((2, run.steps // every + 1, system.dimension))
         q[0], p[0] = run.q, run.p
         space.q[:], space.p[:] = run.q, run.p
-        piece = every * max(1, PIECE_STEPS // every)
         watch = BranchWatch(run, self._tableau, [each for each, _ in self._own])
         done, status, began = 0, layout.OK, time.perf_counter()
         while done < run.steps and status == layout.OK:
-            row, last = done // every + 1, min(done + piece, run.steps)
+            row, last = done // every + 1, min(done + PIECE_STEPS, run.steps)
             status, done = watch.advance(lambda *steps: galerkin.run(*arguments, *steps), done, last, q[row:], p[row:])
             if run.progress is not None:
                 run.progress(done, run.steps)

@@ -1,6 +1,7 @@
 """Ensembles: every member beside `simulate`, whatever runs beside it; dimensions, ends, files, and what is refused."""
 
 import errno
+import multiprocessing
 import os
 import shutil
 import signal
@@ -91,6 +92,8 @@ def check_members(runs, described, names, **options):
             {"mass": [1, 3], "q.elbow.angle": [0.1, 2.0, -1.0], "v.shoulder.angle": [0, 4]},
             {"every": 5},
         ),
+        ("double_pendulum", {"mass": [1, 3]}, {"duration": 100, "every": 5000}),
+        ("four_bar", {"crank": [0.2, 0.25]}, {"duration": 50, "every": 5000}),
         ("chain_10", {"length": [0.2, 0.25], "q.hinge3.angle": [0.0, 1.0]}, {"duration": 0.1}),
         ("double_pendulum", {"length": [0.2, 0.3], "q.shoulder.angle": [1.0, 2.0]}, {"formulation": "embedding"}),
         ("four_bar", {"crank": [0.2, 0.25], "q.shaft.angle": [1.5, 1.6], "v.shaft.angle": [3.0, 6.0]}, {}),
@@ -241,6 +244,83 @@ def test_what_cannot_be_sent_to_a_process():
         mbvi.ensemble(own, {"q.pivot.angle": [1, 2]}, duration=0.1, processes=2)
     with pytest.raises(mbvi.ModelError, match="threads: expected threads or processes, found both, 1 and 2"):
         mbvi.ensemble(pendulum(), {"mass": [1, 2]}, threads=1, processes=2)
+
+
+def break_elsewhere(run):
+    """A measure that fails in every process but this one."""
+    if multiprocessing.parent_process() is not None:
+        raise ZeroDivisionError("mine")
+    return 0.0
+
+
+def leave_elsewhere(run):
+    """A measure that ends every process but this one."""
+    if multiprocessing.parent_process() is not None:
+        os._exit(1)
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (
+            break_elsewhere,
+            r"over: member \d+ \(mass = .*\): measure: x: expected a number, found ZeroDivisionError: mine",
+        ),
+        (leave_elsewhere, "processes: expected processes that run, found one that ended"),
+    ],
+)
+def test_what_goes_wrong_in_another_process_is_told_here(measure, message):
+    options = {"step": 0.01, "duration": 200, "measure": {"x": measure}, "processes": 2}
+    with pytest.raises(mbvi.ModelError, match=message):
+        mbvi.ensemble(pendulum(), {"mass": np.linspace(1, 2, 500)}, **options)
+    assert not multiprocessing.active_children()
+
+
+def test_an_interruption_ends_other_processes_in_the_middle_of_a_member():
+    """Each member would take minutes."""
+    began = time.monotonic()
+
+    def interrupt(done, count):
+        if time.monotonic() - began > 2:
+            raise KeyboardInterrupt
+
+    options = {"step": 0.001, "duration": 1e5, "every": 10**8, "processes": 2, "progress": interrupt}
+    with pytest.raises(KeyboardInterrupt):
+        mbvi.ensemble(pendulum(), {"mass": [1.0, 2.0, 3.0, 4.0]}, **options)
+    assert not multiprocessing.active_children()
+    assert time.monotonic() - began < 30
+
+
+def test_other_processes_end_with_the_one_that_began_them(tmp_path):
+    path = tmp_path / "children"
+    code = f"""
+import multiprocessing, pathlib
+import numpy as np, mbvi
+from tests.ensembles.test_ensemble import pendulum
+
+def note(done, members):
+    text = " ".join(str(each.pid) for each in multiprocessing.active_children()) if done else ""
+    pathlib.Path({str(path)!r}).write_text(text)
+
+mbvi.ensemble(pendulum(), {{"mass": np.linspace(1, 2, 20000)}}, step=0.01, duration=20, processes=2, progress=note, store=())
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None and not (path.exists() and path.read_text()):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    (child,) = map(int, path.read_text().split())
+    while time.monotonic() < end and _runs(child):
+        time.sleep(0.05)
+    assert not _runs(child)
+
+
+def _runs(pid):
+    """Whether there is such a process that has not ended."""
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().split()[2] != "Z"
 
 
 def test_a_script_that_starts_itself_again_is_told_so(tmp_path):

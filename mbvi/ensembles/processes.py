@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pickle
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -20,6 +21,8 @@ from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 
 REMEDY = "call it below if __name__ == '__main__', with measures that are functions of a module, or leave processes out"
+
+MESSAGE_SECONDS = 0.2  # between messages of a process: to receive one disturbs the members that run here
 
 
 class Task(NamedTuple):
@@ -69,11 +72,13 @@ class _OtherProcess:
         """What members leave behind."""
         try:
             self._connection.send(members)
-            for _ in members:
-                result = self._connection.recv()
-                if isinstance(result, ModelError):
-                    raise result
-                yield result
+            missing = len(members)
+            while missing:
+                results = self._connection.recv()
+                if isinstance(results, ModelError):
+                    raise results
+                yield from results
+                missing -= len(results)
         except (EOFError, OSError):
             if self._is_stopped:
                 raise StoppedError from None
@@ -93,7 +98,19 @@ def _serve(task: Task, connection: Connection) -> None:
     with suppress(EOFError, OSError):  # when that process is no more
         while members := connection.recv():
             try:
-                for result in worker.run(members):
-                    connection.send(result)
+                for results in _in_turn(worker.run(members)):
+                    connection.send(results)
             except ModelError as error:
                 connection.send(error)
+
+
+def _in_turn(results: Iterable[Result]) -> Iterator[list[Result]]:
+    """What comes within some time, together."""
+    ready, since = [], time.perf_counter()
+    for result in results:
+        ready.append(result)
+        if time.perf_counter() - since > MESSAGE_SECONDS:
+            yield ready
+            ready, since = [], time.perf_counter()
+    if ready:
+        yield ready

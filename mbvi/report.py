@@ -5,6 +5,7 @@ Nothing heavy is imported here: what needs numba comes in by arguments, or by a 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,8 +14,8 @@ import numpy as np
 
 import mbvi
 from mbvi.model.elements import count_steps
-from mbvi.model.expressions import Program, names_in, value_at
-from mbvi.model.fields import kinds
+from mbvi.model.expressions import Program, value_at
+from mbvi.model.fields import idle_parameters, kinds
 from mbvi.model.shapes import has_mass
 from mbvi.schemes.catalog import SCHEMES
 
@@ -431,7 +432,8 @@ def oddities(system: System, start: Start) -> list[str]:
     model = system.model
     assert model is not None
     resolved = model.resolved()
-    found = [*_idle_parameters(model), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
+    found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model)]
+    found += [*_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
     for name, body in resolved.bodies.items():
         if not has_mass(body):
             found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")
@@ -443,39 +445,6 @@ def oddities(system: System, start: Start) -> list[str]:
     if _is_at_rest(system, start, end):
         found.append("initial: at rest in an equilibrium; nothing will move")
     return found
-
-
-def _idle_parameters(model: Model) -> Iterator[str]:
-    used = {name for text in _expressions(model) for name in names_in(text)}
-    for name in model.parameters:
-        if name not in used:
-            yield f"parameters.{name}: nothing uses it"
-
-
-def _expressions(element: Any) -> Iterator[str]:
-    """All texts of a model that are expressions, as far as fields tell."""
-    if isinstance(element, dict):
-        element = tuple(element.values())
-    if isinstance(element, tuple):
-        for item in element:
-            yield from _expressions(item)
-    for key, field in getattr(type(element), "model_fields", {}).items():
-        value = getattr(element, key)
-        kinds = [item.name for item in field.metadata if hasattr(item, "or_world")]
-        if (kinds and kinds[0] != "name") or key == "parameters":
-            yield from _texts(value)
-        elif not kinds:
-            yield from _expressions(value)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | tuple):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
-    else:
-        yield from _expressions(value)
 
 
 def _odd_gravity(model: Model) -> Iterator[str]:
@@ -569,12 +538,18 @@ def ensemble_report(dataset: xarray.Dataset) -> str:
     words = dataset.status.attrs["flag_meanings"].split()
     kinds = zip(dataset.status.attrs["flag_values"], words, strict=True)
     ends = [f"{int((status == value).sum())} {word.replace('_', ' ')}" for value, word in kinds if value in status]
-    lines = [f"{head}, {about['scheme']}, {count(int(about['steps']), 'step')} of {about['step']:g} s", ", ".join(ends)]
+    step, steps = float(about["step"]), int(about["steps"])
+    run = f"{about['scheme']}, {count(steps, 'step')} of {step:g} s to t = {steps * step:.6g} s"
+    lines = [f"{head}, {run}", ", ".join(ends)]
     failed = np.argwhere(status > 0)
-    for place in failed[:MOST_REASONS]:
+    by_reason: dict[str, list[Any]] = {}
+    for place, reason in zip(failed, dataset.reason.values[status > 0].tolist(), strict=True):
+        by_reason.setdefault(reason, []).append(place)
+    shown = dict(itertools.islice(by_reason.items(), MOST_REASONS))
+    for reason, (place, *others) in shown.items():
         member = dataset.isel(dict(zip(dataset.status.dims, place, strict=True)))
         values = [f"{name} = {float(member[name]):.6g}" for name in member.coords if not member[name].dims]
-        lines.append(f"  {', '.join(values)}: {member.reason.item()}")
-    if len(failed) > MOST_REASONS:
-        lines.append(f"  and {len(failed) - MOST_REASONS} more: see reason in the file")
+        lines.append(f"  {', '.join(values)}: {reason}" + (f" ({len(others)} more of this)" if others else ""))
+    if rest := len(failed) - sum(map(len, shown.values())):
+        lines.append(f"  and {rest} more: see reason in the file")
     return "\n".join(lines)

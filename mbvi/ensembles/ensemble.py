@@ -12,6 +12,7 @@ import json
 import math
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +30,7 @@ from mbvi.ensembles.worker import check_scheme, compile_kernels, run_members
 from mbvi.errors import ModelError
 from mbvi.model import Model
 from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.fields import idle_parameters
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import MAX_STORED_BYTES, check_room
@@ -142,6 +144,7 @@ def ensemble(
     _check_names(members, stored, measures)
     asked = model, members, scheme, step, duration, formulation, every
     plan = Plan.of(*asked)
+    _note_idle(plan)
     structure = _structure(plan, stored, measures)
     check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
     _check_room(plan, structure, path)
@@ -159,6 +162,13 @@ def ensemble(
     finally:
         kept.close()
     return kept.dataset()
+
+
+def _note_idle(plan: Plan) -> None:
+    """Warn of parameters that vary and make no difference."""
+    for name in idle_parameters(plan.variation.model) if plan.variation.parameters else ():
+        if name in plan.variation.parameters:
+            warnings.warn(f"over: {name}: nothing in the model uses it, so that it makes no difference", stacklevel=3)
 
 
 def _worker_count(threads: Any, processes: Any) -> int:

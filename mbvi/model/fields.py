@@ -19,7 +19,7 @@ from pydantic import AfterValidator, PlainValidator, ValidationError, WithJsonSc
 
 from mbvi.errors import ModelError
 from mbvi.model.base import Element, problems_of, refusal
-from mbvi.model.expressions import Problem, as_number, check_parameter_name, show, wrong
+from mbvi.model.expressions import Problem, as_number, check_parameter_name, names_in, show, wrong
 from mbvi.model.graph import WORLD
 
 
@@ -47,6 +47,38 @@ def kinds(element: type[Element]) -> dict[str, Kind | None]:
         key: next((item for item in reversed(field.metadata) if isinstance(item, Kind)), None)
         for key, field in element.model_fields.items()
     }
+
+
+def expressions(element: Any) -> Iterator[str]:
+    """All texts that are expressions in an element, or in a mapping or tuple of elements."""
+    if isinstance(element, dict):
+        element = tuple(element.values())
+    if isinstance(element, tuple):
+        for item in element:
+            yield from expressions(item)
+    for key, kind in kinds(type(element)).items() if isinstance(element, Element) else ():
+        value = getattr(element, key)
+        if key == "parameters" or (kind is not None and kind.name not in ("name", "coordinate")):
+            yield from _texts(value)
+        elif kind is None:
+            yield from expressions(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a value, or in a nested tuple or mapping."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    else:
+        yield from expressions(value)
+
+
+def idle_parameters(model: Any) -> list[str]:
+    """The parameters of a model that no expression uses."""
+    used = {name for text in expressions(model) for name in names_in(text)}
+    return [name for name in model.parameters if name not in used]
 
 
 # ------------------------------------------------------------------------------------------ JSON Schemas

@@ -246,10 +246,11 @@ def _yaml_problem(error: Any, lines: list[str]) -> tuple[int, str]:
     if "mapping values are not allowed" in problem:
         return line, wrong("YAML", "a second ': '", "quote the text, or check the indentation")
     if problem.startswith("did not find expected "):
-        found = "something else" if text else "the end of the file"
-        return line, wrong(f"YAML with {problem.removeprefix('did not find expected ')} here", found)
+        found = show(text[mark.column :].split()[0]) if text[mark.column :].strip() else "the end of the line"
+        expected = problem.removeprefix("did not find expected ").removesuffix(" indicator")
+        return line, wrong(f"YAML with {expected} here", found if text else "the end of the file")
     if "cannot start any token" in problem:
-        return line, wrong("YAML", "a character that cannot start a value", "quote the text")
+        return line, wrong("YAML", f"{text[mark.column]!r}, which cannot start a value", "quote the text")
     return line, wrong("YAML", problem.removeprefix("found "))
 
 

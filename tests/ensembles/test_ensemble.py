@@ -566,7 +566,7 @@ def test_measures_have_the_start_and_the_time_of_a_run():
 
 
 def test_a_parameter_may_have_the_name_of_what_is_not_stored():
-    described = pendulum(p=1, energy=2)
+    described = pendulum(p=1, energy=2, mass="p", rate="energy")
     runs = mbvi.ensemble(described, {"p": [1, 2], "energy": [3, 4]}, step=0.01, duration=0.1, store=["q"])
     assert runs.q.dims == ("p", "energy", "t", "coordinate") and runs.energy.values.tolist() == [3, 4]
     with pytest.raises(
@@ -720,13 +720,21 @@ def test_the_command(tmp_path, monkeypatch):
     path = ROOT / "models" / "four_bar.yaml"
     over = "--over", "crank=0.2:1.3:3", "--over", "v.shaft.angle=1,2*pi"
     said = command(path, *over, "--duration", "0.05", "--every", "5")
-    head = "four-bar linkage: 6 members (crank 3 × v.shaft.angle 2), simpson, 10 steps of 0.005 s"
+    head = "four-bar linkage: 6 members (crank 3 × v.shaft.angle 2), simpson, 10 steps of 0.005 s to t = 0.05 s"
     assert said.startswith(f"{head}\n4 done, 2 refused\n")
-    assert "  crank = 1.3, v.shaft.angle = 1: joints.rocker pin: expected constraints" in said
+    (line,) = [line for line in said.splitlines() if line.startswith("  ")]
+    assert line.startswith("  crank = 1.3, v.shaft.angle = 1: joints.rocker pin: expected constraints")
+    assert line.endswith(" (1 more of this)")
     assert "written to four_bar_ensemble.h5 (" in said
     with xarray.open_dataset("four_bar_ensemble.h5", engine="h5netcdf") as runs:
         assert runs.q.shape == (3, 2, 3, 3)
         np.testing.assert_allclose(runs["v.shaft.angle"], [1, 2 * np.pi])
+
+
+def test_a_parameter_that_nothing_uses_is_told():
+    described = pendulum(idle=3)
+    with pytest.warns(UserWarning, match="^over: idle: nothing in the model uses it, so that it makes no difference$"):
+        mbvi.ensemble(described, {"idle": [1, 2], "mass": [1, 2]}, step=0.01, duration=0.1)
 
 
 def test_an_ensemble_without_a_member_that_is_done_is_a_failure(tmp_path):

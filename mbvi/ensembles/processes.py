@@ -53,32 +53,43 @@ def run_in_processes(
         pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ModelError(f"processes: {wrong('what can be sent to a process', str(error), REMEDY)}") from None
-    others = [_OtherProcess(task) for _ in range(processes - 1)]
-    run_members(plan, put, *task[1:], 1, progress, others)
+    others: list[_OtherProcess] = []
+    try:
+        for _ in range(processes - 1):
+            others.append(_OtherProcess(task))
+        run_members(plan, put, *task[1:], 1, progress, others)
+    finally:
+        for each in others:
+            each.stop()
 
 
 class _OtherProcess:
-    """Runs members in a process, which ends when it is told to stop or has lost this one."""
+    """Runs members in a process, which ends when it is told to stop or has lost this one.
+
+    It is sent its task by `run`: what a process begins with, this one would wait for it to read, and for ever if it cannot.
+    """
 
     def __init__(self, task: Task) -> None:
         context = get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(task, theirs), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         self._process.start()
         theirs.close()
+        self._orders: list[Any] = [task]
         self._is_stopped = False
 
     def run(self, members: Sequence[int]) -> Iterator[Result]:
         """What members leave behind."""
         try:
-            self._connection.send(members)
-            missing = len(members)
+            for order in (*self._orders, members):
+                self._connection.send(order)
+            self._orders, missing = [], len(members)
             while missing:
-                results = self._connection.recv()
-                if isinstance(results, ModelError):
-                    raise results
-                yield from results
-                missing -= len(results)
+                for result in self._connection.recv():
+                    if isinstance(result, ModelError):
+                        raise result
+                    yield result
+                    missing -= 1
         except (EOFError, OSError):
             if self._is_stopped:
                 raise StoppedError from None
@@ -87,30 +98,32 @@ class _OtherProcess:
     def stop(self) -> None:
         """End the process, whatever it does."""
         self._is_stopped = True
-        self._process.terminate()
+        self._process.kill()  # it may ignore gentler signals, as this one may
         self._process.join()
 
 
-def _serve(task: Task, connection: Connection) -> None:
-    """Run the members that are received, and send back what they leave behind: a ModelError, if a measure raises it."""
+def _serve(connection: Connection) -> None:
+    """Run the members that are received after the task, and send back what they leave behind, or the error of a measure."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began this one ends it
-    worker = Worker(Plan.of(*task.plan), task.variables, task.measures)
     with suppress(EOFError, OSError):  # when that process is no more
+        task: Task = connection.recv()
+        worker = Worker(Plan.of(*task.plan), task.variables, task.measures)
         while members := connection.recv():
-            try:
-                for results in _in_turn(worker.run(members)):
-                    connection.send(results)
-            except ModelError as error:
-                connection.send(error)
+            for message in _in_turn(worker.run(members)):
+                connection.send(message)
 
 
-def _in_turn(results: Iterable[Result]) -> Iterator[list[Result]]:
-    """What comes within some time, together."""
-    ready, since = [], time.perf_counter()
-    for result in results:
-        ready.append(result)
-        if time.perf_counter() - since > MESSAGE_SECONDS:
-            yield ready
-            ready, since = [], time.perf_counter()
+def _in_turn(results: Iterable[Result]) -> Iterator[list[Result | ModelError]]:
+    """What comes within some time, together; at last the error that ends it, if one does."""
+    ready: list[Result | ModelError] = []
+    since = time.perf_counter()
+    try:
+        for result in results:
+            ready.append(result)
+            if time.perf_counter() - since > MESSAGE_SECONDS:
+                yield ready
+                ready, since = [], time.perf_counter()
+    except ModelError as error:
+        ready.append(error)
     if ready:
         yield ready

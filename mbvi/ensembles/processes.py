@@ -5,13 +5,15 @@ One of the processes is this one, which runs members while the others start.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
 from mbvi.ensembles.plan import Plan
@@ -86,7 +88,7 @@ class _OtherProcess:
             self._orders, missing = [], len(members)
             while missing:
                 for result in self._connection.recv():
-                    if isinstance(result, ModelError):
+                    if isinstance(result, Exception):
                         raise result
                     yield result
                     missing -= 1
@@ -103,19 +105,31 @@ class _OtherProcess:
 
 
 def _serve(connection: Connection) -> None:
-    """Run the members that are received after the task, and send back what they leave behind, or the error of a measure."""
+    """Run the members that are received after the task, and send back what they leave behind, or the error that ends them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began this one ends it
-    with suppress(EOFError, OSError):  # when that process is no more
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
         task: Task = connection.recv()
-        worker = Worker(Plan.of(*task.plan), task.variables, task.measures)
+    except EOFError:
+        return
+    worker = Worker(Plan.of(*task.plan), task.variables, task.measures)
+    with suppress(EOFError, OSError):  # when that process is no more
         while members := connection.recv():
             for message in _in_turn(worker.run(members)):
                 connection.send(message)
 
 
-def _in_turn(results: Iterable[Result]) -> Iterator[list[Result | ModelError]]:
+def _end_with_parent() -> None:
+    """End this process, whatever it does, when the one that began it has ended."""
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+def _in_turn(results: Iterable[Result]) -> Iterator[list[Result | Exception]]:
     """What comes within some time, together; at last the error that ends it, if one does."""
-    ready: list[Result | ModelError] = []
+    ready: list[Result | Exception] = []
     since = time.perf_counter()
     try:
         for result in results:
@@ -123,7 +137,7 @@ def _in_turn(results: Iterable[Result]) -> Iterator[list[Result | ModelError]]:
             if time.perf_counter() - since > MESSAGE_SECONDS:
                 yield ready
                 ready, since = [], time.perf_counter()
-    except ModelError as error:
+    except Exception as error:
         ready.append(error)
     if ready:
         yield ready

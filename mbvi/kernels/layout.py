@@ -163,6 +163,8 @@ _CACHE_FOLDER = _cache_folder()
 
 def _load_functions_of_arrays() -> None:
     """Numba asks, once, whether scipy has BLAS. It has; the answer alone would import scipy.linalg, for a tenth of a second."""
+    if not hasattr(linalg, "ensure_blas"):
+        return
     asked, linalg.ensure_blas = linalg.ensure_blas, lambda: None
     try:
         import_module("numba.np.arraymath")

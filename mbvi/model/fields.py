@@ -50,7 +50,7 @@ def kinds(element: type[Element]) -> dict[str, Kind | None]:
 
 
 def expressions(element: Any) -> Iterator[str]:
-    """All texts that are expressions in an element, or in a mapping or tuple of elements."""
+    """All texts that are expressions in an element, or in a mapping or tuple of elements; those of parameters left out."""
     if isinstance(element, dict):
         element = tuple(element.values())
     if isinstance(element, tuple):
@@ -58,10 +58,10 @@ def expressions(element: Any) -> Iterator[str]:
             yield from expressions(item)
     for key, kind in kinds(type(element)).items() if isinstance(element, Element) else ():
         value = getattr(element, key)
-        if key == "parameters" or (kind is not None and kind.name not in ("name", "coordinate")):
-            yield from _texts(value)
-        elif kind is None:
+        if kind is None:
             yield from expressions(value)
+        elif kind.name not in ("name", "coordinate") and not (kind.name == "place" and isinstance(value, str)):
+            yield from _texts(value)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -76,8 +76,12 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def idle_parameters(model: Any) -> list[str]:
-    """The parameters of a model that no expression uses."""
-    used = {name for text in expressions(model) for name in names_in(text)}
+    """The parameters of a model, not resolved, that nothing uses, or only others that nothing uses."""
+    used: set[str] = set()
+    found = {name for text in expressions(model) for name in names_in(text)} & model.parameters.keys()
+    while found:
+        used |= found
+        found = {name for each in found for name in names_in(model.parameters[each])} & model.parameters.keys() - used
     return [name for name in model.parameters if name not in used]
 
 

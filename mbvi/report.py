@@ -531,7 +531,7 @@ def scheme_table() -> str:
 
 
 def ensemble_report(dataset: xarray.Dataset) -> str:
-    """How the members of an ensemble ended, and why the first of those that did not reach the end."""
+    """How the members of an ensemble ended, and the first reasons of those that did not reach the end, each once."""
     status, about = dataset.status.values, dataset.attrs
     sizes = " × ".join(f"{name} {size}" for name, size in dataset.status.sizes.items())
     head = f"{about['name']}: {count(status.size, 'member')}" + (f" ({sizes})" if sizes else "")

@@ -23,7 +23,6 @@ from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 
 REMEDY = "call it below if __name__ == '__main__', with measures that are functions of a module, or leave processes out"
-
 MESSAGE_SECONDS = 0.2  # between messages of a process: to receive one disturbs the members that run here
 
 
@@ -61,7 +60,7 @@ def run_in_processes(
             others.append(_OtherProcess(task))
         run_members(plan, put, *task[1:], 1, progress, others)
     finally:
-        for each in others:
+        for each in others:  # also where they were not all begun
             each.stop()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -68,7 +69,7 @@ from mbvi.model.forces import Spring as Spring
 from mbvi.model.forces import Torque as Torque
 from mbvi.model.graph import summary
 from mbvi.model.meshes import Files
-from mbvi.model.resolve import resolve
+from mbvi.model.resolve import Parts, resolve
 from mbvi.schemes.catalog import find_scheme
 
 MAX_STEPS = 1e15
@@ -315,17 +316,19 @@ class Joint(Element):
     def problems(self) -> Iterator[Problem]:
         """Axes that have a direction, and a unit quaternion."""
         yield from orientation_problems(self.orientation)
-        for key in self._directions():
+        for key in _directions(type(self)):
             yield from direction_problems(getattr(self, key), key)
 
     def canonical(self) -> dict[str, Any]:
         """Unit axes, and the orientation as a unit quaternion."""
-        axes = {key: unit(getattr(self, key)) for key in self._directions()}
+        axes = {key: unit(getattr(self, key)) for key in _directions(type(self))}
         return {"orientation": quaternion(self.orientation), **axes}
 
-    def _directions(self) -> list[str]:
-        """The fields that hold an axis."""
-        return [key for key, kind in kinds(type(self)).items() if kind == Kind("direction")]
+
+@cache
+def _directions(joint: type[Joint]) -> tuple[str, ...]:
+    """The fields that hold an axis."""
+    return tuple(key for key, kind in kinds(joint).items() if kind == Kind("direction"))
 
 
 class Weld(Joint):
@@ -626,6 +629,7 @@ class Model(Element):
     _files: Files = PrivateAttr(default_factory=Files)
     _is_resolved: bool = PrivateAttr(False)
     _resolved: Model | None = PrivateAttr(None)
+    _parts: Parts = PrivateAttr(default_factory=dict)
 
     @property
     def folder(self) -> Path | None:
@@ -656,7 +660,7 @@ class Model(Element):
         if self._is_resolved:
             return self
         if self._resolved is None:
-            resolved, problems = resolve(self)
+            resolved, self._parts, problems = resolve(self, self._parts)
             if problems:
                 raise ModelError(one_line(problems))
             self._resolved = resolved
@@ -666,6 +670,8 @@ class Model(Element):
         """A copy with other values of some fields, which are not checked."""
         copied = super().model_copy(update=update, deep=deep)
         copied._resolved = None
+        if not set(update or ()) <= {"formulation", "parameters"}:
+            copied._parts = {}
         freeze(copied)
         return copied
 
@@ -719,7 +725,7 @@ class Model(Element):
 
     @model_validator(mode="after")
     def _check(self) -> Model:
-        problems = resolve(self)[1]
+        _, self._parts, problems = resolve(self, {})
         if problems:
             raise validation_error(problems)
         return self

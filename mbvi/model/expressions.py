@@ -244,12 +244,12 @@ def infix(program: Program, variable: str = "t") -> str:
     return stack[0]
 
 
-def names_in(text: str | float) -> set[str]:
+@functools.lru_cache(maxsize=1024)
+def names_in(text: str | float) -> frozenset[str]:
     """The names that an expression uses, without constants and functions."""
     if not isinstance(text, str):
-        return set()
-    found = {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
-    return found - RESERVED
+        return frozenset()
+    return frozenset(node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)) - RESERVED
 
 
 def check_parameter_name(name: str) -> str:
@@ -264,7 +264,7 @@ def check_parameter_name(name: str) -> str:
 def resolve_parameters(parameters: Mapping[str, str | float]) -> tuple[dict[str, float], list[Problem]]:
     """The values of parameters that may refer to each other in any order, and what is wrong with them."""
     problems: list[Problem] = []
-    uses: dict[str, set[str]] = {}
+    uses: dict[str, frozenset[str]] = {}
     for name, text in parameters.items():
         try:
             uses[name] = names_in(text) & parameters.keys()

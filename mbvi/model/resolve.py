@@ -1,16 +1,19 @@
 """A model in numbers: expressions evaluated, names looked up, and everything that is wrong.
 
 The order is: parameters; then every field as its Kind says, which needs the parameters; then what the elements say of
-their own numbers; then, of numbers in their canonical form, the graph of joints. Each part needs that those before it
+their own numbers; then, of numbers in their canonical form, the graph of joints. Each step needs that those before it
 found nothing wrong.
+
+Of a copy of a model with other parameters, parts that depend on none with another value are what they were.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from mbvi.model.expressions import (
     Problem,
     Where,
     evaluate,
+    names_in,
     nearest,
     placed,
     postfix,
@@ -44,21 +48,50 @@ Unit = str | None
 """The unit of a value, empty if it has none; None if it is not known."""
 
 
-def resolve(model: Model) -> tuple[Model, list[Problem]]:
-    """The resolved model, or the model itself and what is wrong with it."""
+class Part(NamedTuple):
+    """A field of a resolved model or an entry of one, and the parameters that it depends on, with their values and units."""
+
+    value: Any
+    parameters: dict[str, tuple[float, Unit]]
+
+
+Parts = dict[Where, Part]
+
+
+def resolve(model: Model, known: Parts) -> tuple[Model, Parts, list[Problem]]:
+    """The resolved model and its parts, or the model itself and what is wrong with it.
+
+    known   parts of a model that differs in its parameters alone, if there is one
+    """
     resolver = _Resolver(model)
     if resolver.problems:
-        return model, resolver.problems
+        return model, known, resolver.problems
     if not model.bodies:
-        return model, [Problem(("bodies",), wrong("at least one body", "none"))]
-    resolved = resolver.element(model).model_copy(update={"parameters": resolver.parameters})
+        return model, known, [Problem(("bodies",), wrong("at least one body", "none"))]
+    parts = resolver.parts(known)
+    resolved = _with_parts(model, parts).model_copy(update={"parameters": resolver.parameters})
     for name in model.initial:
         resolver.known(name, Kind("name", "joints"), ("initial", name))
-    problems = list(dict.fromkeys(resolver.problems)) or list(_element_problems(resolved))
+    new = {where for where, part in parts.items() if part is not known.get(where)}
+    problems = list(dict.fromkeys(resolver.problems)) or list(_element_problems(resolved, new))
     if not problems:
-        resolved = _canonical(resolved)
+        parts |= {where: parts[where]._replace(value=_canonical(resolved, where, parts[where].value)) for where in new}
+        resolved = _with_parts(resolved, parts)
+        resolved._is_resolved = True
         problems = list(graph.problems(resolved))
-    return (model, problems) if problems else (resolved, [])
+    return (model, known, problems) if problems else (resolved, parts, [])
+
+
+def _with_parts(model: Model, parts: Parts) -> Model:
+    """The model with these parts."""
+    update: dict[str, Any] = {}
+    for where, part in parts.items():
+        key, *name = map(str, where)
+        if name:
+            update.setdefault(key, {})[name[0]] = part.value
+        else:
+            update[key] = part.value
+    return model.model_copy(update=update)
 
 
 class _Resolver:
@@ -69,6 +102,7 @@ class _Resolver:
         self.parameters, self.problems = resolve_parameters(model.parameters)
         self.numbers: dict[tuple[Any, Unit], float] = {}
         self.units: dict[str, str] = {}
+        self.used: set[str] = set()  # parameters on which what was resolved since it was emptied depends
         for name in self.parameters:  # each after those that it uses
             try:
                 unit = unit_of(model.parameters[name], self.units)
@@ -81,7 +115,27 @@ class _Resolver:
         """Collect a problem."""
         self.problems.append(Problem(where, text))
 
-    def element(self, element: AnElement, where: Where = ()) -> AnElement:
+    def parts(self, known: Parts) -> Parts:
+        """All parts of the model; those that are known, if they depend on no parameter that has changed."""
+        return {where: self.part(where, known.get(where)) for where in _places(self.model)}
+
+    def part(self, where: Where, known: Part | None) -> Part:
+        """A part of the model."""
+        if known is not None and all(self.state(name) == state for name, state in known.parameters.items()):
+            return known
+        self.used = set()
+        key, *name = map(str, where)
+        if name:
+            value = self.elements(getattr(self.model, key)[name[0]], where)
+        else:
+            value = self.field(self.model, key, kinds(type(self.model))[key], where)
+        return Part(value, {name: self.state(name) for name in self.used})
+
+    def state(self, name: str) -> tuple[float, Unit]:
+        """Value and unit of a parameter."""
+        return self.parameters[name], self.units.get(name)
+
+    def element(self, element: AnElement, where: Where) -> AnElement:
         """The element with floats for expressions."""
         values = {key: self.field(element, key, kind, (*where, key)) for key, kind in kinds(type(element)).items()}
         return element.model_copy(update=values)
@@ -89,9 +143,11 @@ class _Resolver:
     def field(self, element: Element, key: str, kind: Kind | None, where: Where) -> Any:
         """The value of a field, resolved as its kind says."""
         value = getattr(element, key)
+        if kind is None:
+            return self.elements(value, where)
+        if _is_plain(value) or (value is None and kind.name not in ("name", "coordinate")):
+            return value
         match kind:
-            case None:
-                return self.elements(value, where)
             case Kind("place", of) if isinstance(value, str):
                 return self.point(value, getattr(element, of) if of else where[1], where)
             case Kind("name"):
@@ -144,7 +200,7 @@ class _Resolver:
 
     def value(self, value: Any, where: Where, unit: Unit) -> Any:
         """The number of an expression, or those of a nested tuple or mapping."""
-        if value is None:
+        if value is None or _is_plain(value):
             return value
         if isinstance(value, dict):
             return {key: self.value(item, (*where, key), unit) for key, item in value.items()}
@@ -161,11 +217,17 @@ class _Resolver:
 
     def number(self, value: Any, unit: Unit) -> float:
         """The number of an expression in a unit; the same for all that have the same text."""
+        self.note_names(value)
         if (value, unit) not in self.numbers:
             number = evaluate(value, self.parameters)
             check_unit(value, self.units, unit)
             self.numbers[value, unit] = number
         return self.numbers[value, unit]
+
+    def note_names(self, text: str | float) -> None:
+        """Note that what is resolved depends on the parameters in a text."""
+        with suppress(ModelError):  # of what is refused next
+            self.used |= names_in(text) & self.parameters.keys()
 
     def function(self, value: Any, where: Where, unit: Unit, variable: Literal["t", "s"] = "t") -> Any:
         """The number, program or table of numbers of a function of one variable; what is a program already stays."""
@@ -180,6 +242,7 @@ class _Resolver:
             )
             self.problems += () if self.problems else placed(table.problems(), *where)
             return table
+        self.note_names(value)
         try:
             program = postfix(value, self.parameters, variable)
             check_unit(value, self.units, unit)
@@ -227,11 +290,27 @@ class _Resolver:
         return chosen
 
 
-def _element_problems(model: Model) -> Iterator[Problem]:
-    """What is wrong with the numbers of a model without expressions."""
+def _places(model: Model) -> Iterator[Where]:
+    """Where the parts of a model are: entries of its mappings, and other fields with numbers."""
+    for key, kind in kinds(type(model)).items():
+        value = getattr(model, key)
+        if key != "parameters" and isinstance(value, dict):
+            yield from ((key, name) for name in value)
+        elif kind is not None or isinstance(value, Element):
+            yield (key,)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number that needs no more looking at."""
+    return type(value) is float and abs(value) <= LARGEST
+
+
+def _element_problems(model: Model, parts: set[Where]) -> Iterator[Problem]:
+    """What is wrong with the numbers of some parts of a model without expressions, and of all that belongs together."""
     for group in ("bodies", "joints", "forces", "constraints"):
         for name, element in getattr(model, group).items():
-            yield from placed(element.problems(), group, name)
+            if (group, name) in parts:
+                yield from placed(element.problems(), group, name)
     for name in model.constraints:
         if name in model.joints:
             yield Problem(
@@ -239,8 +318,10 @@ def _element_problems(model: Model) -> Iterator[Problem]:
             )
     yield from prescribed_twice(model.constraints)
     for name, initial in model.initial.items():
-        yield from placed(_initial_problems(initial, model.joints[name]), "initial", name)
-    yield from placed(model.simulation.problems(), "simulation")
+        if ("initial", name) in parts:
+            yield from placed(_initial_problems(initial, model.joints[name]), "initial", name)
+    if ("simulation",) in parts:
+        yield from placed(model.simulation.problems(), "simulation")
 
 
 def _initial_problems(initial: Initial, joint: Joint) -> Iterator[Problem]:
@@ -271,16 +352,14 @@ def checked_initial(name: str, initial: Initial, joint: Joint) -> Initial:
     return _initial(initial, joint)
 
 
-def _canonical(model: Model) -> Model:
-    """A model of numbers in the form that `Model.resolved` promises."""
-    update = {
-        group: {name: element.model_copy(update=element.canonical()) for name, element in getattr(model, group).items()}
-        for group in ("bodies", "joints", "constraints")
-    }
-    initial = {name: _initial(initial, model.joints[name]) for name, initial in model.initial.items()}
-    resolved = model.model_copy(update={**update, "initial": initial})
-    resolved._is_resolved = True
-    return resolved
+def _canonical(model: Model, where: Where, value: Any) -> Any:
+    """A part of a model of numbers in the form that `Model.resolved` promises."""
+    match where:
+        case ("bodies" | "joints" | "constraints", _):
+            return value.model_copy(update=value.canonical())
+        case ("initial", str(joint)):
+            return _initial(value, model.joints[joint])
+    return value
 
 
 def _initial(initial: Initial, joint: Joint) -> Initial:

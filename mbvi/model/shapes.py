@@ -171,14 +171,16 @@ def _inertia_problems(body: Body) -> Iterator[Problem]:
         return
     moments = np.linalg.eigvalsh(_explicit(body).inertia)
     scale = max(scale, np.abs(moments).max() * TOLERANCE)
-    found = f"principal moments {show([float(moment) for moment in moments])}"
-    about = " about the center of mass"
+    is_negative = moments[0] < -scale
+    if not (is_negative or moments[0] + moments[1] < moments[2] - scale):
+        return
+    found, about = show([float(moment) for moment in moments]), " about the center of mass"
     remedy = f"check inertia, which is given about the {body.inertia_about}, and mass"
-    if moments[0] < -scale:
-        yield Problem(("inertia",), wrong(f"a positive semidefinite matrix{about}", found + about, remedy))
-    elif moments[0] + moments[1] < moments[2] - scale:
+    if is_negative:
+        expected, found = f"a positive semidefinite matrix{about}", f"principal moments {found}"
+    else:
         expected = "principal moments of which none exceeds the sum of the others"
-        yield Problem(("inertia",), wrong(expected, found.removeprefix("principal moments ") + about, remedy))
+    yield Problem(("inertia",), wrong(expected, found + about, remedy))
 
 
 def _point_masses(body: Body) -> Iterator[MassProperties]:

@@ -121,9 +121,11 @@ def frame_with_axis(axis: Array, above: Array) -> Array:
     """A rotation whose third column is the axis; the transpose of `above` if that is one, so that frames align."""
     if np.array_equal(above @ axis, [0.0, 0.0, 1.0]):
         return above.T
-    across = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
+    a, b, c = axis
+    cross = np.array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])  # axis × y = cross y, and e_i × axis is row i
+    across = cross[np.argmin(np.abs(axis))]
     x = across / np.linalg.norm(across)
-    return np.column_stack([x, np.cross(axis, x), axis])
+    return np.column_stack([x, cross @ x, axis])
 
 
 class Builder:

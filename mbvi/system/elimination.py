@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations, groupby
 from typing import Any
 
@@ -54,28 +55,43 @@ def elimination(
     idle : int
         How many rows are of no atom, since they have no entries.
     """
-    n, k = (sum(len(getattr(atom, key)) for atom in atoms) for key in ("coordinates", "rows"))
-    k += idle
+    kept = tuple((*atom.coordinates,) for atom in atoms), tuple((*atom.rows,) for atom in atoms)
+    before, is_loop = tuple(frozenset(atom.before) for atom in atoms), tuple(atom.is_loop for atom in atoms)
+    return dict(_elimination(*kept, before, is_loop, frozenset(coupled), tuple(entries), idle))
+
+
+@lru_cache(maxsize=2)  # models that differ in their numbers follow each other
+def _elimination(
+    coordinates: tuple[tuple[int, ...], ...],
+    rows: tuple[tuple[int, ...], ...],
+    before: tuple[frozenset[int], ...],
+    is_loop: tuple[bool, ...],
+    coupled: frozenset[tuple[int, int]],
+    entries: tuple[tuple[int, int], ...],
+    idle: int,
+) -> dict[str, Any]:
+    """The same, with what `Atom` holds of every atom."""
+    n, k = sum(map(len, coordinates)), sum(map(len, rows)) + idle
     atom_of_coordinate, atom_of_row = np.zeros(n, int), np.zeros(k, int)
-    for i, atom in enumerate(atoms):
-        atom_of_coordinate[atom.coordinates] = i
-        atom_of_row[atom.rows] = i
+    for i in range(len(coordinates)):
+        atom_of_coordinate[list(coordinates[i])] = i
+        atom_of_row[list(rows[i])] = i
     second = {(min(pair), max(pair)) for pair in coupled if pair[0] != pair[1]}
     graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(len(atoms)))
+    graph.add_nodes_from(range(len(coordinates)))
     graph.add_edges_from(second)
     for tied in rows_atoms(entries, atom_of_row, atom_of_coordinate):
         graph.add_edges_from(clique(tied))
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    order, ties = minimum_degree(graph, {i: atom.before for i, atom in enumerate(atoms)})
-    groups, ties = nested(order, ties, [atom.is_loop for atom in atoms])
+    order, ties = minimum_degree(graph, dict(enumerate(before)))
+    groups, ties = nested(order, ties, is_loop)
     node_of = {atom: node for node, group in enumerate(groups) for atom in group}
     pairs = [sorted({node_of[other] for other in ties[group[-1]]}) for group in groups]
     coupled_nodes = {tuple(sorted((node_of[a], node_of[b]))) for a, b in second}
     return _arrays(
-        [[j for i in group for j in atoms[i].coordinates] for group in groups],
-        [[j for i in group for j in atoms[i].rows] for group in groups],
-        [any(atoms[i].is_loop for i in group) for group in groups],
+        [[j for i in group for j in coordinates[i]] for group in groups],
+        [[j for i in group for j in rows[i]] for group in groups],
+        [any(is_loop[i] for i in group) for group in groups],
         pairs,
         coupled_nodes,  # type: ignore[arg-type]
         (n, k),
@@ -91,7 +107,7 @@ def rows_atoms(entries: Sequence[tuple[int, int]], atom_of_row: Array, atom_of_c
     return tied.values()
 
 
-def minimum_degree(graph: nx.Graph[int], before: Mapping[int, set[int]]) -> tuple[list[int], dict[int, set[int]]]:
+def minimum_degree(graph: nx.Graph[int], before: Mapping[int, frozenset[int]]) -> tuple[list[int], dict[int, set[int]]]:
     """An order of elimination, and for each atom those later in it that it is tied to, fill included."""
     neighbours = {i: set(graph[i]) for i in graph}
     waiting = {i: set(first) for i, first in before.items()}

@@ -733,6 +733,60 @@ def test_a_copy_is_resolved_anew():
     assert model.with_parameters({"length": 5}).resolved().bodies["rod"].points["tip"] == (0.0, 0.0, -5.0)
 
 
+def outcome(model):
+    """The resolved model, or the message that refuses it."""
+    try:
+        return model.resolved()
+    except ModelError as error:
+        return str(error)
+
+
+TIED = changed(
+    parameters={"length": 2, "half": "length/2", "turn": "30 deg", "rate": 3, "unused": 1},
+    joints__crank__orientation=[0, 0, "turn"],
+    bodies__top__inertia=["half", "half", "half"],
+    gravity=[0, 0, "-rate"],
+    forces__push={**FORCE, "point": "tip", "vector": [0, "rate * sin(t)", 0]},
+    initial__crank={"position": "turn"},
+    simulation={"step": "rate/100"},
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("unused", 2.0, ["rod", "top", "crank", "hub", "push", "gravity", "initial", "simulation"]),
+        ("length", 3.0, ["crank", "hub", "gravity", "initial", "simulation"]),  # the push is at a point of the rod
+        ("half", 0.5, ["rod", "crank", "hub", "push", "gravity", "initial", "simulation"]),
+        ("turn", 0.1, ["rod", "top", "hub", "push", "gravity", "simulation"]),
+        ("rate", 4.0, ["rod", "top", "crank", "hub", "initial"]),
+        ("rate", -1.0, None),
+        ("length", -1.0, None),
+        ("length", "60 deg", None),
+        ("turn", "1 deg/s", None),
+    ],
+)
+def test_with_other_parameters_parts_that_depend_on_none_are_kept(name, value, kept):
+    model = mm.Model(**TIED)
+    copied = model.model_copy(update={"parameters": {**model.parameters, name: value}})
+    try:
+        anew = mm.Model(**{**TIED, "parameters": {**TIED["parameters"], name: value}}).resolved()
+    except ModelError as error:
+        anew = str(error)
+    assert outcome(copied) == anew
+    assert outcome(copied.model_copy(update={"parameters": model.parameters})) == model.resolved()
+    if kept is None:
+        assert isinstance(anew, str)
+        return
+
+    def parts(model):
+        found = {**model.bodies, **model.joints, **model.forces}
+        return found | {"gravity": model.gravity, "initial": model.initial["crank"], "simulation": model.simulation}
+
+    before, after = parts(model.resolved()), parts(copied.resolved())
+    assert [key for key in before if before[key] is after[key]] == kept
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -1,6 +1,7 @@
 """The models that come with mbvi: each loads, validates against the schema, and is what its comment says."""
 
 import math
+import re
 from pathlib import Path
 
 import jsonschema
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 import mbvi.model as mm
+from mbvi.errors import ModelError
 from mbvi.model.shapes import rotation_matrix
 
 FOLDER = Path(__file__).parents[2] / "models"
@@ -211,3 +213,18 @@ def test_bricard_is_along_the_edges_of_a_cube():
         axis = model.joints[f"hinge{i + 2}"].axis
         assert np.dot(axis, end) == np.dot(axis, ends[i + 1]) == 0.0
     np.testing.assert_allclose(sum(ends), (0, 0, 1), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_copy_with_other_parameters_is_the_model_made_with_them(file):
+    model = mm.load(file)
+    for name, value in model.resolved().parameters.items():
+        other = {name: 1.01 * value}
+        copied = model.model_copy(update={"parameters": {**model.parameters, **other}})
+        try:
+            made = model.with_parameters(other)
+        except ModelError as error:  # a body of another size
+            with pytest.raises(ModelError, match=re.escape(str(error))):
+                copied.resolved()
+        else:
+            assert copied.resolved() == made.resolved() != model.resolved()

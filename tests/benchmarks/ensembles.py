@@ -1,10 +1,14 @@
-"""Ensembles beside a loop over `simulate`, on one core and on all: what a step of a member costs, and what cores gain."""
+"""Ensembles beside a loop over `simulate`, on one core and on all: what a step of a member costs, and what cores gain.
+
+No more can be gained than by programs that know nothing of each other and run their part of the members at the same time.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Mapping
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,17 +48,10 @@ def ensembles(members: int = 10_000) -> list[dict[str, Any]]:
 
 def measured(case: Case, members: int) -> dict[str, Any]:
     """One row: the best of several repeats, interleaved."""
-    model, cores = mbvi.load(MODELS / f"{case.model}.yaml"), len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0))
     few = case.values[:: max(1, members // SAMPLE)]
-    step = float(model.resolved().simulation.step)
-
-    def run(values: np.ndarray, **workers: int) -> float:
-        began = time.perf_counter()
-        found = mbvi.ensemble(model, {case.name: values}, duration=case.duration, store=("q", "p"), **workers)
-        assert (found.status == 0).all()
-        return time.perf_counter() - began
-
-    run(few, threads=cores)  # compiles
+    step = float(_model(case).resolved().simulation.step)
+    seconds(case, few, threads=cores)  # compiles
     times: dict[str, list[float]] = {}
     for _ in range(REPEATS):
         for key, workers in (
@@ -62,8 +59,9 @@ def measured(case: Case, members: int) -> dict[str, Any]:
             ("threads", {"threads": cores}),
             ("processes", {"processes": cores}),
         ):
-            times.setdefault(key, []).append(run(case.values, **workers))
-        for key, value in simulated(model, case, few).items():
+            times.setdefault(key, []).append(seconds(case, case.values, **workers))
+        times.setdefault("programs", []).append(apart(case, few, cores))
+        for key, value in simulated(case, few).items():
             times.setdefault(key, []).append(value)
     best = {key: min(values) for key, values in times.items()}
     steps = round(case.duration / step)
@@ -76,15 +74,47 @@ def measured(case: Case, members: int) -> dict[str, Any]:
         f"{cores} processes [s]": best["processes"],
         "gain of threads": best["one"] / best["threads"],
         "gain of processes": best["one"] / best["processes"],
+        f"gain of {cores} programs": best["one"] / best["programs"],
         "µs per step, 1 thread": per_step * best["one"] / members,
         "µs per step, simulate": per_step * best["simulate"],
         "µs per step, its kernel": per_step * best["kernel"],
     }
 
 
-def simulated(model: mbvi.Model, case: Case, values: np.ndarray) -> Mapping[str, float]:
+def _model(case: Case) -> mbvi.Model:
+    return mbvi.load(MODELS / f"{case.model}.yaml")
+
+
+def seconds(case: Case, values: np.ndarray, **workers: int) -> float:
+    """Wall time of the members with these values [s]."""
+    model, began = _model(case), time.perf_counter()
+    found = mbvi.ensemble(model, {case.name: values}, duration=case.duration, store=("q", "p"), **workers)
+    assert (found.status == 0).all()
+    return time.perf_counter() - began
+
+
+def apart(case: Case, few: np.ndarray, parts: int) -> float:
+    """Wall time of so many programs [s], each of which runs its part of the members in one thread, once all have begun."""
+    context = get_context("spawn")
+    begin, found = context.Barrier(parts), context.Queue()
+    programs = [context.Process(target=_part, args=(case, few, i, parts, begin, found)) for i in range(parts)]
+    for each in programs:
+        each.start()
+    longest = max(found.get() for _ in programs)
+    for each in programs:
+        each.join()
+    return longest
+
+
+def _part(case: Case, few: np.ndarray, number: int, parts: int, begin: Any, found: Any) -> None:
+    seconds(case, few, threads=1)
+    begin.wait()
+    found.put(seconds(case, case.values[number::parts], threads=1))
+
+
+def simulated(case: Case, values: np.ndarray) -> Mapping[str, float]:
     """Mean seconds for a member by `simulate`: in all, and in its kernels."""
-    kernel, began = 0.0, time.perf_counter()
+    model, kernel, began = _model(case), 0.0, time.perf_counter()
     for value in values:
         if case.name in model.parameters:
             varied = model.with_parameters({case.name: float(value)})

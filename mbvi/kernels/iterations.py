@@ -49,6 +49,17 @@ from mbvi.kernels.workspace import (
 
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
+OF_PLACES = 16.0  # roundings of the positions that a correction may be
+OF_MOMENTA = 100.0 * BELOW_ROUNDING  # error left in momenta, in units of round-off: they are the sums of many terms
+SOLVED, HELD_SOLVED = 2.0, 4.0  # roundings of the residual that is round-off itself, without constraints and with
+SLOWEST, NEVER = (
+    0.9,
+    1e9,
+)  # contraction from which an iteration is one that does not end, and how many more that counts as
+FAR_OFF = 1e4  # roundings of the residual from which it grows for other reasons
+TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur its ratio to the one before
+NO_LONGER = 0.5  # ratio of corrections from which they no longer shrink
+SURE = 10.0  # how far above what was expected to be left a correction is that is rounding
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
 # Roundings of the residual, at least and for each coordinate, up to which one correction that does not shrink is round-off (what
@@ -100,7 +111,7 @@ def correct(space, scale, kept):
     space.measure[CORRECTION] = size
     if space.behind // WIDTH < space.rows:
         size = max(size, widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
-    return size, largest_step <= 16.0 * EPS * max(place, moved), total(square)
+    return size, largest_step <= OF_PLACES * EPS * max(place, moved), total(square)
 
 
 @kernel
@@ -111,7 +122,7 @@ def is_below_rounding(system, space, size, theta):
     stiffness, h² ∂f/∂q against M, is what the simplified iteration contracts by before it is accelerated.
     """
     stiffness = 1.0 if has_saddle(system) else space.measure[STIFFNESS]
-    return theta * size <= BELOW_ROUNDING * EPS and stiffness * size <= 100.0 * BELOW_ROUNDING * EPS
+    return theta * size <= BELOW_ROUNDING * EPS and stiffness * size <= OF_MOMENTA * EPS
 
 
 @kernel
@@ -127,10 +138,10 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
     roundings = space.measure[ROUNDINGS]
     if space.measure[VIOLATION] > HELD:
         return False
-    if is_below or (roundings <= 2.0 and space.has_velocities == 0):
+    if is_below or (roundings <= SOLVED and space.has_velocities == 0):
         return True
     if system.is_geometric == 1:
-        return is_rounding and (roundings <= 4.0 or (roundings <= NOISE and is_stalled))
+        return is_rounding and (roundings <= HELD_SOLVED or (roundings <= NOISE and is_stalled))
     few = min(max(FEW, FEW_EACH * system.n), MANY) if system.k == 0 else MANY  # of quaternions `may_fall` tells
     return is_stalled and (roundings <= few or is_rounding or (roundings <= MANY and stalls >= MAX_STALLS))
 
@@ -157,8 +168,8 @@ def iterations_left(system, space, size, theta):
     """Iterations until round-off at contraction theta."""
     if is_noise(system, space):
         return 0.0
-    if not theta < 0.9:
-        return 1e9
+    if not theta < SLOWEST:
+        return NEVER
     return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
 
 
@@ -214,15 +225,15 @@ def iterate_simplified(system, scheme, work, space, t, h):
         if updates > 0:
             growth = residual / residual_before
             is_growing = residual > first_residual and size > SHRINKING * size_before
-            if is_growing and measure[ROUNDINGS] > 1e4:
+            if is_growing and measure[ROUNDINGS] > FAR_OFF:
                 return NOT_CONVERGED  # it diverges, and may lead to another solution
             if not is_noise(system, space):
                 theta = size / size_before
-                if size > 1e3 * EPS:
+                if size > TELLING:
                     measure[THETA_SIMPLIFIED] = theta
                     if updates == 1 and not has_saddle(system):
                         measure[STIFFNESS] = growth
-            if has_saddle(system) and step < 0.5 * step_before:
+            if has_saddle(system) and step < NO_LONGER * step_before:
                 kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
                 measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
         if has_saddle(system):
@@ -230,10 +241,10 @@ def iterate_simplified(system, scheme, work, space, t, h):
             is_below = is_below_rounding(system, space, size, theta)
         else:
             left = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED]) * min(left, size)
-            is_below = rough >= ROUGH_CORRECTIONS and left <= 100.0 * BELOW_ROUNDING * EPS
-        is_solved = left <= 100.0 * BELOW_ROUNDING * EPS or (left <= LEFT * step and step > 10.0 * expected)
+            is_below = rough >= ROUGH_CORRECTIONS and left <= OF_MOMENTA * EPS
+        is_solved = left <= OF_MOMENTA * EPS or (left <= LEFT * step and step > SURE * expected)
         ratio = residual / residual_before if updates > 0 else 0.0
-        is_stalled = updates > 0 and size > 0.5 * size_before and ratio > CONVERGING
+        is_stalled = updates > 0 and size > NO_LONGER * size_before and ratio > CONVERGING
         stalls = stalls + 1 if is_stalled and measure[ROUNDINGS] <= MANY else 0
         is_end = is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
         if is_end and not may_fall(system, space, ratio):
@@ -286,7 +297,7 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         measure[RESIDUAL] = residual
         if space.has_velocities == 1 and residual < math.inf:
             residual = fill_step_residual(scheme, space)
-        if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= 1e4):
+        if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= FAR_OFF):
             if is_stale and residual < math.inf:
                 needs_factor = True
             elif halvings < MAX_HALVINGS:
@@ -321,13 +332,13 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         theta = measure[THETA_NEWTON]
         if is_chord and halvings == 0 and not is_noise(system, space):
             theta = size / size_before
-            if size > 1e3 * EPS:
+            if size > TELLING:
                 measure[THETA_NEWTON] = theta
         left = GROWING * theta * min(left, size) if is_chord and halvings == 0 else math.inf
         is_held = measure[ROUNDINGS] <= NOISE and measure[VIOLATION] <= HELD
         is_solved = is_held and is_rounding and left <= BELOW_ROUNDING * EPS
         is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < MANY)
-        is_stalled = size_before > 0.0 and size > 0.5 * size_before and ratio > CONVERGING
+        is_stalled = size_before > 0.0 and size > NO_LONGER * size_before and ratio > CONVERGING
         stalls += is_stalled and is_small
         is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
         is_below = is_below_rounding(system, space, size, theta)

@@ -24,6 +24,9 @@ correction leaves of an error is about the square of what M⁻¹ alone does.
 
 V_i of coordinate a is lane i of the `groups` lanes from a `groups` on; lanes left over are zero.
 
+Units, with u that of a coordinate: q, moves y [u]; V, δV [u/s]; p, r/b, impulses [J s/u]; f [J/u]; h, and what a and b are
+multiplied by, [s]; M⁻¹ [u²/(J s²)], ∂p/∂q [J s/u²], ∂f/∂q [J/u²].
+
 Sources: Marsden & West 2001, section 2.6 (symplectic partitioned Runge–Kutta methods); Hairer, Lubich & Wanner 2006, VI.6.
 """
 

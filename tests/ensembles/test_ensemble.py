@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from mbvi.ensembles import store
+from mbvi.ensembles.processes import _in_turn
 from mbvi.ensembles.worker import Worker
 from mbvi.kernels import galerkin
 from mbvi.model.fields import idle_parameters
@@ -276,6 +277,39 @@ def test_what_goes_wrong_in_another_process_is_told_here(measure, message):
     with pytest.raises(mbvi.ModelError, match=message):
         mbvi.ensemble(pendulum(), {"mass": np.linspace(1, 2, 500)}, **options)
     assert not multiprocessing.active_children()
+
+
+def test_what_was_done_before_an_error_comes_with_it():
+    error = ZeroDivisionError("mine")
+
+    def results():
+        yield from (1, 2)
+        raise error
+
+    assert list(_in_turn(results())) == [[1, 2, error]]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="interrupts a group of processes")
+def test_an_interruption_of_all_processes_is_told_once():
+    """As from a keyboard, which interrupts a process and those that it began: by one traceback, and by no broken pipe."""
+    code = """
+import sys, mbvi
+from tests.ensembles.test_ensemble import pendulum
+
+def note(done, members):
+    if done:
+        print(done, flush=True)
+
+options = {"step": 0.001, "duration": 0.1, "every": 100, "processes": 2, "progress": note}
+mbvi.ensemble(pendulum(), {"mass": [1 + i * 1e-4 for i in range(100000)]}, **options)
+"""
+    options = {"cwd": ROOT, "start_new_session": True, "text": True}
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    process.stdout.readline()
+    time.sleep(3)  # the other begins
+    os.killpg(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert told.count("Traceback") == 1 and told.splitlines()[-1].startswith("KeyboardInterrupt")
 
 
 def test_an_interruption_ends_other_processes_in_the_middle_of_a_member():

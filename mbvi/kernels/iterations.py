@@ -52,10 +52,8 @@ MAX_HALVINGS = 12
 OF_PLACES = 16.0  # roundings of the positions that a correction may be
 OF_MOMENTA = 100.0 * BELOW_ROUNDING  # error left in momenta, in units of round-off: they are the sums of many terms
 SOLVED, HELD_SOLVED = 2.0, 4.0  # roundings of the residual that is round-off itself, without constraints and with
-SLOWEST, NEVER = (
-    0.9,
-    1e9,
-)  # contraction from which an iteration is one that does not end, and how many more that counts as
+SLOWEST = 0.9  # contraction from which an iteration is one that does not end,
+NEVER = 1e9  # and how many more iterations that counts as
 FAR_OFF = 1e4  # roundings of the residual from which it grows for other reasons
 TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur its ratio to the one before
 NO_LONGER = 0.5  # ratio of corrections from which they no longer shrink

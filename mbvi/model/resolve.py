@@ -52,7 +52,7 @@ class Part(NamedTuple):
     """A field of a resolved model or an entry of one, and the parameters that it depends on, with their values and units."""
 
     value: Any
-    parameters: dict[str, tuple[float, Unit]]
+    parameters: dict[str, tuple[float | None, Unit]]
 
 
 Parts = dict[Where, Part]
@@ -131,9 +131,9 @@ class _Resolver:
             value = self.field(self.model, key, kinds(type(self.model))[key], where)
         return Part(value, {name: self.state(name) for name in self.used})
 
-    def state(self, name: str) -> tuple[float, Unit]:
-        """Value and unit of a parameter."""
-        return self.parameters[name], self.units.get(name)
+    def state(self, name: str) -> tuple[float | None, Unit]:
+        """Value and unit of a parameter; none where there is no such parameter any more."""
+        return self.parameters.get(name), self.units.get(name)
 
     def element(self, element: AnElement, where: Where) -> AnElement:
         """The element with floats for expressions."""

@@ -764,13 +764,15 @@ TIED = changed(
         ("length", -1.0, None),
         ("length", "60 deg", None),
         ("turn", "1 deg/s", None),
+        ("turn", None, None),
     ],
 )
 def test_with_other_parameters_parts_that_depend_on_none_are_kept(name, value, kept):
     model = mm.Model(**TIED)
-    copied = model.model_copy(update={"parameters": {**model.parameters, name: value}})
+    parameters = {key: given for key, given in {**TIED["parameters"], name: value}.items() if given is not None}
+    copied = model.model_copy(update={"parameters": parameters})
     try:
-        anew = mm.Model(**{**TIED, "parameters": {**TIED["parameters"], name: value}}).resolved()
+        anew = mm.Model(**{**TIED, "parameters": parameters}).resolved()
     except ModelError as error:
         anew = str(error)
     assert outcome(copied) == anew

@@ -70,7 +70,7 @@ def _elimination(
     entries: tuple[tuple[int, int], ...],
     idle: int,
 ) -> dict[str, Any]:
-    """The same, with what `Atom` holds of every atom."""
+    """The same, of what `Atom` holds of every atom. All who ask share these arrays, which a System copies."""
     n, k = sum(map(len, coordinates)), sum(map(len, rows)) + idle
     atom_of_coordinate, atom_of_row = np.zeros(n, int), np.zeros(k, int)
     for i in range(len(coordinates)):

@@ -107,9 +107,14 @@ def apart(case: Case, few: np.ndarray, parts: int) -> float:
 
 
 def _part(case: Case, few: np.ndarray, number: int, parts: int, begin: Any, found: Any) -> None:
-    seconds(case, few, threads=1)
-    begin.wait()
-    found.put(seconds(case, case.values[number::parts], threads=1))
+    try:
+        seconds(case, few, threads=1)
+        begin.wait()
+        found.put(seconds(case, case.values[number::parts], threads=1))
+    except BaseException:  # no one is to wait for what does not come
+        begin.abort()
+        found.put(np.inf)
+        raise
 
 
 def simulated(case: Case, values: np.ndarray) -> Mapping[str, float]:

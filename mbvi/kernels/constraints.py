@@ -439,6 +439,108 @@ def second_entry(system, work, q, first, j_entry, k_entry):
 
 
 @kernel
+def add_curvature_product(out, system, work, q, v, weights):
+    """Add (∂²(λᵀg)/∂q²) v of geometric constraints without functions to out (n,), as the rate at which Gᵀλ changes along v.
+
+    Poses and columns at q are in work; links are no balls. With the twist V of what carries coordinate j, relative to what
+    carries both sides, D_j changes by V × D_j, and a wrench with its points and directions.
+
+    weights   (k,)   λ
+    """
+    D, total, rate, twists = work.D, work.wrench_sum, work.wrench_rate, work.twists
+    i = np.int64(0)
+    while i < system.k:
+        first, entries, end = system.constraints[i, FIRST_ENTRY], system.constraints[i, ENTRIES], i + 1
+        if entries > 0 and system.constraints[i, CONSTRAINT_KIND] in GEOMETRIC:
+            end = group_end(system, i)
+            forget_twists(twists)
+            for e in range(first, first + entries):
+                add_twist(twists, D, system.entries[e], system.signs[e], v)
+            for c in range(WRENCH_WIDTH):
+                total[c] = rate[c] = 0.0
+            for row in range(i, end):
+                if system.constraints[row, ENTRIES] > 0:
+                    fill_parts(system, work, row, q, row > i)
+                    fill_wrench(system, work, row)
+                    add_wrench_and_rate(system, work, row, weights[row])
+            forget_twists(twists)
+            for e in range(first, first + entries):
+                j, sign = system.entries[e], system.signs[e]
+                out[j] = out[j] + times_column(rate, D, j, sign) + times_turned_column(total, twists, D, j, sign)
+                add_twist(twists, D, j, sign, v)
+        i = end
+
+
+@kernel
+def forget_twists(twists):
+    """No twist of either side."""
+    for side in range(2):
+        for c in range(6):
+            twists[side, c] = 0.0
+
+
+@kernel
+def add_twist(twists, D, j, sign, v):
+    """Add D_j v_j to the twist of the side that coordinate j is on: b in row 0, a in row 1."""
+    side = 0 if sign > 0.0 else 1
+    for c in range(6):
+        twists[side, c] = twists[side, c] + D[j, c] * v[j]
+
+
+@kernel
+def times_turned_column(wrench, twists, D, j, sign):
+    """± W·(V × D_j) with the twist V of the side that coordinate j is on."""
+    side, moment = (0, MOMENT) if sign > 0.0 else (1, MOMENT_A)
+    wx, wy, wz = twists[side, 0], twists[side, 1], twists[side, 2]
+    ux, uy, uz = twists[side, 3], twists[side, 4], twists[side, 5]
+    ax, ay, az = cross(wx, wy, wz, D[j, 0], D[j, 1], D[j, 2])
+    lx, ly, lz = cross(wx, wy, wz, D[j, 3], D[j, 4], D[j, 5])
+    mx, my, mz = cross(ux, uy, uz, D[j, 0], D[j, 1], D[j, 2])
+    turning = wrench[moment] * ax + wrench[moment + 1] * ay + wrench[moment + 2] * az
+    moving = wrench[FORCE] * (lx + mx) + wrench[FORCE + 1] * (ly + my) + wrench[FORCE + 2] * (lz + mz)
+    return sign * (turning + moving)
+
+
+@kernel
+def add_wrench_and_rate(system, work, i, weight):
+    """Add the weighted wrench of constraint i, which is in work.wrench_of, to work.wrench_sum, and its rate at the twists of both
+    sides to work.wrench_rate.
+    """
+    row, twists, total, rate = work.wrench_of, work.twists, work.wrench_sum, work.wrench_rate
+    for c in range(WRENCH_WIDTH):
+        total[c] = total[c] + weight * row[c]
+    ux, uy, uz = row[TURN_U], row[TURN_U + 1], row[TURN_U + 2]
+    bx, by, bz, ax, ay, az = twists[0, 0], twists[0, 1], twists[0, 2], twists[1, 0], twists[1, 1], twists[1, 2]
+    fx, fy, fz = cross(ax, ay, az, ux, uy, uz)
+    if system.constraints[i, CONSTRAINT_KIND] == ACROSS:
+        wx, wy, wz = row[TURN_W], row[TURN_W + 1], row[TURN_W + 2]
+        rx, ry, rz = cross(bx, by, bz, wx, wy, wz)
+        mx, my, mz = cross(rx, ry, rz, ux, uy, uz)
+        nx, ny, nz = cross(wx, wy, wz, fx, fy, fz)
+        mx, my, mz = mx + nx, my + ny, mz + nz
+        add_nine(rate, weight, mx, my, mz, 0.0 * mx, 0.0 * mx, 0.0 * mx, mx, my, mz)
+        return
+    x, y, z = cross(bx, by, bz, row[AT_B], row[AT_B + 1], row[AT_B + 2])
+    x, y, z = x + twists[0, 3], y + twists[0, 4], z + twists[0, 5]  # velocity of x_b
+    if system.constraints[i, CONSTRAINT_KIND] == DISTANCE:
+        fx, fy, fz = cross(ax, ay, az, row[AT_A], row[AT_A + 1], row[AT_A + 2])
+        fx, fy, fz = fx + twists[1, 3], fy + twists[1, 4], fz + twists[1, 5]
+        fx, fy, fz = row[SCALE] * (x - fx), row[SCALE] * (y - fy), row[SCALE] * (z - fz)
+    mx, my, mz = cross(x, y, z, ux, uy, uz)
+    px, py, pz = cross(row[AT_B], row[AT_B + 1], row[AT_B + 2], fx, fy, fz)
+    nx, ny, nz = cross(row[AT_A] + row[GAP], row[AT_A + 1] + row[GAP + 1], row[AT_A + 2] + row[GAP + 2], fx, fy, fz)
+    add_nine(rate, weight, mx + px, my + py, mz + pz, fx, fy, fz, mx + nx, my + ny, mz + nz)
+
+
+@kernel
+def add_nine(row, weight, mx, my, mz, fx, fy, fz, nx, ny, nz):
+    """Add a weighted wrench."""
+    row[0], row[1], row[2] = row[0] + weight * mx, row[1] + weight * my, row[2] + weight * mz
+    row[3], row[4], row[5] = row[3] + weight * fx, row[4] + weight * fy, row[5] + weight * fz
+    row[6], row[7], row[8] = row[6] + weight * nx, row[7] + weight * ny, row[8] + weight * nz
+
+
+@kernel
 def momentum_place(system, j, k, s, row_stage, column_stage):
     """Place in the matrix of s stages of the entry in the momentum row of coordinate j and the column of coordinate k."""
     a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]

@@ -69,9 +69,17 @@ def choose_pivots(space, n, s):
         rows[i], sizes[i] = i, widest(size)
     for a in range(n):
         columns[a] = a
+    return find_pivots(W, rows, columns, sizes, n, count, SMALL_PIVOT)
+
+
+@copied_solver_kernel
+def find_pivots(W, rows, columns, sizes, n, count, least):
+    """Bring so many rows and columns of a matrix W (., n) to the front by its pivots, the largest first, relative to the sizes of
+    their rows; False if one is smaller than `least`. Leaves the pivots in W, at their row and column.
+    """
     for p in range(count):
-        best, row, column = SMALL_PIVOT, -1, p
-        for i in range(p, count):
+        best, row, column = least, -1, p
+        for i in range(p, rows.shape[0]):
             for a in range(p, n):
                 size = abs(W[rows[i] * n + columns[a]])
                 if size > best * sizes[rows[i]]:
@@ -81,7 +89,7 @@ def choose_pivots(space, n, s):
         rows[p], rows[row] = rows[row], rows[p]
         columns[p], columns[column] = columns[column], columns[p]
         top = rows[p] * n
-        for i in range(p + 1, count):
+        for i in range(p + 1, rows.shape[0]):
             factor = W[rows[i] * n + columns[p]] / W[top + columns[p]]
             for a in range(p + 1, n):
                 W[rows[i] * n + columns[a]] -= factor * W[top + columns[a]]

@@ -32,6 +32,7 @@ MIDPOINT_RULE = f"Feng, J. Comput. Math. 4 (1986); {MARSDEN_WENDLANDT}, equation
 GONZALEZ = "Gonzalez, J. Nonlinear Sci. 6 (1996); Physica D 132 (1999)"
 CHORIN = "Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978)"
 STRANG = "Strang, SIAM J. Numer. Anal. 5 (1968); Touma & Wisdom, Astron. J. 107 (1994)"
+WEHAGE_HAUG = "Wehage & Haug, J. Mech. Des. 104 (1982); Marsden & West (2001)"
 BLANES_MOAN = "Blanes & Moan, J. Comput. Appl. Math. 142 (2002)"
 SIMPSON = "Dubois & Rojas-Quintero, FVCA 10 (2023); Rojas-Quintero, Dubois & Jourdan (2025)"
 
@@ -207,7 +208,14 @@ def _methods() -> dict[str, Method]:
         _splitting("blanes_moan6", _symmetric(_BLANES_MOAN_6), 6, BLANES_MOAN),
         _splitting("splitting8", _symmetric(_SPLITTING_8), 8, f"coefficients found here; conditions: {BLANES_MOAN}"),
     ]
+    entries += [_independent(count) for count in (4, 6, 8)]
     return {entry.name: entry for entry in entries}
+
+
+def _independent(count: int) -> Method:
+    """Gauss's scheme of so many nodes on the coordinates that loops leave free."""
+    text = f"gauss{count} in independent coordinates of loops, without multipliers"
+    return Method(f"independent{count}", 2 * count, WEHAGE_HAUG, text, "independent", numbers=(float(count),))
 
 
 def _splitting(name: str, numbers: tuple[float, ...], order: int, source: str) -> Method:

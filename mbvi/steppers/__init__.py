@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from mbvi.steppers import direct_midpoint, discrete_gradient, linear, parabola, runge_kutta, splitting
+from mbvi.steppers import direct_midpoint, discrete_gradient, independent, linear, parabola, runge_kutta, splitting
 from mbvi.steppers.run import Run
 from mbvi.trajectory import Trajectory
 
@@ -13,5 +13,6 @@ RUNNERS: dict[str, Callable[[Run], Trajectory]] = {
     "runge_kutta": runge_kutta.run,
     "discrete_gradient": discrete_gradient.run,
     "splitting": splitting.run,
+    "independent": independent.run,
 }
 """By the names that `Method.runner` has."""

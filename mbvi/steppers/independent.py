@@ -1,0 +1,107 @@
+"""Gauss's schemes in independent coordinates: which systems they apply to, and the run.
+
+Source: Wehage & Haug, J. Mech. Des. 104 (1982).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbvi.kernels import independent as kernels
+from mbvi.kernels import layout
+from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.plane import SENSE
+from mbvi.schemes.catalog import find_tableau
+from mbvi.schemes.method import Method
+from mbvi.steppers.conditions import refused
+from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
+from mbvi.steppers.run import Run
+from mbvi.system.scheme import scheme_arrays
+from mbvi.system.system import System
+from mbvi.trajectory import Trajectory
+
+Array = np.ndarray
+PARALLEL = 1e-14  # what rounding leaves of the cosine of a right angle
+
+
+def run(run: Run) -> Trajectory:
+    """Run a scheme of Gauss, the number of whose nodes is the method's, in independent coordinates.
+
+    Raises
+    ------
+    ModelError
+        If the method does not apply to the system.
+    StepError
+        If a step does not converge, or the loops are singular.
+    """
+    system, method = run.system, run.method
+    assert isinstance(method, Method)
+    arrays, work = system.arrays, make_work(system.arrays)
+    scheme = scheme_arrays(find_tableau(f"gauss{method.numbers[0]:g}"))
+    used = int(np.sum(arrays.row_nodes[:, 0] >= 0) - arrays.redundant.sum())
+    _check(system, method.name, used)
+    space = kernels.make_space(arrays, scheme, used, *plane_of(arrays))
+    space.q[:], space.p[:], space.v[:] = run.q, run.p, run.v
+    if kernels.begin(arrays, work, space, run.start_time) != layout.OK:
+        raise refused(system, method.name, "a start that is not singular", "loops in a singular configuration")
+    to_kernel = arrays, scheme, work, space, run.start_time, run.step
+    return advance_pieces(
+        run,
+        lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
+        arrays_of(space, space.nodes, work),
+        lambda: space.count[[kernels.ITERATIONS, kernels.WORST, kernels.INVERSIONS, kernels.CHOICES]],
+        lambda step, status: run.failure(step, REASONS[status]),
+    )
+
+
+def plane_of(arrays: layout.System) -> tuple[Array, Array]:
+    """Frames (L, 5) and constraints (k, 6) of a mechanism in a plane, with the columns of `kernels.plane`; none if it is not one.
+
+    The plane's axes are those of the first tree's root at rest, and its origin is the world's.
+    """
+    nothing = np.zeros((0, 5)), np.zeros((0, 6))
+    if not arrays.is_planar:
+        return nothing
+    links, geometry, rows = arrays.links, arrays.geometry, arrays.constraints
+    frames, points = np.zeros((len(links), 5)), np.zeros((arrays.k, 6))
+    first = np.eye(3)
+    for i, parent in enumerate(links[:, layout.PARENT]):
+        if parent >= 0:
+            frames[i] = frames[parent]
+            continue
+        own = geometry[i, layout.ROTATION : layout.ROTATION + 9].reshape(3, 3)
+        first = own if i == 0 else first
+        turned = first.T @ own
+        if abs(turned[2, 2]) < 1 - PARALLEL:
+            return nothing
+        place = first.T @ geometry[i, layout.PLACE : layout.PLACE + 3]
+        frames[i] = *place[:2], *turned[:2, 0], np.sign(turned[2, 2])
+    for i in np.flatnonzero(rows[:, layout.ENTRIES]):
+        if rows[i, layout.CONSTRAINT_KIND] == layout.COORDINATES:
+            continue
+        ends = rows[i, layout.LINK_A], rows[i, layout.LINK_B], rows[i, layout.LINK_A]
+        for column, (start, link) in enumerate(zip((layout.POINT_A, layout.POINT_B, layout.DIRECTION_U), ends, strict=True)):
+            given = arrays.constraint_data[i, start : start + 3]
+            x, y, z = given * (1, frames[link, SENSE], 1) if link >= 0 else first.T @ given
+            points[i, 2 * column : 2 * column + 2] = x, y
+            is_across = start == layout.DIRECTION_U and abs(z) > PARALLEL
+            if is_across or rows[i, layout.CONSTRAINT_KIND] != layout.ALONG:
+                return nothing
+    return frames, points
+
+
+def _check(system: System, scheme: str, used: int) -> None:
+    """Refuse systems without loops, and those of which the kernels know less than they would need."""
+    arrays, n = system.arrays, system.dimension
+    gauss = f"take gauss{scheme.removeprefix('independent')}, which runs any system"
+    if not arrays.is_tree or not used:
+        found = "none" if arrays.is_tree else "constraints of your own functions"
+        raise refused(system, scheme, "constraints that the coordinates of joints leave", found, gauss)
+    if balls := np.flatnonzero(arrays.links[:, layout.KIND] == layout.QUATERNION).tolist():
+        name = system.coordinate_names[arrays.links[balls[0], layout.DOF]]
+        raise refused(system, scheme, "joints of one coordinate each", f"the quaternion {name}", gauss)
+    if (driven := np.flatnonzero(arrays.constraints[:, layout.FUNCTION] >= 0)).size:
+        found = f"{system.constraint_names[driven[0]]}, which holds a function"
+        raise refused(system, scheme, "constraints without functions of time or of a coordinate", found, gauss)
+    if used == n:
+        raise refused(system, scheme, "a mechanism that can move", f"{used} independent constraints of {n} coordinates", gauss)

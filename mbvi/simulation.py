@@ -27,7 +27,7 @@ from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import RUNNERS
 from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.chart import run as run_in_chart
-from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
+from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces, arrays_of
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
@@ -49,7 +49,6 @@ MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 MOST_NAMES = 4
 SAME = 1e-6  # relative difference of energies up to which a given system is that of a file
-AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where what fails it is looked for
 LONGEST = 1e20  # step [s]: its square, and products with it, are far from an overflow
 RESOLVED = 100  # parts of a step that times at the start are to tell apart
 EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0}  # [s]

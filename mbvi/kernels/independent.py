@@ -5,7 +5,8 @@ v_D = T v_I, T = −G_D⁻¹ G_I, and the Lagrangian of q_I alone, L̂(q_I, v_I)
 
     p̂ = p_I + Tᵀ p_D,     f̂ = ∂L̂/∂q_I = w_I + Tᵀ w_D,     w = f − H v,
 
-since L − μᵀ G v has the value of L on the constraints, and its derivative in v_D is zero. A force F adds F_I + Tᵀ F_D to f̂. The equations of a step are those of `velocities`, of p̂ and f̂:
+since L − μᵀ G v has the value of L on the constraints, and its derivative in v_D is zero. A force F adds F_I + Tᵀ F_D to f̂. The
+equations of a step are those of `velocities`, of p̂ and f̂:
 
     r_i = b_i (p̂_i − p̂_k) + h Σ_j (a_ji − b_i) b_j f̂_j = 0,     p̂_{k+1} = p̂_k + h Σ_j b_j f̂_j.
 
@@ -37,6 +38,7 @@ from mbvi.kernels.constraints import (
 from mbvi.kernels.dense import invert
 from mbvi.kernels.lagrangian import Work, add_forces, fill_angles, fill_gradient_links, has_forces, turn_angles
 from mbvi.kernels.lanes import WIDE, larger, part, total, wide_lanes, widest
+from mbvi.kernels.late import late_kernel
 from mbvi.kernels.layout import (
     ENTRIES,
     FIRST_ENTRY,
@@ -50,28 +52,36 @@ from mbvi.kernels.layout import (
     copied_solver_kernel,
     kernel,
 )
-from mbvi.kernels.late import late_kernel
 from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.partition import find_pivots
 from mbvi.kernels.planar import fill_directions, fill_gradient_planar, turn_directions
 from mbvi.kernels.plane import PLANE_WIDTH, add_curvature_in_plane, fill_rows_in_plane, move_in_plane, place_in_plane
 from mbvi.kernels.sines import ANGLE_WIDTH
 from mbvi.kernels.tree import SWEEP_WIDTH, WORLD_WIDTH
-from mbvi.kernels.workspace import BELOW_ROUNDING, EPS, by_points, on_grid
+from mbvi.kernels.workspace import BELOW_ROUNDING, EPS, on_grid
 
 MAX_ITERATIONS = 60
 MAX_CLOSURES = 12  # of Newton's iteration for q_D at a step's end
-CLOSED = 1e-8  # correction of q_D, relative to its move in the step, after which the next is below round-off
+CLOSED = 1e-14  # correction of q_D, relative to its move in the step, that is round-off
 LEAST_PIVOT = 1e-9  # of G where coordinates are chosen, relative to the largest entry of its row: below, it is singular
-WEAK, TOO_WEAK = 10.0, 1e4  # how many times smaller a pivot has become where coordinates are chosen anew, and at nodes at most
+# How many times smaller a pivot has become where coordinates are chosen anew, and at nodes at most.
+WEAK, TOO_WEAK = 2.0, 1e4
+FAR = 0.5  # correction, relative to the velocities, of an extrapolation that is not trusted
+CLOSURES = 4  # of q_D at the nodes of free flight, before velocities are corrected
+CLOSING = 2  # iterations that q_D, which was predicted, may take to come onto the constraints
+# Relative correction from which M̂ was that of places too far off, and part of it from which on it is renewed.
+ASTRAY, CLOSER = 0.1, 0.3
 FAR_OFF = 1e4  # roundings of the residual from which it grows for other reasons
-ROUGH, ENOUGH = 30.0, 2  # roundings of the residual below which a correction is noise in part; so many of those end a step
-TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur its ratio to the one before
-LEFT = 100.0 * BELOW_ROUNDING * EPS  # error that the iteration may leave, relative: smaller, its constant sign is no drift
-NO_LONGER, STALLED, MANY = 0.5, 3, 1e3  # corrections that shrink less, so often, at fewer roundings, are the forces' rounding
 SHRINKING = 0.3  # ratio of corrections below which the iteration converges, whatever residuals do
-# Columns of Space.count: iterations, the most of a step, inversions of M̂, choices of coordinates, steps known to extrapolate from,
-# and whether M̂ of this step is inverted.
+TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur its ratio to the one before
+# Roundings of the residual below which a correction is noise in part; a step ends with so many of those.
+ROUGH, ENOUGH = 30.0, 2
+LEFT = 100.0 * BELOW_ROUNDING * EPS  # error that the iteration may leave, relative: it has the same sign at every step
+# Corrections that shrink less, so often, at fewer roundings, are the rounding of the forces.
+NO_LONGER, STALLED, MANY = 0.5, 3, 1e3
+SLOWEST = 0.5  # contraction at most that a step takes from the one before
+# Columns of Space.count: iterations, the most of a step, inversions of M̂, choices of coordinates, steps known to extrapolate
+# from, and whether M̂ of this step is inverted.
 ITERATIONS, WORST, INVERSIONS, CHOICES, KNOWN_STEPS, IS_INVERTED = 0, 1, 2, 3, 4, 5
 # Columns of Space.measure: contraction, residual of the last step in units of rounding.
 THETA, ROUNDINGS = 0, 1
@@ -80,7 +90,7 @@ THETA, ROUNDINGS = 0, 1
 class Nodes(Packed):
     """What stands in lanes of the nodes, (…, 8); names of the tree's arrays are those of `Work`.
 
-    V, before (n,)          velocities, and those of the step before
+    V, ended, before (n,)   velocities, those of the last step and of the one before it
     y (n,)                  moves of the dependent coordinates from the step's start, in the places of their own
     q, v, p, f (n,)         states, momenta and forces
     curved (n,), mu (k,)    H v and μ, by constraints
@@ -109,6 +119,7 @@ class Space(Packed):
     moves (n,)                     what q_D moves in the step
     M (m²,), rows_of_M (2 m,)      M̂⁻¹ there, and work
     G (.,), g, g_t (k,)            constraints there
+    frames, plane_rows, plane      of a mechanism in a plane, else (0, .): see `plane`
     forces (n, 8)                  those besides gravity at the nodes
     """
 
@@ -134,7 +145,7 @@ def make_space(system: System, scheme: Scheme, used: int, frames: np.ndarray, pl
         return found
 
     nodes = Nodes(
-        **{name: wide(n) for name in ("V", "before", "y", "q", "v", "p", "f", "curved", "low", "zero")},
+        **{name: wide(n) for name in ("V", "ended", "before", "y", "q", "v", "p", "f", "curved", "low", "zero")},
         **{name: wide(k) for name in ("g", "g_t", "mu")},
         **{name: wide(m) for name in ("R", "delta")},
         world=wide(links, WORLD_WIDTH),
@@ -163,6 +174,7 @@ def make_space(system: System, scheme: Scheme, used: int, frames: np.ndarray, pl
         nodes=nodes,
         frames=frames,
         plane_rows=plane_rows,
+        plane=np.zeros((len(frames), PLANE_WIDTH)),
         fill_gradient_in_plane=fill_gradient_in_plane,
         fill_gradient_in_space=fill_gradient_in_space,
         turns=np.zeros(n, np.int64),
@@ -200,12 +212,16 @@ def fill_border(border, G, system, space):
 @copied_solver_kernel
 def solve_border(border, pivots, n, d):
     """Overwrite (G_D, G_I) by (G_D⁻¹, G_D⁻¹ G_I), by Gauss–Jordan elimination without exchanges, on numbers or on lanes; how many
-    times smaller than `pivots` one has become.
+    times smaller than `pivots` one has become, infinity where one has another sign.
+
+    Between two signs G_D is singular: q_D would be on another branch of the motion.
     """
-    weakness = 0.0 * border[0]
+    weakness = turned = 0.0 * border[0]
     for p in range(d):
         scale = 1.0 / border[p * n + p]
-        weakness = larger(weakness, pivots[p] * scale)
+        ratio = pivots[p] * scale
+        weakness = larger(weakness, ratio)
+        turned = larger(turned, larger(0.0 * ratio, ratio) - ratio)
         border[p * n + p] = 1.0
         for a in range(n):
             border[p * n + a] = scale * border[p * n + a]
@@ -215,7 +231,7 @@ def solve_border(border, pivots, n, d):
                 border[r * n + p] = 0.0
                 for a in range(n):
                     border[r * n + a] = border[r * n + a] - factor * border[p * n + a]
-    return widest(weakness)
+    return widest(weakness) if widest(turned) == 0.0 else math.inf
 
 
 @copied_solver_kernel
@@ -248,21 +264,60 @@ def fill_moves(nodes, a, h):
 
 
 @kernel
-def predict(system, space, h):
-    """Velocities and moves of the dependent coordinates at the nodes: along the polynomials of the last two steps, or constant."""
-    nodes, known = space.nodes, space.count[KNOWN_STEPS]
+def fill_momentum(p, system, work, space):
+    """p = M v of the state between steps, from p̂; False if M̂ is singular."""
+    order, n, d, v = space.order, system.n, space.pivots.shape[0], space.v
+    m = n - d
+    fill_angles(work.angles, system, space.q)
+    for b in range(m):
+        for c in range(m):
+            v[order[d + c]] = 1.0 * (b == c)
+        fill_dependent(v, space.border, order, n, d)
+        fill_gradient_links(space.node_p, space.node_f, work.row, work.angles, system, space.q, v)
+        for c in range(m):
+            space.M[c * m + b] = reduced(space.node_p, space.border, order, n, d, c)
+    if not invert(space.M, space.rows_of_M, m):
+        return False
+    for c in range(m):
+        v[order[d + c]] = 0.0
+        for b in range(m):
+            v[order[d + c]] += space.M[c * m + b] * space.p[order[d + b]]
+    fill_dependent(v, space.border, order, n, d)
+    fill_gradient_links(p, space.node_f, work.row, work.angles, system, space.q, v)
+    return True
+
+
+@kernel
+def extrapolate(system, space, h):
+    """Start of a step along the polynomials of the last two."""
+    nodes = space.nodes
     for a in range(system.n):
-        V, before = nodes.V[a], nodes.before[a]
-        nodes.before[a] = V
-        if known == 0:
-            nodes.V[a] = space.v[a] + 0.0 * V
-        elif known > 1:
-            ahead = nodes.last[0] * part(V, 0) + nodes.earlier[0] * part(before, 0)
-            for j in range(1, WIDE):
-                ahead = ahead + (nodes.last[j] * part(V, j) + nodes.earlier[j] * part(before, j))
-            nodes.V[a] = ahead
+        V, before = nodes.ended[a], nodes.before[a]
+        ahead = nodes.last[0] * part(V, 0) + nodes.earlier[0] * part(before, 0)
+        for j in range(1, WIDE):
+            ahead = ahead + (nodes.last[j] * part(V, j) + nodes.earlier[j] * part(before, j))
+        nodes.V[a] = ahead
     for r in range(space.pivots.shape[0]):
         nodes.y[space.order[r]] = fill_moves(nodes, space.order[r], h)
+
+
+@kernel
+def fly(system, scheme, work, space, t, h):
+    """Start of a step with the velocity at its start, q_D on the constraints, and coordinates chosen anew; False where M̂ or G_D
+    is singular.
+    """
+    nodes = space.nodes
+    if not choose(system, space) or not fill_momentum(space.node_p, system, work, space):
+        return False
+    for a in range(system.n):
+        nodes.V[a] = space.v[a]
+    for r in range(space.pivots.shape[0]):
+        nodes.y[space.order[r]] = fill_moves(nodes, space.order[r], h)
+    space.count[IS_INVERTED] = 1
+    for _ in range(CLOSURES):
+        if fill_reduced_gradient(system, scheme, work, space, t, h) < 0.0:
+            return False
+    return True
 
 
 @kernel
@@ -325,6 +380,7 @@ def fill_gradient_in_plane(t, system, scheme, work, space, h):
             fill_mass_column(system, space, b)
         if not invert(nodes.M, nodes.pivot_rows, nodes_free(system, space)):
             return 0.0
+        space.count[INVERSIONS] += 1
     fill_gradient_planar(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.v)
     fill_multipliers(system, space)
     move_in_plane(nodes.plane, frames, system, nodes.v)
@@ -350,6 +406,7 @@ def fill_gradient_in_space(t, system, scheme, work, space, h):
             fill_mass_column(system, space, b)
         if not invert(nodes.M, nodes.pivot_rows, nodes_free(system, space)):
             return 0.0
+        space.count[INVERSIONS] += 1
     fill_gradient_links(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.q, nodes.v)
     fill_multipliers(system, space)
     add_curvature_product(nodes.curved, system, nodes, nodes.q, nodes.v, nodes.mu)
@@ -458,18 +515,18 @@ def correct(system, space, h):
 
 
 @kernel
-def solve_step(system, scheme, work, space, t, h):
-    """Solve the equations of a step from where `predict` leaves it; a status.
+def solve_step(system, scheme, work, space, t, h, is_flight):
+    """Solve the equations of a step, from an extrapolation or from free flight; a status.
 
     The iteration goes on until the error left, which follows from how corrections shrink, is below round-off, or until
     corrections are that of the forces and shrink no longer.
     """
     count, measure = space.count, space.measure
     theta, left = measure[THETA], math.inf
-    size_before = residual_before = first_residual = 0.0
+    size_before = largest_before = first_size = 0.0
     rough = stalls = 0
+    count[IS_INVERTED] = 0
     for iteration in range(MAX_ITERATIONS):
-        count[IS_INVERTED] = iteration > 0
         momentum = fill_reduced_gradient(system, scheme, work, space, t, h)
         if momentum < 0.0:
             return SINGULAR
@@ -478,24 +535,27 @@ def solve_step(system, scheme, work, space, t, h):
             return NOT_FINITE
         measure[ROUNDINGS] = roundings = residual / (EPS * max(momentum, 1e-290))
         size = correct(system, space, h)
-        count[INVERSIONS] += iteration == 0
         count[ITERATIONS] += 1
         count[WORST] = max(count[WORST], iteration + 1)
-        if iteration == 0:
-            first_residual = residual
-        else:
-            if residual > first_residual and size > SHRINKING * size_before and roundings > FAR_OFF:
-                return NOT_CONVERGED
-            if size > TELLING:
-                theta = size / size_before
-            is_stalled = size > NO_LONGER * size_before and roundings <= MANY
-            stalls = stalls + 1 if is_stalled else 0
+        if not is_flight and size > FAR:
+            return NOT_CONVERGED
+        if iteration > CLOSING and residual > largest_before and size > SHRINKING * size_before and roundings > FAR_OFF:
+            return NOT_CONVERGED
+        largest_before = max(largest_before, residual)
+        if iteration > 0 and size > TELLING:
+            theta = size / size_before
+        is_stalled = iteration > 0 and size > NO_LONGER * size_before and roundings <= MANY
+        stalls = stalls + 1 if is_stalled else 0
         rough += roundings <= ROUGH
         left = theta * min(left, size)
         if (rough >= ENOUGH and left <= LEFT) or stalls >= STALLED:
-            measure[THETA] = min(theta, 0.5)
+            measure[THETA] = min(theta, SLOWEST)
             return OK
-        size_before, residual_before = size, residual
+        first_size = max(first_size, size)
+        count[IS_INVERTED] = not (first_size > ASTRAY and size < CLOSER * first_size)
+        if count[IS_INVERTED] == 0:
+            first_size = size
+        size_before = size
     return NOT_CONVERGED
 
 
@@ -504,14 +564,17 @@ def finish_step(system, work, space, t, h):
     """q and p̂ at the step's end, which is at time t; a status."""
     nodes, order, n, d = space.nodes, space.order, system.n, space.pivots.shape[0]
     b = nodes.b[0]
+    for a in range(n):
+        nodes.before[a] = nodes.ended[a]
+        nodes.ended[a] = nodes.v[a]
     for c in range(n - d):
         a = order[d + c]
+        nodes.ended[a] = nodes.V[a]
         add_compensated(space.p, space.p_low, a, total(h * (b * reduced(nodes.f, nodes.border, order, n, d, c))))
         add_compensated(space.q, space.q_low, a, total(b * (h * nodes.V[a])))
     for r in range(d):
         a = order[r]
-        nodes.V[a] = nodes.v[a]
-        space.moves[a] = total(b * (h * nodes.V[a]))
+        space.moves[a] = total(b * (h * nodes.v[a]))
         space.q[a] += space.moves[a]
     for a in range(n):
         if system.periodic[a] == 1 and abs(space.q[a]) > math.pi:
@@ -523,14 +586,25 @@ def finish_step(system, work, space, t, h):
 
 
 @kernel
+def fill_start_constraints(system, work, space, t):
+    """g and G between steps."""
+    if space.frames.shape[0] > 0:
+        fill_directions(work.angles, system, space.q)
+        place_in_plane(space.plane, space.frames, work.angles, system)
+        fill_rows_in_plane(space.g, space.G, space.plane, space.frames, space.plane_rows, system, space.q)
+    else:
+        fill_constraints(space.g, space.G, space.g_t, system, work, t, space.q)
+
+
+@kernel
 def close(system, work, space, t):
-    """Move q_D onto the constraints, and fill (G_D⁻¹, −T) there; with other coordinates where a pivot has become small. A status."""
+    """Move q_D onto the constraints and fill (G_D⁻¹, −T) there, of other coordinates where a pivot has become small; a status."""
     order, n, d = space.order, system.n, space.pivots.shape[0]
     size_before = math.inf
     for a in range(n):
         work.low[a] = space.q_low[a]
     for _ in range(MAX_CLOSURES):
-        fill_constraints(space.g, space.G, space.g_t, system, work, t, space.q)
+        fill_start_constraints(system, work, space, t)
         fill_border(space.border, space.G, system, space)
         weakness = solve_border(space.border, space.pivots, n, d)
         size, is_closed = 0.0, True
@@ -544,7 +618,9 @@ def close(system, work, space, t):
         if not size < math.inf:
             return SINGULAR
         if is_closed or size >= NO_LONGER * size_before:
-            return OK if weakness <= WEAK or choose(system, space) else SINGULAR
+            if weakness < math.inf and (weakness <= WEAK or choose(system, space)):
+                return OK
+            return SINGULAR
         size_before = size
     return NOT_CONVERGED
 
@@ -560,7 +636,9 @@ def choose(system, space):
         rows[i], space.sizes[i] = i, 0.0
         for a in range(n):
             matrix[i * n + a] = 0.0
-        for e in range(system.constraints[i, FIRST_ENTRY], system.constraints[i, FIRST_ENTRY] + system.constraints[i, ENTRIES]):
+        for e in range(
+            system.constraints[i, FIRST_ENTRY], system.constraints[i, FIRST_ENTRY] + system.constraints[i, ENTRIES]
+        ):
             matrix[i * n + system.entries[e]] += space.G[e]
             space.sizes[i] = max(space.sizes[i], abs(matrix[i * n + system.entries[e]]))
     for a in range(n):
@@ -586,32 +664,8 @@ def choose(system, space):
 @kernel
 def begin(system, work, space, t):
     """Choose coordinates at the start of a run, whose q, v and p are in the workspace; a status."""
-    fill_constraints(space.g, space.G, space.g_t, system, work, t, space.q)
+    fill_start_constraints(system, work, space, t)
     return OK if choose(system, space) else SINGULAR
-
-
-@kernel
-def fill_momentum(p, system, work, space):
-    """p = M v of the state between steps, from p̂; False if M̂ is singular."""
-    order, n, d, v = space.order, system.n, space.pivots.shape[0], space.v
-    m = n - d
-    fill_angles(work.angles, system, space.q)
-    for b in range(m):
-        for c in range(m):
-            v[order[d + c]] = 1.0 * (b == c)
-        fill_dependent(v, space.border, order, n, d)
-        fill_gradient_links(space.node_p, space.node_f, work.row, work.angles, system, space.q, v)
-        for c in range(m):
-            space.M[c * m + b] = reduced(space.node_p, space.border, order, n, d, c)
-    if not invert(space.M, space.rows_of_M, m):
-        return False
-    for c in range(m):
-        v[order[d + c]] = 0.0
-        for b in range(m):
-            v[order[d + c]] += space.M[c * m + b] * space.p[order[d + b]]
-    fill_dependent(v, space.border, order, n, d)
-    fill_gradient_links(p, space.node_f, work.row, work.angles, system, space.q, v)
-    return True
 
 
 @kernel
@@ -624,8 +678,14 @@ def run(system, scheme, work, space, t, h, first, last, every, out_q, out_p):
     stored = 0
     for step in range(first, last):
         begins, ends = t + step * h, t + (step + 1) * h
-        predict(system, space, h)
-        status = solve_step(system, scheme, work, space, begins, h)
+        status = NOT_CONVERGED
+        if space.count[KNOWN_STEPS] > 1:
+            extrapolate(system, space, h)
+            status = solve_step(system, scheme, work, space, begins, h, False)
+        if status != OK:
+            status = SINGULAR
+            if fly(system, scheme, work, space, begins, h):
+                status = solve_step(system, scheme, work, space, begins, h, True)
         if status == OK:
             status = finish_step(system, work, space, ends, h)
         if status != OK:

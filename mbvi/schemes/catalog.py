@@ -215,7 +215,7 @@ def _methods() -> dict[str, Method]:
 def _independent(count: int) -> Method:
     """Gauss's scheme of so many nodes on the coordinates that loops leave free."""
     text = f"gauss{count} in independent coordinates of loops, without multipliers"
-    return Method(f"independent{count}", 2 * count, WEHAGE_HAUG, text, "independent", numbers=(float(count),))
+    return Method(f"independent{count}", 2 * count, WEHAGE_HAUG, text, "independent")
 
 
 def _splitting(name: str, numbers: tuple[float, ...], order: int, source: str) -> Method:

@@ -14,8 +14,9 @@ from mbvi.kernels.plane import SENSE
 from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.method import Method
 from mbvi.steppers.conditions import refused
-from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
+from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces, arrays_of
 from mbvi.steppers.run import Run
+from mbvi.system.initial import is_nearly_singular
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
@@ -37,11 +38,11 @@ def run(run: Run) -> Trajectory:
     system, method = run.system, run.method
     assert isinstance(method, Method)
     arrays, work = system.arrays, make_work(system.arrays)
-    scheme = scheme_arrays(find_tableau(f"gauss{method.numbers[0]:g}"))
+    scheme = scheme_arrays(find_tableau(_gauss(method.name)))
     used = int(np.sum(arrays.row_nodes[:, 0] >= 0) - arrays.redundant.sum())
     _check(system, method.name, used)
     space = kernels.make_space(arrays, scheme, used, *plane_of(arrays))
-    space.q[:], space.p[:], space.v[:] = run.q, run.p, run.v
+    space.q[:], space.p[:] = run.q, run.p
     if kernels.begin(arrays, work, space, run.start_time) != layout.OK:
         raise refused(system, method.name, "a start that is not singular", "loops in a singular configuration")
     to_kernel = arrays, scheme, work, space, run.start_time, run.step
@@ -50,8 +51,25 @@ def run(run: Run) -> Trajectory:
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
         arrays_of(space, space.nodes, work),
         lambda: space.count[[kernels.ITERATIONS, kernels.WORST, kernels.INVERSIONS, kernels.CHOICES]],
-        lambda step, status: run.failure(step, REASONS[status]),
+        lambda step, status: _failure(run, space, step, status),
     )
+
+
+def _failure(run: Run, space: kernels.Space, step: int, status: int) -> str:
+    """Why a step failed, and what to do."""
+    t, ahead = run.start_time + run.step * step, space.q + np.outer(AHEAD, run.step * space.v)
+    if status == layout.NOT_FINITE or not any(is_nearly_singular(run.system, q, t) for q in ahead):
+        return run.failure(step, REASONS[status])
+    reason = "the loops are near a singular configuration there, or come near it within the step"
+    remedy = (
+        f"Independent coordinates end there; take {_gauss(run.method.name)}, which has multipliers and may pass it."
+    )
+    return run.failure(step, reason, remedy)
+
+
+def _gauss(scheme: str) -> str:
+    """The scheme of Gauss with multipliers."""
+    return scheme.replace("independent", "gauss")
 
 
 def plane_of(arrays: layout.System) -> tuple[Array, Array]:
@@ -65,7 +83,7 @@ def plane_of(arrays: layout.System) -> tuple[Array, Array]:
     links, geometry, rows = arrays.links, arrays.geometry, arrays.constraints
     frames, points = np.zeros((len(links), 5)), np.zeros((arrays.k, 6))
     first = np.eye(3)
-    for i, parent in enumerate(links[:, layout.PARENT]):
+    for i, parent in enumerate(links[:, layout.PARENT].tolist()):
         if parent >= 0:
             frames[i] = frames[parent]
             continue
@@ -76,11 +94,12 @@ def plane_of(arrays: layout.System) -> tuple[Array, Array]:
             return nothing
         place = first.T @ geometry[i, layout.PLACE : layout.PLACE + 3]
         frames[i] = *place[:2], *turned[:2, 0], np.sign(turned[2, 2])
-    for i in np.flatnonzero(rows[:, layout.ENTRIES]):
+    for i in np.flatnonzero(rows[:, layout.ENTRIES]).tolist():
         if rows[i, layout.CONSTRAINT_KIND] == layout.COORDINATES:
             continue
-        ends = rows[i, layout.LINK_A], rows[i, layout.LINK_B], rows[i, layout.LINK_A]
-        for column, (start, link) in enumerate(zip((layout.POINT_A, layout.POINT_B, layout.DIRECTION_U), ends, strict=True)):
+        ends = rows[i, [layout.LINK_A, layout.LINK_B, layout.LINK_A]].tolist()
+        starts = layout.POINT_A, layout.POINT_B, layout.DIRECTION_U
+        for column, (start, link) in enumerate(zip(starts, ends, strict=True)):
             given = arrays.constraint_data[i, start : start + 3]
             x, y, z = given * (1, frames[link, SENSE], 1) if link >= 0 else first.T @ given
             points[i, 2 * column : 2 * column + 2] = x, y
@@ -92,8 +111,8 @@ def plane_of(arrays: layout.System) -> tuple[Array, Array]:
 
 def _check(system: System, scheme: str, used: int) -> None:
     """Refuse systems without loops, and those of which the kernels know less than they would need."""
-    arrays, n = system.arrays, system.dimension
-    gauss = f"take gauss{scheme.removeprefix('independent')}, which runs any system"
+    arrays = system.arrays
+    gauss = f"take {_gauss(scheme)}, which runs any system"
     if not arrays.is_tree or not used:
         found = "none" if arrays.is_tree else "constraints of your own functions"
         raise refused(system, scheme, "constraints that the coordinates of joints leave", found, gauss)
@@ -103,5 +122,3 @@ def _check(system: System, scheme: str, used: int) -> None:
     if (driven := np.flatnonzero(arrays.constraints[:, layout.FUNCTION] >= 0)).size:
         found = f"{system.constraint_names[driven[0]]}, which holds a function"
         raise refused(system, scheme, "constraints without functions of time or of a coordinate", found, gauss)
-    if used == n:
-        raise refused(system, scheme, "a mechanism that can move", f"{used} independent constraints of {n} coordinates", gauss)

@@ -43,6 +43,7 @@ REFERENCE = "gauss6"
 TRIED = (
     "midpoint", "trapezoidal", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss6",
     "suzuki4", "kahan_li6", "kahan_li8", "energy_momentum", "splitting", "blanes_moan6", "splitting8", "rk4",
+    "independent4", "independent8",
 )  # fmt: skip
 MARGIN = 10.0  # times that the reference is to be better than the wanted error
 STATES = 50  # at which errors are measured, if the model's step makes them ten steps long

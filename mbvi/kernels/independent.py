@@ -56,7 +56,7 @@ from mbvi.kernels.packed import Packed, call
 from mbvi.kernels.partition import find_pivots
 from mbvi.kernels.planar import fill_directions, fill_gradient_planar, turn_directions
 from mbvi.kernels.plane import PLANE_WIDTH, add_curvature_in_plane, fill_rows_in_plane, move_in_plane, place_in_plane
-from mbvi.kernels.sines import ANGLE_WIDTH
+from mbvi.kernels.sines import ANGLE_WIDTH, KNOWN
 from mbvi.kernels.tree import SWEEP_WIDTH, WORLD_WIDTH
 from mbvi.kernels.workspace import BELOW_ROUNDING, EPS, on_grid
 
@@ -77,12 +77,13 @@ TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur i
 # Roundings of the residual below which a correction is noise in part; a step ends with so many of those.
 ROUGH, ENOUGH = 30.0, 2
 LEFT = 100.0 * BELOW_ROUNDING * EPS  # error that the iteration may leave, relative: it has the same sign at every step
-# Corrections that shrink less, so often, at fewer roundings, are the rounding of the forces.
-NO_LONGER, STALLED, MANY = 0.5, 3, 1e3
+# Corrections that shrink less, so often, at fewer roundings of the residual or of places of size 1, are the rounding of forces.
+NO_LONGER, STALLED, MANY, OF_PLACES = 0.5, 3, 1e3, 16.0
+CLOSE = 1e-11  # expected correction, relative, from which on all angles are found anew, lest their rounding drifts
 SLOWEST = 0.5  # contraction at most that a step takes from the one before
-# Columns of Space.count: iterations, the most of a step, inversions of M̂, choices of coordinates, steps known to extrapolate
-# from, and whether M̂ of this step is inverted.
-ITERATIONS, WORST, INVERSIONS, CHOICES, KNOWN_STEPS, IS_INVERTED = 0, 1, 2, 3, 4, 5
+# Columns of Space.count: iterations, the most of a step, inversions of M̂, steps known to extrapolate from, and whether M̂ of this
+# step is inverted.
+ITERATIONS, WORST, INVERSIONS, KNOWN_STEPS, IS_INVERTED = 0, 1, 2, 3, 4
 # Columns of Space.measure: contraction, residual of the last step in units of rounding.
 THETA, ROUNDINGS = 0, 1
 
@@ -191,7 +192,7 @@ def make_space(system: System, scheme: Scheme, used: int, frames: np.ndarray, pl
         G=np.zeros(entries),
         g=np.zeros(k),
         g_t=np.zeros(k),
-        count=np.zeros(6, np.int64),
+        count=np.zeros(5, np.int64),
         forces=wide(n),
         measure=np.array([0.1, 0.0]),
     )
@@ -303,11 +304,9 @@ def extrapolate(system, space, h):
 
 @kernel
 def fly(system, scheme, work, space, t, h):
-    """Start of a step with the velocity at its start, q_D on the constraints, and coordinates chosen anew; False where M̂ or G_D
-    is singular.
-    """
+    """Start of a step with the velocity at its start, and q_D on the constraints; False where M̂ or G_D is singular."""
     nodes = space.nodes
-    if not choose(system, space) or not fill_momentum(space.node_p, system, work, space):
+    if not fill_momentum(space.node_p, system, work, space):
         return False
     for a in range(system.n):
         nodes.V[a] = space.v[a]
@@ -318,6 +317,13 @@ def fly(system, scheme, work, space, t, h):
         if fill_reduced_gradient(system, scheme, work, space, t, h) < 0.0:
             return False
     return True
+
+
+@copied_kernel
+def forget_angles(nodes, links):
+    """No angle is known: what a step gives does not depend on where those before it left their angles."""
+    for i in range(links):
+        nodes.angles[i, KNOWN] = math.inf
 
 
 @kernel
@@ -492,7 +498,7 @@ def fill_residual(system, space, h):
 
 @kernel
 def correct(system, space, h):
-    """V_i ← V_i − M̂_i⁻¹ r_i/b_i, and q_D with it to first order; the size of the correction, relative to the velocities."""
+    """V_i ← V_i − M̂_i⁻¹ r_i/b_i, and q_D with it to first order; the largest correction, and the largest velocity."""
     nodes, order, n, d = space.nodes, space.order, system.n, space.pivots.shape[0]
     m = n - d
     size = speed = 0.0 * nodes.b[0]
@@ -511,7 +517,7 @@ def correct(system, space, h):
             move = move + nodes.a_columns[j] * part(change, j)
         for r in range(d):
             nodes.y[order[r]] = nodes.y[order[r]] - nodes.border[r * n + d + c] * move
-    return widest(size) / max(widest(speed), 1e-290)
+    return widest(size), widest(speed)
 
 
 @kernel
@@ -526,6 +532,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
     size_before = largest_before = first_size = 0.0
     rough = stalls = 0
     count[IS_INVERTED] = 0
+    forget_angles(space.nodes, system.links.shape[0])
     for iteration in range(MAX_ITERATIONS):
         momentum = fill_reduced_gradient(system, scheme, work, space, t, h)
         if momentum < 0.0:
@@ -534,7 +541,8 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         if not residual < math.inf:
             return NOT_FINITE
         measure[ROUNDINGS] = roundings = residual / (EPS * max(momentum, 1e-290))
-        size = correct(system, space, h)
+        change, speed = correct(system, space, h)
+        size, is_rounding = change / max(speed, 1e-290), abs(h) * change <= OF_PLACES * EPS
         count[ITERATIONS] += 1
         count[WORST] = max(count[WORST], iteration + 1)
         if not is_flight and size > FAR:
@@ -544,13 +552,15 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         largest_before = max(largest_before, residual)
         if iteration > 0 and size > TELLING:
             theta = size / size_before
-        is_stalled = iteration > 0 and size > NO_LONGER * size_before and roundings <= MANY
+        is_stalled = iteration > 0 and size > NO_LONGER * size_before and (roundings <= MANY or is_rounding)
         stalls = stalls + 1 if is_stalled else 0
         rough += roundings <= ROUGH
         left = theta * min(left, size)
         if (rough >= ENOUGH and left <= LEFT) or stalls >= STALLED:
             measure[THETA] = min(theta, SLOWEST)
             return OK
+        if theta * size < CLOSE:
+            forget_angles(space.nodes, system.links.shape[0])
         first_size = max(first_size, size)
         count[IS_INVERTED] = not (first_size > ASTRAY and size < CLOSER * first_size)
         if count[IS_INVERTED] == 0:
@@ -631,7 +641,6 @@ def choose(system, space):
     where G is singular.
     """
     n, d, matrix, rows, order = system.n, space.pivots.shape[0], space.matrix, space.rows, space.order
-    space.count[CHOICES] += 1
     for i in range(system.k):
         rows[i], space.sizes[i] = i, 0.0
         for a in range(n):
@@ -669,6 +678,24 @@ def begin(system, work, space, t):
 
 
 @kernel
+def advance(system, scheme, work, space, t, h):
+    """Solve the equations of a step from an extrapolation, or free flight, or with coordinates chosen anew; a status."""
+    if space.count[KNOWN_STEPS] > 1:
+        extrapolate(system, space, h)
+        if solve_step(system, scheme, work, space, t, h, False) == OK:
+            return OK
+    status = SINGULAR
+    for attempt in range(2):
+        if attempt == 1 and not choose(system, space):
+            return SINGULAR
+        if fly(system, scheme, work, space, t, h):
+            status = solve_step(system, scheme, work, space, t, h, True)
+            if status == OK:
+                return OK
+    return status
+
+
+@kernel
 def run(system, scheme, work, space, t, h, first, last, every, out_q, out_p):
     """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
 
@@ -678,14 +705,7 @@ def run(system, scheme, work, space, t, h, first, last, every, out_q, out_p):
     stored = 0
     for step in range(first, last):
         begins, ends = t + step * h, t + (step + 1) * h
-        status = NOT_CONVERGED
-        if space.count[KNOWN_STEPS] > 1:
-            extrapolate(system, space, h)
-            status = solve_step(system, scheme, work, space, begins, h, False)
-        if status != OK:
-            status = SINGULAR
-            if fly(system, scheme, work, space, begins, h):
-                status = solve_step(system, scheme, work, space, begins, h, True)
+        status = advance(system, scheme, work, space, begins, h)
         if status == OK:
             status = finish_step(system, work, space, ends, h)
         if status != OK:

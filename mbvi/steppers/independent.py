@@ -50,7 +50,7 @@ def run(run: Run) -> Trajectory:
         run,
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
         arrays_of(space, space.nodes, work),
-        lambda: space.count[[kernels.ITERATIONS, kernels.WORST, kernels.INVERSIONS, kernels.CHOICES]],
+        lambda: (*space.count[[kernels.ITERATIONS, kernels.WORST, kernels.INVERSIONS]], 0),
         lambda step, status: _failure(run, space, step, status),
     )
 
@@ -118,7 +118,7 @@ def _check(system: System, scheme: str, used: int) -> None:
         raise refused(system, scheme, "constraints that the coordinates of joints leave", found, gauss)
     if balls := np.flatnonzero(arrays.links[:, layout.KIND] == layout.QUATERNION).tolist():
         name = system.coordinate_names[arrays.links[balls[0], layout.DOF]]
-        raise refused(system, scheme, "joints of one coordinate each", f"the quaternion {name}", gauss)
+        raise refused(system, scheme, "joints without quaternions", f"the quaternion {name}", gauss)
     if (driven := np.flatnonzero(arrays.constraints[:, layout.FUNCTION] >= 0)).size:
         found = f"{system.constraint_names[driven[0]]}, which holds a function"
         raise refused(system, scheme, "constraints without functions of time or of a coordinate", found, gauss)

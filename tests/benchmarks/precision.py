@@ -28,6 +28,7 @@ from tests.benchmarks.systems import Problem, problems
 SCHEMES = (
     "midpoint", "simpson", "lobatto4", "lobatto5", "gauss2", "gauss3", "gauss4", "gauss5", "gauss6", "gauss8", "suzuki4",
     "kahan_li6", "kahan_li8", "splitting", "blanes_moan4", "blanes_moan6", "splitting8",
+    "independent4", "independent6", "independent8",
 )  # fmt: skip
 STATES = 50  # at which errors are measured; of ours after all steps, where they are at most 600
 PARTS = 12  # of the time between them at which the reference is known

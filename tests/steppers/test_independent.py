@@ -259,7 +259,6 @@ def test_coordinates_change_where_one_turns_back():
     system = rocking()
     run = mbvi.simulate(system, "independent8", step=0.005, duration=4)
     expected = mbvi.simulate(system, "gauss8", step=0.005, duration=4)
-    assert run.statistics.newton_factorizations > 10
     assert (np.diff(np.sign(np.diff(expected.q, axis=0)), axis=0) != 0).any(axis=0).all()  # all angles turn back
     assert np.abs(run.q - expected.q).max() < 1e-8
     assert np.abs(run.energy() - run.energy()[0]).max() < 1e-8
@@ -288,14 +287,17 @@ def test_long_steps_start_from_free_flight():
     system = system_of("four-bar")
     run = mbvi.simulate(system, "independent8", step=2 / 30, duration=2)
     expected = mbvi.simulate(system, "gauss8", step=1 / 300, duration=2, every=20)
-    assert run.statistics.newton_factorizations > 1  # a flight chooses the coordinates anew
     assert np.abs(run.q - expected.q).max() < 1e-3
 
 
-def test_rest_stays_rest():
-    """A mechanism in equilibrium: corrections are rounding from the start."""
-    at_rest = {name: mbvi.Initial(position=each.position) for name, each in five_bar().initial.items()}
-    run = mbvi.simulate(five_bar(gravity=(0, 0, 0), initial=at_rest), "independent4", step=0.01, duration=1)
+@pytest.mark.parametrize("gravity", [0.0, -9.81])
+def test_rest_stays_rest(gravity):
+    """In equilibrium all velocities are rounding, and so are corrections from the start."""
+    model = swing()[0].model
+    hanging = {"left": DOWN, "right": DOWN, "seat": -DOWN}
+    initial = {name: mbvi.Initial(position=position) for name, position in hanging.items()}
+    still = model.model_copy(update={"initial": initial, "gravity": (0, 0, gravity)})
+    run = mbvi.simulate(still, "independent4", step=0.05, duration=5)
     assert np.abs(run.q - run.q[0]).max() < 1e-13
 
 
@@ -322,7 +324,7 @@ def test_steps_that_are_too_long_are_told():
     ("model", "found"),
     [
         ("models/double_pendulum.yaml", r"expected constraints that .*, found none; take gauss6"),
-        ("models/stewart_platform.yaml", r"expected joints of one coordinate each, found the quaternion ball1\.qw"),
+        ("models/stewart_platform.yaml", r"expected joints without quaternions, found the quaternion ball1\.qw"),
         (
             lambda: geared_five_bar(
                 constraints={"drive": mbvi.PrescribedCoordinate(joint="shaft", value="1.2 + 2*t")}

@@ -17,7 +17,7 @@ Which coordinates are dependent is chosen by the pivots of G, and anew where a s
 As a covector on the constraints, p̂ with zeros for q_D is a momentum of all coordinates, and so leads to those of other ones:
 p̂' = p_I' + T'ᵀ p_D'. The momentum given out is p = M v.
 
-All nodes of a step, up to eight, stand side by side in the lanes of a vector.
+All nodes of a step, up to eight, stand side by side in the lanes of a vector. Matrices are dense, for few loops.
 
 Sources: Wehage & Haug, J. Mech. Des. 104 (1982) (partitioning of coordinates); Marsden & West 2001, section 2.6.
 """
@@ -84,8 +84,6 @@ SLOWEST = 0.5  # contraction at most that a step takes from the one before
 # Columns of Space.count: iterations, the most of a step, inversions of M̂, steps known to extrapolate from, and whether M̂ of this
 # step is inverted.
 ITERATIONS, WORST, INVERSIONS, KNOWN_STEPS, IS_INVERTED = 0, 1, 2, 3, 4
-# Columns of Space.measure: contraction, residual of the last step in units of rounding.
-THETA, ROUNDINGS = 0, 1
 
 
 class Nodes(Packed):
@@ -122,6 +120,9 @@ class Space(Packed):
     G (.,), g, g_t (k,)            constraints there
     frames, plane_rows, plane      of a mechanism in a plane, else (0, .): see `plane`
     forces (n, 8)                  those besides gravity at the nodes
+    contraction (1,)               of the iteration in the last step
+
+    Units, with u that of a coordinate: q, moves [u]; V, v [u/s]; p, μᵀG, r/b [J s/u]; f, H v [J/u]; M̂⁻¹ [u²/(J s²)].
     """
 
 
@@ -194,7 +195,7 @@ def make_space(system: System, scheme: Scheme, used: int, frames: np.ndarray, pl
         g_t=np.zeros(k),
         count=np.zeros(5, np.int64),
         forces=wide(n),
-        measure=np.array([0.1, 0.0]),
+        contraction=np.array([0.1]),
     )
 
 
@@ -380,11 +381,11 @@ def fill_gradient_in_plane(t, system, scheme, work, space, h):
     if not use_constraints(system, space):
         return 0.0
     if space.count[IS_INVERTED] == 0:
-        for b in range(nodes_free(system, space)):
+        for b in range(free_count(system, space)):
             fill_unit_velocity(system, space, b)
             fill_gradient_planar(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.curved)
             fill_mass_column(system, space, b)
-        if not invert(nodes.M, nodes.pivot_rows, nodes_free(system, space)):
+        if not invert(nodes.M, nodes.pivot_rows, free_count(system, space)):
             return 0.0
         space.count[INVERSIONS] += 1
     fill_gradient_planar(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.v)
@@ -406,11 +407,11 @@ def fill_gradient_in_space(t, system, scheme, work, space, h):
     if not turn_angles(nodes.angles, system, nodes.q):
         fill_angles(nodes.angles, system, nodes.q)
     if space.count[IS_INVERTED] == 0:
-        for b in range(nodes_free(system, space)):
+        for b in range(free_count(system, space)):
             fill_unit_velocity(system, space, b)
             fill_gradient_links(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.q, nodes.curved)
             fill_mass_column(system, space, b)
-        if not invert(nodes.M, nodes.pivot_rows, nodes_free(system, space)):
+        if not invert(nodes.M, nodes.pivot_rows, free_count(system, space)):
             return 0.0
         space.count[INVERSIONS] += 1
     fill_gradient_links(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.q, nodes.v)
@@ -420,7 +421,7 @@ def fill_gradient_in_space(t, system, scheme, work, space, h):
 
 
 @copied_kernel
-def nodes_free(system, space):
+def free_count(system, space):
     """The number of independent coordinates."""
     return system.n - space.pivots.shape[0]
 
@@ -527,8 +528,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
     The iteration goes on until the error left, which follows from how corrections shrink, is below round-off, or until
     corrections are that of the forces and shrink no longer.
     """
-    count, measure = space.count, space.measure
-    theta, left = measure[THETA], math.inf
+    count, theta, left = space.count, space.contraction[0], math.inf
     size_before = largest_before = first_size = 0.0
     rough = stalls = 0
     count[IS_INVERTED] = 0
@@ -540,7 +540,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         residual = fill_residual(system, space, h)
         if not residual < math.inf:
             return NOT_FINITE
-        measure[ROUNDINGS] = roundings = residual / (EPS * max(momentum, 1e-290))
+        roundings = residual / (EPS * max(momentum, 1e-290))
         change, speed = correct(system, space, h)
         size, is_rounding = change / max(speed, 1e-290), abs(h) * change <= OF_PLACES * EPS
         count[ITERATIONS] += 1
@@ -557,7 +557,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         rough += roundings <= ROUGH
         left = theta * min(left, size)
         if (rough >= ENOUGH and left <= LEFT) or stalls >= STALLED:
-            measure[THETA] = min(theta, SLOWEST)
+            space.contraction[0] = min(theta, SLOWEST)
             return OK
         if theta * size < CLOSE:
             forget_angles(space.nodes, system.links.shape[0])
@@ -696,7 +696,7 @@ def advance(system, scheme, work, space, t, h):
 
 
 @kernel
-def run(system, scheme, work, space, t, h, first, last, every, out_q, out_p):
+def advance_steps(system, scheme, work, space, t, h, first, last, every, out_q, out_p):
     """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
 
     t, h          start time of the run and step [s]
@@ -717,3 +717,14 @@ def run(system, scheme, work, space, t, h, first, last, every, out_q, out_p):
                 return SINGULAR, step
             stored += 1
     return OK, last
+
+
+LATE = fill_gradient_in_plane, fill_gradient_in_space
+
+
+def run(*arguments):
+    """`advance_steps` as Python calls it: what compiling a kernel raised during it is raised here."""
+    ends = advance_steps(*arguments)
+    for each in LATE:
+        each.raise_error()
+    return ends

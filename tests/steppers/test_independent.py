@@ -7,6 +7,7 @@ import pytest
 
 import mbvi
 from mbvi.exact import Pendulum
+from mbvi.kernels import independent as kernels
 from mbvi.steppers import independent
 
 BOX = mbvi.Box(size=(0.5, 0.03, 0.05), position=(0.25, 0, 0), density=2700)
@@ -318,6 +319,12 @@ def test_a_force_that_is_no_number_is_told():
 def test_steps_that_are_too_long_are_told():
     with pytest.raises(mbvi.StepError, match="A smaller step may help"):
         mbvi.simulate(mbvi.load("models/four_bar.yaml"), "independent4", step=0.5, duration=5)
+
+
+def test_what_compiling_raised_is_raised(monkeypatch):
+    monkeypatch.setattr(kernels.fill_gradient_in_plane, "_error", RuntimeError("no compiler"))
+    with pytest.raises(RuntimeError, match="no compiler"):
+        mbvi.simulate(system_of("four-bar"), "independent4", step=0.01, duration=0.1)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def plane_of(arrays: layout.System) -> tuple[Array, Array]:
         own = geometry[i, layout.ROTATION : layout.ROTATION + 9].reshape(3, 3)
         first = own if i == 0 else first
         turned = first.T @ own
-        if abs(turned[2, 2]) < 1 - PARALLEL:
+        if np.abs(turned[:2, 2]).max() > PARALLEL:
             return nothing
         place = first.T @ geometry[i, layout.PLACE : layout.PLACE + 3]
         frames[i] = *place[:2], *turned[:2, 0], np.sign(turned[2, 2])

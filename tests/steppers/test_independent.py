@@ -10,7 +10,6 @@ from mbvi.exact import Pendulum
 from mbvi.kernels import independent as kernels
 from mbvi.steppers import independent
 
-BOX = mbvi.Box(size=(0.5, 0.03, 0.05), position=(0.25, 0, 0), density=2700)
 DOWN = np.pi / 2
 
 
@@ -300,6 +299,30 @@ def test_rest_stays_rest(gravity):
     still = model.model_copy(update={"initial": initial, "gravity": (0, 0, gravity)})
     run = mbvi.simulate(still, "independent4", step=0.05, duration=5)
     assert np.abs(run.q - run.q[0]).max() < 1e-13
+
+
+def test_a_singular_start_is_refused():
+    """All bars of a parallelogram in line."""
+    model = swing()[0].model.model_copy(update={"initial": {}})
+    with pytest.raises(mbvi.ModelError, match="expected a start that is not singular, found loops in a singular"):
+        mbvi.simulate(model, "independent4", step=0.01, duration=1)
+
+
+@pytest.mark.parametrize(("tilt", "count"), [(0.0, 2), (1e-7, 0)])
+def test_axes_that_are_nearly_parallel_are_no_plane(tilt, count):
+    """A cosine would not tell: it is 1 − 5e-15."""
+    model = mbvi.Model(
+        name="geared",
+        bodies=bars(("left", "right"), (0.3, 0.3)),
+        joints={
+            "left": mbvi.Revolute(parent="world", child="left", axis=(0, -1, 0)),
+            "right": mbvi.Revolute(parent="world", child="right", axis=(tilt, 1, 0), position=(0.8, 0, 0)),
+        },
+        constraints={"gears": mbvi.Coupling(joint_a="left", joint_b="right", ratio=-0.5)},
+    )
+    arrays = mbvi.assemble(model, "tree").arrays
+    assert arrays.is_planar
+    assert len(independent.plane_of(arrays)[0]) == count
 
 
 def test_a_singular_configuration_is_told():

@@ -11,8 +11,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from multiprocessing import get_context, parent_process
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple
 
@@ -74,7 +74,8 @@ class _OtherProcess:
         context = get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        self._process.start()
+        with _without_interruptions():
+            self._process.start()
         theirs.close()
         self._orders: list[Any] = [task]
         self._is_stopped = False
@@ -101,6 +102,20 @@ class _OtherProcess:
         self._is_stopped = True
         self._process.kill()  # it may ignore gentler signals, as this one may
         self._process.join()
+
+
+@contextmanager
+def _without_interruptions() -> Iterator[None]:
+    """What begins meanwhile hears of no interruption before it can ignore them, and this thread hears of it afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which lets interruptions through again when it begins
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection) -> None:

@@ -48,7 +48,7 @@ class Packed:
 
     def __init__(self, **fields: Any) -> None:
         words: list[int] = []
-        layout = []
+        layout: list[tuple[str, types.Type, int]] = []
         arrays = [value for value in fields.values() if isinstance(value, np.ndarray)]
         self.memory = memory = np.empty(sum(map(_room, arrays)) + CACHE_LINE, np.uint8)
         start = memory.ctypes.data
@@ -57,8 +57,7 @@ class Packed:
             if isinstance(value, np.ndarray):
                 field = np.ndarray(value.shape, value.dtype, memory, first)
                 field[...] = value
-                kind = LanesArray(value.ndim - 1, self.width) if self.width else _array_type(value.dtype, value.ndim)
-                layout.append((name, kind, len(words)))
+                layout.append((name, _array_type(value.dtype.char, value.ndim, self.width), len(words)))
                 words += [start + first, *value.shape]
                 first += _room(value)
                 if self.width and config.DISABLE_JIT:
@@ -74,12 +73,12 @@ class Packed:
             setattr(self, name, field)
         self.words = np.array(words, dtype=np.int64)
         self.address = self.words.ctypes.data
-        self._numba_type_ = _packed_type(type(self).__name__, tuple(layout))  # where numba looks for it
-        if type(self).kind not in (None, self._numba_type_):
-            raise TypeError(
-                f"{type(self).__name__}: expected the fields of {type(self).kind}, found {self._numba_type_}"
-            )
-        type(self).kind = self._numba_type_
+        own = type(self)
+        if own.kind is None:
+            own.kind = PackedType(own.__name__, tuple(layout))
+        elif own.kind.fields != tuple(layout):
+            raise TypeError(f"{own.__name__}: expected the fields of {own.kind}, found {_told(tuple(layout))}")
+        self._numba_type_ = own.kind  # where numba looks for it
 
 
 def _room(array: np.ndarray) -> int:
@@ -88,22 +87,23 @@ def _room(array: np.ndarray) -> int:
 
 
 @cache
-def _array_type(dtype: np.dtype, ndim: int) -> types.Array:
-    """The type of a C-contiguous array."""
-    return typeof(np.zeros((1,) * ndim, dtype))
+def _array_type(dtype: str, ndim: int, width: int) -> types.Type:
+    """The type of a C-contiguous array of numbers, or of so many lanes."""
+    return LanesArray(ndim - 1, width) if width else typeof(np.zeros((1,) * ndim, dtype))
 
 
 class PackedType(types.Type):
     """Type of a Packed object: its class and its layout, (name, type, first word) of each field."""
 
-    def __init__(self, name: str, layout: tuple) -> None:
-        self.layout = {field: (kind, word) for field, kind, word in layout}
-        super().__init__(name=f"{name}({', '.join(f'{field}: {kind}' for field, kind, _ in layout)})")
+    def __init__(self, name: str, fields: tuple[tuple[str, types.Type, int], ...]) -> None:
+        self.fields = fields
+        self.layout = {field: (kind, word) for field, kind, word in fields}
+        super().__init__(name=f"{name}({_told(fields)})")
 
 
-@cache
-def _packed_type(name: str, layout: tuple) -> PackedType:
-    return PackedType(name, layout)
+def _told(fields: tuple[tuple[str, types.Type, int], ...]) -> str:
+    """Fields as a text."""
+    return ", ".join(f"{name}: {kind}" for name, kind, _ in fields)
 
 
 @register_model(PackedType)

@@ -9,6 +9,9 @@ Source: Kelley, Iterative Methods for Linear and Nonlinear Equations (1995), sec
 
 from mbvi.kernels.lanes import lanes, total
 from mbvi.kernels.layout import copied_kernel, solver_kernel
+from mbvi.kernels.workspace import PARALLEL
+
+TINY = 1e-3  # size of 1 − c from which on it is divided by
 
 
 @solver_kernel
@@ -27,7 +30,8 @@ def accelerate(space, iteration, is_known):
         for i in range(j):
             product += c[i] * products[j, i + 1]
         c[j] = product * inverses[j]
-    scale = 1.0 / (1.0 - c[last]) if iteration > 0 and c[last] < 0.5 else 1.0
+    is_used = iteration > 0 and c[last] < space.limits[PARALLEL] and abs(1.0 - c[last]) > TINY
+    scale = 1.0 / (1.0 - c[last]) if is_used else 1.0
     for j in range(last):
         step = lanes(space.steps[j + 1])
         for a in range(count):

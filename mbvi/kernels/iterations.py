@@ -23,16 +23,18 @@ from mbvi.kernels.workspace import (
     CORRECTION,
     EPS,
     FACTOR_STEP,
+    GROWTH,
     IS_REDUCED,
     ITERATIONS,
     LAST,
     LAST_RETRY,
     MAX_AGE,
-    MAX_UPDATES,
     MODE,
     MOMENTUM_SIZE,
+    MOST,
     NEWTON,
     NEWTON_LIMIT,
+    PATIENCE,
     PLACE_SIZE,
     RESIDUAL,
     RETRY,
@@ -64,12 +66,12 @@ STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
 # is left of planar chains is 1.3 for each in nine of ten steps), and up to which several are.
 FEW, FEW_EACH, MANY = 10.0, 3.0, 1e3
 MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
+HALF, IDLE = 0.5, 6  # what is left of an open tree is noise where its least has not fallen so far in so many iterations
 SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
 WELL = 0.02  # contraction up to which Broyden's updates of it cost more than they gain, where it is Newton's but for a square
 ASTRAY = 0.1  # relative correction from which second derivatives were those of places too far from the solution
 CLOSER = 0.3  # part of it from which on they are formed anew
 CONVERGING = 0.1  # ratio of residuals below which it converges, whatever corrections do: noise wavers by less
-PATIENCE = 2  # slow iterations in a row that the simplified iteration may make
 SERVED = (
     2  # steps that one serves at least if it contracts, of schemes with one control point, whose iterations are cheap
 )
@@ -77,7 +79,9 @@ STEPS_ANEW = 16  # steps that begin with a new Jacobian after one where that of 
 HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction: rows left out may contradict others
 LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
 CLOSE = 1e-11  # expected correction, relative, from which on all angles are found anew, lest their rounding drifts
-ROUGH = 30.0  # roundings of the residual below which a correction is noise in part, and no longer tells of the Jacobian
+# Roundings of the residual, at least and for each coordinate, below which a correction is noise in part, and no longer tells of
+# the Jacobian.
+ROUGH, ROUGH_EACH = 30.0, 0.5
 ROUGH_CORRECTIONS = 2  # such corrections that a step of an open tree ends with: the first leaves an error of one sign
 MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
@@ -196,20 +200,21 @@ def iterate_simplified(system, scheme, work, space, t, h):
     is_fresh = has_saddle(system) or count[AGE] >= MAX_AGE or (count[LAST] > 3 and count[AGE] >= served)
     if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
-    left = math.inf
+    left = least = math.inf
     theta = measure[THETA_SIMPLIFIED]
     size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
-    updates = known = rough = slow = more = stalls = 0
-    for iteration in range(MAX_ITERATIONS):
+    updates = known = rough = slow = more = stalls = idle = 0
+    noise = max(ROUGH, ROUGH_EACH * system.n)
+    for iteration in range(int(space.limits[MOST])):
         residual = fill_residual(system, scheme, work, space, t, h)
         measure[RESIDUAL] = residual
         if not residual < math.inf:
             return NOT_FINITE
         solve_simplified(system, scheme, work, space, t, h)
-        is_rough = not has_saddle(system) and measure[ROUNDINGS] <= ROUGH
+        is_rough = not has_saddle(system) and measure[ROUNDINGS] <= noise
         if space.has_series == 1 and theta <= WELL:
             known = 0
-        update = known % MAX_UPDATES
+        update = known % space.steps.shape[0]
         scale = accelerate(space, update, not is_rough)
         size, is_rounding, square = correct(space, scale, space.steps[update])
         if not is_rough:
@@ -222,7 +227,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         count[LAST] = iteration + 1
         if updates > 0:
             growth = residual / residual_before
-            is_growing = residual > first_residual and size > SHRINKING * size_before
+            is_growing = residual > space.limits[GROWTH] * first_residual and size > SHRINKING * size_before
             if is_growing and measure[ROUNDINGS] > FAR_OFF:
                 return NOT_CONVERGED  # it diverges, and may lead to another solution
             if not is_noise(system, space):
@@ -245,7 +250,9 @@ def iterate_simplified(system, scheme, work, space, t, h):
         is_stalled = updates > 0 and size > NO_LONGER * size_before and ratio > CONVERGING
         stalls = stalls + 1 if is_stalled and measure[ROUNDINGS] <= MANY else 0
         is_end = is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
-        if is_end and not may_fall(system, space, ratio):
+        idle = 0 if residual < HALF * least else idle + 1
+        least = min(least, residual)
+        if (is_rough and idle >= IDLE) or (is_end and not may_fall(system, space, ratio)):
             more += 1
             if is_solved or more > MORE or not has_saddle(system):
                 if is_fresh:
@@ -261,7 +268,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
         is_astray = space.has_series == 1 and first_step > ASTRAY and size < CLOSER * first_step
-        if is_astray or (slow > 0 and not is_fresh) or slow > PATIENCE:
+        if is_astray or (slow > 0 and not is_fresh) or slow > space.limits[PATIENCE]:
             if is_fresh and not is_astray:
                 return NOT_CONVERGED
             is_fresh = True

@@ -36,7 +36,9 @@ MAX_ORDER = 8  # highest order of the extrapolation that starts a step
 BELOW_ROUNDING = (
     1e-4  # the error left by the iteration, in units of round-off: a larger one of constant sign would drift
 )
-MAX_UPDATES = 5  # Broyden updates before they begin anew
+DEAR = 10.0  # evaluations that Newton's matrix costs, from which the simplified iteration is tried hard
+# Broyden updates before they begin anew: usually, and then, where so many numbers have room for them.
+MAX_UPDATES, MANY_UPDATES, ROOM = 5, 100, 10**6
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
 SMALL_SADDLE = 16  # coordinates and constraints, without loops, up to which the inverse of M and G is formed
 PARTITIONED = 16  # coordinates and constraints up to which Newton's direction is found by coordinate partitioning
@@ -57,9 +59,13 @@ AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 # coordinates, last correction of the increments, relative, size of the coordinates (see place_size).
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
-# Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and
-# beyond which Newton's Jacobian is formed anew; contraction up to which the first needs no more, whatever its correction.
-SIMPLIFIED_LIMIT, NEWTON_LIMIT, CONTRACTING = 0, 1, 2
+# Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and beyond which
+# Newton's Jacobian is formed anew; contraction up to which the first needs no more, whatever its correction; how many it may be,
+# how many slow ones in a row; how many times larger than at first its residual may be meanwhile; and how much of a correction may
+# be along the one before, where Broyden's updates lengthen it.
+SIMPLIFIED_LIMIT, NEWTON_LIMIT, CONTRACTING, MOST, PATIENCE, GROWTH, PARALLEL = 0, 1, 2, 3, 4, 5, 6
+# The last four: usually, and where Newton's matrix is dear.
+SHORT, LONG = (50.0, 2.0, 1.0, 0.5), (150.0, 20.0, 1e3, math.inf)
 
 
 class Space(Packed):
@@ -147,7 +153,7 @@ def make_space(system: System, scheme: Scheme, late: Sequence[LateKernel]) -> Sp
         **_state(sizes),
         **_solver_state(system, scheme, sizes),
         **_unknowns(sizes),
-        **_broyden(sizes),
+        **_broyden(system, sizes),
         **_extrapolation(scheme, sizes),
         **_coefficients(scheme, sizes),
         **_nodes(system, sizes),
@@ -181,9 +187,8 @@ def _solver_state(system: System, scheme: Scheme, sizes: Sizes) -> dict[str, Any
     has_velocities … has_series            whether, as `Sizes` tells
     first_retry                            steps with Newton's iteration after which the simplified one is tried first
     """
-    first_retry = (
-        0 if sizes.has_series else FIRST_RETRY
-    )  # what is Newton's but for a square seldom fails twice in a row
+    # What is Newton's but for a square seldom fails twice in a row.
+    first_retry = 0 if sizes.has_series or _is_dear(system, sizes) else FIRST_RETRY
     return {
         "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0]),
         "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
@@ -211,7 +216,13 @@ def _limits(system: System, sizes: Sizes) -> Array:
     jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * system.second_size) + 50.0 * entries + 0.1 * s * width * size
     ratio = jacobian / evaluation
     limit = 4.0 * (3.0 + ratio) if is_open else 1.5 * (3.0 + ratio) if sizes.is_small else 2.0 + ratio
-    return np.array([limit, 1.0 + ratio, math.exp(math.log(BELOW_ROUNDING * EPS) / limit)])
+    contracting = math.exp(math.log(BELOW_ROUNDING * EPS) / limit)
+    return np.array([limit, 1.0 + ratio, contracting, *(LONG if is_open and ratio > DEAR else SHORT)])
+
+
+def _is_dear(system: System, sizes: Sizes) -> bool:
+    """Whether Newton's matrix costs so much that the simplified iteration is tried hard."""
+    return _limits(system, sizes)[MOST] == LONG[0]
 
 
 def _unknowns(sizes: Sizes) -> dict[str, Any]:
@@ -226,7 +237,7 @@ def _unknowns(sizes: Sizes) -> dict[str, Any]:
     return arrays | {"behind": sizes.behind, "increment_rows": sizes.increment_rows, "rows": rows}
 
 
-def _broyden(sizes: Sizes) -> dict[str, Any]:
+def _broyden(system: System, sizes: Sizes) -> dict[str, Any]:
     """Corrections of a step, for `broyden`.
 
     steps             (., N)   s_j
@@ -234,9 +245,9 @@ def _broyden(sizes: Sizes) -> dict[str, Any]:
     inverse_squares   (.,)     1/|s_j|²
     along, update     (.,)     s_jᵀ z, and c_j
     """
-    arrays = {name: np.zeros(MAX_UPDATES) for name in ("inverse_squares", "along", "update")}
-    products = np.zeros((MAX_UPDATES, MAX_UPDATES))
-    return arrays | {"steps": np.zeros((MAX_UPDATES, sizes.N)), "step_products": products}
+    count = max(MAX_UPDATES, min(MANY_UPDATES, ROOM // sizes.N)) if _is_dear(system, sizes) else MAX_UPDATES
+    arrays = {name: np.zeros(count) for name in ("inverse_squares", "along", "update")}
+    return arrays | {"steps": np.zeros((count, sizes.N)), "step_products": np.zeros((count, count))}
 
 
 def _extrapolation(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:

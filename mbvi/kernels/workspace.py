@@ -60,9 +60,9 @@ AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and beyond which
-# Newton's Jacobian is formed anew; contraction up to which the first needs no more, whatever its correction; how many it may be,
-# how many slow ones in a row; how many times larger than at first its residual may be meanwhile; and how much of a correction may
-# be along the one before, where Broyden's updates lengthen it.
+# Newton's Jacobian is formed anew; contraction up to which the first needs no more, whatever its correction; the most of its
+# iterations, and of slow ones in a row; how many times larger than at first its residual may be meanwhile; and how much of a
+# correction may be along the one before, where Broyden's updates lengthen it.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT, CONTRACTING, MOST, PATIENCE, GROWTH, PARALLEL = 0, 1, 2, 3, 4, 5, 6
 # The last four: usually, and where Newton's matrix is dear.
 SHORT, LONG = (50.0, 2.0, 1.0, 0.5), (150.0, 20.0, 1e3, math.inf)
@@ -149,11 +149,12 @@ def find_sizes(system: System, scheme: Scheme) -> Sizes:
 def make_space(system: System, scheme: Scheme, late: Sequence[LateKernel]) -> Space:
     """Workspace of a run that may call these late kernels."""
     sizes = find_sizes(system, scheme)
+    limits = _limits(system, sizes)
     return Space(
         **_state(sizes),
-        **_solver_state(system, scheme, sizes),
+        **_solver_state(scheme, sizes, limits),
         **_unknowns(sizes),
-        **_broyden(system, sizes),
+        **_broyden(sizes, limits),
         **_extrapolation(scheme, sizes),
         **_coefficients(scheme, sizes),
         **_nodes(system, sizes),
@@ -180,7 +181,7 @@ def _state(sizes: Sizes) -> dict[str, Any]:
     return {"turns": turns} | {name: np.zeros(n) for name in ("q", "q_low", "p", "p_low", "impulse")}
 
 
-def _solver_state(system: System, scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
+def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]:
     """What the solver counts and remembers, in columns that are named above, and what it decides by.
 
     history                       (r, 4)   of each substep
@@ -188,11 +189,11 @@ def _solver_state(system: System, scheme: Scheme, sizes: Sizes) -> dict[str, Any
     first_retry                            steps with Newton's iteration after which the simplified one is tried first
     """
     # What is Newton's but for a square seldom fails twice in a row.
-    first_retry = 0 if sizes.has_series or _is_dear(system, sizes) else FIRST_RETRY
+    first_retry = 0 if sizes.has_series or _is_dear(limits) else FIRST_RETRY
     return {
         "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0]),
         "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
-        "limits": _limits(system, sizes),
+        "limits": limits,
         "history": np.full((len(scheme.fractions), 4), [-1, -1, 0, 0]),
         "has_velocities": int(sizes.has_velocities),
         "has_wide_nodes": int(sizes.has_wide_nodes),
@@ -220,9 +221,9 @@ def _limits(system: System, sizes: Sizes) -> Array:
     return np.array([limit, 1.0 + ratio, contracting, *(LONG if is_open and ratio > DEAR else SHORT)])
 
 
-def _is_dear(system: System, sizes: Sizes) -> bool:
+def _is_dear(limits: Array) -> bool:
     """Whether Newton's matrix costs so much that the simplified iteration is tried hard."""
-    return _limits(system, sizes)[MOST] == LONG[0]
+    return limits[MOST] == LONG[0]
 
 
 def _unknowns(sizes: Sizes) -> dict[str, Any]:
@@ -237,7 +238,7 @@ def _unknowns(sizes: Sizes) -> dict[str, Any]:
     return arrays | {"behind": sizes.behind, "increment_rows": sizes.increment_rows, "rows": rows}
 
 
-def _broyden(system: System, sizes: Sizes) -> dict[str, Any]:
+def _broyden(sizes: Sizes, limits: Array) -> dict[str, Any]:
     """Corrections of a step, for `broyden`.
 
     steps             (., N)   s_j
@@ -245,7 +246,7 @@ def _broyden(system: System, sizes: Sizes) -> dict[str, Any]:
     inverse_squares   (.,)     1/|s_j|²
     along, update     (.,)     s_jᵀ z, and c_j
     """
-    count = max(MAX_UPDATES, min(MANY_UPDATES, ROOM // sizes.N)) if _is_dear(system, sizes) else MAX_UPDATES
+    count = max(MAX_UPDATES, min(MANY_UPDATES, ROOM // sizes.N)) if _is_dear(limits) else MAX_UPDATES
     arrays = {name: np.zeros(count) for name in ("inverse_squares", "along", "update")}
     return arrays | {"steps": np.zeros((count, sizes.N)), "step_products": np.zeros((count, count))}
 

@@ -61,7 +61,7 @@ TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur i
 NO_LONGER = 0.5  # ratio of corrections from which they no longer shrink
 SURE = 10.0  # how far above what was expected to be left a correction is that is rounding
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
-STEADY, NOISIEST, FALLING = 8.0, 100.0, 0.8  # see may_fall
+STEADY, NOISIEST, FALLING, WILD = 8.0, 100.0, 0.8, 2.0  # see may_fall
 # Roundings of the residual, at least and for each coordinate, up to which one correction that does not shrink is round-off (what
 # is left of planar chains is 1.3 for each in nine of ten steps), and up to which several are.
 FEW, FEW_EACH, MANY = 10.0, 3.0, 1e3
@@ -155,13 +155,15 @@ def is_noise(system, space):
 
 
 @kernel
-def may_fall(system, space, ratio):
+def may_fall(system, space, ratio, growth, idle):
     """Whether the residual of an open tree with quaternions may fall further, after it became `ratio` of that before.
 
-    They contract slower, so that accelerated corrections may grow once on their way, as they do at their end.
+    They contract slower, so that accelerated corrections may grow once on their way, as they do at their end. One that grew by
+    much, to `growth` of that before, is the acceleration's error, which the next takes back.
     """
     roundings = space.measure[ROUNDINGS]
-    is_falling = roundings > STEADY and (ratio <= FALLING or roundings > NOISIEST)
+    is_wild = growth > WILD and idle < IDLE
+    is_falling = roundings > STEADY and (ratio <= FALLING or roundings > NOISIEST or is_wild)
     return system.k > 0 and system.is_open == 1 and is_falling
 
 
@@ -226,7 +228,6 @@ def iterate_simplified(system, scheme, work, space, t, h):
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         if updates > 0:
-            growth = residual / residual_before
             is_growing = residual > space.limits[GROWTH] * first_residual and size > SHRINKING * size_before
             if is_growing and measure[ROUNDINGS] > FAR_OFF:
                 return NOT_CONVERGED  # it diverges, and may lead to another solution
@@ -235,7 +236,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
                 if size > TELLING:
                     measure[THETA_SIMPLIFIED] = theta
                     if updates == 1 and not has_saddle(system):
-                        measure[STIFFNESS] = growth
+                        measure[STIFFNESS] = residual / residual_before
             if has_saddle(system) and step < NO_LONGER * step_before:
                 kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
                 measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
@@ -246,13 +247,13 @@ def iterate_simplified(system, scheme, work, space, t, h):
             left = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED]) * min(left, size)
             is_below = rough >= ROUGH_CORRECTIONS and left <= OF_MOMENTA * EPS
         is_solved = left <= OF_MOMENTA * EPS or (left <= LEFT * step and step > SURE * expected)
-        ratio = residual / residual_before if updates > 0 else 0.0
+        ratio, growth = (residual / residual_before, size / size_before) if updates > 0 else (0.0, 0.0)
         is_stalled = updates > 0 and size > NO_LONGER * size_before and ratio > CONVERGING
         stalls = stalls + 1 if is_stalled and measure[ROUNDINGS] <= MANY else 0
         is_end = is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
         idle = 0 if residual < HALF * least else idle + 1
         least = min(least, residual)
-        if (is_rough and idle >= IDLE) or (is_end and not may_fall(system, space, ratio)):
+        if (is_rough and idle >= IDLE) or (is_end and not may_fall(system, space, ratio, growth, idle)):
             more += 1
             if is_solved or more > MORE or not has_saddle(system):
                 if is_fresh:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numba import cfunc, config, njit, types
 from numba.core.event import register
+from numba.core.registry import CPUDispatcher
 from numba.np import linalg
 
 from mbvi.kernels.compiling import COMPILING
@@ -179,17 +180,38 @@ register("numba:compiler_lock", COMPILING)
 _WITHOUT_ALLOCATION = {"_nrt": False}
 
 
-def _compile(function: Callable, **options: Any) -> Callable:
-    with _cached():
+class _Inner(CPUDispatcher):
+    """A kernel for kernels: what a call from Python needs besides is an eighth of the time that compiling takes.
+
+    Where Python calls one, that is compiled, and kept, as another.
+    """
+
+    _called: Callable | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._called is None:
+            self._called = _jitted(self.py_func, "called", **self._options)
+        return self._called(*arguments)
+
+
+def _jitted(function: Callable, folder: str = "", **options: Any) -> Any:
+    with _cached(folder):
         return njit(
             cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True, **_WITHOUT_ALLOCATION, **options
         )(function)
 
 
+def _compile(function: Callable, **options: Any) -> Callable:
+    compiled = _jitted(function, no_cpython_wrapper=True, **options)
+    if not config.DISABLE_JIT:
+        compiled.__class__, compiled._options = _Inner, options
+    return compiled
+
+
 @contextmanager
-def _cached() -> Iterator[None]:
-    """What numba is asked for here, it keeps in the folder."""
-    previous, config.CACHE_DIR = config.CACHE_DIR, _CACHE_FOLDER
+def _cached(folder: str = "") -> Iterator[None]:
+    """What numba is asked for here, it keeps in the folder, or one in it."""
+    previous, config.CACHE_DIR = config.CACHE_DIR, str(Path(_CACHE_FOLDER, folder))
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ import numpy as np
 
 from mbvi.kernels import workspace
 from mbvi.kernels.compensated import add_compensated
-from mbvi.kernels.iterations import forget_angles, solve_step
+from mbvi.kernels.iterations import forget_angles, iterate_newton, solve_step
 from mbvi.kernels.lagrangian import Work, quaternion_place
 from mbvi.kernels.late import late_kernel
 from mbvi.kernels.layout import NOT_CONVERGED, OK, SINGULAR, Scheme, System, inlined_kernel, kernel
@@ -59,6 +59,7 @@ from mbvi.kernels.workspace import (
     FIRST_ROW,
     HAS_JACOBIAN,
     IS_FACTORED,
+    IS_FLIGHT,
     LAST,
     MOVES_AHEAD,
     ONE,
@@ -119,7 +120,7 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 
 LATE = (
-    factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle, fill_start_jacobian,
+    iterate_newton, factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle, fill_start_jacobian,
     solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual, factor_nodes, factor_wide,
     solve_wide, fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
@@ -150,7 +151,8 @@ def advance(system, scheme, work, space, t, h, r):
         else:
             fill_start(system, scheme, space, r)
         copy(space.start, space.z)
-        status = solve_step(system, scheme, work, space, t, h, is_flight)
+        space.count[IS_FLIGHT] = is_flight
+        status = solve_step(system, scheme, work, space, t, h)
         if is_flight or (status == OK and not is_far_from_start(space)):
             break
     if status == OK:

@@ -7,8 +7,20 @@ residual is round-off itself.
 import math
 
 from mbvi.kernels.broyden import accelerate
+from mbvi.kernels.lagrangian import Work
 from mbvi.kernels.lanes import WIDE, WIDTH, lanes, larger, total, widest
-from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, inlined_kernel, kernel, solver_kernel
+from mbvi.kernels.late import late_kernel
+from mbvi.kernels.layout import (
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OK,
+    SINGULAR,
+    Scheme,
+    System,
+    inlined_kernel,
+    kernel,
+    solver_kernel,
+)
 from mbvi.kernels.packed import call
 from mbvi.kernels.predictor import is_far_from_start
 from mbvi.kernels.simplified import factor_simplified, solve_simplified
@@ -24,6 +36,7 @@ from mbvi.kernels.workspace import (
     EPS,
     FACTOR_STEP,
     GROWTH,
+    IS_FLIGHT,
     IS_REDUCED,
     ITERATIONS,
     LAST,
@@ -46,6 +59,7 @@ from mbvi.kernels.workspace import (
     THETA_NEWTON,
     THETA_SIMPLIFIED,
     VIOLATION,
+    Space,
     copy,
 )
 
@@ -279,8 +293,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
     return NOT_CONVERGED
 
 
-@inlined_kernel
-def iterate_newton(system, scheme, work, space, t, h, is_flight):
+@late_kernel(System, Scheme, Work, Space)
+def iterate_newton(t, system, scheme, work, space, h):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long.
 
     From an extrapolation it ends where the first correction leads far away: `advance` would not take the solution.
@@ -333,7 +347,7 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
-        if iteration == 1 and not is_flight and is_far_from_start(space):
+        if iteration == 1 and count[IS_FLIGHT] == 0 and is_far_from_start(space):
             return NOT_CONVERGED
         theta = measure[THETA_NEWTON]
         if is_chord and halvings == 0 and not is_noise(system, space):
@@ -364,7 +378,7 @@ def iterate_newton(system, scheme, work, space, t, h, is_flight):
 
 
 @inlined_kernel
-def solve_step(system, scheme, work, space, t, h, is_flight):
+def solve_step(system, scheme, work, space, t, h):
     """Solve the step equations from the start in space.z, free flight or an extrapolation; a status."""
     count, z = space.count, space.z
     if count[MODE] == NEWTON and count[SINCE] >= count[RETRY]:
@@ -383,4 +397,5 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         count[MODE] = NEWTON
         count[SINCE] = 0
         count[AGE] = MAX_AGE
-    return iterate_newton(system, scheme, work, space, t, h, is_flight)
+    status = call(space.iterate_newton, t, (system, scheme, work, space, h))
+    return int(status) if status >= 0.0 else NOT_FINITE

@@ -49,7 +49,7 @@ SIMPLIFIED, NEWTON = 0, 1
 FIRST_ROW, ONE, NO_STAGES = np.int64(0), np.int64(1), np.int64(0)  # numba would compile what takes literals once more
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
-RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW, IS_REDUCED = 8, 9, 10, 11, 12
+RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW, IS_REDUCED, IS_FLIGHT = 8, 9, 10, 11, 12, 13
 # Columns of Space.history: how many differences are known, the order of their extrapolation that served best on the last step
 # (-1: none), and whether that along the polynomials of the last steps served better, for increments and for impulses.
 AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
@@ -191,7 +191,7 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
     # What is Newton's but for a square seldom fails twice in a row.
     first_retry = 0 if sizes.has_series or _is_dear(limits) else FIRST_RETRY
     return {
-        "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0]),
+        "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0, 0]),
         "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         "limits": limits,
         "history": np.full((len(scheme.fractions), 4), [-1, -1, 0, 0]),

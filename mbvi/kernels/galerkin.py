@@ -120,9 +120,9 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 
 LATE = (
-    iterate_newton, factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle, fill_start_jacobian,
-    solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual, factor_nodes, factor_wide,
-    solve_wide, fill_start_velocity, fill_projected_momentum,
+    iterate_newton, factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle,
+    fill_start_jacobian, solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual,
+    factor_nodes, factor_wide, solve_wide, fill_start_velocity, fill_projected_momentum,
 )  # fmt: skip
 
 

@@ -48,11 +48,18 @@ from mbvi.kernels.simplified import (
     factor_wide,
     fill_start_jacobian,
     invert_middle,
+    solve_quaternion_stages,
     solve_simplified_saddle,
     solve_small_saddle,
     solve_wide,
 )
-from mbvi.kernels.step_equations import add_constraint_force, fill_constraint_residual, fill_wide_residual, place_size
+from mbvi.kernels.step_equations import (
+    add_constraint_force,
+    fill_constraint_residual,
+    fill_quaternion_residual,
+    fill_wide_residual,
+    place_size,
+)
 from mbvi.kernels.velocities import fill_impulse, increment
 from mbvi.kernels.workspace import (
     AVAILABLE,
@@ -121,8 +128,9 @@ def fill_projected_momentum(t, system, scheme, work, space, h):
 
 LATE = (
     iterate_newton, factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle,
-    fill_start_jacobian, solve_simplified_saddle, solve_small_saddle, fill_constraint_residual, fill_wide_residual,
-    factor_nodes, factor_wide, solve_wide, fill_start_velocity, fill_projected_momentum,
+    fill_start_jacobian, solve_simplified_saddle, solve_small_saddle, solve_quaternion_stages, fill_constraint_residual,
+    fill_quaternion_residual, fill_wide_residual, factor_nodes, factor_wide, solve_wide, fill_start_velocity,
+    fill_projected_momentum,
 )  # fmt: skip
 
 

@@ -224,7 +224,7 @@ def solve_simplified(system, scheme, work, space, t, h):
         else:
             solve_velocities(system, work, space, h)
     elif system.k > 0:
-        solve_quaternion_stages(system, work, space, scheme.K.shape[0], h)
+        call(space.solve_quaternion_stages, t, (system, scheme, work, space, h))
     else:
         solve_stages(system, work, space, scheme.K.shape[0], h)
 
@@ -299,10 +299,10 @@ def put_points(out, x, n, s):
             put_lanes(out, a * s + first, x[first // WIDTH, a])
 
 
-@solver_kernel
-def solve_quaternion_stages(system, work, space, s, h):
-    """The same where there are quaternions, of which Q_j have torques and Q_l turns."""
-    n, behind, groups = system.n, space.behind, space.points.shape[0]
+@late_kernel(System, Scheme, Work, Space)
+def solve_quaternion_stages(t, system, scheme, work, space, h):
+    """What `solve_stages` does where there are quaternions, of which Q_j have torques and Q_l turns."""
+    n, s, behind, groups = system.n, scheme.K.shape[0], space.behind, space.points.shape[0]
     for c in range(groups):
         x, quaternions = lanes(space.points[c]), lanes(space.quaternions[0, c])
         for a in range(n):
@@ -328,3 +328,4 @@ def solve_quaternion_stages(system, work, space, s, h):
             to_rate(x, quaternions, system.constraints[b, FIRST_ENTRY], first, system)
     put_points(space.delta, mixed, n, s)
     put_lanes(space.delta, n * s, 0.0 * lanes(space.delta)[0])
+    return 1.0

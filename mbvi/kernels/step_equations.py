@@ -192,7 +192,7 @@ def fill_residual(system, scheme, work, space, t, h):
     if has_saddle(system):
         size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
     elif system.k > 0:
-        size = max(size, fill_quaternion_residual(system, scheme, space, h))
+        size = max(size, call(space.fill_quaternion_residual, t, (system, scheme, work, space, h)))
     return residual_size(system, space, size, h)
 
 
@@ -373,8 +373,8 @@ def fill_points(system, scheme, work, space, c, t, h):
     fill_constraint_geometry(system, at_points, at_points.q)
 
 
-@kernel
-def fill_quaternion_residual(system, scheme, space, h):
+@late_kernel(System, Scheme, Work, Space)
+def fill_quaternion_residual(t, system, scheme, work, space, h):
     """What `fill_constraint_residual` does for an open tree: G is the quaternions, here also in lanes of a_j and of a_l."""
     s, behind = scheme.K.shape[0], space.behind
     R, z, beside = space.R, space.z, space.quaternions

@@ -181,9 +181,9 @@ _WITHOUT_ALLOCATION = {"_nrt": False}
 
 
 class _Inner(CPUDispatcher):
-    """A kernel for kernels: what a call from Python needs besides is an eighth of the time that compiling takes.
+    """A kernel that kernels call, without the wrapper that calls from Python need, an eighth of the time that compiling takes.
 
-    Where Python calls one, that is compiled, and kept, as another.
+    Called from Python all the same, it is compiled once more, with one.
     """
 
     _called: Callable | None = None

@@ -75,7 +75,7 @@ def embedding() -> list[dict]:
         measures = {}
         for joint in ("revolute", "ball"):
             system = mbvi.assemble(hung_chain(n, joint), "embedding")
-            for scheme in ("midpoint", "simpson"):
+            for scheme in STEPS:
                 measures[f"{joint}, {scheme}"] = step_cost(system, scheme, step, (50 if n > 10 else 500) * step)
         costs = medians(measures, 3)
         rows.append({"bodies": n, "step": f"{1e3 * step:g} ms"} | {case: cost / n for case, cost in costs.items()})
@@ -90,7 +90,7 @@ def loops() -> list[dict]:
         measures = {
             f"{formulation}, {scheme}": step_cost(system, scheme, 0.002, 0.002 * max(50, 2000 // n))
             for formulation, system in systems.items()
-            for scheme in ("midpoint", "simpson")
+            for scheme in STEPS
         }
         rows.append({"loops": n} | {case: cost / n for case, cost in medians(measures, 3).items()})
     return rows

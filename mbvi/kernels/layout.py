@@ -186,6 +186,7 @@ class _Inner(CPUDispatcher):
     Called from Python all the same, it is compiled once more, with one.
     """
 
+    _options: dict[str, Any]
     _called: Callable | None = None
 
     def __call__(self, *arguments: Any) -> Any:

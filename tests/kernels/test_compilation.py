@@ -18,6 +18,7 @@ from numba.extending import overload
 import mbvi
 from mbvi.kernels.compiling import RARELY, Compiling
 from mbvi.kernels.layout import compiled
+from mbvi.kernels.rotation import cross
 from mbvi.steppers.branches import BranchWatch
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -172,3 +173,14 @@ def test_the_time_of_a_run_is_that_of_its_steps_alone(monkeypatch):
     mbvi.simulate(model, "simpson", 0.01, 0.1)
     monkeypatch.setattr(BranchWatch, "_first_jump", compile_and_look)
     assert mbvi.simulate(model, "simpson", 0.01, 0.1).statistics.seconds < 0.5 * sum(spent)
+
+
+def test_a_kernel_is_called_by_kernels_and_by_python():
+    """Without its wrapper, which kernels do not have that kernels call, a call from Python would end the process."""
+
+    @njit
+    def from_kernel(a, b):
+        return cross(*a, *b)
+
+    a, b = (1.0, 2.0, 3.0), (-2.0, 0.5, 4.0)
+    assert from_kernel(a, b) == cross(*a, *b) == tuple(np.cross(a, b))

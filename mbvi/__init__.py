@@ -35,6 +35,8 @@ _HOMES = {
     "animate": "mbvi.export.animate",
     "ModelError": "mbvi.errors",
     "StepError": "mbvi.errors",
+    "MbviWarning": "mbvi.errors",
+    "ModelWarning": "mbvi.errors",
     "StabilityWarning": "mbvi.errors",
 }
 __all__ = [*_HOMES, "__version__"]

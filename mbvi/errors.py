@@ -1,4 +1,4 @@
-"""What a user can get wrong (ModelError), what a step can fail at (StepError), and what may go wrong (StabilityWarning)."""
+"""What a user can get wrong (ModelError), what a step can fail at (StepError), and what may go wrong (MbviWarning)."""
 
 from __future__ import annotations
 
@@ -34,5 +34,13 @@ class StepError(ArithmeticError):
         return str(self).replace(f"{KEPT} ", "")
 
 
-class StabilityWarning(UserWarning):
+class MbviWarning(UserWarning):
+    """The family of all warnings of mbvi, by which they can be shown, refused or kept quiet."""
+
+
+class ModelWarning(MbviWarning):
+    """What a model says, and its author may not mean."""
+
+
+class StabilityWarning(MbviWarning):
     """A step that is too large for a scheme to be stable: the motion may grow without bound."""

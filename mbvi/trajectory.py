@@ -24,7 +24,7 @@ from mbvi.model.arguments import check_kind, checked_path
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.system.poses import positions_and_quaternions
+from mbvi.system.poses import continuous, positions_and_quaternions
 from mbvi.system.quadratic import quadratic_lagrangian
 from mbvi.system.reactions import reactions
 from mbvi.system.system import System, html_table
@@ -78,7 +78,8 @@ class Stored:
     momentum_names, momentum_units : tuple of str
     multipliers : ndarray (N + 1, k) or None
     position, rotation : ndarray (N + 1, bodies, 3), (N + 1, bodies, 4), or None
-        Places of the bodies' origins and unit quaternions w, x, y, z, body to world.
+        Places of the bodies' origins and unit quaternions w, x, y, z, body to world, whose signs do not jump from state to
+        state.
     """
 
     v: Array
@@ -363,7 +364,8 @@ class Trajectory:
         """All quantities as an xarray Dataset, with names and units; it needs the extra ``mbvi[export]``.
 
         Those of a file, and what follows from them by the system: the multipliers of constraints, and for every body of a model
-        the position of its origin in the world and its rotation, a unit quaternion (w, x, y, z) from body to world.
+        the position of its origin in the world and its rotation, a unit quaternion (w, x, y, z) from body to world. Its sign does
+        not jump from state to state.
 
         Raises
         ------
@@ -395,16 +397,23 @@ class Trajectory:
         ModelError
             If the ending is another, a library is missing, the file exists and `force` is not set, or it cannot be written.
         """
-        write, whole = find_writer(checked_path(path)), self._completed(())
-        size = EXPORTED_ROWS if write is write_csv else len(self)
-        tables = (whole.rows(slice(first, first + size)).table() for first in range(0, len(self), size))
+        write = find_writer(checked_path(path))
+        tables = self._tables(EXPORTED_ROWS if write is write_csv else len(self))
         storage.replace_file(storage.check_output(path, force), lambda part: write(part, tables))
 
-    def _completed(self, store: Sequence[str] = tuple(storage.PARTS)) -> Trajectory:
-        """With all that a file holds, and those of its parts."""
+    def _tables(self, size: int) -> Iterator[Table]:
+        """Tables of so many of the states, one after another."""
+        whole, before = self._completed(()), None
+        for first in range(0, len(self), size):
+            block = whole.rows(slice(first, first + size))._completed(before=before)
+            before = last_rotation(block.stored)
+            yield block.table()
+
+    def _completed(self, store: Sequence[str] = tuple(storage.PARTS), before: Array | None = None) -> Trajectory:
+        """With all that a file holds, and those of its parts; `before` is the `last_rotation` of the states before."""
         stored = self.stored or derived(self.system, known_invariants(self.system), self.t, self.q, self.p)
         if not isinstance(self.system, storage.Nameplate):
-            stored = with_parts(stored, self.system, self.t, self.q, store)
+            stored = with_parts(stored, self.system, self.t, self.q, store, before)
         return replace(self, stored=stored)
 
     def table(self) -> Table:
@@ -430,7 +439,10 @@ class Trajectory:
         if sizes is not None:
             sizes = sizes[numbers[0] * self.every : numbers[-1] * self.every]
         taken = self._taken(lambda values: values[part])
-        return replace(taken, every=self.every * numbers.step, step_sizes=sizes)
+        stored = taken.stored
+        if numbers.step > 1 and stored is not None and stored.rotation is not None:  # half a turn may lie between rows
+            stored = replace(stored, rotation=continuous(stored.rotation))
+        return replace(taken, every=self.every * numbers.step, step_sizes=sizes, stored=stored)
 
     def blocks(self, size: int) -> Iterator[Trajectory]:
         """Trajectories of so many of its states, one after another, without memory for those of a file that were before; a run in
@@ -535,9 +547,15 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
 
 
 def derived(
-    system: System, invariants: Sequence[Invariant], t: Array, q: Array, p: Array, store: Sequence[str] = ()
+    system: System,
+    invariants: Sequence[Invariant],
+    t: Array,
+    q: Array,
+    p: Array,
+    store: Sequence[str] = (),
+    before: Array | None = None,
 ) -> Stored:
-    """What a file holds besides t, q and p, with those of its parts.
+    """What a file holds besides t, q and p, with those of its parts; `before` is the `last_rotation` of the states before.
 
     Nothing that cannot be computed, as velocities in a singular position, keeps a run from being saved: it is then not
     a number.
@@ -552,15 +570,22 @@ def derived(
     units = tuple(each.unit(system.coordinate_units) for each in invariants)
     residual = system.constraint_residuals(t, q)
     stored = Stored(v, kinetic + potential, kinetic, potential, residual, momenta, names, units)
-    return with_parts(stored, system, t, q, store)
+    return with_parts(stored, system, t, q, store, before)
 
 
-def with_parts(stored: Stored, system: System, t: Array, q: Array, store: Sequence[str]) -> Stored:
+def last_rotation(stored: Stored | None) -> Array | None:
+    """Quaternions (bodies, 4) of the last state, which those of the next follow without a jump of sign."""
+    return None if stored is None or stored.rotation is None else np.array(stored.rotation[-1])
+
+
+def with_parts(
+    stored: Stored, system: System, t: Array, q: Array, store: Sequence[str], before: Array | None = None
+) -> Stored:
     """With multipliers and poses, as far as they are asked for, not there, and the system has constraints and bodies."""
     if "multipliers" in store and stored.multipliers is None and system.constraint_count:
         stored = replace(stored, multipliers=system.multipliers(t, q, stored.v))
     if "poses" in store and stored.position is None and system.body_names:
-        position, rotation = positions_and_quaternions(system, q)
+        position, rotation = positions_and_quaternions(system, q, before)
         stored = replace(stored, position=position, rotation=rotation)
     return stored
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import h5py
 import numpy as np
+import pandas
 import pytest
 import sympy
 import xarray
@@ -177,6 +178,30 @@ def test_poses_and_multipliers_are_in_the_file(name, formulation, models, tmp_pa
             assert np.array_equal(dataset.multipliers.sel(constraint=constraint), in_memory.multipliers[:, i])
         assert dataset.position.units == "m" and list(dataset.component.values) == list("wxyz")
         assert tuple(dataset.constraint_unit.values) == motion.system.constraint_units
+
+
+def test_signs_of_quaternions_do_not_jump(tmp_path, eager, monkeypatch):
+    """Of the two quaternions of a rotation each row has the one on the side of the row before: in memory, block by block in a
+    file, over the end of a run that goes on, in a CSV file with and without stored poses, and of every 9th row.
+    """
+    monkeypatch.setattr("mbvi.trajectory.EXPORTED_ROWS", 7)
+    whole = mbvi.simulate(spinning_pendulum(), step=0.01, duration=3.0)
+    half_turns = np.abs(np.diff(np.sign(whole.to_xarray().rotation.sel(component="w")[:, 0]))).sum() / 2
+    assert half_turns > 15
+    for store in (["poses"], []):
+        path = tmp_path / f"{len(store)}.h5"
+        mbvi.simulate(spinning_pendulum(), step=0.01, duration=1.2, path=path, store=store)
+        stored = mbvi.resume(path, 3.0)
+        stored.export(tmp_path / "a.csv", force=True)
+        columns = pandas.read_csv(tmp_path / "a.csv").filter(regex="^rotation").to_numpy()
+        tables = [stored.to_xarray(), stored.rows(slice(None, None, 9)).to_xarray()]
+        for quaternions in (columns, *(each.rotation.sel(body="bob").values for each in tables)):
+            assert (np.sum(quaternions[1:] * quaternions[:-1], axis=1) > 0).all()
+            turn = Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
+            rotations = whole.pose("bob")[1][:: 9 if len(turn) < len(whole) else 1]
+            np.testing.assert_allclose(turn, rotations, rtol=0, atol=1e-14)
+        with h5py.File(path) as file:
+            assert ("rotation" in file) == bool(store)
 
 
 def test_what_a_file_holds_is_chosen(models, tmp_path, eager):

@@ -26,7 +26,7 @@ from mbvi.model import elements as el
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.graph import WORLD
 from mbvi.model.shapes import is_massless, rotation_matrix
-from mbvi.system.poses import Pose, all_poses
+from mbvi.system.poses import Pose, all_poses, unit_quaternions
 
 if TYPE_CHECKING:
     from mbvi.system.system import System
@@ -298,11 +298,7 @@ def linear_rgb(color: str) -> Array:
 
 def _quaternions(rotations: Array) -> Array:
     """Quaternions (F, 4) x, y, z, w, without jumps of sign; of one rotation only, if it is constant."""
-    from scipy.spatial.transform import Rotation
-
-    quaternions = Rotation.from_matrix(rotations).as_quat()
-    signs = np.where(np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0, -1.0, 1.0)
-    quaternions[1:] *= np.cumprod(signs)[:, None]
+    quaternions: Array = unit_quaternions(rotations)[:, [1, 2, 3, 0]]
     return quaternions
 
 

@@ -13,7 +13,17 @@ import numpy as np
 from mbvi import storage
 from mbvi.errors import ModelError
 from mbvi.steppers.run import Run
-from mbvi.trajectory import Statistics, Stored, Trajectory, columns, derived, header, known_invariants, read
+from mbvi.trajectory import (
+    Statistics,
+    Stored,
+    Trajectory,
+    columns,
+    derived,
+    header,
+    known_invariants,
+    last_rotation,
+    read,
+)
 
 Array = np.ndarray
 BLOCK_BYTES = 1 << 23  # of states that wait for the disk
@@ -41,6 +51,7 @@ class Record:
         self._run, self._state = run, [arrays.redundant, arrays.reference, *state]
         self._statistics = Statistics(0, 0.0, 0, 0, 0, 0)
         self._writer: storage.Writer | None = None
+        self._rotation: Array | None = None  # the last in the file
         self._before = None if run.is_resumed or run.path is None else _file_number(run.path)
         self._written, self._written_at = 0, -np.inf
         self.done, rows = 0, run.steps // run.every + 1
@@ -127,15 +138,17 @@ class Record:
         """Write the states that wait, and the state of the stepper."""
         count = self._stored - self._written
         block = self._trajectory(self._written, self._q[:count], self._p[:count])
-        stored = derived(self._run.system, self._invariants, block.t, block.q, block.p, self._run.store)
+        stored = derived(self._run.system, self._invariants, block.t, block.q, block.p, self._run.store, self._rotation)
         rows = columns(block.t, block.q, block.p, stored)
         state = b"".join(each.tobytes() for each in self._state)
         if self._writer is None:
             storage.make(path, self._header(block, stored), rows, state if is_state else b"", self.done)
             self._writer = storage.Writer(path)
+            self._rotation = last_rotation(stored)
         else:
             if count:
                 self._writer.append(rows)
+                self._rotation = last_rotation(stored)
             self._writer.keep(asdict(self._statistics), self.done, state if is_state else b"")
         self._written, self._written_at = self._stored, time.perf_counter()
 
@@ -147,10 +160,12 @@ class Record:
 
     def _resume(self, path: Path) -> None:
         """Open the file and put the state of the stepper back."""
-        self._statistics = read(path, self._run.system).statistics
+        kept = read(path, self._run.system)
+        self._statistics = kept.statistics
         self._writer = storage.Writer(path)
         self.done, state = self._writer.last_state()
         self._written = self._stored
+        self._rotation = last_rotation(kept.rows(slice(self._written)).stored)
         if len(state) != sum(each.nbytes for each in self._state):
             self._writer.close()
             raise ModelError(f"{path}: expected the state of the same stepper, found one of another size")

@@ -85,15 +85,37 @@ def fill_quaternions(quaternions, rotations):  # type: ignore[no-untyped-def]
             out[k] /= size
 
 
-def positions_and_quaternions(system: System, q: Array) -> tuple[Array, Array]:
-    """Positions (F, bodies, 3) [m] and unit quaternions w, x, y, z (F, bodies, 4), body to world, of all bodies, for q (F, n)."""
+def unit_quaternions(rotations: Array, before: Array | None = None) -> Array:
+    """Unit quaternions w, x, y, z (F, 4) of rotations (F, 3, 3), of those before and after them without jumps of sign.
+
+    before   (4,)   that of the state before the first; without it, w ≥ 0 at the first
+    """
+    quaternions = np.empty((len(rotations), 4))
+    fill_quaternions(quaternions, rotations)
+    return continuous(quaternions, before)
+
+
+def continuous(quaternions: Array, before: Array | None = None) -> Array:
+    """Quaternions (F, …, 4) with their signs such that each lies on the side of the one before it: q and −q are one rotation.
+
+    before   (…, 4)   that before the first; without it, the first keeps its sign
+    """
+    first = quaternions[:1] if before is None else before[None]
+    products = np.sum(quaternions * np.concatenate([first, quaternions[:-1]]), axis=-1, keepdims=True)
+    turned: Array = quaternions * np.cumprod(np.where(products < 0.0, -1.0, 1.0), axis=0)
+    return turned
+
+
+def positions_and_quaternions(system: System, q: Array, before: Array | None = None) -> tuple[Array, Array]:
+    """Positions (F, bodies, 3) [m] and unit quaternions w, x, y, z (F, bodies, 4), body to world, of all bodies, for q (F, n).
+
+    before   (bodies, 4)   the quaternions of the state before the first, if there is one: signs do not jump
+    """
     poses, names = all_poses(system, q), system.body_names
     positions, quaternions = np.empty((len(q), len(names), 3)), np.empty((len(q), len(names), 4))
-    own = np.empty((len(q), 4))
     for i, name in enumerate(names):
         positions[:, i] = poses[name].places
-        fill_quaternions(own, poses[name].rotations)
-        quaternions[:, i] = own
+        quaternions[:, i] = unit_quaternions(poses[name].rotations, None if before is None else before[i])
     return positions, quaternions
 
 

@@ -18,7 +18,7 @@ from mbvi.kernels.layout import kernel
 from mbvi.model import elements as el
 from mbvi.system.assemble import assemble
 from mbvi.system.initial import count_redundant
-from mbvi.system.poses import all_poses, fill_quaternions
+from mbvi.system.poses import all_poses, unit_quaternions
 
 if TYPE_CHECKING:
     from mbvi.system.system import System
@@ -177,7 +177,7 @@ def _coordinates(system: System, whole: System, q: Array) -> Array:
     for body, (first, is_point) in homes.roots.items():
         out[:, first : first + 3] = poses[body].point(homes.centers[body])
         if not is_point:
-            fill_quaternions(out[:, first + 3 : first + 7], poses[body].rotations)
+            out[:, first + 3 : first + 7] = unit_quaternions(poses[body].rotations)
     widths = {name: len(whole.model.joints[name].coordinate_names) for name in homes.joints} | dict.fromkeys(
         homes.curves, 1
     )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 WRONG, FAILED, INTERRUPTED = 2, 3, 130
 NOTED_FROM = 2.0  # seconds of compilation; to load what was compiled takes less
+DISPLAYS = "DISPLAY", "WAYLAND_DISPLAY", "BROWSER"  # variables of the environment that say where a browser shows pages
 
 app = typer.Typer(
     help="Structure-preserving dynamics of multibody systems: variational integrators from a model file.",
@@ -382,28 +383,40 @@ def animate(
     ] = None,
     speed: Speed = None,
     trail: Trails = None,
+    rate: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Pictures per second of an .mp4; by default 30.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a trajectory as a page with a 3D view and plots, a 3D file, or a video."""
     with _one_line_errors():
         path = out or Path(f"{file.stem}.html")
-        typer.echo(_animated(file, path, speed, trail, force))
+        typer.echo(_animated(file, path, speed, trail, rate, force))
 
 
 @app.command()
 def view(file: TrajectoryPath, speed: Speed = None, trail: Trails = None) -> None:
-    """Make the page of a trajectory in a temporary folder, and open it in the browser."""
+    """Make the page of a trajectory in a temporary folder, and open it in the browser, or say where it is."""
     import tempfile
     import webbrowser
 
     with _one_line_errors():
         path = Path(tempfile.mkdtemp(prefix="mbvi-")) / f"{file.stem}.html"
-        typer.echo(_animated(file, path, speed, trail, force=False))
-        if not webbrowser.open(path.as_uri()):
-            raise ModelError(f"view: expected a browser, found none; the page is {path}")
+        typer.echo(_animated(file, path, speed, trail, None, force=False))
+        if not (_has_display() and webbrowser.open(path.as_uri())):
+            typer.echo(
+                f"no browser could be opened here; open {path.as_uri()} in one, or take the file to where there is one"
+            )
 
 
-def _animated(file: Path, path: Path, speed: str | None, trails: list[str] | None, force: bool) -> str:
+def _has_display() -> bool:
+    """Whether a browser can show pictures: without a display, one that shows text might open."""
+    return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, DISPLAYS))
+
+
+def _animated(
+    file: Path, path: Path, speed: str | None, trails: list[str] | None, pictures: int | None, force: bool
+) -> str:
     """Write an animation, and say so."""
     from mbvi.export.animate import picture_rate, speed_report
     from mbvi.export.motion import check, fastest_spin, natural_speed
@@ -411,11 +424,13 @@ def _animated(file: Path, path: Path, speed: str | None, trails: list[str] | Non
 
     trajectory = mbvi.read(file)
     check(trajectory)
-    spin, rate = fastest_spin(trajectory), picture_rate(path)
+    spin, rate = fastest_spin(trajectory), picture_rate(path, pictures)
     given = _number(speed, "--speed", None, unit="")
     factor = natural_speed(spin, rate) if given is None else given
     with _progress(trajectory.system.name, "pictures") as progress:
-        mbvi.animate(trajectory, path, speed=factor, trails=trails or None, force=force, progress=progress)
+        mbvi.animate(
+            trajectory, path, speed=factor, trails=trails or None, rate=pictures, force=force, progress=progress
+        )
     return f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"
 
 

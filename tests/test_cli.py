@@ -560,14 +560,27 @@ def test_animate_says_how_fast_spins_are_shown(folder):
 
 def test_view_opens_the_page(run_file, monkeypatch):
     opened = []
+    monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
     result = call("view", "pendulum.h5")
     assert result.exit_code == 0
     path = Path(result.stdout.split(" written")[0])
     assert opened == [path.as_uri()] and "<title>pendulum</title>" in path.read_text(encoding="utf-8")
-    monkeypatch.setattr("webbrowser.open", lambda url: False)
-    result = call("view", "pendulum.h5")
-    assert result.exit_code == 2 and "view: expected a browser, found none; the page is " in result.stderr
+
+
+def test_view_says_where_the_page_is_if_no_browser_can_be_opened(run_file, monkeypatch):
+    """Where there is none, and without a display, where one that shows text might open."""
+    monkeypatch.setattr("sys.platform", "linux")
+    for display, opens in ((":0", lambda url: False), ("", lambda url: pytest.fail("opened"))):
+        monkeypatch.setattr("webbrowser.open", opens)
+        for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("DISPLAY", display)
+        result = call("view", "pendulum.h5")
+        path = Path(result.stdout.split(" written")[0])
+        assert (result.exit_code, result.stderr) == (0, "") and path.is_file()
+        where = f"open {path.as_uri()} in one, or take the file to where there is one\n"
+        assert result.stdout.endswith(f"\nno browser could be opened here; {where}")
 
 
 @pytest.mark.parametrize(

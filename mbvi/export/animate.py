@@ -24,7 +24,7 @@ from mbvi.export.motion import (
 )
 from mbvi.export.page import html
 from mbvi.export.scene import Scene, make_scene
-from mbvi.export.video import GIF_RATE, Progress, check_encoder, write_video
+from mbvi.export.video import GIF_RATE, VIDEO_RATE, Progress, check_encoder, write_video
 from mbvi.model.arguments import is_number
 from mbvi.model.expressions import show, wrong
 from mbvi.storage import check_output, replace_file
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from mbvi.trajectory import Trajectory
 
 SUFFIXES = (".glb", ".html", ".mp4", ".gif")
+MOST_RATE = 240
+"""Pictures per second of a video, at most: more than screens show."""
 
 
 def animate(
@@ -41,6 +43,7 @@ def animate(
     *,
     speed: float | None = None,
     trails: Sequence[str] | None = None,
+    rate: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Path:
@@ -55,10 +58,12 @@ def animate(
         page with three.js, plots and arrows that needs no network; .mp4 or .gif, a video.
     speed : float, optional
         Simulated seconds per second; by default 1, or as much less as it takes that no body turns by more than 120° from
-        picture to picture, of which there are 60 per second (25 of a .gif).
+        picture to picture, of which there are 60 per second on a screen.
     trails : sequence of str, optional
         Points whose way is shown: the name of a body for its centre of mass, or ``"body.point"``. By default, a page and a
         video show the way of the end of the body that goes furthest, a 3D file shows none.
+    rate : int, optional
+        Pictures per second of an .mp4, by default 30. A .gif has 25.
     force : bool
         Whether an existing file is overwritten.
     progress : function, optional
@@ -73,8 +78,8 @@ def animate(
     ------
     ModelError
         If the ending is unknown, the file exists or cannot be written, the trajectory has no bodies, fewer than two states, one
-        that is not a number, or too few to tell how bodies turn, a point of `trails` is unknown, or a library is missing that
-        comes with the extra `viz`.
+        that is not a number, or too few to tell how bodies turn, a point of `trails` is unknown, `rate` is no such number or not
+        of an .mp4, or a library is missing that comes with the extra `viz`.
 
     Examples
     --------
@@ -89,10 +94,11 @@ def animate(
     """
     path = check_output(path, force, SUFFIXES)
     suffix = path.suffix.lower()
+    pictures_per_second = picture_rate(path, rate)
     check(trajectory)
     spin = fastest_spin(trajectory)
     check_gaps(trajectory, spin)
-    speed = check_speed(natural_speed(spin, picture_rate(path)) if speed is None else speed)
+    speed = check_speed(natural_speed(spin, pictures_per_second) if speed is None else speed)
     if suffix == ".glb":
         motion = key_frames(trajectory, speed, spin)
         content = glb(make_scene(trajectory.system, motion, trails or ()))
@@ -103,9 +109,8 @@ def animate(
         replace_file(path, lambda part: part.write_bytes(page.encode()))
     else:
         check_encoder()
-        motion = pictures(trajectory, speed, picture_rate(path))
-        scene = make_scene(trajectory.system, motion, trails)
-        replace_file(path, lambda part: write_video(scene, part, progress))
+        scene = make_scene(trajectory.system, pictures(trajectory, speed, pictures_per_second), trails)
+        replace_file(path, lambda part: write_video(scene, part, pictures_per_second, progress))
     return path
 
 
@@ -116,9 +121,22 @@ def check_speed(speed: float) -> float:
     return float(speed)
 
 
-def picture_rate(path: Path) -> float:
-    """Pictures per second."""
-    return GIF_RATE if path.suffix.lower() == ".gif" else RATE
+def picture_rate(path: Path, rate: int | None = None) -> int:
+    """Pictures per second: of a video those asked for, by default 30, of a GIF 25, else those of a screen.
+
+    Raises
+    ------
+    ModelError
+        If it is no such number, or asked of another file than a video.
+    """
+    suffix = path.suffix.lower()
+    if rate is None:
+        return {".mp4": VIDEO_RATE, ".gif": GIF_RATE}.get(suffix, RATE)
+    if suffix != ".mp4":
+        raise ModelError(f"rate: {wrong('none but of an .mp4', f'{show(rate)} of {path.name}', 'leave it out')}")
+    if not is_number(rate) or rate != int(rate) or not 1 <= rate <= MOST_RATE:
+        raise ModelError(f"rate: {wrong(f'whole pictures per second, from 1 to {MOST_RATE}', show(rate))}")
+    return int(rate)
 
 
 def speed_report(speed: float, spin: Spin, rate: float) -> str:

@@ -23,7 +23,7 @@ from mbvi.trajectory import Trajectory
 Array = np.ndarray
 
 RATE = 60
-"""Pictures per second."""
+"""Pictures per second of a screen, and key frames of a page and a 3D file."""
 MOST_TURN = math.radians(120)
 """A body that turns by more from picture to picture seems to stand still or to turn backwards."""
 MOST_KEY_TURN = math.radians(15)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import copy
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.export import raster, style
-from mbvi.export.motion import RATE
 from mbvi.export.scene import Scene, linear_rgb
 
 Array = np.ndarray
 Progress = Callable[[int, int], Any]
 
-SIZE, GIF_SIZE, GIF_RATE = (1920, 1080), (640, 360), 25
+SIZE, VIDEO_RATE = (1920, 1080), 30
+GIF_SIZE, GIF_RATE = (640, 360), 25
 SMALL = 96
 """How many of the colours of a GIF are for what is small."""
 FIELD = np.radians(28)
@@ -52,14 +52,14 @@ def check_encoder() -> None:
         raise ModelError(f"animate: expected {error.name} for a video, found none; {remedy}") from None
 
 
-def write_video(scene: Scene, path: Path, progress: Progress | None = None) -> None:
-    """Encode the pictures of a scene at its motion's times; the ending of the path, .mp4 or .gif, says how."""
+def write_video(scene: Scene, path: Path, rate: int, progress: Progress | None = None) -> None:
+    """Encode the pictures of a scene at its motion's times, so many per second, into an .mp4 or a .gif."""
     is_gif = path.suffix.lower() == ".gif"
     shown = _counted(pictures(scene, GIF_SIZE if is_gif else SIZE), len(scene.motion.t), progress)
     if is_gif:
-        _write_gif(shown, path, scene)
+        _write_gif(shown, path, scene, rate)
     else:
-        _write_mp4(shown, path, len(scene.motion.t))
+        _write_mp4(shown, path, len(scene.motion.t), rate)
 
 
 def _counted(shown: Iterator[Array], count: int, progress: Progress | None) -> Iterator[Array]:
@@ -69,14 +69,14 @@ def _counted(shown: Iterator[Array], count: int, progress: Progress | None) -> I
             progress(done, count)
 
 
-def _write_mp4(shown: Iterator[Array], path: Path, count: int) -> None:
+def _write_mp4(shown: Iterator[Array], path: Path, count: int, rate: int) -> None:
     """H.264 of high quality, which all browsers and players know."""
     import imageio_ffmpeg
 
     options = ["-crf", "18", "-preset", "veryfast", "-movflags", "+faststart"]
     coding = {"codec": "libx264", "pix_fmt_out": "yuv420p", "quality": None, "output_params": options}
     writer = imageio_ffmpeg.write_frames(
-        str(path), SIZE, fps=RATE, macro_block_size=1, ffmpeg_log_level="quiet", **coding
+        str(path), SIZE, fps=rate, macro_block_size=1, ffmpeg_log_level="quiet", **coding
     )
     writer.send(None)
     try:
@@ -99,7 +99,7 @@ def _pictures_in(path: Path) -> int:
         return 0
 
 
-def _write_gif(shown: Iterator[Array], path: Path, scene: Scene) -> None:
+def _write_gif(shown: Iterator[Array], path: Path, scene: Scene, rate: int) -> None:
     """In 256 colours, those of a few of its pictures, which are the same in all, so that what stands still costs nothing."""
     from PIL import Image
 
@@ -107,7 +107,7 @@ def _write_gif(shown: Iterator[Array], path: Path, scene: Scene) -> None:
     painter = Painter(scene, GIF_SIZE)
     palette = _palette(np.concatenate([painter.paint(int(row)) for row in rows]))
     images = (Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE) for picture in shown)
-    next(images).save(path, save_all=True, append_images=images, duration=round(1000 / GIF_RATE), loop=0)
+    next(images).save(path, save_all=True, append_images=images, duration=round(1000 / rate), loop=0)
 
 
 def _palette(shown: Array) -> Any:
@@ -129,10 +129,33 @@ def pictures(scene: Scene, size: tuple[int, int]) -> Iterator[Array]:
     """The pictures (H, W, 3) of a scene at its motion's times, in order, drawn by as many threads as there are cores."""
     painter = Painter(scene, size)
     painters = [painter, *(painter.twin() for _ in range(min(os.cpu_count() or 1, 8) - 1))]
-    numbers = iter(range(len(scene.motion.t)))
     with ThreadPoolExecutor(len(painters)) as threads:
-        while batch := list(islice(numbers, len(painters))):
-            yield from threads.map(lambda painter, number: painter.paint(number), painters, batch)
+        running: deque[Future[Array]] = deque()
+        for number in range(len(scene.motion.t)):
+            first = running.popleft().result() if len(running) == len(painters) else None
+            running.append(threads.submit(painters[number % len(painters)].paint, number))
+            if first is not None:  # while it is encoded, its painter draws the next
+                yield first
+        for each in running:
+            yield each.result()
+
+
+class Samples(NamedTuple):
+    """Of a picture the depth (H, W) and the triangle (H, W) in every sample, and the first and last of them in each row (H,).
+
+    They are those of `raster.fill_nearest`.
+    """
+
+    depth: Array
+    nearest: Array
+    first: Array
+    last: Array
+
+
+def _no_samples(width: int, height: int) -> Samples:
+    """Without a triangle."""
+    empty = np.full(height, width, np.int32), np.full(height, -1, np.int32)
+    return Samples(np.full((height, width), -np.inf, np.float32), np.full((height, width), -1, np.int32), *empty)
 
 
 class Painter:
@@ -147,6 +170,8 @@ class Painter:
         self.sun, self.bias = _sun(scene)
         self.background = _background(scene, self.camera, self.focus / raster.SAMPLES, size)
         self.to_srgb = _srgb(np.linspace(0, 1, 4096))
+        self.plain = self.to_srgb[np.minimum(4095, (4095 * self.background).astype(int))]
+        self.ground = self._make_ground()
         self.letters = _letters(scene, size)
         self.ways = [CubicSpline(np.arange(len(trail.places)), trail.places) for trail in scene.trails]
         self._make_buffers()
@@ -163,37 +188,47 @@ class Painter:
         matrices = np.array([matrix[min(number, len(matrix) - 1)] for matrix in self.matrices], np.float32)
         raster.fill_world(self.world, self.turned, self.vertices, self.normals, self.owners, matrices)
         self.world[still:] = self._tails(number)
-        width, height = self.nearest.shape[::-1]
+        width, height = (raster.SAMPLES * edge for edge in self.size)
         raster.fill_screen(self.screen, self.world, self.sun, 0.0, SHADOWS, SHADOWS)
-        raster.fill_nearest(self.shadows, self.casting, self.screen, self.faces[: self.casters], False)
+        raster.fill_nearest(*self.shadows, self.screen, self.faces[: self.casters], False)
         raster.fill_screen(self.screen, self.world, self.camera, self.focus, width, height)
-        raster.fill_nearest(self.depth, self.nearest, self.screen, self.faces, True)
-        picture = np.empty((self.size[1], self.size[0], 3), np.uint8)
-        floor = np.float32(np.inf if self.scene.floor is None else self.scene.floor)
+        raster.fill_nearest(*self.samples, self.screen, self.faces, True)
+        picture = self.plain.copy()
         raster.fill_picture(
             picture,
             self.background,
-            self.nearest,
+            *self.ground,
+            *self.samples[1:],
             self.screen,
             self.world,
             self.turned,
             self.colors,
             self.faces,
-            self.shadows,
+            self.shadows.depth,
+            self.shadows.first,
+            self.shadows.last,
             self.camera,
-            self.focus,
             self.sun,
             self.scene.up.astype(np.float32),
-            floor,
             self.bias,
             self.to_srgb,
         )
-        return self._written(picture, float(self.scene.motion.t[number]))
+        self._write(picture, float(self.scene.motion.t[number]))
+        return picture
+
+    def _make_ground(self) -> tuple[Array, Array]:
+        """Where the floor lies in the sun's picture, see `raster.fill_ground`; nowhere, if there is none."""
+        width, height = self.size
+        places, limits = np.full((height, width, 2), -1, np.int32), np.zeros((height, width), np.float32)
+        if self.scene.floor is not None:
+            up, floor = self.scene.up.astype(np.float32), np.float32(self.scene.floor)
+            focus = self.focus / np.float32(raster.SAMPLES)
+            raster.fill_ground(places, limits, self.camera, focus, self.sun, up, floor, self.bias, SHADOWS)
+        return places, limits
 
     def _make_buffers(self) -> None:
-        width, height = self.size[0] * raster.SAMPLES, self.size[1] * raster.SAMPLES
-        self.depth, self.nearest = np.empty((height, width), np.float32), np.empty((height, width), np.int32)
-        self.shadows, self.casting = np.empty((SHADOWS, SHADOWS), np.float32), np.empty((SHADOWS, SHADOWS), np.int32)
+        self.samples = _no_samples(self.size[0] * raster.SAMPLES, self.size[1] * raster.SAMPLES)
+        self.shadows = _no_samples(SHADOWS, SHADOWS)
         self.world, self.screen, self.turned = (np.empty_like(self.vertices) for _ in range(3))
 
     def _collect(self) -> None:
@@ -249,19 +284,20 @@ class Painter:
             corners.append(np.stack([places - sideways, places + sideways], axis=1).reshape(-1, 3))
         return np.concatenate(corners) if corners else np.zeros((0, 3))
 
-    def _written(self, picture: Array, time: float) -> Array:
-        """The picture with its title and time."""
+    def _write(self, picture: Array, time: float) -> None:
+        """Write the title and the time into the picture, at its upper edge."""
         from PIL import Image, ImageDraw
 
         letters, margin = self.letters, int(MARGIN * self.size[1])
-        image = Image.fromarray(picture)
+        edge = picture[: int((MARGIN + 2 * TITLE) * self.size[1])]
+        image = Image.fromarray(edge)
         draw = ImageDraw.Draw(image)
         now = f"{time:.2f} s"
         room = self.size[0] - 3 * margin - letters[1].getlength(now)
         title = style.fitted(self.scene.name[:1].upper() + self.scene.name[1:], room, letters[0].getlength)
         draw.text((margin, margin), title, font=letters[0], fill="#1C2733")
         draw.text((self.size[0] - margin, margin), now, font=letters[1], fill="#5B6876", anchor="ra")
-        return np.ascontiguousarray(image)
+        edge[:] = np.asarray(image)
 
 
 def _letters(scene: Scene, size: tuple[int, int]) -> tuple[Any, Any]:

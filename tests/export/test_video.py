@@ -99,10 +99,12 @@ def test_an_mp4_has_its_size_length_and_rate(double_pendulum, tmp_path):
     path = mbvi.animate(double_pendulum, tmp_path / "a.mp4", speed=4, progress=lambda *each: calls.append(each))
     reader = imageio_ffmpeg.read_frames(str(path))
     about = next(reader)
-    assert (about["size"], about["fps"], about["codec"]) == ((1920, 1080), 60.0, "h264")
+    assert (about["size"], about["fps"], about["codec"]) == ((1920, 1080), 30.0, "h264")
     frames = [np.frombuffer(frame, np.uint8).reshape(1080, 1920, 3) for frame in reader]
-    assert len(frames) == 9  # 0.5 s at fourfold speed, and the first
-    assert calls == [(i, 9) for i in range(1, 10)]
+    about = next(imageio_ffmpeg.read_frames(str(mbvi.animate(double_pendulum, tmp_path / "b.mp4", speed=4, rate=60))))
+    assert (about["fps"], round(60 * about["duration"])) == (60.0, 9)
+    assert len(frames) == 5  # 0.5 s at fourfold speed, and the first
+    assert calls == [(i, 5) for i in range(1, 6)]
     assert frames[0].std() > 5 and np.abs(frames[0].astype(int) - frames[-1]).max() > 50
 
 
@@ -143,3 +145,37 @@ def test_a_gif_has_its_pictures(double_pendulum, tmp_path):
         first = np.array(image.convert("RGB"), dtype=int)
         image.seek(13)
         assert np.abs(np.array(image.convert("RGB"), dtype=int) - first).max() > 50
+
+
+def test_a_rate_is_a_whole_number_and_of_a_video(double_pendulum, tmp_path):
+    message = "rate: expected whole pictures per second, from 1 to 240, found "
+    for rate in (0, 241, 29.97, "30"):
+        with pytest.raises(mbvi.ModelError, match=message):
+            mbvi.animate(double_pendulum, tmp_path / "a.mp4", rate=rate)
+    with pytest.raises(mbvi.ModelError, match=r"rate: expected none but of an .mp4, found 50 of a.gif; leave it out"):
+        mbvi.animate(double_pendulum, tmp_path / "a.gif", rate=50)
+
+
+def test_a_picture_does_not_depend_on_those_before(double_pendulum):
+    """What was drawn before lies in the painter's buffers."""
+    painter = painter_of(double_pendulum, None)
+    before = painter.paint(25)
+    painter.paint(0)
+    assert np.array_equal(painter.paint(25), before) and np.array_equal(painter.twin().paint(25), before)
+    assert np.abs(painter.paint(0).astype(int) - before).max() > 50
+
+
+def test_what_stands_still_in_a_picture_is_the_same_in_all(double_pendulum):
+    """The floor and what is behind it, besides bodies, shadows and letters: in more than two thirds of the picture."""
+    painter = painter_of(double_pendulum, [])
+    for number in (0, 25):
+        changed = (painter.paint(number) != painter.plain).any(axis=2)
+        assert 0.005 < changed.mean() < 0.3
+
+
+def test_pictures_come_in_order(double_pendulum):
+    scene = make_scene(double_pendulum.system, pictures(double_pendulum, 1.0, 20), [])
+    painter = video.Painter(scene, SIZE)
+    for number, picture in enumerate(video.pictures(scene, SIZE)):
+        assert np.array_equal(picture, painter.paint(number))
+    assert number == len(scene.motion.t) - 1

@@ -199,6 +199,13 @@ setTimeout(async () => {
 </script>"""
 
 
+UNREACHABLE = """[...document.querySelectorAll('nav button, nav select, nav input')].filter(each => {
+  const { left, right, top, bottom } = each.getBoundingClientRect();
+  const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return left < 0 || right > innerWidth || top < 0 || bottom > innerHeight || !each.contains(hit);
+}).map(each => each.id)"""
+
+
 @pytest.fixture(scope="module")
 def browser():
     found = os.environ.get("MBVI_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -230,8 +237,14 @@ def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
         ticks = tab.evaluate(
             "[[-1000.00012, -1000.0001], [-2e-5, 3e-5], [0, 0.98]].map(ends => ticksBetween(...ends, 2))"
         )
-        tab.set_viewport_size({"width": 360, "height": 640})
-        assert tab.evaluate("document.querySelector('#stage').clientWidth") == 360  # and nothing is beside the window
+        for width, height in ((320, 568), (400, 800), (800, 700), (1400, 900)):
+            tab.set_viewport_size({"width": width, "height": height})
+            assert tab.evaluate(UNREACHABLE) == []
+            tab.evaluate(
+                "if (byId('plots').hidden === innerWidth < 800) byId('panel').click()"
+            )  # the plots are beside it or below
+            assert tab.evaluate(UNREACHABLE) == []
+            assert tab.evaluate("document.documentElement.scrollWidth") == width  # and nothing is beside the window
     assert found["problems"] == []
     assert found["colors"] > 100
     for scrubbed, expected, t in zip(found["scrubbed"], found["expected"], values["times"], strict=True):

@@ -22,6 +22,7 @@ from numba.core.registry import CPUDispatcher
 from numba.np import linalg
 
 from mbvi.kernels.compiling import COMPILING
+from mbvi.kernels.inside_numba import callback_on_disk, keep_on_disk
 from mbvi.kernels.packed import Packed
 
 # Elementary joints: column KIND of System.links.
@@ -196,10 +197,9 @@ class _Inner(CPUDispatcher):
 
 
 def _jitted(function: Callable, folder: str = "", **options: Any) -> Any:
+    compiled = njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True, **_WITHOUT_ALLOCATION, **options)(function)
     with _cached(folder):
-        return njit(
-            cache=True, error_model="numpy", nogil=True, no_cfunc_wrapper=True, **_WITHOUT_ALLOCATION, **options
-        )(function)
+        return compiled if config.DISABLE_JIT else keep_on_disk(compiled)
 
 
 def _compile(function: Callable, **options: Any) -> Callable:
@@ -254,7 +254,7 @@ def compiled(signature: Any, function: Callable) -> Any:
 def compiled_on_disk(signature: Any, function: Callable) -> Any:
     """A kernel at a fixed address, kept on disk."""
     with _cached():
-        return cfunc(signature, cache=True, error_model="numpy", fastmath={"contract"}, **_WITHOUT_ALLOCATION)(function)
+        return callback_on_disk(signature, function, error_model="numpy", fastmath={"contract"}, **_WITHOUT_ALLOCATION)
 
 
 def returning_zero(function: Callable) -> Callable:

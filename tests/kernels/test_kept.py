@@ -1,0 +1,65 @@
+"""Compiled kernels that are kept on the disk: what is damaged there is compiled anew."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+from numba import config, types
+from mbvi.kernels import layout
+
+folder = Path(sys.argv[1])
+layout._CACHE_FOLDER = sys.argv[1]
+
+def halved(x):
+    return 0.5 * x
+
+def twice():
+    kernel = layout._jitted(halved)
+    callback = layout.compiled_on_disk(types.float64(types.float64), halved)
+    return [kernel(6.0), callback.ctypes(6.0), sum(kernel.stats.cache_hits.values()), callback.cache_hits]
+
+def damaged(damage):
+    for path in folder.rglob("*.nb?"):
+        content = path.read_bytes()
+        path.unlink()
+        damage(path, content)
+    return twice()
+
+def flipped(content, part):
+    at = int(part * len(content))
+    return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
+
+found = {"first": twice(), "kept": twice()}
+found["empty"] = damaged(lambda path, content: path.write_bytes(b""))
+found["kept again"] = twice()
+for part in (0.0, 0.1, 0.5, 0.9, 0.999):
+    found[f"truncated at {part}"] = damaged(lambda path, content: path.write_bytes(content[: int(part * len(content))]))
+    found[f"flipped at {part}"] = damaged(lambda path, content: path.write_bytes(flipped(content, part)))
+found["longer"] = damaged(lambda path, content: path.write_bytes(content + content))
+found["another"] = damaged(lambda path, content: path.write_text("no machine code"))
+found["a folder"] = damaged(lambda path, content: path.mkdir())
+for path in folder.rglob("*.nb?"):
+    path.rmdir()
+found["missing"] = twice()
+found["kept at last"] = twice()
+print(json.dumps(found))
+"""
+KEPT = [3.0, 3.0, 1, 1]
+ANEW = [3.0, 3.0, 0, 0]
+
+
+@pytest.mark.filterwarnings("default")
+def test_damaged_kernels_are_compiled_anew(tmp_path):
+    """In a process of its own, which LLVM would end; those who take the place of a file that cannot be removed are not kept."""
+    script = tmp_path / "kernels.py"  # numba keeps functions of files alone
+    script.write_text(SCRIPT)
+    run = subprocess.run([sys.executable, script, tmp_path / "kept"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    for name, values in found.items():
+        assert values == (KEPT if "kept" in name else ANEW), name

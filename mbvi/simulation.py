@@ -26,8 +26,9 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import RUNNERS
 from mbvi.steppers.branches import BranchWatch
+from mbvi.steppers.carried import Carried, carried
 from mbvi.steppers.chart import run as run_in_chart
-from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces, arrays_of
+from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
@@ -254,8 +255,8 @@ def resume(
             found = f"{duration!r}; leave it out, or {storage.RESTART}"
             raise ModelError(f"duration: expected none where the sizes of all steps were given, found {found}")
         steps, _ = _counted_steps(_positive(duration, "duration", system) / h, every)
-        check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
         check_functions(system, h, steps, header.start_time)
+    check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
     storage.prepare(path, system, steps)
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
     clock = h, header.step_sizes, steps, every, header.start_time
@@ -492,7 +493,6 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     space.q[:], space.p[:] = run.q, run.p
     arguments = (system.arrays, scheme, work, space, run.start_time, h)
     columns = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
-    carried = arrays_of(space, work)
     watch = BranchWatch(run, tableau, [space.memory, work.memory])
 
     def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
@@ -501,7 +501,8 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     def failure(step: int, status: int) -> str:
         return watch.message(step) or step_message(run, tableau, space, status, step)
 
-    return advance_pieces(run, piece, [*carried, *watch.state], lambda: space.count[columns], failure)
+    state = [*carried(space, work), *map(Carried, watch.state)]
+    return advance_pieces(run, piece, state, lambda: space.count[columns], failure)
 
 
 def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int, step: int) -> str:

@@ -33,8 +33,10 @@ import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import Model, to_yaml
 from mbvi.model.arguments import check_ending, check_flag, checked_path
+from mbvi.model.elements import MAX_STEPS
 from mbvi.model.expressions import wrong
 from mbvi.model.stored import read_model, stored_files, write_model
+from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
@@ -80,7 +82,18 @@ VARIABLES = {
 }
 PARTS = {"poses": ("position", "rotation"), "multipliers": ("multipliers",)}
 """What a file holds if it is to, and its variables."""
+LARGEST, MOST_COORDINATES = 1e100, 10**9
 SCALARS = 6  # of a state: time, energies, residual, about one momentum
+NUMBERS: dict[str, tuple[type, float, float]] = {
+    "step": (float, math.ulp(0.0), LARGEST),
+    "steps": (int, 0, MAX_STEPS),
+    "every": (int, 1, MAX_STEPS),
+    "start_time": (float, -LARGEST, LARGEST),
+    "degrees_of_freedom": (int, 0, MOST_COORDINATES),
+    "constraint_count": (int, 0, MOST_COORDINATES),
+    "is_conservative": (int, 0, 1),
+}
+"""Of a file's attributes: their types, and the least and the largest that they may be."""
 OPTIONAL = {"momenta", *(key for keys in PARTS.values() for key in keys)}
 DIMENSIONS = tuple(dict.fromkeys(key for variable in VARIABLES.values() for key in variable.dimensions))
 
@@ -214,14 +227,15 @@ class Writer:
         places = {key: _place(data) for key, data in self._data.items()}
         self._places = {key: place for key, place in places.items() if place is not None}
         self.rows = min(map(len, self._data.values()))
-        self.room = self._data["t"].maxshape[0]
-        self.every = int(self._file.attrs["every"])
+        rooms = {data.maxshape[0] for data in self._data.values()}
+        if len(self._places) < len(self._data) or len(rooms) > 1 or None in rooms:
+            self.close()
+            raise ModelError(f"{path}: {wrong('a file as mbvi wrote it', 'one that another tool has repacked')}")
+        self.room = rooms.pop()
+        self.every = _number(self._file, "every")
         self.is_variable = "step_sizes" in self._file
         states = self._states()
         self._turn = 1 - max(states)[1] if states else 0  # the newest whole one stays
-        if len(self._places) < len(self._data):
-            self.close()
-            raise ModelError(f"{path}: {wrong('a file as mbvi wrote it', 'one that another tool has repacked')}")
 
     def append(self, columns: Mapping[str, Array]) -> None:
         """Append rows (rows, …) of all variables.
@@ -274,12 +288,13 @@ class Writer:
         return steps, state
 
     def _states(self) -> list[tuple[int, int, bytes]]:
-        """Steps done, place and contents of the states that are whole."""
+        """Steps done, place and contents of the states that are whole, and whose rows are there."""
         found = []
         for turn, slot in enumerate(self._file["restart/state"][()] if "restart/state" in self._file else ()):
             checksum, steps = map(int, slot[: 8 * HEAD].view("<i8"))
             state = slot[8 * HEAD :].tobytes()
-            if checksum == _checksum(steps, state):
+            has_rows = 0 <= steps < self.every * self.rows and steps % self.every == 0
+            if has_rows and checksum == _checksum(steps, state):
                 found.append((steps, turn, state))
         return found
 
@@ -474,6 +489,7 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
         found = "a folder" if path.is_dir() else "no such file"
         raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
     with readable(path), h5py.File(path, "r", locking=False) as file:
+        _check_inside(file)
         found = str(file.attrs.get("format", "an HDF5 file of another program"))
         if found != FORMAT:
             remedy = "read it with xarray.open_dataset" if found.startswith("mbvi ensemble") else ""
@@ -648,30 +664,83 @@ def _values(data: h5py.Dataset, path: Path) -> Array:
     return np.memmap(path, data.dtype, "c", place, data.shape)
 
 
+def _check_inside(file: h5py.File) -> None:
+    """All that is in a file stands in it, and none in another, to which HDF5 has several ways; ValueError otherwise."""
+    import h5py
+
+    groups, seen = [file.id], {h5py.h5o.get_info(file.id).addr}
+    while groups:
+        group = groups.pop()
+        for name in group:
+            if group.links.get_info(name).type != h5py.h5l.TYPE_HARD:
+                raise ValueError(f"{name.decode(errors='replace')} is a link, maybe to another file")
+            found = h5py.h5o.open(group, name)
+            address = h5py.h5o.get_info(found).addr
+            if isinstance(found, h5py.h5g.GroupID) and address not in seen:
+                groups.append(found)
+            seen.add(address)
+            if isinstance(found, h5py.h5d.DatasetID):
+                plan = found.get_create_plist()
+                if plan.get_external_count() or plan.get_layout() == h5py.h5d.VIRTUAL:
+                    raise ValueError(f"{name.decode(errors='replace')} has its values in another file")
+
+
+def _number(file: h5py.File, key: str) -> Any:
+    """One of NUMBERS, which ValueError names if it is none."""
+    kind, least, most = NUMBERS[key]
+    value = kind(file.attrs[key])
+    if not least <= value <= most:
+        raise ValueError(f"{key} is {value:g}")
+    return value
+
+
+def _scheme(file: h5py.File) -> Tableau | Method:
+    """A Galerkin scheme by its numbers, another method by its name, of which the file's numbers are those known."""
+    fields: dict[str, Any] = json.loads(file.attrs["scheme_numbers"])
+    try:
+        if "nodes" in fields:
+            return Tableau(**fields)
+        known = find_scheme(str(fields["name"]))
+    except ModelError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(known, Method) or list(known.numbers) != fields["numbers"]:
+        raise ValueError(f"scheme {known.name} has other numbers")
+    return known
+
+
+def _counts(file: h5py.File) -> dict[str, Any]:
+    """The numbers of a `Statistics`."""
+    found = json.loads(file.attrs["statistics"])
+    if not isinstance(found, dict):
+        raise ValueError("statistics must be a mapping")
+    for key, value in found.items():
+        if not (isinstance(value, int | float) and 0 <= value < math.inf):
+            raise ValueError(f"{key} is {value!r:.40}")
+    return found
+
+
 def _header(file: h5py.File, system: System | None, source: str) -> Header:
-    numbers: dict[str, Any] = json.loads(file.attrs["scheme_numbers"])
-    fields: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in numbers.items()}
     return Header(
         system=_system(file, system, source),
-        scheme=Tableau(**fields) if "nodes" in fields else Method(**fields),
-        step=float(file.attrs["step"]),
-        steps=int(file.attrs["steps"]),
-        every=int(file.attrs["every"]),
-        start_time=float(file.attrs["start_time"]),
-        degrees_of_freedom=int(file.attrs["degrees_of_freedom"]),
+        scheme=_scheme(file),
+        step=_number(file, "step"),
+        steps=_number(file, "steps"),
+        every=_number(file, "every"),
+        start_time=_number(file, "start_time"),
+        degrees_of_freedom=_number(file, "degrees_of_freedom"),
         labels={key: _texts(file, key) for key in DIMENSIONS if key in file},
         units={key: _texts(file, key + UNIT) for key in DIMENSIONS if key + UNIT in file},
-        statistics=json.loads(file.attrs["statistics"]),
+        statistics=_counts(file),
         step_sizes=file["step_sizes"][()] if "step_sizes" in file else None,
         chart=tuple(json.loads(file.attrs.get("chart", "[]"))),
     )
 
 
 def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
-    """The clock, and variables of the shapes that their labels say; the ValueError names what is not. States are not read."""
-    for what, value in (("step", header.step), ("every", header.every)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{what} is {value:g}")
+    """Variables of the shapes that their labels say, and times; the ValueError names what is not. States are not read."""
+    for key, units in header.units.items():
+        if len(units) != len(header.labels.get(key, ())):
+            raise ValueError(f"{key} has {len(units)} units")
     for keys in PARTS.values():
         missing = [key for key in keys if key not in columns]
         if 0 < len(missing) < len(keys):
@@ -682,12 +751,18 @@ def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
             raise ValueError(f"{key} has rows of shape {values.shape[1:]}, its labels are of {shape}")
     if not (len(columns["t"]) and np.isfinite(columns["t"]).all()):
         raise ValueError("t is no list of finite times")
+    sizes = header.step_sizes
+    if sizes is not None and not (sizes.shape == (header.steps,) and np.all((sizes > 0) & np.isfinite(sizes))):
+        raise ValueError("step_sizes are no sizes of all steps")
 
 
 def _check_slots(file: h5py.File) -> None:
     """The states of the stepper, if there are any, are rows of bytes; ValueError otherwise."""
     slots = file.get("restart/state")
-    if slots is not None and (slots.dtype != np.uint8 or slots.ndim != 2 or slots.shape[1] < 8 * HEAD):
+    if slots is None:
+        return
+    is_of_bytes = slots.dtype == np.uint8 and slots.ndim == 2
+    if not is_of_bytes or len(slots) != 2 or slots.shape[1] < 8 * HEAD or slots.id.get_offset() is None:
         raise ValueError("restart/state is no state of a stepper")
 
 
@@ -704,9 +779,9 @@ def _system(file: h5py.File, system: System | None, source: str) -> System:
         constraint_names=_texts(file, "constraint"),
         constraint_units=_texts(file, "constraint_unit"),
         body_names=_texts(file, "body"),
-        degrees_of_freedom=int(file.attrs["degrees_of_freedom"]),
-        constraint_count=int(file.attrs["constraint_count"]),
-        is_conservative=bool(file.attrs["is_conservative"]),
+        degrees_of_freedom=_number(file, "degrees_of_freedom"),
+        constraint_count=_number(file, "constraint_count"),
+        is_conservative=bool(_number(file, "is_conservative")),
     )
     if system is None and "model" in file:
         system = assemble(read_model(file, source))

@@ -1,8 +1,10 @@
 """Files of runs: whole at every moment, and continued bit for bit."""
 
+import json
 import multiprocessing
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -538,6 +540,15 @@ def put(key, value):
     return damage
 
 
+def change(key, **numbers):
+    """What changes some of the numbers of an attribute."""
+
+    def damage(file):
+        file.attrs[key] = json.dumps(json.loads(file.attrs[key]) | numbers)
+
+    return damage
+
+
 DAMAGES = [
     (put("@step", 0.0), "step is 0"),
     (put("@step", np.nan), "step is nan"),
@@ -554,6 +565,34 @@ DAMAGES = [
     (put("t", np.full(101, np.nan)), "t is no list of finite times"),
     (put("restart/state", np.zeros((2, 50))), "restart/state is no state of a stepper"),
     (put("restart/state", 3), "restart/state is no state of a stepper"),
+    (put("restart/state", np.zeros((1, 50), np.uint8)), "restart/state is no state of a stepper"),
+    (put("@steps", 2**61), "steps is 2.30584e+18"),
+    (put("@steps", -1), "steps is -1"),
+    (put("@start_time", np.inf), "start_time is inf"),
+    (put("@degrees_of_freedom", -3), "degrees_of_freedom is -3"),
+    (put("@constraint_count", -3), "constraint_count is -3"),
+    (put("@is_conservative", 2), "is_conservative is 2"),
+    (put("coordinate_unit", ["rad", "m"]), "coordinate has 2 units"),
+    (put("step_sizes", np.full(100, -0.1)), "step_sizes are no sizes of all steps"),
+    (put("step_sizes", np.full(99, 0.1)), "step_sizes are no sizes of all steps"),
+    (change("statistics", iterations=-1), "iterations is -1"),
+    (change("statistics", seconds="long"), "seconds is 'long'"),
+    (change("statistics", seconds=float("inf")), "seconds is inf"),
+    (change("scheme_numbers", nodes=[]), "scheme 'simpson': nodes: expected as many as weights"),
+    (change("scheme_numbers", nodes=[[0.1]]), "scheme 'simpson': nodes: expected a list of finite numbers"),
+    (change("scheme_numbers", fractions=[]), "scheme 'simpson': weights: expected weights and fractions that sum to 1"),
+    (change("scheme_numbers", name=["simpson"]), "scheme: name: expected a text, found ['simpson']"),
+    (
+        change("scheme_numbers", order="high"),
+        "scheme 'simpson': order: expected a whole number of at least 1, found 'high'",
+    ),
+    (
+        put("@scheme_numbers", json.dumps({"name": "os.system", "runner": "os.system", "numbers": []})),
+        "found 'os.system'",
+    ),
+    (put("@scheme_numbers", json.dumps({"name": "chorin", "numbers": [0.5]})), "scheme chorin has other numbers"),
+    (put("@scheme_numbers", json.dumps({"name": "simpson", "numbers": []})), "scheme simpson has other numbers"),
+    (put("@scheme_numbers", "[]"), "a damaged one"),
 ]
 
 
@@ -563,6 +602,83 @@ def test_a_damaged_part_is_named(damage, what, streamed):
         damage(file)
     message = error_of(mbvi.resume, streamed, 2.0)
     assert message.startswith(f"{streamed}: expected a trajectory file, found a damaged one (") and what in message
+
+
+def forge(path, change):
+    """Change the numbers of all states of the stepper, and make the checksums fit."""
+    with h5py.File(path, "r+") as file:
+        for i, slot in enumerate(file["restart/state"][()]):
+            numbers = slot.view("<i8")
+            if numbers.any():
+                change(numbers[storage.HEAD :])
+                numbers[0] = storage._checksum(int(numbers[1]), slot[8 * storage.HEAD :].tobytes())
+                file["restart/state"][i] = slot
+
+
+@pytest.mark.parametrize("number", [-1, 7, 2**62, -(2**63), 0x7F7F7F7F7F7F7F7F])
+def test_a_forged_state_is_refused(number, streamed):
+    """Integers in it choose rows of arrays; those that none can have ended the process."""
+    forge(streamed, lambda numbers: numbers.fill(number))
+    assert error_of(mbvi.resume, streamed, 2.0) == (
+        f"{streamed}: expected the state of the stepper as a run leaves it, found one with numbers that no run leaves in it; "
+        f"{storage.RESTART}"
+    )
+
+
+def test_a_state_of_steps_whose_rows_are_not_there(streamed):
+    for steps in (101, 2**62, -1):
+        with h5py.File(streamed, "r+") as file:
+            slots = file["restart/state"][()]
+            for slot in slots:
+                slot[8:16] = np.frombuffer(np.int64(steps).tobytes(), np.uint8)
+                slot[:8] = np.frombuffer(np.int64(storage._checksum(steps, slot[16:].tobytes())).tobytes(), np.uint8)
+            file["restart/state"][...] = slots
+        assert "found no state to go on from" in error_of(mbvi.resume, streamed, 3.0)
+
+
+def soft(file, other):
+    del file["axis"]
+    file["axis"] = h5py.SoftLink("/component")
+
+
+def linked(file, other):
+    del file["q"]
+    file["q"] = h5py.ExternalLink(str(other), "q")
+
+
+def linked_deeper(file, other):
+    file["meshes/0"] = h5py.ExternalLink(str(other), "q")
+
+
+def elsewhere(file, other):
+    del file["q"]
+    file.create_dataset("q", (101, 1), "<f8", external=[(str(other), 0, 808)])
+
+
+def virtual(file, other):
+    del file["q"]
+    layout = h5py.VirtualLayout((101, 1), "<f8")
+    layout[:] = h5py.VirtualSource(str(other), "q", (101, 1))
+    file.create_virtual_dataset("q", layout)
+
+
+@pytest.mark.parametrize(
+    ("hide", "what"),
+    [
+        (soft, "axis is a link, maybe to another file"),
+        (linked, "q is a link, maybe to another file"),
+        (linked_deeper, "0 is a link, maybe to another file"),
+        (elsewhere, "q has its values in another file"),
+        (virtual, "q has its values in another file"),
+    ],
+)
+def test_no_other_file_is_read(hide, what, streamed, tmp_path):
+    other = tmp_path / "secret.h5"
+    shutil.copy(streamed, other)
+    with h5py.File(streamed, "r+") as file:
+        hide(file, other)
+    expected = f"{streamed}: expected a trajectory file, found a damaged one ({what})"
+    assert error_of(mbvi.read, streamed) == error_of(mbvi.resume, streamed, 2.0) == expected
 
 
 def test_a_repacked_file_is_read_and_not_continued(streamed, tmp_path):

@@ -42,7 +42,7 @@ from mbvi.kernels.layout import (
     inlined_kernel,
     kernel,
 )
-from mbvi.kernels.packed import Packed
+from mbvi.kernels.packed import Packed, read_only
 from mbvi.kernels.saddle import SINGULAR_PIVOT, invert_block, multiply_block
 
 ENERGY_MOMENTUM, CHORIN = 0, 1
@@ -64,7 +64,7 @@ class Energies(Packed):
 
 
 def make_energies(
-    kind: int, system: System, M: np.ndarray, fields: np.ndarray, redundant: int, constants: np.ndarray
+    kind: int, system: System, M: np.ndarray, fields: np.ndarray, redundant: int, numbers: np.ndarray
 ) -> Energies:
     """Workspace of a run.
 
@@ -72,18 +72,20 @@ def make_energies(
     M           (n, n)        constant mass matrix, of ENERGY_MOMENTUM
     fields      (m, n, n+1)   ξ(q) = A q + b of linear symmetries, as [A b]
     redundant   int           constraints that follow from others
-    constants   (4,)          α, β, γ, δ, of CHORIN
+    numbers     (4,)          α, β, γ, δ, of CHORIN
     """
     n, k = system.n, system.k
     N = n + 2 * k if kind == ENERGY_MOMENTUM else 2 * n
     stride = -(-N // WIDTH) * WIDTH  # of a row of J, whole lanes
     return Energies(
         kind=kind,
-        redundant=np.array([2 * redundant], np.int64),
-        M=M,
-        M_inverse=np.linalg.inv(M),
-        fields=fields,
-        constants=constants,
+        **read_only(
+            redundant=np.array([2 * redundant], np.int64),
+            M=M,
+            M_inverse=np.linalg.inv(M),
+            fields=fields,
+            constants=numbers,
+        ),
         q=np.zeros(n),
         p=np.zeros(n),
         energy=np.zeros(1),

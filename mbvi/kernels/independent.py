@@ -52,7 +52,7 @@ from mbvi.kernels.layout import (
     copied_solver_kernel,
     kernel,
 )
-from mbvi.kernels.packed import Packed, call
+from mbvi.kernels.packed import Packed, call, read_only
 from mbvi.kernels.partition import find_pivots
 from mbvi.kernels.planar import fill_directions, fill_gradient_planar, turn_directions
 from mbvi.kernels.plane import PLANE_WIDTH, add_curvature_in_plane, fill_rows_in_plane, move_in_plane, place_in_plane
@@ -165,17 +165,18 @@ def make_space(system: System, scheme: Scheme, used: int, frames: np.ndarray, pl
         wrench_rate=wide(WRENCH_WIDTH),
         wrench_sum=wide(WRENCH_WIDTH),
         twists=wide(2, 6),
-        a_columns=by_rows(a.T),
-        a_rows=by_rows(a - b),
-        b=in_one(b),
-        b_inverse=in_one(1.0 / b),
-        last=by_rows(ahead[:s]),
-        earlier=by_rows(ahead[s:]),
+        **read_only(
+            a_columns=by_rows(a.T),
+            a_rows=by_rows(a - b),
+            b=in_one(b),
+            b_inverse=in_one(1.0 / b),
+            last=by_rows(ahead[:s]),
+            earlier=by_rows(ahead[s:]),
+        ),
     )
     return Space(
         nodes=nodes,
-        frames=frames,
-        plane_rows=plane_rows,
+        **read_only(frames=frames, plane_rows=plane_rows),
         plane=np.zeros((len(frames), PLANE_WIDTH)),
         fill_gradient_in_plane=fill_gradient_in_plane,
         fill_gradient_in_space=fill_gradient_in_space,

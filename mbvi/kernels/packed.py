@@ -35,7 +35,8 @@ CACHE_LINE = 64  # bytes
 class Packed:
     """Fields given by name: float64 or int64 arrays, integers, compiled functions (`numba.cfunc`), other packed objects.
 
-    Arrays are copied into `memory`, one behind the other, C-contiguous and each from the start of a cache line.
+    Arrays are copied into `memory`, one behind the other, C-contiguous and each from the start of a cache line. What was given
+    read-only stays so: a constant, which no kernel writes to.
 
     Raises
     ------
@@ -60,6 +61,7 @@ class Packed:
                 layout.append((name, _array_type(value.dtype.char, value.ndim, self.width), len(words)))
                 words += [start + first, *value.shape]
                 first += _room(value)
+                field.flags.writeable = value.flags.writeable
                 if self.width and config.DISABLE_JIT:
                     field = lanes(field) if self.width == WIDTH else wide_lanes(field)
             elif isinstance(value, Packed):
@@ -79,6 +81,17 @@ class Packed:
         elif own.kind.fields != tuple(layout):
             raise TypeError(f"{own.__name__}: expected the fields of {own.kind}, found {_told(tuple(layout))}")
         self._numba_type_ = own.kind  # where numba looks for it
+
+
+def read_only(**fields: Any) -> dict[str, Any]:
+    """Fields whose arrays are constants."""
+    return {name: _constant(value) if isinstance(value, np.ndarray) else value for name, value in fields.items()}
+
+
+def _constant(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _room(array: np.ndarray) -> int:

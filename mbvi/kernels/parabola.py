@@ -26,7 +26,7 @@ import numpy as np
 
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, subtract_second_product
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
-from mbvi.kernels.packed import Packed
+from mbvi.kernels.packed import Packed, read_only
 from mbvi.kernels.saddle import (
     JACOBIAN,
     ONE_SIDE,
@@ -68,8 +68,7 @@ def make_space(
     vectors = {key: np.zeros(system.n) for key in ("a", "u", "R", "node_q", "node_v", "node_p", "node_f", "off")}
     names = ("Lvv", "Lvq", "Kqv", "Kqq", "own_vv", "own_vq", "own_qv", "own_qq")
     return Space(
-        points=points,
-        weights=weights,
+        **read_only(points=points, weights=weights),
         is_three_point=int(is_three_point),
         is_force_varied=int(is_force_varied),
         q=q.copy(),

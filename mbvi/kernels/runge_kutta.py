@@ -11,7 +11,7 @@ import numpy as np
 
 from mbvi.kernels.acceleration import fill_acceleration
 from mbvi.kernels.layout import NOT_FINITE, OK, SINGULAR, System, kernel
-from mbvi.kernels.packed import Packed
+from mbvi.kernels.packed import Packed, read_only
 from mbvi.kernels.store import store_state
 
 FARTHEST = 1e16  # [rad]
@@ -31,9 +31,7 @@ def make_space(system: System, A: np.ndarray, b: np.ndarray, c: np.ndarray, q: n
     """Workspace of a run from q, v (n,) with a method A, b, c."""
     s, n = len(b), system.n
     return Space(
-        A=A,
-        b=b,
-        c=c,
+        **read_only(A=A, b=b, c=c),
         q=q.copy(),
         v=v.copy(),
         rate_q=np.zeros((s, n)),

@@ -17,7 +17,7 @@ from mbvi.kernels.compensated import add_compensated
 from mbvi.kernels.free_rotation import SERIES, turn_freely
 from mbvi.kernels.lagrangian import fill_gradient
 from mbvi.kernels.layout import NOT_FINITE, OK, System, inlined_kernel, kernel
-from mbvi.kernels.packed import Packed
+from mbvi.kernels.packed import Packed, read_only
 from mbvi.kernels.rotation import conjugate_product_vector, product_with_vector
 
 
@@ -48,14 +48,16 @@ def make_space(
     """Workspace of a run; see `Space`, of which M_inverse holds starts, columns and values."""
     n, b = system.n, len(balls)
     return Space(
-        numbers=numbers,
-        drifting=drifting,
-        starts=M_inverse[0],
-        columns=M_inverse[1],
-        values=M_inverse[2],
-        balls=balls,
-        inverse=inverse,
-        axes=axes,
+        **read_only(
+            numbers=numbers,
+            drifting=drifting,
+            starts=M_inverse[0],
+            columns=M_inverse[1],
+            values=M_inverse[2],
+            balls=balls,
+            inverse=inverse,
+            axes=axes,
+        ),
         q=np.zeros(n),
         p=np.zeros(n),
         q_low=np.zeros(n),

@@ -25,7 +25,7 @@ from mbvi.kernels.layout import (
     copied_kernel,
     kernel,
 )
-from mbvi.kernels.packed import Packed
+from mbvi.kernels.packed import Packed, read_only
 from mbvi.kernels.saddle import UNCACHED, products_size, scales_size
 from mbvi.kernels.sines import ANGLE_WIDTH
 from mbvi.kernels.tree import SWEEP_WIDTH
@@ -193,7 +193,7 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
     return {
         "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0, 0]),
         "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
-        "limits": limits,
+        **read_only(limits=limits),
         "history": np.full((len(scheme.fractions), 4), [-1, -1, 0, 0]),
         "has_velocities": int(sizes.has_velocities),
         "has_wide_nodes": int(sizes.has_wide_nodes),
@@ -263,8 +263,10 @@ def _extrapolation(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     return {
         "table": np.zeros((len(scheme.fractions), MAX_ORDER + 2, sizes.N)),
         "ahead": np.zeros(sizes.N),
-        "ahead_both": by_points(np.moveaxis(ahead[:, :, :s] + ahead[:, :, s:], 1, -1)),
-        "ahead_before": by_points(np.moveaxis(ahead[:, :, s:], 1, -1)),
+        **read_only(
+            ahead_both=by_points(np.moveaxis(ahead[:, :, :s] + ahead[:, :, s:], 1, -1)),
+            ahead_before=by_points(np.moveaxis(ahead[:, :, s:], 1, -1)),
+        ),
         "is_polynomial": int(scheme.ahead.size > 0),
     }
 
@@ -279,23 +281,23 @@ def _coefficients(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     """
     s = sizes.s
     a, b = (on_grid(scheme.a), on_grid(scheme.b)) if sizes.has_velocities else (scheme.a, scheme.b)
-    return {
-        "A": in_lanes(scheme.A),
-        "B": in_lanes(scheme.B),
-        "b": in_lanes(b),
-        "b_inverse": by_points(1.0 / b),
-        "A_points": by_points(with_rows_of_zeros(scheme.A[:, 1:])),
-        "B_points": by_points(with_rows_of_zeros(scheme.B[:, 1:])),
-        "A_rows": by_points(with_rows_of_zeros(scheme.A[:, :-1])),
-        "B_rows": by_points(with_rows_of_zeros(scheme.B[:, :-1])),
-        "a_columns": by_points(with_rows_of_zeros(a.T)).ravel(),
-        "a_rows": by_points(with_rows_of_zeros(a - b[: len(a)])).ravel(),
-        "K": by_points(scheme.K.T),
-        "K_inverse": by_points(scheme.K_inverse.T),
-        "d": by_points(scheme.d[1:]),
-        "is_point": by_points(np.ones(s)),
-        "is_inner": by_points(np.arange(1.0, s + 1) < s),
-    }
+    return read_only(
+        A=in_lanes(scheme.A),
+        B=in_lanes(scheme.B),
+        b=in_lanes(b),
+        b_inverse=by_points(1.0 / b),
+        A_points=by_points(with_rows_of_zeros(scheme.A[:, 1:])),
+        B_points=by_points(with_rows_of_zeros(scheme.B[:, 1:])),
+        A_rows=by_points(with_rows_of_zeros(scheme.A[:, :-1])),
+        B_rows=by_points(with_rows_of_zeros(scheme.B[:, :-1])),
+        a_columns=by_points(with_rows_of_zeros(a.T)).ravel(),
+        a_rows=by_points(with_rows_of_zeros(a - b[: len(a)])).ravel(),
+        K=by_points(scheme.K.T),
+        K_inverse=by_points(scheme.K_inverse.T),
+        d=by_points(scheme.d[1:]),
+        is_point=by_points(np.ones(s)),
+        is_inner=by_points(np.arange(1.0, s + 1) < s),
+    )
 
 
 def _nodes(system: System, sizes: Sizes) -> dict[str, Any]:
@@ -415,7 +417,7 @@ def _partition(system: System, scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     dependent, few = len(used), sizes.n if sizes.is_partitioned else 0
     free = few - dependent
     return {
-        "used": used,
+        **read_only(used=used, units=np.eye(WIDTH)),
         "row_order": np.zeros(dependent, np.int64),
         "column_order": np.zeros(few, np.int64),
         "row_sizes": np.zeros(dependent),
@@ -423,7 +425,6 @@ def _partition(system: System, scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
         "borders": np.zeros((2, dependent * few, WIDTH)),
         "inverses": np.zeros((2, dependent**2, WIDTH)),
         "ties": np.zeros((2, dependent * free, WIDTH)),
-        "units": np.eye(WIDTH),
         "blocks": np.zeros((few**2 * WIDTH, WIDTH)),
         "curvatures": np.zeros(few**2 * WIDTH),
         "free_rows": np.zeros((free * few * WIDTH, WIDTH)),
@@ -456,7 +457,7 @@ def _newton(system: System, sizes: Sizes) -> dict[str, Any]:
         "products": np.zeros(s * s * products_size(system)),
         "scales": np.zeros(scales_size(system, s)),
         "ranks": np.zeros(len(system.nodes), np.int64),
-        "places": stage_places(system, s),
+        **read_only(places=stage_places(system, s)),
         "permuted": np.zeros(size),
         "eliminated": np.zeros(size),
     }

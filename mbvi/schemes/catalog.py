@@ -353,7 +353,8 @@ def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
     Raises
     ------
     ModelError
-        If there is no scheme of that name, where the nearest is suggested, or its constants are none of the method's.
+        If there is no scheme of that name, where the nearest is suggested, its constants are none of the method's, or a method
+        has other numbers or another stepper than that of its name.
 
     Examples
     --------
@@ -362,8 +363,10 @@ def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
     >>> find_scheme("direct_midpoint(g=0.5)") == direct_midpoint(g=0.5)
     True
     """
-    if isinstance(name, Tableau | Method):
+    if isinstance(name, Tableau):
         return name
+    if isinstance(name, Method):
+        return _known(name)
     if isinstance(name, str) and name in SCHEMES:
         return SCHEMES[name]
     if str(name).partition("(")[0] in FAMILIES:
@@ -371,6 +374,14 @@ def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
     near = difflib.get_close_matches(str(name), SCHEMES, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(SCHEMES)}."
     raise ModelError(f"scheme: expected the name of a scheme, found {name!r}; {hint}")
+
+
+def _known(method: Method) -> Method:
+    """A method, if it is that of its name: what a stepper reads besides stands in its numbers."""
+    known = find_scheme(str(method.name))
+    if not isinstance(known, Method) or (method.runner, method.numbers) != (known.runner, known.numbers):
+        raise ModelError(f"scheme: expected the method {known.name} as mbvi has it, found {method!r}; give its name")
+    return method
 
 
 def _member(name: str) -> Method:

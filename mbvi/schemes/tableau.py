@@ -16,6 +16,7 @@ import numpy as np
 from mbvi.errors import ModelError
 
 Array = np.ndarray
+MOST_POINTS = 50  # of polynomials: those of higher degrees are lost in rounding
 
 
 @dataclass(frozen=True)
@@ -55,22 +56,37 @@ class Tableau:
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not a scheme."""
+        if not isinstance(self.name, str):
+            raise ModelError(f"scheme: name: expected a text, found {self.name!r}")
+        if isinstance(self.order, bool) or not isinstance(self.order, int | np.integer) or self.order < 1:
+            raise ModelError(
+                f"scheme {self.name!r}: order: expected a whole number of at least 1, found {self.order!r}"
+            )
         for what in ("control_points", "nodes", "weights", "fractions"):
             if not _are_numbers(getattr(self, what)):
                 found = getattr(self, what)
                 raise ModelError(f"scheme {self.name!r}: {what}: expected a list of finite numbers, found {found!r}")
             object.__setattr__(self, what, tuple(map(float, getattr(self, what))))
         points, problem = np.asarray(self.control_points), ""
-        if len(points) < 2 or points[0] != 0 or points[-1] != 1 or np.any(np.diff(points) <= 0):
+        if max(len(points), len(self.nodes)) > MOST_POINTS:
+            problem = f"nodes: expected at most {MOST_POINTS} nodes and control points, found {len(self.nodes)} and {len(points)}"
+        elif len(points) < 2 or points[0] != 0 or points[-1] != 1 or np.any(np.diff(points) <= 0):
             problem = f"control_points: expected increasing numbers from 0 to 1, found {self.control_points}"
         elif len(self.nodes) != len(self.weights) or len(self.nodes) < self.stages:
             problem = f"nodes: expected as many as weights, and at least {self.stages}, found {len(self.nodes)}"
         elif abs(sum(self.weights) - 1) > 1e-12 or abs(sum(self.fractions) - 1) > 1e-12:
             problem = "weights: expected weights and fractions that sum to 1"
-        elif np.linalg.cond(self.K) > 1e12:
+        elif not self._determines_polynomials():
             problem = "nodes: expected a quadrature that determines the polynomial, found one that does not"
         if problem:
             raise ModelError(f"scheme {self.name!r}: {problem}")
+
+    def _determines_polynomials(self) -> bool:
+        """Whether the quadrature sees every motion of the control points."""
+        try:
+            return bool(np.linalg.cond(self.K) <= 1e12)
+        except ZeroDivisionError:  # of points so near to each other that products of their distances are 0
+            return False
 
     @property
     def stages(self) -> int:

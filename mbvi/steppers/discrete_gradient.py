@@ -12,8 +12,9 @@ from mbvi.errors import ModelError
 from mbvi.kernels import discrete_gradient as kernels
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
+from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, positions, refused
-from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
+from mbvi.steppers.loop import REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
@@ -53,7 +54,7 @@ def run(run: Run) -> Trajectory:
     return advance_pieces(
         run,
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
-        arrays_of(space, work),
+        carried(space, work),
         lambda: (space.count[kernels.ITERATIONS], space.count[kernels.WORST], 0, space.count[kernels.FACTORS]),
         lambda step, status: run.failure(step, REASONS[status], _remedy(system) if is_chorin else ""),
     )

@@ -13,8 +13,9 @@ from mbvi.kernels.lagrangian import make_work
 from mbvi.kernels.plane import SENSE
 from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.method import Method
+from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import refused
-from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces, arrays_of
+from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.initial import is_nearly_singular
 from mbvi.system.scheme import scheme_arrays
@@ -49,7 +50,7 @@ def run(run: Run) -> Trajectory:
     return advance_pieces(
         run,
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
-        arrays_of(space, space.nodes, work),
+        carried(space, space.nodes, work),
         lambda: (*space.count[[kernels.ITERATIONS, kernels.WORST, kernels.INVERSIONS]], 0),
         lambda step, status: _failure(run, space, step, status),
     )

@@ -11,6 +11,7 @@ from mbvi.errors import StepError
 from mbvi.kernels import layout
 from mbvi.kernels.compiling import COMPILING
 from mbvi.kernels.packed import Packed
+from mbvi.steppers.carried import Carried, carried
 from mbvi.steppers.record import Record
 from mbvi.steppers.run import Run
 from mbvi.trajectory import Statistics, Trajectory
@@ -36,7 +37,7 @@ REASONS_WITHOUT_MOMENTA = {
 def advance_pieces(
     run: Run,
     piece: Piece,
-    state: Sequence[Array],
+    state: Sequence[Carried],
     counted: Callable[[], Sequence[int]] = lambda: (0, 0, 0, 0),
     failure: Callable[[int, int], str] | None = None,
 ) -> Trajectory:
@@ -49,7 +50,7 @@ def advance_pieces(
         ``piece(first, last, out_q, out_p)`` does the steps from `first` to before `last`, multiples of `every`, and writes the
         states after every so-manyth into the rows of out_q and out_p (rows, n); it returns a status and the number of steps done
         since the start.
-    state : sequence of ndarray
+    state : sequence of Carried
         All that is carried from one piece to the next.
     counted : callable, optional
         Gives the iterations until then, the most of a step, and the factorizations of the mass matrix and of the whole Jacobian.
@@ -111,7 +112,7 @@ def advance_velocities(
     return advance_pieces(
         run,
         piece,
-        arrays_of(space, work),
+        carried(space, work),
         lambda: (0, 0, 0, 0) if count is None else (count[0], count[1], 0, count[2]),
         lambda step, status: run.failure(step, REASONS_WITHOUT_MOMENTA[status]),
     )
@@ -123,7 +124,7 @@ def advance(
     dtype: type = float,
     state: Sequence[Array] = (),
 ) -> Trajectory:
-    """Repeat a step (p, q) → (p', q') on arrays (n,) of a floating-point type, which carries `state` besides.
+    """Repeat a step (p, q) → (p', q') on arrays (n,) of a floating-point type, which carries `state`, of such numbers.
 
     Raises
     ------
@@ -150,14 +151,6 @@ def advance(
                     return layout.NOT_CONVERGED, step
         return layout.OK, last
 
-    return advance_pieces(run, piece, [p, q, *state], failure=lambda step, _: run.failure(step, reason))
-
-
-def arrays_of(*spaces: Packed) -> list[Array]:
-    """The arrays of workspaces."""
-    return [
-        value
-        for space in spaces
-        for key in space._numba_type_.layout
-        if isinstance(value := getattr(space, key), np.ndarray)
-    ]
+    return advance_pieces(
+        run, piece, [Carried(each) for each in (p, q, *state)], failure=lambda step, _: run.failure(step, reason)
+    )

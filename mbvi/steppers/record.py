@@ -12,6 +12,9 @@ import numpy as np
 
 from mbvi import storage
 from mbvi.errors import ModelError
+from mbvi.kernels import layout
+from mbvi.model.expressions import wrong
+from mbvi.steppers.carried import Carried, take_back, to_bytes
 from mbvi.steppers.run import Run
 from mbvi.trajectory import (
     Statistics,
@@ -36,7 +39,7 @@ class Record:
     Parameters
     ----------
     run : Run
-    state : sequence of ndarray
+    state : sequence of Carried
         All that the stepper carries from one call to the next; its contents at a call of `add` are what the run goes on from. Of
         a run that is resumed, the last state of the stepper is put back into it.
 
@@ -46,9 +49,11 @@ class Record:
         Number of steps done.
     """
 
-    def __init__(self, run: Run, state: Sequence[Array]) -> None:
+    def __init__(self, run: Run, state: Sequence[Carried]) -> None:
         arrays = run.system.arrays
-        self._run, self._state = run, [arrays.redundant, arrays.reference, *state]
+        widths = arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS]
+        counts = Carried(arrays.redundant, -1, widths)
+        self._run, self._state = run, [counts, Carried(arrays.reference), *state]
         self._statistics = Statistics(0, 0.0, 0, 0, 0, 0)
         self._writer: storage.Writer | None = None
         self._rotation: Array | None = None  # the last in the file
@@ -140,7 +145,7 @@ class Record:
         block = self._trajectory(self._written, self._q[:count], self._p[:count])
         stored = derived(self._run.system, self._invariants, block.t, block.q, block.p, self._run.store, self._rotation)
         rows = columns(block.t, block.q, block.p, stored)
-        state = b"".join(each.tobytes() for each in self._state)
+        state = to_bytes(self._state)
         if self._writer is None:
             storage.make(path, self._header(block, stored), rows, state if is_state else b"", self.done)
             self._writer = storage.Writer(path)
@@ -166,13 +171,12 @@ class Record:
         self.done, state = self._writer.last_state()
         self._written = self._stored
         self._rotation = last_rotation(kept.rows(slice(self._written)).stored)
-        if len(state) != sum(each.nbytes for each in self._state):
+        try:
+            take_back(self._state, state)
+        except ValueError as error:
             self._writer.close()
-            raise ModelError(f"{path}: expected the state of the same stepper, found one of another size")
-        first = 0
-        for each in self._state:
-            each[...] = np.frombuffer(state, each.dtype, each.size, first).reshape(each.shape)
-            first += each.nbytes
+            expected = "the state of the stepper as a run leaves it"
+            raise ModelError(f"{path}: {wrong(expected, str(error), storage.RESTART)}") from None
 
 
 def _file_number(path: Path) -> int | None:

@@ -13,8 +13,9 @@ from mbvi.kernels import layout
 from mbvi.kernels import splitting as kernels
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
+from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, positions, refused
-from mbvi.steppers.loop import REASONS, advance_pieces, arrays_of
+from mbvi.steppers.loop import REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
@@ -57,7 +58,7 @@ def run(run: Run) -> Trajectory:
     return advance_pieces(
         run,
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
-        arrays_of(space, work),
+        carried(space, work),
         failure=lambda step, status: run.failure(step, REASONS[status]),
     )
 

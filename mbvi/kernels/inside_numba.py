@@ -1,4 +1,4 @@
-"""What numba has no public function for: compiled kernels on the disk, which may be damaged.
+"""What numba has no public function for: compiled kernels on the disk that may be damaged, and functions as bytes.
 
 Of every kernel there are an index and a file of machine code for each signature. Of one that is not whole numba would raise
 whatever its unpickling raises, or LLVM end the process, at every later run. So each has four bytes of a checksum behind it, which
@@ -14,9 +14,10 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
+from numba.core.serialize import dumps, loads
 from numba.core.sigutils import normalize_signature
 
-__all__ = ["callback_on_disk", "keep_on_disk"]
+__all__ = ["callback_on_disk", "dumps", "keep_on_disk", "loads"]
 
 CHECKSUM = 4  # bytes
 

@@ -22,7 +22,7 @@ from numba.core.registry import CPUDispatcher
 from numba.np import linalg
 
 from mbvi.kernels.compiling import COMPILING
-from mbvi.kernels.inside_numba import callback_on_disk, keep_on_disk
+from mbvi.kernels.inside_numba import callback_on_disk, dumps, keep_on_disk, loads
 from mbvi.kernels.packed import Packed
 
 # Elementary joints: column KIND of System.links.
@@ -244,11 +244,35 @@ def copied_solver_kernel(function: Callable) -> Callable:
     return _compile(function, fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
 
 
-def compiled(signature: Any, function: Callable) -> Any:
-    """A function of a system, compiled at a fixed address; with numba switched off, the function itself."""
-    if config.DISABLE_JIT:
-        return function
-    return cfunc(signature, error_model="numpy")(getattr(function, "py_func", function))
+class CompiledFunction:
+    """A function of a system at a fixed address, at 0 with numba switched off. Where it is unpickled, it is compiled anew."""
+
+    def __init__(self, signature: Any, function: Callable) -> None:
+        self._signature, self._function = signature, function
+        self._python = getattr(function, "py_func", function)
+        self._compiled = None if config.DISABLE_JIT else cfunc(signature, error_model="numpy")(self._python)
+        self.address = 0 if self._compiled is None else self._compiled.address
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The function itself, where numba is switched off."""
+        return self._python(*arguments)
+
+    def __deepcopy__(self, memo: Any) -> "CompiledFunction":
+        """Itself: nothing changes it."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Its source, and what it closes over."""
+        return _compiled_again, (self._signature, dumps(self._function))
+
+
+def _compiled_again(signature: Any, source: bytes) -> CompiledFunction:
+    return CompiledFunction(signature, loads(source))
+
+
+def compiled(signature: Any, function: Callable) -> CompiledFunction:
+    """A function of a system, compiled at a fixed address."""
+    return CompiledFunction(signature, function)
 
 
 def compiled_on_disk(signature: Any, function: Callable) -> Any:

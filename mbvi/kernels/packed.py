@@ -82,6 +82,14 @@ class Packed:
             raise TypeError(f"{own.__name__}: expected the fields of {own.kind}, found {_told(tuple(layout))}")
         self._numba_type_ = own.kind  # where numba looks for it
 
+    def __reduce__(self) -> Any:
+        """Its fields: their addresses are others elsewhere."""
+        return type(self)._of, ({name: getattr(self, name) for name in self._numba_type_.layout},)
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any]) -> "Packed":
+        return cls(**fields)
+
 
 def read_only(**fields: Any) -> dict[str, Any]:
     """Fields whose arrays are constants."""

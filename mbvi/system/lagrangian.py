@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -109,9 +110,8 @@ def from_sympy(
         ) from error
     is_conservative = not any(F) and not (M.has(t) or V.has(t) or g.has(t))
 
-    def unforced() -> System:
-        return from_sympy(q, M, V, time=t, constraints=list(g), initial_q=initial_q, initial_v=initial_v, name=name)
-
+    start: dict[str, Any] = {"initial_q": initial_q, "initial_v": initial_v, "name": name}
+    unforced = partial(from_sympy, q, M, V, time=t, constraints=list(g), **start)
     names_of_q = [str(x) for x in q]
     _check_names("coordinates", names_of_q)
     arrays = _arrays(n, len(g), **functions)
@@ -340,7 +340,7 @@ def from_functions(
         return bare
     arrays = _arrays(n, constraint_count, **functions, force=compile_force(force))
     check_force(force, bare)
-    return _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=lambda: bare)
+    return _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=bare)
 
 
 def compile_force(force: Callable) -> Any:
@@ -448,7 +448,7 @@ def _system(
     q: Any,
     v: Any,
     is_conservative: bool,
-    unforced: Callable[[], System] | None = None,
+    unforced: System | Callable[[], System] | None = None,
 ) -> System:
     if not _is_name(name):
         raise ModelError(f"name: {wrong('a name of printable characters', show(name))}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.functions import function_of
 from mbvi.kernels.saddle import JACOBIAN, block_place
 from mbvi.model.elements import Model
-from mbvi.model.expressions import show
+from mbvi.model.expressions import show, wrong
 from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
 
@@ -74,7 +75,7 @@ class System:
         model: Model | None = None,
         frames: dict[str, BodyFrame] | None = None,
         homes: Homes | None = None,
-        unforced: Callable[[], System] | None = None,
+        unforced: System | Callable[[], System] | None = None,
     ) -> None:
         self.name = name
         self.arrays = arrays
@@ -87,8 +88,45 @@ class System:
         self.model = model
         self.frames = frames or {}
         self.homes = homes
-        self._make_unforced = unforced
+        self._unforced = unforced
         self._local = threading.local()
+
+    def __copy__(self) -> System:
+        """One that shares all, also the workspaces."""
+        own = object.__new__(type(self))
+        own.__dict__.update(self.__dict__)
+        return own
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> System:
+        """One that shares nothing."""
+        own = memo[id(self)] = object.__new__(type(self))
+        own.__setstate__(deepcopy(self._without_work(), memo))
+        return own
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the workspaces, which are made anew; functions go as their source.
+
+        Raises
+        ------
+        ModelError
+            If a function closes over what cannot be pickled.
+        """
+        for name in ("force", "potential", "constraint"):
+            try:
+                pickle.dumps(getattr(self.arrays, name))
+            except Exception as error:  # whatever those of other libraries raise
+                remedy = "let it close over numbers and arrays alone"
+                expected = f"a {name} of functions that can be pickled"
+                raise ModelError(f"{self.name}: {wrong(expected, str(error), remedy)}") from None
+        return self._without_work()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """As it was."""
+        self.__dict__.update(state)
+        self._local = threading.local()
+
+    def _without_work(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_local"}
 
     def __repr__(self) -> str:
         """Name, coordinates and constraints."""
@@ -167,8 +205,8 @@ class System:
     @cached_property
     def unforced(self) -> System:
         """The system without the forces that derive from no potential, its Lagrangian alone; itself if it has none."""
-        if self._make_unforced is not None:
-            return self._make_unforced()
+        if self._unforced is not None:
+            return self._unforced if isinstance(self._unforced, System) else self._unforced()
         if self.is_conservative or not self.arrays.is_tree:
             return self
         return System(

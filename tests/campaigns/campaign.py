@@ -1,0 +1,88 @@
+"""What campaigns share: seeds are tried in a process of their own, which may crash or hang, and what went wrong is told."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+Trial = Callable[[int], str]
+"""A case by its seed: it says how it ended, of few ways, and raises where that is wrong."""
+
+
+class Result(NamedTuple):
+    """How often cases ended in which way, and what went wrong, by seeds."""
+
+    ends: Counter[str]
+    wrong: dict[int, str]
+
+
+def run(trial: Trial, seeds: Iterable[int], limit: float = 120.0) -> Result:
+    """Try all seeds, each within `limit` seconds."""
+    result, left = Result(Counter(), {}), list(seeds)
+    while left:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(trial, left, theirs))
+        process.start()
+        theirs.close()
+        try:
+            left = _listen(ours, left, result, limit)
+        finally:
+            process.kill()
+            process.join()
+    return result
+
+
+def _listen(connection: Any, seeds: list[int], result: Result, limit: float) -> list[int]:
+    """Note what a process tells of seeds; those that are left after it ended."""
+    for i, seed in enumerate(seeds):
+        try:
+            if not connection.poll(limit):
+                result.wrong[seed] = f"did not end within {limit:g} s"
+                return seeds[i + 1 :]
+            end, problem = connection.recv()
+        except EOFError:
+            result.wrong[seed] = "ended the process"
+            return seeds[i + 1 :]
+        if problem:
+            result.wrong[seed] = problem
+        else:
+            result.ends[end] += 1
+    return []
+
+
+def _serve(trial: Trial, seeds: list[int], connection: Any) -> None:
+    """Try seeds one after another."""
+    warnings.simplefilter("ignore")
+    for seed in seeds:
+        try:
+            connection.send((trial(seed), ""))
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
+            connection.send(("", f"{type(error).__name__} at {where}: {' '.join(str(error).split())[:600]}"))
+
+
+def main(trial: Trial, what: str, count: int) -> None:
+    """The command of a campaign: it ends with a line of what was found, and with 1 where something was wrong."""
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument("--count", type=int, default=count, help=f"how many cases (by default {count})")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed; others follow it")
+    arguments = parser.parse_args()
+    began, seeds = time.perf_counter(), range(arguments.seed, arguments.seed + arguments.count)
+    result = run(trial, seeds)
+    for seed, problem in sorted(result.wrong.items()):
+        print(f"seed {seed}: {problem}")
+    ends = ", ".join(f"{number} {end}" for end, number in result.ends.most_common())
+    seconds = time.perf_counter() - began
+    print(
+        f"{what}: {arguments.count} cases from seed {arguments.seed}: {ends}; {len(result.wrong)} wrong; {seconds:.0f} s"
+    )
+    sys.exit(bool(result.wrong))

@@ -1,0 +1,52 @@
+"""A small sample of every campaign."""
+
+import os
+
+import pytest
+
+from . import campaign, kill, mechanisms, models, pages, trajectories
+
+
+def check(trial, seeds):
+    result = campaign.run(trial, seeds)
+    assert result.wrong == {}
+    assert sum(result.ends.values()) == len(seeds)
+
+
+def test_mutated_models():
+    check(models.trial, range(100))
+
+
+def test_forged_trajectories():
+    check(trajectories.trial, range(60))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="forks, and sends a signal")
+def test_killed_runs():
+    check(kill.trial, range(3))
+
+
+def test_random_mechanisms():
+    check(mechanisms.trial, range(15))
+
+
+@pytest.mark.skipif(not pages.browser(), reason="no browser: install Chromium, or name one in MBVI_BROWSER")
+def test_hostile_names():
+    check(pages.trial, range(3))
+
+
+def fails(seed):
+    """One of each kind."""
+    if seed == 1:
+        raise ValueError("what is wrong")
+    if seed == 2:
+        os._exit(3)
+    return "right"
+
+
+def test_what_goes_wrong_is_told():
+    """Also where a case ends its process, after which the others go on."""
+    result = campaign.run(fails, range(5))
+    assert result.ends == {"right": 3} and set(result.wrong) == {1, 2}
+    assert result.wrong[2] == "ended the process"
+    assert result.wrong[1].startswith("ValueError at test_campaigns.py:") and "what is wrong" in result.wrong[1]

@@ -37,6 +37,7 @@ _HOMES = {
     "StepError": "mbvi.errors",
     "MbviWarning": "mbvi.errors",
     "ModelWarning": "mbvi.errors",
+    "AccuracyWarning": "mbvi.errors",
     "StabilityWarning": "mbvi.errors",
 }
 __all__ = [*_HOMES, "__version__"]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbvi
-from mbvi.errors import ModelError, StepError
+from mbvi.errors import ModelError, StepError, doubts_expected
 
 if TYPE_CHECKING:
     from mbvi.model import Model
@@ -143,7 +143,7 @@ def run(
         check_functions(system)
         start = find_start(system, project=project)
         output = {"every": every or 1, "path": path, "force": force, "store": parts}
-        with _kept_states(path), _progress(described.name) as progress:
+        with _kept_states(path), _progress(described.name) as progress, doubts_expected():  # the report has them
             trajectory = mbvi.simulate(system, scheme, project=project, progress=progress, **output, **values)
         typer.echo(_written(trajectory, start, path))
 
@@ -166,7 +166,7 @@ def _resume(
             remedy = "leave it out, or run anew without --resume"
             raise ModelError(f"--{option}: expected that of {path}, {expected}, found {value}; {remedy}")
     length = _number(duration, "--duration", stored.system.model)
-    with _kept_states(path), _progress(stored.system.name) as progress:
+    with _kept_states(path), _progress(stored.system.name) as progress, doubts_expected():
         trajectory = mbvi.resume(path, length, system=given, progress=progress)
     typer.echo(_written(trajectory, None, path))
 
@@ -178,6 +178,8 @@ def _kept_states(path: Path) -> Iterator[None]:
         yield
     except StepError as error:
         _complain(str(error).replace("error.trajectory", str(path)))
+        for finding in error.trajectory.findings:
+            _complain(finding.text)
         raise typer.Exit(FAILED) from None
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -42,5 +46,25 @@ class ModelWarning(MbviWarning):
     """What a model says, and its author may not mean."""
 
 
+class AccuracyWarning(MbviWarning):
+    """A run whose result cannot be trusted from some time on, as its energy balance tells."""
+
+
 class StabilityWarning(MbviWarning):
     """A step that is too large for a scheme to be stable: the motion may grow without bound."""
+
+
+@contextmanager
+def doubts_expected() -> Iterator[None]:
+    """While runs are done whose errors are measured or told otherwise, an `AccuracyWarning` is not shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        yield
+
+
+def stack_level() -> int:
+    """Which of the callers of a function that warns is the first outside mbvi, as `warnings.warn` counts them."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mbvi":
+        level, frame = level + 1, frame.f_back
+    return level

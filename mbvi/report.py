@@ -14,8 +14,9 @@ import numpy as np
 
 import mbvi
 from mbvi.model.elements import count_steps
-from mbvi.model.expressions import Program, value_at
-from mbvi.model.fields import idle_parameters, kinds
+from mbvi.model.expressions import value_at
+from mbvi.model.fields import idle_parameters
+from mbvi.model.poles import programs
 from mbvi.model.shapes import has_mass
 from mbvi.schemes.catalog import SCHEMES
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     import xarray
 
     from mbvi.model import Model
-    from mbvi.model.base import Element
     from mbvi.system.initial import Start
     from mbvi.system.system import System
     from mbvi.trajectory import Trajectory
@@ -248,6 +248,7 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
         redundant = trajectory.system.mobility.redundant
         more = f"; {redundant} redundant" if redundant else ""
         yield "constraints", f"largest residual {summary.residual:.1e}{more}"
+    yield from (("doubtful", finding.text) for finding in trajectory.findings)
 
 
 def _moved(start: Start) -> Iterator[str]:
@@ -465,7 +466,7 @@ def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
             yield f"{where}: no effect, since {ends[0]} and {ends[1]} do not move against each other"
         elif len(links) == 2 and getattr(force, "rest_length", True) and not _distance(force, system, start):
             yield f"{where}: its ends coincide at the start, where its direction is not defined"
-        if not all(math.isfinite(value_at(program, 0.0)) for program in _programs(force)):
+        if not all(math.isfinite(value_at(program, 0.0)) for program in programs(force)):
             yield f"{where}: not a finite number at the start"
         if getattr(force, "damping", 0.0) < 0:
             yield f"{where}: negative damping; it drives"
@@ -481,14 +482,6 @@ def _short_tables(model: Model, duration: float) -> Iterator[str]:
                 if times[0] > 0 or times[-1] < duration:
                     span = f"a table from {times[0]:.6g} s to {times[-1]:.6g} s for a run from 0 s to {duration:.6g} s"
                     yield f"{section}.{name}: {span}; outside it continues along its end lines"
-
-
-def _programs(element: Element) -> Iterator[Program]:
-    """The functions of time among the values of a force."""
-    for key, kind in kinds(type(element)).items():
-        if kind and kind.name in ("time", "times"):
-            values = getattr(element, key) if kind.name == "times" else (getattr(element, key),)
-            yield from (each for each in values if isinstance(each, tuple))
 
 
 def _tables(element: Any) -> Iterator[mbvi.Table]:
@@ -531,7 +524,7 @@ def scheme_table() -> str:
 
 
 def ensemble_report(dataset: xarray.Dataset) -> str:
-    """How the members of an ensemble ended, and the first reasons of those that did not reach the end, each once."""
+    """How the members of an ensemble ended, and the first reasons of those that failed or are doubtful, each once."""
     status, about = dataset.status.values, dataset.attrs
     sizes = " × ".join(f"{name} {size}" for name, size in dataset.status.sizes.items())
     head = f"{about['name']}: {count(status.size, 'member')}" + (f" ({sizes})" if sizes else "")
@@ -541,9 +534,12 @@ def ensemble_report(dataset: xarray.Dataset) -> str:
     step, steps = float(about["step"]), int(about["steps"])
     run = f"{about['scheme']}, {count(steps, 'step')} of {step:g} s to t = {steps * step:.6g} s"
     lines = [f"{head}, {run}", ", ".join(ends)]
-    failed = np.argwhere(status > 0)
+    has_reason = dataset.reason.values != ""
+    if is_doubtful := int((has_reason & (status == 0)).sum()):
+        lines[-1] += f", {is_doubtful} of them doubtful"
+    failed = np.argwhere(has_reason)
     by_reason: dict[str, list[Any]] = {}
-    for place, reason in zip(failed, dataset.reason.values[status > 0].tolist(), strict=True):
+    for place, reason in zip(failed, dataset.reason.values[has_reason].tolist(), strict=True):
         by_reason.setdefault(reason, []).append(place)
     shown = dict(itertools.islice(by_reason.items(), MOST_REASONS))
     for reason, (place, *others) in shown.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,19 @@ from numpy.typing import ArrayLike
 
 from mbvi import storage
 from mbvi.analysis.noether import discrete_momenta
-from mbvi.errors import KEPT, ModelError
+from mbvi.errors import KEPT, AccuracyWarning, ModelError, StepError, stack_level
 from mbvi.kernels import functions, galerkin, layout, workspace
 from mbvi.kernels.lagrangian import make_work
 from mbvi.model.arguments import check_flag, check_kind, checked_path, is_number
 from mbvi.model.elements import MAX_STEPS, Model, count_steps
-from mbvi.model.expressions import evaluate, wrong
+from mbvi.model.expressions import evaluate, infix, wrong
+from mbvi.model.poles import first_pole, programs
 from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import RUNNERS
+from mbvi.steppers.audit import Audit
 from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.carried import Carried, carried
 from mbvi.steppers.chart import run as run_in_chart
@@ -165,7 +168,7 @@ def simulate(
     q, p = start.q, start.p
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
-    return _run(
+    return _watched(
         Run(
             system,
             method,
@@ -261,7 +264,7 @@ def resume(
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
     clock = h, header.step_sizes, steps, every, header.start_time
     store = storage.parts(columns)
-    return _run(Run(system, header.scheme, *clock, *first, chart, progress, path, is_resumed=True, store=store))
+    return _watched(Run(system, header.scheme, *clock, *first, chart, progress, path, is_resumed=True, store=store))
 
 
 def _check_system(system: System, header: storage.Header, columns: Mapping[str, np.ndarray], path: Path) -> None:
@@ -302,7 +305,8 @@ def as_system(model: Model | System, formulation: str | None = None) -> System:
 
 
 def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: float = 0.0) -> None:
-    """Refuse functions of time in constraints that are not finite, and lengths not greater than 0, at some time of a run.
+    """Refuse functions of time with a pole within a run, and in constraints those that are not finite, or lengths
+    not greater than 0, at some time of it.
 
     Parameters
     ----------
@@ -317,10 +321,12 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
     Raises
     ------
     ModelError
-        Naming the constraint and the first such time.
+        Naming the force or constraint, and the first such time.
     """
     if system.model is None:
         return
+    if steps:
+        _check_poles(system.model.resolved(), start_time, start_time + steps * h)
     times = np.linspace(start_time, start_time + steps * h, min(steps, MOST_SAMPLES) + 1)
     arrays, stack = system.arrays, np.zeros((functions.STACK_SIZE, 3))
     of = arrays.time_functions, arrays.operations, arrays.numbers, stack
@@ -338,6 +344,18 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
                 f"constraints.{name}: expected {expected} all the time, found {found} at t = {t:.6g} s; end the run before, "
                 "or change the function"
             )
+
+
+def _check_poles(model: Model, start: float, end: float) -> None:
+    """Refuse functions of time that grow without bound within a run."""
+    for section, elements in (("forces", model.forces), ("constraints", model.constraints)):
+        for name, element in elements.items():
+            for program in programs(element):
+                pole = first_pole(program, start, end)
+                if pole is not None:
+                    found = f"a pole of {infix(program)} at t = {pole:.6g} s"
+                    remedy = "end the run before, or change the function"
+                    raise ModelError(f"{section}.{name}: {wrong('finite values all the time', found, remedy)}")
 
 
 def check_driven(system: System, start: Start, t: float, h: float) -> None:
@@ -479,6 +497,22 @@ def check_room(rows: int, steps: int, every: int, system: System, path: Path | N
         )
 
 
+def _watched(run: Run) -> Trajectory:
+    """Run, and warn of what makes the result doubtful."""
+    try:
+        trajectory = _run(run)
+    except StepError as error:
+        _warn(error.trajectory)
+        raise
+    _warn(trajectory)
+    return trajectory
+
+
+def _warn(trajectory: Trajectory) -> None:
+    for finding in trajectory.findings:
+        warnings.warn(f"{trajectory.system.name}: {finding.text}", AccuracyWarning, stacklevel=stack_level())
+
+
 def _run(run: Run) -> Trajectory:
     if run.chart is not None:
         return run_in_chart(run)
@@ -493,7 +527,8 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     space.q[:], space.p[:] = run.q, run.p
     arguments = (system.arrays, scheme, work, space, run.start_time, h)
     columns = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
-    watch = BranchWatch(run, tableau, [space.memory, work.memory])
+    audit = Audit(run)
+    watch = BranchWatch(run, tableau, [space.memory, work.memory], audit.look)
 
     def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
         return watch.advance(lambda *steps: galerkin.run(*arguments, *steps), first, last, *out)
@@ -502,7 +537,7 @@ def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
         return watch.message(step) or step_message(run, tableau, space, status, step)
 
     state = [*carried(space, work), *map(Carried, watch.state)]
-    return advance_pieces(run, piece, state, lambda: space.count[columns], failure)
+    return advance_pieces(run, piece, state, lambda: space.count[columns], failure, audit)
 
 
 def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int, step: int) -> str:

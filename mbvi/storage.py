@@ -51,6 +51,7 @@ FORMAT = "mbvi trajectory 2"
 ENDINGS = (".h5", ".hdf5", ".nc")
 """Of files of runs and ensembles, which so take the place of no other ones."""
 CHUNK_NUMBERS = 1 << 17  # of a chunk: 1 MB
+FINDINGS_LENGTH = 4000  # characters, as of the
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
 RESTART = "begin anew with its last state as initial_q and initial_v"
@@ -160,6 +161,8 @@ class Header:
         Units of the labels of a dimension that has such.
     statistics : dict
         The numbers of a `Statistics`.
+    findings : list of dict
+        What each `Finding` has.
     step_sizes : ndarray or None
         Sizes of all steps that were asked for, where they change [s].
     chart : tuple of str
@@ -176,6 +179,7 @@ class Header:
     labels: Mapping[str, tuple[str, ...]]
     units: Mapping[str, tuple[str, ...]]
     statistics: dict[str, Any]
+    findings: list[dict[str, Any]]
     step_sizes: Array | None = None
     chart: tuple[str, ...] = ()
 
@@ -265,6 +269,12 @@ class Writer:
                 write_at(self._raw, slots.id.get_offset() + self._turn * slots.shape[1], head + state)
                 self._turn = 1 - self._turn
             self._file.attrs.modify("statistics", _statistics(statistics))
+            self._file.flush()
+
+    def note(self, findings: Sequence[Mapping[str, Any]]) -> None:
+        """Note what makes the result doubtful."""
+        with self._saved():
+            self._file.attrs.modify("findings", _findings(findings))
             self._file.flush()
 
     def last_state(self) -> tuple[int, bytes]:
@@ -586,10 +596,15 @@ def _write_header(file: h5py.File, header: Header) -> None:
     file.attrs["scheme"] = header.scheme.name
     file.attrs["scheme_numbers"] = json.dumps(asdict(header.scheme))
     file.attrs["statistics"] = _statistics(header.statistics)
+    file.attrs["findings"] = _findings(header.findings)
     if header.chart:
         file.attrs["chart"] = json.dumps(header.chart)
     if holds(system):
         write_model(file, cast(Model, system.model))
+
+
+def _findings(findings: Sequence[Mapping[str, Any]]) -> np.bytes_:
+    return np.bytes_(json.dumps(findings).ljust(FINDINGS_LENGTH))
 
 
 def _statistics(numbers: Mapping[str, Any]) -> np.bytes_:
@@ -719,6 +734,19 @@ def _counts(file: h5py.File) -> dict[str, Any]:
     return found
 
 
+def _doubts(file: h5py.File) -> list[dict[str, Any]]:
+    """What each `Finding` has."""
+    found = json.loads(file.attrs["findings"])
+    texts, numbers = ("kind", "text", "where"), ("t", "size")
+    for each in found if isinstance(found, list) else [found]:
+        is_whole = isinstance(each, dict) and sorted(each) == sorted(texts + numbers)
+        if not (is_whole and all(isinstance(each[key], str) for key in texts)):
+            raise ValueError("findings have other parts")
+        if not all(isinstance(each[key], int | float) and math.isfinite(each[key]) for key in numbers):
+            raise ValueError("findings have parts that are no numbers")
+    return list(found)
+
+
 def _header(file: h5py.File, system: System | None, source: str) -> Header:
     return Header(
         system=_system(file, system, source),
@@ -731,6 +759,7 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         labels={key: _texts(file, key) for key in DIMENSIONS if key in file},
         units={key: _texts(file, key + UNIT) for key in DIMENSIONS if key + UNIT in file},
         statistics=_counts(file),
+        findings=_doubts(file),
         step_sizes=file["step_sizes"][()] if "step_sizes" in file else None,
         chart=tuple(json.loads(file.attrs.get("chart", "[]"))),
     )

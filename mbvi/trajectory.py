@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -64,6 +64,23 @@ class Statistics:
     most_iterations: int
     mass_factorizations: int
     newton_factorizations: int
+
+
+class Finding(NamedTuple):
+    """What makes the result of a run doubtful.
+
+    kind    energy: its balance leaves its level; gimbal lock: a step of Euler angles passes it
+    t       since when [s]
+    size    by how much: relative to the energies' scale; turn of the step, relative to the distance from lock
+    text    with the likely cause and the remedy
+    where   joint
+    """
+
+    kind: str
+    t: float
+    size: float
+    text: str
+    where: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +141,8 @@ class Trajectory:
         Sizes of all steps that were done, where they change [s].
     start : Start or None
         The state it began from, and how far what was given violated the constraints; None if it was read from a file.
+    findings : tuple of Finding
+        What makes its result doubtful, as an `AccuracyWarning` said when it was computed.
     """
 
     system: System
@@ -137,6 +156,7 @@ class Trajectory:
     stored: Stored | None = None
     step_sizes: Array | None = None
     start: Start | None = None
+    findings: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
         """What was run."""
@@ -519,6 +539,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
     found, values = storage.read(path, system)
     with storage.readable(path):
         statistics = Statistics(**found.statistics)
+        findings = tuple(Finding(**each) for each in found.findings)
     stored_steps = (len(values["t"]) - 1) * found.every
     return Trajectory(
         system=found.system,
@@ -543,6 +564,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
             rotation=values.get("rotation"),
         ),
         step_sizes=None if found.step_sizes is None else found.step_sizes[: max(statistics.steps, stored_steps)],
+        findings=findings,
     )
 
 
@@ -635,6 +657,7 @@ def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header
         labels=labels,
         units=units,
         statistics=asdict(trajectory.statistics),
+        findings=[each._asdict() for each in trajectory.findings],
         step_sizes=trajectory.step_sizes,
     )
 

@@ -27,7 +27,7 @@ from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.processes import Task, run_in_processes
 from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
 from mbvi.ensembles.worker import check_scheme, compile_kernels, run_members
-from mbvi.errors import ModelError
+from mbvi.errors import AccuracyWarning, ModelError, stack_level
 from mbvi.model import Model
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
@@ -161,7 +161,18 @@ def ensemble(
         raise KeyboardInterrupt(done) from None
     finally:
         kept.close()
-    return kept.dataset()
+    found = kept.dataset()
+    _warn_of_doubtful(found)
+    return found
+
+
+def _warn_of_doubtful(found: xarray.Dataset) -> None:
+    """Warn of members that are done with results that cannot be trusted."""
+    doubtful = found.reason.values[found.status.values == 0]
+    doubtful = doubtful[doubtful != ""]
+    if len(doubtful):
+        text = f"{len(doubtful)} of {found.status.size} members are doubtful, see reason; the first: {doubtful[0]}"
+        warnings.warn(f"{found.attrs['name']}: {text}", AccuracyWarning, stacklevel=stack_level())
 
 
 def _note_idle(plan: Plan) -> None:

@@ -36,7 +36,7 @@ STATUS = {
     "flag_meanings": "not_run done failed refused",
 }
 STEPS = {"long_name": "steps done"}
-REASON = {"long_name": "why a member failed or was refused"}
+REASON = {"long_name": "why a member failed or was refused, or what makes the result of one that is done doubtful"}
 
 
 class Variable(NamedTuple):

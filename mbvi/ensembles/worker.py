@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import check_driven, step_message
 from mbvi.steppers import RUNNERS
+from mbvi.steppers.audit import Audit, are_doubtful
 from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.run import Run
 from mbvi.system.initial import Start, find_start
@@ -235,6 +237,7 @@ class Worker:
             return {}
         q, p, status = self._stepper(system, plan.method).run_all(system, plan, *start)
         is_done = status == layout.OK
+        is_done[is_done] &= ~are_doubtful(system, plan.times, q[is_done], p[is_done], plan.step, plan.every)
         states = q[is_done].reshape(-1, system.dimension), p[is_done].reshape(-1, system.dimension)
         try:
             rows = stored_values(system, np.tile(plan.times, is_done.sum()), *states, self._stored)
@@ -257,12 +260,14 @@ class Worker:
             system = plan.starting(self._system, member)
             start = find_start(system)
             check_driven(system, start, 0.0, plan.step)
-            trajectory, reason = self._advanced(_run(plan, system, start, plan.steps, plan.every, self._look))
+            run = _run(plan, system, start, plan.steps, plan.every, self._look)
+            trajectory, failure = self._advanced(run)
         except ModelError as error:
             return self._refused(member, error)
         with plan.members.named(member):
-            values = self._values(trajectory, is_done=not reason)
-        return Result(member, FAILED if reason else DONE, trajectory.statistics.steps, reason, values)
+            values = self._values(trajectory, is_done=not failure)
+        reason = failure or "; ".join(finding.text for finding in trajectory.findings)
+        return Result(member, FAILED if failure else DONE, trajectory.statistics.steps, reason, values)
 
     def _look(self, done: int = 0, steps: int = 0) -> None:
         """Whether to go on with a run."""
@@ -353,11 +358,14 @@ class _Galerkin:
         q, p = np.empty((2, run.steps // every + 1, system.dimension))
         q[0], p[0] = run.q, run.p
         space.q[:], space.p[:] = run.q, run.p
-        watch = BranchWatch(run, self._tableau, [each for each, _ in self._own])
+        audit = Audit(run)
+        watch = BranchWatch(run, self._tableau, [each for each, _ in self._own], audit.look)
         done, status, began = 0, layout.OK, time.perf_counter()
         while done < run.steps and status == layout.OK:
             row, last = done // every + 1, min(done + PIECE_STEPS, run.steps)
             status, done = watch.advance(lambda *steps: galerkin.run(*arguments, *steps), done, last, q[row:], p[row:])
+            new = slice(row, done // every + 1)
+            audit.add(row, run.stored_times(row, new.stop), q[new], p[new])
             if run.progress is not None:
                 run.progress(done, run.steps)
         rows = done // every + 1
@@ -366,6 +374,7 @@ class _Galerkin:
         trajectory = Trajectory(
             system, self._tableau, run.step, every, times, q[:rows], p[:rows], statistics, start=run.start
         )
+        trajectory = replace(trajectory, findings=audit.end(trajectory))
         reason = ""
         if status != layout.OK:
             reason = StepError(watch.message(done) or step_message(run, self._tableau, space, status, done)).reason

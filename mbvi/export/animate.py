@@ -156,6 +156,7 @@ def _page(trajectory: Trajectory, scene: Scene) -> str:
     return html(
         scene,
         "" if model is None else " ".join(model.description.split()),
+        [finding.text for finding in trajectory.findings],
         sampled,
         curves.curves(trajectory, sampled),
         curves.angular_momentum(trajectory, sampled),

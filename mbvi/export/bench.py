@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import mbvi
-from mbvi.errors import ModelError, StepError
+from mbvi.errors import ModelError, StepError, doubts_expected
 from mbvi.export.measured import BodyPoints, Curve, chosen_schemes, draw, largest_distance, timed
 from mbvi.kernels.compiling import COMPILING
 from mbvi.model.arguments import is_number
@@ -320,7 +320,7 @@ class _Search:
     def _probe(self, method: Tableau | Method, per_state: int) -> float:
         """Wall time of a run [s], by that of its first steps, which compile what is not yet compiled."""
         count, step = min(per_state, PROBED), self.duration / (self.states * per_state)
-        with suppress(StepError):
+        with suppress(StepError), doubts_expected():
             run = mbvi.simulate(self.system, method, step, count * step, every=count)
             return self.states * per_state / count * run.statistics.seconds
         return 0.0
@@ -335,7 +335,7 @@ class _Search:
             step = self.duration / (self.states * per_state)
             spent = self.spent
             try:
-                with self._clock():
+                with self._clock(), doubts_expected():
                     run = mbvi.simulate(self.system, method, step, self.duration, every=per_state)
             except StepError as error:
                 failures, per_state, expected = failures + 1, 2 * per_state, 2 * (self.spent - spent)

@@ -17,7 +17,7 @@ import numpy as np
 
 import mbvi
 from mbvi.analysis.convergence import convergence_order
-from mbvi.errors import ModelError, StepError
+from mbvi.errors import ModelError, StepError, doubts_expected
 from mbvi.export.measured import Curve, chosen_schemes, draw, entries, timed
 from mbvi.report import aligned, rounded
 from mbvi.simulation import as_system, checked_time, chosen_duration
@@ -254,6 +254,7 @@ def _check_steps(system: System, steps: Sequence[float], duration: float) -> lis
 def _reference(system: System, scheme: str, step: float, duration: float) -> Array:
     """The coordinates (n,) at the end of a fine run."""
     try:
-        return mbvi.simulate(system, scheme, step, duration, every=round(duration / step)).q[-1]
+        with doubts_expected():
+            return mbvi.simulate(system, scheme, step, duration, every=round(duration / step)).q[-1]
     except StepError as error:
         raise StepError(f"the reference, {scheme} with step {step:g} s: {error}", error.trajectory) from None

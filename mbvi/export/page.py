@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -26,7 +27,13 @@ USUAL = 0.9
 
 
 def html(
-    scene: Scene, description: str, sampled: Motion, curves: list[Curve], momentum: Arrow, reactions: list[Arrow]
+    scene: Scene,
+    description: str,
+    doubts: Sequence[str],
+    sampled: Motion,
+    curves: list[Curve],
+    momentum: Arrow,
+    reactions: list[Arrow],
 ) -> str:
     """The page.
 
@@ -35,6 +42,8 @@ def html(
     scene : Scene
     description : str
         A line below the title.
+    doubts : sequence of str
+        What makes the result doubtful, in lines below.
     sampled : Motion
         The times of curves and arrows.
     curves : list of Curve
@@ -68,6 +77,7 @@ def html(
     texts = {
         "TITLE": escape(scene.name),
         "DESCRIPTION": escape(description),
+        "DOUBTS": "".join(f'<p class="doubt">{escape(doubt)}</p>' for doubt in doubts),
         "THREE": (HERE / "vendor" / "three.min.js").read_text(encoding="utf-8"),
         "LICENSE": (HERE / "vendor" / "three.LICENSE").read_text(encoding="utf-8"),
         "POSES": (HERE / "poses.js").read_text(encoding="utf-8"),

@@ -57,6 +57,8 @@ class BranchWatch:
     tableau : Tableau
     carried : sequence of ndarray
         All that the stepper carries from one step to the next.
+    look : callable
+        ``look(first, q)`` is shown the coordinates (steps, n) after all steps from number first on, where not all are stored.
 
     Attributes
     ----------
@@ -64,8 +66,10 @@ class BranchWatch:
         What is carried from one call of `advance` to the next besides.
     """
 
-    def __init__(self, run: Run, tableau: Tableau, carried: Sequence[Array]) -> None:
-        self._reason = ""
+    def __init__(
+        self, run: Run, tableau: Tableau, carried: Sequence[Array], look: Callable[[int, Array], None]
+    ) -> None:
+        self._reason, self._look = "", look
         self._run, self._tableau, self._is_needed = run, tableau, self._has_loops(run)
         self._carried = [run.system.arrays.redundant, run.system.arrays.reference, *carried]
         self._is_small = run.system.dimension + run.system.constraint_count <= LARGE  # else its matrices take too long
@@ -77,7 +81,7 @@ class BranchWatch:
 
     @staticmethod
     def _has_loops(run: Run) -> bool:
-        return bool((run.system.arrays.reference > 0).any())
+        return bool(run.system.arrays.is_geometric and (run.system.arrays.reference > 0).any())
 
     def advance(self, piece: Piece, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps as ``piece(first, last, every, out_q, out_p, all_q, all_p)`` does, which returns a status and the steps done.
@@ -86,7 +90,7 @@ class BranchWatch:
         branches.
         """
         every, n = self._run.every, self._run.system.dimension
-        if first == last or not self._is_needed:
+        if first == last or (every == 1 and not self._is_needed):
             return piece(first, last, every, out_q, out_p, *self._nothing)
         for begin in range(first, last, CHUNK):
             end, row = min(begin + CHUNK, last), begin // every - first // every
@@ -94,11 +98,14 @@ class BranchWatch:
             states[:, :2] = self._last
             status, done = piece(begin, end, every, out_q[row:], out_p[row:], *states[:, 2:-1])
             count = done - begin + 2
-            is_looked_ahead = status == layout.OK and self._is_small
-            after = int(is_looked_ahead and self._fill_next(piece, done, states[:, count : count + 1]))
-            jump = self._first_jump(begin, states[:, int(begin == 0) : count + after], after)
-            if jump is not None:
-                return layout.SINGULAR, jump
+            if every > 1:
+                self._look(begin, states[0, 2:count])
+            if self._is_needed:
+                is_looked_ahead = status == layout.OK and self._is_small
+                after = int(is_looked_ahead and self._fill_next(piece, done, states[:, count : count + 1]))
+                jump = self._first_jump(begin, states[:, int(begin == 0) : count + after], after)
+                if jump is not None:
+                    return layout.SINGULAR, jump
             if status != layout.OK:
                 break
         return status, done

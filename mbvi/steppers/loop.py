@@ -11,6 +11,7 @@ from mbvi.errors import StepError
 from mbvi.kernels import layout
 from mbvi.kernels.compiling import COMPILING
 from mbvi.kernels.packed import Packed
+from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried, carried
 from mbvi.steppers.record import Record
 from mbvi.steppers.run import Run
@@ -40,6 +41,7 @@ def advance_pieces(
     state: Sequence[Carried],
     counted: Callable[[], Sequence[int]] = lambda: (0, 0, 0, 0),
     failure: Callable[[int, int], str] | None = None,
+    audit: Audit | None = None,
 ) -> Trajectory:
     """Advance by a function that does some of the steps.
 
@@ -56,13 +58,17 @@ def advance_pieces(
         Gives the iterations until then, the most of a step, and the factorizations of the mass matrix and of the whole Jacobian.
     failure : callable, optional
         ``failure(step, status)`` says why a step failed.
+    audit : Audit, optional
+        The watch over the run, if it is shown more than the stored states.
 
     Raises
     ------
     StepError
         If a step fails.
     """
-    with Record(run, state) as record:
+    audit = audit or Audit(run)
+    with Record(run, [*state, *map(Carried, audit.state)]) as record:
+        audit.findings += record.findings
         done, status, seconds = record.done, layout.OK, record.seconds
         size = max(run.system.dimension + run.system.constraint_count, 1)
         length = run.every * max(1, int(FIRST_STEPS / size**2 / run.every))
@@ -73,12 +79,15 @@ def advance_pieces(
             began = time.perf_counter() - COMPILING.seconds
             status, done = piece(done, last, out_q, out_p)
             spent = time.perf_counter() - COMPILING.seconds - began
+            row, rows = record.done // run.every + 1, done // run.every - record.done // run.every
+            audit.add(row, run.stored_times(row, row + rows), out_q[:rows], out_p[:rows])
             seconds += spent
             length = run.every * max(1, round(min(LARGER, PIECE_SECONDS / max(spent, 1e-6)) * length / run.every))
             record.add(done, Statistics(done, seconds, *map(int, counted())), status == layout.OK)
             if run.progress is not None:
                 run.progress(done, run.steps)
         trajectory = record.trajectory()
+        trajectory = record.ended(trajectory, audit.end(trajectory))
     if status != layout.OK:
         raise StepError(failure(done, status) if failure else run.failure(done, REASONS[status]), trajectory)
     return trajectory

@@ -17,6 +17,7 @@ from mbvi.model.expressions import wrong
 from mbvi.steppers.carried import Carried, take_back, to_bytes
 from mbvi.steppers.run import Run
 from mbvi.trajectory import (
+    Finding,
     Statistics,
     Stored,
     Trajectory,
@@ -47,6 +48,8 @@ class Record:
     ----------
     done : int
         Number of steps done.
+    findings : list of Finding
+        Those of the first part of a run that is resumed which its later states do not tell.
     """
 
     def __init__(self, run: Run, state: Sequence[Carried]) -> None:
@@ -59,6 +62,7 @@ class Record:
         self._rotation: Array | None = None  # the last in the file
         self._before = None if run.is_resumed or run.path is None else _file_number(run.path)
         self._written, self._written_at = 0, -np.inf
+        self.findings: list[Finding] = []
         self.done, rows = 0, run.steps // run.every + 1
         if run.path:
             rows = min(rows, max(2, BLOCK_BYTES // storage.row_bytes(run.system, run.store)))
@@ -119,6 +123,12 @@ class Record:
         count = self._stored
         return self._trajectory(0, self._q[:count], self._p[:count])
 
+    def ended(self, trajectory: Trajectory, findings: tuple[Finding, ...]) -> Trajectory:
+        """With what makes its result doubtful, which the file is told too."""
+        if findings and self._writer is not None:
+            self._writer.note([each._asdict() for each in findings])
+        return replace(trajectory, findings=findings)
+
     @property
     def _stored(self) -> int:
         """How many states there are."""
@@ -167,6 +177,7 @@ class Record:
         """Open the file and put the state of the stepper back."""
         kept = read(path, self._run.system)
         self._statistics = kept.statistics
+        self.findings = [each for each in kept.findings if each.where]
         self._writer = storage.Writer(path)
         self.done, state = self._writer.last_state()
         self._written = self._stored

@@ -1,0 +1,43 @@
+"""The power of what changes the energy of a system: forces that derive from no potential, and prescribed motions.
+
+    d/dt (T + V) = v·F − λ·∂g/∂t,
+
+since constraint forces Gᵀλ do the work λ·(G v) = −λ·∂g/∂t.
+"""
+
+from mbvi.kernels.constraints import fill_constraints
+from mbvi.kernels.lagrangian import fill_gradient
+from mbvi.kernels.layout import kernel
+
+
+@kernel
+def fill_powers(out, system, unforced, work, t, q, v):
+    """v·F of many states: of all forces less that of the forces that derive from a potential.
+
+    out       (states,)     out  [W]
+    unforced                the system without the other forces
+    t         (states,)     [s]
+    q, v      (states, n)
+    """
+    for i in range(q.shape[0]):
+        out[i] = 0.0
+        fill_gradient(work.base, work.side, system, work, t[i], q[i], v[i])
+        for a in range(system.n):
+            out[i] += v[i, a] * work.side[a]
+        fill_gradient(work.base, work.side, unforced, work, t[i], q[i], v[i])
+        for a in range(system.n):
+            out[i] -= v[i, a] * work.side[a]
+
+
+@kernel
+def subtract_drive_powers(out, system, work, t, q, lam):
+    """Subtract λ·∂g/∂t of many states.
+
+    out       (states,)     [W]
+    t         (states,)     [s]
+    q, lam    (states, n), (states, k)
+    """
+    for i in range(q.shape[0]):
+        fill_constraints(work.g, work.G, work.g_t, system, work, t[i], q[i])
+        for b in range(system.k):
+            out[i] -= lam[i, b] * work.g_t[b]

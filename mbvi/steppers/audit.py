@@ -1,0 +1,290 @@
+"""What every run is watched for: energy that leaves its level, and Euler angles that pass gimbal lock.
+
+The energy balance (`mbvi.analysis.balance`) is sampled, at last at every 256th step; of a long run every second sample is
+forgotten as often as they become too many. At its end the samples tell whether the level was left. Where forces or drives do
+work, all states between the two samples in question are looked at before anything is said.
+
+Near gimbal lock of Euler angles the energy may be kept and the motion be wrong: there every step is looked at.
+
+Where samples lie depends on the numbers of steps alone, not on the pieces of a run, nor on where it was resumed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mbvi.analysis.balance import (
+    JUMP,
+    ROUNDING,
+    SAMPLES,
+    Energies,
+    energies_of,
+    energy_of_rounding,
+    first_departure,
+    is_known,
+)
+from mbvi.steppers.run import Run
+from mbvi.system.initial import weightless_near
+from mbvi.system.system import System
+from mbvi.trajectory import Finding, Trajectory
+
+Array = np.ndarray
+NEAREST, EVERY = 16, 256  # steps between two samples, at first and at last
+MOST_SAMPLES = 512  # that are kept
+MOST_CORRECTIONS = 32  # places where the work of forces is integrated more closely
+MOST_STATES = 1 << 16  # that are looked at in one of them
+NEAR = 0.1  # distance from gimbal lock at which steps are looked at [rad]
+UNRESOLVED = 0.5  # turn of a step, relative to the distance from gimbal lock, that no scheme resolves
+ROW = 0  # the first of what is kept of a sample: number of its row, U, T + |V − V₀|, and what is round-off
+
+
+class EulerAngles(NamedTuple):
+    """Three angles of a joint.
+
+    joint      its name
+    place      number of the first of their coordinates
+    is_proper  whether the first and the last turn about the same axis, so that lock is at θ = 0, π and not at θ = ±π/2
+    """
+
+    joint: str
+    place: int
+    is_proper: bool
+
+    def distance(self, theta: Array) -> Array:
+        """Distance of the second angle from lock, |sin θ| or |cos θ|."""
+        return np.abs(np.sin(theta) if self.is_proper else np.cos(theta))
+
+    def first_unresolved(self, angles: Array) -> tuple[int, float] | None:
+        """The first step between angles (states, 3) that turns by more than a part of its distance from lock, and by how much.
+
+        Near lock, at a distance δ, a turn of the body by ε turns the first and the last angle by about ε/δ. A
+        step's own is ε² = Δθ² + (δ Δφ)².
+        """
+        distance = self.distance(angles[:, 1])
+        near = np.flatnonzero((distance[1:] < NEAR) | (distance[:-1] < NEAR))
+        if not len(near):
+            return None
+        move, distance = angles[near + 1] - angles[near], np.minimum(distance[near], distance[near + 1])
+        ratio = np.hypot(move[:, 1], distance * move[:, 0]) / np.maximum(distance, np.finfo(float).tiny)
+        passing = np.flatnonzero(ratio > UNRESOLVED)
+        return (int(near[passing[0]]), float(ratio[passing[0]])) if len(passing) else None
+
+
+class Audit:
+    """The watch over a run.
+
+    Attributes
+    ----------
+    findings : list of Finding
+        What a user has to be told.
+    state : tuple of ndarray
+        What is carried from one piece of the run to the next.
+    """
+
+    def __init__(self, run: Run) -> None:
+        system = run.system
+        self._run, self._system = run, system
+        self.findings: list[Finding] = []
+        self._is_known = is_known(system)
+        self._is_forced = system.is_driven or system.unforced is not system
+        start = energies_of(system, np.array([run.start_time]), run.q[None], run.p[None])
+        self._last = np.ravel(start)  # t, T, V and the power at the last sample
+        self._sums = np.array([0.0, start.potential[0], 1.0])  # U there, V₀, and what divides the numbers of those kept
+        self._noise = energy_of_rounding(system, run.q, run.step, run.start_time)
+        self._samples = np.full((4, MOST_SAMPLES), np.nan)
+        self._angles = euler_angles(system)
+        self._state = run.q[None].copy()
+        self.state = (self._last, self._sums, self._samples, self._state)
+        self._keep(np.zeros(1), start, np.zeros(1))
+
+    # -------------------------------------------------------------------------------------------- energy
+
+    def add(self, first: int, t: Array, q: Array, p: Array) -> None:
+        """Look at the stored states of numbers first, first + 1, …: times (rows,), coordinates and momenta (rows, n)."""
+        if self._run.every == 1:
+            self.look(first - 1, q)
+        if self._is_known:
+            rows = sampled_rows(first, first + len(t), self._run.every)
+            self._sample(rows, t[rows - first], q[rows - first], p[rows - first])
+
+    def _sample(self, rows: Array, t: Array, q: Array, p: Array) -> None:
+        """Take samples of these numbers."""
+        if len(rows):
+            found = energies_of(self._system, t, q, p)
+            balances = self._sums[0] + np.cumsum(found.since(Energies(*self._last[:, None])).gains())
+            self._keep(rows, found, balances)
+            self._last[:], self._sums[0] = np.ravel(found.last()), balances[-1]
+
+    def _keep(self, rows: Array, found: Energies, balances: Array) -> None:
+        """Keep samples; every second of those kept is forgotten where they are too many."""
+        size = np.abs(found.kinetic) + np.abs(found.potential - self._sums[1])
+        rounding = self._noise + ROUNDING * (np.abs(found.kinetic) + np.abs(found.potential))
+        columns = np.stack([rows, balances, size, rounding])
+        kept = np.concatenate([self._kept(), columns], axis=1)
+        kept = kept[:, kept[ROW] % self._sums[2] == 0]
+        while kept.shape[1] > MOST_SAMPLES:
+            self._sums[2] *= 2
+            kept = kept[:, kept[ROW] % self._sums[2] == 0]
+        self._samples[:] = np.nan
+        self._samples[:, : kept.shape[1]] = kept
+
+    def _kept(self) -> Array:
+        return self._samples[:, np.isfinite(self._samples[ROW])]
+
+    def end(self, trajectory: Trajectory) -> tuple[Finding, ...]:
+        """All findings of the run, of which `trajectory` has the states; the last are looked at closely."""
+        if self._is_known:
+            last = len(trajectory) - 1
+            rows = last - max(1, last // EVERY) * np.arange(SAMPLES - 1, -1, -1)
+            rows = rows[rows > self._kept()[ROW, -1]]
+            self._sample(rows, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
+            self._find_departure(trajectory)
+        return tuple(self.findings)
+
+    def _find_departure(self, trajectory: Trajectory) -> None:
+        """Look whether the balance left its level, and where."""
+        kept = self._kept()
+        rows, balance, size, rounding = kept[:, (kept[ROW] >= 0) & (kept[ROW] < len(trajectory))]
+        are_known = np.zeros(balance.shape, bool)  # gains before which samples were looked at closely
+        for _ in range(MOST_CORRECTIONS):
+            found = first_departure(balance, size, rounding)
+            if found is None:
+                return
+            place, level = found
+            gains = np.where(are_known, 0.0, np.abs(np.diff(balance, prepend=0.0)))
+            largest = int(np.nanargmax(gains[: place + 1]))
+            first, last = int(rows[largest - 1]), min(int(rows[largest]), len(trajectory) - 1)
+            gain, is_most = float(balance[largest] - balance[largest - 1]), gains[largest] > 0.5 * abs(balance[place])
+            closer, row = self._located(trajectory, first, last, gain)
+            if not self._is_forced or (is_most and abs(closer) > 0.5 * abs(gain)):
+                self.findings.append(self._departure(trajectory, row if is_most else int(rows[place]), level))
+                return
+            balance[largest:] += closer - gain
+            are_known[largest] = True
+
+    def _located(self, trajectory: Trajectory, first: int, last: int, gain: float) -> tuple[float, int]:
+        """What the balance gains between two rows, and the row from which on most of it is gained."""
+
+        def energies(rows: slice) -> Energies:
+            return energies_of(self._system, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
+
+        if self._is_forced:
+            if last - first > MOST_STATES:
+                return 0.0, first
+            gains = energies(slice(first, last + 1)).gains()
+            return float(np.nansum(gains)), first + int(np.nanargmax(np.abs(gains)))
+        begin = energies(slice(first, first + 1))
+        while last - first > 1:
+            middle = (first + last) // 2
+            if abs(energies(slice(middle, middle + 1)).since(begin).gains()[0]) > 0.5 * abs(gain):
+                last = middle
+            else:
+                first = middle
+        return gain, first
+
+    def _departure(self, trajectory: Trajectory, row: int, level: float) -> Finding:
+        """What is said of a departure in the step after a row."""
+        t, q = trajectory.t[row : row + 2], trajectory.q[row : row + 2]
+        cause, remedy = self._cause(float(t[0]), q[0], q[1] - q[0])
+        balance = "energy less the work of forces and drives" if self._is_forced else "energy"
+        text = (
+            f"from t = {t[0]:.6g} s on the {balance} is off its level by {level:.2g} of the energies' scale, {cause}; what "
+            f"follows cannot be trusted: {remedy}"
+        )
+        return Finding("energy", float(t[0]), level, text)
+
+    def _cause(self, t: float, q: Array, move: Array) -> tuple[str, str]:
+        """The likely cause of what goes wrong in a step from q, and the remedy."""
+        smaller = f"try step={self._run.step / 4:.3g}"
+        light = (
+            weightless_near(self._system, (self._run.q, self._run.start_time), q, move, t)
+            if np.isfinite(move).all()
+            else []
+        )
+        if light:
+            names = ", ".join(light)
+            cause = f"near a position in which {names} can move almost without inertia, as at a dead point or in gimbal lock"
+            angles = [each.joint for each in euler_angles(self._system) if each.joint in light]
+            if angles:
+                return cause, f"write coordinates: quaternion in joints.{angles[0]}"
+            return cause, f"give what moves there some inertia, or {smaller}"
+        name = self._system.coordinate_names[int(np.argmax(np.abs(move)))]
+        cause = (
+            f"most likely since the step is too large, or steps over a collision or a force without bound, near {name}"
+        )
+        return cause, f"{smaller}, and see whether this changes"
+
+    # ----------------------------------------------------------------------------------------- Euler angles
+
+    def look(self, first: int, q: Array) -> None:
+        """Look at the steps from number first on, after which the coordinates are q (steps, n)."""
+        for angles in self._angles:
+            states = np.concatenate([self._state, q])[:, angles.place : angles.place + 3]
+            found = angles.first_unresolved(states)
+            if found is not None:
+                self.findings.append(self._lock(angles, first + found[0], found[1]))
+        self._angles = [each for each in self._angles if all(each.joint != finding.where for finding in self.findings)]
+        if len(q):
+            self._state[:] = q[-1]
+
+    def _lock(self, angles: EulerAngles, step: int, ratio: float) -> Finding:
+        """What is said of a step that passes gimbal lock."""
+        t = float(self._run.clock(step, step + 1)[0][0])
+        text = (
+            f"at t = {t:.6g} s the Euler angles of {angles.joint} pass gimbal lock within about a step (by a turn of {ratio:.2g} "
+            f"times the distance from it), where the motion is wrong even if energy and momenta are kept: write coordinates: "
+            f"quaternion in joints.{angles.joint}"
+        )
+        return Finding("gimbal lock", t, ratio, text, angles.joint)
+
+
+def sampled_rows(first: int, last: int, every: int) -> Array:
+    """Numbers of the stored states that are samples, from first to before last, about a quarter or an eighth of their own apart.
+
+    Examples
+    --------
+    >>> sampled_rows(1, 1000, 1).tolist()
+    [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896]
+    """
+    parts, apart, begin = [], NEAREST, 0
+    while begin < last and apart <= EVERY:
+        stride = max(1, apart // every)
+        end = last if apart == EVERY else min(last, -(-8 * apart // every) + 1)
+        parts.append(np.arange(-(-max(first, begin) // stride) * stride, end, stride))
+        begin, apart = end, 2 * apart
+    return np.concatenate(parts)
+
+
+def are_doubtful(system: System, t: Array, q: Array, p: Array, step: float, every: int) -> Array:
+    """Which of many runs, of states q, p (runs, rows, n) at times t (rows,), have to be looked at one by one, (runs,).
+
+    Those whose balance becomes larger than what a finding would say at least, and those that come near gimbal lock.
+    """
+    found = np.zeros(len(q), bool)
+    for angles in euler_angles(system):
+        found |= (angles.distance(q[..., angles.place + 1]) < NEAR).any(axis=1)
+    if is_known(system):
+        taken = np.append(0, sampled_rows(1, len(t), every))
+        flat = (x[:, taken].reshape(-1, system.dimension) for x in (q, p))
+        all_runs = energies_of(system, np.tile(t[taken], len(q)), *flat)
+        of_runs = Energies(*(each.reshape(len(q), -1) for each in all_runs))
+        balance = np.abs(np.cumsum(of_runs.gains(), axis=1)).max(axis=1, initial=0.0)
+        size = (np.abs(of_runs.kinetic) + np.abs(of_runs.potential - of_runs.potential[:, :1])).mean(axis=1)
+        noise = [energy_of_rounding(system, each, step, float(t[0])) for each in q[:1, 0]]
+        found |= ~(balance <= JUMP * size + noise)
+    return found
+
+
+def euler_angles(system: System) -> list[EulerAngles]:
+    """Those of the joints of a tree."""
+    if system.model is None or system.homes is None:
+        return []
+    found = []
+    for name, first in system.homes.joints.items():
+        sequence = getattr(system.model.joints[name], "coordinates", "quaternion")
+        if sequence != "quaternion":
+            place = first + len(system.model.joints[name].coordinate_names) - 3
+            found.append(EulerAngles(name, place, sequence[0] == sequence[2]))
+    return found

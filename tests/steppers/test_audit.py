@@ -1,0 +1,242 @@
+"""What runs are watched for: a run that cannot be trusted says so, and one that can does not."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+
+import mbvi
+from mbvi.analysis.balance import Energies, energies_of, first_departure
+
+CART_POLE = """
+name: cart-pole
+bodies:
+  cart: {mass: 0}
+  pole: {mass: 1, center_of_mass: [0, 0, -1]}
+joints:
+  rail: {type: prismatic, parent: world, child: cart, axis: [1, 0, 0]}
+  pivot: {type: revolute, parent: cart, child: pole, axis: [0, 1, 0]}
+initial: {pivot: {position: 100 deg}}
+simulation: {scheme: simpson, step: 1e-3, duration: 5}
+"""
+TOP = """
+name: heavy top
+bodies:
+  top: {mass: 15, center_of_mass: [0, 1, 0], inertia: [0.234375, 0.46875, 0.234375]}
+joints:
+  tip: {type: ball, parent: world, child: top, coordinates: zxy}
+initial:
+  tip: {velocity: [-4.61538, 0, 150]}
+simulation: {step: 1e-3, duration: 1}
+"""
+
+
+def model_of(text: str, folder: Path) -> mbvi.Model:
+    path = folder / "model.yaml"
+    path.write_text(text)
+    return mbvi.load(path)
+
+
+def pendulum(**elements: object) -> mbvi.Model:
+    bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    start = {"pivot": mbvi.Initial(position=1.5)}
+    return mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot}, initial=start, **elements)
+
+
+def kepler() -> mbvi.System:
+    x, y = sympy.symbols("x y")
+    return mbvi.from_sympy([x, y], sympy.eye(2), -1 / sympy.sqrt(x**2 + y**2))
+
+
+@pytest.mark.parametrize(
+    "model", sorted((Path(__file__).parents[2] / "models").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_a_healthy_run_says_nothing(model: Path) -> None:
+    """Warnings are errors here."""
+    loaded = mbvi.load(model)
+    steps = 100 if len(loaded.bodies) > 40 else 1000
+    step = float(loaded.resolved().simulation.step)
+    assert mbvi.simulate(loaded, duration=steps * step).findings == ()
+
+
+def test_a_dead_point_that_is_stepped_over(tmp_path: Path) -> None:
+    """The mass falls vertically until it hangs: its kinetic energy there, all of the 1.17 m of the fall, has nowhere to go."""
+    with pytest.warns(mbvi.AccuracyWarning, match="rail, pivot can move almost without inertia") as warned:
+        run = mbvi.simulate(model_of(CART_POLE, tmp_path))
+    (finding,) = run.findings
+    assert finding.kind == "energy" and finding.text in str(warned[0].message)
+    fall = np.sqrt(2 * (1 - np.cos(np.radians(100))) / 9.81)
+    assert finding.t == pytest.approx(fall, abs=2e-3)
+    assert warned[0].filename == __file__
+
+
+def test_findings_are_kept_in_files_reports_and_pages(tmp_path: Path) -> None:
+    from mbvi.report import run_report
+
+    path = tmp_path / "run.h5"
+    with pytest.warns(mbvi.AccuracyWarning):
+        run = mbvi.simulate(model_of(CART_POLE, tmp_path), path=path)
+    assert mbvi.read(path).findings == run.findings and run.findings
+    run.save(tmp_path / "saved.h5")
+    assert mbvi.read(tmp_path / "saved.h5").findings == run.findings
+    assert f"doubtful      {run.findings[0].text}" in run_report(mbvi.read(path))
+    page = mbvi.animate(run.rows(slice(0, None, 20)), tmp_path / "page.html").read_text()
+    assert '<p class="doubt">from t = ' in page
+
+
+def test_a_resumed_run_finds_what_the_whole_finds(tmp_path: Path) -> None:
+    model = model_of(CART_POLE, tmp_path)
+    with pytest.warns(mbvi.AccuracyWarning):
+        whole = mbvi.simulate(model, duration=2)
+    mbvi.simulate(model, duration=0.4, path=tmp_path / "run.h5")
+    with pytest.warns(mbvi.AccuracyWarning):
+        resumed = mbvi.resume(tmp_path / "run.h5", duration=2)
+    assert resumed.findings == whole.findings
+
+
+def test_a_dead_point_whose_jump_the_largest_kinetic_energy_hides(tmp_path: Path) -> None:
+    """The energy goes from 1.7 to 97 J, and the kinetic energy with it."""
+    with pytest.warns(mbvi.AccuracyWarning, match="off its level by"):
+        run = mbvi.simulate(model_of(CART_POLE, tmp_path), "gauss3", step=1e-4, duration=2, every=10)
+    assert run.findings[0].t == pytest.approx(np.sqrt(2 * (1 - np.cos(np.radians(100))) / 9.81), abs=2e-3)
+
+
+@pytest.mark.parametrize("scheme", ["simpson", "rk4"])
+@pytest.mark.parametrize("aside", [1e-9, 1e-6])
+def test_a_fall_into_a_center(scheme: str, aside: float) -> None:
+    """From rest at distance 1 it takes π/√8; the motion after it has nothing to do with that before."""
+    with pytest.warns(mbvi.AccuracyWarning, match="a collision or a force without bound"):
+        run = mbvi.simulate(kepler(), scheme, step=1e-3, duration=1.5, initial_q=[1, aside])
+    assert run.findings[0].t == pytest.approx(np.pi / np.sqrt(8), abs=2e-3)
+
+
+def test_close_passages_that_a_step_resolves_say_nothing() -> None:
+    run = mbvi.simulate(kepler(), step=1e-3, duration=30, initial_q=[1.9, 0], initial_v=[0, 0.2294])
+    assert run.findings == ()
+
+
+@pytest.mark.parametrize("scheme", ["splitting", "symplectic_euler", "trapezoidal", "midpoint", "shake", "rk4"])
+def test_steps_that_are_too_large(scheme: str) -> None:
+    with pytest.warns(mbvi.AccuracyWarning, match=r"try step=0\.5"):
+        mbvi.simulate(pendulum(), scheme, step=2, duration=400)
+    assert mbvi.simulate(pendulum(), scheme, step=0.02, duration=4).findings == ()
+
+
+def test_work_of_forces_and_drives_is_no_departure() -> None:
+    """Energy comes and goes by the work of a damper, a motor and a shaken pivot."""
+    motor = mbvi.JointForce(joint="pivot", value="3*sin(5*t)")
+    damper = mbvi.JointDamper(joint="pivot", damping=0.5)
+    run = mbvi.simulate(pendulum(forces={"motor": motor, "damper": damper}), step=0.01, duration=20)
+    assert np.ptp(run.energy()) > 1 and run.findings == ()
+    damped = mbvi.load(Path(__file__).parents[2] / "models" / "spring_damper.yaml")
+    assert mbvi.simulate(damped, duration=200).findings == ()
+
+
+def test_a_dead_point_with_damping(tmp_path: Path) -> None:
+    """What the work of forces does not explain is found with forces too."""
+    text = CART_POLE + "forces: {loss: {type: joint_damper, joint: pivot, damping: 1e-3}}\n"
+    with pytest.warns(mbvi.AccuracyWarning, match="energy less the work of forces and drives"):
+        mbvi.simulate(model_of(text, tmp_path))
+
+
+def test_powers_are_the_rates_of_the_energy() -> None:
+    """Against differences of the energy of a fine run: motors, and prescribed motions in both formulations."""
+    elements = {
+        "forces": {"motor": mbvi.JointForce(joint="pivot", value="3*sin(5*t)")},
+        "bodies": {
+            "cart": mbvi.Body(mass=2),
+            "bob": mbvi.Body(mass=1, center_of_mass=(0, 0, -1), inertia=(0.1, 0.1, 0.1)),
+        },
+        "joints": {
+            "rail": mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0)),
+            "pivot": mbvi.Revolute(parent="cart", child="bob", axis=(0, 1, 0)),
+        },
+        "constraints": {"shaker": mbvi.PrescribedCoordinate(joint="rail", value="0.1*sin(7*t)")},
+        "initial": {"pivot": mbvi.Initial(position=1.0)},
+    }
+    for formulation in ("tree", "embedding"):
+        run = mbvi.simulate(mbvi.Model(name="shaken", **elements), "gauss3", 1e-3, 0.5, formulation=formulation)
+        found = energies_of(run.system, run.t, run.q, run.p)
+        energy = found.kinetic + found.potential
+        rate = (energy[:-4] - 8 * energy[1:-3] + 8 * energy[3:-1] - energy[4:]) / 12e-3
+        assert np.abs(rate).max() > 5
+        np.testing.assert_allclose(found.power[2:-2], rate, atol=1e-6)
+
+
+@pytest.mark.parametrize("every", [1, 10])
+@pytest.mark.parametrize("step", [2e-3, 1e-3, 2.5e-4])
+def test_euler_angles_that_pass_gimbal_lock(step: float, every: int, tmp_path: Path) -> None:
+    with pytest.warns(mbvi.AccuracyWarning, match=r"pass gimbal lock.*coordinates: quaternion in joints\.tip"):
+        run = mbvi.simulate(model_of(TOP, tmp_path), step=step, every=every)
+    assert run.findings[0].kind == "gimbal lock" and run.findings[0].t == pytest.approx(0.371, abs=5e-3)
+    calm = model_of(TOP.replace("zxy", "quaternion").replace("[-4.61538, 0, 150]", "[0, 150, -4.61538]"), tmp_path)
+    assert "quaternion" in str(calm.joints["tip"])
+    assert mbvi.simulate(calm, step=step, duration=0.5).findings == ()
+
+
+def test_members_of_an_ensemble_are_watched(tmp_path: Path) -> None:
+    from mbvi.report import ensemble_report
+
+    model = model_of(CART_POLE.replace("mass: 0}", "mass: m}") + "parameters: {m: 1}\n", tmp_path)
+    with pytest.warns(mbvi.AccuracyWarning, match="1 of 3 members are doubtful"):
+        found = mbvi.ensemble(model, {"m": [0, 0.5, 1]}, duration=1)
+    assert list(found.status.values) == [0, 0, 0]
+    assert [bool(reason) for reason in found.reason.values] == [True, False, False]
+    assert "3 done, 1 of them doubtful" in ensemble_report(found)
+
+
+def test_a_run_at_rest_says_nothing() -> None:
+    weld = mbvi.Model(
+        name="rest",
+        gravity=(0, 0, 0),
+        bodies={"a": mbvi.Body(mass=1, inertia=(1, 1, 1))},
+        joints={"f": mbvi.Free(parent="world", child="a")},
+    )
+    assert mbvi.simulate(weld, step=0.01, duration=10).findings == ()
+
+
+def test_departures() -> None:
+    """By hand: a jump, a drift, an oscillation, a passage that returns, and what is not a number."""
+    n = np.arange(400)
+    ones, zeros = np.ones(400), np.zeros(400)
+    assert first_departure(np.where(n < 200, 0.0, 0.02), ones, zeros) == (200, 0.02)
+    assert first_departure(np.where(n < 200, 1e-2 * np.cos(n), 0.02), ones, zeros) is None
+    assert first_departure(1e-3 * n, ones, zeros) is not None
+    assert first_departure(0.1 * np.cos(n), ones, zeros) is None
+    assert first_departure(np.where(n // 3 == 60, 5.0, 0.0), ones, zeros) is None
+    assert first_departure(np.where(n < 200, 0.0, np.nan), ones, zeros) is None
+    assert first_departure(np.where(n < 200, 0.0, 0.02), zeros, ones) is None
+
+
+def test_gains_beyond_the_work() -> None:
+    t = np.array([0.0, 1.0, 2.0, 3.0])
+    found = Energies(t, np.array([0.0, 1.5, 5.0, 4.0]), np.zeros(4), np.array([1.0, 2.0, 2.0, 0.0]))
+    assert found.gains().tolist() == [0.0, 1.5, 0.0]
+
+
+@pytest.mark.parametrize("value", ["1/(t - 0.503)", "5/(t - 0.503)**2", "tan(pi*(t - 0.003))", "(0.503 - t)**-3"])
+def test_a_force_with_a_pole_between_two_nodes(value: str) -> None:
+    model = pendulum(forces={"motor": mbvi.JointForce(joint="pivot", value=value)})
+    with pytest.raises(
+        mbvi.ModelError, match=r"forces\.motor: expected finite values all the time, found a pole of .* at t = 0\.503 s"
+    ):
+        mbvi.simulate(model, step=0.01, duration=1)
+    mbvi.simulate(model, step=0.01, duration=0.4)
+
+
+@pytest.mark.parametrize("value", ["sin(t)/(t + 1e-3)", "1/(1 + t**2)", "tan(sin(t))", "log(t + 1)/(t + 1)"])
+def test_divisors_without_a_pole(value: str) -> None:
+    mbvi.simulate(pendulum(forces={"motor": mbvi.JointForce(joint="pivot", value=value)}), step=0.01, duration=1)
+
+
+def test_a_bounded_quotient_has_no_pole() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mbvi.simulate(
+            pendulum(forces={"motor": mbvi.JointForce(joint="pivot", value="sin(t - 0.503)/(t - 0.503)")}),
+            step=0.01,
+            duration=1,
+        )

@@ -37,6 +37,7 @@ AT_REST = 1e-10
 ON_CONSTRAINTS = 1e-9
 MOST_LINES = 40
 MOST_REASONS = 5
+MOST_LOOKS = 64
 ROUND_OFF = 1e-12
 
 # ------------------------------------------------------------------------------------------------- text
@@ -248,7 +249,27 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
         redundant = trajectory.system.mobility.redundant
         more = f"; {redundant} redundant" if redundant else ""
         yield "constraints", f"largest residual {summary.residual:.1e}{more}"
+    yield from (("regularity", text) for text in _regularity(trajectory))
     yield from (("doubtful", finding.text) for finding in trajectory.findings)
+
+
+def _regularity(trajectory: Trajectory) -> Iterator[str]:
+    """How near some of the states come to a singular mass matrix, and to singular constraints."""
+    from mbvi.system.initial import LARGE, least_inertia, singularity
+
+    system = trajectory.system
+    if not hasattr(system, "arrays") or system.dimension + system.constraint_count > LARGE:
+        return  # only a nameplate, or matrices that take too long
+    rows = np.unique(np.linspace(0, len(trajectory) - 1, MOST_LOOKS).astype(int))
+    t, q = trajectory.t[rows], trajectory.q[rows]
+    inertias = np.array([least_inertia(system, *state) for state in zip(q, t, strict=True)])
+    least = int(np.argmin(inertias))
+    if 0 < inertias[0] < np.inf:
+        yield f"least inertia {inertias[least] / inertias[0]:.2g} of that at the start, at t = {t[least]:.4g} s"
+    if np.any(system.arrays.reference > 0):
+        values = [singularity(system, *state) for state in zip(q, t, strict=True)]
+        least = int(np.argmin(values))
+        yield f"constraints {values[least]:.2g} of singular to regular directions, at t = {t[least]:.4g} s"
 
 
 def _moved(start: Start) -> Iterator[str]:

@@ -4,7 +4,8 @@ The energy balance (`mbvi.analysis.balance`) is sampled, at last at every 256th 
 forgotten as often as they become too many. At its end the samples tell whether the level was left. Where forces or drives do
 work, all states between the two samples in question are looked at before anything is said.
 
-Near gimbal lock of Euler angles the energy may be kept and the motion be wrong: there every step is looked at.
+Some states are looked at for motions with very little inertia. Near gimbal lock of Euler angles the energy may be kept and the
+motion be wrong: there every step is looked at.
 
 Where samples lie depends on the numbers of steps alone, not on the pieces of a run, nor on where it was resumed.
 """
@@ -26,7 +27,7 @@ from mbvi.analysis.balance import (
     is_known,
 )
 from mbvi.steppers.run import Run
-from mbvi.system.initial import weightless_near
+from mbvi.system.initial import LARGE, least_inertia, weightless_near
 from mbvi.system.system import System
 from mbvi.trajectory import Finding, Trajectory
 
@@ -35,6 +36,7 @@ NEAREST, EVERY = 16, 256  # steps between two samples, at first and at last
 MOST_SAMPLES = 512  # that are kept
 MOST_CORRECTIONS = 32  # places where the work of forces is integrated more closely
 MOST_STATES = 1 << 16  # that are looked at in one of them
+MOST_LOOKS, LITTLE = 16, 1e-6  # states that are looked at for inertia, and what is little of it, relative to the start
 NEAR = 0.1  # distance from gimbal lock at which steps are looked at [rad]
 UNRESOLVED = 0.5  # turn of a step, relative to the distance from gimbal lock, that no scheme resolves
 ROW = 0  # the first of what is kept of a sample: number of its row, U, T + |V − V₀|, and what is round-off
@@ -94,6 +96,7 @@ class Audit:
         self._sums = np.array([0.0, start.potential[0], 1.0])  # U there, V₀, and what divides the numbers of those kept
         self._noise = energy_of_rounding(system, run.q, run.step, run.start_time)
         self._samples = np.full((4, MOST_SAMPLES), np.nan)
+        self._start = run.q, run.start_time
         self._angles = euler_angles(system)
         self._state = run.q[None].copy()
         self.state = (self._last, self._sums, self._samples, self._state)
@@ -141,7 +144,22 @@ class Audit:
             rows = rows[rows > self._kept()[ROW, -1]]
             self._sample(rows, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
             self._find_departure(trajectory)
+        self._find_light(trajectory)
         return tuple(self.findings)
+
+    def _find_light(self, trajectory: Trajectory) -> None:
+        """Look at some states for motions almost without inertia."""
+        system, count = self._system, min(MOST_LOOKS, (len(trajectory) - 1) * self._run.every // EVERY)
+        if not count or system.dimension + system.constraint_count > LARGE:
+            return
+        least = LITTLE * least_inertia(system, *self._start)
+        for row in np.linspace(0, len(trajectory) - 1, count + 1)[1:].astype(int):
+            t, q = float(trajectory.t[row]), trajectory.q[row]
+            if least_inertia(system, q, t) < least:
+                cause, remedy = self._cause(t, q, np.zeros_like(q))
+                text = f"at t = {t:.6g} s the motion is {cause}; velocities have few true digits there: {remedy}"
+                self.findings.append(Finding("inertia", t, LITTLE, text))
+                return
 
     def _find_departure(self, trajectory: Trajectory) -> None:
         """Look whether the balance left its level, and where."""
@@ -198,11 +216,7 @@ class Audit:
     def _cause(self, t: float, q: Array, move: Array) -> tuple[str, str]:
         """The likely cause of what goes wrong in a step from q, and the remedy."""
         smaller = f"try step={self._run.step / 4:.3g}"
-        light = (
-            weightless_near(self._system, (self._run.q, self._run.start_time), q, move, t)
-            if np.isfinite(move).all()
-            else []
-        )
+        light = weightless_near(self._system, self._start, q, move, t) if np.isfinite(move).all() else []
         if light:
             names = ", ".join(light)
             cause = f"near a position in which {names} can move almost without inertia, as at a dead point or in gimbal lock"

@@ -644,6 +644,11 @@ def _free_mass(system: System, q: Array, t: float) -> tuple[Array, Array]:
     return M, basis
 
 
+def least_inertia(system: System, q: Array, t: float) -> float:
+    """Least eigenvalue of the mass matrix of the velocities along the constraints; infinite if there are none."""
+    return float(min(np.linalg.eigvalsh(_free_mass(system, q, t)[0]), default=np.inf))
+
+
 def weightless_near(system: System, start: tuple[Array, float], q: Array, move: Array, t: float) -> list[str]:
     """Joints, bodies or coordinates of what moves almost without inertia at q, or after at most two of a step's moves, but not at
     the start, a position and its time: near a dead point of a drive without mass, or gimbal lock.

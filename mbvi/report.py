@@ -37,7 +37,7 @@ AT_REST = 1e-10
 ON_CONSTRAINTS = 1e-9
 MOST_LINES = 40
 MOST_REASONS = 5
-MOST_LOOKS = 64
+MOST_LOOKS, NOTABLE = 64, 0.1  # states that are looked at for how regular they are, and what is told of it
 ROUND_OFF = 1e-12
 
 # ------------------------------------------------------------------------------------------------- text
@@ -264,12 +264,13 @@ def _regularity(trajectory: Trajectory) -> Iterator[str]:
     t, q = trajectory.t[rows], trajectory.q[rows]
     inertias = np.array([least_inertia(system, *state) for state in zip(q, t, strict=True)])
     least = int(np.argmin(inertias))
-    if 0 < inertias[0] < np.inf:
+    if inertias[least] < NOTABLE * inertias[0] < np.inf:
         yield f"least inertia {inertias[least] / inertias[0]:.2g} of that at the start, at t = {t[least]:.4g} s"
     if np.any(system.arrays.reference > 0):
         values = [singularity(system, *state) for state in zip(q, t, strict=True)]
         least = int(np.argmin(values))
-        yield f"constraints {values[least]:.2g} of singular to regular directions, at t = {t[least]:.4g} s"
+        if values[least] < NOTABLE:
+            yield f"least singular value of the constraints {values[least]:.2g} of the largest, at t = {t[least]:.4g} s"
 
 
 def _moved(start: Start) -> Iterator[str]:

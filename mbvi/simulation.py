@@ -325,8 +325,6 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
     """
     if system.model is None:
         return
-    if steps:
-        _check_poles(system.model.resolved(), start_time, start_time + steps * h)
     times = np.linspace(start_time, start_time + steps * h, min(steps, MOST_SAMPLES) + 1)
     arrays, stack = system.arrays, np.zeros((functions.STACK_SIZE, 3))
     of = arrays.time_functions, arrays.operations, arrays.numbers, stack
@@ -344,6 +342,8 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
                 f"constraints.{name}: expected {expected} all the time, found {found} at t = {t:.6g} s; end the run before, "
                 "or change the function"
             )
+    if steps:
+        _check_poles(system.model.resolved(), start_time, start_time + steps * h)
 
 
 def _check_poles(model: Model, start: float, end: float) -> None:

@@ -3,11 +3,14 @@
 A linear vector field ξ(q) = A q + b is a symmetry when L_q·ξ + L_v·(A v) + F·ξ = 0 for all (q, v) and G ξ = 0;
 then J = p·ξ(q) is conserved, by the motion and, exactly, by every Galerkin variational scheme (they are equivariant under
 linear maps).
-The candidates are translations of every coordinate; for every unit quaternion a, its rotations in the frame it hangs in
+First are tried the motions of all bodies as one, along and about the world's axes, and their combinations: what these conserve
+are total momentum and total angular momentum about the world's origin. Coordinates have such a motion where they are places and
+quaternions, or where joints that bodies hang in the world by can give it, at all positions, by a linear field.
+The other candidates are translations of every coordinate; for every unit quaternion a, its rotations in the frame it hangs in
 (a → e ⋆ a) and in its own (a → a ⋆ e); for every place x, y, z of a free joint or a body, or x, y of a planar joint, the
 rotations e × x, which become symmetries together with those of its orientation; and for the few coordinates of a system that is
-not made from a model, all linear fields. The symmetries are the linear combinations that
-vanish at random states; where there are many candidates, only each by itself, and the motions of all bodies as one, are tried.
+not made from a model, all linear fields; without those that the conserved totals leave nothing to tell of. The symmetries are the
+linear combinations that vanish at random states; where there are many candidates, only each by itself is tried.
 
 Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether theorem).
 """
@@ -15,7 +18,7 @@ Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,14 +28,16 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model.arguments import check_kind
+from mbvi.model.graph import WORLD
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.initial import project_position
+from mbvi.system.start import Motion, cross, joint_motion
 from mbvi.system.system import System
 
 Array = np.ndarray
 TOLERANCE = 1e-9
 MOST_COMBINED = 300
-"""Beyond so many candidates, only each by itself is tried, and all bodies as one."""
+"""Beyond so many candidates, only each by itself is tried."""
 FEW_STATES = 6
 LEAST_WEIGHT = 1e-8
 """Weights of a combination below this part of the largest are rounding."""
@@ -40,6 +45,9 @@ REACHES = (0.3, 0.03, 0.003)
 """How far from the initial position random ones are tried, the largest first."""
 SMALLEST_PART = 1e-4
 """Rates are judged against at least this part of the kinetic energy."""
+LINEAR, ANGULAR = "kg m/s", "kg m²/s"
+MOTION_STATES = 4
+"""At so many random states a field moves a body as it should, or does not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +60,13 @@ class Invariant:
     parts : tuple of (int, ndarray)
         First coordinate and, for a translation, a vector (1,): ξ = b; for a rotation, of a quaternion or a place, a matrix:
         ξ = A q.
+    si : str
+        Its unit, or nothing where the coordinates tell it.
     """
 
     name: str
     parts: tuple[tuple[int, Array], ...]
+    si: str = ""
 
     def value(self, q: Array, p: Array) -> Array:
         """J at states q, p (..., n)."""
@@ -70,9 +81,11 @@ class Invariant:
 
     def unit(self, units: Sequence[str]) -> str:
         """The unit, from those of all coordinates (n,), or nothing where coordinates have none."""
-        translation = {"m": "kg m/s", "rad": "kg m²/s"}
+        if self.si:
+            return self.si
+        translation = {"m": LINEAR, "rad": ANGULAR}
         used = {
-            "kg m²/s" if factor.ndim == 2 else translation.get(units[first], "")  # a rotation, or along one coordinate
+            ANGULAR if factor.ndim == 2 else translation.get(units[first], "")  # a rotation, or along one coordinate
             for first, factor in self.parts
         }
         return used.pop() if len(used) == 1 else ""
@@ -96,7 +109,7 @@ class _Terms(NamedTuple):
 
 
 def find_invariants(system: System) -> tuple[Invariant, ...]:
-    """The conserved momenta of a system, as few and as simple combinations of the candidates as there are.
+    """The conserved momenta of a system: total momentum and angular momentum first, then as simple combinations as there are.
 
     Of functions of your own, what they do is looked at in random states near the initial one, at times up to 10 s: a force that
     begins later or acts only far away is not seen.
@@ -108,31 +121,68 @@ def find_invariants(system: System) -> tuple[Invariant, ...]:
     >>> joint = mbvi.Ball(parent="world", child="rotor", coordinates="zxz")
     >>> model = mbvi.Model(name="rotor", bodies={"rotor": body}, joints={"joint": joint})
     >>> [invariant.name for invariant in find_invariants(mbvi.assemble(model))]
-    ['p(joint.phi)']
+    ['angular momentum (z)']
     """
     check_kind(system, System, "system", "mbvi.assemble makes one of a model")
     candidates = _candidates(system)
-    if len(candidates) > MOST_COMBINED:
-        candidates = [*_of_all_bodies(system), *candidates]
+    positions = _positions_on_constraints(system, len(candidates))
+    wholes = _wholes(system, candidates)
+    together = [wholes.invariant(twist) for twist in wholes.twists]
+    conserved = _conserved(system, together, positions)
+    twists = np.array([weights @ wholes.twists[used] for used, weights in conserved]).reshape(-1, 6)
+    dropped = _last_entries(twists @ wholes.weights)
+    rest = [each for i, each in enumerate(candidates) if i not in dropped]
+    found = sorted(map(wholes.invariant, twists), key=_order)
+    found += [_combined(rest, *each) for each in _conserved(system, rest, positions)]
+    return tuple(each for each, is_new in zip(found, _news(found, len(twists), positions), strict=True) if is_new)
+
+
+def _news(found: Sequence[Invariant], totals: int, positions: list[tuple[float, Array]]) -> Array:
+    """Which fields are not zero wherever constraints hold, nor there the same as a combination of the first, the totals."""
+    from scipy.sparse import vstack
+
+    if not positions or not found:
+        return np.ones(len(found), bool)
+    terms = _terms(found)
+    fields = vstack([_fields(terms, len(found), q) for _, q in positions]).tocsc()
+    sizes = np.sqrt(np.asarray(fields.multiply(fields).sum(axis=0)).ravel())
+    is_new = sizes > TOLERANCE
+    U, singular, _ = np.linalg.svd(fields[:, :totals].toarray(), full_matrices=False)
+    along = np.linalg.norm(fields.T @ U[:, singular > TOLERANCE * singular.max(initial=0.0)], axis=1)
+    is_new[totals:] &= (along < (1.0 - TOLERANCE) * sizes)[totals:]
+    return is_new
+
+
+def _conserved(
+    system: System, candidates: Sequence[Invariant], positions: list[tuple[float, Array]]
+) -> Iterator[tuple[Array, Array]]:
+    """The combinations of candidates that are symmetries: numbers of candidates, and their weights."""
     terms, count = _terms(candidates), len(candidates)
     rates, sizes = _rates(system, terms, count)
-    if not len(rates):
-        return ()
-    positions = _positions_on_constraints(system, count)
-    across = _across_constraints(system, terms, count, positions)
-    found = []
-    for used, weights in _combinations(rates, sizes, across):
-        each = [(candidates[i], weight) for i, weight in zip(used, weights, strict=True)]
-        name = " + ".join(_term(weight, candidate.name) for candidate, weight in each).replace("+ -", "- ")
-        found.append(
-            Invariant(name, tuple((first, weight * factor) for one, weight in each for first, factor in one.parts))
-        )
-    if not positions or not found:
-        return tuple(found)
-    sizes = abs(_fields(_terms(found), len(found), positions[-1][1])).max(axis=0).toarray().ravel()
-    return tuple(
-        each for each, size in zip(found, sizes, strict=True) if size > TOLERANCE
-    )  # else it is zero everywhere
+    if len(rates) and count:
+        yield from _combinations(rates, sizes, _across_constraints(system, terms, count, positions))
+
+
+def _combined(candidates: Sequence[Invariant], used: Array, weights: Array) -> Invariant:
+    """The sum of those candidates with those weights."""
+    each = [(candidates[i], float(weight)) for i, weight in zip(used, weights, strict=True)]
+    parts = tuple((first, weight * factor) for one, weight in each for first, factor in one.parts)
+    return Invariant(_sum_name([(weight, one.name) for one, weight in each]), parts)
+
+
+def _sum_name(terms: Sequence[tuple[float, str]]) -> str:
+    return " + ".join(_term(weight, name) for weight, name in terms).replace("+ -", "- ")
+
+
+def _order(total: Invariant) -> tuple[bool, bool]:
+    """Linear momenta come first, then angular ones, then combinations of them."""
+    return total.name not in TOTALS, total.si == ANGULAR
+
+
+def _last_entries(rows: Array) -> set[int]:
+    """A column for each of independent rows, as far to the right as can be, such that these columns are independent too."""
+    reduced = _in_echelon_form(rows[:, ::-1])
+    return {rows.shape[1] - 1 - int(np.flatnonzero(row)[0]) for row in reduced}
 
 
 def _with_any_forces(system: System, random: np.random.Generator) -> System:
@@ -217,28 +267,133 @@ def _linear_candidates(system: System) -> list[Invariant]:
     return found
 
 
-def _of_all_bodies(system: System) -> list[Invariant]:
-    """Translations and rotations of all bodies that have a place and a quaternion, or a place alone, in the world."""
-    names = system.coordinate_names
-    places = [i for i, name in enumerate(names) if name.endswith(".x") and names[i + 1 : i + 3] == _next_two(name)]
-    found = []
-    for axis in range(3):
-        turn, unit = _cross_matrix(np.eye(3)[axis]), np.eye(3)[axis]
-        rotation = [(i, turn) for i in places]
-        rotation += [
-            (i + 3, 0.5 * _product_matrix(np.eye(3)[axis], "left")) for i in places if _is_quaternion(names, i + 3)
-        ]
-        found.append(Invariant(f"linear momentum ({'xyz'[axis]})", tuple((i, unit) for i in places)))
-        found.append(Invariant(f"angular momentum ({'xyz'[axis]})", tuple(rotation)))
-    return found if places else []
+# ------------------------------------------------------------------------------------------ all bodies as one
+
+TOTALS = [f"{kind} momentum ({axis})" for kind in ("angular", "linear") for axis in "xyz"]
+"""What turns about the world's axes and shifts along them conserve."""
 
 
-def _next_two(name: str) -> tuple[str, str]:
-    return f"{name[:-1]}y", f"{name[:-1]}z"
+class _Hanger(NamedTuple):
+    """Coordinates that place a body in the world: the first, their number, the body's motion by them and their rates, and
+    whether it is a point.
+    """
+
+    first: int
+    width: int
+    motion: Callable[[Array, Array], Motion]
+    is_point: bool
 
 
-def _is_quaternion(names: tuple[str, ...], i: int) -> bool:
-    return i < len(names) and names[i] == f"{names[i - 3][:-1]}qw"
+class _Wholes(NamedTuple):
+    """The motions of all bodies as one that linear fields give.
+
+    twists    (d, 6)           their turns about the world's axes, and shifts along them
+    weights   (6, candidates)  of the fields, for every turn and shift
+    fields    of every hanger, the first coordinate and the field (6, width, width + 1) for every turn and shift
+    """
+
+    twists: Array
+    weights: Array
+    fields: Sequence[tuple[int, Array]]
+
+    def invariant(self, twist: Array) -> Invariant:
+        """What such a twist (6,) conserves."""
+        moving = [(first, np.tensordot(twist, field, 1)) for first, field in self.fields]
+        parts = [(first, part) for first, field in moving for part in (field[:, :-1], field[:, -1])]
+        used = np.flatnonzero(np.abs(twist) > LEAST_WEIGHT * np.abs(twist).max())
+        name = _sum_name([(float(twist[i]), TOTALS[i]) for i in used])
+        return Invariant(name, tuple(parts), ANGULAR if used[0] < 3 else LINEAR)
+
+
+def _wholes(system: System, candidates: Sequence[Invariant]) -> _Wholes:
+    """As combinations of the candidates, which on the coordinates of every hanger give the body the same turn and shift."""
+    of_coordinate: dict[int, list[int]] = {}
+    for i, each in enumerate(candidates):
+        of_coordinate.setdefault(each.parts[0][0], []).append(i)
+    weights, found = np.zeros((6, len(candidates))), []
+    known: dict[Any, tuple[Array, Array]] = {}  # of bodies with coordinates of their own, which are all alike
+    for hanger in _hangers(system):
+        used = [i for j in range(hanger.width) for i in of_coordinate.get(hanger.first + j, [])]
+        fields = [_affine(candidates[i], hanger) for i in used]
+        key = hanger.motion, hanger.width
+        if key not in known:
+            known[key] = _moving_weights(hanger, fields)
+        weights[:, used] = known[key][0]
+        found.append((hanger.first, np.tensordot(known[key][0], fields, 1)))
+    if not found:
+        return _Wholes(np.zeros((0, 6)), weights, [])
+    twists = _in_echelon_form(_null_space(np.vstack([off for _, off in known.values()])))
+    return _Wholes(_without_rounding(twists), weights, found)
+
+
+def _hangers(system: System) -> list[_Hanger]:
+    """What all bodies hang in the world by; none if one of them cannot move, or the system is not made from a model."""
+    if system.model is None or system.homes is None:
+        return []
+    homes, model = system.homes, system.model.resolved()
+    for branch in homes.plan.branches:
+        if branch.inner == WORLD and branch.outer not in homes.roots and branch.joint not in homes.joints:
+            return []
+    found = [_Hanger(first, 3 if is_point else 7, _free_motion, is_point) for first, is_point in homes.roots.values()]
+    for name, first in homes.joints.items():
+        joint = model.joints[name]
+        if WORLD in (joint.parent, joint.child):
+            found.append(_Hanger(first, len(joint.coordinate_names), _world_motion(joint), False))
+    return found
+
+
+def _world_motion(joint: Any) -> Callable[[Array, Array], Motion]:
+    """The motion of the body that a joint ties to the world."""
+    if joint.parent == WORLD:
+        return lambda q, v: joint_motion(joint, q, v)
+    return lambda q, v: joint_motion(joint, q, v).inverse()
+
+
+def _free_motion(q: Array, v: Array) -> Motion:
+    """The motion of a body that has a place and a quaternion, or a place alone."""
+    if len(q) == 3:
+        return Motion(np.eye(3), q, np.zeros(3), v)
+    a, rate = q[3:], v[3:]
+    body = 2.0 * (a[0] * rate[1:] - a[1:] * rate[0] - cross(a[1:], rate[1:]))
+    rotation = rotation_matrix(a)
+    return Motion(rotation, q[:3], rotation @ body, v[:3])
+
+
+def _affine(candidate: Invariant, hanger: _Hanger) -> Array:
+    """The field of a candidate on the coordinates of a hanger: (A, b) as a matrix (width, width + 1)."""
+    field = np.zeros((hanger.width, hanger.width + 1))
+    for first, factor in candidate.parts:
+        at = slice(first - hanger.first, first - hanger.first + len(factor))
+        if factor.ndim == 2:
+            field[at, at] += factor
+        else:
+            field[at, -1] += factor
+    return field
+
+
+def _moving_weights(hanger: _Hanger, fields: Sequence[Array]) -> tuple[Array, Array]:
+    """Weights (6, fields) with which the fields turn and shift the body along with the world's axes, and by what (rows, 6) they
+    miss that.
+    """
+    random = np.random.default_rng(5)
+    columns, wanted = [], []
+    for _ in range(MOTION_STATES):
+        q = random.standard_normal(hanger.width)
+        if hanger.width > 3:
+            q[-4:] /= np.linalg.norm(q[-4:])  # a quaternion, or no worse a state for what is none
+        motions = [hanger.motion(q, field @ np.append(q, 1.0)) for field in fields]
+        place = hanger.motion(q, np.zeros(hanger.width)).place
+        turning, still = np.eye(3) * (not hanger.is_point), np.zeros((3, 3))
+        columns.append(np.array([np.append(each.omega, each.velocity) for each in motions]).reshape(-1, 6).T)
+        wanted.append(np.block([[turning, still], [-_cross_matrix(place), np.eye(3)]]))
+    A, B = np.vstack(columns), np.vstack(wanted)
+    weights = _without_rounding(np.linalg.lstsq(A, B, rcond=TOLERANCE)[0])
+    return weights.T, (A @ weights - B) / np.abs(B).max()
+
+
+def _without_rounding(x: Array) -> Array:
+    """Whole numbers where x is nearly one."""
+    return np.where(np.abs(x - np.round(x)) < TOLERANCE, np.round(x), x)
 
 
 def _orbital_candidates(system: System) -> list[Invariant]:
@@ -338,12 +493,12 @@ def _across_constraints(system: System, terms: _Terms, count: int, positions: li
 
 
 def _positions_on_constraints(system: System, count: int) -> list[tuple[float, Array]]:
-    """Random times and positions, enough for so many candidates; beyond MOST_COMBINED one, near, since few are found."""
+    """Random times and positions, enough for so many candidates; beyond MOST_COMBINED two, near, since few are found."""
     random = np.random.default_rng(3)
     if not system.constraint_count:
         return []
     if count > MOST_COMBINED:
-        return [_position_on_constraints(system, random, REACHES[-1:])]
+        return [_position_on_constraints(system, random, REACHES[-1:]) for _ in range(2)]
     positions = 2 * (2 + count // system.constraint_count)
     return [_position_on_constraints(system, random, REACHES) for _ in range(positions)]
 
@@ -379,6 +534,8 @@ def _fields(terms: _Terms, count: int, q: Array) -> Any:
 
 def _null_space(matrix: Array) -> Array:
     """Orthonormal basis (rows) of the vectors that a matrix (rows, columns) annihilates."""
+    if len(matrix) > matrix.shape[1]:
+        matrix = np.linalg.qr(matrix)[1]  # which annihilates the same
     _, singular, right = np.linalg.svd(matrix)
     return right[int(np.sum(singular > TOLERANCE * max(1.0, singular.max(initial=0.0)))) :]
 

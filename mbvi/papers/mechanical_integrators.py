@@ -100,7 +100,7 @@ def body_start() -> tuple[Array, Array]:
 def angular_momentum(run: mbvi.Trajectory) -> Array:
     """About the axes of the world, by left multiplication, (N + 1, 3)."""
     momenta = run.momenta()
-    return np.column_stack([momenta[f"angular momentum (center, fixed {axis})"] for axis in "xyz"])
+    return np.column_stack([momenta[f"angular momentum ({axis})"] for axis in "xyz"])
 
 
 @cache

@@ -39,6 +39,9 @@ MOST_LINES = 40
 MOST_REASONS = 5
 MOST_LOOKS, NOTABLE = 64, 0.1  # states that are looked at for how regular they are, and what is told of it
 ROUND_OFF = 1e-12
+RESTING = (
+    64 * np.finfo(float).eps
+)  # part of a coordinate, or of 1, by which it may change at rest, and of the energy that is kinetic then
 
 # ------------------------------------------------------------------------------------------------- text
 
@@ -182,6 +185,8 @@ class Summary(NamedTuple):
 
     energy         (2,)   at the start and at the end [J]
     energy_error          largest of `energy_error`
+    is_resting            whether nothing moves beyond rounding
+    energy_change         largest change of the energy [J]
     trend                 of that, None if the states are few
     residual              largest |g|
     momenta               by name, at the start and the largest drift
@@ -189,6 +194,8 @@ class Summary(NamedTuple):
 
     energy: tuple[float, float]
     energy_error: float
+    is_resting: bool
+    energy_change: float
     trend: Trend | None
     residual: float
     momenta: dict[str, tuple[float, float]]
@@ -198,7 +205,7 @@ def summarized(trajectory: Trajectory, rows: int = BLOCK_ROWS) -> Summary:
     """The summary of a trajectory, by blocks of so many states or a few more, so that it need not fit into memory."""
     size = -(-len(trajectory) // MOST_BINS)
     first, momenta = math.nan, {}
-    kinetic, errors, residuals, drifts = [], [], [], []
+    kinetic, sizes, errors, residuals, drifts, ranges = [], [], [], [], [], []
     bins: list[Array] = []
     for block in trajectory.blocks(-(-rows // size) * size):
         energy = block.energy()
@@ -208,19 +215,31 @@ def summarized(trajectory: Trajectory, rows: int = BLOCK_ROWS) -> Summary:
         bins.append(_binned(block.t, error, size))
         errors.append(np.abs(error).max())
         kinetic.append(block.kinetic_energy().max())
+        sizes.append(np.abs(energy).max())
+        ranges.append((block.q.min(axis=0), block.q.max(axis=0)))
         residuals.append(block.constraint_residual().max())
         drifts.append([np.abs(values - momenta[name]).max() for name, values in block.momenta().items()])
-    scale = float(np.max(kinetic)) if np.max(kinetic) > 0 else 1.0
+    low, high = np.min([each for each, _ in ranges], axis=0), np.max([each for _, each in ranges], axis=0)
+    is_resting = _is_resting(low, high, float(np.max(kinetic)), float(np.max(sizes)))
+    scale = float(np.max(sizes if is_resting else kinetic)) or 1.0
     t, error = np.concatenate(bins, axis=1)
-    trend = fit_trend(t, error / scale) if len(trajectory) >= FEWEST_STATES else None
+    trend = fit_trend(t, error / scale) if len(trajectory) >= FEWEST_STATES and not is_resting else None
     largest = dict(zip(momenta, np.max(drifts, axis=0), strict=True))
     return Summary(
         (first, float(energy[-1])),
         float(np.max(errors)) / scale,
+        is_resting,
+        float(np.max(errors)),
         trend,
         float(np.max(residuals)),
         {name: (momenta[name], float(largest[name])) for name in momenta},
     )
+
+
+def _is_resting(low: Array, high: Array, kinetic: float, energy: float) -> bool:
+    """Whether rounding explains that coordinates are between low and high (n,), or the kinetic part of the energy."""
+    moved = high - low > RESTING * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
+    return not moved.any() or kinetic <= RESTING * energy
 
 
 def _binned(t: Array, values: Array, size: int) -> Array:
@@ -301,6 +320,12 @@ def _energy_rows(trajectory: Trajectory, summary: Summary) -> Iterator[tuple[str
         yield "energy", f"{start:.6g} J at the start, {end:.6g} J at the end; {_work(trajectory.system)}"
         return
     yield "energy", f"{summary.energy[0]:.6g} J at the start"
+    if summary.is_resting:
+        yield (
+            "energy error",
+            f"nothing moves beyond rounding; the energy changes by at most {summary.energy_change:.1e} J",
+        )
+        return
     text = f"at most {summary.energy_error:.1e} of the largest kinetic energy"
     if summary.trend is not None:
         text += f"; {'trend' if summary.trend.is_significant else 'no trend'}: {summary.trend}"
@@ -314,11 +339,13 @@ def _work(system: System) -> str:
 def energy_error(trajectory: Trajectory) -> Array:
     """Energy less that at the start, divided by the largest kinetic energy, (N + 1,).
 
-    Unlike an error divided by the energy, this does not depend on where the potential is zero.
+    Unlike an error divided by the energy, this does not depend on where the potential is zero. Where nothing moves beyond
+    rounding, it is divided by the largest energy, or by 1 J if there is none.
     """
-    energy, scale = trajectory.energy(), float(trajectory.kinetic_energy().max())
-    error = energy - energy[0]
-    error /= scale if scale > 0 else 1.0
+    energy, q = trajectory.energy(), trajectory.q
+    kinetic, size = float(trajectory.kinetic_energy().max()), float(np.abs(energy).max())
+    is_resting = _is_resting(q.min(axis=0), q.max(axis=0), kinetic, size)
+    error: Array = (energy - energy[0]) / ((size if is_resting else kinetic) or 1.0)
     return error
 
 

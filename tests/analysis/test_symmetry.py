@@ -179,7 +179,7 @@ def sums_over_bodies(run):
 
 
 def held_pair(**changes):
-    """Two bodies that a spring ties, in turned joints away from the origin, one with a quaternion and one with Euler angles about z first."""
+    """Two bodies that a spring ties, on turned joints away from the origin: with a quaternion, and with Euler angles."""
     bodies = {"a": BODY.model_copy(update={"center_of_mass": (0.1, 0, 0.2)}), "b": BODY}
     joints = {
         "fa": mbvi.Free(parent="world", child="a", position=(1, 2, 3), orientation=(0.3, 0.2, 0.1), offset=(0.1, 0, 0)),

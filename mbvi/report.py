@@ -239,7 +239,7 @@ def summarized(trajectory: Trajectory, rows: int = BLOCK_ROWS) -> Summary:
 def _is_resting(low: Array, high: Array, kinetic: float, energy: float) -> bool:
     """Whether rounding explains that coordinates are between low and high (n,), or the kinetic part of the energy."""
     moved = high - low > RESTING * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
-    return not moved.any() or kinetic <= RESTING * energy
+    return bool(not moved.any() or kinetic <= RESTING * energy)
 
 
 def _binned(t: Array, values: Array, size: int) -> Array:

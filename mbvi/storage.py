@@ -54,6 +54,10 @@ CHUNK_NUMBERS = 1 << 17  # of a chunk: 1 MB
 FINDINGS_LENGTH = 4000  # characters, as of the
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
+HEAP, HEAP_OBJECT = (
+    b"GCOL\x01\0\0\0",
+    16,
+)  # what a global heap of HDF5 begins with, and bytes of an object's head, as of its own
 RESTART = "begin anew with its last state as initial_q and initial_v"
 PAGE_BYTES = 4096  # of memory: no header crosses its end, so that even a kill leaves it old or new
 READING_ERRORS = (OSError, RuntimeError, LookupError, TypeError, ValueError, OverflowError, MemoryError, AttributeError)
@@ -500,6 +504,7 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
         raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
     with readable(path), h5py.File(path, "r", locking=False) as file:
         _check_inside(file)
+        _check_heaps(file, path)
         found = str(file.attrs.get("format", "an HDF5 file of another program"))
         if found != FORMAT:
             remedy = "read it with xarray.open_dataset" if found.startswith("mbvi ensemble") else ""
@@ -698,6 +703,35 @@ def _check_inside(file: h5py.File) -> None:
                 plan = found.get_create_plist()
                 if plan.get_external_count() or plan.get_layout() == h5py.h5d.VIRTUAL:
                     raise ValueError(f"{name.decode(errors='replace')} has its values in another file")
+
+
+def _check_heaps(file: h5py.File, path: Path) -> None:
+    """The HDF5 library, before it gives a text, goes through a heap of texts from object to object, and from one of length 0, as
+    a wrong byte makes it, to itself for ever; ValueError there. Rows of numbers are not looked at.
+    """
+    content, begin = np.memmap(path, np.uint8, "r"), 0
+    for first, end in [*sorted(_extents(file)), (len(content), len(content))]:
+        part = content[begin:first].tobytes()
+        at = part.find(HEAP)
+        while at >= 0:
+            place, last = at + HEAP_OBJECT, at + int.from_bytes(part[at + 8 : at + 16], "little")
+            while place + HEAP_OBJECT <= min(last, len(part)):
+                index = int.from_bytes(part[place : place + 2], "little")
+                length = int.from_bytes(part[place + 8 : place + 16], "little")
+                if index == 0 and length == 0:
+                    raise ValueError("a heap of texts with an object of length 0")
+                place += length if index == 0 else HEAP_OBJECT + -(-length // 8) * 8
+            at = part.find(HEAP, at + 1)
+        begin = max(begin, end)
+
+
+def _extents(file: h5py.File) -> Iterator[tuple[int, int]]:
+    """From where to where the rows of numbers are in a file, as far as they follow one another."""
+    for key in VARIABLES:
+        data = file.get(key)
+        place = getattr(data, "chunks", None) and _place(data)
+        if place:
+            yield place, place + data.nbytes
 
 
 def _number(file: h5py.File, key: str) -> Any:

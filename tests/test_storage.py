@@ -681,6 +681,20 @@ def test_no_other_file_is_read(hide, what, streamed, tmp_path):
     assert error_of(mbvi.read, streamed) == error_of(mbvi.resume, streamed, 2.0) == expected
 
 
+def test_a_heap_of_texts_that_the_library_would_never_leave(streamed):
+    """One wrong byte, the length of the free space in it, makes HDF5 go on from an object to itself."""
+    content = bytearray(streamed.read_bytes())
+    place = content.index(storage.HEAP) + storage.HEAP_OBJECT
+    while index := int.from_bytes(content[place : place + 2], "little"):
+        assert index < 1000
+        place += storage.HEAP_OBJECT + -(-int.from_bytes(content[place + 8 : place + 16], "little") // 8) * 8
+    assert int.from_bytes(content[place + 8 : place + 16], "little") > 256
+    content[place + 9] = 0
+    streamed.write_bytes(content)
+    what = "a heap of texts with an object of length 0"
+    assert error_of(mbvi.read, streamed) == f"{streamed}: expected a trajectory file, found a damaged one ({what})"
+
+
 def test_a_repacked_file_is_read_and_not_continued(streamed, tmp_path):
     with h5py.File(streamed) as file, h5py.File(tmp_path / "b.h5", "w") as packed:
         packed.attrs.update(file.attrs)

@@ -62,6 +62,8 @@ class Tableau:
             raise ModelError(
                 f"scheme {self.name!r}: order: expected a whole number of at least 1, found {self.order!r}"
             )
+        if not isinstance(self.is_projected, bool):
+            raise ModelError(f"scheme {self.name!r}: is_projected: expected True or False, found {self.is_projected!r}")
         for what in ("control_points", "nodes", "weights", "fractions"):
             if not _are_numbers(getattr(self, what)):
                 found = getattr(self, what)

@@ -1,5 +1,7 @@
 """What is known of every method that is no Galerkin scheme."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,18 @@ def test_names_with_constants_that_are_none(name):
     assert str(error.value) == (
         f"scheme: expected direct_midpoint with constants by their names (g, iterations), found {name!r}"
     )
+
+
+@pytest.mark.parametrize("method", [METHODS["rk4"], chorin(beta=0.75)])
+def test_a_method_has_the_stepper_and_the_numbers_of_its_name(method):
+    for change in ({"runner": "os.system"}, {"numbers": (0.5,)}):
+        other = replace(method, **change)
+        with pytest.raises(mbvi.ModelError) as error:
+            find_scheme(other)
+        expected = f"scheme: expected the method {method.name} as mbvi has it, found {other!r}; give its name"
+        assert str(error.value) == expected
+    with pytest.raises(mbvi.ModelError, match=r"found 'os\.system'"):
+        find_scheme(replace(method, name="os.system"))
 
 
 def test_constants_of_names_are_checked():

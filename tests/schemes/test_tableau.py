@@ -222,3 +222,27 @@ def test_numbers_become_tuples_of_float(kind):
     given = Tableau("mine", kind([0, 1]), kind([0.5]), kind([1]), order=2, source="here", fractions=kind([1]))
     assert given == Tableau("mine", (0.0, 1.0), (0.5,), (1.0,), order=2, source="here")
     assert {type(each) for each in (*given.control_points, *given.weights, *given.fractions)} == {float}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": 3}, "scheme: name: expected a text, found 3"),
+        ({"order": 0}, "scheme 'own': order: expected a whole number of at least 1, found 0"),
+        ({"is_projected": "no"}, "scheme 'own': is_projected: expected True or False, found 'no'"),
+        ({"order": 2.5}, "scheme 'own': order: expected a whole number of at least 1, found 2.5"),
+        (
+            {"control_points": (0.0, 1e-200, 2e-200, 1.0), "nodes": (0.1, 0.5, 0.9), "weights": (0.3, 0.4, 0.3)},
+            "scheme 'own': nodes: expected a quadrature that determines the polynomial, found one that does not",
+        ),
+        (
+            {"nodes": (0.5,) * 51, "weights": (1 / 51,) * 51},
+            "scheme 'own': nodes: expected at most 50 nodes and control points, found 51 and 2",
+        ),
+    ],
+)
+def test_numbers_that_are_no_scheme(change, message):
+    numbers = {"name": "own", "control_points": (0, 1), "nodes": (0.5,), "weights": (1,), "order": 2, "source": "here"}
+    with pytest.raises(ModelError) as caught:
+        Tableau(**numbers | change)
+    assert str(caught.value) == message

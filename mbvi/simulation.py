@@ -260,8 +260,10 @@ def resume(
         steps, _ = _counted_steps(_positive(duration, "duration", system) / h, every)
         check_functions(system, h, steps, header.start_time)
     check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
-    storage.prepare(path, system, steps)
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
+    if not np.isfinite(first[0] + first[2]).all():
+        raise ModelError(f"{path}: {wrong('a finite first state', 'one that is not', storage.RESTART)}")
+    storage.prepare(path, system, steps)
     clock = h, header.step_sizes, steps, every, header.start_time
     store = storage.parts(columns)
     return _watched(Run(system, header.scheme, *clock, *first, chart, progress, path, is_resumed=True, store=store))

@@ -625,6 +625,14 @@ def test_a_forged_state_is_refused(number, streamed):
     )
 
 
+@pytest.mark.parametrize("key", ["q", "p"])
+def test_a_first_state_that_is_no_state(key, streamed):
+    with h5py.File(streamed, "r+") as file:
+        file[key][0] = np.nan
+    expected = f"{streamed}: expected a finite first state, found one that is not; {storage.RESTART}"
+    assert error_of(mbvi.resume, streamed, 2.0) == expected
+
+
 def test_a_state_of_steps_whose_rows_are_not_there(streamed):
     for steps in (101, 2**62, -1):
         with h5py.File(streamed, "r+") as file:

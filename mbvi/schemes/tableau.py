@@ -87,7 +87,7 @@ class Tableau:
         """Whether the quadrature sees every motion of the control points."""
         try:
             return bool(np.linalg.cond(self.K) <= 1e12)
-        except (ZeroDivisionError, np.linalg.LinAlgError):  # of points so near to each other that products of their distances are 0
+        except (ZeroDivisionError, np.linalg.LinAlgError):  # of points too near to each other
             return False
 
     @property

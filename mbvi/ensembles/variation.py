@@ -95,7 +95,7 @@ class Variation:
             assert self._system is not None
             return self._system.with_own_counts()
         values = {**self.model.parameters, **parameters}
-        return assemble(self.model.model_copy(update={"parameters": values}), self._formulation)
+        return assemble(self.model.replaced({"parameters": values}), self._formulation)
 
     def starting(self, system: System, values: Mapping[str, float]) -> System:
         """The same system with these initial values, by name.
@@ -152,9 +152,9 @@ class Variation:
                 if own:
                     state = given_joint_state(model.joints[joint], given)[i]
                     state[list(own)] = list(own.values())
-                    changed = given.model_copy(update={key: tuple(state.tolist())})
+                    changed = given.replaced({key: tuple(state.tolist())})
                     initial[joint] = given = checked_initial(joint, changed, model.joints[joint])
-        return model.model_copy(update={"initial": initial})
+        return model.replaced({"initial": initial})
 
     def _is_at(self, name: str, joint: str, key: str) -> bool:
         """Whether what varies is of the position, or velocity, of a joint."""

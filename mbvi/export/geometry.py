@@ -118,15 +118,15 @@ def _scaled(body: el.Body, factor: float) -> el.Body:
 
     def stretched(part: Any, *keys: str) -> Any:
         lengths = {key: times(getattr(part, key)) for key in keys if hasattr(part, key)}
-        return part.model_copy(update=lengths)
+        return part.replaced(lengths)
 
     masses = {
         name: mass if isinstance(mass.position, str) else stretched(mass, "position")
         for name, mass in body.point_masses.items()
     }
     keys = "position", "size", "radius", "length", "height", "scale"
-    return stretched(body, "center_of_mass").model_copy(
-        update={
+    return stretched(body, "center_of_mass").replaced(
+        {
             "inertia": times(body.inertia, 2),
             "points": {name: times(point) for name, point in body.points.items()},
             "point_masses": masses,
@@ -315,7 +315,7 @@ class Solid(NamedTuple):
 
 def _solid(body: el.Body) -> Solid | None:
     """Of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
-    explicit = mass_properties(body.model_copy(update={"point_masses": {}}))
+    explicit = mass_properties(body.replaced({"point_masses": {}}))
     if explicit.mass <= 0 or not explicit.inertia.any():
         return None
     moments, axes = np.linalg.eigh(explicit.inertia)

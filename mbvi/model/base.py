@@ -8,14 +8,18 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, get_args, get_origin
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from mbvi.errors import ModelError
+from mbvi.model.arguments import check_flag
 from mbvi.model.expressions import Problem, Where, nearest, show, wrong
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Entries(dict[Any, Any]):
@@ -50,6 +54,32 @@ class Element(BaseModel):
         """Keep mappings from changes."""
         freeze(self)
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values of some fields.
+
+        Parameters
+        ----------
+        update : mapping of str to value, optional
+            Values, each of which its field must take; what ties fields to each other is checked where the model is used.
+        deep : bool
+            Whether what the fields hold is copied too.
+
+        Raises
+        ------
+        ModelError
+            If there is no such field, or a value is none of its field.
+        """
+        if update is not None and not isinstance(update, Mapping):
+            raise ModelError(f"update: {wrong('a mapping of fields to values', show(update))}")
+        check_flag(deep, "deep")
+        return self.replaced({key: _field_value(type(self), key, value) for key, value in (update or {}).items()}, deep)
+
+    def replaced(self, values: Mapping[str, Any], deep: bool = False) -> Self:
+        """A copy with other values of some fields, which are not checked."""
+        copied = super().model_copy(update=values, deep=deep)
+        freeze(copied)
+        return copied
+
     def problems(self) -> Iterator[Problem]:
         """What is wrong with the numbers of this element, which are resolved; places are relative to the element."""
         yield from ()
@@ -64,6 +94,24 @@ def freeze(element: Element) -> None:
     for key, value in element.__dict__.items():
         if type(value) is dict:
             element.__dict__[key] = Entries(value)
+
+
+def _field_value(element: type[Element], key: Any, value: Any) -> Any:
+    """A value of a field, as the field has it."""
+    if key not in element.model_fields:
+        remedy = nearest(str(key), element.model_fields)
+        raise ModelError(f"update: {wrong(f'fields of {element.__name__}', show(key), remedy)}")
+    try:
+        return _adapter(element, key).validate_python(value)
+    except ValidationError as error:
+        raise ModelError(one_line(problems_of(error, element, key))) from None
+
+
+@functools.cache
+def _adapter(element: type[Element], key: str) -> TypeAdapter[Any]:
+    """What validates a field alone."""
+    field = element.model_fields[key]
+    return TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
 
 
 @functools.cache
@@ -108,11 +156,11 @@ def validation_error(problems: Sequence[Problem]) -> ValidationError:
     return ValidationError.from_exception_data("Model", details)
 
 
-def problems_of(error: ValidationError, element: type[Element]) -> list[Problem]:
-    """What pydantic found wrong in an element's data; unknown keys and types first, since others follow from them."""
+def problems_of(error: ValidationError, element: type[Element], *keys: str) -> list[Problem]:
+    """What pydantic found wrong in an element's data, or in a field of it; unknown keys and types first, since others follow."""
     details = error.errors(include_url=False)
     details.sort(key=lambda detail: detail["type"] not in ("extra_forbidden", "union_tag_invalid"))
-    return [_problem(dict(detail), element) for detail in details]
+    return [_problem({**detail, "loc": (*keys, *detail["loc"])}, element) for detail in details]
 
 
 def _problem(detail: dict[str, Any], element: type[Element]) -> Problem:

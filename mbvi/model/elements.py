@@ -20,7 +20,7 @@ from pydantic import Field, PrivateAttr, StrictBool, model_validator
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import shapes
-from mbvi.model.base import Element, freeze, one_line, validation_error
+from mbvi.model.base import Element, one_line, validation_error
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.constraints import CoincidentFrames as CoincidentFrames
 from mbvi.model.constraints import CoincidentPoints as CoincidentPoints
@@ -261,7 +261,7 @@ class Body(Element):
     def canonical(self) -> dict[str, Any]:
         """Inertia as a matrix, and shapes with unit quaternions."""
         inertia = shapes.inertia_matrix(self.inertia).tolist()
-        turned = tuple(shape.model_copy(update=shape.canonical()) for shape in self.shapes)
+        turned = tuple(shape.replaced(shape.canonical()) for shape in self.shapes)
         return {"inertia": tuple(map(tuple, inertia)), "shapes": turned}
 
 
@@ -666,13 +666,12 @@ class Model(Element):
             self._resolved = resolved
         return self._resolved
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Model:
+    def replaced(self, values: Mapping[str, Any], deep: bool = False) -> Model:
         """A copy with other values of some fields, which are not checked."""
-        copied = super().model_copy(update=update, deep=deep)
+        copied = super().replaced(values, deep)
         copied._resolved = None
-        if not set(update or ()) <= {"formulation", "parameters"}:
+        if not set(values) <= {"formulation", "parameters"}:
             copied._parts = {}
-        freeze(copied)
         return copied
 
     def with_parameters(self, values: Mapping[str, float | str]) -> Model:

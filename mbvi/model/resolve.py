@@ -69,7 +69,7 @@ def resolve(model: Model, known: Parts) -> tuple[Model, Parts, list[Problem]]:
     if not model.bodies:
         return model, known, [Problem(("bodies",), wrong("at least one body", "none"))]
     parts = resolver.parts(known)
-    resolved = _with_parts(model, parts).model_copy(update={"parameters": resolver.parameters})
+    resolved = _with_parts(model, parts).replaced({"parameters": resolver.parameters})
     for name in model.initial:
         resolver.known(name, Kind("name", "joints"), ("initial", name))
     new = {where for where, part in parts.items() if part is not known.get(where)}
@@ -91,7 +91,7 @@ def _with_parts(model: Model, parts: Parts) -> Model:
             update.setdefault(key, {})[name[0]] = part.value
         else:
             update[key] = part.value
-    return model.model_copy(update=update)
+    return model.replaced(update)
 
 
 class _Resolver:
@@ -138,7 +138,7 @@ class _Resolver:
     def element(self, element: AnElement, where: Where) -> AnElement:
         """The element with floats for expressions."""
         values = {key: self.field(element, key, kind, (*where, key)) for key, kind in kinds(type(element)).items()}
-        return element.model_copy(update=values)
+        return element.replaced(values)
 
     def field(self, element: Element, key: str, kind: Kind | None, where: Where) -> Any:
         """The value of a field, resolved as its kind says."""
@@ -237,8 +237,8 @@ class _Resolver:
             return value
         if isinstance(value, Table):
             times, values = ((*where, key) for key in ("times", "values"))
-            table = value.model_copy(
-                update={"times": self.value(value.times, times, "s"), "values": self.value(value.values, values, unit)}
+            table = value.replaced(
+                {"times": self.value(value.times, times, "s"), "values": self.value(value.values, values, unit)}
             )
             self.problems += () if self.problems else placed(table.problems(), *where)
             return table
@@ -356,7 +356,7 @@ def _canonical(model: Model, where: Where, value: Any) -> Any:
     """A part of a model of numbers in the form that `Model.resolved` promises."""
     match where:
         case ("bodies" | "joints" | "constraints", _):
-            return value.model_copy(update=value.canonical())
+            return value.replaced(value.canonical())
         case ("initial", str(joint)):
             return _initial(value, model.joints[joint])
     return value
@@ -369,7 +369,7 @@ def _initial(initial: Initial, joint: Joint) -> Initial:
     )
     if position is not None and _has_quaternion(joint):
         position = (*position[:-4], *quaternion(position[-4:]))
-    return initial.model_copy(update={"position": position, "velocity": velocity})
+    return initial.replaced({"position": position, "velocity": velocity})
 
 
 def _units(joint: Joint) -> dict[str, str]:

@@ -330,8 +330,8 @@ def tree_system(system: System) -> System:
     """The same model with all joints of the spanning tree as coordinates."""
     assert system.model is not None and system.homes is not None
     model, chords = system.model.resolved(), system.homes.plan.chords
-    joints = {name: each.model_copy(update={"cut": name in chords or None}) for name, each in model.joints.items()}
-    return assemble(model.model_copy(update={"joints": joints, "formulation": "tree"}))
+    joints = {name: each.replaced({"cut": name in chords or None}) for name, each in model.joints.items()}
+    return assemble(model.replaced({"joints": joints, "formulation": "tree"}))
 
 
 def from_tree(system: System, tree: System, start: Start) -> tuple[Array, Array]:

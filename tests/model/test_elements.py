@@ -724,6 +724,36 @@ def test_import_is_light():
     assert found.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        ({"gravitiy": (0, 0, -1)}, "update: expected fields of Model, found 'gravitiy'; did you mean 'gravity'?"),
+        ({"gravity": 3}, "gravity: expected 3 numbers, found 3"),
+        (
+            {"bodies": {"a": {"inerta": 2}}},
+            "bodies.a.inerta: expected a known key, found 'inerta'; did you mean 'inertia'?",
+        ),
+        (
+            {"joints": {"a": {"type": "revolut"}}},
+            "joints.a.type: expected a known type, found 'revolut'; did you mean 'revolute'?",
+        ),
+        ({"formulation": "tre"}, "formulation: expected 'tree' or 'embedding', found 'tre'"),
+        (3, "update: expected a mapping of fields to values, found 3"),
+    ],
+)
+def test_a_copy_with_wrong_values(update, message):
+    with pytest.raises(ModelError) as caught:
+        mm.Model(**BASE).model_copy(update=update)
+    assert str(caught.value) == message
+
+
+def test_an_element_is_copied_with_values_of_its_fields():
+    rod = mm.Model(**BASE).bodies["rod"]
+    assert rod.model_copy(update={"inertia": [1, 2, 2.5]}).inertia == (1.0, 2.0, 2.5)
+    with pytest.raises(ModelError, match="update: expected fields of Body, found 'mas'; did you mean 'mass'"):
+        rod.model_copy(update={"mas": 3})
+
+
 def test_a_copy_is_resolved_anew():
     model = mm.Model(**BASE)
     assert model.resolved() is model.resolved()

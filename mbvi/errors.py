@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ class ModelError(ValueError):
 
     The message is one line: where, what was expected, what was found, what to do.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(re.sub(r"\s*\n\s*", " ", str(message)))  # arrays are shown in several
 
 
 KEPT = "The stored states before it are in error.trajectory."

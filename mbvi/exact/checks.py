@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.floats import as_floats
 
 Array = np.ndarray
 
@@ -33,8 +34,5 @@ def times(owner: Any, t: ArrayLike) -> Array:
 
 def _numbers(value: Any) -> Array | None:
     """An array of finite floats, or None."""
-    try:
-        numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        return None
-    return numbers if np.all(np.isfinite(numbers)) else None
+    numbers = as_floats(value)
+    return numbers if numbers is not None and np.all(np.isfinite(numbers)) else None

@@ -24,21 +24,24 @@ WIDE = 1e-5  # of differences: of g in parts of a size of the coordinates
 def compile_functions(
     n: int, k: int, mass: Callable, potential: Callable, constraints: Callable | None
 ) -> dict[str, Any]:
-    """The compiled functions of a system: gradient, hessian, potential, and with constraints constraint, curvature."""
+    """The compiled functions of a system: gradient, hessian, potential, and with constraints constraint, curvature.
+
+    The user's are `layout.protected`.
+    """
     jit = (lambda function: function) if config.DISABLE_JIT else njit(error_model="numpy")
-    raw_M, raw_V = jit(mass), jit(potential)
 
     @jit
     def M_of(q, M):
+        M[:] = 0.0
         try:  # no exception gets out of compiled code
-            raw_M(q, M)
+            mass(q, M)
         except Exception:
             M[:] = np.nan
 
     @jit
     def V_of(q):
         try:
-            return raw_V(q) + 0.0 * q[0]
+            return potential(q) + 0.0 * q[0]
         except Exception:
             return np.nan * q[0]
 
@@ -101,12 +104,11 @@ def compile_functions(
     }
     if constraints is None:
         return functions
-    raw_g = jit(constraints)
 
     @jit
     def g_of(q, g):
         try:
-            raw_g(q, g)
+            constraints(q, g)
         except Exception:
             g[:] = np.nan
 

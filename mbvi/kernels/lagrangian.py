@@ -164,6 +164,7 @@ def make_work(system: System) -> Work:
         stack=np.zeros((STACK_SIZE, 3)),
         base=np.zeros(n),
         side=np.zeros(n),
+        own=np.zeros(n),
         lane_q=np.zeros(n),
         lane_v=np.zeros(n),
         zero=np.zeros(n),
@@ -243,7 +244,10 @@ def add_forces(f, system, work, t, q, v):
         fill_world(system, work, q, v)
         add_body_forces(f, system, work.wrench, work.world, work.stack, t, q)
     if system.force != 0:
-        call(system.force, t, (q, v, f))
+        work.own[:] = 0.0  # a function that sets F, and does not add to it, leaves the other forces as they are
+        call(system.force, t, (q, v, work.own))
+        for a in range(system.n):
+            f[a] += work.own[a]
 
 
 @copied_kernel

@@ -87,6 +87,13 @@ OK, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 
 # Signatures of a system's own functions.
 _vector = types.float64[::1]
+# What a user's functions are compiled for: numbers to be read, real and complex, and to be written.
+READ, READ_COMPLEX = (types.Array(kind, 1, "C", readonly=True) for kind in (types.float64, types.complex128))
+WRITTEN, WRITTEN_COMPLEX = types.float64[::1], types.complex128[::1]
+OWN_FORCE = ((types.float64, READ, READ, WRITTEN),)
+OWN_MASS_MATRIX = ((READ, types.float64[:, ::1]), (READ_COMPLEX, types.complex128[:, ::1]))
+OWN_POTENTIAL = ((READ,), (READ_COMPLEX,))
+OWN_CONSTRAINTS = ((READ, WRITTEN), (READ_COMPLEX, WRITTEN_COMPLEX))
 # Matrices are flat, row by row.
 GRADIENT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q, v → p, f
 HESSIAN = types.float64(types.float64, _vector, _vector, _vector, _vector, _vector, _vector)  # → Lvv, Lvq, Kqv, Kqq
@@ -281,9 +288,32 @@ def compiled_on_disk(signature: Any, function: Callable) -> Any:
         return callback_on_disk(signature, function, error_model="numpy", fastmath={"contract"}, **_WITHOUT_ALLOCATION)
 
 
-def returning_zero(function: Callable) -> Callable:
+def protected(function: Callable, *kinds: tuple[types.Type, ...]) -> Callable:
+    """A user's function for arguments of these kinds; it cannot be compiled if it writes into a read-only one of them.
+
+    An index beyond an array raises an error. Further arguments have their defaults.
+    """
+    if not config.DISABLE_JIT:
+        defaults = tuple(map(types.Omitted, function.__defaults__ or ()))
+        return njit([(*each, *defaults) for each in kinds], error_model="numpy", boundscheck=True)(function)
+
+    def guarded(*arguments):
+        return function(*map(_as_kind, arguments, kinds[0]))
+
+    return guarded
+
+
+def _as_kind(argument: Any, kind: types.Type) -> Any:
+    """An argument, or a view of an array that can only be read."""
+    if not isinstance(kind, types.Array) or kind.mutable:
+        return argument
+    view = argument.view()
+    view.flags.writeable = False
+    return view
+
+
+def returning_zero(inner: Callable) -> Callable:
     """A function (t, q, v, F) that calls another and returns 0.0, as functions of a system must; F is nan where that raises."""
-    inner = function if config.DISABLE_JIT or hasattr(function, "py_func") else njit(error_model="numpy")(function)
 
     def outer(t, q, v, F):
         try:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.model.expressions import show, wrong
+from mbvi.floats import as_floats
+from mbvi.model.expressions import is_number, show, wrong
 
-
-def is_number(value: Any) -> bool:
-    """Whether it is a real number that has a finite floating-point value; truth values are none."""
-    try:
-        return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
-    except OverflowError:
-        return False
+__all__ = [
+    "check_choice",
+    "check_ending",
+    "check_flag",
+    "check_kind",
+    "check_progress",
+    "checked_count",
+    "checked_names",
+    "checked_number",
+    "checked_path",
+    "checked_vector",
+    "is_number",
+]
 
 
 def check_flag(value: Any, where: str) -> None:
@@ -31,8 +36,10 @@ def check_flag(value: Any, where: str) -> None:
 
 def checked_path(value: Any, where: str = "path") -> Path:
     """A path, of what names one."""
-    if not isinstance(value, str | os.PathLike):
+    if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
         raise ModelError(f"{where}: {wrong('the path of a file', show(value))}")
+    if "\0" in str(value):
+        raise ModelError(f"{where}: {wrong('the path of a file', show(str(value)))}")
     return Path(value)
 
 
@@ -50,3 +57,54 @@ def check_kind(value: Any, kind: type, where: str, remedy: str) -> None:
     """Refuse what is not of a class, and say how one gets it."""
     if not isinstance(value, kind):
         raise ModelError(f"{where}: {wrong(f'a {kind.__name__}', show(value), remedy)}")
+
+
+def check_progress(value: Any) -> None:
+    """Refuse what cannot be called, if it is given."""
+    if value is not None and not callable(value):
+        raise ModelError(f"progress: {wrong('a function of steps done and steps', show(value))}")
+
+
+def check_choice(value: Any, choices: Sequence[str], where: str) -> None:
+    """Refuse what is none of some words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ModelError(f"{where}: {wrong(' or '.join(choices), show(value))}")
+
+
+def checked_number(value: Any, where: str, expected: str = "a finite number", above: float = -np.inf) -> float:
+    """A finite number above a bound."""
+    array = as_floats(value) if not isinstance(value, bool) else None
+    if array is None or array.ndim or not np.isfinite(array) or not array > above:
+        raise ModelError(f"{where}: {wrong(expected, show(value))}")
+    return float(array)
+
+
+def checked_count(value: Any, where: str, least: int, most: float = np.inf) -> int:
+    """A whole number within bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        upper = f" and at most {most:.6g}" if most < np.inf else ""
+        raise ModelError(f"{where}: {wrong(f'a whole number of at least {least}{upper}', show(value))}")
+    return int(value)
+
+
+def checked_vector(values: Any, where: str, names: Sequence[str]) -> np.ndarray:
+    """Finite numbers, one for each of some names, as an array of their own."""
+    array = as_floats(values)
+    if array is None:
+        raise ModelError(f"{where}: {wrong(f'{len(names)} numbers', show(values))}")
+    if array.shape != (len(names),):
+        raise ModelError(f"{where}: expected {len(names)} numbers, found an array of shape {array.shape}")
+    if not np.isfinite(array).all():
+        name = names[int(np.argmin(np.isfinite(array)))]
+        raise ModelError(f"{where}: expected finite numbers, found {array[~np.isfinite(array)][0]} for {name}")
+    return array.copy()
+
+
+def checked_names(values: Any, where: str, expected: str = "a list of names") -> list[str]:
+    """Names in a list, which is no single one."""
+    is_list = isinstance(values, Collection) and not isinstance(values, str | bytes | Mapping)
+    if isinstance(values, np.ndarray):
+        is_list, values = values.ndim == 1, values.tolist()
+    if not is_list or not all(isinstance(each, str) for each in values):
+        raise ModelError(f"{where}: {wrong(expected, show(values))}")
+    return list(values)

@@ -15,6 +15,7 @@ import functools
 import graphlib
 import keyword
 import math
+import numbers
 import operator
 import re
 import warnings
@@ -105,14 +106,21 @@ def show(value: object, width: int = 60) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def _shown_key(key: object) -> str:
+    return key if isinstance(key, str) and key.isprintable() else _shown(key)
+
+
 def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(_shown(item) for item in value[:20])}]"
     if isinstance(value, Mapping):
-        return "a mapping with the keys " + ", ".join(map(str, value)) if value else "an empty mapping"
+        return "a mapping with the keys " + ", ".join(map(_shown_key, value)) if value else "an empty mapping"
     if isinstance(value, float) and math.isfinite(value):
         return f"{value:.6g}"
-    return repr(value)
+    try:
+        return " ".join(repr(value).split())
+    except Exception:  # an integer too long to be written, or an object that cannot tell what it is
+        return f"a value of type {type(value).__name__}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -158,7 +166,7 @@ def evaluate(text: str | float, parameters: Mapping[str, float]) -> float:
     >>> evaluate("3 * sqrt(length) / 4", {"length": 4.0})
     1.5
     """
-    (value,) = _compile(text, parameters, variable="")
+    (value,) = _compile(text, _checked(text, parameters), variable="")
     return float(value)
 
 
@@ -190,13 +198,36 @@ def postfix(text: str | float, parameters: Mapping[str, float], variable: Litera
     >>> postfix("f0 * sin(2*pi*t)", {"f0": 3.0})
     (3.0, 6.283185307179586, 't', '*', 'sin', '*')
     """
-    program = _compile(text, parameters, variable)
+    values = _checked(text, parameters)
+    if not isinstance(variable, str) or variable not in ("t", "s"):
+        raise ModelError(f"variable: {wrong('t or s', show(variable))}")
+    program = _compile(text, values, variable)
     size = _stack_size(program)
     if size > MAX_STACK:
         remedy = "nest fewer parentheses, or use parameters for its parts"
         expected = f"an expression of {variable} that keeps at most {MAX_STACK} numbers at once"
         raise ModelError(wrong(expected, str(size), remedy))
     return program
+
+
+def _checked(text: object, parameters: object) -> dict[str, float]:
+    """The values of parameters; what is neither a number nor a text, and parameters without names or values, are refused."""
+    if not isinstance(text, str) and not is_number(text):
+        raise ModelError(wrong("a number or an expression", show(text)))
+    if not isinstance(parameters, Mapping):
+        raise ModelError(f"parameters: {wrong('a mapping of names to numbers', show(parameters))}")
+    for name, value in parameters.items():
+        if not isinstance(name, str) or not is_number(value):
+            raise ModelError(f"parameters: {wrong('a finite number for a name', f'{show(value)} for {show(name)}')}")
+    return {name: float(value) for name, value in parameters.items()}
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number that has a finite floating-point value; truth values are none."""
+    try:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def _stack_size(program: Program) -> int:

@@ -23,6 +23,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model import elements as el
 from mbvi.model import meshes
+from mbvi.model.arguments import check_choice
 from mbvi.model.graph import WORLD, Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.shapes import MassProperties, checked_properties, rotation_matrix
 from mbvi.system import ties
@@ -74,25 +75,26 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
     >>> system.mass_matrix([0.3])
     array([[4.]])
     """
-    from mbvi.system.lagrangian import check_force, compile_force
+    from mbvi.system.lagrangian import compile_force
+    from mbvi.system.own_functions import OwnValues
 
     if not isinstance(model, el.Model):
         raise ModelError(f"model: expected a Model, found {model!r}; mbvi.load reads one from a file")
-    if formulation not in (None, "tree", "embedding"):
-        raise ModelError(f"formulation: expected tree or embedding, found {formulation!r}")
+    if formulation is not None:
+        check_choice(formulation, ("tree", "embedding"), "formulation")
     if formulation is not None and formulation != model.formulation:
-        model = model.model_copy(update={"formulation": formulation})
+        model = model.replaced({"formulation": formulation})
     for problem in meshes.problems(model):
         raise ModelError(str(problem))
     builder = Builder(model.resolved())
     builder.build()
-    own_force = compile_force(force) if force is not None else None
+    values = None if force is None else OwnValues({"force": force})
+    own_force = None if force is None else compile_force(force, *builder.given_state())
     system = builder.system(model, own_force)
     if idle := idle_rows(system):
         builder.tables.make_idle(idle)
         system = builder.system(model, own_force)
-    if force is not None:
-        check_force(force, system)
+    system.own_values = values
     if system.constraint_count:
         set_scales(system)
     return system

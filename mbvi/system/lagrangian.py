@@ -13,13 +13,26 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.dual import compile_functions
+from mbvi.model.arguments import checked_vector
 from mbvi.model.expressions import show, wrong
 from mbvi.system.elimination import dense, elimination
 from mbvi.system.initial import count_redundant_anywhere
+from mbvi.system.own_functions import (
+    CONSTRAINTS,
+    FORCE,
+    MASS_MATRIX,
+    POTENTIAL,
+    OwnValues,
+    check_call,
+    checked_function,
+    compile_own,
+    read_only,
+)
 from mbvi.system.scales import set_scales
 from mbvi.system.system import System
 
 Array = np.ndarray
+MOST_CONSTRAINTS = 10_000
 USUAL = frozenset("sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp log".split())
 
 
@@ -89,7 +102,7 @@ def from_sympy(
         V = with_values(sympy.Matrix(expressions("potential", [potential])), values)[0]
         g = with_values(sympy.Matrix(expressions("constraints", constraints)), values)
         F = with_values(sympy.Matrix(expressions("forces", forces) or [0] * n), values)
-    except (TypeError, ValueError, sympy.SympifyError) as error:
+    except (TypeError, ValueError, NotImplementedError, sympy.SympifyError) as error:
         raise ModelError(
             f"{name}: expected a square matrix, an expression and lists of expressions, found {_first_line(error)}"
         ) from None
@@ -180,6 +193,10 @@ def expressions(what: str, values: Any) -> list:
     """The values, if all are SymPy expressions or real numbers; of text, SymPy would execute what stands in it."""
     import sympy
 
+    if not isinstance(values, Sequence | np.ndarray | np.flatiter | sympy.MatrixBase) or isinstance(
+        values, str | bytes
+    ):
+        raise TypeError(f"{show(values)} for {what}")
     found = list(values)
     for each in found:
         is_number = isinstance(each, Real) and not isinstance(each, bool)
@@ -321,39 +338,58 @@ def from_functions(
     """
     _check_names("coordinate_names", coordinate_names)
     n = len(coordinate_names)
-    is_count = isinstance(constraint_count, int | np.integer) and constraint_count >= 0
+    is_count = isinstance(constraint_count, int | np.integer) and 0 <= constraint_count <= MOST_CONSTRAINTS
     if not is_count or (constraints is None) != (constraint_count == 0):
         raise ModelError(
             f"constraint_count: expected the number of constraints that `constraints` writes, found {constraint_count!r}"
         )
-    try:
-        functions = compile_functions(n, constraint_count, mass_matrix, potential, constraints)
-    except Exception as error:
-        raise ModelError(
-            f"{name}: a function cannot be compiled by numba, for complex arrays and so without comparisons: "
-            f"{_first_line(error)}"
-        ) from error
-    _check_sizes(name, _place(initial_q, n), constraint_count, mass_matrix, potential, constraints)
+    _check_title(name)
+    for what, given in (("initial_q", initial_q), ("initial_v", initial_v)):
+        if given is not None:
+            checked_vector(given, what, coordinate_names)
+    own = {
+        "mass_matrix": checked_function(f"{name}: mass_matrix", mass_matrix, MASS_MATRIX),
+        "potential": checked_function(f"{name}: potential", potential, POTENTIAL),
+        "constraints": None
+        if constraints is None
+        else checked_function(f"{name}: constraints", constraints, CONSTRAINTS),
+        "force": None if force is None else checked_function("force", force, FORCE),
+    }
+    _check_sizes(name, _place(initial_q, n), constraint_count, own)
+    named = {each if each == "force" else f"{name}: {each}": function for each, function in own.items()}
+    values, functions = OwnValues(named), _compiled(name, n, constraint_count, own)
     bare = _system(name, _arrays(n, constraint_count, **functions), coordinate_names, initial_q, initial_v, True)
+    bare.own_values = values
     _check_functions(bare)
     if force is None:
         return bare
-    arrays = _arrays(n, constraint_count, **functions, force=compile_force(force))
-    check_force(force, bare)
-    return _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=bare)
+    arrays = _arrays(n, constraint_count, **functions, force=compile_force(force, bare.initial_q, bare.initial_v))
+    system = _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=bare)
+    system.own_values = values
+    return system
 
 
-def compile_force(force: Callable) -> Any:
-    """A user's force function ``force(t, q, v, F)`` as a compiled function of a system."""
+def _compiled(name: str, n: int, k: int, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The compiled functions of a system of a user's own, checked."""
+    kinds = {
+        "mass_matrix": layout.OWN_MASS_MATRIX,
+        "potential": layout.OWN_POTENTIAL,
+        "constraints": layout.OWN_CONSTRAINTS,
+    }
+    compiled = [own[key] and compile_own(f"{name}: {key}", own[key], kind) for key, kind in kinds.items()]
     try:
-        return layout.compiled(layout.FORCE, layout.returning_zero(force))
+        return compile_functions(n, k, *compiled)
     except Exception as error:
-        raise ModelError(f"force: the function cannot be compiled by numba: {_first_line(error)}") from error
+        raise ModelError(
+            f"{name}: potential: {wrong('a function that returns a number', _first_line(error))}"
+        ) from error
 
 
-def check_force(force: Callable, system: System) -> None:
-    """A user's force function must use as many coordinates as a system has."""
-    _check_indices("force", force, 0.0, system.initial_q.copy(), system.initial_v.copy(), np.zeros(system.dimension))
+def compile_force(force: Any, q: Array, v: Array) -> Any:
+    """A user's force function ``force(t, q, v, F)`` as a compiled function of a system with as many coordinates."""
+    plain = checked_function("force", force, FORCE)
+    check_call("force", plain, 0.0, read_only(q), read_only(v), np.zeros(len(q)))
+    return layout.compiled(layout.FORCE, layout.returning_zero(compile_own("force", plain, layout.OWN_FORCE)))
 
 
 def _place(initial_q: Any, n: int) -> Array:
@@ -365,33 +401,16 @@ def _place(initial_q: Any, n: int) -> Array:
     return q if q.shape == (n,) else np.zeros(n)
 
 
-def _check_sizes(
-    name: str, q: Array, k: int, mass_matrix: Callable, potential: Callable, constraints: Callable | None
-) -> None:
+def _check_sizes(name: str, place: Array, k: int, own: Mapping[str, Any]) -> None:
     """The functions must use as many coordinates as there are, and write as many constraints."""
-    n = len(q)
-    _check_indices(f"{name}: mass_matrix", mass_matrix, q, np.zeros((n, n)))
-    _check_indices(f"{name}: potential", potential, q)
+    q, n, constraints = read_only(place), len(place), own["constraints"]
+    check_call(f"{name}: mass_matrix", own["mass_matrix"], q, np.zeros((n, n)))
+    check_call(f"{name}: potential", own["potential"], q)
     where, low, high = f"{name}: constraints", np.zeros(k), np.ones(k)
-    if constraints and _check_indices(where, constraints, q, low) and _check_indices(where, constraints, q, high):
+    if constraints and check_call(where, constraints, q, low) and check_call(where, constraints, q, high):
         left = np.flatnonzero(high > low)  # what was in them before is still there
         if len(left):
             raise ModelError(f"{where}: {wrong(f'a function that writes all {k} of g', f'g[{left[0]}] not written')}")
-
-
-def _check_indices(where: str, function: Callable, *arguments: Any) -> bool:
-    """Call a function uncompiled, since compiled it would read and write beyond its arrays; whether it is defined there.
-
-    What else it raises there it need not raise at other places.
-    """
-    try:
-        with np.errstate(all="ignore"):
-            getattr(function, "py_func", function)(*arguments)
-    except IndexError as error:
-        raise ModelError(f"{where}: {wrong('indices within the arrays', str(error))}") from None
-    except Exception:
-        return False
-    return True
 
 
 def _first_line(error: Exception) -> str:
@@ -450,8 +469,7 @@ def _system(
     is_conservative: bool,
     unforced: System | Callable[[], System] | None = None,
 ) -> System:
-    if not _is_name(name):
-        raise ModelError(f"name: {wrong('a name of printable characters', show(name))}")
+    _check_title(name)
     names, units = [f"g{i}" for i in range(arrays.k)], [""] * arrays.n
     rest = np.zeros(arrays.n)
     system = System(name, arrays, coordinate_names, units, rest, rest.copy(), is_conservative, names, unforced=unforced)
@@ -465,9 +483,14 @@ def _system(
     return system
 
 
+def _check_title(name: Any) -> None:
+    if not _is_name(name):
+        raise ModelError(f"name: {wrong('a name of printable characters', show(name))}")
+
+
 def _check_names(what: str, names: Any) -> None:
-    is_list = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str) and len(names) > 0
-    if not is_list or not all(map(_is_name, names)) or len(set(names)) < len(names):
+    is_list = isinstance(names, Sequence) or (isinstance(names, np.ndarray) and names.ndim == 1)
+    if not is_list or isinstance(names, str) or not all(map(_is_name, names)) or not 0 < len(names) == len(set(names)):
         raise ModelError(f"{what}: {wrong('a list of names, all different and of printable characters', show(names))}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,14 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.floats import as_floats
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
 from mbvi.kernels.acceleration import fill_accelerations, fill_time_rates
 from mbvi.kernels.constraints import add_curvature, fill_constraints
 from mbvi.kernels.functions import function_of
 from mbvi.kernels.saddle import JACOBIAN, block_place
+from mbvi.model.arguments import checked_number, checked_vector
 from mbvi.model.elements import Model
 from mbvi.model.expressions import show, wrong
+from mbvi.system.own_functions import OwnValues
 from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
 
@@ -78,7 +80,8 @@ class System:
         unforced: System | Callable[[], System] | None = None,
     ) -> None:
         self.name = name
-        self.arrays = arrays
+        self.own_values: OwnValues | None = None
+        self._arrays = arrays
         self.coordinate_names = tuple(coordinate_names)
         self.coordinate_units = tuple(coordinate_units)
         self.initial_q = initial_q
@@ -118,7 +121,7 @@ class System:
                 remedy = "let it close over numbers and arrays alone"
                 expected = f"a {name} of functions that can be pickled"
                 raise ModelError(f"{self.name}: {wrong(expected, str(error), remedy)}") from None
-        return self._without_work()
+        return self._without_work() | {"own_values": None}  # elsewhere it is as it was made
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """As it was."""
@@ -148,14 +151,25 @@ class System:
         return html_table(title, rows, ("coordinate", "unit", "at the start", "rate at the start"))
 
     @property
+    def arrays(self) -> layout.System:
+        """The arrays of the kernels, as long as what the user's functions read from outside is what was compiled."""
+        if self.own_values is not None:
+            self.own_values.check()
+        return self._arrays
+
+    @arrays.setter
+    def arrays(self, arrays: layout.System) -> None:
+        self._arrays = arrays
+
+    @property
     def dimension(self) -> int:
         """Number n of coordinates."""
-        return self.arrays.n
+        return self._arrays.n
 
     @property
     def constraint_count(self) -> int:
         """Number k of constraints."""
-        return self.arrays.k
+        return self._arrays.k
 
     @property
     def constraint_units(self) -> tuple[str, ...]:
@@ -206,7 +220,8 @@ class System:
     def unforced(self) -> System:
         """The system without the forces that derive from no potential, its Lagrangian alone; itself if it has none."""
         if self._unforced is not None:
-            return self._unforced if isinstance(self._unforced, System) else self._unforced()
+            unforced = self._unforced if isinstance(self._unforced, System) else self._unforced()
+            return unforced.as_made() if self.own_values is None else unforced
         if self.is_conservative or not self.arrays.is_tree:
             return self
         return System(
@@ -239,13 +254,24 @@ class System:
             if name != "redundant" and not _is_of_floats(getattr(self.arrays, name))
         )
 
-    def with_own_counts(self) -> System:
-        """The system with its own counts of redundant constraints, which a start changes; itself where there are none."""
-        arrays = self.arrays
-        if not (arrays.reference.any() or (arrays.k and not arrays.is_tree)):
+    def as_made(self) -> System:
+        """The system with what the user's functions read from outside when it was made, whatever that becomes."""
+        if self.own_values is None:
             return self
-        fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
         own = copy(self)
+        own.own_values = None
+        own.__dict__.pop("unforced", None)
+        return own
+
+    def with_own_counts(self) -> System:
+        """The system as a run takes it: with its own counts of redundant constraints, which a start changes, and as it was made;
+        itself where there is neither.
+        """
+        arrays, own = self.arrays, self.as_made()
+        if not (arrays.reference.any() or (arrays.k and not arrays.is_tree)):
+            return own
+        fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
+        own = copy(own)
         own.arrays = layout.System(**fields)
         return own
 
@@ -255,14 +281,7 @@ class System:
 
     def _vector(self, values: ArrayLike, what: str, names: Sequence[str] | None = None) -> Array:
         """Finite numbers, one for each coordinate or of these names, as an array of their own."""
-        names = self.coordinate_names if names is None else names
-        array = _floats(values, what, f"{len(names)} numbers").copy()
-        if array.shape != (len(names),):
-            raise ModelError(f"{what}: expected {len(names)} numbers, found an array of shape {array.shape}")
-        if not np.isfinite(array).all():
-            name = names[int(np.argmin(np.isfinite(array)))]
-            raise ModelError(f"{what}: expected finite numbers, found {array[~np.isfinite(array)][0]} for {name}")
-        return array
+        return checked_vector(values, what, self.coordinate_names if names is None else names)
 
     def _states(self, values: ArrayLike, what: str) -> Array:
         array = _floats(values, what, f"an array of shape (states, {self.dimension})")
@@ -445,7 +464,8 @@ class System:
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
         """Acceleration (n,) by the Euler–Lagrange equations, see `accelerations_and_multipliers`."""
-        return self.accelerations_and_multipliers(np.array([t]), np.atleast_2d(q), np.atleast_2d(v))[0][0]
+        state = self._vector(q, "q")[None], self._vector(v, "v")[None]
+        return self.accelerations_and_multipliers(np.array([_time(t)]), *state)[0][0]
 
     def accelerations_and_multipliers(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Accelerations (states, n) and multipliers (states, k) of many states, by the Euler–Lagrange equations.
@@ -567,7 +587,7 @@ class System:
 
     def poses(self, body: str, q: Array) -> tuple[Array, Array]:
         """Places (states, 3) [m] of a body's origin and rotations (states, 3, 3), body to world, for q (states, n)."""
-        if body not in self.frames:
+        if not isinstance(body, str) or body not in self.frames:
             known = ", ".join(name for name in self.frames if name != "world") or "none: it has no bodies"
             raise ModelError(f"pose: expected the name of a body, found {body!r}; known: {known}")
         q = self._states(q, "q")
@@ -579,23 +599,14 @@ class System:
 
 
 def _floats(values: ArrayLike, what: str, expected: str) -> Array:
-    try:
-        if isinstance(values, np.ndarray) and values.dtype.kind == "c":
-            raise TypeError
-        array = np.asarray(values, dtype=float, order="C")
-    except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected {expected}, found {show(values)}") from None
+    array = as_floats(values)
+    if array is None:
+        raise ModelError(f"{what}: expected {expected}, found {show(values)}")
     return array if array.flags.writeable else array.copy()  # kernels are compiled for arrays that are
 
 
 def _time(t: float) -> float:
-    try:
-        time = math.nan if isinstance(t, str) else float(t)
-    except (TypeError, ValueError, OverflowError):
-        time = math.nan
-    if not math.isfinite(time):
-        raise ModelError(f"t: expected a finite number of seconds, found {show(t)}")
-    return time
+    return checked_number(t, "t", "a finite number of seconds")
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -1,0 +1,296 @@
+"""A user's own functions: compiled so that they write into their output alone, with the values that they read from outside.
+
+numba compiles the values of globals and of what a function closes over as constants. So a system remembers them, and refuses to
+be used when they have become others.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import itertools
+import linecache
+import re
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.kernels import layout
+from mbvi.model.expressions import show, wrong
+
+FORCE, MASS_MATRIX, POTENTIAL, CONSTRAINTS = (
+    "force(t, q, v, F)",
+    "mass_matrix(q, M)",
+    "potential(q)",
+    "constraints(q, g)",
+)
+MISSING = object()
+VALUES = (bool, int, float, complex, str, bytes, tuple, np.generic, np.ndarray)
+LONGEST = 200  # characters of what numba says
+REMEDIES = {  # by what numba says
+    "<class 'function'>": "decorate that function with @numba.njit",
+    "Untyped global name": "take numbers, tuples of them and NumPy arrays from outside",
+    "reflected list": "take a tuple or a NumPy array instead",
+    "IMPORT_NAME": "import outside of the function",
+}
+READS, COPY = "a function that leaves q and v as they are", "write into a copy, as x = q.copy()"
+READ_ONLY = "read-only"  # in what numpy says of an array that is only to be read
+
+
+def compile_own(where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]]) -> Callable:
+    """A checked function of a user's, compiled for arguments of these kinds.
+
+    Raises
+    ------
+    ModelError
+        If numba cannot compile it, as where it writes into what it is to read.
+    """
+    _renew(function, set())
+    try:
+        return layout.protected(function, *kinds)
+    except Exception as error:  # numba raises many
+        raise ModelError(_explained(where, function, kinds, error)) from error
+
+
+def checked_function(where: str, function: Any, signature: str) -> FunctionType:
+    """The Python function of a user's, if it has the parameters of a signature and does not bind the last of them anew.
+
+    The last is the output, if there are several.
+    """
+    plain = getattr(function, "py_func", function)
+    names = signature.partition("(")[2].rstrip(")").split(", ")
+    if not isinstance(plain, FunctionType):
+        raise ModelError(f"{where}: {wrong('a Python function', show(function), f'write def {signature}: …')}")
+    try:
+        inspect.signature(plain).bind(*names)
+    except TypeError:
+        found = f"{plain.__name__}{inspect.signature(plain)}"
+        raise ModelError(f"{where}: {wrong(f'a function {signature}', found)}") from None
+    if plain.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
+        raise ModelError(f"{where}: {wrong(f'a function {signature}', 'one with yield or await, which runs nothing')}")
+    if 1 < len(names) <= plain.__code__.co_argcount:  # else the output is one of *arguments
+        _check_output(where, plain, len(names) - 1)
+    return plain
+
+
+def _check_output(where: str, function: FunctionType, index: int) -> None:
+    """Refuse a function that binds the name of its output to something else, by which nothing gets out of it."""
+    name = function.__code__.co_varnames[index]
+    if (line := _rebinding(function.__code__, name)) is not None:
+        found = f"the name bound to another value{_told(function, line)}, of which nothing comes out"
+        remedy = f"write {name}[:] = …, {name}[0] = … or {name} += …"
+        raise ModelError(f"{where}: {wrong(f'values written into {name}', found, remedy)}")
+
+
+def _rebinding(code: CodeType, name: str) -> int | None:
+    """The first line in which a name is bound to something else; an operation in place, as F += v, binds an array to itself."""
+    is_in_place = False
+    for each in dis.get_instructions(code):
+        stored = each.argval[: each.opname.count("STORE")] if isinstance(each.argval, tuple) else (each.argval,)
+        if re.match("(STORE|DELETE)_(FAST|DEREF)", each.opname) and name in stored and not is_in_place:
+            return next(line for start, end, line in code.co_lines() if start <= each.offset < end)
+        is_in_place = each.opname.startswith("INPLACE_") or (each.opname == "BINARY_OP" and each.argrepr.endswith("="))
+    return None
+
+
+def check_call(where: str, function: FunctionType, *arguments: Any) -> bool:
+    """Call a function uncompiled, with read-only arrays for what it is to read; whether it is defined there.
+
+    What else it raises there it need not raise at other places.
+
+    Raises
+    ------
+    ModelError
+        If it reads or writes beyond its arrays, or into what it is to read.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            function(*arguments)
+    except IndexError as error:
+        raise ModelError(f"{where}: {wrong('indices within the arrays', str(error))}") from None
+    except ValueError as error:
+        if READ_ONLY in str(error):
+            found = f"one that writes into them{_told(function, _line_raised(function, error))}"
+            raise ModelError(f"{where}: {wrong(READS, found, COPY)}") from None
+        return False
+    except Exception:
+        return False
+    return True
+
+
+def read_only(values: Any) -> np.ndarray:
+    """A copy of an array that can only be read."""
+    array = np.array(values)
+    array.flags.writeable = False
+    return array
+
+
+# --------------------------------------------------------------------------------------- what went wrong
+
+
+def _explained(where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]], error: Exception) -> str:
+    """Why numba does not compile a function: its line, and the one line of what numba says that tells something."""
+    told = _told(function, _line_told(function, error))
+    if _compiles(function, [tuple(map(_writable, kind)) for kind in kinds]):
+        return f"{where}: {wrong(READS, f'one that writes into them, or may do so for all that numba can tell,{told}', COPY)}"
+    complex_too = " for complex numbers too, and so without comparisons" if len(kinds) > 1 else ""
+    essence = _essence(error)
+    remedy = next((remedy for text, remedy in REMEDIES.items() if text in essence), "")
+    found = f"one that it cannot{told}: {essence}"
+    return f"{where}: {wrong(f'a function that numba can compile{complex_too}', found, remedy)}"
+
+
+def _compiles(function: FunctionType, kinds: Sequence[tuple[Any, ...]]) -> bool:
+    try:
+        layout.protected(function, *kinds)
+    except Exception:
+        return False
+    return True
+
+
+def _writable(kind: Any) -> Any:
+    return kind.copy(readonly=False) if hasattr(kind, "ndim") else kind
+
+
+def _told(function: FunctionType, line: int) -> str:
+    """A line of the file of a function, and what stands in it."""
+    file = function.__code__.co_filename
+    text = linecache.getline(file, line).strip()
+    return f" in line {line} of {Path(file).name}" + (f", `{text}`" if text else "")
+
+
+def _line_raised(function: FunctionType, error: Exception) -> int:
+    """The last line of the function's file that was on the way to an error that Python raised."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return [line for frame, line in frames if frame.f_code.co_filename == function.__code__.co_filename][-1]
+
+
+def _line_told(function: FunctionType, error: Exception) -> int:
+    """The first line of the function's file that numba names, where several call each other the innermost; or its own first."""
+    name = re.escape(Path(function.__code__.co_filename).name)
+    found = re.search(rf'(?:File "[^"\n]*{name}", line |{name} \()(\d+)', str(error))
+    if found:
+        return int(found[1])
+    return getattr(getattr(error, "loc", None), "line", function.__code__.co_firstlineno)
+
+
+def _essence(error: Exception) -> str:
+    """Of what numba says the line that tells most: what an implementation refuses, or else the first."""
+    lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -")]
+    refused = [after for line, after in itertools.pairwise(lines) if "raised a specific error" in line]
+    inner = [line for line in (*refused, *lines) if "Failed in" not in line and "Resolution failure" not in line]
+    text = inner[0] if inner else type(error).__name__
+    text = text.partition(" Raised from")[0].rstrip(".")
+    if text.endswith("found for signature:"):
+        text += next((f" {line[4:]}" for line in lines if line.startswith(">>> ")), "")
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+# ----------------------------------------------------------------------------- what they read from outside
+
+
+class OwnValues:
+    """The values that a user's functions read from outside, as they were when the functions were compiled.
+
+    Parameters
+    ----------
+    functions : mapping of str to callable
+        By what messages call them.
+    """
+
+    def __init__(self, functions: Mapping[str, Callable | None]) -> None:
+        self._functions = {where: each for where, each in functions.items() if each is not None}
+        self._then = self._now()
+
+    def _now(self) -> dict[tuple[str, str], Any]:
+        return {
+            (where, name): value for where, each in self._functions.items() for name, value in _read_by(each, set())
+        }
+
+    def check(self) -> None:
+        """Refuse to go on with others than those that were compiled."""
+        now = self._now()
+        for (where, name), value in self._then.items():
+            if now.get((where, name), MISSING) != value:
+                expected = f"{name}, which the function reads, as it was when the system was made"
+                remedy = "after a change make the system anew, by assemble or from_functions"
+                raise ModelError(f"{where}: {wrong(expected, 'another value', remedy)}")
+
+
+def _read_by(function: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    """Names and what tells values from each other, of all that a function reads from outside, and those that it calls."""
+    plain = getattr(function, "py_func", function)
+    if id(plain) in seen or not isinstance(plain, FunctionType):
+        return
+    seen.add(id(plain))
+    yield f"the code of {plain.__name__}", plain.__code__
+    yield f"the defaults of {plain.__name__}", _fingerprint(plain.__defaults__)
+    for name, value in _outside(plain):
+        if hasattr(value, "py_func"):
+            yield from _read_by(value, seen)
+        else:
+            yield name, _fingerprint(value)
+
+
+def _renew(function: Any, seen: set[int]) -> None:
+    """Compile anew what a function calls and was compiled before, with values from outside that may be others by now."""
+    for _, value in _outside(getattr(function, "py_func", function)):
+        if hasattr(value, "recompile") and id(value) not in seen:
+            seen.add(id(value))
+            _renew(value, seen)
+            if value.overloads and any(isinstance(each, VALUES) for _, each in _outside(value.py_func)):
+                value.recompile()
+
+
+def _outside(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function reads from outside, by its name; but no modules."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    for path in _names_read(function.__code__):
+        value = _value(path, cells, function.__globals__)
+        if value is not MISSING and not isinstance(value, ModuleType):
+            yield ".".join(path), value
+
+
+def _value(path: tuple[str, ...], cells: Mapping[str, Any], space: Mapping[str, Any]) -> Any:
+    """What a name stands for, and of a module the attribute behind it."""
+    try:
+        value = cells[path[0]].cell_contents if path[0] in cells else space[path[0]]
+        for name in path[1:]:
+            value = getattr(value, name)
+    except (KeyError, ValueError, AttributeError):  # of Python itself, not yet there
+        return MISSING
+    return value
+
+
+@functools.cache
+def _names_read(code: CodeType) -> tuple[tuple[str, ...], ...]:
+    """Names from outside that a function's code reads, and those in it, with the attributes behind them."""
+    paths: list[tuple[str, ...]] = []
+    is_path = False
+    for each in dis.get_instructions(code):
+        if each.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")):
+            paths.append((str(each.argval),))
+            is_path = True
+        elif is_path and each.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")):
+            paths.append((*paths[-1], str(each.argval)))
+        elif each.opname != "PRECALL":
+            is_path = False
+    inner = [path for each in code.co_consts if isinstance(each, CodeType) for path in _names_read(each)]
+    return tuple(dict.fromkeys([*paths, *inner]))
+
+
+def _fingerprint(value: Any) -> Any:
+    """What is equal for equal values alone; of what is neither numbers nor text, which object it is."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, tuple):
+        return tuple(map(_fingerprint, value))
+    if isinstance(value, VALUES):
+        return type(value).__name__, repr(value)
+    return id(value)

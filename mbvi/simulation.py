@@ -18,7 +18,7 @@ from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import KEPT, AccuracyWarning, ModelError, StepError, stack_level
 from mbvi.kernels import functions, galerkin, layout, workspace
 from mbvi.kernels.lagrangian import make_work
-from mbvi.model.arguments import check_flag, check_kind, checked_path, is_number
+from mbvi.model.arguments import check_flag, check_kind, check_progress, checked_path, is_number
 from mbvi.model.elements import MAX_STEPS, Model, count_steps
 from mbvi.model.expressions import evaluate, infix, wrong
 from mbvi.model.poles import first_pole, programs
@@ -34,6 +34,7 @@ from mbvi.steppers.chart import run as run_in_chart
 from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
+from mbvi.system.causes import almost_no_inertia, force_without_value
 from mbvi.system.chart import Chart
 from mbvi.system.initial import (
     CONSTRAINT_TOLERANCE,
@@ -142,8 +143,7 @@ def simulate(
     """
     system = as_system(model, formulation).with_own_counts()
     check_coordinates(system)
-    if progress is not None and not callable(progress):
-        raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
+    check_progress(progress)
     if project is not None:
         check_flag(project, "project")
     method = chosen_scheme(system, scheme)
@@ -239,8 +239,7 @@ def resume(
     ...     bool((resume(folder + "/a.h5", duration=2.0).q == whole.q).all())
     True
     """
-    if progress is not None and not callable(progress):
-        raise ModelError(f"progress: expected a function of steps done and steps, found {progress!r}")
+    check_progress(progress)
     path = checked_path(path)
     if system is not None:
         check_kind(system, System, "system", "make one by assemble")
@@ -553,11 +552,8 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
     head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
     rest = np.zeros(system.dimension)
     if not all(np.isfinite(system.gradient(space.q, rest, at)[1]).all() for at in t + h * AHEAD):
-        remedy = (
-            "Look for a time at which an expression of t has no value, as a pole, a spring of no length, or an error that a "
-            "function of yours raises."
-        )
-        return f"{head}: a force is not a finite number there, or within the step. {KEPT} {remedy}"
+        found, remedy = force_without_value(system, space.q, t + h * AHEAD)
+        return f"{head}: a force is not a finite number there, or within the step{found}. {KEPT} {remedy}"
     driven = ", ".join(_driven(system))
     if driven and not _is_in_reach(system, space.q, t + h):
         return (
@@ -572,9 +568,9 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
             f"are lost for a moment.{limit} {KEPT} Another step may pass it."
         )
     if light := weightless_near(system, (run.q, run.start_time), space.q, h * _velocity(system, space, t), t):
+        cause, remedy = almost_no_inertia(system, light)
         return (
-            f"{head}: near a position in which {_listed(light)} can move almost without inertia, as at a dead point or in gimbal "
-            f"lock. {KEPT} Give what moves there some inertia; instead of Euler angles, take a quaternion."
+            f"{head}: near a position in which {_listed(light)} can move almost without inertia{cause}. {KEPT} {remedy}"
         )
     if status == layout.SINGULAR and np.any(system.arrays.reference > 0):
         return f"{head}, largest at {name}. {KEPT} Look in the loops for a body without inertia, and give it some."

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import yaml
 
 HDF5 = b"\x89HDF"  # how such a file begins
+XML_FILES = {"robot": "a URDF file", "mujoco": "an MJCF file", "sdf": "an SDF file", "html": "an HTML page"}
 MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 20
 
@@ -95,16 +96,30 @@ def from_yaml(
     >>> from_yaml("{name: ball, bodies: {b: {mass: 1, inertia: [1, 1, 1]}}, " + joints + "}").bodies["b"].mass
     1.0
     """
+    if not isinstance(text, str):
+        raise ModelError(f"text: {wrong('YAML', show(text), 'mbvi.load reads a file')}")
+    if not isinstance(source, str):
+        raise ModelError(f"source: {wrong('what to call the text', show(source))}")
+    folder = None if folder is None else checked_path(folder, "folder")
+    if not _is_files(files):
+        raise ModelError(f"files: {wrong('a mapping of names to bytes', show(files))}")
     data, lines = _parse(text, source)
     try:
         model = Model.model_validate(data)
     except ValidationError as error:
         raise _located(problems_of(error, Model), lines, source) from None
-    model._files = Files(None if folder is None else Path(folder), files)
+    model._files = Files(folder, files)
     problems = list(meshes.problems(model))
     if problems:
         raise _located(problems, lines, source)
     return model
+
+
+def _is_files(files: Any) -> bool:
+    is_mapping = isinstance(files, Mapping)
+    return files is None or (
+        is_mapping and all(isinstance(name, str) and isinstance(each, bytes) for name, each in files.items())
+    )
 
 
 def save(model: Model, path: str | os.PathLike[str], force: bool = False) -> None:
@@ -152,6 +167,7 @@ def to_yaml(model: Model) -> str:
     """
     import yaml
 
+    check_kind(model, Model, "model", "mbvi.load reads one from a file")
     return yaml.dump(_plain(model), Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=120)
 
 
@@ -215,6 +231,12 @@ def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:
     """The plain data of a YAML text, and the line of every key."""
     import yaml
 
+    if root := _xml_root(text):
+        found, remedy = (
+            XML_FILES.get(root, "an XML file"),
+            "which mbvi does not read; write its bodies and joints as YAML",
+        )
+        raise ModelError(f"{source}:1: {wrong('a model file (YAML)', f'{found}, {remedy}')}")
     try:
         data, lines = _Reader(source).read(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.MarkedYAMLError as error:
@@ -226,6 +248,14 @@ def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:
     if not isinstance(data, dict):
         raise ModelError(f"{source}:1: {wrong('a mapping with the keys name, bodies, …', show(data))}")
     return data, lines
+
+
+def _xml_root(text: str) -> str:
+    """The name of the outermost element of an XML text; empty if it is none, as YAML never is, which does not begin so."""
+    if not text.lstrip().startswith("<"):
+        return ""
+    found = re.search(r"<([A-Za-z][\w:.-]*)", re.sub(r"<!--.*?-->|<\?.*?\?>|<![^>]*>", "", text, flags=re.DOTALL))
+    return found[1] if found else "none"
 
 
 def _yaml_problem(error: Any, lines: list[str]) -> tuple[int, str]:
@@ -421,11 +451,11 @@ def _moved(model: Model, folder: Path) -> Model:
     bodies = {}
     for name, body in model.bodies.items():
         moved = [
-            shape.model_copy(update={"file": paths[shape.file]}) if isinstance(shape, elements.Mesh) else shape
+            shape.replaced({"file": paths[shape.file]}) if isinstance(shape, elements.Mesh) else shape
             for shape in body.shapes
         ]
-        bodies[name] = body.model_copy(update={"shapes": tuple(moved)})
-    return model.model_copy(update={"bodies": bodies})
+        bodies[name] = body.replaced({"shapes": tuple(moved)})
+    return model.replaced({"bodies": bodies})
 
 
 def _write_mesh(folder: Path, name: str, content: bytes) -> str:

@@ -216,6 +216,26 @@ def test_numbers_and_text_of_yaml_1_2():
 # ------------------------------------------------------------------------------------------ files
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('<?xml version="1.0"?>\n<!-- <sdf> -->\n<robot name="r"><link name="a"/></robot>', "a URDF file"),
+        ("<mujoco><worldbody/></mujoco>", "an MJCF file"),
+        ('<sdf version="1.6"/>', "an SDF file"),
+        ("<!DOCTYPE html><html></html>", "an HTML page"),
+        ("<a/>", "an XML file"),
+    ],
+)
+def test_files_of_other_programs(text, found, tmp_path):
+    path = tmp_path / "model.yaml"
+    path.write_text(text)
+    with pytest.raises(ModelError) as caught:
+        mm.load(path)
+    assert str(caught.value) == (
+        f"{path}:1: expected a model file (YAML), found {found}, which mbvi does not read; write its bodies and joints as YAML"
+    )
+
+
 def test_load_names_the_file(tmp_path):
     path = tmp_path / "top.yaml"
     path.write_text(TOP.replace("0.1", "x", 1))

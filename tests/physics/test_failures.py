@@ -7,6 +7,7 @@ import pytest
 
 import mbvi
 from mbvi.kernels.workspace import EPS
+from mbvi.system.causes import almost_no_inertia
 
 from . import systems
 
@@ -64,12 +65,58 @@ def test_infinite_force():
         mbvi.simulate(system, "simpson", step=0.1, duration=1.0)
 
 
+def failed(system, *arguments, **options):
+    with pytest.raises(mbvi.StepError) as caught:
+        mbvi.simulate(system, *arguments, **options)
+    return caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        mbvi.Damper(body_a="a", body_b="b", damping=2),
+        mbvi.Spring(body_a="a", body_b="b", stiffness=2, rest_length=1),
+    ],
+)
+def test_ends_that_meet(force):
+    """Two carts on one rail, at the same place at the start; another force is none of the cause."""
+    joints = {f"r{each}": mbvi.Prismatic(parent="world", child=each, axis=(1, 0, 0)) for each in "ab"}
+    forces = {"brake": mbvi.JointDamper(joint="ra", damping=1), "d": force}
+    bodies = {each: mbvi.Body(mass=1) for each in "ab"}
+    start = {"rb": mbvi.Initial(velocity=1)}
+    model = mbvi.Model(name="carts", bodies=bodies, joints=joints, forces=forces, initial=start)
+    assert failed(model, "simpson", step=0.01, duration=1) == (
+        "step 0 (t = 0 s): a force or momentum became infinite or not a number: a force is not a finite number there, or within "
+        "the step: the ends of forces.d meet, where it has no direction. Set its points so that they pass each other at a "
+        "distance; on one joint, take a joint_spring or joint_damper."
+    )
+
+
+def test_masses_that_are_far_apart():
+    """A rod of 1 kg with one of 1000 t at its end, which come in line."""
+    bodies = {
+        name: mbvi.Body(mass=m, center_of_mass=(0, 0, -1), inertia=(m, m, m)) for name, m in (("a", 1), ("b", 1e6))
+    }
+    joints = {"one": mbvi.Revolute(parent="world", child="a", axis=(0, 1, 0))}
+    joints["two"] = mbvi.Revolute(parent="a", child="b", axis=(0, 1, 0), position=(0, 0, -1))
+    system = mbvi.assemble(mbvi.Model(name="rods", bodies=bodies, joints=joints))
+    assert almost_no_inertia(system, ["one", "two"]) == (
+        ", since masses are far apart: a has 1 kg and b 1e+06 kg",
+        "What is light turns as much faster there: take a smaller step, or masses that are nearer to each other.",
+    )
+    assert almost_no_inertia(mbvi.assemble(one_body(ball("zxz"))), ["joint"]) == (
+        ", as in gimbal lock",
+        "Instead of Euler angles, take a quaternion.",
+    )
+
+
 @pytest.mark.parametrize("scheme", ["midpoint", "suzuki4"])
 def test_a_force_that_ends(scheme):
     model = systems.model("pendulum")
     ends = mbvi.JointForce(joint=next(iter(model.joints)), value="sqrt(1 - t)")
     with pytest.raises(
-        mbvi.StepError, match=r"t = 1 s\).*: a force is not a finite number there, or within the step\. "
+        mbvi.StepError,
+        match=r"t = 1 s\).*: a force is not a finite number there, or within the step: forces\.ends has no value\. ",
     ):
         mbvi.simulate(model.model_copy(update={"forces": {"ends": ends}}), scheme, step=0.01, duration=2.0)
 

@@ -1,0 +1,51 @@
+"""What in a model makes a step fail: the force that has no value, the coordinates that have almost no inertia."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbvi.model import elements as el
+from mbvi.model.shapes import checked_properties
+from mbvi.system.assemble import assemble
+from mbvi.system.system import System
+
+Array = np.ndarray
+APART = "Set its points so that they pass each other at a distance; on one joint, take a joint_spring or joint_damper."
+FAR = 1e3  # ratio of masses from which it is told
+
+
+def force_without_value(system: System, q: Array, times: Array) -> tuple[str, str]:
+    """Of a force that is not finite at q, at some of these times: which it is, as the end of a sentence, and what to do."""
+    for name in [] if system.model is None else system.model.forces:
+        alone = assemble(system.model.replaced({"forces": {name: system.model.forces[name]}}))  # type: ignore[union-attr]
+        if alone.dimension == system.dimension and not _is_finite(alone, q, times):
+            if isinstance(system.model.forces[name], el.Spring | el.Damper):  # type: ignore[union-attr]
+                return f": the ends of forces.{name} meet, where it has no direction", APART
+            return f": forces.{name} has no value", "Look for a time at which its expression has none, as at a pole."
+    if system.arrays.force and _is_finite(system.unforced, q, times):
+        return ": your own force has no value", "Look for a pole of it, or an error that it raises."
+    return "", "Look for a pole, or an error that a function of yours raises."
+
+
+def _is_finite(system: System, q: Array, times: Array) -> bool:
+    rest = np.zeros(system.dimension)
+    return all(np.isfinite(system.gradient(q, rest, t)[1]).all() for t in times)
+
+
+def almost_no_inertia(system: System, names: list[str]) -> tuple[str, str]:
+    """Why joints or bodies move almost without inertia at some position, as the end of a sentence, and what to do."""
+    model = system.model
+    if model is None:
+        return "", "Look for a singular mass matrix near there."
+    joints = [model.joints[name] for name in names if name in model.joints]
+    if any(getattr(joint, "coordinates", "quaternion") != "quaternion" for joint in joints):
+        return ", as in gimbal lock", "Instead of Euler angles, take a quaternion."
+    resolved = model.resolved()
+    masses = {name: float(checked_properties(body, model.files).mass) for name, body in resolved.bodies.items()}
+    light, heavy = (pick(masses, key=masses.__getitem__) for pick in (min, max))
+    if 0 < masses[light] * FAR < masses[heavy]:
+        pair = f"{light} has {masses[light]:.3g} kg and {heavy} {masses[heavy]:.3g} kg"
+        return f", since masses are far apart: {pair}", (
+            "What is light turns as much faster there: take a smaller step, or masses that are nearer to each other."
+        )
+    return ", as at a dead point", "Give what moves there some inertia."

@@ -32,9 +32,9 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import Model, to_yaml
-from mbvi.model.arguments import check_ending, check_flag, checked_path
+from mbvi.model.arguments import check_ending, check_flag, checked_names, checked_path
 from mbvi.model.elements import MAX_STEPS
-from mbvi.model.expressions import wrong
+from mbvi.model.expressions import show, wrong
 from mbvi.model.stored import read_model, stored_files, write_model
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
@@ -411,11 +411,11 @@ def check_parts(store: Sequence[str] | None) -> tuple[str, ...]:
     ModelError
         If there is no such part.
     """
-    for part in () if store is None else store:
-        if part not in PARTS or isinstance(store, str):
-            expected = f"some of {', '.join(PARTS)}"
-            raise ModelError(f"store: {wrong(expected, repr(store))}")
-    return tuple(PARTS) if store is None else tuple(store)
+    expected = f"some of {', '.join(PARTS)}"
+    found = list(PARTS) if store is None else checked_names(store, "store", expected)
+    if not set(found) <= set(PARTS):
+        raise ModelError(f"store: {wrong(expected, show(found))}")
+    return tuple(found)
 
 
 def block(values: Array, first: int, last: int) -> Array:
@@ -499,8 +499,8 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
     """
     import h5py
 
-    if not path.is_file():
-        found = "a folder" if path.is_dir() else "no such file"
+    if not os.path.isfile(path):  # of a name that is too long too
+        found = "a folder" if os.path.isdir(path) else "no such file"
         raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
     with readable(path), h5py.File(path, "r", locking=False) as file:
         _check_inside(file)

@@ -21,6 +21,7 @@ from mbvi.analysis.control_points import ControlPoints, solve_control_points
 from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_path
+from mbvi.model.expressions import show, wrong
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
@@ -272,6 +273,8 @@ class Trajectory:
         ModelError
             If there is no such joint or constraint, the joint is free, or the constraint is none between bodies.
         """
+        if not isinstance(name, str):
+            raise ModelError(f"reaction: {wrong('the name of a joint or a constraint', show(name))}")
         (found,) = self.reactions([name])
         return found[0], found[1]
 
@@ -347,7 +350,7 @@ class Trajectory:
             If there is no such body.
         """
         system, stored = self.system, self.stored
-        if isinstance(system, storage.Nameplate) and body in system.body_names and stored:
+        if isinstance(system, storage.Nameplate) and isinstance(body, str) and body in system.body_names and stored:
             from scipy.spatial.transform import Rotation
 
             i = system.body_names.index(body)

@@ -19,6 +19,8 @@ import numpy as np
 from mbvi.errors import StepError
 from mbvi.kernels import galerkin, layout
 from mbvi.kernels.lagrangian import make_work
+from mbvi.model.arguments import check_kind, checked_number
+from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.initial import count_redundant
 from mbvi.system.scheme import scheme_arrays
@@ -57,6 +59,11 @@ def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q
     StepError
         If the step does not converge.
     """
+    check_kind(system, System, "system", "make one by assemble")
+    tableau = find_tableau(tableau)
+    h = checked_number(h, "h", "a time greater than 0", above=0.0)
+    t = checked_number(t, "t", "a finite number of seconds")
+    q, p = system._vector(q, "q"), system._vector(p, "p")
     arrays, scheme = system.arrays, scheme_arrays(replace(tableau, is_projected=True))
     v = system.velocities(np.array([t]), q[None], p[None])[0]
     if not arrays.redundant.any() and np.any(system.work.ranks < system.node_widths):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.floats import as_floats
 
 
 def convergence_order(errors: ArrayLike, steps: ArrayLike) -> float:
@@ -33,10 +34,7 @@ def convergence_order(errors: ArrayLike, steps: ArrayLike) -> float:
     >>> round(convergence_order([3.2e-3, 2.0e-4, 1.25e-5], [0.1, 0.05, 0.025]), 6)
     4.0
     """
-    try:
-        e, h = np.array(errors, dtype=float), np.array(steps, dtype=float)
-    except (TypeError, ValueError):
-        e = h = np.zeros(0)
+    e, h = (np.zeros(0) if each is None else each for each in (as_floats(errors), as_floats(steps)))
     if e.shape != h.shape or e.ndim != 1 or len(e) < 2 or not all(np.all((x > 0) & (x < np.inf)) for x in (e, h)):
         found = f"{errors!r} for steps {steps!r}"
         raise ModelError(f"errors: expected two or more positive errors, one for every step, found {found}")

@@ -17,6 +17,9 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
 from mbvi.exact.oscillator import DampedOscillator
+from mbvi.floats import as_floats
+from mbvi.model.arguments import check_kind
+from mbvi.model.expressions import show, wrong
 
 Array = np.ndarray
 
@@ -62,7 +65,8 @@ def oscillation_errors(oscillator: DampedOscillator, t: ArrayLike, x: ArrayLike,
 
     Source: Mutze, section 7, from equation 92.
     """
-    times, positions, velocities = (np.array(each, dtype=float) for each in (t, x, v))
+    check_kind(oscillator, DampedOscillator, "oscillator", "make one of mbvi.exact")
+    times, positions, velocities = (_numbers(each, what) for each, what in ((t, "t"), (x, "x"), (v, "v")))
     if not times.shape == positions.shape == velocities.shape or times.ndim != 1 or not len(times):
         raise ModelError(
             f"x: expected a position and a velocity for each time, found shapes {times.shape}, {positions.shape}, "
@@ -78,3 +82,10 @@ def oscillation_errors(oscillator: DampedOscillator, t: ArrayLike, x: ArrayLike,
         raise ModelError("x: expected a motion that starts away from rest, found position and velocity 0")
     back = amplitude / amplitude[0] * np.exp((rho - 1j * omega) * (times - times[0]))
     return OscillationErrors(np.abs(back) - 1, np.unwrap(np.angle(back)))
+
+
+def _numbers(values: ArrayLike, what: str) -> Array:
+    array = as_floats(values)
+    if array is None:
+        raise ModelError(f"{what}: {wrong('numbers', show(values))}")
+    return array

@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike
 
 from mbvi.analysis.symmetry import Invariant
 from mbvi.errors import ModelError
+from mbvi.floats import as_floats
+from mbvi.model.arguments import check_kind, checked_number
+from mbvi.model.expressions import show, wrong
 from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
@@ -48,16 +51,22 @@ def linear_generator(matrix: ArrayLike, shift: ArrayLike | None = None, name: st
     >>> float(turn.value(np.array([2.0, 0.0]), np.array([0.0, 3.0])))
     6.0
     """
-    try:
-        A = np.array(matrix, dtype=float)
-        b = np.zeros(len(A)) if shift is None else np.array(shift, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"generator: expected a square matrix and a vector, found {matrix!r} and {shift!r}") from None
-    if A.ndim != 2 or A.shape != (len(b), len(b)) or not (np.isfinite(A).all() and np.isfinite(b).all()):
+    A = as_floats(matrix)
+    b = None if A is None else as_floats(np.zeros(len(A) if A.ndim else 0) if shift is None else shift)
+    if A is None or b is None or not A.ndim:
+        raise ModelError(f"generator: expected a square matrix and a vector, found {matrix!r} and {shift!r}")
+    if (
+        A.ndim != 2
+        or b.shape != A.shape[:1]
+        or A.shape != (len(b), len(b))
+        or not (np.isfinite(A).all() and np.isfinite(b).all())
+    ):
         raise ModelError(
             f"generator: expected a square matrix and a vector of finite numbers, found shapes {A.shape} and {b.shape}"
         )
-    return Invariant(name, ((0, A), (0, b)))
+    if not isinstance(name, str):
+        raise ModelError(f"name: {wrong('text', show(name))}")
+    return Invariant(name, ((0, A.copy()), (0, b.copy())))
 
 
 def discrete_momenta(
@@ -98,15 +107,16 @@ def discrete_momenta(
     >>> bool(np.ptp(J) < 1e-13)
     True
     """
+    check_kind(system, System, "system", "make one by assemble")
     tableau = find_tableau(scheme)
     if tableau.stages != 1 or len(tableau.fractions) != 1:
         raise ModelError(
             f"scheme: expected a scheme of one stage, as midpoint or shake, found {tableau.name!r}; the momenta of others are "
             "those of the trajectory"
         )
-    if not step > 0:
-        raise ModelError(f"step: expected a time greater than 0, found {step!r}")
-    starts, ends = np.atleast_2d(np.asarray(before, float)), np.atleast_2d(np.asarray(after, float))
+    step = checked_number(step, "step", "a time greater than 0", above=0.0)
+    t = checked_number(t, "t", "a finite number of seconds")
+    starts, ends = (np.atleast_2d(_positions(each, what)) for each, what in ((before, "before"), (after, "after")))
     if starts.shape != ends.shape or starts.shape[1:] != (system.dimension,):
         raise ModelError(
             f"after: expected {system.dimension} coordinates before and after, of each pair, found shapes {starts.shape} and "
@@ -120,3 +130,10 @@ def discrete_momenta(
             plus[k] += b * (step * A[1] * f + B[1] * p)
     shape = np.shape(before)
     return minus.reshape(shape), plus.reshape(shape)
+
+
+def _positions(values: ArrayLike, what: str) -> Array:
+    array = as_floats(values)
+    if array is None or not np.isfinite(array).all():
+        raise ModelError(f"{what}: {wrong('finite coordinates', show(values))}")
+    return array

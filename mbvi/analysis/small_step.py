@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbvi.errors import ModelError
 from mbvi.kernels import parabola
+from mbvi.model.arguments import check_flag, check_kind, checked_number
 from mbvi.schemes.tableau import gauss
 from mbvi.system.system import System
 
@@ -60,12 +60,14 @@ def action_variation(
 
     Source: Mutze, equations 54 and 44.
     """
-    if not tau > 0:
-        raise ModelError(f"tau: expected a time greater than 0, found {tau!r}")
+    check_kind(system, System, "system", "make one by assemble")
+    check_flag(is_force_varied, "is_force_varied")
+    t = checked_number(t, "t", "a finite number of seconds")
+    tau = checked_number(tau, "tau", "a time greater than 0", above=0.0)
     is_varied = is_force_varied and system.unforced is not system
     own = system.unforced.arrays if is_varied else system.arrays
     q, rate = system._vector(x, "x"), system._vector(v, "v")
     space = parabola.make_space(system.arrays, POINTS, WEIGHTS, q, rate, is_force_varied=is_varied)
     space.u[:] = system._vector(a, "a")
-    parabola.fill_variation(system.arrays, own, system.work, space, float(t), float(tau), False)
+    parabola.fill_variation(system.arrays, own, system.work, space, t, tau, False)
     return space.R

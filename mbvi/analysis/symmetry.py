@@ -24,10 +24,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.floats import as_floats
 from mbvi.kernels import layout
-from mbvi.model.arguments import check_kind
+from mbvi.model.arguments import check_kind, checked_names
+from mbvi.model.expressions import show, wrong
 from mbvi.model.graph import WORLD
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.initial import project_position
@@ -70,6 +73,7 @@ class Invariant:
 
     def value(self, q: Array, p: Array) -> Array:
         """J at states q, p (..., n)."""
+        q, p = self._states(q=q, p=p)
         total = np.zeros(q.shape[:-1])
         for first, factor in self.parts:
             place = slice(first, first + len(factor))
@@ -81,6 +85,9 @@ class Invariant:
 
     def unit(self, units: Sequence[str]) -> str:
         """The unit, from those of all coordinates (n,), or nothing where coordinates have none."""
+        units = checked_names(units, "units", "the units of all coordinates")
+        if len(units) < self._width:
+            raise ModelError(f"units: {wrong(f'those of at least {self._width} coordinates', str(len(units)))}")
         if self.si:
             return self.si
         translation = {"m": LINEAR, "rad": ANGULAR}
@@ -92,7 +99,25 @@ class Invariant:
 
     def rate(self, q: Array, v: Array, p: Array, f: Array) -> float:
         """dJ/dt = f·ξ(q) + p·A v at one state, f = ∂L/∂q + F."""
+        q, v, p, f = self._states(q=q, v=v, p=p, f=f)
+        if q.ndim != 1:
+            raise ModelError(f"q: {wrong('one state', f'an array of shape {q.shape}')}")
         return float(_rate(_terms([self]), 1, q, v, p, f)[0])
+
+    @property
+    def _width(self) -> int:
+        """How many coordinates it needs at least."""
+        return max((first + len(factor) for first, factor in self.parts), default=0)
+
+    def _states(self, **values: ArrayLike) -> list[Array]:
+        """Arrays of one shape (..., n), by their names."""
+        arrays = {what: as_floats(each) for what, each in values.items()}
+        shapes = {None if each is None else each.shape for each in arrays.values()}
+        for what, each in arrays.items():
+            if each is None or not each.ndim or each.shape[-1] < self._width or len(shapes) > 1:
+                expected = f"numbers (..., n), at least {self._width} of a state, of the same shape as the others"
+                raise ModelError(f"{what}: {wrong(expected, show(values[what]))}")
+        return [each for each in arrays.values() if each is not None]
 
 
 class _Terms(NamedTuple):

@@ -17,6 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, StepError
+from mbvi.floats import as_floats
+from mbvi.model.arguments import check_kind, checked_number
+from mbvi.model.expressions import show, wrong
 from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.system import System
@@ -72,6 +75,9 @@ def step_map_jacobian(
 
     Source: Marsden & West, Acta Numerica 10 (2001), section 1.5.
     """
+    check_kind(system, System, "system", "make one by assemble")
+    step = checked_number(step, "step", "a time greater than 0", above=0.0)
+    t = checked_number(t, "t", "a finite number of seconds")
     if system.constraint_count:
         raise ModelError(
             f"system: expected one without constraints, found {system.constraint_count} in {system.name!r}"
@@ -94,15 +100,22 @@ def symplecticity_defect(J: ArrayLike) -> float:
     J : (2n, 2n)
         Derivative of a map (q, p) → (q', p').
 
+    Raises
+    ------
+    ModelError
+        If it is no such matrix.
+
     Examples
     --------
     >>> symplecticity_defect([[2.0, 0.0], [0.0, 0.5]])
     0.0
     """
-    J = np.array(J, dtype=float)
-    n = len(J) // 2
+    matrix = as_floats(J)
+    if matrix is None or matrix.ndim != 2 or len(set(matrix.shape)) > 1 or len(matrix) % 2 or not matrix.size:
+        raise ModelError(f"J: {wrong('a matrix (2n, 2n)', show(J))}")
+    n = len(matrix) // 2
     omega = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
-    return float(np.abs(J.T @ omega @ J - omega).max())
+    return float(np.abs(matrix.T @ omega @ matrix - omega).max())
 
 
 def _substep(system: System, scheme: Tableau, h: float, q: Array, p: Array, t: float) -> tuple[Array, Array, Array]:

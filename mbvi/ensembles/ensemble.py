@@ -29,6 +29,7 @@ from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
 from mbvi.ensembles.worker import check_scheme, compile_kernels, run_members
 from mbvi.errors import AccuracyWarning, ModelError, stack_level
 from mbvi.model import Model
+from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
 from mbvi.schemes.method import Method
@@ -206,8 +207,8 @@ def _content(
     store: Sequence[str] | None, measure: Mapping[str, Callable[[Trajectory], float]] | None
 ) -> tuple[tuple[str, ...], dict[str, Callable[[Trajectory], float]]]:
     """What is stored of every state, and what is measured of every member."""
-    if isinstance(store, str) or (store is not None and not isinstance(store, Sequence)):
-        raise ModelError(f"store: expected a list of names, found {store!r}; known: {', '.join(STORED)}")
+    if store is not None:
+        store = checked_names(store, "store")
     for name in store or ():
         if name not in STORED:
             raise ModelError(f"store: {wrong('what can be stored', show(name), nearest(str(name), STORED))}")
@@ -274,7 +275,7 @@ def _stored_model(model: Model | None, system: System) -> Model | None:
     """The model with its expressions, in the formulation of its system; None where it does not tell all."""
     if model is None or system.model is None or system.arrays.force:
         return None
-    return model.model_copy(update={"formulation": system.model.formulation})
+    return model.replaced({"formulation": system.model.formulation})
 
 
 def _attributes(plan: Plan, name: str) -> dict[str, str]:

@@ -25,7 +25,7 @@ from mbvi.export.motion import (
 from mbvi.export.page import html
 from mbvi.export.scene import Scene, make_scene
 from mbvi.export.video import GIF_RATE, VIDEO_RATE, Progress, check_encoder, write_video
-from mbvi.model.arguments import is_number
+from mbvi.model.arguments import check_progress, checked_names, is_number
 from mbvi.model.expressions import show, wrong
 from mbvi.storage import check_output, replace_file
 
@@ -95,6 +95,9 @@ def animate(
     path = check_output(path, force, SUFFIXES)
     suffix = path.suffix.lower()
     pictures_per_second = picture_rate(path, rate)
+    if trails is not None:
+        trails = checked_names(trails, "trails", "a list of names of bodies and of points of bodies")
+    check_progress(progress)
     check(trajectory)
     spin = fastest_spin(trajectory)
     check_gaps(trajectory, spin)

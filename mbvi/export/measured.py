@@ -33,7 +33,11 @@ SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
 
 def entries(values: Any, where: str) -> list[Any]:
     """What a list contains; a text is none."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if (
+        isinstance(values, str)
+        or not isinstance(values, Iterable)
+        or (isinstance(values, np.ndarray) and not values.ndim)
+    ):
         raise ModelError(f"{where}: {wrong('a list', show(values))}")
     return list(values)
 

@@ -108,7 +108,7 @@ def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None,
     """
     check_kind(trajectory, Trajectory, "trajectory", "mbvi.read reads one from a file")
     for each in what:
-        if each not in QUANTITIES and each != "section":
+        if not isinstance(each, str) or (each not in QUANTITIES and each != "section"):
             raise ModelError(
                 f"what: expected a quantity, found {each!r}; {nearest(str(each), [*QUANTITIES, 'section'])}"
             )

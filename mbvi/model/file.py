@@ -143,7 +143,7 @@ def save(model: Model, path: str | os.PathLike[str], force: bool = False) -> Non
     check_kind(model, Model, "model", "mbvi.load reads one from a file")
     check_flag(force, "force")
     path = checked_path(path)
-    if path.is_file() and not force:
+    if os.path.isfile(path) and not force:
         remedy = "choose another name, or overwrite it by force=True"
         raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")
     try:

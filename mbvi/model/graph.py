@@ -11,8 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mbvi.errors import ModelError
 from mbvi.model import shapes
-from mbvi.model.expressions import Problem, wrong
+from mbvi.model.base import Element
+from mbvi.model.expressions import Problem, nearest, show, wrong
 
 if TYPE_CHECKING:
     from mbvi.model.elements import Joint, Model
@@ -75,8 +77,24 @@ def plan(model: Model) -> Plan:
     >>> [branch.joint for branch in found.branches], found.chords
     (['upper', 'lower'], ('again',))
     """
+    _check_model(model)
     ties = (_Tie(name, each.parent, each.child, each.cut, each.constraint_count) for name, each in model.joints.items())
     return _plan(tuple(model.bodies), tuple(ties))
+
+
+def _check_model(model: Any) -> None:
+    """Refuse what is no model; elements, which are made of graphs, are not imported here."""
+    if not isinstance(model, Element) or "joints" not in type(model).model_fields:
+        raise ModelError(f"model: {wrong('a Model', show(model), 'mbvi.load reads one from a file')}")
+
+
+def _joint(model: Model, name: Any) -> Joint:
+    """A joint of a model by its name."""
+    _check_model(model)
+    if not isinstance(name, str) or name not in model.joints:
+        remedy = nearest(str(name), model.joints)
+        raise ModelError(f"joint_name: {wrong('the name of a joint', show(name), remedy)}")
+    return model.joints[name]
 
 
 class _Tie(NamedTuple):
@@ -107,7 +125,10 @@ def _plan(bodies: tuple[str, ...], ties: tuple[_Tie, ...]) -> Plan:
 
 def is_cut(model: Model, joint_name: str, plan: Plan) -> bool:
     """Whether a joint becomes constraints: a chord, one with `cut` true, or, without `cut`, any in the embedding."""
-    cut = model.joints[joint_name].cut
+    joint = _joint(model, joint_name)
+    if not isinstance(plan, Plan):
+        raise ModelError(f"plan: {wrong('a Plan', show(plan), 'make one by mbvi.plan')}")
+    cut = joint.cut
     return bool(cut) or (cut is None and model.formulation == "embedding") or joint_name in plan.chords
 
 

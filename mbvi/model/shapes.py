@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbvi.errors import ModelError
+from mbvi.model.base import Element
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.meshes import Files, read_mesh
 
@@ -67,6 +68,10 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
     >>> mass_properties(Body(shapes=[Box(size=(1, 2, 3), density=2)])).mass
     12.0
     """
+    if not isinstance(body, Element) or "point_masses" not in type(body).model_fields:
+        raise ModelError(f"body: {wrong('a Body', show(body), 'take one of Model.resolved().bodies')}")
+    if files is not None and not isinstance(files, Files | Path):
+        raise ModelError(f"files: {wrong('Model.files or a folder as a Path', show(files))}")
     for problem in problems(body):
         raise ModelError(str(problem))
     return checked_properties(body, files)

@@ -273,7 +273,9 @@ def direct_midpoint(g: float = 0.0, iterations: int | None = None) -> Method:
     Source: Mutze, section 6.
     """
     _check_fraction("g", g)
-    is_count = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool) and int(iterations) >= 0
+    is_count = False
+    if isinstance(iterations, int | np.integer) and not isinstance(iterations, bool):
+        is_count = bool(0 <= iterations < 2**31)
     if not (iterations is None or is_count):
         raise ModelError(
             f"iterations: expected a whole number of at least 0, or none to solve the equation, found {iterations!r}"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.floats import as_floats
 
 Array = np.ndarray
 MOST_POINTS = 50  # of polynomials: those of higher degrees are lost in rounding
@@ -187,6 +188,15 @@ class Tableau:
 
 def lagrange_basis(points: tuple[float, ...], x: float) -> tuple[list[float], list[float]]:
     """Values and derivatives at x of the Lagrange polynomials of the given points."""
+    places, at = as_floats(points), as_floats(x)
+    if places is None or places.ndim != 1 or len(set(places)) < len(places) or not np.isfinite(places).all():
+        raise ModelError(f"points: expected different finite numbers, found {points!r:.60}")
+    if at is None or at.ndim or not np.isfinite(at):
+        raise ModelError(f"x: expected a finite number, found {x!r:.60}")
+    return _lagrange_basis(tuple(places.tolist()), float(at))
+
+
+def _lagrange_basis(points: tuple[float, ...], x: float) -> tuple[list[float], list[float]]:
     values, derivatives = [], []
     for j, own in enumerate(points):
         others = [p for l, p in enumerate(points) if l != j]
@@ -225,5 +235,5 @@ def lobatto(count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def _check_count(count: Any, least: int) -> None:
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
-        raise ModelError(f"count: expected a whole number of at least {least}, found {count!r}")
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not least <= count <= MOST_POINTS:
+        raise ModelError(f"count: expected a whole number from {least} to {MOST_POINTS}, found {count!r:.60}")

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.floats import as_floats
+from mbvi.model.arguments import check_kind, checked_vector
+from mbvi.model.expressions import show, wrong
 from mbvi.system.initial import Start, from_tree, tree_system
 from mbvi.system.lagrangian import checked_symbols, checked_values, expressions, with_values
 from mbvi.system.system import System
@@ -45,9 +48,14 @@ class Chart:
         ModelError
             If the chart does not reach the position.
         """
-        q, a = np.asarray(q, float), np.array(self.start if near is None else near, float)
+        q, a = (
+            _place_numbers(q, "q"),
+            checked_vector(self.start if near is None else near, "near", self.coordinate_names),
+        )
         for _ in range(MAX_ITERATIONS):
             there, D = self.place(a, q)
+            if np.shape(there) != q.shape:
+                raise ModelError(f"q: expected {np.size(there)} coordinates, found an array of shape {q.shape}")
             step = np.linalg.lstsq(D, q - there, rcond=1e-12)[0]
             a = a + step
             if np.abs(step).max() < 1e-14 * max(1.0, np.abs(a).max()):
@@ -56,6 +64,14 @@ class Chart:
         if not left <= REACHED * max(1.0, np.abs(q).max()):
             raise ModelError(f"chart: expected one that reaches the position {q}, found it {left:.3g} away")
         return a
+
+
+def _place_numbers(values: ArrayLike, what: str) -> Array:
+    """Finite numbers (n,)."""
+    array = as_floats(values)
+    if array is None or array.ndim != 1 or not np.isfinite(array).all():
+        raise ModelError(f"{what}: {wrong('a list of finite numbers', show(values))}")
+    return array
 
 
 def sympy_chart(
@@ -94,18 +110,18 @@ def sympy_chart(
     import sympy
 
     symbols = checked_symbols(coordinates, "coordinates")
-    values = checked_values(parameters or {}, set(symbols))
+    values = checked_values({} if parameters is None else parameters, set(symbols))
+    first = checked_vector(start, "start", list(map(str, symbols)))
     try:
-        first = np.array(start, float)
         psi = with_values(sympy.Matrix(expressions("positions", positions)), values)
     except (TypeError, ValueError, sympy.SympifyError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).partition("\n")[0]
         raise ModelError(f"chart: expected lists of symbols, expressions and numbers, found {reason}") from None
     unknown = sorted(map(str, psi.free_symbols - set(symbols)))
     if unknown:
         raise ModelError(f"positions: expected a value for every symbol, found none for {unknown[0]}")
-    if first.shape != (len(symbols),) or not np.isfinite(first).all():
-        raise ModelError(f"start: expected {len(symbols)} finite numbers, found {start!r}")
+    if not len(psi):
+        raise ModelError("positions: expected one or more expressions, found none")
     evaluate = sympy.lambdify([symbols], [psi, psi.jacobian(symbols)], "numpy", cse=True)
 
     def place(a: Array, near: Array) -> tuple[Array, Array]:
@@ -141,6 +157,7 @@ def joint_chart(system: System) -> Chart:
     >>> chart.place(np.zeros(1), np.ones(7))[0]  # of the mass, and a unit quaternion
     array([ 0.,  0., -2.,  1.,  0.,  0.,  0.])
     """
+    check_kind(system, System, "system", "make one by assemble")
     if system.model is None:
         raise ModelError(
             f"chart: expected a system made from a model, found {system.name!r}; write a chart by sympy_chart"
@@ -159,7 +176,7 @@ def joint_chart(system: System) -> Chart:
         q, D = states[0][0], np.column_stack([v for _, v in states])
         for first in quaternions:
             part = slice(first, first + 4)
-            if q[part] @ near[part] < 0:
+            if len(near) == len(q) and q[part] @ near[part] < 0:
                 q[part], D[part] = -q[part], -D[part]
         return q, D
 

@@ -205,7 +205,9 @@ class OwnValues:
     """
 
     def __init__(self, functions: Mapping[str, Callable | None]) -> None:
-        self._functions = {where: each for where, each in functions.items() if each is not None}
+        self._functions = {
+            where: getattr(each, "py_func", each) for where, each in functions.items() if each is not None
+        }
         self._then = self._now()
 
     def _now(self) -> dict[tuple[str, str], Any]:

@@ -16,6 +16,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.lagrangian import fill_wrenches
 from mbvi.kernels.layout import kernel
 from mbvi.model import elements as el
+from mbvi.model.arguments import checked_names
 from mbvi.system.assemble import assemble
 from mbvi.system.initial import count_redundant
 from mbvi.system.poses import all_poses, unit_quaternions
@@ -87,7 +88,7 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
     ModelError
         If a name is of nothing that holds bodies.
     """
-    known = known_names(system)
+    known, names = known_names(system), checked_names(names, "names", "a list of names of joints and constraints")
     for name in names:
         if name not in known:
             raise ModelError(
@@ -153,8 +154,8 @@ def embedded(system: System) -> System:
     """
     model = system.model
     assert model is not None
-    joints = {name: joint.model_copy(update={"cut": None}) for name, joint in model.joints.items()}
-    return assemble(model.model_copy(update={"joints": joints, "formulation": "embedding"}))
+    joints = {name: joint.replaced({"cut": None}) for name, joint in model.joints.items()}
+    return assemble(model.replaced({"joints": joints, "formulation": "embedding"}))
 
 
 def embedded_states(system: System, whole: System, q: Array, v: Array) -> tuple[Array, Array]:

@@ -214,7 +214,7 @@ def test_numbers_of_nodes_that_are_refused(quadrature, least):
     for count in (least - 1, "a", 2.5, None, True):
         with pytest.raises(ModelError) as caught:
             quadrature(count)
-        assert str(caught.value) == f"count: expected a whole number of at least {least}, found {count!r}"
+        assert str(caught.value) == f"count: expected a whole number from {least} to 50, found {count!r}"
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, lambda values: np.array(values, np.float32)])

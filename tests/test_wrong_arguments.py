@@ -1,0 +1,448 @@
+"""Wrong arguments, one after the other, of all that is public: each is taken, or refused in one line.
+
+What is public is found by introspection: a function that is added is called here, or the test says that it needs arguments that
+work in `WORKING`.
+"""
+
+import functools
+import inspect
+import itertools
+import math
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+
+import mbvi
+import mbvi.analysis.symmetry
+from mbvi.exact import DampedOscillator
+from mbvi.model.base import Element
+
+X, V, T = sympy.symbols("x v t")
+ANALYSES = "control_points convergence interaction linearization noether small_step symmetry symplecticity".split()
+MODULES = [  # those that the reference shows
+    "mbvi",
+    *(f"mbvi.analysis.{name}" for name in ANALYSES),
+    "mbvi.exact",
+    "mbvi.schemes.catalog",
+    "mbvi.schemes.tableau",
+    "mbvi.schemes.method",
+    "mbvi.system.chart",
+]
+MADE = {  # by functions, and never by calling the class
+    *(
+        "Bench",
+        "Comparison",
+        "ControlPoints",
+        "Invariant",
+        "Linearization",
+        "OscillationErrors",
+        "System",
+        "Trajectory",
+    ),
+    *("ModelError", "StepError", "MassProperties", "AffineField"),
+}
+
+
+def wrong_values():
+    """Values that hardly any argument takes, by what they are; made anew, since an iterator is used up."""
+    return {
+        "None": None,
+        "truth": True,
+        "zero": 0,
+        "minus one": -1,
+        "a huge integer": 10**30,
+        "a longer one": 10**400,
+        "nan": math.nan,
+        "inf": math.inf,
+        "a huge number": 1e300,
+        "a tiny number": 1e-300,
+        "complex": 1 + 2j,
+        "text": "nonsense",
+        "no text": "",
+        "a long text": "a" * 5000,
+        "control characters": "a\0\n",
+        "bytes": b"nonsense",
+        "an object": object(),
+        "a class": int,
+        "a function": lambda *_: None,
+        "an empty list": [],
+        "a list": [1, "a", None],
+        "numbers": [1.0, 2.0, 3.0, 4.0, 5.0],
+        "lists of unequal lengths": [[1.0], [1.0, 2.0]],
+        "a set": {1, 2},
+        "a mapping": {"a": 1},
+        "an array of no dimension": np.array(1.0),
+        "a matrix": np.ones((2, 3)),
+        "an empty array": np.zeros((0, 0)),
+        "an array of objects": np.array([None, "a"], dtype=object),
+        "complex numbers": np.array([1j]),
+        "nan in an array": np.array([[math.nan]]),
+        "a path": Path("nonsense"),
+        "a date": np.datetime64("2020-01-01"),
+        "an iterator": iter([1.0]),
+        "a symbol": X,
+    }
+
+
+def unit_mass(q, M):
+    M[0, 0] = 1.0
+
+
+def parabola(q):
+    return 0.5 * q[0] ** 2
+
+
+def drag(t, q, v, F):
+    F[0] -= v[0]
+
+
+@functools.cache
+def things():
+    """What the functions take, small and quick."""
+    bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    joint = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    initial = {"pivot": {"position": 0.5}}
+    quick = {"step": 0.05, "duration": 0.2}
+    model = mbvi.Model(
+        name="pendulum",
+        parameters={"length": 1.0},
+        bodies={"bob": bob},
+        joints={"pivot": joint},
+        initial=initial,
+        simulation=quick,
+    )
+    system = mbvi.assemble(model)
+    run = mbvi.simulate(system)
+    return {
+        "model": model,
+        "system": system,
+        "run": run,
+        "invariant": mbvi.analysis.symmetry.find_invariants(falling())[0],
+    }
+
+
+@functools.cache
+def falling():
+    body, free = mbvi.Body(mass=1, inertia=(1, 2, 2.5)), mbvi.Free(parent="world", child="a")
+    return mbvi.assemble(mbvi.Model(name="falling", bodies={"a": body}, joints={"free": free}))
+
+
+NEW = itertools.count()
+
+
+def new_path(ending):
+    return f"{next(NEW)}{ending}"
+
+
+def stored():
+    path = new_path(".h5")
+    things()["run"].save(path)
+    return path
+
+
+def half_done():
+    path = new_path(".h5")
+    mbvi.simulate(things()["model"], path=path)
+    return path
+
+
+def saved():
+    path = new_path(".yaml")
+    mbvi.save(things()["model"], path)
+    return path
+
+
+ONE, ONES = [0.5], [[0.5], [0.5]]
+STATE = {"q": ONE, "v": ONE, "t": 0.0}
+SERIES = {"t": [0.0, 1.0], "q": ONES, "v": ONES}
+OWN = {"mass_matrix": unit_mass, "potential": parabola}
+SCHEME = {"control_points": (0.0, 1.0), "nodes": (0.5,), "weights": (1.0,), "order": 2, "source": ""}
+SEVEN = [0.0] * 7
+TOP = {"inertia": 1.0, "axial_inertia": 0.5, "weight_moment": 1.0}
+
+# Arguments that work, of all that is public and takes any; quick ones.
+WORKING = {
+    "load": lambda: {"path": saved()},
+    "save": lambda: {"model": things()["model"], "path": new_path(".yaml"), "force": False},
+    "assemble": lambda: {"model": things()["model"], "formulation": None, "force": None},
+    "from_sympy": lambda: (
+        {"coordinates": [X], "mass_matrix": [[1]], "potential": X**2, "velocities": [V], "time": T}
+        | {"constraints": [], "forces": [-V], "parameters": {}, "initial_q": [1.0], "initial_v": [0.0], "name": "a"}
+    ),
+    "from_functions": lambda: (
+        OWN
+        | {"coordinate_names": ["x"], "constraints": None, "constraint_count": 0, "force": None}
+        | {"initial_q": ONE, "initial_v": ONE, "name": "a"}
+    ),
+    "simulate": lambda: (
+        {"model": things()["model"], "scheme": "midpoint", "step": 0.05, "duration": 0.2, "formulation": None}
+        | {"initial_q": ONE, "initial_v": ONE, "previous_q": None, "chart": None, "start_time": 0.0, "project": None}
+        | {"every": 1, "progress": None, "path": new_path(".h5"), "force": False, "store": ["poses"]}
+    ),
+    "resume": lambda: {"path": half_done(), "duration": 0.3, "system": None, "chart": None, "progress": None},
+    "ensemble": lambda: (
+        {"model": things()["model"], "over": {"q.pivot.angle": [0.1, 0.2]}, "scheme": "midpoint"}
+        | {
+            "step": 0.05,
+            "duration": 0.2,
+            "formulation": None,
+            "every": 1,
+            "store": ["q"],
+            "measure": None,
+            "threads": 1,
+        }
+        | {"processes": None, "progress": None, "path": None, "force": False}
+    ),
+    "read": lambda: {"path": stored(), "system": None},
+    "find_invariants": lambda: {"system": things()["system"]},
+    "linearize": lambda: {"model": things()["model"], "at": [0.0]},
+    "compare": lambda: (
+        {"model": things()["model"], "schemes": ["midpoint"], "steps": [0.1, 0.05], "duration": 0.2}
+        | {"formulation": None, "reference": "gauss3"}
+    ),
+    "plot": lambda: {"trajectory": things()["run"], "what": "energy", "names": None, "section": None},
+    "draw_graph": lambda: {"model": things()["model"]},
+    "animate": lambda: (
+        {"trajectory": things()["run"], "path": new_path(".glb"), "speed": None, "rate": None, "trails": None}
+        | {"force": False, "progress": None}
+    ),
+    "describe_tree": lambda: {"model": things()["model"]},
+    "evaluate": lambda: {"text": "2*a", "parameters": {"a": 1.0}},
+    "from_yaml": lambda: {"text": mbvi.to_yaml(things()["model"]), "source": "a.yaml", "folder": None, "files": None},
+    "is_cut": lambda: {"model": things()["model"], "joint_name": "pivot", "plan": mbvi.plan(things()["model"])},
+    "mass_properties": lambda: {"body": things()["model"].bodies["bob"], "files": None},
+    "plan": lambda: {"model": things()["model"]},
+    "postfix": lambda: {"text": "2*t", "parameters": {}, "variable": "t"},
+    "to_yaml": lambda: {"model": things()["model"]},
+    "Model.with_parameters": lambda: {"values": {"length": 1.0}},
+    "System.mass_matrix": lambda: {"q": ONE, "t": 0.0},
+    "System.potential": lambda: {"q": ONE, "t": 0.0},
+    "System.momentum": lambda: STATE,
+    "System.gradient": lambda: STATE,
+    "System.second_derivatives": lambda: STATE,
+    "System.kinetic_energy": lambda: STATE,
+    "System.energy": lambda: STATE,
+    "System.lagrangian": lambda: STATE,
+    "System.velocities": lambda: {"t": [0.0, 1.0], "q": ONES, "p": ONES},
+    "System.energies": lambda: SERIES,
+    "System.constraint_residuals": lambda: {"t": [0.0, 1.0], "q": ONES},
+    "System.constraint": lambda: {"q": ONE, "t": 0.0},
+    "System.constraint_jacobian": lambda: {"q": ONE, "t": 0.0},
+    "System.constraint_curvature": lambda: {"q": ONE, "multipliers": [], "t": 0.0},
+    "System.acceleration": lambda: STATE,
+    "System.accelerations_and_multipliers": lambda: SERIES,
+    "System.multipliers": lambda: SERIES,
+    "System.guiding_forces": lambda: SERIES | {"a": ONES},
+    "System.poses": lambda: {"body": "bob", "q": ONES},
+    "Trajectory.reaction": lambda: {"name": "pivot"},
+    "Trajectory.reactions": lambda: {"names": ["pivot"]},
+    "Trajectory.control_points": lambda: {"state": 0},
+    "Trajectory.pose": lambda: {"body": "bob"},
+    "Trajectory.plot": lambda: {"what": "energy", "names": None, "section": None},
+    "Trajectory.export": lambda: {"path": new_path(".csv"), "force": False},
+    "Trajectory.save": lambda: {"path": new_path(".h5"), "force": False, "store": None},
+    "Trajectory.rows": lambda: {"part": slice(1)},
+    "Trajectory.blocks": lambda: {"size": 2},
+    "Invariant.value": lambda: {"q": [SEVEN], "p": [SEVEN]},
+    "Invariant.unit": lambda: {"units": falling().coordinate_units},
+    "Invariant.rate": lambda: {"q": SEVEN, "v": SEVEN, "p": SEVEN, "f": SEVEN},
+    "solve_control_points": lambda: (
+        {"system": things()["system"], "tableau": mbvi.SCHEMES["simpson"], "h": 0.1, "t": 0.0} | {"q": ONE, "p": ONE}
+    ),
+    "convergence_order": lambda: {"errors": [1.0, 0.25], "steps": [2.0, 1.0]},
+    "oscillation_errors": lambda: {
+        "oscillator": DampedOscillator(1.0, 0.0, 1.0, 1.0),
+        "t": [0.1],
+        "x": [1.0],
+        "v": [0.0],
+    },
+    "linear_generator": lambda: {"matrix": [[0.0]], "shift": [1.0], "name": "a"},
+    "discrete_momenta": lambda: (
+        {"system": things()["system"], "scheme": "midpoint", "step": 0.1, "before": ONE, "after": ONE} | {"t": 0.0}
+    ),
+    "action_variation": lambda: (
+        {"system": things()["system"], "t": 0.0, "x": ONE, "v": ONE, "a": ONE, "tau": 0.1} | {"is_force_varied": True}
+    ),
+    "step_map_jacobian": lambda: {
+        "system": things()["system"],
+        "scheme": "midpoint",
+        "step": 0.1,
+        "q": ONE,
+        "p": ONE,
+        "t": 0.0,
+    },
+    "symplecticity_defect": lambda: {"J": np.eye(2)},
+    "direct_midpoint": lambda: {"g": 0.5, "iterations": 1},
+    "chorin": lambda: {"alpha": 0.5, "beta": 0.5, "gamma": 0.5, "delta": 0.5},
+    "find_scheme": lambda: {"name": "simpson"},
+    "find_tableau": lambda: {"name": "simpson"},
+    "Tableau": lambda: SCHEME | {"name": "a", "fractions": (1.0,), "description": "", "is_projected": True},
+    "lagrange_basis": lambda: {"points": (0.0, 1.0), "x": 0.5},
+    "gauss": lambda: {"count": 2},
+    "lobatto": lambda: {"count": 2},
+    "Method": lambda: (
+        {"name": "a", "order": 2, "source": "", "description": "", "runner": "parabola"}
+        | {"is_symmetric": True, "is_variable": False, "numbers": ()}
+    ),
+    "Chart": lambda: {"coordinate_names": ("a",), "start": np.zeros(1), "place": lambda a, near: (a, np.eye(1))},
+    "Chart.coordinates": lambda: {"q": ONE, "near": ONE},
+    "sympy_chart": lambda: {"coordinates": [X], "positions": [X], "start": [0.5], "parameters": {}},
+    "joint_chart": lambda: {"system": things()["system"]},
+    "CuspedTop": lambda: TOP | {"angle": 0.5, "spin": 9.0},
+    "DampedOscillator": lambda: {"mass": 1.0, "damping": 0.1, "stiffness": 1.0, "position": 1.0, "velocity": 0.0},
+    "FreeBody": lambda: {
+        "inertia": (1.0, 2.0, 2.5),
+        "angular_velocity": (1.0, 2.0, 3.0),
+        "orientation": (1.0, 0.0, 0.0, 0.0),
+    },
+    "LagrangeTop": lambda: TOP | {"angles": (0.0, 0.5, 0.0), "rates": (0.0, 0.0, 9.0)},
+    "LinearDoublePendulum": lambda: (
+        {"masses": (1.0, 1.0), "lengths": (1.0, 1.0), "gravity": 9.81, "angles": (0.1, 0.1)} | {"rates": (0.0, 0.0)}
+    ),
+    "Pendulum": lambda: {"length": 1.0, "gravity": 9.81, "angle": 0.5, "rate": 0.0},
+    "SphericalPendulum": lambda: {"length": 1.0, "gravity": 9.81, "angles": (0.1, 0.5), "rates": (1.0, 0.0)},
+    "FreeBody.rotation": lambda: {"t": [1.0]},
+    "LagrangeTop.height": lambda: {"t": [1.0]},
+    "LagrangeTop.height_by_weierstrass": lambda: {"t": [1.0]},
+    "SphericalPendulum.azimuth": lambda: {"t": [1.0]},
+    "SphericalPendulum.angle": lambda: {"t": [1.0]},
+} | {f"{name}.__call__": lambda: {"t": [1.0]} for name in mbvi.exact.__all__}
+REQUIRED = {  # fields of elements
+    **{"parent": "world", "child": "a", "body": "a", "body_a": "world", "body_b": "a", "joint": "a", "joint_a": "a"},
+    **{"joint_b": "b", "axis": (0, 0, 1), "axes": ((1, 0, 0), (0, 1, 0)), "normal": (0, 0, 1), "direction": (0, 0, 1)},
+    **{"size": (1, 1, 1), "radius": 1, "length": 1, "height": 1, "ratio": 2, "damping": 1, "stiffness": 1, "pitch": 1},
+    **{"vector": (0, 0, 1), "value": 1, "file": "a.stl", "mass": 1, "position": (0, 0, 0), "curve": ("s", 0, 0)},
+    **{"times": (0, 1), "values": (0, 1), "name": "a", "bodies": {}},
+}
+OF_MBVI_ALONE = {"Model.replaced", "System.share_work", "System.is_like", "Model.model_post_init"}
+
+
+MOST_CHARACTERS = 6000  # with the name of a file
+RAISE_THEMSELVES = {("progress", "a class")}  # when they are called
+
+
+def public():
+    """All that is public and can be called, by its name: functions, classes but elements of models, and their methods."""
+    found = {}
+    for module in map(import_module, MODULES):
+        for name in names_of(module):
+            value = getattr(module, name)
+            if inspect.isclass(value) and not issubclass(value, Element | Exception) and name not in MADE:
+                found[name] = value
+            if inspect.isclass(value) and (not issubclass(value, Element) or value is mbvi.Model):
+                found |= {f"{name}.{key}": each for key, each in vars(value).items() if is_method(key, each)}
+            elif callable(value) and not inspect.isclass(value):
+                found[name] = value
+    return {name: value for name, value in found.items() if parameters_of(value) and name not in OF_MBVI_ALONE}
+
+
+def names_of(module):
+    if module is mbvi:
+        return [*mbvi.__all__, *mbvi.model.__all__]
+    own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    return getattr(module, "__all__", [key for key in own if not key.startswith("_")])
+
+
+def is_method(key, value):
+    return inspect.isfunction(value) and (not key.startswith("_") or key == "__call__")
+
+
+def is_element(name):
+    value = getattr(mbvi, name)
+    return inspect.isclass(value) and issubclass(value, Element) and name != "Joint"
+
+
+def parameters_of(value):
+    return [name for name in inspect.signature(value).parameters if name != "self"]
+
+
+def owner(name):
+    """What a method is called of."""
+    kind = name.partition(".")[0]
+    makers = {
+        "Model": lambda: things()["model"],
+        "System": lambda: things()["system"],
+        "Trajectory": lambda: things()["run"],
+    }
+    makers |= {"Invariant": lambda: things()["invariant"]}
+    return makers[kind]() if kind in makers else PUBLIC[kind](**WORKING[kind]())
+
+
+PUBLIC = public()
+
+
+def call(name, arguments):
+    """Call what has a name, with arguments by their names."""
+    function, given = PUBLIC[name], dict(arguments)
+    if "." in name:
+        function = getattr(owner(name), name.partition(".")[2])
+    several = [given.pop("what")] if "what" in given else []
+    result = function(*several, **given) if not several else function(*first(given), *several, **given)
+    if inspect.isgenerator(result):
+        list(result)
+
+
+def first(given):
+    return [given.pop("trajectory")] if "trajectory" in given else []
+
+
+def fault(name, arguments):
+    """What is wrong with how arguments are taken; None if they are taken, or refused in one line that says something."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", mbvi.MbviWarning)
+            call(name, arguments)
+    except (mbvi.ModelError, mbvi.StepError) as error:
+        is_right = "\n" not in str(error) and 0 < len(str(error)) < MOST_CHARACTERS
+        return None if is_right else f"a message of {len(str(error))} characters: {str(error)[:100]}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def test_all_that_is_public_is_called_here():
+    assert sorted(PUBLIC) == sorted(WORKING)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_wrong_arguments(name):
+    arguments = WORKING[name]()
+    assert sorted(arguments) == sorted(parameters_of(PUBLIC[name]))
+    call(name, arguments)
+    faults = []
+    for parameter in arguments:
+        for what, value in wrong_values().items():
+            if (parameter, what) in RAISE_THEMSELVES or repr(value) == repr(arguments[parameter]):
+                continue
+            if found := fault(name, WORKING[name]() | {parameter: value}):
+                faults.append(f"{parameter} = {what}: {found}")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("name", [name for name in mbvi.model.__all__ if is_element(name)])
+def test_wrong_fields(name):
+    element = getattr(mbvi, name)
+    working = {key: REQUIRED[key] for key, field in element.model_fields.items() if field.is_required()}
+    if name == "Model":
+        working = dict(things()["model"])
+    made, faults = element(**working), []
+    for key in [*element.model_fields, "unknown"]:
+        for what, value in wrong_values().items():
+            for make in (lambda each: element(**working | each), lambda each: made.model_copy(update=each)):
+                try:
+                    make({key: value})
+                except mbvi.ModelError:
+                    pass
+                except Exception as error:
+                    faults.append(f"{key} = {what}: {type(error).__name__}: {error}")
+    assert not faults, "\n".join(faults)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbvi
-from mbvi.errors import ModelError, StepError, doubts_expected
+from mbvi.errors import ModelError, ModelWarning, StepError, doubts_expected
 
 if TYPE_CHECKING:
     from mbvi.model import Model
@@ -192,7 +192,9 @@ def check(model: ModelPath, formulation: Formulation = None) -> None:
         from mbvi.system.initial import find_start
 
         described = mbvi.load(model)
-        system = mbvi.assemble(described, formulation)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)  # the report has them
+            system = mbvi.assemble(described, formulation)
         chosen_scheme(system, None)
         step, _, steps = run_of(described.resolved())
         check_functions(system, step, steps)

@@ -16,6 +16,7 @@ import mbvi
 from mbvi.model.elements import count_steps
 from mbvi.model.expressions import value_at
 from mbvi.model.fields import idle_parameters
+from mbvi.model.meshes import odd_meshes
 from mbvi.model.poles import programs
 from mbvi.model.shapes import has_mass
 from mbvi.schemes.catalog import SCHEMES
@@ -251,6 +252,7 @@ def _binned(t: Array, values: Array, size: int) -> Array:
 def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> Iterator[tuple[str, str]]:
     statistics, scheme = trajectory.statistics, trajectory.scheme
     yield "system", _dimensions(trajectory.system)
+    yield from (("mended", text) for text in _mended(trajectory.system, MOST_REASONS))
     if start is not None:
         yield from (("start", text) for text in _moved(start))
     yield "scheme", f"{scheme.name}, order {scheme.order}"
@@ -290,6 +292,12 @@ def _regularity(trajectory: Trajectory) -> Iterator[str]:
         least = int(np.argmin(values))
         if values[least] < NOTABLE:
             yield f"least singular value of the constraints {values[least]:.2g} of the largest, at t = {t[least]:.4g} s"
+
+
+def _mended(system: System, most: int) -> list[str]:
+    """The first lines of what was mended of a model's rounded numbers, and how many more there are."""
+    lines = list(system.model.mended) if system.model is not None else []
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{len(lines) - most + 1} more; mbvi check lists them"]
 
 
 def _moved(start: Start) -> Iterator[str]:
@@ -373,6 +381,7 @@ def check_report(system: System, start: Start) -> str:
         ("Mobility", _mobility(system, start)),
         ("Dynamics", shortened(_dynamics(system, start))),
         ("Run", [_run_line(resolved)]),
+        ("Mended", shortened([f"- {text}" for text in model.mended])),
         ("Odd", shortened([f"- {text}" for text in oddities(system, start)])),
     ]
     for title, part in parts:
@@ -483,7 +492,7 @@ def oddities(system: System, start: Start) -> list[str]:
     assert model is not None
     resolved = model.resolved()
     found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model)]
-    found += [*_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
+    found += [*map(str, odd_meshes(model)), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
     for name, body in resolved.bodies.items():
         if not has_mass(body):
             found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")

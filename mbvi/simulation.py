@@ -94,7 +94,7 @@ def simulate(
     formulation : str, optional
         tree or embedding, of a model; by default the model's own. See `assemble`.
     initial_q, initial_v : (n,), optional
-        Initial coordinates and velocities instead of the system's own.
+        Initial coordinates and velocities instead of the system's own; quaternions of norm 1, but for rounding (5e-4).
     previous_q : (n,), optional
         Coordinates one step before the initial ones, which take the place of velocities: the start on Q × Q, for schemes of one
         stage.

@@ -35,6 +35,7 @@ from mbvi.model import Model, to_yaml
 from mbvi.model.arguments import check_ending, check_flag, checked_names, checked_path
 from mbvi.model.elements import MAX_STEPS
 from mbvi.model.expressions import show, wrong
+from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model, stored_files, write_model
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
@@ -865,8 +866,7 @@ def _check_model(file: h5py.File, system: System, source: str) -> None:
     if to_yaml(system.model) != file["model"].asstr()[()]:
         expected, found = read_model(file, source).resolved(), system.model.resolved()
         different += [key for key in Model.model_fields if getattr(expected, key) != getattr(found, key)]
-    files = system.model.files
-    if not different and any(files.read(name) != content for name, content in stored_files(file, source).items()):
+    if not different and not stored_files(file, source).items() <= mesh_files(system.model).items():
         different += ["meshes"]
     if different:
         expectation, remedy = f"the file's model {file.attrs['name']!r}", "leave system out to take that of the file"

@@ -462,3 +462,17 @@ def test_a_summary_by_blocks_is_that_of_the_whole(models, tmp_path):
         parts = [getattr(block, each) for block in part.blocks(64)]
         assert [len(values) for values in parts] == [64, 64, 42]
         assert np.concatenate(parts).tobytes() == getattr(top, each)[30:200].tobytes()
+
+
+def test_what_was_mended_is_told():
+    """In both reports, and by no warning; a run with many lines has the first."""
+    bodies = {name: mbvi.Body(mass=1, inertia=(0.0833, 0.0833, 0.1667)) for name in "abcdefg"}
+    joints = {name: mbvi.Free(parent="world", child=name) for name in bodies}
+    model = mbvi.Model(name="rods", bodies=bodies, joints=joints)
+    system = mbvi.assemble(model)
+    assert section(check_report(system, find_start(system)), "Mended") == [f"  - {line}" for line in model.mended]
+    lines = report(mbvi.simulate(system, step=0.01, duration=0.05)).splitlines()
+    assert [" ".join(line.split()) for line in lines if line.startswith("mended")] == [
+        *(f"mended {line}" for line in model.mended[:4]),
+        "mended 3 more; mbvi check lists them",
+    ]

@@ -152,7 +152,7 @@ def test_how_far_the_given_state_was_off(is_file, tmp_path):
 @pytest.mark.parametrize(("formulation", "name", "count"), [("tree", "ball", 4), ("embedding", "rod", 7)])
 @pytest.mark.parametrize("scale", [0.0, 1e-8])
 def test_a_quaternion_of_zero(formulation, name, count, scale):
-    """Any other is moved to the unit quaternion along it."""
+    """It has no unit quaternion along it."""
     ball = mbvi.Ball(parent="world", child="rod")
     body = mbvi.Body(mass=1, inertia=(1, 1, 1))
     model = mbvi.Model(name="one", formulation=formulation, bodies={"rod": body}, joints={"ball": ball})
@@ -161,9 +161,25 @@ def test_a_quaternion_of_zero(formulation, name, count, scale):
     message = rf"^initial_q: expected a unit quaternion \(qw, qx, qy, qz\) of {name}, found the zero quaternion; write "
     with pytest.raises(mbvi.ModelError, match=message):
         mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
-    q[-4:] = (1.2, 0.0, 1.6, 0.0)
+
+
+@pytest.mark.parametrize(("formulation", "name", "count"), [("tree", "ball", 4), ("embedding", "rod", 7)])
+def test_a_rounded_quaternion_is_moved_and_another_refused(formulation, name, count):
+    ball = mbvi.Ball(parent="world", child="rod")
+    body = mbvi.Body(mass=1, inertia=(1, 1, 1))
+    model = mbvi.Model(name="one", formulation=formulation, bodies={"rod": body}, joints={"ball": ball})
+    q, rounded = np.zeros(count), np.array([0.5774, 0.5774, 0.0, 0.5774])
+    q[-4:] = rounded
     found = mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
-    np.testing.assert_allclose(found.q[0, -4:], (0.6, 0.0, 0.8, 0.0), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.q[0, -4:], rounded / np.linalg.norm(rounded), rtol=0, atol=1e-9)
+    assert found.start.violation == pytest.approx((rounded @ rounded - 1) / 2, rel=1e-9)
+    assert found.start.shift == pytest.approx(0.5774 * (1 - 1 / np.linalg.norm(rounded)), rel=1e-4)
+    q[-4:] = (2, 0, 0, 0)
+    message = (
+        rf"^initial_q: expected a unit quaternion \(qw, qx, qy, qz\) of {name}, found one of norm 2; divide it by that$"
+    )
+    with pytest.raises(mbvi.ModelError, match=message):
+        mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
 
 
 @pytest.mark.parametrize("call", [mbvi.simulate, mbvi.compare, bench])

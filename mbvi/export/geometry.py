@@ -93,7 +93,7 @@ def _corners(shape: Any, files: Files | None) -> Array:
     """Corners (8, 3) of the box around a shape, in the body's frame."""
     match shape:
         case el.Mesh():
-            low, high = np.array(read_mesh(shape, files).bounds) * float(shape.scale)
+            low, high = read_mesh(shape, files).bounds * shape.factor
         case el.Box():
             low, high = -np.array(shape.size) / 2, np.array(shape.size) / 2
         case el.Sphere():
@@ -233,9 +233,7 @@ def _shape(shape: Any, files: Files | None) -> Geometry:
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
     if isinstance(shape, el.Mesh):
         surface = read_mesh(shape, files)
-        return _of(
-            trimesh.Trimesh(surface.vertices * float(shape.scale), surface.faces, process=False), rotation, place
-        )
+        return _of(trimesh.Trimesh(surface.vertices * shape.factor, surface.faces, process=False), rotation, place)
     surface, shows_turns = _primitive(shape)
     return _of(surface, rotation, place, sector=shows_turns)
 

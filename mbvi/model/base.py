@@ -84,6 +84,10 @@ class Element(BaseModel):
         """What is wrong with the numbers of this element, which are resolved; places are relative to the element."""
         yield from ()
 
+    def roundings(self) -> Iterator[Problem]:
+        """What the canonical form changes in numbers without problems, since they were rounded; places are relative too."""
+        yield from ()
+
     def canonical(self) -> dict[str, Any]:
         """The fields that a resolved element has in another form: unit axes, unit quaternions, inertia matrices."""
         return {}

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from mbvi.model.base import Element
-from mbvi.model.directions import direction_problems, orientation_problems, quaternion, unit
+from mbvi.model.directions import direction_problems, orientation_problems, orientation_roundings, quaternion, unit
 from mbvi.model.expressions import Problem, infix, show, value_at, wrong
 from mbvi.model.fields import (
     BodyRef,
@@ -76,6 +76,10 @@ class CoincidentFrames(Between):
         """Two different bodies and a unit quaternion."""
         yield from super().problems()
         yield from orientation_problems(self.orientation)
+
+    def roundings(self) -> Iterator[Problem]:
+        """A rounded quaternion."""
+        yield from orientation_roundings(self.orientation)
 
     def canonical(self) -> dict[str, Any]:
         """The orientation as a unit quaternion."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,9 +9,7 @@ import numpy as np
 
 from mbvi.model import shapes
 from mbvi.model.expressions import Problem, show, wrong
-
-UNIT_TOLERANCE = 1e-6
-"""How far the norm of a unit quaternion in a model may be from 1."""
+from mbvi.model.rounding import quaternion_problems, quaternion_roundings
 
 
 def unit(vector: Any) -> tuple[float, ...]:
@@ -39,14 +36,12 @@ def direction_problems(vector: Any, *where: str | int) -> Iterator[Problem]:
 
 
 def orientation_problems(orientation: Sequence[Any]) -> Iterator[Problem]:
-    """Any rotation vector is an orientation, but a quaternion only if its norm is 1."""
+    """Any rotation vector is an orientation, but a quaternion only if its norm is 1, but for rounding."""
     if len(orientation) == 4:
         yield from quaternion_problems(orientation, "orientation")
 
 
-def quaternion_problems(values: Sequence[Any], *where: str | int) -> Iterator[Problem]:
-    """A norm other than 1."""
-    norm = math.hypot(*values)
-    if abs(norm - 1) > UNIT_TOLERANCE:
-        found = f"{show(values)} of norm {norm:.6g}" if norm else "the zero quaternion"
-        yield Problem(where, wrong("a unit quaternion (w, x, y, z)", found, "write for example [1, 0, 0, 0]"))
+def orientation_roundings(orientation: Sequence[Any]) -> Iterator[Problem]:
+    """That a quaternion, which has no problems, was rounded."""
+    if len(orientation) == 4:
+        yield from quaternion_roundings(orientation, "orientation")

@@ -31,7 +31,14 @@ from mbvi.model.constraints import PointOnLine as PointOnLine
 from mbvi.model.constraints import PointOnPlane as PointOnPlane
 from mbvi.model.constraints import PrescribedCoordinate as PrescribedCoordinate
 from mbvi.model.constraints import PrescribedPoint as PrescribedPoint
-from mbvi.model.directions import direction_problems, is_parallel, orientation_problems, quaternion, unit
+from mbvi.model.directions import (
+    direction_problems,
+    is_parallel,
+    orientation_problems,
+    orientation_roundings,
+    quaternion,
+    unit,
+)
 from mbvi.model.expressions import Problem, nearest, placed, show, wrong
 from mbvi.model.fields import (
     BodyName,
@@ -101,6 +108,10 @@ class Posed(Element):
         yield from orientation_problems(self.orientation)
         if self.density is not None and self.mass is not None:
             yield Problem(("mass",), wrong("density or mass", "both", "remove one of them"))
+
+    def roundings(self) -> Iterator[Problem]:
+        """A rounded quaternion."""
+        yield from orientation_roundings(self.orientation)
 
     def canonical(self) -> dict[str, Any]:
         """The orientation as a unit quaternion."""
@@ -188,14 +199,27 @@ class Mesh(Posed):
     ----------
     file : str
         Path of an STL, OBJ, PLY, OFF or GLB file, relative to the folder of the model file. Materials and textures do not
-        matter; the buffers of a GLB must be in it.
+        matter; the buffers of a GLB must be in it, and not compressed.
     scale : number
-        Factor from the file's unit of length to the metre.
+        Factor from the file's unit of length to the metre; 1 if left out, and then a mesh of more than 10 m or 100 000 kg
+        gives a warning, since many files are in millimetres.
+    max_bytes : number
+        Size up to which the file is read, in bytes; its triangles are counted too, with 50 bytes each.
     """
 
     type: Literal["mesh"] = "mesh"
     file: str
-    scale: Scalar = 1.0
+    scale: OptionalScalar = None
+    max_bytes: Scalar = 1e8
+
+    @property
+    def factor(self) -> float:
+        """The scale as a number."""
+        return 1.0 if self.scale is None else float(self.scale)
+
+    def canonical(self) -> dict[str, Any]:
+        """The orientation as a unit quaternion, and a scale."""
+        return {**super().canonical(), "scale": self.factor}
 
 
 Shape = Annotated[Box | Sphere | Cylinder | Capsule | Cone | Mesh, Field(discriminator="type")]
@@ -258,9 +282,15 @@ class Body(Element):
         for i, shape in enumerate(self.shapes):
             yield from placed(shape.problems(), "shapes", i)
 
+    def roundings(self) -> Iterator[Problem]:
+        """Rounded inertias and quaternions."""
+        yield from shapes.roundings(self)
+        for i, shape in enumerate(self.shapes):
+            yield from placed(shape.roundings(), "shapes", i)
+
     def canonical(self) -> dict[str, Any]:
-        """Inertia as a matrix, and shapes with unit quaternions."""
-        inertia = shapes.inertia_matrix(self.inertia).tolist()
+        """Inertia as a matrix, that of a rigid body, and shapes with unit quaternions."""
+        inertia = shapes.mended_inertia(self).tolist()
         turned = tuple(shape.replaced(shape.canonical()) for shape in self.shapes)
         return {"inertia": tuple(map(tuple, inertia)), "shapes": turned}
 
@@ -318,6 +348,10 @@ class Joint(Element):
         yield from orientation_problems(self.orientation)
         for key in _directions(type(self)):
             yield from direction_problems(getattr(self, key), key)
+
+    def roundings(self) -> Iterator[Problem]:
+        """A rounded quaternion."""
+        yield from orientation_roundings(self.orientation)
 
     def canonical(self) -> dict[str, Any]:
         """Unit axes, and the orientation as a unit quaternion."""
@@ -630,6 +664,7 @@ class Model(Element):
     _is_resolved: bool = PrivateAttr(False)
     _resolved: Model | None = PrivateAttr(None)
     _parts: Parts = PrivateAttr(default_factory=dict)
+    _mended: tuple[str, ...] = PrivateAttr(())
 
     @property
     def folder(self) -> Path | None:
@@ -640,6 +675,19 @@ class Model(Element):
     def files(self) -> Files:
         """The model's mesh files, as `mass_properties` takes them."""
         return self._files
+
+    @property
+    def mended(self) -> tuple[str, ...]:
+        """What was mended of rounded numbers, a line each: inertias and quaternions that miss by 5e-4 at most.
+
+        Examples
+        --------
+        >>> rod = Body(mass=1, inertia=(0.0833, 0.0833, 0.1667))
+        >>> free = Free(parent="world", child="rod", orientation=(0.7071, 0.7071, 0, 0))
+        >>> for line in Model(name="rod", bodies={"rod": rod}, joints={"free": free}).mended:
+        ...     print(line)
+        """
+        return self.resolved()._mended
 
     def resolved(self) -> Model:
         """The same model in numbers: what a solver reads.

@@ -2,23 +2,35 @@
 
 A mesh is one file, of which the vertices and faces are used: what it says of materials and textures, and the files that these are
 in, do not matter. A file is read once, so that what was run is what is stored and drawn, whatever becomes of the file meanwhile.
+What is larger than the mesh's `max_bytes` is not read.
 """
 
 from __future__ import annotations
 
 import functools
-import io
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mbvi.errors import ModelError
+import numpy as np
+from numpy.typing import NDArray
+
+from mbvi.errors import ModelError, ModelWarning
 from mbvi.model.expressions import Problem, Where, wrong
+from mbvi.model.surfaces import Surface, odd_shells, surface_of, volume_of
+from mbvi.model.triangles import check_size, read_triangles
 
 if TYPE_CHECKING:
     from mbvi.model.elements import Mesh, Model
 
+Floats = NDArray[np.float64]
+Volume = tuple[float, Floats, Floats]
+"""Volume, its centre, and its inertia about the centre at density 1."""
+
 MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb")
+LONG = 10.0  # m; what is longer, or heavier than HEAVY, may be in millimetres if no scale is given
+HEAVY = 1e5  # kg
 
 
 class Files:
@@ -36,22 +48,25 @@ class Files:
         self.folder = folder
         self.is_given = contents is not None
         self._contents = dict(contents or {})
+        self.told: set[str] = set()
+        """What has been warned of."""
 
-    def read(self, name: str) -> bytes:
-        """The content of a file, as it was when it was first read.
+    def read(self, name: str, limit: float) -> bytes:
+        """The content of a file of at most so many bytes, as it was when it was first read.
 
         Raises
         ------
         ModelError
-            If it is missing, cannot be read, or is of another kind.
+            If it is missing, cannot be read, is too large or of another kind.
         """
         if Path(name).suffix.lower() not in MESH_FORMATS:
             raise ModelError(wrong(f"a mesh file of the type {', '.join(MESH_FORMATS)}", repr(Path(name).name)))
         if name not in self._contents:
-            self._contents[name] = self._read(name)
+            self._contents[name] = self._read(name, limit)
+        check_size(Path(name).name, len(self._contents[name]), limit)
         return self._contents[name]
 
-    def _read(self, name: str) -> bytes:
+    def _read(self, name: str, limit: float) -> bytes:
         if self.is_given:
             remedy = "build the system anew, and pass it: mbvi.read(path, system=system)"
             raise ModelError(wrong("a mesh that is stored with the model", f"none of the name {name!r}", remedy))
@@ -61,6 +76,7 @@ class Files:
                 wrong("the path of a mesh file", f"no file {str(path)!r}", "paths start at the model's folder")
             )
         try:
+            check_size(path.name, path.stat().st_size, limit)
             return path.read_bytes()
         except OSError as error:
             raise ModelError(wrong("a readable mesh", f"{path.name!r} ({error.strerror})")) from None
@@ -82,7 +98,7 @@ def mesh_files(model: Model) -> dict[str, bytes]:
     ModelError
         If one cannot be read.
     """
-    return {mesh.file: model.files.read(mesh.file) for _, mesh in meshes_of(model)}
+    return {mesh.file: _content(mesh, model.files) for _, mesh in meshes_of(model.resolved())}
 
 
 def problems(model: Model) -> Iterator[Problem]:
@@ -95,36 +111,84 @@ def problems(model: Model) -> Iterator[Problem]:
                 yield Problem((*where, "file"), str(error))
 
 
-def read_mesh(mesh: Mesh, files: Files | Path | None = None) -> Any:
-    """The trimesh of a mesh shape, in its own units (`scale` is not applied).
+def odd_meshes(model: Model) -> Iterator[Problem]:
+    """What the meshes of a model may not mean: millimetres taken for metres, and shells that are turned wrong."""
+    if not any(meshes_of(model)):
+        return
+    for (where, mesh), (_, given) in zip(meshes_of(model.resolved()), meshes_of(model), strict=True):
+        surface = read_mesh(mesh, model.files)
+        length = surface.size * mesh.factor
+        mass = float(mesh.density or 0.0) * mesh_volume(mesh, model.files)[0] if has_volume(mesh) else 0.0
+        if given.scale is None and (length > LONG or mass > HEAVY):
+            weight = f" and weighs {mass:.3g} kg" if mass else ""
+            remedy = "if the file is in millimetres, write scale: 0.001; if it is as large as that, scale: 1"
+            yield Problem((*where, "scale"), f"{Path(mesh.file).name!r} is {length:.4g} m long{weight}; {remedy}")
+        if has_volume(mesh) and (odd := odd_shells(surface)):
+            yield Problem((*where, "file"), f"{Path(mesh.file).name!r}: {odd}")
+
+
+def warn(model: Model, stacklevel: int) -> None:
+    """Warn of what the meshes of a model may not mean, once in all copies of the model."""
+    for problem in odd_meshes(model):
+        if str(problem) not in model.files.told:
+            model.files.told.add(str(problem))
+            warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
+
+
+def has_volume(mesh: Mesh) -> bool:
+    """Whether a mesh is more than a picture."""
+    return mesh.density is not None or mesh.mass is not None
+
+
+def read_mesh(mesh: Mesh, files: Files | Path | None = None) -> Surface:
+    """The surface of a mesh shape without expressions, in its own units (`scale` is not applied).
 
     Raises
     ------
     ModelError
-        If the file is missing or not a mesh, or if it has a mass or density but encloses no volume.
+        If the file is missing, too large or not a mesh, or if it has a mass or density but encloses no volume.
     """
     files = files if isinstance(files, Files) else Files(files)
-    surface = _surface(mesh.file, files.read(mesh.file))
-    if mesh.density is None and mesh.mass is None:
-        return surface
-    if not surface.is_watertight:
-        raise ModelError(wrong("a closed surface", f"{mesh.file!r}, which is not watertight", "close its holes"))
-    if not surface.is_winding_consistent or surface.volume <= 0:
-        raise ModelError(wrong("a mesh of positive volume", f"{surface.volume:.6g} in {mesh.file!r}", "flip its faces"))
+    if has_volume(mesh):
+        mesh_volume(mesh, files)
+    return _surface(*_key(mesh, files))
+
+
+def mesh_volume(mesh: Mesh, files: Files | Path | None = None) -> Volume:
+    """The volume [m³] of a mesh shape, its centre [m], and its inertia about the centre at density 1 [m⁵].
+
+    Raises
+    ------
+    ModelError
+        If the file is missing, too large or not a mesh, or if it encloses no volume.
+    """
+    files = files if isinstance(files, Files) else Files(files)
+    volume, center, inertia = _volume(*_key(mesh, files))
+    scale = mesh.factor
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = volume * np.float64(scale) ** 3, center * scale, inertia * np.float64(scale) ** 5
+    if not (0 < scaled[0] < np.inf and np.isfinite(scaled[1]).all() and 0 < np.trace(scaled[2]) < np.inf):
+        found = f"{volume:.3g} times {scale:.3g}³ in {Path(mesh.file).name!r}"
+        raise ModelError(wrong("a mesh of a size that numbers can hold", found, "change its scale"))
+    return float(scaled[0]), scaled[1], scaled[2]
+
+
+def _key(mesh: Mesh, files: Files) -> tuple[str, bytes, float]:
+    return Path(mesh.file).name, _content(mesh, files), float(mesh.max_bytes)
+
+
+def _content(mesh: Mesh, files: Files) -> bytes:
+    return files.read(mesh.file, float(mesh.max_bytes))
+
+
+@functools.lru_cache(maxsize=64)
+def _surface(name: str, content: bytes, limit: float) -> Surface:
+    surface = surface_of(read_triangles(name, content, limit))
+    if not len(surface.faces):
+        raise ModelError(wrong("a mesh with faces", f"none in {name!r} with three corners"))
     return surface
 
 
 @functools.lru_cache(maxsize=64)
-def _surface(name: str, content: bytes) -> Any:
-    import trimesh
-
-    path = Path(name)
-    kind = path.suffix[1:].lower()
-    try:
-        surface = trimesh.load(io.BytesIO(content), file_type=kind, force="mesh", skip_materials=True)
-    except Exception as error:  # trimesh's readers raise whatever a bad file makes them stumble over
-        found = f"{path.name!r} ({type(error).__name__})"
-        raise ModelError(wrong("a readable mesh", found, "export it again, all of it in one file")) from error
-    if not isinstance(surface, trimesh.Trimesh) or surface.is_empty:
-        raise ModelError(wrong("a mesh with faces", f"none in {path.name!r}"))
-    return trimesh.Trimesh(surface.vertices, surface.faces)  # one vertex at each place: seams of textures are no holes
+def _volume(name: str, content: bytes, limit: float) -> Volume:
+    return volume_of(_surface(name, content, limit), name)

@@ -10,7 +10,7 @@ Of a copy of a model with other parameters, parts that depend on none with anoth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -21,7 +21,7 @@ from mbvi.errors import ModelError
 from mbvi.model import graph
 from mbvi.model.base import Element, documented_unit, one_line
 from mbvi.model.constraints import prescribed_twice
-from mbvi.model.directions import quaternion, quaternion_problems
+from mbvi.model.directions import quaternion
 from mbvi.model.expressions import (
     Problem,
     Where,
@@ -36,6 +36,7 @@ from mbvi.model.expressions import (
 )
 from mbvi.model.fields import Kind, Table, kinds
 from mbvi.model.graph import WORLD
+from mbvi.model.rounding import quaternion_problems, quaternion_roundings
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 
 if TYPE_CHECKING:
@@ -49,10 +50,14 @@ Unit = str | None
 
 
 class Part(NamedTuple):
-    """A field of a resolved model or an entry of one, and the parameters that it depends on, with their values and units."""
+    """A field of a resolved model or an entry of one, and the parameters that it depends on, with their values and units.
+
+    Besides, what was mended of its numbers.
+    """
 
     value: Any
     parameters: dict[str, tuple[float | None, Unit]]
+    mended: tuple[Problem, ...] = ()
 
 
 Parts = dict[Where, Part]
@@ -75,9 +80,10 @@ def resolve(model: Model, known: Parts) -> tuple[Model, Parts, list[Problem]]:
     new = {where for where, part in parts.items() if part is not known.get(where)}
     problems = list(dict.fromkeys(resolver.problems)) or list(_element_problems(resolved, new))
     if not problems:
-        parts |= {where: parts[where]._replace(value=_canonical(resolved, where, parts[where].value)) for where in new}
+        parts |= {where: _canonical_part(resolved, where, parts[where]) for where in new}
         resolved = _with_parts(resolved, parts)
         resolved._is_resolved = True
+        resolved._mended = tuple(str(each) for part in parts.values() for each in part.mended)
         problems = list(graph.problems(resolved))
     return (model, known, problems) if problems else (resolved, parts, [])
 
@@ -350,6 +356,17 @@ def checked_initial(name: str, initial: Initial, joint: Joint) -> Initial:
     if problems:
         raise ModelError(one_line(problems))
     return _initial(initial, joint)
+
+
+def _canonical_part(model: Model, where: Where, part: Part) -> Part:
+    """A part in canonical form, and what was mended of it."""
+    mended: Iterable[Problem] = ()
+    match where:
+        case ("bodies" | "joints" | "constraints", _):
+            mended = part.value.roundings()
+        case ("initial", str(joint)) if _has_quaternion(model.joints[joint]) and part.value.position is not None:
+            mended = quaternion_roundings(part.value.position[-4:], "position")
+    return part._replace(value=_canonical(model, where, part.value), mended=tuple(placed(mended, *where)))
 
 
 def _canonical(model: Model, where: Where, value: Any) -> Any:

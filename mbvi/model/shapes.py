@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from mbvi.errors import ModelError
 from mbvi.model.base import Element
 from mbvi.model.expressions import Problem, show, wrong
-from mbvi.model.meshes import Files, read_mesh
+from mbvi.model.meshes import Files, Volume, mesh_volume
+from mbvi.model.rounding import LEAST_RADIUS, ROUND_OFF, ROUNDING, excess, nearest_inertia
 
 if TYPE_CHECKING:
     from mbvi.model.elements import Body
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 LEAST_LENGTH = 1e-50  # of a shape, whose volume is then not 0
-TOLERANCE = 1e-9
-"""Relative tolerance of the checks on inertia matrices."""
 
 
 class MassProperties(NamedTuple):
@@ -99,7 +98,7 @@ def problems(body: Body) -> Iterator[Problem]:
             if value is not None and value < 0:
                 yield Problem(("shapes", i, key), wrong(f"a {key} of at least 0", show(value), "change its sign"))
         for key in ("size", "radius", "length", "height", "scale"):
-            if hasattr(shape, key) and (least := np.min(getattr(shape, key))) < LEAST_LENGTH:
+            if getattr(shape, key, None) is not None and (least := np.min(getattr(shape, key))) < LEAST_LENGTH:
                 expected = f"lengths {f'of at least {LEAST_LENGTH:g}' if least > 0 else 'greater than 0'}"
                 remedy = "write for example 0.1"
                 yield Problem(("shapes", i, key), wrong(expected, show(getattr(shape, key)), remedy))
@@ -158,34 +157,106 @@ def _steiner(mass: float, d: Floats) -> Floats:
 
 
 def _explicit(body: Body) -> MassProperties:
-    center = np.array(body.center_of_mass, dtype=float)
-    inertia = inertia_matrix(body.inertia)
-    if body.inertia_about != "center_of_mass":
-        point = (0.0, 0.0, 0.0) if body.inertia_about == "origin" else body.points[body.inertia_about]
-        inertia = inertia - _steiner(float(body.mass), center - np.array(point, dtype=float))
+    center, about = np.array(body.center_of_mass, dtype=float), _about(body)
+    inertia = mended_inertia(body) - (0.0 if about is None else _steiner(float(body.mass), about))
     return MassProperties(float(body.mass), center, inertia)
 
 
+def _about(body: Body) -> Floats | None:
+    """Where the explicit mass's centre is from the point that its inertia is about; None if that is the centre."""
+    if body.inertia_about == "center_of_mass":
+        return None
+    point = (0.0, 0.0, 0.0) if body.inertia_about == "origin" else body.points[body.inertia_about]
+    return np.array(body.center_of_mass, dtype=float) - np.array(point, dtype=float)
+
+
+class _Miss(NamedTuple):
+    """By how much a body's inertia misses that of a rigid body.
+
+    given      (3, 3)  as it is given, symmetric  [kg m²]
+    own        (3, 3)  the same about the centre of mass
+    nearest  (3, 3)    the nearest of a rigid body to that
+    asymmetry          largest difference of two products that should be equal
+    excess             of the largest principal moment about the centre of mass over the sum of the others
+    allowed            what rounding explains of either
+    """
+
+    given: Floats
+    own: Floats
+    nearest: Floats
+    asymmetry: float
+    excess: float
+    allowed: float
+
+    @property
+    def is_round_off(self) -> bool:
+        """Whether it misses by no more than arithmetic leaves."""
+        return max(self.asymmetry, self.excess) <= ROUND_OFF * max(np.abs(self.given).max(), np.abs(self.own).max())
+
+
+def _miss(body: Body) -> _Miss:
+    matrix, about = inertia_matrix(body.inertia), _about(body)
+    given = (matrix + matrix.T) / 2
+    own = given - (0.0 if about is None else _steiner(float(body.mass), about))
+    least = float(body.mass) * LEAST_RADIUS**2
+    nearest = nearest_inertia(own) if np.abs(own).max() > least else np.zeros((3, 3))
+    allowed = max(ROUNDING * float(np.trace(given)), least)
+    asymmetry = float(np.abs(matrix - matrix.T).max())
+    return _Miss(given, own, nearest, asymmetry, float(excess(np.linalg.eigvalsh(own))), allowed)
+
+
+def mended_inertia(body: Body) -> Floats:
+    """The inertia matrix (3, 3) of a body, about the point that it is given about; if rounded, the nearest of a rigid body."""
+    miss = _miss(body)
+    if miss.is_round_off or max(miss.asymmetry, miss.excess) > miss.allowed:
+        return inertia_matrix(body.inertia)
+    return miss.nearest if _about(body) is None else miss.given + (miss.nearest - miss.own)
+
+
+def roundings(body: Body) -> Iterator[Problem]:
+    """What was mended of the inertia of a body without problems."""
+    miss = _miss(body)
+    if miss.is_round_off:
+        return
+    trace = float(np.trace(miss.given))
+    if miss.asymmetry > 0:
+        yield Problem(
+            ("inertia",), f"products differ by {_share(miss.asymmetry, trace)}; taken as rounded, the mean of both"
+        )
+    if miss.excess > 0:
+        before, after = (
+            show([float(each) for each in np.linalg.eigvalsh(matrix)]) for matrix in (miss.own, miss.nearest)
+        )
+        found = f"one of the principal moments {before} exceeds the sum of the others by {_share(miss.excess, trace)}"
+        yield Problem(("inertia",), f"{found}; taken as rounded, and as {after}")
+
+
+def _share(value: float, trace: float) -> str:
+    """An inertia, and its part of the trace."""
+    return f"{value:.3g} kg m²" + (f", {value / trace:.2g} of the trace" if trace > 0 else "")
+
+
 def _inertia_problems(body: Body) -> Iterator[Problem]:
-    given = inertia_matrix(body.inertia)
-    if not given.any() and body.inertia_about == "center_of_mass":
+    if not inertia_matrix(body.inertia).any() and body.inertia_about == "center_of_mass":
         return
-    scale = np.abs(given).max() * TOLERANCE
-    if np.abs(given - given.T).max() > scale:
-        yield Problem(("inertia",), wrong("a symmetric matrix", show(given.tolist())))
+    miss = _miss(body)
+    trace = float(np.trace(miss.given))
+    limit = f"rounding explains {ROUNDING:g} of the trace"
+    if miss.asymmetry > max(miss.allowed, ROUND_OFF * np.abs(miss.given).max()):
+        found = f"{show(inertia_matrix(body.inertia).tolist())}, off by {_share(miss.asymmetry, trace)}"
+        yield Problem(("inertia",), wrong("a symmetric matrix", found, limit))
         return
-    moments = np.linalg.eigvalsh(_explicit(body).inertia)
-    scale = max(scale, np.abs(moments).max() * TOLERANCE)
-    is_negative = moments[0] < -scale
-    if not (is_negative or moments[0] + moments[1] < moments[2] - scale):
+    if miss.is_round_off or miss.excess <= miss.allowed:
         return
+    moments = np.linalg.eigvalsh(miss.own)
     found, about = show([float(moment) for moment in moments]), " about the center of mass"
-    remedy = f"check inertia, which is given about the {body.inertia_about}, and mass"
-    if is_negative:
-        expected, found = f"a positive semidefinite matrix{about}", f"principal moments {found}"
+    remedy = f"{limit}; check inertia, which is given about the {body.inertia_about}, and mass"
+    if moments[0] < -miss.allowed:
+        expected, found = f"a positive semidefinite matrix{about}", f"principal moments {found}{about}"
     else:
         expected = "principal moments of which none exceeds the sum of the others"
-    yield Problem(("inertia",), wrong(expected, found + about, remedy))
+        found += f"{about}, of which the largest does by {_share(miss.excess, trace)}"
+    yield Problem(("inertia",), wrong(expected, found, remedy))
 
 
 def _point_masses(body: Body) -> Iterator[MassProperties]:
@@ -198,15 +269,11 @@ def _shapes(body: Body, files: Files | Path | None) -> Iterator[MassProperties]:
     for shape in body.shapes:
         if shape.density is None and shape.mass is None:
             continue
-        volume, center, inertia = _mesh(shape, files) if shape.type == "mesh" else _PRIMITIVES[shape.type](shape)
+        volume, center, inertia = mesh_volume(shape, files) if shape.type == "mesh" else _PRIMITIVES[shape.type](shape)
         density = float(shape.density) if shape.density is not None else float(shape.mass or 0.0) / volume
         rotation = rotation_matrix(shape.orientation)
         place = np.array(shape.position, dtype=float) + rotation @ center
         yield MassProperties(density * volume, place, density * rotation @ inertia @ rotation.T)
-
-
-Volume = tuple[float, Floats, Floats]
-"""Volume, its centre, and its inertia about the centre at density 1."""
 
 
 def _box(shape: Any) -> Volume:
@@ -241,14 +308,6 @@ def _cone(shape: Any) -> Volume:
     volume = np.pi / 3 * r**2 * l
     across = 3 / 80 * (4 * r**2 + l**2)
     return volume, np.array([0.0, 0.0, l / 4]), volume * np.diag([across, across, 3 / 10 * r**2])
-
-
-def _mesh(shape: Any, files: Files | Path | None) -> Volume:
-    surface, scale = read_mesh(shape, files), float(shape.scale)
-    values = surface.mass_properties
-    volume, center = float(values["volume"]), np.array(values["center_mass"], dtype=float)
-    inertia = np.array(values["inertia"], dtype=float) / float(values["density"])
-    return volume * scale**3, center * scale, inertia * scale**5
 
 
 _PRIMITIVES: dict[str, Callable[[Any], Volume]] = {

@@ -86,6 +86,7 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
         model = model.replaced({"formulation": formulation})
     for problem in meshes.problems(model):
         raise ModelError(str(problem))
+    meshes.warn(model, stacklevel=2)
     builder = Builder(model.resolved())
     builder.build()
     values = None if force is None else OwnValues({"force": force})

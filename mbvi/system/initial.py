@@ -22,6 +22,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.lanes import WIDTH
 from mbvi.model import elements as el
 from mbvi.model.graph import is_backward, loop_of
+from mbvi.model.rounding import is_unit
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.assemble import assemble
 from mbvi.system.start import Motion, body_motions, nearest_joint_state, state_from_joints
@@ -275,16 +276,15 @@ def singularity(system: System, q: Array, t: float) -> float:
 
 
 def _check_quaternions(system: System, q: Array, t: float) -> None:
-    """Refuse quaternions of zero, which have no direction to the sphere; g = (|a|² − 1)/2."""
+    """Refuse quaternions of a norm other than 1, but for rounding; g = (|a|² − 1)/2."""
     rows = np.flatnonzero(system.arrays.constraints[:, layout.CONSTRAINT_KIND] == layout.UNIT_QUATERNION)
-    if not len(rows):
-        return
-    for row in rows[2 * system.constraint(q, t)[rows] + 1 < ZERO]:
-        name = system.constraint_names[row].removesuffix(".norm")
-        raise ModelError(
-            f"initial_q: expected a unit quaternion (qw, qx, qy, qz) of {name}, found the zero quaternion; write for example "
-            "1, 0, 0, 0"
-        )
+    norms = np.sqrt(np.maximum(2 * system.constraint(q, t)[rows] + 1, 0.0)) if len(rows) else ()
+    for row, norm in zip(rows, norms, strict=True):
+        if not is_unit(norm):
+            name = system.constraint_names[row].removesuffix(".norm")
+            zero = "the zero quaternion; write for example 1, 0, 0, 0"
+            found = f"one of norm {norm:.6g}; divide it by that" if norm**2 > ZERO else zero
+            raise ModelError(f"initial_q: expected a unit quaternion (qw, qx, qy, qz) of {name}, found {found}")
 
 
 def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: bool) -> Start:

@@ -1,6 +1,7 @@
 """What a mesh file says besides its vertices and faces does not matter, nor do the files that it names."""
 
 import errno
+import json
 import os
 import struct
 from pathlib import Path
@@ -12,6 +13,7 @@ import trimesh
 import mbvi.model as mm
 from mbvi import ModelError
 from mbvi.model.meshes import read_mesh
+from mbvi.model.surfaces import volume_of
 
 CUBE = trimesh.creation.box((1, 1, 1))
 
@@ -49,7 +51,7 @@ def test_every_format_has_the_same_surface(kind, tmp_path):
     CUBE.export(tmp_path / f"cube.{kind.upper()}", file_type=kind)
     surface = read_mesh(mm.Mesh(file=f"cube.{kind.upper()}", density=1), tmp_path)
     assert {tuple(vertex) for vertex in surface.vertices} == {tuple(vertex) for vertex in CUBE.vertices}
-    assert surface.volume == pytest.approx(1, rel=1e-12)
+    assert volume_of(surface, f"cube.{kind}")[0] == pytest.approx(1, rel=1e-12)
 
 
 def test_a_glb_with_its_buffers_elsewhere_is_refused(tmp_path):
@@ -61,6 +63,236 @@ def test_a_glb_with_its_buffers_elsewhere_is_refused(tmp_path):
         mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="cube.glb", density=1)]), tmp_path)
     message = "expected a readable mesh, found 'cube.glb' (TypeError); export it again, all of it in one file"
     assert str(caught.value) == message
+
+
+def glb(header, binary):
+    """A GLB file of a header and its numbers."""
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(binary), 0x004E4942) + binary
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
+
+
+def glb_header(**keys):
+    """The header of a GLB file with a cube, and its numbers."""
+    places, indices = CUBE.vertices.astype("<f4").tobytes(), CUBE.faces.astype("<u4").tobytes()
+    header = {
+        "asset": {"version": "2.0"},
+        "buffers": [{"byteLength": len(places + indices)}],
+        "bufferViews": [
+            {"buffer": 0, "byteLength": len(places)},
+            {"buffer": 0, "byteOffset": len(places), "byteLength": len(indices)},
+        ],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 8, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5125, "count": 36, "type": "SCALAR"},
+        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "nodes": [{"mesh": 0}],
+        "scenes": [{"nodes": [0]}],
+        "scene": 0,
+    }
+    return header | keys, places + indices
+
+
+def mass_of(folder, name, content, **keys):
+    (folder / name).write_bytes(content)
+    return mm.mass_properties(mm.Body(shapes=[mm.Mesh(file=name, density=1, **keys)]), folder)
+
+
+def message_of(folder, name, content, **keys):
+    with pytest.raises(ModelError) as caught:
+        mass_of(folder, name, content, **keys)
+    return str(caught.value)
+
+
+def test_nodes_of_a_glb_move_scale_and_mirror(tmp_path):
+    """Beside a camera, which has a child: two cubes of 2 x 1 x 1 at 2 (±5, 0, 0), the second mirrored."""
+    nodes = [
+        {"scale": [2, 1, 1], "children": [1], "camera": 0},
+        {"mesh": 0, "translation": [5, 0, 0]},
+        {"mesh": 0, "matrix": [-2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, -10, 0, 0, 1]},
+    ]
+    cameras = [{"type": "perspective", "perspective": {"yfov": 1, "znear": 1}}]
+    header, numbers = glb_header(nodes=nodes, scenes=[{"nodes": [0, 2]}], cameras=cameras)
+    found = mass_of(tmp_path, "cubes.glb", glb(header, numbers))
+    assert found.mass == pytest.approx(4, rel=1e-12)
+    np.testing.assert_allclose(found.center_of_mass, 0, rtol=0, atol=1e-12)
+    own, across = 4 * 2 / 12, 4 * (5 / 12 + 100)
+    np.testing.assert_allclose(found.inertia, np.diag([own, across, across]), rtol=1e-12, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        (
+            {"extensionsRequired": ["KHR_draco_mesh_compression"]},
+            "expected a mesh without compression or other extensions, found 'cube.glb', which needs "
+            "KHR_draco_mesh_compression; export it without",
+        ),
+        (
+            {"extensionsRequired": ["EXT_meshopt_compression", "KHR_materials_unlit"]},
+            "expected a mesh without compression or other extensions, found 'cube.glb', which needs EXT_meshopt_compression; "
+            "export it without",
+        ),
+        (
+            {"extensionsUsed": ["EXT_mesh_gpu_instancing"]},
+            "expected a mesh without compression or other extensions, found 'cube.glb', which needs EXT_mesh_gpu_instancing; "
+            "export it without",
+        ),
+        (
+            {
+                "nodes": [{"mesh": 0, "children": [2]}, {"mesh": 0, "children": [2]}, {"mesh": 0}],
+                "scenes": [{"nodes": [0, 1]}],
+            },
+            "expected every node of a mesh in one place, found some of 'cube.glb' in several; export it again",
+        ),
+        (
+            {"meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1, "mode": 6}]}]},
+            "expected a mesh of triangles or a strip, found other primitives in 'cube.glb' (mode 6); export it as triangles",
+        ),
+    ],
+)
+def test_what_of_a_glb_is_not_read_is_refused(tmp_path, keys, message):
+    assert message_of(tmp_path, "cube.glb", glb(*glb_header(**keys))) == message
+
+
+@pytest.mark.parametrize("what", ["bufferView", "sparse", "normalized"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_numbers_of_a_glb_that_are_elsewhere(tmp_path, what, index):
+    header, numbers = glb_header()
+    header["meshes"][0]["primitives"][0]["extensions"] = {
+        "KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {}}
+    }
+    header["accessors"][index] |= {"sparse": {}} if what == "sparse" else {"normalized": True}
+    if what == "bufferView":
+        header["accessors"][index] = {key: value for key, value in header["accessors"][index].items() if key != what}
+    message = (
+        "expected a mesh without compression, found 'cube.glb', whose places or indices are not in it as plain numbers "
+        "(KHR_draco_mesh_compression); export it without"
+    )
+    assert message_of(tmp_path, "cube.glb", glb(header, numbers)) == message
+
+
+def test_an_extension_that_has_no_say_is_none(tmp_path):
+    keys = {
+        "extensionsRequired": ["KHR_materials_unlit", "KHR_texture_transform"],
+        "extensionsUsed": ["VENDOR_something"],
+    }
+    assert mass_of(tmp_path, "cube.glb", glb(*glb_header(**keys))).mass == pytest.approx(1, rel=1e-12)
+
+
+def claim_of_glb(count, **accessor):
+    header, numbers = glb_header()
+    header["accessors"].append({"componentType": 5126, "count": count, "type": "MAT4", **accessor})
+    return glb(header, numbers)
+
+
+def chain_of_glb(count):
+    nodes = [{"mesh": 0, "children": [i + 1]} for i in range(count - 1)]
+    return glb(*glb_header(nodes=[*nodes, {"mesh": 0}]))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("cube.glb", claim_of_glb(10**10), "that unfolds to 6.4e+05 MB"),
+        ("cube.glb", claim_of_glb(10**10, bufferView=0), "that unfolds to 6.4e+05 MB"),
+        ("cube.glb", chain_of_glb(30000), "that unfolds to 150.03 MB"),
+        ("part.off", b"OFF\n8 4000000 0\n" + 8 * b"0 0 0\n", "whose faces take 200 MB"),
+        ("part.ply", b"ply\nformat ascii 1.0\nelement face 4000000\nend_header\n", "whose faces take 200 MB"),
+        ("part.obj", b"v 0 0 0\nf" + 3_000_002 * b" 1", "whose faces take 150 MB"),
+    ],
+)
+def test_claims_are_checked_before_anything_is_read(tmp_path, name, content, found):
+    message = f"expected a mesh of at most 100 MB, found {name!r} {found}; reduce it, or raise max_bytes of the shape"
+    assert message_of(tmp_path, name, content) == message
+
+
+def test_a_file_that_is_mostly_empty(tmp_path):
+    """A sparse file of 50 GB, which takes no space."""
+    with open(tmp_path / "part.stl", "wb") as file:
+        file.truncate(84 + 50 * 10**9)
+    body = mm.Body(shapes=[mm.Mesh(file="part.stl", density=1)])
+    with pytest.raises(ModelError) as caught:
+        mm.mass_properties(body, tmp_path)
+    remedy = "reduce it, or raise max_bytes of the shape"
+    assert str(caught.value) == f"expected a mesh of at most 100 MB, found 'part.stl' of 50000 MB; {remedy}"
+
+
+def test_the_limit_is_an_argument(tmp_path):
+    content = CUBE.export(file_type="stl")
+    assert mass_of(tmp_path, "cube.stl", content, max_bytes=len(content)).mass == pytest.approx(1, rel=1e-12)
+    text = message_of(tmp_path, "cube.stl", content, max_bytes=len(content) - 1)
+    remedy = "reduce it, or raise max_bytes of the shape"
+    assert text == f"expected a mesh of at most 0.000683 MB, found 'cube.stl' of 0.000684 MB; {remedy}"
+    assert mass_of(tmp_path, "cube.glb", chain_of_glb(2), max_bytes="50e3").mass == pytest.approx(2, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "cube.stl",
+            CUBE.export(file_type="stl")[:-20],
+            "expected an STL file with as many triangles as it claims, found 'cube.stl', which claims 12 and has bytes for 11.6; "
+            "export it again",
+        ),
+        (
+            "cube.off",
+            CUBE.export(file_type="off").encode()[:-12],
+            "expected 8 vertices and at least 12 triangles, as the file claims, found 8 and 10 in 'cube.off'; export it again",
+        ),
+        (
+            "cube.ply",
+            CUBE.export(file_type="ply", encoding="ascii")[:-12],
+            "expected 8 vertices and at least 12 triangles, as the file claims, found 8 and 10 in 'cube.ply'; export it again",
+        ),
+        (
+            "cube.ply",
+            CUBE.export(file_type="ply", encoding="ascii").replace(b"\n3 7 5", b"\n3 7 9"),
+            "expected a readable mesh, found 'cube.ply' (IndexError); export it again, all of it in one file",
+        ),
+        (
+            "cube.obj",
+            b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -1 -2 -3\nv 0 0 3\nv 1 0 3\nv 0 1 3\nf -1 -2 -3\n",
+            "expected faces with indices from the start of the file, found negative ones in 'cube.obj', whose vertices stand "
+            "among its faces; export it with positive indices",
+        ),
+        (
+            "cube.obj",
+            b"v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+            "expected finite numbers, found others among the vertices of 'cube.obj'; export it again",
+        ),
+        (
+            "cube.ply",
+            b"ply\nformat ascii 1.0\nelement vertex 1\n" + b"property list uchar float a\n" * 300 + b"end_header\n",
+            "expected at most 256 properties of a mesh, found 301 in 'cube.ply'; export places and faces alone",
+        ),
+    ],
+)
+def test_damaged_files(tmp_path, name, content, message):
+    assert message_of(tmp_path, name, content) == message
+
+
+@pytest.mark.parametrize("kind", ["stl_ascii", "obj", "off", "ply"])
+def test_comments_may_be_in_any_code(kind, tmp_path):
+    options = {"encoding": "ascii"} if kind == "ply" else {}
+    content = CUBE.export(file_type=kind, **options)
+    content = content if isinstance(content, bytes) else content.encode()
+    line = {"stl_ascii": b"solid K\xf6rper\n", "ply": b"ply\nformat ascii 1.0\ncomment K\xf6rper\n"}.get(
+        kind, b"# K\xf6rper\n"
+    )
+    body = {"stl_ascii": content.split(b"\n", 1)[-1], "ply": content.split(b"\n", 2)[-1]}.get(kind, content)
+    assert mass_of(tmp_path, f"cube.{kind[:3]}", line + body).mass == pytest.approx(1, rel=1e-12)
+
+
+def test_solids_of_a_text_are_one(tmp_path):
+    """Thousands of them take no longer than one."""
+    text = CUBE.export(file_type="stl_ascii").encode()
+    facets = text.split(b"facet normal")[1:]
+    solids = [b"solid part\nfacet normal" + facet.rsplit(b"endsolid", 1)[0] + b"endsolid part\n" for facet in facets]
+    assert mass_of(tmp_path, "cube.stl", b"".join(solids)).mass == pytest.approx(1, rel=1e-12)
 
 
 def test_a_file_that_cannot_be_read(tmp_path, monkeypatch):

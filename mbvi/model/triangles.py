@@ -1,0 +1,262 @@
+"""The triangles in a mesh file, read by trimesh after a look at what the file claims to hold.
+
+A file may claim, in a few bytes, to hold more than any memory has, or be written so that a reader takes hours. So what is read is
+bounded by one number of bytes: the file's, and of every array and triangle that it unfolds to, before it does. What does not
+matter for a surface (materials, names, colours, normals) is taken out of what the readers get.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbvi.errors import ModelError
+from mbvi.model.expressions import wrong
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TRIANGLE_BYTES = 50  # as in a binary STL file
+ENTRY_BYTES = 5000  # what a node or array of a GLB file costs a reader, as bytes
+MOST_PROPERTIES = 256  # of a PLY file, for which its reader takes time that grows with their square
+HARMLESS = (
+    "KHR_materials_",
+    "KHR_texture_",
+    "EXT_texture_",
+    "KHR_lights_",
+    "KHR_xmp",
+    "KHR_animation_",
+    "MSFT_texture_",
+)
+"""How extensions of glTF begin that say nothing of surfaces."""
+ITEM_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
+ITEMS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+VERTEX = re.compile(rb"(?m)^[ \t]*v[ \t]")  # of an OBJ file
+MODES = {4: "triangles", 5: "a strip"}
+
+
+class Content(NamedTuple):
+    """What a reader gets of a file, and the numbers of vertices and faces that it claims to hold; 0 where it does not say."""
+
+    content: bytes
+    vertices: int = 0
+    faces: int = 0
+
+
+def read_triangles(name: str, content: bytes, limit: float) -> Floats:
+    """The corners (n, 3, 3) of the triangles in a mesh file, whose type its name tells, in the order of the file.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be read, holds no triangles, or more than `limit` bytes of anything.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "string or file could not be read")  # numpy's, of text that is no number
+            corners = _read(name, content, limit)
+    except ModelError:
+        raise
+    except Exception as error:  # trimesh's readers raise whatever a bad file makes them stumble over
+        found = f"{name!r} ({type(error).__name__})"
+        raise ModelError(wrong("a readable mesh", found, "export it again, all of it in one file")) from error
+    if not len(corners):
+        raise ModelError(wrong("a mesh with faces", f"none in {name!r}"))
+    if not np.isfinite(corners).all():
+        raise ModelError(wrong("finite numbers", f"others among the vertices of {name!r}", "export it again"))
+    return corners
+
+
+def check_size(name: str, size: float, limit: float, what: str = "") -> None:
+    """Refuse what is larger than the limit, in bytes."""
+    if size > limit:
+        found, remedy = f"{name!r} {what or 'of'} {size / 1e6:.5g} MB", "reduce it, or raise max_bytes of the shape"
+        raise ModelError(wrong(f"a mesh of at most {limit / 1e6:.5g} MB", found, remedy))
+
+
+def _read(name: str, content: bytes, limit: float) -> Floats:
+    from trimesh.exchange.load import mesh_loaders
+
+    kind = name.rsplit(".", 1)[-1].lower()
+    given = _PREPARED[kind](name, content, limit)
+    check_size(name, given.faces * TRIANGLE_BYTES, limit, "whose faces take")
+    loaded = mesh_loaders[kind](io.BytesIO(given.content), skip_materials=True)
+    placed = list(_instances(name, loaded))
+    vertices, count = sum(len(part.vertices) for part, _ in placed), sum(len(part.faces) for part, _ in placed)
+    check_size(name, count * TRIANGLE_BYTES, limit, "whose triangles take")
+    if vertices < given.vertices or count < given.faces:
+        found = f"{vertices} and {count} in {name!r}"
+        expected = f"{given.vertices} vertices and at least {given.faces} triangles, as the file claims"
+        raise ModelError(wrong(expected, found, "export it again"))
+    return np.concatenate([np.zeros((0, 3, 3)), *(_corners(part, matrix) for part, matrix in placed)])
+
+
+class Part(NamedTuple):
+    """Vertices (n, 3) and triangles (m, 3)."""
+
+    vertices: Floats
+    faces: Ints
+
+
+def _part(loaded: dict[str, Any]) -> Part:
+    """A part of what a reader gave, its polygons cut into triangles; lines and points have none."""
+    from trimesh.geometry import triangulate_quads
+
+    polygons = loaded.get("faces")
+    if polygons is None or not len(polygons):
+        return Part(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
+    vertices = np.asarray(loaded["vertices"], dtype=float).reshape(-1, 3)
+    faces = np.asarray(triangulate_quads(polygons)).reshape(-1, 3)
+    if len(faces) and not 0 <= faces.min() <= faces.max() < len(vertices):
+        raise IndexError("a face of vertices that there are not")
+    return Part(vertices, faces)
+
+
+def _corners(part: Part, matrix: Floats) -> Floats:
+    """The corners (m, 3, 3) of a part's triangles where a matrix moves it; what it mirrors is turned, as the format says."""
+    corners = part.vertices[part.faces] @ matrix[:3, :3].T + matrix[:3, 3]
+    return corners if np.linalg.det(matrix[:3, :3]) > 0 else corners[:, ::-1]
+
+
+def _instances(name: str, loaded: dict[str, Any]) -> Iterator[tuple[Part, Floats]]:
+    """The parts of what a reader gave, each with the matrix (4, 4) that moves it to its place."""
+    parts = {key: _part(each) for key, each in loaded.get("geometry", {"": loaded}).items()}
+    if "graph" not in loaded:
+        yield from ((part, np.eye(4)) for part in parts.values())
+        return
+    frames = {loaded.get("base_frame", "world"): np.eye(4)}
+    for edge in loaded["graph"]:
+        outer, inner = edge.get("frame_from", "world"), edge["frame_to"]
+        if inner in frames:
+            raise ModelError(
+                wrong("every node of a mesh in one place", f"some of {name!r} in several", "export it again")
+            )
+        frames[inner] = frames[outer] @ edge["matrix"] if "matrix" in edge else frames[outer]
+        if "geometry" in edge:
+            yield parts[edge["geometry"]], frames[inner]
+
+
+# ------------------------------------------------------------------------------------------------- types of files
+
+
+def _legible(content: bytes) -> bytes:
+    """A text in UTF-8; letters of comments and names may be in another code."""
+    return content.decode("utf-8", "replace").encode()
+
+
+def _stl(name: str, content: bytes, limit: float) -> Content:
+    """A binary file with as many triangles as it claims; or a text, whose solids become one."""
+    count = int.from_bytes(content[80:84], "little")
+    if len(content) == 84 + TRIANGLE_BYTES * count:
+        return Content(content, faces=count)
+    text = _legible(content).lower()
+    if b"endsolid" not in text:
+        found = f"{name!r}, which claims {count} and has bytes for {max(0, len(content) - 84) / TRIANGLE_BYTES:g}"
+        raise ModelError(wrong("an STL file with as many triangles as it claims", found, "export it again"))
+    return Content(re.sub(rb"endsolid[^\n]*\n\s*solid[^\n]*\n", b"", text), faces=text.count(b"endfacet"))
+
+
+def _obj(name: str, content: bytes, limit: float) -> Content:
+    """Vertices and faces alone, whose indices do not depend on where they stand."""
+    content = _legible(content).replace(b"\r\n", b"\n").replace(b"\\\n", b" ")
+    content = re.sub(rb"(?m)^[ \t]*(?:usemtl|mtllib|[ogs])\b.*$", b"", content)
+    faces = list(re.finditer(rb"(?m)^[ \t]*f[ \t](.*)$", content))
+    if any(b"-" in face[1] for face in faces) and VERTEX.search(content, faces[0].end()):
+        expected, remedy = "faces with indices from the start of the file", "export it with positive indices"
+        raise ModelError(wrong(expected, f"negative ones in {name!r}, whose vertices stand among its faces", remedy))
+    return Content(content, faces=sum(max(0, len(face[1].split()) - 2) for face in faces))
+
+
+def _ply(name: str, content: bytes, limit: float) -> Content:
+    end = content.find(b"end_header") + 1
+    header = _legible(content[:end])
+    count = len(re.findall(rb"(?m)^[ \t]*(?:property|element)\b", header))
+    if count > MOST_PROPERTIES:
+        found = f"{count} in {name!r}"
+        raise ModelError(
+            wrong(f"at most {MOST_PROPERTIES} properties of a mesh", found, "export places and faces alone")
+        )
+    claims = dict(re.findall(rb"(?m)^[ \t]*element[ \t]+(vertex|face)[ \t]+(\d+)", header))
+    return Content(header + content[end:], int(claims.get(b"vertex", 0)), int(claims.get(b"face", 0)))
+
+
+def _off(name: str, content: bytes, limit: float) -> Content:
+    content = re.sub(rb"#[^\n]*", b"", _legible(content))
+    claims = re.match(rb"\s*C?OFF\s+(\d+)\s+(\d+)", content)
+    return Content(content, int(claims[1]), int(claims[2])) if claims else Content(content)
+
+
+def _glb(name: str, content: bytes, limit: float) -> Content:
+    """The places and indices of its triangles, and its nodes."""
+    if content[:4] != b"glTF":
+        raise ValueError("no GLB file")
+    length = int.from_bytes(content[12:16], "little")
+    header = json.loads(content[20 : 20 + length])
+    _check_extensions(name, header)
+    meshes = [
+        {"primitives": [_primitive(name, each, header) for each in mesh["primitives"]]}
+        for mesh in header.get("meshes", [])
+    ]
+    keys = ("mesh", "children", "matrix", "translation", "rotation", "scale")
+    nodes = [{key: node[key] for key in keys if key in node} for node in header.get("nodes", [])]
+    kept = {
+        key: header[key] for key in ("asset", "buffers", "bufferViews", "accessors", "scenes", "scene") if key in header
+    }
+    check_size(name, _unfolded(header, meshes, nodes), limit, "that unfolds to")
+    text = json.dumps({**kept, "meshes": meshes, "nodes": nodes}).encode()
+    return Content(content[:12] + struct.pack("<I", len(text)) + content[16:20] + text + content[20 + length :])
+
+
+def _check_extensions(name: str, header: dict[str, Any]) -> None:
+    """Refuse a GLB file that nothing can be known of without an extension of the format that is not read."""
+    needed = {str(each) for each in header.get("extensionsRequired", []) if not str(each).startswith(HARMLESS)}
+    needed |= {"EXT_mesh_gpu_instancing"} & set(header.get("extensionsUsed", []))
+    if needed:
+        found = f"{name!r}, which needs {', '.join(sorted(needed))}"
+        raise ModelError(wrong("a mesh without compression or other extensions", found, "export it without"))
+
+
+def _primitive(name: str, primitive: dict[str, Any], header: dict[str, Any]) -> dict[str, Any]:
+    """The places and indices of a primitive of triangles, which are in the file as numbers."""
+    kept = {"attributes": {"POSITION": primitive["attributes"]["POSITION"]}, "mode": primitive.get("mode", 4)}
+    if "indices" in primitive:
+        kept["indices"] = primitive["indices"]
+    for index in (*kept["attributes"].values(), *([kept["indices"]] if "indices" in kept else [])):
+        accessor = header["accessors"][index]
+        if "bufferView" not in accessor or "sparse" in accessor or accessor.get("normalized"):
+            how = ", ".join(primitive.get("extensions", {}))
+            found = f"{name!r}, whose places or indices are not in it as plain numbers" + (f" ({how})" if how else "")
+            raise ModelError(wrong("a mesh without compression", found, "export it without"))
+    if kept["mode"] > max(MODES):
+        found = f"other primitives in {name!r} (mode {kept['mode']})"
+        raise ModelError(wrong(f"a mesh of {' or '.join(MODES.values())}", found, "export it as triangles"))
+    return kept
+
+
+def _unfolded(header: dict[str, Any], meshes: list[dict[str, Any]], nodes: list[dict[str, Any]]) -> int:
+    """The bytes that the arrays, triangles and nodes of a GLB file are when they are read."""
+    accessors, views = header.get("accessors", []), header.get("bufferViews", [])
+    sizes = [max(0, int(each["count"])) * ITEM_BYTES[each["componentType"]] * ITEMS[each["type"]] for each in accessors]
+    sizes += [max(0, int(view["byteLength"])) for view in views]
+    primitives = [primitive for mesh in meshes for primitive in mesh["primitives"]]
+    for primitive in primitives:
+        corners = accessors[primitive.get("indices", primitive["attributes"]["POSITION"])]["count"]
+        sizes.append(int(corners) * TRIANGLE_BYTES // (1 if primitive["mode"] == 5 else 3))
+    return sum(sizes) + ENTRY_BYTES * len([*accessors, *views, *primitives, *nodes])
+
+
+_PREPARED: dict[str, Callable[[str, bytes, float], Content]] = {
+    "stl": _stl,
+    "obj": _obj,
+    "ply": _ply,
+    "off": _off,
+    "glb": _glb,
+}

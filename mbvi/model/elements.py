@@ -551,10 +551,11 @@ class Initial(Element):
     Parameters
     ----------
     position : number or list
-        The coordinates; zero if left out (the identity, for a quaternion) [rad, m, -].
+        The coordinates; zero if left out (the identity, for a quaternion). Of a point mass on a free joint x, y and z
+        will do [rad, m, -].
     velocity : number or list
         Their rates; zero if left out. For a quaternion, its 4 rates or the 3 components of the angular velocity along
-        the axes of the child [rad/s, m/s, 1/s].
+        the axes of the child. Of a point mass on a free joint those of x, y and z will do [rad/s, m/s, 1/s].
     hold : bool
         Whether to keep these coordinates as given when the start is moved onto the constraints.
     """

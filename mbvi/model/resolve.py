@@ -37,6 +37,7 @@ from mbvi.model.expressions import (
 from mbvi.model.fields import Kind, Table, kinds
 from mbvi.model.graph import WORLD
 from mbvi.model.rounding import quaternion_problems, quaternion_roundings
+from mbvi.model.shapes import is_point_mass
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 
 if TYPE_CHECKING:
@@ -325,15 +326,22 @@ def _element_problems(model: Model, parts: set[Where]) -> Iterator[Problem]:
     yield from prescribed_twice(model.constraints)
     for name, initial in model.initial.items():
         if ("initial", name) in parts:
-            yield from placed(_initial_problems(initial, model.joints[name]), "initial", name)
+            yield from placed(_initial_problems(initial, *_moved_by(model, name)), "initial", name)
     if ("simulation",) in parts:
         yield from placed(model.simulation.problems(), "simulation")
 
 
-def _initial_problems(initial: Initial, joint: Joint) -> Iterator[Problem]:
+def _moved_by(model: Model, name: str) -> tuple[Joint, bool]:
+    """A joint of a model of numbers, and whether what it moves is a point mass in flight, whose place alone matters."""
+    joint = model.joints[name]
+    return joint, joint.type == "free" and joint.child in model.bodies and is_point_mass(model.bodies[joint.child])
+
+
+def _initial_problems(initial: Initial, joint: Joint, is_point: bool = False) -> Iterator[Problem]:
     """Wrong numbers of coordinates, and quaternions that are not of norm 1."""
     count, names = len(joint.coordinate_names), ", ".join(joint.coordinate_names) or "none, for a weld"
-    for key, sizes in (("position", {count}), ("velocity", {count, count - _has_quaternion(joint)})):
+    place = {3} if is_point else set()
+    for key, sizes in (("position", {count} | place), ("velocity", {count, count - _has_quaternion(joint)} | place)):
         value = getattr(initial, key)
         size = 1 if isinstance(value, float) else len(value or ())
         if value is not None and size not in sizes:
@@ -380,10 +388,14 @@ def _canonical(model: Model, where: Where, value: Any) -> Any:
 
 
 def _initial(initial: Initial, joint: Joint) -> Initial:
-    """Positions and velocities as tuples, quaternions of norm 1."""
+    """Positions and velocities as tuples, of all coordinates, quaternions of norm 1."""
     position, velocity = (
         (value,) if isinstance(value, float) else value for value in (initial.position, initial.velocity)
     )
+    if joint.type == "free":  # a point mass, of which the place is enough
+        still = (1.0, 0.0, 0.0, 0.0) if _has_quaternion(joint) else (0.0, 0.0, 0.0)
+        position = (*position, *still) if position is not None and len(position) == 3 else position
+        velocity = (*velocity, 0.0, 0.0, 0.0) if velocity is not None and len(velocity) == 3 else velocity
     if position is not None and _has_quaternion(joint):
         position = (*position[:-4], *quaternion(position[-4:]))
     return initial.replaced({"position": position, "velocity": velocity})

@@ -115,6 +115,14 @@ def is_massless(body: Body) -> bool:
     return not has_mass(body) and not np.any(inertia_matrix(body.inertia))
 
 
+def is_point_mass(body: Body) -> bool:
+    """True if all mass of a body, of numbers only, is at one place, and it has no inertia about it; no mesh is read."""
+    parts = [part for part in (_explicit(body), *_point_masses(body)) if part.mass or part.inertia.any()]
+    has_shape = any(shape.mass or shape.density for shape in body.shapes)
+    is_one = all(np.array_equal(part.center_of_mass, parts[0].center_of_mass) for part in parts)
+    return bool(parts) and is_one and not has_shape and not any(part.inertia.any() for part in parts)
+
+
 def inertia_matrix(inertia: Any) -> Floats:
     """The inertia matrix (3, 3) from [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or the matrix itself."""
     values = np.array(inertia, dtype=float)

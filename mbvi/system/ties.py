@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model import elements as el
+from mbvi.model.expressions import wrong
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.start import cross
 from mbvi.system.tables import SLIDING, Entry, Row, Tables
@@ -58,6 +60,10 @@ def joint_rows(tables: Tables, name: str, joint: el.Joint, a: End, b: End) -> It
             yield from aligned(tables, name, a, b, joint.normal)
         case el.Ball():
             yield from along(tables, name, a, b, AXES)
+        case el.Free():
+            return  # it holds nothing
+        case _:
+            raise ModelError(f"joints.{name}: {wrong('a joint whose constraints are known', repr(joint))}")
 
 
 def joint_ends(joint: el.Joint, frames: Any) -> tuple[End, End]:
@@ -156,6 +162,8 @@ def element_rows(tables: Tables, name: str, element: Any, frames: Any, coordinat
             a = _end(frames, element.body_a, element.point_a)
             b = _end(frames, element.body_b, element.point_b)
             yield from _between_rows(tables, name, element, a, b)
+        case _:
+            raise _unknown(name, element)
 
 
 def _between_rows(tables: Tables, name: str, element: Any, a: End, b: End) -> Iterator[Row]:
@@ -171,6 +179,12 @@ def _between_rows(tables: Tables, name: str, element: Any, a: End, b: End) -> It
             yield from along(tables, name, a, b, normals(element.direction))
         case el.PointOnPlane():
             yield from along(tables, name, a, b, [np.array(element.normal)])
+        case _:
+            raise _unknown(name, element)
+
+
+def _unknown(name: str, element: Any) -> ModelError:
+    return ModelError(f"constraints.{name}: {wrong('an element whose constraints are known', repr(element))}")
 
 
 def _end(frames: Any, body: str, point: Any) -> End:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import xarray
 
     from mbvi.model import Model
-    from mbvi.system.initial import Start
+    from mbvi.system.initial import Move, Start
     from mbvi.system.system import System
     from mbvi.trajectory import Trajectory
 
@@ -35,7 +35,7 @@ MOST_BINS = 1 << 16
 BLOCK_ROWS = 1 << 17  # states of which a summary reads at a time
 SIGNIFICANT = 3.0
 AT_REST = 1e-10
-ON_CONSTRAINTS = 1e-9
+FEW_MOVES = 6
 MOST_LINES = 40
 MOST_REASONS = 5
 MOST_LOOKS, NOTABLE = 64, 0.1  # states that are looked at for how regular they are, and what is told of it
@@ -254,7 +254,7 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
     yield "system", _dimensions(trajectory.system)
     yield from (("mended", text) for text in _mended(trajectory.system, MOST_REASONS))
     if start is not None:
-        yield from (("start", text) for text in _moved(start))
+        yield from (("" if i else "start", text) for i, text in enumerate(_moved(start, FEW_MOVES)))
     yield "scheme", f"{scheme.name}, order {scheme.order}"
     mean = "" if trajectory.step_sizes is None else "mean "
     yield "step", f"{mean}{trajectory.step:.6g} s, {count(statistics.steps, 'step')} to t = {_end(trajectory):.6g} s"
@@ -276,7 +276,8 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
 
 def _regularity(trajectory: Trajectory) -> Iterator[str]:
     """How near some of the states come to a singular mass matrix, and to singular constraints."""
-    from mbvi.system.initial import LARGE, least_inertia, singularity
+    from mbvi.system.initial import least_inertia, singularity
+    from mbvi.system.projection import LARGE
 
     system = trajectory.system
     if not hasattr(system, "arrays") or system.dimension + system.constraint_count > LARGE:
@@ -300,13 +301,24 @@ def _mended(system: System, most: int) -> list[str]:
     return lines if len(lines) <= most else [*lines[: most - 1], f"{len(lines) - most + 1} more; mbvi check lists them"]
 
 
-def _moved(start: Start) -> Iterator[str]:
-    """How far the given state was from the start, if it violated the constraints."""
-    speed = max(1.0, float(np.abs(start.v).max(initial=0.0)))
-    if start.violation > ON_CONSTRAINTS or start.rate > ON_CONSTRAINTS * speed:
-        given = f"the given state has |g| = {start.violation:.2g} and |G v + ∂g/∂t| = {start.rate:.2g}"
-        moved = f"coordinates by at most {start.shift:.2g}" if start.shift else "velocities alone"
-        yield f"{given}; moved onto the constraints, {moved}"
+def _moved(start: Start, most: int) -> Iterator[str]:
+    """Which coordinates and rates do not start as they were given, the largest changes first, and no more than so many."""
+    if not start.moves:
+        return
+    yield "moved onto the constraints from what is given:"
+    moves = sorted(start.moves, key=lambda move: -abs(move.reached - move.given))
+    for move in moves[:most]:
+        yield _told_move(move)
+    if len(moves) > most:
+        yield f"and {len(moves) - most} more"
+
+
+def _told_move(move: Move) -> str:
+    """By how much a coordinate or rate was changed, and to what."""
+    unit = "" if move.unit == "-" else move.unit
+    unit = f" {unit or '1'}/s" if move.is_rate else f" {unit}".rstrip()
+    name = f"rate of {move.name}" if move.is_rate else move.name
+    return f"{name} by {move.reached - move.given:+.2g}{unit} to {_value(move.reached)}"
 
 
 def _end(trajectory: Trajectory) -> float:
@@ -417,11 +429,24 @@ def _mobility(system: System, start: Start) -> list[str]:
     if mobility.redundant:
         verb = "is" if mobility.redundant == 1 else "are"
         lines.append(f"{mobility.redundant} of the constraints {verb} redundant, of {', '.join(mobility.origins)}")
-    if mobility.is_singular:
-        lines.append("singular configuration at the start: more motions are possible here than nearby")
+    if mobility.first_order:
+        names = ", ".join(mobility.first_order)
+        lines.append(
+            f"singular configuration wherever the loops can go: the constraints of {names} fit to first order alone;"
+        )
+        lines.append(
+            "steps may not converge: let one of them hold less, as a point_on_line instead of a revolute joint"
+        )
+    elif mobility.is_singular:
+        lines.append(
+            "singular configuration at the start: more motions are possible here than nearby; start a little beside it"
+        )
     if system.is_driven and not mobility.degrees_of_freedom:
         lines.append("kinematically driven: the constraints prescribe the whole motion as functions of time")
-    return [*lines, *_moved(start)]
+    elif not mobility.degrees_of_freedom:
+        lines.append("held: the constraints leave no motion, and joints carry what acts on the bodies")
+    moved = list(_moved(start, MOST_LINES))
+    return [*lines, *moved[:1], *(f"  {move}" for move in moved[1:])]
 
 
 def _body_table(model: Model) -> list[str]:

@@ -36,15 +36,8 @@ from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.causes import almost_no_inertia, force_without_value
 from mbvi.system.chart import Chart
-from mbvi.system.initial import (
-    CONSTRAINT_TOLERANCE,
-    Start,
-    check_coordinates,
-    find_start,
-    is_nearly_singular,
-    project_position,
-    weightless_near,
-)
+from mbvi.system.initial import Start, find_start, is_nearly_singular, weightless_near
+from mbvi.system.projection import CONSTRAINT_TOLERANCE, project_position
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory, derived, known_invariants
@@ -142,7 +135,6 @@ def simulate(
     (101, 1)
     """
     system = as_system(model, formulation).with_own_counts()
-    check_coordinates(system)
     check_progress(progress)
     if project is not None:
         check_flag(project, "project")
@@ -562,11 +554,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
         )
     ahead = space.q + np.outer(AHEAD, h * _velocity(system, space, t))
     if any(is_nearly_singular(system, q, t) for q in ahead):
-        limit = f" It may be the end of the reach, which the motions prescribed by {driven} leave." if driven else ""
-        return (
-            f"{head}: the loops are near a singular configuration there, or come near it within the step, in which constraints "
-            f"are lost for a moment.{limit} {KEPT} Another step may pass it."
-        )
+        return f"{head}: {_singular_loops(system, space.q, t, driven, step)}"
     if light := weightless_near(system, (run.q, run.start_time), space.q, h * _velocity(system, space, t), t):
         cause, remedy = almost_no_inertia(system, light)
         return (
@@ -578,6 +566,26 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
         f"{head}: residual {residual:.2g} where round-off is {workspace.EPS * size:.2g}, after "
         f"{int(space.count[workspace.LAST])} iterations, largest at {name}. {KEPT} "
         f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
+    )
+
+
+def _singular_loops(system: System, q: np.ndarray, t: float, driven: str, step: int) -> str:
+    """That loops are near a singular configuration at q, where a step starts, or within that step, and what to do."""
+    if names := system.mobility.first_order:
+        return (
+            "the loops are in a singular configuration there and wherever they can go, since the constraints of "
+            f"{_listed([*names])} fit to first order alone. {KEPT} No step passes that; let one of them hold less, as a "
+            "point_on_line instead of a revolute joint."
+        )
+    if step == 0 and is_nearly_singular(system, q, t):
+        return (
+            f"the loops start in a singular configuration, in which more motions are possible than nearby. {KEPT} Start a little "
+            "beside it, by initial coordinates with which bars are not in line."
+        )
+    limit = f" It may be the end of the reach, which the motions prescribed by {driven} leave." if driven else ""
+    return (
+        "the loops are near a singular configuration there, or come near it within the step, in which constraints are lost for "
+        f"a moment.{limit} {KEPT} Another step may pass it."
     )
 
 

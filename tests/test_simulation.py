@@ -142,7 +142,8 @@ def test_how_far_the_given_state_was_off(is_file, tmp_path):
     gap *= np.exp(-1j * coupler)
     assert found.start.violation == pytest.approx(max(abs(gap.real), abs(gap.imag)), abs=1e-12)
     np.testing.assert_array_equal(found.start.q, found.q[0])
-    np.testing.assert_allclose(found.start.shift, np.abs(found.q[0] - found.system.initial_q).max(), rtol=1e-14)
+    np.testing.assert_allclose(found.start.shift, np.abs(found.q[0] - found.system.given_q).max(), rtol=1e-14)
+    np.testing.assert_array_equal(found.system.initial_q, found.q[0])
     again = mbvi.simulate(found.system, step=0.01, duration=0.1, initial_q=found.q[0], initial_v=found.v[0])
     assert max(again.start.violation, again.start.rate, again.start.shift) < 1e-12
     if is_file:

@@ -33,7 +33,7 @@ from mbvi.model.arguments import check_kind, checked_names
 from mbvi.model.expressions import show, wrong
 from mbvi.model.graph import WORLD
 from mbvi.model.shapes import rotation_matrix
-from mbvi.system.initial import project_position
+from mbvi.system.projection import project_position
 from mbvi.system.start import Motion, cross, joint_motion
 from mbvi.system.system import System
 
@@ -480,7 +480,7 @@ def _rates(system: System, terms: _Terms, count: int) -> tuple[Array, Array]:
     magnitudes = terms._replace(factor=np.abs(terms.factor))
     rates, sizes = [], []
     for _ in range(2 * count + 4 if count <= MOST_COMBINED else FEW_STATES):
-        q = system.initial_q + random.standard_normal(n)
+        q = system.given_q + random.standard_normal(n)
         v = random.standard_normal(n)
         t = random.uniform(0.0, 10.0)
         for first in _quaternions(system):
@@ -534,10 +534,10 @@ def _position_on_constraints(
     """A random time and position not far from the initial ones; nearer, if from there none on the constraints is found."""
     for reach in reaches:
         with contextlib.suppress(ModelError):
-            q = system.initial_q + reach * random.standard_normal(system.dimension)
+            q = system.given_q + reach * random.standard_normal(system.dimension)
             t = reach * random.uniform(0.0, 10.0)
             return t, project_position(system, q, t)
-    return 0.0, system.initial_q
+    return 0.0, system.given_q
 
 
 def _sparse_jacobian(system: System, t: float, q: Array) -> Any:

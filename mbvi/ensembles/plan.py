@@ -16,7 +16,7 @@ from mbvi.model.expressions import wrong
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import check_functions, chosen_scheme, clock
-from mbvi.system.initial import check_coordinates, starting_momenta
+from mbvi.system.initial import starting_momenta
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -70,7 +70,6 @@ class Plan:
         variation = Variation(model, formulation, members.given)
         with members.named(0):
             first = variation.system({name: members.of_member(0)[name] for name in variation.parameters})
-        check_coordinates(first)
         method = chosen_scheme(first, scheme)
         h, steps, every = clock(first, step, duration, every)
         plan = cls(members, variation, first, method, h, steps, every, (scheme, step, duration))

@@ -8,7 +8,6 @@ another state of the same one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -107,16 +106,15 @@ class Variation:
         """
         if not values:
             return system
-        started = copy(system)
-        if system.model is None:
-            q, v = system.initial_q.copy(), system.initial_v.copy()
+        model = None if system.model is None else self._starting_model(system.model.resolved(), values)
+        if model is None:
+            q, v = system.given_q.copy(), system.given_v.copy()
             for name, value in values.items():
                 (q if self.places[name].key == "position" else v)[self.places[name].number] = value
         else:
             assert system.homes is not None
-            started.model = self._starting_model(system.model.resolved(), values)
-            q, v = given_state(started.model, system.homes, system.dimension)
-        started.initial_q, started.initial_v = q, v
+            q, v = given_state(model, system.homes, system.dimension)
+        started = system.starting(q, v, model)
         if started.model is not None and started.constraint_count:
             set_scales(started)
         return started
@@ -126,7 +124,7 @@ class Variation:
 
         None where bodies have coordinates instead of their joints. It has no quaternions, whose rates depend on where they are.
         """
-        state, first = (system.initial_q, system.initial_v), 0
+        state, first = (system.given_q, system.given_v), 0
         if system.model is not None and self.places:
             assert system.homes is not None
             state = given_state(system.model.resolved(), system.homes, system.dimension)

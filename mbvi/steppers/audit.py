@@ -27,7 +27,8 @@ from mbvi.analysis.balance import (
     is_known,
 )
 from mbvi.steppers.run import Run
-from mbvi.system.initial import LARGE, least_inertia, weightless_near
+from mbvi.system.initial import least_inertia, weightless_near
+from mbvi.system.projection import LARGE
 from mbvi.system.system import System
 from mbvi.trajectory import Finding, Trajectory
 

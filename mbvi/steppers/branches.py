@@ -30,7 +30,8 @@ from mbvi.kernels.bends import next_bend
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.run import Run
-from mbvi.system.initial import LARGE, singularity
+from mbvi.system.initial import singularity
+from mbvi.system.projection import LARGE
 from mbvi.system.scheme import scheme_arrays
 
 Array = np.ndarray

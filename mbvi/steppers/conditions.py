@@ -32,4 +32,4 @@ def check_conservative(system: System, scheme: str) -> None:
 
 def positions(system: System) -> Array:
     """Random positions about the initial one, (STATES, n)."""
-    return system.initial_q + np.random.default_rng(5).standard_normal((STATES, system.dimension))
+    return system.given_q + np.random.default_rng(5).standard_normal((STATES, system.dimension))

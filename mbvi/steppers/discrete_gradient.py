@@ -73,7 +73,7 @@ def _remedy(system: System) -> str:
 
 
 def _constant_mass_matrix(system: System) -> Array:
-    M = system.mass_matrix(system.initial_q)
+    M = system.mass_matrix(system.given_q)
     inertias = np.sqrt(np.outer(np.diag(M), np.diag(M)))
     bounds = TOLERANCE * inertias + ROUNDING * inertias.max()
     for q in positions(system):

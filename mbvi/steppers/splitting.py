@@ -86,7 +86,7 @@ def _constant_inertia(system: System, scheme: str, drifting: Array, balls: Array
     """The matrix (c + 3 b, c + 3 b) of T in the velocities of the c drifting coordinates and the b angular velocities along axes
     of the bodies, where it is constant, and every ball's block stands alone.
     """
-    q, frame = _frame(system.initial_q, drifting, balls)
+    q, frame = _frame(system.given_q, drifting, balls)
     first = frame.T @ system.mass_matrix(q) @ frame
     owners = np.concatenate([np.full(len(drifting), -1), np.repeat(np.arange(len(balls)), 3)])
     alone = np.where(owners[:, None] == owners, first, 0.0)
@@ -94,7 +94,7 @@ def _constant_inertia(system: System, scheme: str, drifting: Array, balls: Array
     names = [system.coordinate_names[a] for a in coordinates]
     sizes = np.sqrt(np.abs(np.outer(np.diag(first), np.diag(first))))
     bounds = TOLERANCE * sizes + ROUNDING * sizes.max(initial=0.0)
-    for place in (system.initial_q, *positions(system)):
+    for place in (system.given_q, *positions(system)):
         q, frame = _frame(place, drifting, balls)
         excess = np.abs(frame.T @ system.mass_matrix(q) @ frame - alone)
         if not (excess <= bounds).all():

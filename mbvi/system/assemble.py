@@ -30,6 +30,7 @@ from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
 from mbvi.system.elimination import Atom, clique, dense, elimination
 from mbvi.system.points import point_bodies
+from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.scales import set_scales
 from mbvi.system.start import Homes, given_state
 from mbvi.system.system import System
@@ -51,7 +52,7 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
     model : Model
     formulation : str, optional
         tree, in the generalized coordinates of the joints, or embedding, in places and unit quaternions of the bodies with
-        joints as constraints; by default the model's.
+        joints as constraints; by default the model's. Where every body is welded to the world it is the embedding.
     force : callable, optional
         A force of your own, ``force(t, q, v, F)`` with arrays (n,), compilable by numba, that adds generalized forces
         to ``F`` in place [N m for angles, N for displacements]. Where it raises an error, the step fails.
@@ -64,7 +65,7 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
     Raises
     ------
     ModelError
-        If a mesh cannot be used, or a constraint ties a body to itself.
+        If a mesh cannot be used, or a constraint between parts that do not move against each other does not hold.
 
     Examples
     --------
@@ -89,6 +90,9 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
     meshes.warn(model, stacklevel=2)
     builder = Builder(model.resolved())
     builder.build()
+    if not builder.tables.names:
+        builder = Builder(with_all_cut(model).resolved())
+        builder.build()
     values = None if force is None else OwnValues({"force": force})
     own_force = None if force is None else compile_force(force, *builder.given_state())
     system = builder.system(model, own_force)
@@ -113,11 +117,17 @@ def idle_rows(system: System) -> set[int]:
         return set()
     rows, random = np.repeat(np.arange(arrays.k), arrays.constraints[:, layout.ENTRIES]), np.random.default_rng(11)
     for _ in range(POSITIONS):
-        g, G, _ = system._constraint_entries(system.initial_q + random.standard_normal(arrays.n), 0.0)
+        g, G, _ = system._constraint_entries(system.given_q + random.standard_normal(arrays.n), 0.0)
         sizes = np.abs(g)
         np.maximum.at(sizes, rows, np.abs(G))
         is_idle &= sizes <= NOTHING * np.abs(G).max(initial=1.0)
     return set(np.flatnonzero(is_idle).tolist())
+
+
+def with_all_cut(model: el.Model) -> el.Model:
+    """The model in the embedding with all joints as constraints."""
+    joints = {name: joint.replaced({"cut": None}) for name, joint in model.joints.items()}
+    return model.replaced({"joints": joints, "formulation": "embedding"})
 
 
 def frame_with_axis(axis: Array, above: Array) -> Array:
@@ -360,13 +370,35 @@ class Builder:
     def add_rows(self, name: str, rows: Any, atom: int) -> None:
         """Add rows to an atom."""
         for row in rows:
-            if not row.entries:
-                group = "joints" if name in self.model.joints else "constraints"
-                raise ModelError(
-                    f"{group}.{name}: expected a constraint between bodies that move against each other, found one between parts "
-                    "that are welded together; remove it"
-                )
-            self.tables.add_row(row, atom)
+            if row.entries:
+                self.tables.add_row(row, atom)
+            else:
+                self.check_still(name, row)
+                self.tables.rows.append(row)
+
+    def check_still(self, name: str, row: Row) -> None:
+        """Refuse a constraint between parts that do not move against each other if it does not hold."""
+        group, parts = "joints" if name in self.model.joints else "constraints", "parts that are welded together"
+        if row.function >= 0 and not self.is_constant(row):
+            raise ModelError(
+                f"{group}.{name}: expected bodies that move against each other as a function of time says, found {parts}; "
+                "remove it, or give one of them a joint"
+            )
+        gap = self.gap(row)
+        if abs(gap) > CONSTRAINT_TOLERANCE:
+            left = f"{abs(gap):.3g}" + ("" if row.kind == layout.ACROSS else " m")
+            raise ModelError(
+                f"{group}.{name}: expected a constraint that holds between {parts}, found {left} left of {row.name}; correct "
+                "lengths, places and orientations, or remove it"
+            )
+
+    def gap(self, row: Row) -> float:
+        """How far a constraint between points or directions of one link is from being satisfied."""
+        if row.kind == layout.ACROSS:
+            return float(row.u @ row.w) - row.offset
+        value = row.offset if row.function < 0 else self.tables.numbers[self.tables.time_functions[row.function][1]]
+        gap = row.points[1] - row.points[0]
+        return float(np.linalg.norm(gap) if row.kind == layout.DISTANCE else row.u @ gap) - value
 
     def coordinate(self, joint: str, short: str) -> int:
         """The index of a joint's coordinate, or of a curve's parameter."""

@@ -1,16 +1,14 @@
-"""The state a run starts from: moved onto the constraints, or an error that says why it cannot be started from.
+"""The state a run starts from: what is given, moved onto the constraints, or an error that says why it cannot be started from.
 
-Position: the q nearest to the given one in the metric of M, by Newton's method on
-
-    min 1/2 (q − q₀)ᵀ M (q − q₀)  with  g(q) = 0:     [M Gᵀ; G 0] (δ, μ) = (−M (q − q₀), −g),   q ← q + δ
-
-and the velocity nearest to the given one with G v + ∂g/∂t = 0. Where constraints are redundant, δ is the least-squares solution.
-A system in the embedding starts from the joint coordinates that its model gives, moved likewise in the coordinates of the
-spanning tree, so that a model starts alike in all formulations.
+What a model gives, or leaves at its default, are coordinates and rates of joints. They are kept; a coordinate that is prescribed
+takes its value and its rate, and where other constraints do not hold, what they tie follows (`projection`). A system in the
+embedding starts from the same coordinates, moved likewise in those of the spanning tree, so that a model starts alike in all
+formulations.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,30 +17,64 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
+from mbvi.kernels.functions import function_of
 from mbvi.kernels.lanes import WIDTH
 from mbvi.model import elements as el
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.rounding import is_unit
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.assemble import assemble
-from mbvi.system.start import Motion, body_motions, nearest_joint_state, state_from_joints
+from mbvi.system.attitudes import Attitudes
+from mbvi.system.projection import (
+    CONSTRAINT_TOLERANCE,
+    LARGE,
+    owner_of,
+    project_position,
+    project_velocity,
+    rate_of_constraints,
+    violated_rates,
+    violated_rows,
+    worst,
+)
+from mbvi.system.start import (
+    Motion,
+    body_motions,
+    cross,
+    given_curves,
+    given_joint_states,
+    nearest_joint_state,
+    state_from_joints,
+)
 from mbvi.system.system import System
 
 Array = np.ndarray
 SINGULAR = 1e-13
 BASIS_ROUNDING = 1e-15  # of an orthonormal basis
 ZERO = 1e-12  # square of the norm of a quaternion
-CONSTRAINT_TOLERANCE = 1e-9
-NEWTON_STEPS = 200
-NEAR = 1e-9  # of the nearest position, from where only the constraints are solved further
-PATIENCE = 15  # steps in a row that may be no shorter than one before
-RETRIES = (0.0, 0.01, 0.1)  # how far away positions on the constraints are looked for anew [rad, m, –]
 BESIDE = 1e-2  # how far away redundant constraints are counted anew [rad, m, –]
-LONGEST_STEP = 0.3  # change of a coordinate in one step [rad, m, –]
 RANK = 1e-9  # singular value below which constraints are redundant, relative to the largest
+EVERYWHERE = (
+    1e-4  # smallest singular value, relative to the largest, by the distance from a singular position, at another one
+)
 NEARLY = 1e-2  # smallest singular value, relative to the largest, that is near a singular configuration
+NOTICED = 1e-7  # change of a coordinate or rate, relative to the largest, that is told [rad, m, –]
 TOGETHER = 100  # coordinates up to which mass matrices of many states are looked at together
-LARGE = 600  # coordinates and constraints from which dense matrices take too long
+
+
+class Move(NamedTuple):
+    """A coordinate that does not start as it was given, or whose rate does not.
+
+    name             str     of the coordinate
+    unit             str     of the coordinate
+    is_rate          bool    whether this is its rate
+    given, reached   float   what was given, and what it starts from
+    """
+
+    name: str
+    unit: str
+    is_rate: bool
+    given: float
+    reached: float
 
 
 class Start(NamedTuple):
@@ -52,6 +84,7 @@ class Start(NamedTuple):
     violation     float     largest |g| of the given coordinates
     rate          float     largest |G v + ∂g/∂t| of the given velocities, at the coordinates started from
     shift         float     largest change of a coordinate
+    moves         tuple     the coordinates and rates that do not start as they were given
     """
 
     q: Array
@@ -60,6 +93,7 @@ class Start(NamedTuple):
     violation: float
     rate: float
     shift: float
+    moves: tuple[Move, ...] = ()
 
 
 class Mobility(NamedTuple):
@@ -69,12 +103,14 @@ class Mobility(NamedTuple):
     redundant            constraints that follow from others
     origins              names of the joints and elements that they come from
     is_singular          whether fewer constraints are independent at the start than at positions near it
+    first_order          names of joints and constraints, if that is so wherever the loops can go
     """
 
     degrees_of_freedom: int
     redundant: int
     origins: tuple[str, ...]
     is_singular: bool
+    first_order: tuple[str, ...] = ()
 
 
 def find_start(
@@ -98,31 +134,53 @@ def find_start(
         If the numbers do not fit, the constraints cannot be satisfied or are not and may not be, or the mass matrix is
         singular (as at a gimbal lock).
     """
-    check_coordinates(system)
     forget_counts(system)
-    if project is None:
-        project = system.model is None or system.model.simulation.project
-    own = q is None and v is None
-    held = _held(system) if own else np.zeros((2, system.dimension), bool)
-    if own and _starts_from_tree(system):
-        tree = tree_system(system)
-        found = find_start(tree, t=t, project=project)
-        q, v = from_tree(system, tree, found)
-        violation, rate, shift = found.violation, found.rate, found.shift
-        start = _moved(system, q, v, t, held, True)._replace(violation=violation, rate=rate, shift=shift)
-    else:
-        q = system._vector(system.initial_q if q is None else q, "initial_q")
-        v = system._vector(system.initial_v if v is None else v, "initial_v")
-        _check_quaternions(system, q, t)
-        start = _moved(system, q, v, t, held, project)
+    is_own = q is None and v is None and system.starts_as_its_model
+    start = _found(system, q, v, t, project, find_start)
     count_redundant(system, start.q, t)
     _check_regular(system, start.q, t)
-    if own and system.homes is not None:
+    if is_own and system.homes is not None:
         _check_chords(system, start)
     is_finite, p = _momenta(system, np.array([t]), start.q[None], start.v[None])
     if not is_finite:
         raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
     return start._replace(p=p[0])
+
+
+def initial_state(system: System) -> tuple[Array, Array]:
+    """Coordinates and velocities (n,) from which runs of a system start at t = 0, whether they can or not.
+
+    Raises
+    ------
+    ModelError
+        If what is given violates the constraints, and cannot be moved onto them or may not be.
+    """
+    own = system.with_own_counts()
+    forget_counts(own)
+    start = _found(own, None, None, 0.0, None, None)
+    return start.q, start.v
+
+
+def _found(
+    system: System, q: ArrayLike | None, v: ArrayLike | None, t: float, project: bool | None, find: Any
+) -> Start:
+    """The state to start from, without its momenta; `find` finds that of the spanning tree, by default this function."""
+    if project is None:
+        project = system.model is None or system.model.simulation.project
+    if q is not None or v is not None or not system.starts_as_its_model:
+        q = system._vector(system.given_q if q is None else q, "initial_q")
+        v = system._vector(system.given_v if v is None else v, "initial_v")
+        _check_quaternions(system, q, t)
+        return _moved(system, (q, v), (q, v), t, np.zeros((2, system.dimension), bool), project)
+    held = _held(system)
+    if not _starts_from_tree(system):
+        given = system.given_q.copy(), system.given_v.copy()
+        return _moved(system, given, _with_prescribed(system, t, held) if project else given, t, held, project)
+    tree = tree_system(system)
+    found = find(tree, t=t, project=project) if find else _found(tree, None, None, t, project, None)
+    state = from_tree(system, tree, found)
+    start = _moved(system, state, state, t, held, True)
+    return found._replace(q=start.q, v=start.v)
 
 
 def starting_momenta(system: System, q: Array, v: Array) -> Array | None:
@@ -144,14 +202,6 @@ def _momenta(system: System, t: Array, q: Array, v: Array) -> tuple[bool, Array]
     kinetic, potential, p = system._energies_and_momenta(t, q, v)
     with np.errstate(over="ignore"):
         return bool(np.isfinite(kinetic + potential).all()), p
-
-
-def check_coordinates(system: System) -> None:
-    """Refuse a system without coordinates."""
-    if not system.dimension:
-        raise ModelError(
-            "joints: expected at least one coordinate, found none: every body is welded, and nothing moves"
-        )
 
 
 def forget_counts(system: System) -> None:
@@ -177,7 +227,7 @@ def count_redundant(system: System, q: Array, t: float) -> None:
 def count_redundant_anywhere(system: System) -> None:
     """Count the constraints of a system's own that are redundant at all positions, also off the constraints: near the initial."""
     random = np.random.default_rng(5)
-    positions = [system.initial_q + BESIDE * random.standard_normal(system.dimension) for _ in range(3)]
+    positions = [system.given_q + BESIDE * random.standard_normal(system.dimension) for _ in range(3)]
     if all(np.isfinite(system.constraint_jacobian(q)).all() for q in positions):
         _leave_out(system, positions, 0.0)
 
@@ -271,8 +321,13 @@ def is_nearly_singular(system: System, q: Array, t: float) -> bool:
 def singularity(system: System, q: Array, t: float) -> float:
     """Smallest singular value of the constraint Jacobian that is not 0 everywhere, relative to the largest; 0 if singular."""
     singular = np.linalg.svd(system.constraint_jacobian(q, t), compute_uv=False)
-    rank = int(np.sum(system.arrays.row_nodes[:, 0] >= 0) - system.arrays.redundant.sum())
+    rank = _independent_rows(system)
     return float(singular[rank - 1] / singular[0]) if 0 < rank <= len(singular) else 1.0
+
+
+def _independent_rows(system: System) -> int:
+    """How many constraints are independent almost everywhere."""
+    return int(np.sum(system.arrays.row_nodes[:, 0] >= 0) - system.arrays.redundant.sum())
 
 
 def _check_quaternions(system: System, q: Array, t: float) -> None:
@@ -287,28 +342,107 @@ def _check_quaternions(system: System, q: Array, t: float) -> None:
             raise ModelError(f"initial_q: expected a unit quaternion (qw, qx, qy, qz) of {name}, found {found}")
 
 
-def _moved(system: System, q: Array, v: Array, t: float, held: Array, project: bool) -> Start:
+def _moved(
+    system: System, given: tuple[Array, Array], state: tuple[Array, Array], t: float, held: Array, project: bool
+) -> Start:
+    """The start from a given state, and from one in which what is prescribed has its values, where rates or values are held."""
     if not system.constraint_count:
-        return Start(q, v, q, 0.0, 0.0, 0.0)
-    violation = float(np.abs(system.constraint(q, t)).max())
-    moved = q
-    if violation > CONSTRAINT_TOLERANCE:
+        return Start(*state, state[0], 0.0, 0.0, 0.0)
+    q, v = state
+    fixed = held.copy()
+    if project:
+        q, v = q.copy(), v.copy()
+        for j, value, rate in _prescribed(system, t, held):
+            q[j], v[j], fixed[:, j] = value, rate, True
+    attitudes, moved = Attitudes(system), q
+    if len(violated_rows(system, attitudes, q, t)):
+        if not project:
+            raise ModelError(_refused(system, attitudes, q, t))
+        moved = project_position(system, q, t, fixed[0])
+    v = _carried(system, q, moved, v)
+    given_v = _carried(system, given[0], moved, given[1])
+    off = rate_of_constraints(system, moved, given_v, t)
+    if len(violated_rates(system, moved, v, t)):
         if not project:
             raise ModelError(
-                f"initial_q: expected a position on the constraints, found |g| = {violation:.3g}, largest of "
-                f"{_worst(system, system.constraint(q, t))}; give one, or let it be moved there by project: true"
+                f"initial_v: expected a velocity along the constraints, found |G v + ∂g/∂t| = {off.max():.3g}, largest of "
+                f"{worst(system, off)}"
             )
-        moved = _project_position(system, q, t, held[0])
-    rate = _rate(system, moved, v, t)
-    scale = max(1.0, float(np.abs(v).max()))
-    if rate.max() > CONSTRAINT_TOLERANCE * scale:
-        if not project:
-            raise ModelError(
-                f"initial_v: expected a velocity along the constraints, found |G v + ∂g/∂t| = {rate.max():.3g}, largest of "
-                f"{_worst(system, rate)}"
-            )
-        v = _project_velocity(system, moved, v, t, held[1])
-    return Start(moved, v, q, violation, float(rate.max()), float(np.abs(moved - q).max()))
+        v = project_velocity(system, moved, v, t, fixed[1])
+    violation, shift = np.abs(system.constraint(given[0], t)).max(), np.abs(moved - given[0]).max()
+    moves = (*_moves(system, given[0], moved, False), *_moves(system, given_v, v, True))
+    return Start(moved, v, moved, float(violation), float(off.max()), float(shift), moves)
+
+
+def _refused(system: System, attitudes: Attitudes, q: Array, t: float) -> str:
+    """That a position is not on the constraints, or that directions stand at a root that is not meant."""
+    g, angles = system.constraint(q, t), np.rad2deg(attitudes.angles(q))
+    if np.abs(g).max() > CONSTRAINT_TOLERANCE:
+        found = f"|g| = {np.abs(g).max():.3g}, largest of {worst(system, g)}"
+    else:
+        row = int(attitudes.first[np.argmax(angles)])
+        found = f"directions {angles.max():.3g} deg apart that {owner_of(system, row)} holds together"
+    return (
+        f"initial_q: expected a position on the constraints, found {found}; give one, or let it be moved there by "
+        "project: true"
+    )
+
+
+def _prescribed(system: System, t: float, held: Array) -> Iterator[tuple[int, float, float]]:
+    """The coordinates that are prescribed and not held, with their values and rates."""
+    arrays = system.arrays
+    of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
+    for row in arrays.constraints[arrays.constraints[:, layout.CONSTRAINT_KIND] == layout.COORDINATES]:
+        j = int(arrays.entries[row[layout.FIRST_ENTRY]])
+        if row[layout.FUNCTION] >= 0 and not held[0, j]:  # others couple two coordinates
+            value, rate, _ = function_of(*of, row[layout.FUNCTION], t)
+            yield j, value, rate
+
+
+def _with_prescribed(system: System, t: float, held: Array) -> tuple[Array, Array]:
+    """What the model gives, where what is prescribed has its values: joints that close loops follow from these."""
+    values = list(_prescribed(system, t, held))
+    if not values or system.model is None or system.homes is None:
+        return system.given_q.copy(), system.given_v.copy()
+    model, homes = system.model.resolved(), system.homes
+    states = given_joint_states(model, homes)
+    for j, value, rate in values:
+        name = max((name for name, first in homes.joints.items() if first <= j), key=homes.joints.__getitem__)
+        if name in states:
+            q, v = states[name]
+            q[j - homes.joints[name]], v[j - homes.joints[name]] = value, rate
+    return state_from_joints(model, homes, states, given_curves(model), system.dimension)
+
+
+def _carried(system: System, before: Array, q: Array, v: Array) -> Array:
+    """The same velocities with the angular velocities that they mean, where quaternions have moved: ȧ = a ⋆ (ā₀ ⋆ ȧ₀)/|a₀|²."""
+    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    if np.array_equal(before, q):
+        return v
+    v = v.copy()
+    for row in system.arrays.constraints[kinds == layout.UNIT_QUATERNION]:
+        four = system.arrays.entries[row[layout.FIRST_ENTRY] :][:4]
+        conjugate = before[four] * (1, -1, -1, -1) / (before[four] @ before[four])
+        v[four] = _product(q[four], _product(conjugate, v[four]))
+    return v
+
+
+def _product(a: Array, b: Array) -> Array:
+    """a ⋆ b of quaternions (4,)."""
+    return np.concatenate([[a[0] * b[0] - a[1:] @ b[1:]], a[0] * b[1:] + b[0] * a[1:] + cross(a[1:], b[1:])])
+
+
+def _moves(system: System, given: Array, reached: Array, is_rate: bool) -> Iterator[Move]:
+    """The coordinates, or rates, that are not as given; of joints that close loops nothing is, unless they are held."""
+    following: set[str] = set()
+    if system.homes is not None and system.model is not None:
+        initial = system.model.initial
+        following = {name for name in system.homes.plan.chords if name not in initial or not initial[name].hold}
+    far = np.abs(reached - given) > NOTICED * max(1.0, float(np.abs(reached).max(initial=0.0)))
+    for j in np.flatnonzero(far):
+        name = system.coordinate_names[j]
+        if name.rsplit(".", 1)[0] not in following:
+            yield Move(name, system.coordinate_units[j], is_rate, float(given[j]), float(reached[j]))
 
 
 # --------------------------------------------------------------------------------------- the spanning tree
@@ -319,6 +453,8 @@ def _starts_from_tree(system: System) -> bool:
     if system.homes is None or system.model is None:
         return False
     model, plan, roots = system.model, system.homes.plan, system.homes.roots
+    if not any(model.joints[branch.joint].coordinate_names for branch in plan.branches):
+        return False  # all is welded, and has no coordinates in the tree
     tied = {branch.outer: branch for branch in plan.branches if not is_backward(model, branch, plan)}
     return bool(plan.chords or model.constraints) and any(
         body in tied and not (is_point and isinstance(model.joints[tied[body].joint], el.Free))
@@ -389,7 +525,8 @@ def _check_chords(system: System, start: Start) -> None:
     motions = body_motions(model, plan, _joint_states(system, start))
     for name in given:
         joint, initial = model.joints[name], model.initial[name]
-        found = nearest_joint_state(joint, motions[joint.parent].inverse().then(motions[joint.child]))
+        relative = motions[joint.parent].inverse().then(motions[joint.child])
+        found = nearest_joint_state(joint, relative, initial)
         for key, value in (("position", found[0]), ("velocity", found[1])):
             wanted: Any = getattr(initial, key)
             if (
@@ -402,207 +539,6 @@ def _check_chords(system: System, start: Start) -> None:
                     f"{loop_of(joint, plan)}, {np.round(value, 9).tolist()}, found {list(wanted)}; remove it, or write "
                     "hold: true to keep it and move the others"
                 )
-
-
-# ------------------------------------------------------------------------------------------- projection
-
-
-def project_position(system: System, q: Array, t: float = 0.0) -> Array:
-    """The position on the constraints nearest to q (n,), in the metric of the mass matrix there.
-
-    Raises
-    ------
-    ModelError
-        If none is found.
-    """
-    return _project_position(system, q, t, np.zeros(system.dimension, bool))
-
-
-def _rate(system: System, q: Array, v: Array, t: float) -> Array:
-    """|G v + ∂g/∂t|, (k,)."""
-    _, G, g_t = system._constraint_entries(q, t)
-    rate = g_t.copy()
-    rows = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
-    np.add.at(rate, rows, G * v[system.arrays.entries])
-    return np.abs(rate)
-
-
-def _metric(M: Array) -> Array:
-    """L with L Lᵀ = M, where massless coordinates have a little mass."""
-    return np.linalg.cholesky(M + 1e-9 * max(float(np.diag(M).max(initial=0.0)), 1e-300) * np.eye(len(M)))
-
-
-def _nearest(L: Array, G: Array, left: Array, target: Array) -> Array:
-    """The δ nearest to `target`, in the metric L Lᵀ, with G δ = left (least squares where that cannot be)."""
-    scaled = np.linalg.solve(L, G.T).T  # G L⁻ᵀ
-    y = L.T @ target
-    return np.linalg.solve(L.T, y + np.linalg.pinv(scaled, rcond=1e-8) @ (left - scaled @ y))
-
-
-def _project_position(system: System, q0: Array, t: float, held: Array) -> Array:
-    """The position on the constraints nearest to q0 in the metric of M(q0); along a quaternion nothing has mass."""
-    if system.arrays.is_open:
-        q, places = q0.copy(), system.arrays.entries.reshape(-1, 4)
-        q[places] /= np.linalg.norm(q0[places], axis=1, keepdims=True)
-        return q
-    if system.dimension + system.constraint_count > LARGE and not held.any():
-        return _project_large(system, q0, t)
-    free = ~held
-    L = _metric(system.mass_matrix(q0, t)[np.ix_(free, free)])
-    q = _newton(system, q0, q0, t, free, L, NEAR)
-    if _is_violated(system, q, t):
-        q = q0
-    q = _newton(system, q, None, t, free, L, 1e-15)
-    if _is_violated(system, q, t):
-        closest = _least_squares(system, q0, t, free)
-        q = _newton(system, closest, None, t, free, L, 1e-15)
-        if _is_violated(system, q, t):
-            q = closest
-    _check_closed(system, q, t)
-    return q
-
-
-def _check_finite(system: System, g: Array, G: Array, t: float) -> None:
-    """An error where constraints are looked for a position at which they are not defined."""
-    finite = np.isfinite(g) & np.isfinite(G).all(axis=1)
-    if not finite.all():
-        name = system.constraint_names[int(np.argmin(finite))]
-        raise ModelError(
-            f"{system.name}: expected constraints that are finite numbers, found that {name} is none at t = {t:g} s, near the "
-            "start; start nearer, by initial_q"
-        )
-
-
-def _is_violated(system: System, q: Array, t: float) -> bool:
-    return float(np.abs(system.constraint(q, t)).max()) > CONSTRAINT_TOLERANCE
-
-
-def _newton(system: System, q: Array, target: Array | None, t: float, free: Array, L: Array, near: float) -> Array:
-    """Newton's method for the constraints, and for the position on them nearest to the target, if there is one."""
-    q = q.copy()
-    shortest, since = np.inf, 0
-    for _ in range(NEWTON_STEPS):
-        g, G, _ = system._constraints(q, t)
-        _check_finite(system, g, G, t)
-        pull = np.zeros(free.sum()) if target is None else (target - q)[free]
-        delta = _nearest(L, G[:, free], -g, pull)
-        longest = float(np.abs(delta).max(initial=0.0))
-        q[free] += delta * min(1.0, LONGEST_STEP / max(longest, 1e-300))
-        shortest, since = (longest, 0) if longest < shortest else (shortest, since + 1)
-        if longest < near * max(1.0, float(np.abs(q).max(initial=0.0))) or since > PATIENCE:
-            break
-    return q
-
-
-def _least_squares(system: System, q0: Array, t: float, free: Array) -> Array:
-    """The position of least |g| that is found from q0 or from random places near it, where Newton's method does not end."""
-    from scipy.optimize import least_squares
-
-    def at(x: Array) -> Array:
-        q = q0.copy()
-        q[free] = x
-        return q
-
-    random, found = np.random.default_rng(6), []
-    for reach in RETRIES if free.any() else ():
-        result = least_squares(
-            lambda x: system.constraint(at(x), t),
-            q0[free] + reach * random.standard_normal(free.sum()),
-            jac=lambda x: system.constraint_jacobian(at(x), t)[:, free],
-            xtol=1e-14,
-            ftol=1e-14,
-            gtol=1e-14,
-        )
-        found.append((float(result.cost), at(result.x)))
-        if np.abs(result.fun).max() <= CONSTRAINT_TOLERANCE:
-            break
-    return min(found, key=lambda each: each[0])[1] if found else q0
-
-
-def _project_large(system: System, q0: Array, t: float) -> Array:
-    """A position on the constraints near q0: every step the nearest in the metric of M, along the graph."""
-    q, n = q0.copy(), system.dimension
-    for _ in range(NEWTON_STEPS):
-        work = system.work
-        if not kernels.factor_mass_saddle(system.arrays, work, t, q):
-            break
-        work.solution[:n], work.solution[n:] = 0.0, -work.g
-        kernels.solve_mass_saddle(system.arrays, work)
-        delta = work.solution[:n] * min(1.0, LONGEST_STEP / max(float(np.abs(work.solution[:n]).max()), 1e-300))
-        q += delta
-        if np.abs(delta).max() < 1e-15 * max(1.0, float(np.abs(q).max())):
-            break
-    _check_closed(system, q, t)
-    return q
-
-
-def _project_velocity(system: System, q: Array, v0: Array, t: float, held: Array) -> Array:
-    """The velocity along the constraints nearest to v0 in the metric of M."""
-    n, k = system.dimension, system.constraint_count
-    if n + k > LARGE and not held.any():
-        work, p = system.work, system.momentum(q, v0, t)
-        is_regular = kernels.solve_velocity(system.arrays, work, t, q, p)
-        v = work.solution[:n].copy() if is_regular else v0
-    else:
-        free = ~held
-        _, G, g_t = system._constraints(q, t)
-        L = _metric(system.mass_matrix(q, t)[np.ix_(free, free)])
-        v = v0.copy()
-        v[free] = _nearest(L, G[:, free], -g_t - G[:, held] @ v0[held], v0[free])
-    rate = _rate(system, q, v, t)
-    if rate.max() > CONSTRAINT_TOLERANCE * max(1.0, float(np.abs(v).max())):
-        raise ModelError(
-            f"{_where(system, rate)}: expected constraints that some velocity satisfies, found {rate.max():.3g} left; "
-            "the motions prescribed contradict each other, or values that are held do"
-        )
-    return v
-
-
-# --------------------------------------------------------------------------------------------- messages
-
-
-def _owner(system: System, row: int) -> str:
-    """The joint, element or body that a constraint belongs to."""
-    name = system.constraint_names[row]
-    known = (*system.model.joints, *system.model.constraints) if system.model is not None else ()
-    return next((each for each in (name, name.rsplit(".", 1)[0]) if each in known), name)
-
-
-def _worst(system: System, values: Array) -> str:
-    return _owner(system, int(np.argmax(np.abs(values))))
-
-
-def _where(system: System, values: Array) -> str:
-    owner = _worst(system, values)
-    if system.model is None:
-        return owner
-    return f"joints.{owner}" if owner in system.model.joints else f"constraints.{owner}"
-
-
-def _check_closed(system: System, q: Array, t: float) -> None:
-    """An error where constraints are left that no position near satisfies."""
-    g = system._constraint_entries(q, t)[0]
-    if np.abs(g).max() <= CONSTRAINT_TOLERANCE:
-        return
-    if system.model is None:
-        rows = [
-            name for name, value in zip(system.constraint_names, g, strict=True) if abs(value) > CONSTRAINT_TOLERANCE
-        ]
-        raise ModelError(
-            f"{system.name}: expected constraints that can be satisfied, found |g| = {np.abs(g).max():.3g} left of "
-            f"{', '.join(rows)}; if they do not contradict each other, start nearer, by initial_q"
-        )
-    owner, where = _worst(system, g), _where(system, g)
-    own = np.array([_owner(system, i) == owner for i in range(len(g))])
-    lengths = own & np.isin(system.arrays.constraints[:, layout.CONSTRAINT_KIND], (layout.ALONG, layout.DISTANCE))
-    left = f"{np.linalg.norm(g[lengths]):.3g} m" if lengths.any() else f"{np.linalg.norm(g[own]):.3g}"
-    loop = ""
-    if system.homes is not None and owner in system.homes.plan.chords:
-        loop = f" in the loop {loop_of(system.model.joints[owner], system.homes.plan)}"
-    raise ModelError(
-        f"{where}: expected constraints that can be satisfied, found {left} left{loop}; check lengths, places, what is "
-        "held or prescribed, or start nearer"
-    )
 
 
 # --------------------------------------------------------------------------------------------- regularity
@@ -622,14 +558,7 @@ def _check_regular(system: System, q: Array, t: float) -> None:
             )
         return
     M, basis = _free_mass(system, q, t)
-    if not len(M):
-        if system.is_driven:
-            return  # it moves as it is prescribed
-        raise ModelError(
-            "joints: expected a system that can move, found no degree of freedom: the constraints hold every coordinate; "
-            "remove a joint or a constraint"
-        )
-    if _smallest_pivot(M) <= SINGULAR:
+    if len(M) and _smallest_pivot(M) <= SINGULAR:
         raise ModelError(_singular_message(system, M, basis))
 
 
@@ -728,10 +657,11 @@ def find_mobility(system: System) -> Mobility:
         return Mobility(n - k, 0, (), False)
     if _starts_from_tree(system):
         return find_mobility(tree_system(system))
-    q = _moved(system, system.initial_q, system.initial_v, 0.0, _held(system), True).q
+    q = _found(system, None, None, 0.0, True, None).q
     G = system.constraint_jacobian(q)
     rank, origins = _rank(system, G)
-    return Mobility(n - rank, k - rank, origins, _nearby_rank(system, q, G) > rank)
+    is_singular = _nearby_rank(system, q, G) > rank
+    return Mobility(n - rank, k - rank, origins, is_singular, _tied_to_first_order(system, q) if is_singular else ())
 
 
 def _rank(system: System, G: Array) -> tuple[int, tuple[str, ...]]:
@@ -739,7 +669,7 @@ def _rank(system: System, G: Array) -> tuple[int, tuple[str, ...]]:
     left, singular, _ = np.linalg.svd(G)
     rank = int(np.sum(singular > RANK * singular.max(initial=0.0)))
     rows = np.flatnonzero(np.abs(left[:, rank:]).max(axis=1, initial=0.0) > 1e-6)
-    return rank, tuple(dict.fromkeys(_owner(system, int(i)) for i in rows))
+    return rank, tuple(dict.fromkeys(owner_of(system, int(i)) for i in rows))
 
 
 def _nearby_rank(system: System, q: Array, G: Array) -> int:
@@ -754,3 +684,22 @@ def _nearby_rank(system: System, q: Array, G: Array) -> int:
             continue
         largest = max(largest, _rank(system, system.constraint_jacobian(near))[0])
     return largest
+
+
+def _tied_to_first_order(system: System, q: Array) -> tuple[str, ...]:
+    """Joints and constraints of loops that are in a singular configuration at q, and at all positions near that they can reach;
+    none of other loops.
+
+    Where a position is singular for a moment, what is lost there grows in proportion to the distance from it.
+    """
+    system, random, found = system.with_own_counts(), np.random.default_rng(5), []
+    count_redundant(system, q, 0.0)
+    if not is_nearly_singular(system, q, 0.0):
+        return ()
+    for _ in range(2):
+        near = _beside(system, q, 0.0, random)
+        if near is None or singularity(system, near, 0.0) > EVERYWHERE * np.abs(near - q).max():
+            return ()
+        dependence = np.abs(np.linalg.svd(system.constraint_jacobian(near))[0][:, _independent_rows(system) - 1])
+        found += [owner_of(system, int(row)) for row in np.flatnonzero(dependence > 0.1 * dependence.max())]
+    return tuple(dict.fromkeys(found))

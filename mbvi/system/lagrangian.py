@@ -363,7 +363,7 @@ def from_functions(
     _check_functions(bare)
     if force is None:
         return bare
-    arrays = _arrays(n, constraint_count, **functions, force=compile_force(force, bare.initial_q, bare.initial_v))
+    arrays = _arrays(n, constraint_count, **functions, force=compile_force(force, bare.given_q, bare.given_v))
     system = _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=bare)
     system.own_values = values
     return system
@@ -474,9 +474,9 @@ def _system(
     rest = np.zeros(arrays.n)
     system = System(name, arrays, coordinate_names, units, rest, rest.copy(), is_conservative, names, unforced=unforced)
     if q is not None:
-        system.initial_q = system._vector(q, "initial_q")
+        system.given_q = system._vector(q, "initial_q")
     if v is not None:
-        system.initial_v = system._vector(v, "initial_v")
+        system.given_v = system._vector(v, "initial_v")
     if system.constraint_count:
         set_scales(system)
         count_redundant_anywhere(system)
@@ -502,7 +502,7 @@ def _check_functions(system: System) -> None:
     """Compare the exact derivatives with difference quotients at a place near the initial one; M must be symmetric."""
     n = system.dimension
     random = np.random.default_rng(0)
-    q = system.initial_q + 0.1 * random.standard_normal(n)
+    q = system.given_q + 0.1 * random.standard_normal(n)
     v = random.standard_normal(n)
     M = system.mass_matrix(q)
     if not np.allclose(M, M.T, rtol=1e-10, atol=0.0):

@@ -48,7 +48,7 @@ def quadratic_lagrangian(system: System, scheme: str = "") -> QuadraticLagrangia
         raise _not_quadratic(where, f"constraints, as {system.constraint_names[0]}")
     if not system.is_conservative:
         raise _not_quadratic(where, "dampers, functions of time or forces of your own")
-    q0 = system.initial_q
+    q0 = system.given_q
     M, f0 = system.mass_matrix(q0), _force(system, q0)
     units = np.eye(system.dimension)
     K = -np.array([_force(system, q0 + each) - f0 for each in units]).T
@@ -71,7 +71,7 @@ def _check(system: System, M: Array, K: Array, f0: Array, where: str) -> None:
     n = system.dimension
     places = [*(REACH * each for each in np.eye(n)), *random.standard_normal((3, n))]
     for i, away in enumerate(places):
-        q = system.initial_q + away
+        q = system.given_q + away
         inertia = np.abs(system.mass_matrix(q) - M) - inertia_bounds
         force = np.abs(_force(system, q) - (f0 - K @ away)) - force_bounds * max(1.0, np.abs(away).max())
         on = names[i] if i < n else "several coordinates together"

@@ -17,7 +17,7 @@ from mbvi.kernels.lagrangian import fill_wrenches
 from mbvi.kernels.layout import kernel
 from mbvi.model import elements as el
 from mbvi.model.arguments import checked_names
-from mbvi.system.assemble import assemble
+from mbvi.system.assemble import assemble, with_all_cut
 from mbvi.system.initial import count_redundant
 from mbvi.system.poses import all_poses, unit_quaternions
 
@@ -154,8 +154,7 @@ def embedded(system: System) -> System:
     """
     model = system.model
     assert model is not None
-    joints = {name: joint.replaced({"cut": None}) for name, joint in model.joints.items()}
-    return assemble(model.replaced({"joints": joints, "formulation": "embedding"}))
+    return assemble(with_all_cut(model))
 
 
 def embedded_states(system: System, whole: System, q: Array, v: Array) -> tuple[Array, Array]:

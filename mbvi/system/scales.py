@@ -21,7 +21,7 @@ def set_scales(system: System) -> None:
     arrays, random = system.arrays, np.random.default_rng(7)
     is_length = np.array([unit == "m" for unit in system.coordinate_units])
     turns = AWAY * random.standard_normal((POSITIONS - 1, arrays.n)) * ~is_length
-    sizes = np.max([_sizes(system, system.initial_q + turn, is_length) for turn in [0.0, *turns]], axis=0)
+    sizes = np.max([_sizes(system, system.given_q + turn, is_length) for turn in [0.0, *turns]], axis=0)
     arrays.scales[arrays.places] = 1.0 / np.sqrt(np.where(sizes > 0, sizes, 1.0))
 
 

@@ -97,12 +97,20 @@ def given_joint_state(joint: el.Joint, initial: Any) -> tuple[Array, Array]:
 
 def given_state(model: el.Model, homes: Homes, n: int) -> tuple[Array, Array]:
     """Coordinates and velocities (n,) that a resolved model gives a system."""
+    return state_from_joints(model, homes, given_joint_states(model, homes), given_curves(model), n)
+
+
+def given_joint_states(model: el.Model, homes: Homes) -> dict[str, tuple[Array, Array]]:
+    """Coordinates and rates that a resolved model gives the joints of the spanning tree, and others that are held."""
     tree = [branch.joint for branch in homes.plan.branches]
     held = [name for name, initial in model.initial.items() if initial.hold]
-    states = {name: given_joint_state(model.joints[name], model.initial.get(name)) for name in (*tree, *held)}
+    return {name: given_joint_state(model.joints[name], model.initial.get(name)) for name in (*tree, *held)}
+
+
+def given_curves(model: el.Model) -> dict[str, tuple[float, float]]:
+    """Parameters of the points on curves, and their rates, that a resolved model gives."""
     curves = {name: each for name, each in model.constraints.items() if isinstance(each, el.PointOnCurve)}
-    starts = {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves.items()}
-    return state_from_joints(model, homes, states, starts, n)
+    return {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves.items()}
 
 
 def quaternion_rates(a: Array, omega: Array) -> Array:
@@ -185,9 +193,12 @@ def rotation_quaternion(rotation: Array) -> Array:
     return a if a[0] >= 0 else -a
 
 
-def nearest_joint_state(joint: el.Joint, relative: Motion) -> tuple[Array, Array]:
-    """Coordinates and rates of a joint that come nearest to a motion of its child in its parent (Gauss–Newton)."""
-    q, _ = given_joint_state(joint, None)
+def nearest_joint_state(joint: el.Joint, relative: Motion, initial: Any = None) -> tuple[Array, Array]:
+    """Coordinates and rates of a joint that come nearest to a motion of its child in its parent (Gauss–Newton).
+
+    They begin at those given, of which an angle has the whole turns.
+    """
+    q, _ = given_joint_state(joint, initial)
     zero = np.zeros(len(q))
 
     def columns() -> Array:
@@ -196,8 +207,7 @@ def nearest_joint_state(joint: el.Joint, relative: Motion) -> tuple[Array, Array
 
     for _ in range(NEWTON_STEPS):
         motion = joint_motion(joint, q, zero)
-        error = relative.rotation @ motion.rotation.T
-        turn = 0.5 * np.array([error[2, 1] - error[1, 2], error[0, 2] - error[2, 0], error[1, 0] - error[0, 1]])
+        turn = rotation_vector(relative.rotation @ motion.rotation.T)
         step = np.linalg.lstsq(columns(), np.concatenate([turn, relative.place - motion.place]), rcond=1e-9)[0]
         q = q + step
         if "qw" in joint.coordinate_names:
@@ -206,3 +216,11 @@ def nearest_joint_state(joint: el.Joint, relative: Motion) -> tuple[Array, Array
             break
     rates = np.linalg.lstsq(columns(), np.concatenate([relative.omega, relative.velocity]), rcond=1e-9)[0]
     return q, rates
+
+
+def rotation_vector(rotation: Array) -> Array:
+    """The axis times the angle, of at most π, of a rotation matrix."""
+    from scipy.spatial.transform import Rotation
+
+    vector: Array = Rotation.from_matrix(rotation).as_rotvec()
+    return vector

@@ -52,8 +52,10 @@ class System:
     ----------
     name : str
     coordinate_names, coordinate_units : tuple of str
-    initial_q, initial_v : ndarray (n,)
-        Initial coordinates and velocities.
+    given_q, given_v : ndarray (n,)
+        Initial coordinates and velocities as they were given, which constraints need not allow.
+    starts_as_its_model : bool
+        Whether these are what its model gives.
     is_conservative : bool
         Whether all forces derive from a potential that does not depend on time.
     constraint_names : tuple of str
@@ -84,8 +86,10 @@ class System:
         self._arrays = arrays
         self.coordinate_names = tuple(coordinate_names)
         self.coordinate_units = tuple(coordinate_units)
-        self.initial_q = initial_q
-        self.initial_v = initial_v
+        self.given_q = initial_q
+        self.given_v = initial_v
+        self.starts_as_its_model = model is not None
+        self._initial: tuple[Array, Array] | None = None
         self.is_conservative = is_conservative
         self.constraint_names = tuple(constraint_names)
         self.model = model
@@ -127,6 +131,7 @@ class System:
         """As it was."""
         self.__dict__.update(state)
         self._local = threading.local()
+        self._initial = None
 
     def _without_work(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_local"}
@@ -141,14 +146,66 @@ class System:
         """A table of the coordinates, for notebooks."""
         rows = [
             (name, unit, f"{q:.6g}", f"{v:.6g}")
-            for name, unit, q, v in zip(
-                self.coordinate_names, self.coordinate_units, self.initial_q, self.initial_v, strict=True
-            )
+            for name, unit, q, v in zip(self.coordinate_names, self.coordinate_units, *self._shown_state(), strict=True)
         ]
         if len(rows) > MOST_ROWS:
             rows[MOST_ROWS - 1 : -1] = [(f"… {len(rows) - MOST_ROWS} more", "", "", "")]
         title = f"{self.name}: {self.dimension} coordinates, {self.constraint_count} constraints"
         return html_table(title, rows, ("coordinate", "unit", "at the start", "rate at the start"))
+
+    def _shown_state(self) -> tuple[Array, Array]:
+        """What it starts from, or what is given if no run can start from that."""
+        try:
+            return self.initial_q, self.initial_v
+        except ModelError:
+            return self.given_q, self.given_v
+
+    @property
+    def initial_q(self) -> Array:
+        """The coordinates (n,) that a run starts from at t = 0: those given, moved onto the constraints. They can be set.
+
+        Raises
+        ------
+        ModelError
+            If they cannot be moved there, or may not be.
+        """
+        return self._initial_state[0]
+
+    @initial_q.setter
+    def initial_q(self, q: ArrayLike) -> None:
+        self._start_elsewhere(self._vector(q, "initial_q"), self.given_v)
+
+    @property
+    def initial_v(self) -> Array:
+        """The velocities (n,) that a run starts with at t = 0, see `initial_q`."""
+        return self._initial_state[1]
+
+    @initial_v.setter
+    def initial_v(self, v: ArrayLike) -> None:
+        self._start_elsewhere(self.given_q, self._vector(v, "initial_v"))
+
+    @property
+    def _initial_state(self) -> tuple[Array, Array]:
+        from mbvi.system.initial import initial_state
+
+        if self._initial is None:
+            self._initial = initial_state(self)
+            for each in self._initial:
+                each.flags.writeable = False
+        return self._initial
+
+    def _start_elsewhere(self, q: Array, v: Array, model: Model | None = None) -> None:
+        """Start from other coordinates and velocities: those of a model that differs in these alone, or of none."""
+        self.given_q, self.given_v, self.starts_as_its_model = q, v, model is not None
+        self.model = model or self.model
+        self._initial = None
+        self.__dict__.pop("mobility", None)
+
+    def starting(self, q: Array, v: Array, model: Model | None = None) -> System:
+        """The same system with another start: of a model that differs in it alone, or of none."""
+        other = copy(self)
+        other._start_elsewhere(q, v, model)
+        return other
 
     @property
     def arrays(self) -> layout.System:
@@ -229,8 +286,8 @@ class System:
             _without_forces(self.arrays),
             self.coordinate_names,
             self.coordinate_units,
-            self.initial_q,
-            self.initial_v,
+            self.given_q,
+            self.given_v,
             not self.is_driven,
             self.constraint_names,
             self.model,

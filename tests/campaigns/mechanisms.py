@@ -23,7 +23,7 @@ from . import campaign
 FORCES = mechanisms.POTENTIAL + mechanisms.OTHER
 SCHEME, ORDER, STEPS = "gauss4", 8, 8
 ENERGY, ACCELERATION, POSE = 1e-9, 1e-7, 1e-9
-NO_START = re.compile(r"expected constraints that can be satisfied|gimbal lock")  # as random ones may be
+NO_START = re.compile(r"expected (constraints|axes|frames) that can be|gimbal lock")  # as random ones may be
 LEAST_GAIN = 2.0 ** (ORDER - 3)  # of half a step
 
 

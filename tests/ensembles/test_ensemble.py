@@ -464,7 +464,7 @@ def test_a_member_starts_alike_alone_and_with_others():
     """From what the model gives, whatever was written over a system's initial coordinates."""
     system = mbvi.assemble(model("double_pendulum"))
     expected = system.initial_q.copy()
-    system.initial_q[:] = 0.5, 0.6
+    system.initial_q = [0.5, 0.6]
     for measure in (None, {"end": lambda run: run.t[-1]}):
         runs = mbvi.ensemble(system, {"v.elbow.angle": [0, 1]}, duration=0.1, store=("q",), measure=measure)
         assert np.array_equal(runs.q[:, 0], [expected, expected])

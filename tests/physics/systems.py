@@ -117,8 +117,8 @@ def driven_pendulum():
 def tree(forces=mechanisms.POTENTIAL, kinds=("revolute", "ball", "prismatic", "screw", "ball euler"), seed=3):
     made = mechanisms.without_tables(mechanisms.random_tree(seed, kinds=kinds, forces=forces))
     system = mbvi.assemble(made)
-    system.initial_q[:], system.initial_v[:] = mechanisms.random_state(system, seed)
-    system.initial_v *= 0.5
+    q, v = mechanisms.random_state(system, seed)
+    system.initial_q, system.initial_v = q, 0.5 * v
     return system
 
 

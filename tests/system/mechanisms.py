@@ -375,7 +375,9 @@ def with_start(model, formulation="tree"):
             relative = motions[joint.parent].inverse().then(motions[joint.child])
             position, velocity = nearest_joint_state(joint, relative)
             initial[name] = mbvi.Initial(position=position, velocity=velocity)
-    return mbvi.Model(**dict(model) | {"initial": initial})
+    curves = {name: {"start": float(found.q[i])} for name, i in tree.homes.curves.items()}
+    constraints = {name: each.model_copy(update=curves.get(name, {})) for name, each in model.constraints.items()}
+    return mbvi.Model(**dict(model) | {"initial": initial, "constraints": constraints})
 
 
 def with_cut(model, name, cut):

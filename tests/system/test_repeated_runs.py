@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.system.initial import LARGE
+from mbvi.system.projection import LARGE
 
 
 def ladder(count):

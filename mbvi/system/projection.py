@@ -1,0 +1,332 @@
+"""States moved onto the constraints, in coordinates that the constraints that are violated leave no choice but to change.
+
+Position: the q nearest to the given one in the metric of M, by Newton's method on
+
+    min 1/2 (q − q₀)ᵀ M (q − q₀)  with  g(q) = 0:     [M Gᵀ; G 0] (δ, μ) = (−M (q − q₀), −g),   q ← q + δ
+
+and the velocity nearest to the given one with G v + ∂g/∂t = 0. Where constraints are redundant, δ is the least-squares solution.
+Coordinates that are fixed keep their values, and so do all that no chain of constraints, over others that are free, ties to
+one that is violated: the mass matrix alone moves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.kernels import lagrangian as kernels
+from mbvi.kernels import layout
+from mbvi.model.graph import loop_of
+from mbvi.system.attitudes import ASTRAY, Attitudes
+from mbvi.system.system import System
+
+Array = np.ndarray
+CONSTRAINT_TOLERANCE = 1e-9
+NEWTON_STEPS = 200
+NEAR = 1e-9  # of the nearest position, from where only the constraints are solved further
+PATIENCE = 15  # steps in a row that may be no shorter than one before
+RETRIES = (0.0, 0.01, 0.1)  # how far away positions on the constraints are looked for anew [rad, m, –]
+LONGEST_STEP = 0.3  # change of a coordinate in one step [rad, m, –]
+LARGE = 600  # coordinates and constraints from which dense matrices take too long
+NOTHING = 1e-9  # entry of the constraint Jacobian, relative to the largest of its row, that ties nothing
+
+
+def project_position(system: System, q: Array, t: float = 0.0, fixed: Array | None = None) -> Array:
+    """The position on the constraints nearest to q (n,), in the metric of the mass matrix there.
+
+    Parameters
+    ----------
+    system : System
+    q : (n,)
+        Coordinates, of which those that may stay do.
+    t : float
+        Time [s].
+    fixed : (n,) of bool, optional
+        Coordinates that must stay.
+
+    Raises
+    ------
+    ModelError
+        If none is found.
+    """
+    fixed = np.zeros(system.dimension, bool) if fixed is None else fixed
+    if system.arrays.is_open:
+        return _normalized(system, q)
+    attitudes, found = Attitudes(system), q
+    for free in _choices(system, q, t, fixed, violated_rows(system, attitudes, q, t)):
+        found = _nearest_position(system, attitudes, q, t, free, fixed)
+        if not len(violated_rows(system, attitudes, found, t)):
+            break
+    _check_closed(system, attitudes, found, t)
+    return found
+
+
+def violated_rows(system: System, attitudes: Attitudes, q: Array, t: float) -> Array:
+    """The constraints that q violates, or where directions stand at a root that is not meant."""
+    g = np.abs(system.constraint(q, t)) > CONSTRAINT_TOLERANCE
+    g[attitudes.rows(attitudes.angles(q) > ASTRAY)] = True
+    return np.flatnonzero(g)
+
+
+def _normalized(system: System, q0: Array) -> Array:
+    q, places = q0.copy(), system.arrays.entries.reshape(-1, 4)
+    q[places] /= np.linalg.norm(q0[places], axis=1, keepdims=True)
+    return q
+
+
+def _choices(system: System, q: Array, t: float, fixed: Array, rows: Array) -> Iterator[Array]:
+    """Which coordinates may move: those that constraints tie to some that are violated, and then, if these will not do, all."""
+    tied = _tied(system, q, t, fixed, rows)
+    yield tied
+    if not np.array_equal(tied, ~fixed):
+        yield ~fixed
+
+
+def _tied(system: System, q: Array, t: float, fixed: Array, rows: Array) -> Array:
+    """The coordinates (n,) that are not fixed and that a chain of constraints ties to some rows."""
+    G, coordinate = np.abs(system._constraint_entries(q, t)[1]), system.arrays.entries
+    row = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
+    largest = np.zeros(system.constraint_count)
+    np.maximum.at(largest, row, G)
+    ties = ~fixed[coordinate] & (NOTHING * largest[row] < G)
+    row, coordinate = row[ties], coordinate[ties]
+    reached, tied = np.zeros(system.constraint_count, bool), np.zeros(system.dimension, bool)
+    reached[rows] = True
+    while not tied[coordinate[reached[row]]].all():
+        tied[coordinate[reached[row]]] = True
+        reached[row[tied[coordinate]]] = True
+    return tied
+
+
+def _metric(M: Array) -> Array:
+    """L with L Lᵀ = M, where massless coordinates have a little mass."""
+    return np.linalg.cholesky(M + 1e-9 * max(float(np.diag(M).max(initial=0.0)), 1e-300) * np.eye(len(M)))
+
+
+def _nearest(L: Array, G: Array, left: Array, target: Array) -> Array:
+    """The δ nearest to `target`, in the metric L Lᵀ, with G δ = left (least squares where that cannot be)."""
+    scaled = np.linalg.solve(L, G.T).T  # G L⁻ᵀ
+    y = L.T @ target
+    return np.linalg.solve(L.T, y + np.linalg.pinv(scaled, rcond=1e-8) @ (left - scaled @ y))
+
+
+def _nearest_position(system: System, attitudes: Attitudes, q0: Array, t: float, free: Array, fixed: Array) -> Array:
+    """The position on the constraints nearest to q0 where only some coordinates are free, or that which violates them least."""
+    if _is_large(system, fixed):
+        return _project_large(system, attitudes, q0, t, free)
+    L = _metric(system.mass_matrix(q0, t)[np.ix_(free, free)])
+    nearest = _newton(system, attitudes, q0, q0, t, free, L, NEAR)
+    if len(violated_rows(system, attitudes, nearest, t)):
+        nearest = q0
+    tried: list[Array] = []
+    for start in chain([nearest], _starts(system, q0, t, free)):
+        q = _newton(system, attitudes, start, None, t, free, L, 1e-15)
+        if not len(violated_rows(system, attitudes, q, t)):
+            return q
+        tried += [q, start]
+    return min(tried, key=lambda each: float(np.linalg.norm(system.constraint(each, t))))
+
+
+def _is_large(system: System, fixed: Array) -> bool:
+    """Whether to go along the graph: dense matrices take too long, and what is fixed is so by constraints of its own."""
+    rows = system.arrays.constraints
+    alone = rows[(rows[:, layout.CONSTRAINT_KIND] == layout.COORDINATES) & (rows[:, layout.ENTRIES] == 1)]
+    held = fixed.copy()
+    held[system.arrays.entries[alone[:, layout.FIRST_ENTRY]]] = False
+    return system.dimension + system.constraint_count > LARGE and not held.any()
+
+
+def _check_finite(system: System, g: Array, G: Array, t: float) -> None:
+    """An error where constraints are looked for a position at which they are not defined."""
+    finite = np.isfinite(g) & np.isfinite(G).all(axis=1)
+    if not finite.all():
+        name = system.constraint_names[int(np.argmin(finite))]
+        raise ModelError(
+            f"{system.name}: expected constraints that are finite numbers, found that {name} is none at t = {t:g} s, near the "
+            "start; start nearer, by initial_q"
+        )
+
+
+def _newton(
+    system: System, attitudes: Attitudes, q: Array, target: Array | None, t: float, free: Array, L: Array, near: float
+) -> Array:
+    """Newton's method for the constraints, and for the position on them nearest to the target, if there is one."""
+    q = q.copy()
+    shortest, since = np.inf, 0
+    for _ in range(NEWTON_STEPS):
+        g, G, _ = attitudes.turned(q)._constraints(q, t)
+        _check_finite(system, g, G, t)
+        pull = np.zeros(free.sum()) if target is None else (target - q)[free]
+        delta = _nearest(L, G[:, free], -g, pull)
+        longest = float(np.abs(delta).max(initial=0.0))
+        q[free] += delta * min(1.0, LONGEST_STEP / max(longest, 1e-300))
+        shortest, since = (longest, 0) if longest < shortest else (shortest, since + 1)
+        if longest < near * max(1.0, float(np.abs(q).max(initial=0.0))) or since > PATIENCE:
+            break
+    return q
+
+
+def _starts(system: System, q0: Array, t: float, free: Array) -> Iterator[Array]:
+    """Where Newton's method is tried anew: at random places near q0, and at the positions of least |g| found from there."""
+    from scipy.optimize import least_squares
+
+    def at(x: Array) -> Array:
+        q = q0.copy()
+        q[free] = x
+        return q
+
+    random = np.random.default_rng(6)
+    for reach in RETRIES if free.any() else ():
+        beside = q0[free] + reach * random.standard_normal(free.sum())
+        if reach:
+            yield at(beside)
+        result = least_squares(
+            lambda x: system.constraint(at(x), t),
+            beside,
+            jac=lambda x: system.constraint_jacobian(at(x), t)[:, free],
+            xtol=1e-14,
+            ftol=1e-14,
+            gtol=1e-14,
+        )
+        yield at(result.x)
+
+
+def _project_large(system: System, attitudes: Attitudes, q0: Array, t: float, free: Array) -> Array:
+    """A position on the constraints near q0: every step the nearest in the metric of M, along the graph."""
+    q, n = q0.copy(), system.dimension
+    for _ in range(NEWTON_STEPS):
+        work, turned = system.work, attitudes.turned(q)
+        if not kernels.factor_mass_saddle(turned.arrays, work, t, q):
+            break
+        work.solution[:n], work.solution[n:] = 0.0, -work.g
+        kernels.solve_mass_saddle(turned.arrays, work)
+        delta = np.where(free, work.solution[:n], 0.0)  # what is not tied to these constraints follows the masses alone
+        delta *= min(1.0, LONGEST_STEP / max(float(np.abs(delta).max()), 1e-300))
+        q += delta
+        if np.abs(delta).max() < 1e-15 * max(1.0, float(np.abs(q).max())):
+            break
+    return q
+
+
+def rate_of_constraints(system: System, q: Array, v: Array, t: float) -> Array:
+    """|G v + ∂g/∂t|, (k,)."""
+    _, G, g_t = system._constraint_entries(q, t)
+    rate = g_t.copy()
+    rows = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
+    np.add.at(rate, rows, G * v[system.arrays.entries])
+    return np.abs(rate)
+
+
+def project_velocity(system: System, q: Array, v: Array, t: float, fixed: Array) -> Array:
+    """The velocity along the constraints nearest to v in the metric of M, where some rates are fixed.
+
+    Raises
+    ------
+    ModelError
+        If there is none.
+    """
+    found = v
+    for free in _choices(system, q, t, fixed, violated_rates(system, q, v, t)):
+        found = _nearest_velocity(system, q, v, t, free, fixed)
+        if not len(violated_rates(system, q, found, t)):
+            return found
+    rate = rate_of_constraints(system, q, found, t)
+    raise ModelError(
+        f"{where(system, rate)}: expected constraints that some velocity satisfies, found {rate.max():.3g} left; "
+        "the motions prescribed contradict each other, or values that are held do"
+    )
+
+
+def violated_rates(system: System, q: Array, v: Array, t: float) -> Array:
+    """The constraints along which a velocity does not lead."""
+    bound = CONSTRAINT_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0)))
+    return np.flatnonzero(rate_of_constraints(system, q, v, t) > bound)
+
+
+def _nearest_velocity(system: System, q: Array, v0: Array, t: float, free: Array, fixed: Array) -> Array:
+    v = v0.copy()
+    if _is_large(system, fixed):
+        if kernels.solve_velocity(system.arrays, system.work, t, q, system.momentum(q, v0, t)):
+            v[free] = system.work.solution[: system.dimension][free]
+        return v
+    _, G, g_t = system._constraints(q, t)
+    L = _metric(system.mass_matrix(q, t)[np.ix_(free, free)])
+    v[free] = _nearest(L, G[:, free], -g_t - G[:, ~free] @ v0[~free], v0[free])
+    return v
+
+
+# --------------------------------------------------------------------------------------------- messages
+
+
+def owner_of(system: System, row: int) -> str:
+    """The joint, element or body that a constraint belongs to."""
+    name = system.constraint_names[row]
+    known = (*system.model.joints, *system.model.constraints) if system.model is not None else ()
+    return next((each for each in (name, name.rsplit(".", 1)[0]) if each in known), name)
+
+
+def worst(system: System, values: Array) -> str:
+    """The owner of the constraint that has the largest of some values."""
+    return owner_of(system, int(np.argmax(np.abs(values))))
+
+
+def where(system: System, values: Array) -> str:
+    """The same, by the keys that lead there in a model."""
+    owner = worst(system, values)
+    if system.model is None:
+        return owner
+    return f"joints.{owner}" if owner in system.model.joints else f"constraints.{owner}"
+
+
+def _check_closed(system: System, attitudes: Attitudes, q: Array, t: float) -> None:
+    """An error where constraints are left that no position near satisfies."""
+    g = system.constraint(q, t)
+    if np.abs(g).max(initial=0.0) <= CONSTRAINT_TOLERANCE:
+        _check_turned(system, attitudes, q)
+        return
+    if system.model is None:
+        rows = [
+            name for name, value in zip(system.constraint_names, g, strict=True) if abs(value) > CONSTRAINT_TOLERANCE
+        ]
+        raise ModelError(
+            f"{system.name}: expected constraints that can be satisfied, found |g| = {np.abs(g).max():.3g} left of "
+            f"{', '.join(rows)}; if they do not contradict each other, start nearer, by initial_q"
+        )
+    own = np.array([owner_of(system, i) == worst(system, g) for i in range(len(g))])
+    raise ModelError(
+        f"{where(system, g)}: expected constraints that can be satisfied, found {_left(system, attitudes, q, g, own)} left"
+        f"{_loop(system, worst(system, g))}; check lengths, places, what is held or prescribed, or start nearer"
+    )
+
+
+def _left(system: System, attitudes: Attitudes, q: Array, g: Array, own: Array) -> str:
+    """How far constraints of one owner are from being satisfied: a length, or else an angle."""
+    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
+    lengths = own & np.isin(kinds, (layout.ALONG, layout.DISTANCE))
+    if np.abs(g[lengths]).max(initial=0.0) > CONSTRAINT_TOLERANCE:
+        return f"{np.linalg.norm(g[lengths]):.3g} m"
+    angles = attitudes.angles(q)[own[attitudes.first]]
+    return f"{np.rad2deg(angles.max()):.3g} deg" if len(angles) else f"{np.linalg.norm(g[own]):.3g}"
+
+
+def _loop(system: System, owner: str) -> str:
+    if system.homes is None or system.model is None or owner not in system.homes.plan.chords:
+        return ""
+    return f" in the loop {loop_of(system.model.joints[owner], system.homes.plan)}"
+
+
+def _check_turned(system: System, attitudes: Attitudes, q: Array) -> None:
+    """An error where directions stand at a root of their constraints that is not meant, and none near is."""
+    angles = attitudes.angles(q)
+    if angles.max(initial=0.0) <= ASTRAY:
+        return
+    values = np.zeros(system.constraint_count)
+    values[attitudes.first] = angles
+    axes = "frames" if attitudes.count[np.argmax(angles)] == 3 else "axes"
+    raise ModelError(
+        f"{where(system, values)}: expected {axes} that can be turned alike, found {np.rad2deg(angles.max()):.3g} deg left"
+        f"{_loop(system, worst(system, values))}; check axes and orientations, what is held or prescribed, or start nearer"
+    )

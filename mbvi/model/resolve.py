@@ -372,7 +372,7 @@ def _canonical_part(model: Model, where: Where, part: Part) -> Part:
     match where:
         case ("bodies" | "joints" | "constraints", _):
             mended = part.value.roundings()
-        case ("initial", str(joint)) if _has_quaternion(model.joints[joint]) and part.value.position is not None:
+        case ("initial", str(joint)) if _has_quaternion(model.joints[joint]) and len(part.value.position or ()) > 3:
             mended = quaternion_roundings(part.value.position[-4:], "position")
     return part._replace(value=_canonical(model, where, part.value), mended=tuple(placed(mended, *where)))
 

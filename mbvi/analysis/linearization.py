@@ -104,7 +104,8 @@ def linearize(model: Model | System, at: ArrayLike | None = None) -> Linearizati
     Raises
     ------
     ModelError
-        If it is no equilibrium, forces, inertias or constraints depend on time, or forces derive from no potential.
+        If it is no equilibrium, forces, inertias or constraints depend on time, or forces derive from no potential, or from one
+        that depends on velocities.
 
     Examples
     --------
@@ -123,6 +124,11 @@ def linearize(model: Model | System, at: ArrayLike | None = None) -> Linearizati
     rest = np.zeros(system.dimension)
     q = find_start(system).q if at is None else find_start(system, system._vector(at, "at"), rest).q
     _check_time(system, q, rest)
+    if system.arrays.vector_potential:
+        found = "one that depends on velocities, by which modes are no oscillations along lines"
+        raise ModelError(
+            f"{system.name}: {wrong('a potential of the coordinates', found, 'take System.second_derivatives')}"
+        )
     f, G = system.gradient(q, rest)[1], system.constraint_jacobian(q)
     lam = np.linalg.lstsq(G.T, -f, rcond=RANK)[0]
     M, _, by_v, by_q = system.second_derivatives(q, rest)

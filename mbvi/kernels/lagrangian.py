@@ -369,8 +369,18 @@ def fill_mass_matrix(M, system, work, t, q):
             work.zero[j] = 1.0
             call(system.gradient, t, (q, work.zero, work.base, work.side))
             work.zero[j] = 0.0
+            subtract_vector_potential(work.base, system, work, t, q)
             for i in range(system.n):
                 M[i * system.n + j] = work.base[i]
+
+
+@kernel
+def subtract_vector_potential(p, system, work, t, q):
+    """p −= A(t, q), the part of the momentum ∂L/∂v = M v + A that is there at rest: of a user's Lagrangian. Uses work.side."""
+    if system.vector_potential != 0:
+        call(system.vector_potential, t, (q, work.side))
+        for a in range(system.n):
+            p[a] -= work.side[a]
 
 
 @kernel
@@ -409,9 +419,12 @@ def fill_energies(kinetic, potentials, p, system, work, t, q, v):
     """
     for i in range(q.shape[0]):
         fill_gradient(p[i], work.base, system, work, t[i], q[i], v[i])
+        for a in range(system.n):
+            work.base[a] = p[i, a]
+        subtract_vector_potential(work.base, system, work, t[i], q[i])
         total = 0.0
         for a in range(system.n):
-            total += v[i, a] * p[i, a]
+            total += v[i, a] * work.base[a]
         kinetic[i] = 0.5 * total
         potentials[i] = potential(system, work, t[i], q[i])
 
@@ -468,12 +481,12 @@ def solve_mass_saddle(system, work):
 
 @kernel
 def solve_velocity(system, work, t, q, p):
-    """Solve M v + Gᵀμ = p, G v + ∂g/∂t = 0 into work.solution = (v, μ); False where the matrix is singular."""
+    """Solve M v + A + Gᵀμ = p, G v + ∂g/∂t = 0 into work.solution = (v, μ); False where the matrix is singular."""
     if system.is_open == 1:
         return solve_velocity_tree(system, work, q, p)
     if not factor_mass_saddle(system, work, t, q):
         return False
-    solve_velocity_saddle(system, work, p)
+    solve_velocity_saddle(system, work, t, q, p)
     return True
 
 
@@ -504,10 +517,11 @@ def quaternion_place(system, b):
 
 
 @kernel
-def solve_velocity_saddle(system, work, p):
+def solve_velocity_saddle(system, work, t, q, p):
     """The same with the factors of `factor_mass_saddle`."""
     for a in range(system.n):
         work.solution[a] = p[a]
+    subtract_vector_potential(work.solution, system, work, t, q)
     for b in range(system.k):
         work.solution[system.n + b] = -work.g_t[b]
     solve_mass_saddle(system, work)
@@ -515,7 +529,7 @@ def solve_velocity_saddle(system, work, p):
 
 @kernel
 def fill_velocities(v, system, work, t, q, p):
-    """v = M⁻¹ p on the constraints for many states; False where M is singular.
+    """v = M⁻¹ (p − A) on the constraints for many states; False where M is singular.
 
     v, q, p   (states, n)
     t         (states,)    [s]

@@ -98,6 +98,7 @@ OWN_CONSTRAINTS = ((READ, WRITTEN), (READ_COMPLEX, WRITTEN_COMPLEX))
 GRADIENT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q, v → p, f
 HESSIAN = types.float64(types.float64, _vector, _vector, _vector, _vector, _vector, _vector)  # → Lvv, Lvq, Kqv, Kqq
 POTENTIAL = types.float64(types.float64, _vector)  # t, q; returns V
+VECTOR_POTENTIAL = types.float64(types.float64, _vector, _vector)  # t, q → A, the momentum at rest
 CONSTRAINT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q → g, G, g_t
 CURVATURE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, lam → adds ∂²(lamᵀg)/∂q²
 FORCE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, v → adds to F
@@ -130,7 +131,7 @@ class System(Packed):
     places               (n + k,)  of coordinates and constraint rows in a right side of one stage, (side_size,); of idle rows
                          the first behind the nodes, where solutions stay 0
     mass_size, matrix_size, second_size    numbers of entries of the matrix of M and G, of a Jacobian, of second derivatives
-    gradient, hessian, potential, constraint, curvature, force, time_rates      compiled functions, or 0
+    gradient, hessian, potential, vector_potential, constraint, curvature, force, time_rates      compiled functions, or 0
     """
 
 

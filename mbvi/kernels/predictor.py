@@ -166,5 +166,5 @@ def fill_start_velocity(t, system, scheme, work, space, h):
     """v and μ of the momentum space.p on the constraints into work.solution; 0.0 where that is singular."""
     if call(space.factor_start, t, (system, scheme, work, space, h)) != 1.0:
         return 0.0
-    solve_velocity_saddle(system, work, space.p)
+    solve_velocity_saddle(system, work, t, space.q, space.p)
     return 1.0

@@ -30,6 +30,17 @@ def check_conservative(system: System, scheme: str) -> None:
         raise refused(system, scheme, "an energy that the motion conserves", found)
 
 
+def check_momentum(system: System, scheme: str) -> None:
+    """Refuse a system whose momenta are not M v.
+
+    Raises
+    ------
+    ModelError
+    """
+    if system.arrays.vector_potential:
+        raise refused(system, scheme, "momenta M(q) v", "a potential that depends on velocities")
+
+
 def positions(system: System) -> Array:
     """Random positions about the initial one, (STATES, n)."""
     return system.given_q + np.random.default_rng(5).standard_normal((STATES, system.dimension))

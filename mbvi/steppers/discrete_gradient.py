@@ -13,7 +13,7 @@ from mbvi.kernels import discrete_gradient as kernels
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
 from mbvi.steppers.carried import carried
-from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, positions, refused
+from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, check_momentum, positions, refused
 from mbvi.steppers.loop import REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
@@ -36,6 +36,7 @@ def run(run: Run) -> Trajectory:
     assert isinstance(method, Method)
     is_chorin = bool(method.numbers)
     check_conservative(system, method.name)
+    check_momentum(system, method.name)
     if is_chorin:
         if system.constraint_count:
             raise refused(system, method.name, "no constraints", f"constraints, as {system.constraint_names[0]}")

@@ -14,7 +14,7 @@ from mbvi.kernels import splitting as kernels
 from mbvi.kernels.lagrangian import make_work
 from mbvi.schemes.method import Method
 from mbvi.steppers.carried import carried
-from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, positions, refused
+from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, check_momentum, positions, refused
 from mbvi.steppers.loop import REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
@@ -37,6 +37,7 @@ def run(run: Run) -> Trajectory:
     system, method = run.system, run.method
     assert isinstance(method, Method)
     check_conservative(system, method.name)
+    check_momentum(system, method.name)
     _check_constraints(system, method.name)
     arrays, balls = system.arrays, _balls(system)
     drifting = np.setdiff1d(np.arange(system.dimension), balls[:, None] + np.arange(4))

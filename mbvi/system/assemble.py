@@ -207,6 +207,7 @@ class Builder:
             gradient=0,
             hessian=0,
             potential=0,
+            vector_potential=0,
             constraint=0,
             curvature=0,
             force=0 if force is None else force,

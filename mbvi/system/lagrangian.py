@@ -1,4 +1,6 @@
-"""Systems given by their Lagrangian L = 1/2 vᵀ M(q) v − V(q): as SymPy expressions, or as functions that numba compiles."""
+"""Systems given by their Lagrangian L = 1/2 vᵀ M(q) v + A(q)·v − V(q): as SymPy expressions, or as functions that numba compiles,
+which have no A.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +47,7 @@ def from_sympy(
     time: Any = None,
     constraints: Sequence[Any] = (),
     forces: Sequence[Any] = (),
+    dissipation: Any = 0,
     parameters: Mapping[Any, float] | None = None,
     initial_q: ArrayLike | None = None,
     initial_v: ArrayLike | None = None,
@@ -58,14 +61,17 @@ def from_sympy(
     mass_matrix : n × n matrix of expressions in the coordinates
         Symmetric.
     potential : expression
-        V(q), or V(t, q).
+        V(q), or V(t, q); or V(t, q) − A(t, q)·v, linear in the velocities, as that of a charge in a magnetic field. Then the
+        momentum is p = M v + A, and the energy 1/2 vᵀ M v + V.
     velocities : sequence of n symbols, optional
-        Needed where `forces` use them.
+        Needed where `potential`, `forces` or `dissipation` use them.
     time : symbol, optional
     constraints : sequence of k expressions, optional
         g(q) or g(t, q), zero on the constraints; some may follow from others.
     forces : sequence of n expressions, optional
         Generalized forces F(t, q, v).
+    dissipation : expression
+        Rayleigh's function R(t, q, v), whose forces −∂R/∂v are added to `forces`.
     parameters : mapping of symbol or name to number, optional
         Values put in for the remaining symbols.
     initial_q, initial_v : (n,), optional
@@ -99,39 +105,57 @@ def from_sympy(
     try:
         expressions("mass_matrix", np.array(mass_matrix, dtype=object).flat)
         M = with_values(sympy.Matrix(mass_matrix), values)
-        V = with_values(sympy.Matrix(expressions("potential", [potential])), values)[0]
+        U = with_values(sympy.Matrix(expressions("potential", [potential])), values)[0]
         g = with_values(sympy.Matrix(expressions("constraints", constraints)), values)
         F = with_values(sympy.Matrix(expressions("forces", forces) or [0] * n), values)
+        R = with_values(sympy.Matrix(expressions("dissipation", [dissipation])), values)[0]
     except (TypeError, ValueError, NotImplementedError, sympy.SympifyError) as error:
         raise ModelError(
             f"{name}: expected a square matrix, an expression and lists of expressions, found {_first_line(error)}"
         ) from None
-    _check_sympy(q, v, t, M, V, g, F)
+    _check_sympy(q, v, t, M, U, g, F, R)
+    V, A = _potentials(U, v)
+    F -= sympy.Matrix([R.diff(x) for x in v])
     speed = sympy.Matrix(v)
-    p = M * speed
-    L = (speed.T * p)[0] / 2 - V
+    p = M * speed + A
+    L = (speed.T * M * speed)[0] / 2 + (speed.T * A)[0] - V
     f = sympy.Matrix([L.diff(x) for x in q]) + F
     lam = [sympy.Dummy(f"lam{i}") for i in range(len(g))]
     weighted = sum((a * b for a, b in zip(lam, g, strict=True)), sympy.Integer(0))
     names = {"q": q, "v": v, "lam": lam}
     try:
-        functions = _sympy_functions(t, names, p, f, V, g, weighted)
+        functions = _sympy_functions(t, names, p, f, V, A, g, weighted)
     except Exception as error:  # SymPy's printer and numba each have their own
         raise ModelError(
             f"{name}: expected expressions of elementary functions that are smooth, found one that cannot be compiled: "
-            f"{', '.join(_unusual_functions(M, V, g, F)) or _first_line(error)}"
+            f"{', '.join(_unusual_functions(M, U, g, F)) or _first_line(error)}"
         ) from error
-    is_conservative = not any(F) and not (M.has(t) or V.has(t) or g.has(t))
+    is_conservative = not any(F) and not (M.has(t) or U.has(t) or g.has(t))
 
     start: dict[str, Any] = {"initial_q": initial_q, "initial_v": initial_v, "name": name}
-    unforced = partial(from_sympy, q, M, V, time=t, constraints=list(g), **start)
+    unforced = partial(from_sympy, q, M, U, velocities=v, time=t, constraints=list(g), **start)
     names_of_q = [str(x) for x in q]
     _check_names("coordinates", names_of_q)
     arrays = _arrays(n, len(g), **functions)
     return _system(name, arrays, names_of_q, initial_q, initial_v, is_conservative, unforced if any(F) else None)
 
 
-def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weighted: Any) -> dict[str, Any]:
+def _potentials(U: Any, v: list) -> tuple[Any, Any]:
+    """V and A of a potential V − A·v."""
+    import sympy
+
+    A = sympy.Matrix([-sympy.expand(U).diff(x) for x in v])
+    if A.has(*v):
+        A = A.applyfunc(sympy.simplify)
+    if A.has(*v):
+        raise ModelError(
+            "potential: expected one that is at most linear in the velocities, found another; what is quadratic belongs to "
+            "mass_matrix"
+        )
+    return U.subs(dict.fromkeys(v, 0)), A
+
+
+def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, A: Any, g: Any, weighted: Any) -> dict[str, Any]:
     """The compiled functions of a system."""
     import sympy
 
@@ -142,6 +166,8 @@ def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, g: Any, weight
         "hessian": _function(layout.HESSIAN, t, names, "qv", second),
         "potential": _function(layout.POTENTIAL, t, names, "q", {}, V),
     }
+    if any(A):
+        functions["vector_potential"] = _function(layout.VECTOR_POTENTIAL, t, names, "q", {"A": A})
     if len(g):
         first = {"g": g, "G": g.jacobian(q), "g_t": g.diff(t)}
         functions["constraint"] = _function(layout.CONSTRAINT, t, names, "q", first)
@@ -205,7 +231,7 @@ def expressions(what: str, values: Any) -> list:
     return found
 
 
-def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> None:
+def _check_sympy(q: list, v: list, t: Any, M: Any, U: Any, g: Any, F: Any, R: Any) -> None:
     n = len(q)
     if n == 0:
         raise ModelError("coordinates: expected at least one symbol, found none")
@@ -219,15 +245,17 @@ def _check_sympy(q: list, v: list, t: Any, M: Any, V: Any, g: Any, F: Any) -> No
         raise ModelError(f"forces: expected {n} expressions, found {len(F)}")
     known = {
         "mass_matrix": (M, {*q, t}),
-        "potential": (V, {*q, t}),
+        "potential": (U, {*q, *v, t}),
         "constraints": (g, {*q, t}),
         "forces": (F, {*q, *v, t}),
+        "dissipation": (R, {*q, *v, t}),
     }
     for what, (expression, symbols) in known.items():
         unknown = sorted(str(symbol) for symbol in expression.free_symbols - symbols)
         if unknown:
             raise ModelError(
                 f"{what}: expected a value for every symbol, found none for {unknown[0]}; add it to parameters"
+                + (", or to velocities if it is one" if symbols.issuperset(v) else "")
             )
 
 
@@ -429,7 +457,16 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
     rows = np.zeros((k, 8), np.int64)
     rows[:, layout.CONSTRAINT_KIND] = layout.OWN
     rows[:, layout.FIRST_ENTRY], rows[:, layout.ENTRIES] = n * np.arange(k), n
-    names = ("gradient", "hessian", "potential", "constraint", "curvature", "force", "time_rates")
+    names = (
+        "gradient",
+        "hessian",
+        "potential",
+        "vector_potential",
+        "constraint",
+        "curvature",
+        "force",
+        "time_rates",
+    )
     fields = dict.fromkeys(names, 0) | functions
     return layout.System(
         n=n,

@@ -48,6 +48,8 @@ def quadratic_lagrangian(system: System, scheme: str = "") -> QuadraticLagrangia
         raise _not_quadratic(where, f"constraints, as {system.constraint_names[0]}")
     if not system.is_conservative:
         raise _not_quadratic(where, "dampers, functions of time or forces of your own")
+    if system.arrays.vector_potential:
+        raise _not_quadratic(where, "a potential that depends on velocities")
     q0 = system.given_q
     M, f0 = system.mass_matrix(q0), _force(system, q0)
     units = np.eye(system.dimension)

@@ -397,7 +397,7 @@ class System:
         return float(kernels.potential(self.arrays, self.work, _time(t), self._vector(q, "q")))
 
     def momentum(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
-        """Momentum p = ∂L/∂v = M(q) v, (n,) [kg m²/s or kg m/s]."""
+        """Momentum p = ∂L/∂v = M(q) v + A(t, q), (n,) [kg m²/s or kg m/s]; A is the vector potential of your own Lagrangian."""
         return self.gradient(q, v, t)[0]
 
     def gradient(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array]:
@@ -415,15 +415,22 @@ class System:
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
         """Kinetic energy 1/2 vᵀ M(q) v [J]."""
-        return 0.5 * float(self._vector(v, "v") @ self.momentum(q, v, t))
+        return 0.5 * float(self._vector(v, "v") @ (self.momentum(q, v, t) - self._vector_potential(q, t)))
+
+    def _vector_potential(self, q: ArrayLike, t: float) -> Array:
+        """The momentum A(t, q) that a Lagrangian has at rest, (n,)."""
+        A = np.zeros(self.dimension)
+        kernels.subtract_vector_potential(A, self.arrays, self.work, _time(t), self._vector(q, "q"))
+        return -A
 
     def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
         """Kinetic and potential energy [J]."""
         return self.kinetic_energy(q, v, t) + self.potential(q, t)
 
     def lagrangian(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
-        """Kinetic less potential energy [J]."""
-        return self.kinetic_energy(q, v, t) - self.potential(q, t)
+        """Kinetic less potential energy, and A·v where there is a vector potential A [J]."""
+        of_velocity = float(self._vector(v, "v") @ self._vector_potential(q, t))
+        return self.kinetic_energy(q, v, t) + of_velocity - self.potential(q, t)
 
     def velocities(self, t: Array, q: Array, p: Array) -> Array:
         """Velocities M⁻¹ p on the constraints (states, n) of many states: t (states,), q and p (states, n).

@@ -51,7 +51,7 @@ html_extra_path = ["generated/extra"]
 # What the sidebar shows; a page that is in no list, or not there, fails the build.
 NAVIGATION = {
     "": ["tutorial", "generated/gallery"],
-    "Models": ["guide", "joints", "forces", "constraints", "python"],
+    "Models": ["guide", "joints", "forces", "constraints", "tables", "python", "lagrangians"],
     "Runs": [
         "schemes",
         "splitting",

@@ -19,6 +19,7 @@ from mbvi.model.fields import idle_parameters
 from mbvi.model.meshes import odd_meshes
 from mbvi.model.poles import programs
 from mbvi.model.shapes import has_mass
+from mbvi.model.tables import kinks_in_steps, overshoots, short_tables
 from mbvi.schemes.catalog import SCHEMES
 
 if TYPE_CHECKING:
@@ -522,8 +523,8 @@ def oddities(system: System, start: Start) -> list[str]:
         if not has_mass(body):
             found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")
     step, duration, steps = run_of(resolved)
-    found += _short_tables(resolved, duration)
     end = steps * step
+    found += [*overshoots(resolved), *short_tables(resolved, duration), *kinks_in_steps(resolved, step, end)]
     if abs(end - duration) > 1e-9 * end:
         found.append(f"simulation.duration: not a multiple of the step; the run ends at t = {end:.6g} s")
     if _is_at_rest(system, start, end):
@@ -555,23 +556,6 @@ def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
             yield f"{where}: negative damping; it drives"
         if getattr(force, "stiffness", 0.0) < 0:
             yield f"{where}: negative stiffness; it pushes away"
-
-
-def _short_tables(model: Model, duration: float) -> Iterator[str]:
-    """Tables that do not cover the run."""
-    for section, elements in (("forces", model.forces), ("constraints", model.constraints)):
-        for name, element in elements.items():
-            for times in dict.fromkeys(table.times for table in _tables(element)):
-                if times[0] > 0 or times[-1] < duration:
-                    span = f"a table from {times[0]:.6g} s to {times[-1]:.6g} s for a run from 0 s to {duration:.6g} s"
-                    yield f"{section}.{name}: {span}; outside it continues along its end lines"
-
-
-def _tables(element: Any) -> Iterator[mbvi.Table]:
-    """The tables among the values of a force or constraint."""
-    for key in type(element).model_fields:
-        value = getattr(element, key)
-        yield from (each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, mbvi.Table))
 
 
 def _distance(force: Any, system: System, start: Start) -> float:

@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike
 
 from mbvi import storage
 from mbvi.analysis.noether import discrete_momenta
-from mbvi.errors import KEPT, AccuracyWarning, ModelError, StepError, stack_level
+from mbvi.errors import KEPT, AccuracyWarning, ModelError, ModelWarning, StepError, stack_level
 from mbvi.kernels import functions, galerkin, layout, workspace
 from mbvi.kernels.lagrangian import make_work
 from mbvi.model.arguments import check_flag, check_kind, check_progress, checked_path, is_number
 from mbvi.model.elements import MAX_STEPS, Model, count_steps
 from mbvi.model.expressions import evaluate, infix, wrong
 from mbvi.model.poles import first_pole, programs
+from mbvi.model.tables import overshoots
 from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
@@ -155,6 +156,7 @@ def simulate(
     start_time = checked_time(start_time, "start_time", system)
     _check_resolution(start_time, h if step_sizes is None else step_sizes.min())
     check_functions(system, h, steps, start_time)
+    _note_overshoots(system)
     start = find_start(system, initial_q, initial_v, start_time, project)
     check_driven(system, start, start_time, h)
     q, p = start.q, start.p
@@ -286,6 +288,12 @@ def _check_chart(chart: Chart | None, header: storage.Header, path: Path) -> Non
         expected, found = (f"that of {', '.join(each)}" if each else "none" for each in (header.chart, names))
         remedy = "build it, and pass it: mbvi.resume(path, chart=chart)" if not names else ""
         raise ModelError(f"{path}: chart: {wrong(expected, found, remedy)}")
+
+
+def _note_overshoots(system: System) -> None:
+    """Warn of splines through tables that leave the values that these have."""
+    for text in overshoots(system.model.resolved()) if system.model is not None else ():
+        warnings.warn(text, ModelWarning, stacklevel=stack_level())
 
 
 def as_system(model: Model | System, formulation: str | None = None) -> System:

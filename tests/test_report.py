@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import mbvi
 from mbvi.analysis.noether import linear_generator
@@ -302,8 +303,8 @@ def test_a_table_that_does_not_cover_the_run_is_odd(times, is_odd, models):
     text = (models / "pendulum.yaml").read_text() + f"\n{force}\nsimulation: {{duration: 10}}\n"
     text = "\n".join(line for line in text.splitlines() if not line.startswith("simulation: {s"))
     expected = (
-        f"forces.f: a table from {times[0]} s to {times[-1]} s for a run from 0 s to 10 s; outside it continues along "
-        "its end lines"
+        f"forces.f.value: a table from {times[0]} s to {times[-1]} s for a run from 0 s to 10 s; outside it keeps its "
+        "end values"
     )
     assert oddities(*described(text)) == ([expected] if is_odd else [])
 
@@ -411,9 +412,50 @@ def test_a_driven_system_says_so(models):
 
 
 def test_a_table_of_a_constraint_that_does_not_cover_the_run_is_odd():
-    drive = "constraints: {drive: {type: prescribed_coordinate, joint: A, value: {times: [0, 1], values: [1, 2]}}}"
-    expected = "constraints.drive: a table from 0 s to 1 s for a run from 0 s to 10 s; outside it continues along its end lines"
+    drive = (
+        "constraints: {drive: {type: prescribed_coordinate, joint: A, value: {times: [0, 1, 2], values: [1, 2, 2]}}}"
+    )
+    expected = (
+        "constraints.drive.value: a table from 0 s to 2 s for a run from 0 s to 10 s; outside it goes on at its end rates, 1.5 "
+        "and -0.5 per second"
+    )
     assert expected in oddities(*described(f"{LINKAGE}\n{drive}\ninitial: {{A: {{position: 1}}, C: {{position: 1}}}}"))
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("times: [0, 1, 1.5, 10], values: [0, 1, 5, 2], interpolation: linear", None),
+        ("times: [0, 1, 1.5, 10], values: [0, 1, 5, 2], interpolation: hold", None),
+        ("times: [0, 1.003, 1.5, 10], values: [0, 1, 5, 2]", None),
+        (
+            "times: [0, 1, 1.503, 10], values: [0, 1, 5, 2], interpolation: linear",
+            "has corners within steps, first at t = 1.503 s, where order 2 is left",
+        ),
+        (
+            "times: [0, 1.003, 1.503, 10], values: [0, 1, 5, 2], interpolation: hold",
+            "jumps within steps, first at t = 1.003 s, where order 1 is left",
+        ),
+        ("times: [0, 1.003, 1.003, 10], values: [0, 1, 5, 2]", "jumps within steps, first at t = 1.003 s, where order 1 is left"),
+    ],
+)  # fmt: skip
+def test_a_table_with_kinks_within_steps_is_odd(table, expected, models):
+    force = f"forces: {{f: {{type: joint_force, joint: pivot, value: {{{table}}}}}}}"
+    text = (models / "pendulum.yaml").read_text() + f"\n{force}\nsimulation: {{duration: 10, step: 0.01}}\n"
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("simulation: {s"))
+    assert oddities(*described(text)) == ([f"forces.f.value: {expected}; let steps end there"] if expected else [])
+
+
+def test_a_spline_that_swings_is_odd():
+    drive = "constraints: {drive: {type: prescribed_coordinate, joint: A, value: {times: [0, 1, 2, 10], values: [1, 2, 2, 1]}}}"
+    found = oddities(*described(f"{LINKAGE}\n{drive}\ninitial: {{A: {{position: 1}}, C: {{position: 1}}}}"))
+    cubic = CubicSpline([0, 1, 2, 10], [1, 2, 2, 1])
+    bottom = min(cubic.derivative().roots(), key=cubic)
+    assert found[0] == (
+        f"constraints.drive.value: the spline through its table reaches {cubic(bottom):.4g} at t = {bottom:.6g} s, between 2 at "
+        f"2 s and 1 at 10 s, and rates of {max(abs(cubic(np.linspace(0, 10, 9999), 1))):.3g} per second; interpolation: "
+        "smooth keeps between them, as more entries do there"
+    )
 
 
 def test_run_report_of_a_start_that_was_moved(models):

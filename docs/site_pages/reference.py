@@ -69,7 +69,9 @@ def _schema_page() -> Iterator[str]:
     yield "Three numbers, `[x, y, z]`."
     yield "## TimeFunction"
     yield "A number, an expression of the time `t`, or a [table](#table)."
-    for name in ("Table", "Body", "PointMass"):
+    yield "## Motion"
+    yield "A number, an expression of the time `t`, or a [table of a motion](#motiontable)."
+    for name in ("Table", "MotionTable", "Body", "PointMass"):
         yield f"## {name}"
         yield from _element(PARTS[name])
     for key, choices in kinds.items():

@@ -1,4 +1,4 @@
-"""Functions of one variable with their first two derivatives: constants, programs in postfix form, smooth tables.
+"""Functions of one variable with their first two derivatives: constants, programs in postfix form, tables.
 
 A *jet* is (f, f′, f″) at x. Every operation on jets follows from the chain rule
 
@@ -19,8 +19,7 @@ OPERATIONS = (
 )  # fmt: skip
 STACK_SIZE = 64
 
-SMOOTHNESS = 0.810747  # Mutze's p: least L² norm of the second derivative of the blending function
-EDGE = 2e-3  # nearer than this to 0 or 1, the blending function differs from them by less than 1e-175
+NODE_ROUNDING = 32 * 2.0**-52  # relative: t₀ + n h, and times in a model, are rounded a few times each
 
 
 @kernel
@@ -39,67 +38,38 @@ def function_of(time_functions, operations, numbers, stack, index, x):
 
 @kernel
 def interpolate(numbers, start, length, x):
-    """C^∞ interpolation of a table by a partition of unity.
+    """The jet of a table, a cubic polynomial c_0 + c_1 z + c_2 z² + c_3 z³ between each two of its breaks and beyond its ends.
 
-    Local interpolants f_i (parabolas through three neighbours, lines at the ends) are blended on each interval:
-    f = (1 − r) f_i + r f_{i+1}.  Arguments stand in numbers[start : start + length], values behind.
-
-    Source: Mutze, The direct midpoint method as a quantum mechanical integrator, section 2.
+    The breaks, increasing, stand in numbers[start : start + length], behind them the four coefficients of each of the
+    length + 1 pieces. z = x − the break before x; before the first break, x − that. At a break the piece behind it holds.
     """
-    i = 0
-    while i < length - 2 and x >= numbers[start + i + 1]:
-        i += 1
-    left, right = numbers[start + i], numbers[start + i + 1]
-    r, dr, ddr = blend((x - left) / (right - left))
-    dr /= right - left
-    ddr /= (right - left) * (right - left)
-    f, df, ddf = local_interpolant(numbers, start, length, i, x)
-    g, dg, ddg = local_interpolant(numbers, start, length, i + 1, x)
-    return (
-        (1.0 - r) * f + r * g,
-        (1.0 - r) * df + r * dg + dr * (g - f),
-        (1.0 - r) * ddf + r * ddg + 2.0 * dr * (dg - df) + ddr * (g - f),
-    )
+    lower, upper = 0, length  # of breaks that are known not to be beyond x, and that may not be
+    while lower < upper:
+        middle = (lower + upper) // 2
+        if x < numbers[start + middle]:
+            upper = middle
+        else:
+            lower = middle + 1
+    z = x - numbers[start + max(lower - 1, 0)]
+    at = start + length + 4 * lower
+    a, b, c, d = numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]
+    return a + z * (b + z * (c + z * d)), b + z * (2.0 * c + z * (3.0 * d)), 2.0 * c + 6.0 * d * z
 
 
 @kernel
-def blend(z):
-    """The smooth step r(z) = 1/(1 + w), w = exp φ, φ = p (1/z + 1/(z − 1)), from 0 at 0 to 1 at 1, and r′, r″.
+def node_time(t, c, h):
+    """The time t + c h of a node of a step from t to t + h.
 
-    r′ = −φ′ r (1 − r),  r″ = (φ′² (1 − 2r) − φ″) r (1 − r),  where 1 − r = w r.
+    A node at an end of the step stands inside by what rounding may leave of the times of steps. So a function that jumps where
+    two steps meet has its value before the jump in the step that ends there, and the one after in the step that begins.
     """
-    if z <= EDGE:
-        return 0.0, 0.0, 0.0
-    if z >= 1.0 - EDGE:
-        return 1.0, 0.0, 0.0
-    a, b = 1.0 / z, 1.0 / (z - 1.0)
-    w = math.exp(SMOOTHNESS * (a + b))
-    r = 1.0 / (1.0 + w)
-    dphi, ddphi = -SMOOTHNESS * (a * a + b * b), 2.0 * SMOOTHNESS * (a * a * a + b * b * b)
-    product = w * r * r
-    return r, -dphi * product, (dphi * dphi * (1.0 - 2.0 * r) - ddphi) * product
-
-
-@kernel
-def local_interpolant(numbers, start, length, i, x):
-    """The parabola through points i − 1, i, i + 1 of a table, or at its ends the line through the last two: its jet."""
-    lower = max(i - 1, 0)
-    upper = min(i + 1, length - 1)
-    f, df, ddf = 0.0, 0.0, 0.0
-    for j in range(lower, upper + 1):
-        l, dl, ddl = 1.0, 0.0, 0.0
-        for k in range(lower, upper + 1):
-            if k != j:
-                width = numbers[start + j] - numbers[start + k]
-                factor = (x - numbers[start + k]) / width
-                ddl = ddl * factor + 2.0 * dl / width
-                dl = dl * factor + l / width
-                l *= factor
-        value = numbers[start + length + j]
-        f += l * value
-        df += dl * value
-        ddf += ddl * value
-    return f, df, ddf
+    time = t + c * h
+    inwards = math.copysign(NODE_ROUNDING * abs(time), h)
+    if c < NODE_ROUNDING:
+        return time + inwards
+    if c > 1.0 - NODE_ROUNDING:
+        return time - inwards
+    return time
 
 
 @kernel

@@ -10,6 +10,7 @@ Source: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, se
 import numpy as np
 
 from mbvi.kernels.acceleration import fill_acceleration
+from mbvi.kernels.functions import node_time
 from mbvi.kernels.layout import NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed, read_only
 from mbvi.kernels.store import store_state
@@ -54,7 +55,7 @@ def advance(system, work, space, t, h):
                 gain += space.A[i, j] * rate_v[j, a]
             node_q[a] = q[a] + h * move
             node_v[a] = rate_q[i, a] = v[a] + h * gain
-        if not fill_acceleration(rate_v[i], system, work, t + space.c[i] * h, node_q, node_v):
+        if not fill_acceleration(rate_v[i], system, work, node_time(t, space.c[i], h), node_q, node_v):
             return SINGULAR if is_near(node_q) else NOT_FINITE
     check = 0.0
     for a in range(n):

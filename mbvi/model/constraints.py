@@ -18,13 +18,13 @@ from mbvi.model.fields import (
     FrameRef,
     JointRef,
     Kind,
+    Motion,
+    MotionVector,
     OptionalScalar,
     Orientation,
     Place,
     Scalar,
     Table,
-    TimeFunction,
-    TimeVector,
 )
 from mbvi.model.forces import Between, OnJoint, same_body
 from mbvi.model.graph import WORLD
@@ -43,7 +43,7 @@ class Distance(Between):
     """
 
     type: Literal["distance"] = "distance"
-    length: TimeFunction
+    length: Motion
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and lengths, as far as they are numbers."""
@@ -222,7 +222,7 @@ class PrescribedCoordinate(OnJoint):
     """
 
     type: Literal["prescribed_coordinate"] = "prescribed_coordinate"
-    value: Annotated[TimeFunction, Kind("time", unit="coordinate")]
+    value: Annotated[Motion, Kind("time", unit="coordinate", is_motion=True)]
 
 
 class PrescribedPoint(Element):
@@ -242,7 +242,7 @@ class PrescribedPoint(Element):
     type: Literal["prescribed_point"] = "prescribed_point"
     body: BodyRef
     point: Annotated[Place, Kind("place", "body")] = (0.0, 0.0, 0.0)
-    position: TimeVector
+    position: MotionVector
 
 
 AnyConstraint = Annotated[

@@ -84,8 +84,12 @@ class Problem(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        keys = [str(key) if str(key).isprintable() and len(str(key)) < 60 else show(key) for key in self.where]
-        return f"{'.'.join(keys)}: {self.text}" if keys else self.text
+        return f"{dotted(self.where)}: {self.text}" if self.where else self.text
+
+
+def dotted(where: Where) -> str:
+    """Keys as messages show them: joints.crank.axis."""
+    return ".".join(str(key) if str(key).isprintable() and len(str(key)) < 60 else show(key) for key in where)
 
 
 def placed(problems: Iterable[Problem], *where: str | int) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ import functools
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -21,6 +21,7 @@ from mbvi.errors import ModelError
 from mbvi.model.base import Element, problems_of, refusal
 from mbvi.model.expressions import Problem, as_number, check_parameter_name, names_in, show, wrong
 from mbvi.model.graph import WORLD
+from mbvi.model.interpolation import cubics
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Kind:
 
     It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, a `curve`, the `name` of a
     body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies on; for a coordinate,
-    the field that names its joint; for a name, the mapping of the Model that has it. `unit` is "rad" if it is an angle,
+    the field that names its joint; for a name, the mapping of the Model that has it. Functions of time may be those of a
+    prescribed motion (`is_motion`). `unit` is "rad" if it is an angle,
     "rad/s" if it is a rate of one; or, if it is that of a coordinate, the field that names this; or, for an Initial,
     `position` or `velocity`.
     """
@@ -38,6 +40,7 @@ class Kind:
     of: str = ""
     or_world: bool = False
     unit: Literal["", "rad", "rad/s", "coordinate", "coordinate_b", "position", "velocity"] = ""
+    is_motion: bool = False
 
 
 @functools.cache
@@ -101,23 +104,37 @@ def _any_schema(*options: dict[str, Any]) -> WithJsonSchema:
 _NULL_SCHEMA = {"type": "null"}
 _NUMBER_SCHEMA: dict[str, Any] = {"type": ["number", "string"]}
 _VECTOR_SCHEMA = _list_schema(_NUMBER_SCHEMA, 3)
-_TABLE_SCHEMA = {
-    "type": "object",
-    "description": "Values [their unit] at increasing times [s], interpolated smoothly.",
-    "properties": {
+
+
+def _table_schema(times: str, interpolations: Sequence[str], default: str) -> dict[str, Any]:
+    lists = {
         key: {"type": "array", "items": _NUMBER_SCHEMA, "minItems": 2, "description": text}
-        for key, text in (("times", "Strictly increasing times [s]."), ("values", "The value at each time."))
-    },
-    "required": ["times", "values"],
-    "additionalProperties": False,
-}
+        for key, text in (("times", times), ("values", "The value at each time."))
+    }
+    between = f"How to go on between the times; {default} if left out."
+    return {
+        "type": "object",
+        "description": "Values [their unit] at increasing times [s].",
+        "properties": lists | {"interpolation": {"enum": list(interpolations), "description": between}},
+        "required": ["times", "values"],
+        "additionalProperties": False,
+    }
+
+
+_TABLE_SCHEMA = _table_schema(
+    "Increasing times [s]; where one stands twice, the value jumps.", ("linear", "hold", "smooth", "spline"), "smooth"
+)
+_MOTION_TABLE_SCHEMA = _table_schema("Increasing times [s].", ("smooth", "spline"), "spline")
 _TIME_SCHEMA = {"anyOf": [_NUMBER_SCHEMA, _TABLE_SCHEMA]}
+_MOTION_SCHEMA = {"anyOf": [_NUMBER_SCHEMA, _MOTION_TABLE_SCHEMA]}
 
 SHARED_SCHEMAS: dict[str, dict[str, Any]] = {
     "Number": _NUMBER_SCHEMA,
     "Vector": _VECTOR_SCHEMA,
     "Table": _TABLE_SCHEMA,
+    "MotionTable": _MOTION_TABLE_SCHEMA,
     "TimeFunction": _TIME_SCHEMA,
+    "Motion": _MOTION_SCHEMA,
 }
 """JSON Schemas of kinds of fields that many elements have."""
 
@@ -234,30 +251,64 @@ Coordinates = Annotated[
 
 
 class Table(Element):
-    """A function of time given by its values at times, interpolated smoothly.
+    """A function of time given by its values at times.
 
-    Before the first time it continues along the line through the first two points, after the last along that through the
-    last two, without an end.
+    Of a force, it has its first value before the first time, and its last value after the last. Of a prescribed motion, it
+    continues at the rates that it has there.
 
     Parameters
     ----------
     times : list
-        Strictly increasing times, at least 2 [s].
+        Increasing times, at least 2; a force jumps where one stands twice [s].
     values : list
         The value at each time, in the unit of what the table stands for.
+    interpolation : str
+        Between the times: linear; hold, each value until the next time; smooth, which keeps between its neighbours (PCHIP), the
+        default of forces; or spline, a cubic spline, the default of prescribed motions, which are smooth or spline.
     """
 
     times: Scalars
     values: Scalars
+    interpolation: Literal["linear", "hold", "smooth", "spline"] | None = None
 
     def problems(self) -> Iterator[Problem]:
-        """Two or more points at increasing times."""
+        """Two or more points at increasing times, of which one may stand twice."""
+        steps = np.diff(self.times)
         if len(self.times) < 2:
             yield Problem(("times",), wrong("at least 2 times", f"{len(self.times)}"))
         elif len(self.values) != len(self.times):
             yield Problem(("values",), wrong(f"as many values as times ({len(self.times)})", f"{len(self.values)}"))
-        elif np.any(np.diff(self.times) <= 0):
-            yield Problem(("times",), wrong("strictly increasing times", show(self.times)))
+        elif np.any(steps < 0):
+            yield Problem(("times",), wrong("increasing times", show(self.times)))
+        elif not np.any(steps > 0):
+            yield Problem(("times",), wrong("at least 2 different times", show(self.times)))
+        elif np.any((steps[1:] == 0) & (steps[:-1] == 0)):
+            remedy = "give the values before and after a jump, and none between"
+            yield Problem(("times",), wrong("each time at most twice", show(self.times), remedy))
+        elif np.any(steps == 0) and self.interpolation == "hold":
+            remedy = "remove the value that it never holds"
+            yield Problem(("times",), wrong("each time once where values are held", show(self.times), remedy))
+        elif not self._is_finite():
+            found = f"{show(self.values)} at {show(self.times)}"
+            yield Problem(("values",), wrong("values whose rates are finite", found, "check the times"))
+
+    def _is_finite(self) -> bool:
+        """Whether its polynomials are finite."""
+        try:
+            with np.errstate(all="ignore"):
+                return bool(np.isfinite(cubics(self, goes_on=True).coefficients).all())
+        except ValueError:  # of the spline, whose equations are not
+            return False
+
+    def motion_problems(self) -> Iterator[Problem]:
+        """What a prescribed motion must not be."""
+        if self.interpolation in ("linear", "hold"):
+            found = f"{self.interpolation}, by which the velocity would jump"
+            remedy = "choose smooth or spline"
+            yield Problem(("interpolation",), wrong("a motion that can be differentiated twice", found, remedy))
+        elif np.any(np.diff(self.times) == 0):
+            found = f"{show(self.times)}, with which the place would jump"
+            yield Problem(("times",), wrong("each time once in a prescribed motion", found, "give the way some time"))
 
 
 def _time(value: Any, *at: int) -> Any:
@@ -274,11 +325,20 @@ def _time(value: Any, *at: int) -> Any:
 
 TimeFunction = Annotated[Any, PlainValidator(_time), WithJsonSchema(_TIME_SCHEMA), Kind("time")]
 """A number, an expression that may use the time t [s], or a Table; resolved: a float, a postfix program or a Table."""
+_times = _tuple(_time, "3 components, each a number, an expression of t or a table", 3)
 TimeVector = Annotated[
     tuple[Any, Any, Any],
-    PlainValidator(_tuple(_time, "3 components, each a number, an expression of t or a table", 3)),
+    PlainValidator(_times),
     WithJsonSchema(_list_schema(_TIME_SCHEMA, 3)),
     Kind("times"),
+]
+Motion = Annotated[Any, PlainValidator(_time), WithJsonSchema(_MOTION_SCHEMA), Kind("time", is_motion=True)]
+"""The same of a prescribed motion, which needs two derivatives."""
+MotionVector = Annotated[
+    tuple[Any, Any, Any],
+    PlainValidator(_times),
+    WithJsonSchema(_list_schema(_MOTION_SCHEMA, 3)),
+    Kind("times", is_motion=True),
 ]
 
 Curve = Annotated[

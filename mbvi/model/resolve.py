@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -166,11 +166,9 @@ class _Resolver:
         unit = self.unit(element, key, kind)
         match kind:
             case Kind("time"):
-                return self.function(value, where, unit)
-            case Kind("times"):
-                return tuple(self.function(item, (*where, i), unit) for i, item in enumerate(value))
-            case Kind("curve"):
-                return tuple(self.function(item, (*where, i), unit, "s") for i, item in enumerate(value))
+                return self.function(value, where, unit, kind)
+            case Kind("times" | "curve"):
+                return tuple(self.function(item, (*where, i), unit, kind) for i, item in enumerate(value))
         return self.value(value, where, unit)
 
     def unit(self, element: Element, key: str, kind: Kind) -> Unit:
@@ -236,27 +234,35 @@ class _Resolver:
         with suppress(ModelError):  # of what is refused next
             self.used |= names_in(text) & self.parameters.keys()
 
-    def function(self, value: Any, where: Where, unit: Unit, variable: Literal["t", "s"] = "t") -> Any:
+    def function(self, value: Any, where: Where, unit: Unit, kind: Kind) -> Any:
         """The number, program or table of numbers of a function of one variable; what is a program already stays."""
         if isinstance(value, float):
             return self.value(value, where, unit)
         if isinstance(value, tuple):
             return value
         if isinstance(value, Table):
-            times, values = ((*where, key) for key in ("times", "values"))
-            table = value.replaced(
-                {"times": self.value(value.times, times, "s"), "values": self.value(value.values, values, unit)}
-            )
-            self.problems += () if self.problems else placed(table.problems(), *where)
-            return table
+            return self.table(value, where, unit, kind.is_motion)
         self.note_names(value)
         try:
-            program = postfix(value, self.parameters, variable)
+            program = postfix(value, self.parameters, "s" if kind.name == "curve" else "t")
             check_unit(value, self.units, unit)
         except ModelError as error:
             self.note(where, str(error))
             return math.nan
         return self.value(program[0], where, unit) if len(program) == 1 and isinstance(program[0], float) else program
+
+    def table(self, table: Table, where: Where, unit: Unit, is_motion: bool) -> Table:
+        """The table of numbers, with the interpolation that it has by default."""
+        update = {
+            "times": self.value(table.times, (*where, "times"), "s"),
+            "values": self.value(table.values, (*where, "values"), unit),
+            "interpolation": table.interpolation or ("spline" if is_motion else "smooth"),
+        }
+        table = table.replaced(update)
+        if not self.problems:
+            problems = list(table.problems()) or (list(table.motion_problems()) if is_motion else [])
+            self.problems += placed(problems, *where)
+        return table
 
     def known(self, name: str, kind: Kind, where: Where) -> str:
         """The name, of which it is noted if nothing has it."""

@@ -12,6 +12,7 @@ import numpy as np
 from mbvi.kernels import layout
 from mbvi.kernels.functions import OPERATIONS
 from mbvi.model.fields import Table
+from mbvi.model.interpolation import cubics
 from mbvi.system.elimination import Atom
 
 Array = np.ndarray
@@ -84,12 +85,15 @@ class Tables:
     atoms: list[Atom] = field(default_factory=list)
     atom_of_link: list[int] = field(default_factory=list)
 
-    def add_function(self, value: Any) -> int:
-        """Add a function of one variable, a number, a postfix program or a table; its index."""
+    def add_function(self, value: Any, is_motion: bool = False) -> int:
+        """Add a function of one variable, a number, a postfix program or a table; its index. A table of a motion goes on at its
+        ends.
+        """
         start = len(self.numbers)
         if isinstance(value, Table):
-            self.time_functions.append([layout.TABLE, start, len(value.times)])
-            self.numbers += [*value.times, *value.values]
+            breaks, coefficients = cubics(value, goes_on=is_motion)
+            self.time_functions.append([layout.TABLE, start, len(breaks)])
+            self.numbers += [*breaks, *coefficients.ravel()]
         elif isinstance(value, tuple):
             self.time_functions.append([layout.PROGRAM, len(self.operations), len(value)])
             for item in value:

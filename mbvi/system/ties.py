@@ -119,7 +119,7 @@ def distance(tables: Tables, name: str, a: End, b: End, length: Any) -> Row:
     if isinstance(length, float):
         where["offset"] = length
     else:
-        where["function"] = tables.add_function(length)
+        where["function"] = tables.add_function(length, is_motion=True)
     return Row(f"{name}.length", layout.DISTANCE, tables.entries(a.link, b.link), **where)
 
 
@@ -140,12 +140,12 @@ def element_rows(tables: Tables, name: str, element: Any, frames: Any, coordinat
                 name,
                 layout.COORDINATES,
                 [Entry(i, tables.link_of(i), 1.0)],
-                function=tables.add_function(element.value),
+                function=tables.add_function(element.value, is_motion=True),
             )
         case el.PrescribedPoint():
             b = _end(frames, element.body, element.point)
             for i, component in enumerate(element.position):
-                function = tables.add_function(component)
+                function = tables.add_function(component, is_motion=True)
                 entries = tables.entries(-1, b.link)
                 yield Row(
                     f"{name}.{'xyz'[i]}", layout.ALONG, entries, (-1, b.link), (np.zeros(3), b.place), AXES[i], function=function

@@ -1,6 +1,4 @@
-"""Functions of time and their derivatives: programs against Python and mpmath, tables against a slow formula of the
-partition of unity.
-"""
+"""Functions of time and their derivatives: programs against Python and mpmath, tables against scipy."""
 
 import math
 
@@ -9,9 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from scipy.interpolate import CubicSpline, PchipInterpolator, interp1d
 
 import mbvi
-from mbvi.kernels.functions import EDGE, OPERATIONS, STACK_SIZE, function_of
+from mbvi.kernels.functions import OPERATIONS, STACK_SIZE, function_of
 from mbvi.model.expressions import postfix
 from mbvi.system.tables import Tables
 
@@ -19,11 +18,11 @@ TIMES = (0.0, 0.3, 1.0, 1.2, 2.0, 3.5)
 VALUES = (1.0, -0.5, 2.0, 2.5, -1.0, 0.5)
 
 
-def jets(function, times):
+def jets(function, times, is_motion=False):
     """Rows (f, f′, f″) of a number, an expression or a table."""
     tables = Tables()
     tables.add_function(7.0)  # no function under test is the first
-    index = tables.add_function(postfix(function, {}) if isinstance(function, str) else function)
+    index = tables.add_function(postfix(function, {}) if isinstance(function, str) else function, is_motion)
     functions, operations = np.array(tables.time_functions, np.int64), np.array(tables.operations, np.int64)
     numbers, stack = np.array(tables.numbers, np.float64), np.full((STACK_SIZE, 3), np.nan)
     return np.array([function_of(functions, operations, numbers, stack, index, float(t)) for t in times])
@@ -39,60 +38,97 @@ def expected_jet(function, t):
         return [float(mp.diff(function, mpf(t), order)) for order in range(3)]
 
 
-def table(times=TIMES, values=VALUES):
-    return mbvi.Table(times=times, values=values)
+def table(times=TIMES, values=VALUES, interpolation="smooth"):
+    return mbvi.Table(times=times, values=values, interpolation=interpolation)
 
 
-def r(z):
-    """The smooth step from 0 to 1 [Mutze, section 2]."""
-    if z <= 0 or z >= 1:
-        return mpf(z >= 1)
-    return 1 / (1 + mp.exp(mpf("0.810747") * (1 / z + 1 / (z - 1))))
+REFERENCES = {
+    "linear": lambda times, values: lambda t: np.interp(t, times, values),
+    "hold": lambda times, values: interp1d(times, values, kind="previous"),
+    "smooth": PchipInterpolator,
+    "spline": CubicSpline,
+}
 
 
-def lagrange(points, x):
-    return sum(y * mp.fprod((x - b) / (a - b) for b, _ in points if b != a) for a, y in points)
-
-
-def partition_of_unity(times, values, x):
-    """Σ w_i f_i with w_i = r_{i−1} − r_i; lines at the ends and parabolas between."""
-    points = [(mpf(a), mpf(b)) for a, b in zip(times, values, strict=True)]
-    m = len(points)
-    steps = [mpf(1), *(r((x - points[i][0]) / (points[i + 1][0] - points[i][0])) for i in range(m - 1)), mpf(0)]
-    return sum((steps[i] - steps[i + 1]) * lagrange(points[max(i - 1, 0) : min(i + 1, m - 1) + 1], x) for i in range(m))
-
-
-def test_table_takes_its_values_at_its_times():
-    np.testing.assert_array_equal(values(table(), TIMES), VALUES)
+@pytest.mark.parametrize("interpolation", REFERENCES)
+def test_table_takes_its_values_at_its_times(interpolation):
+    np.testing.assert_array_equal(values(table(interpolation=interpolation), TIMES), VALUES)
 
 
 @pytest.mark.parametrize("count", [2, 3, 6])
-def test_table_is_the_partition_of_unity(count):
-    times, points = np.linspace(-0.4, 4.0, 89), (TIMES[:count], VALUES[:count])
-    found = jets(table(*points), times)
-    expected = np.array([expected_jet(lambda x: partition_of_unity(*points, x), t) for t in times])
-    for order in range(3):
-        scale = max(1.0, np.max(np.abs(expected[:, order])))
-        np.testing.assert_allclose(found[:, order], expected[:, order], rtol=1e-13, atol=1e-13 * scale)
+@pytest.mark.parametrize("interpolation", REFERENCES)
+def test_table_is_interpolated_as_scipy_does(interpolation, count):
+    points = TIMES[:count], VALUES[:count]
+    times = np.linspace(TIMES[0], TIMES[count - 1], 83, endpoint=False)
+    reference = REFERENCES[interpolation](*points)
+    found = jets(table(*points, interpolation), times)
+    np.testing.assert_allclose(found[:, 0], reference(times), rtol=1e-13, atol=1e-14)
+    for order in (1, 2) if interpolation in ("smooth", "spline") else ():
+        np.testing.assert_allclose(found[:, order], reference(times, order), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("z", [5e-324, 1e-200, 1e-9, 0.999 * EDGE, 1.001 * EDGE, 0.01, 0.5])
-def test_table_is_smooth_where_its_blend_ends(z):
-    points = ((0.0, 1.0, 2.0), (1.0, 0.0, 3.0))
-    for t in (z, 1.0 - z, 1.0 + z, 2.0 - z):
-        expected = expected_jet(lambda x: partition_of_unity(*points, x), t)
-        np.testing.assert_allclose(jets(table(*points), [t])[0], expected, rtol=1e-13, atol=1e-13)
+@pytest.mark.parametrize("interpolation", ["linear", "hold"])
+def test_derivatives_of_lines(interpolation):
+    slopes = np.diff(VALUES) / np.diff(TIMES) * (interpolation == "linear")
+    middles = np.array(TIMES[:-1]) + 0.5 * np.diff(TIMES)
+    found = jets(table(interpolation=interpolation), middles)
+    np.testing.assert_allclose(found[:, 1], slopes, rtol=1e-15)
+    assert not found[:, 2].any()
 
 
-def test_table_reproduces_a_parabola():
-    times = np.linspace(TIMES[1], TIMES[-2], 50)  # lines are mixed in on the first and the last interval
+@pytest.mark.parametrize("interpolation", REFERENCES)
+def test_table_keeps_its_end_values(interpolation):
+    found = jets(table(interpolation=interpolation), [-1e9, -1.0, np.nextafter(0.0, -1), TIMES[-1], 4.0, 1e9])
+    np.testing.assert_array_equal(found[:, 0], [VALUES[0]] * 3 + [VALUES[-1]] * 3)
+    assert not found[:, 1:].any()
 
-    def parabola(t):
-        return 3.0 - t + 2.0 * t**2
 
-    found = jets(table(TIMES, [parabola(t) for t in TIMES]), times)
-    expected = np.stack([parabola(times), 4.0 * times - 1.0, 0.0 * times + 4.0], axis=-1)
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
+@pytest.mark.parametrize("interpolation", ["smooth", "spline"])
+def test_motion_goes_on_at_its_end_rates(interpolation):
+    times = np.array([-2.0, -0.5, TIMES[-1] + 1e-9, TIMES[-1] + 3])
+    reference = REFERENCES[interpolation](TIMES, VALUES)
+    ends = np.clip(times, TIMES[0], TIMES[-1])
+    found = jets(table(interpolation=interpolation), times, is_motion=True)
+    expected = reference(ends) + (times - ends) * reference(ends, 1)
+    np.testing.assert_allclose(found, np.stack([expected, reference(ends, 1), 0 * ends], axis=1), rtol=1e-12)
+    at_end = [reference(TIMES[-1], order) for order in range(3)]
+    np.testing.assert_allclose(
+        jets(table(interpolation=interpolation), TIMES[-1:], is_motion=True)[0], at_end, rtol=1e-12
+    )
+
+
+def test_table_jumps_where_a_time_stands_twice():
+    found = values(table((0, 0, 1, 1, 2, 2), (5, 1, 2, 7, 7, 3), "linear"), [-0.1, 0, 0.5, 1 - 1e-9, 1, 1.5, 2, 9])
+    np.testing.assert_allclose(found, [5, 1, 1.5, 2, 7, 7, 3, 3], atol=2e-9)
+
+
+@pytest.mark.parametrize("interpolation", ["smooth", "spline"])
+def test_parts_between_jumps_know_nothing_of_each_other(interpolation):
+    first, second = ((0, 1, 2, 3), (0, 1, 0, 2)), ((3, 4, 5, 6), (-5, 2, 2, 1))
+    both = table(first[0] + second[0], first[1] + second[1], interpolation)
+    for part in (first, second):
+        times = np.linspace(part[0][0], part[0][-1], 40, endpoint=False)
+        found = values(table(*part, interpolation), times)
+        np.testing.assert_array_equal(values(both, times), found)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.floats(1e-3, 10), st.floats(-5, 5)), min_size=2, max_size=8))
+def test_smooth_table_keeps_between_its_neighbours(entries):
+    steps, points = np.array(entries).T
+    times = np.cumsum(steps)
+    for i in range(len(times) - 1):
+        found = values(table(times, points), np.linspace(times[i], times[i + 1], 20))
+        low, high = sorted(points[i : i + 2])
+        assert low - 1e-12 <= found.min() and found.max() <= high + 1e-12
+
+
+def test_spline_reproduces_a_cubic():
+    times = np.linspace(TIMES[0], TIMES[-1], 50, endpoint=False)
+    cubic = np.polynomial.Polynomial([3, -1, 2, 0.5])
+    found = jets(table(TIMES, cubic(np.array(TIMES)), "spline"), times)
+    expected = np.stack([cubic(times), cubic.deriv()(times), cubic.deriv(2)(times)], axis=-1)
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
 
 
 numbers = st.floats(0.1, 3.0).map(lambda x: f"{x:.3f}")

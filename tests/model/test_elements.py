@@ -313,8 +313,50 @@ MESSAGES = [
     ),
     ({"forces__f": {**FORCE, "frame": "bdy"}}, "forces.f.frame: expected 'world' or 'body', found 'bdy'"),
     (
-        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1, 1], "values": [1, 2, 3]}]}},
-        "forces.f.vector.2.times: expected strictly increasing times, found [0, 1, 1]",
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1, 0.5], "values": [1, 2, 3]}]}},
+        "forces.f.vector.2.times: expected increasing times, found [0, 1, 0.5]",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [1, 1], "values": [1, 2]}]}},
+        "forces.f.vector.2.times: expected at least 2 different times, found [1, 1]",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1, 1, 1], "values": [1, 2, 3, 4]}]}},
+        "forces.f.vector.2.times: expected each time at most twice, found [0, 1, 1, 1]; give the values before and after a jump, "
+        "and none between",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1, 1], "values": [1, 2, 3], "interpolation": "hold"}]}},
+        "forces.f.vector.2.times: expected each time once where values are held, found [0, 1, 1]; remove the value that it never "
+        "holds",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 5e-324], "values": [1, 2]}]}},
+        "forces.f.vector.2.values: expected values whose rates are finite, found [1, 2] at [0, 4.94066e-324]; check the times",
+    ),
+    (
+        {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1], "values": [1, 2], "interpolation": "cubic"}]}},
+        "forces.f.vector.2.interpolation: expected 'linear', 'hold', 'smooth' or 'spline', found 'cubic'",
+    ),
+    (
+        {"constraints__motor": {**CRANK, "value": {"times": [0, 1], "values": [1, 2], "interpolation": "linear"}}},
+        "constraints.motor.value.interpolation: expected a motion that can be differentiated twice, found linear, by which the "
+        "velocity would jump; choose smooth or spline",
+    ),
+    (
+        {
+            "constraints__hand": {
+                **POINT,
+                "position": [0, 0, {"times": [0, 1], "values": [1, 2], "interpolation": "hold"}],
+            }
+        },
+        "constraints.hand.position.2.interpolation: expected a motion that can be differentiated twice, found hold, by which the "
+        "velocity would jump; choose smooth or spline",
+    ),
+    (
+        {"constraints__rope": {**DISTANCE, "length": {"times": [0, 1, 1, 2], "values": [1, 2, 3, 4]}}},
+        "constraints.rope.length.times: expected each time once in a prescribed motion, found [0, 1, 1, 2], with which the place "
+        "would jump; give the way some time",
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, "length"], "values": [1]}]}},
@@ -596,7 +638,11 @@ def test_resolved():
     assert math.hypot(*resolved.initial["hub"].position) == pytest.approx(1, abs=1e-15)
     assert resolved.initial["hub"].velocity == (2.0, 0.0, 0.0)
     assert resolved.forces["push"].point == (0.0, 0.0, -2.0)
-    assert resolved.forces["push"].vector == ((2.0, "t", "*"), 4.0, mm.Table(times=(0, 2), values=(0, 1)))
+    assert resolved.forces["push"].vector == (
+        (2.0, "t", "*"),
+        4.0,
+        mm.Table(times=(0, 2), values=(0, 1), interpolation="smooth"),
+    )
     assert resolved.forces["torsion"].coordinate == "angle"
     assert resolved.resolved() is resolved
     again = mm.Model(**{key: getattr(resolved, key) for key in mm.Model.model_fields})
@@ -624,7 +670,7 @@ def test_resolved_constraints():
     )
     found = model.resolved().constraints
     assert (found["rod"].point_b, found["rod"].length) == ((0.0, 0.0, -2.0), (2.0, "t", "+"))
-    assert found["rope"].length == mm.Table(times=(0, 1), values=(1, 2))
+    assert found["rope"].length == mm.Table(times=(0, 1), values=(1, 2), interpolation="spline")
     assert found["frames"].orientation == pytest.approx((0, 0, 0, 1), abs=1e-15)
     assert (found["line"].direction, found["plane"].normal) == ((0.0, 0.0, -1.0), (1.0, 0.0, 0.0))
     assert found["curve"].curve == ((2.0, "t", "*"), ("t", "t", "/"), 2.0)
@@ -632,7 +678,7 @@ def test_resolved_constraints():
     assert (found["gear"].coordinate_a, found["gear"].coordinate_b) == ("angle", "displacement")
     assert (found["gear"].ratio, found["gear"].offset) == (0.5, 0.0)
     assert (found["motor"].coordinate, found["motor"].value) == ("angle", (2.0, "t", "*"))
-    assert found["hand"].position == (("t",), mm.Table(times=(0, 1), values=(1, 2)), 2.0)
+    assert found["hand"].position == (("t",), mm.Table(times=(0, 1), values=(1, 2), interpolation="spline"), 2.0)
     again = mm.Model(**dict(model.resolved()))
     assert again.resolved() == model.resolved()
 

@@ -37,8 +37,9 @@ from mbvi.model.elements import MAX_STEPS
 from mbvi.model.expressions import show, wrong
 from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model, stored_files, write_model
-from mbvi.schemes.catalog import find_scheme
+from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
+from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.assemble import assemble
 from mbvi.system.system import System
@@ -750,7 +751,10 @@ def _scheme(file: h5py.File) -> Tableau | Method:
     try:
         if "nodes" in fields:
             return Tableau(**fields)
-        known = find_scheme(str(fields["name"]))
+        name = str(fields["name"])
+        if fields.get("runner") == "runge_kutta" and name not in SCHEMES:
+            return find_scheme(ButcherTableau.of(fields["numbers"], name))
+        known = find_scheme(name)
     except ModelError as error:
         raise ValueError(str(error)) from None
     if not isinstance(known, Method) or list(known.numbers) != fields["numbers"]:

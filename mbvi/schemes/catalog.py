@@ -13,6 +13,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.schemes.method import Method
+from mbvi.schemes.runge_kutta import EXPLICIT, ButcherTableau
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
 
 MARSDEN_WEST = "Marsden & West, Acta Numerica 10 (2001); Ober-Blöbaum & Saake, Adv. Comput. Math. 41 (2015)"
@@ -192,9 +193,11 @@ def _methods() -> dict[str, Method]:
         _parabolic("parabolic_path", "stationary action of a parabola, with the virtual work of forces"),
         _parabolic("midpoint_variation", "stationary action of a parabola, to which forces contribute their own"),
         _parabolic("three_point", "midpoint_variation's motion, from the place in the middle of the step"),
-        _runge_kutta("rk4", 4, KUTTA, "the classical method of four stages"),
-        _runge_kutta("explicit_midpoint", 2, RUNGE, "half an Euler step, then a step with the rates found there"),
-        _runge_kutta("heun", 2, HEUN, "mean of the rates at the start and after an Euler step"),
+        _runge_kutta(EXPLICIT["rk4"], KUTTA, "the classical method of four stages"),
+        _runge_kutta(
+            EXPLICIT["explicit_midpoint"], RUNGE, "half an Euler step, then a step with the rates found there"
+        ),
+        _runge_kutta(EXPLICIT["heun"], HEUN, "mean of the rates at the start and after an Euler step"),
         Method(
             "energy_momentum",
             2,
@@ -234,9 +237,24 @@ def _symmetric(half: tuple[float, ...]) -> tuple[float, ...]:
     return (*first, 1.0 - 2.0 * sum(half[1 - kind :: 2]), *reversed(first))
 
 
-def _runge_kutta(name: str, order: int, source: str, text: str) -> Method:
+def _runge_kutta(tableau: ButcherTableau, source: str, text: str) -> Method:
     text = f"{text}; explicit, on coordinates and velocities, conserves nothing"
-    return Method(name, order, source, text, "runge_kutta", is_symmetric=False, is_variable=True)
+    more: dict[str, Any] = {"is_symmetric": False, "is_variable": True, "numbers": tableau.numbers}
+    return Method(tableau.name, tableau.order, source, text, "runge_kutta", **more)
+
+
+def own_runge_kutta(tableau: ButcherTableau) -> Method:
+    """The method of a tableau of your own.
+
+    Raises
+    ------
+    ModelError
+        If it is no explicit method, or has the name of another scheme.
+    """
+    method = _runge_kutta(tableau.checked(), "the user's own", "a method of your own")
+    if method.name in SCHEMES:
+        raise ModelError(f"scheme: expected a name of its own, found that of {method.name!r}; choose another")
+    return method
 
 
 def _parabolic(name: str, text: str) -> Method:
@@ -349,8 +367,8 @@ FAMILIES: dict[str, Callable[..., Method]] = {"direct_midpoint": direct_midpoint
 """Methods with constants, which their names may give."""
 
 
-def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
-    """A scheme by name, which may give the constants of a method that has some.
+def find_scheme(name: str | Tableau | ButcherTableau | Method) -> Tableau | Method:
+    """A scheme by name, which may give the constants of a method that has some, or one of your own.
 
     Raises
     ------
@@ -367,6 +385,8 @@ def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
     """
     if isinstance(name, Tableau):
         return name
+    if isinstance(name, ButcherTableau):
+        return own_runge_kutta(name)
     if isinstance(name, Method):
         return _known(name)
     if isinstance(name, str) and name in SCHEMES:
@@ -380,6 +400,8 @@ def find_scheme(name: str | Tableau | Method) -> Tableau | Method:
 
 def _known(method: Method) -> Method:
     """A method, if it is that of its name: what a stepper reads besides stands in its numbers."""
+    if method.runner == "runge_kutta" and method.name not in SCHEMES:
+        return own_runge_kutta(ButcherTableau.of(method.numbers, method.name))
     known = find_scheme(str(method.name))
     if not isinstance(known, Method) or (method.runner, method.numbers) != (known.runner, known.numbers):
         raise ModelError(f"scheme: expected the method {known.name} as mbvi has it, found {method!r}; give its name")

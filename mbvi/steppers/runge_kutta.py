@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from mbvi.kernels import runge_kutta
 from mbvi.kernels.lagrangian import make_work
-from mbvi.schemes.runge_kutta import EXPLICIT
+from mbvi.schemes.method import Method
+from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.steppers.loop import advance_velocities
 from mbvi.steppers.run import Run, check_unconstrained
 from mbvi.trajectory import Trajectory
 
 
 def run(run: Run) -> Trajectory:
-    """Run one of the methods of `mbvi.schemes.runge_kutta.EXPLICIT`.
+    """Run an explicit method: its numbers are those of a `ButcherTableau`.
 
     Raises
     ------
@@ -21,7 +22,9 @@ def run(run: Run) -> Trajectory:
         If the mass matrix becomes singular, or the state infinite or not a number.
     """
     check_unconstrained(run)
-    arrays, tableau = run.system.arrays, EXPLICIT[run.method.name]
-    space = runge_kutta.make_space(arrays, *tableau, tableau.c, run.q, run.v)
+    method, arrays = run.method, run.system.arrays
+    assert isinstance(method, Method)
+    tableau = ButcherTableau.of(method.numbers, method.name)
+    space = runge_kutta.make_space(arrays, tableau.A, tableau.b, tableau.c, run.q, run.v)
     work = make_work(arrays)
     return advance_velocities(run, lambda *steps: runge_kutta.run(arrays, work, space, *steps), space, work)

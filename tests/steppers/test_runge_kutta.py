@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import solve_ivp
+from scipy.integrate import RK23, RK45, solve_ivp
+from scipy.integrate._ivp import dop853_coefficients as dop853
 
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.exact import DampedOscillator
-from mbvi.schemes.runge_kutta import EXPLICIT
+from mbvi.schemes.runge_kutta import EXPLICIT, ButcherTableau
 
 from ..physics import systems
 
@@ -166,3 +167,73 @@ def test_masses_that_change_fast(rate):
         errors = [abs(mbvi.simulate(system, scheme, h / rate, 4 / rate).q[-1, 0] - exact) for h in steps]
         assert errors[-1] < 1e-3
         assert convergence_order(errors, steps) == pytest.approx(order, abs=0.15)
+
+
+# -------------------------------------------------------------------------------------------- methods of one's own
+
+
+def of_scipy(method, name):
+    A = np.zeros((method.n_stages, method.n_stages))
+    A[:, : method.A.shape[1]] = method.A
+    return ButcherTableau(A, method.B, name)
+
+
+OWN = {
+    2: ButcherTableau([[0, 0], [2 / 3, 0]], [1 / 4, 3 / 4], "ralston"),
+    3: of_scipy(RK23, "bogacki_shampine"),
+    5: of_scipy(RK45, "dormand_prince"),
+    8: ButcherTableau(dop853.A[:12, :12], dop853.B, "dop853"),
+}
+
+
+@pytest.mark.parametrize("order", OWN)
+def test_order_of_a_method_follows_from_its_numbers(order):
+    assert OWN[order].checked().order == order
+
+
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_methods_have_the_order_that_they_declare(name):
+    assert EXPLICIT[name].order == mbvi.SCHEMES[name].order
+
+
+@pytest.mark.parametrize(("order", "counts"), [(2, (200, 400)), (3, (100, 200)), (5, (50, 100)), (8, (24, 48))])
+def test_a_method_of_ones_own_converges(order, counts):
+    system, duration = CASES["elastic pendulum"]
+    assert measured_order(system, duration, OWN[order], counts) == pytest.approx(order, abs=0.6)
+
+
+def test_rk4_by_its_numbers_is_rk4():
+    system, _ = CASES["elastic pendulum"]
+    own = ButcherTableau(EXPLICIT["rk4"].A.tolist(), list(EXPLICIT["rk4"].b))
+    one, other = (mbvi.simulate(system, scheme, step=0.01, duration=0.5) for scheme in (own, "rk4"))
+    np.testing.assert_array_equal(one.q, other.q)
+    assert (one.scheme.name, one.scheme.order) == ("runge_kutta", 4)
+
+
+def test_a_run_by_a_method_of_ones_own_goes_on_from_its_file(tmp_path, models):
+    model = mbvi.load(models / "double_pendulum.yaml")
+    whole = mbvi.simulate(model, OWN[3], step=0.01, duration=0.4)
+    mbvi.simulate(model, OWN[3], step=0.01, duration=0.2, path=tmp_path / "a.h5")
+    gone_on = mbvi.resume(tmp_path / "a.h5", duration=0.4)
+    np.testing.assert_array_equal(gone_on.q, whole.q)
+    assert gone_on.scheme == whole.scheme
+    assert mbvi.simulate(model, gone_on.scheme, step=0.01, duration=0.1).scheme == whole.scheme
+
+
+@pytest.mark.parametrize(
+    ("tableau", "message"),
+    [
+        (ButcherTableau([[0.5]], [1]), "expected an explicit method, A strictly lower triangular, found A = "),
+        (ButcherTableau([[0]], [0.9]), "expected weights b whose sum is 1, found 0.9"),
+        (ButcherTableau([[0, 0]], [1]), "expected as many rows and columns of A as numbers of b, found A = "),
+        (ButcherTableau("text", [1]), "expected lists of numbers, found A = 'text'"),
+        (ButcherTableau([[0, 0], [math.inf, 0]], [1, 0]), "expected finite numbers, found A = "),
+        (ButcherTableau([[0]], [1], "rk4"), "expected a name of its own, found that of 'rk4'; choose another"),
+        (ButcherTableau([[0]], [1], ""), "expected a name of printable characters, found ''"),
+    ],
+)
+def test_numbers_that_are_no_explicit_method_are_refused(tableau, message):
+    with pytest.raises(mbvi.ModelError) as error:
+        mbvi.simulate(CASES["elastic pendulum"][0], tableau, step=0.01, duration=0.1)
+    assert str(error.value).startswith("scheme")
+    assert message in str(error.value)

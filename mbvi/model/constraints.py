@@ -29,6 +29,8 @@ from mbvi.model.fields import (
 from mbvi.model.forces import Between, OnJoint, same_body
 from mbvi.model.graph import WORLD
 
+FARTHEST = 1e12
+"""Size of prescribed places and lengths [m or rad] beyond which numbers of 16 digits no longer tell tenths of a millimetre."""
 BESIDE = 1e-6
 """A curve must go on so far on both sides of its start."""
 
@@ -51,6 +53,16 @@ class Distance(Between):
         lengths = self.length.values if isinstance(self.length, Table) else (self.length,)
         if any(isinstance(length, float) and length <= 0 for length in lengths):
             yield Problem(("length",), wrong("a length greater than 0", show(min(lengths)), "or use coincident_points"))
+        yield from far_problems(self.length, "length")
+
+
+def far_problems(value: Any, *where: str | int) -> Iterator[Problem]:
+    """A prescribed value, as far as it is a number or a table of numbers, that is too large for its digits."""
+    found = value.values if isinstance(value, Table) else (value,)
+    far = [number for number in found if isinstance(number, float) and abs(number) > FARTHEST]
+    if far:
+        remedy = "beyond, too few digits are left of a place; check its unit"
+        yield Problem(where, wrong(f"a number of size at most {FARTHEST:g}", show(far[0]), remedy))
 
 
 class CoincidentPoints(Between):
@@ -224,6 +236,10 @@ class PrescribedCoordinate(OnJoint):
     type: Literal["prescribed_coordinate"] = "prescribed_coordinate"
     value: Annotated[Motion, Kind("time", unit="coordinate", is_motion=True)]
 
+    def problems(self) -> Iterator[Problem]:
+        """A value that is too large."""
+        yield from far_problems(self.value, "value")
+
 
 class PrescribedPoint(Element):
     """A point of a body whose place in the world follows functions of time.
@@ -243,6 +259,11 @@ class PrescribedPoint(Element):
     body: BodyRef
     point: Annotated[Place, Kind("place", "body")] = (0.0, 0.0, 0.0)
     position: MotionVector
+
+    def problems(self) -> Iterator[Problem]:
+        """Components that are too large."""
+        for i, component in enumerate(self.position):
+            yield from far_problems(component, "position", i)
 
 
 AnyConstraint = Annotated[

@@ -21,6 +21,7 @@ from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
+from mbvi.system.work import what_does_work
 from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
@@ -92,8 +93,8 @@ def _check(run: Run, chart: Chart) -> None:
     system = run.system
     if not system.is_conservative or system.is_driven:
         raise ModelError(
-            f"chart: expected a system without dampers, functions of time or forces of your own, found {system.name!r}; run it "
-            "with its constraints"
+            f"chart: expected a system that conserves its energy, found {what_does_work(system)} in {system.name!r}; run it with "
+            "its constraints"
         )
     place, D = chart.place(chart.start, run.q)
     m, freedom = len(chart.start), system.dimension - np.linalg.matrix_rank(system.constraint_jacobian(run.q))

@@ -6,6 +6,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.system.system import System
+from mbvi.system.work import what_does_work
 
 Array = np.ndarray
 TOLERANCE, ROUNDING = 1e-9, 1e-14  # relative to a coordinate's own numbers, and to the largest
@@ -26,8 +27,7 @@ def check_conservative(system: System, scheme: str) -> None:
     ModelError
     """
     if not system.is_conservative or system.is_driven:
-        found = "prescribed motions" if system.is_driven else "dampers, functions of time or forces of your own"
-        raise refused(system, scheme, "an energy that the motion conserves", found)
+        raise refused(system, scheme, "an energy that the motion conserves", what_does_work(system))
 
 
 def check_momentum(system: System, scheme: str) -> None:

@@ -5,6 +5,8 @@ Sources: Gonzalez, Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Co
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mbvi.analysis.symmetry import find_invariants
@@ -16,10 +18,12 @@ from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, check_momentum, positions, refused
 from mbvi.steppers.loop import REASONS, advance_pieces
 from mbvi.steppers.run import Run
+from mbvi.system.assemble import assemble
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
+QUATERNION = ("qw", "qx", "qy", "qz")
 
 
 def run(run: Run) -> Trajectory:
@@ -43,7 +47,6 @@ def run(run: Run) -> Trajectory:
         M, fields = np.eye(system.dimension), np.zeros((0, system.dimension, system.dimension + 1))
     else:
         M = _constant_mass_matrix(system)
-        _check_constraints(system)
         fields = _symmetries(system)
     arrays = system.arrays
     redundant = np.maximum(arrays.redundant[arrays.reference > 0], 0).sum() + np.sum(arrays.row_nodes[:, 0] < 0)
@@ -65,38 +68,69 @@ def _remedy(system: System) -> str:
     """Instead of chorin, where a smaller step may not help."""
     if system.dimension == 1:
         return ""
-    try:
-        _constant_mass_matrix(system)
-        others = "energy_momentum, midpoint or simpson"
-    except ModelError:
-        others = "midpoint or simpson"
+    others = "midpoint or simpson" if _mass_problem(system) else "energy_momentum, midpoint or simpson"
     return f"Where the force is across the motion, a step of chorin may have no solution, however small: take {others}."
 
 
+class _Problem(NamedTuple):
+    """What energy_momentum expects of a system, what is there instead, and what may be done about it besides another scheme."""
+
+    expected: str
+    found: str
+    remedy: str = ""
+
+
 def _constant_mass_matrix(system: System) -> Array:
+    """M, of a system to which the method applies.
+
+    Raises
+    ------
+    ModelError
+        If it does not; another formulation is named if it applies there.
+    """
+    problem = _mass_problem(system) or _constraint_problem(system)
+    if problem:
+        remedies = [problem.remedy, _other_formulation(system), "take midpoint or simpson, which run any system"]
+        raise refused(system, "energy_momentum", *problem[:2], ", or ".join(filter(None, remedies)))
+    return system.mass_matrix(system.given_q)
+
+
+def _other_formulation(system: System) -> str:
+    """The other formulation of a model as a remedy; nothing if the method does not apply there either."""
+    if system.model is None:
+        return ""
+    other = "tree" if system.model.formulation == "embedding" else "embedding"
+    try:
+        there = assemble(system.model, other)
+    except ModelError:
+        return ""
+    return "" if _mass_problem(there) or _constraint_problem(there) else f"take formulation: {other}"
+
+
+def _mass_problem(system: System) -> _Problem | None:
+    """A mass matrix that is not constant, or singular."""
     M = system.mass_matrix(system.given_q)
     inertias = np.sqrt(np.outer(np.diag(M), np.diag(M)))
     bounds = TOLERANCE * inertias + ROUNDING * inertias.max()
     for q in positions(system):
         change = np.abs(system.mass_matrix(q) - M)
         if not (change <= bounds).all():
-            name = system.coordinate_names[int(np.argmax((change / bounds).max(axis=0)))]
-            remedy = "take formulation: embedding if all bodies are point masses, or midpoint or simpson, which run any system"
-            found = f"the inertia of {name}, which depends on the position"
-            raise refused(system, "energy_momentum", "a constant mass matrix", found, remedy)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                name = system.coordinate_names[int(np.argmax(np.nan_to_num(change / bounds).max(axis=0)))]
+            return _Problem("a constant mass matrix", f"the inertia of {name}, which depends on the position")
     scales = np.sqrt(np.where(np.diag(M) > 0, np.diag(M), 1.0))
     sizes, directions = np.linalg.eigh(M / np.outer(scales, scales))
-    if sizes[0] <= TOLERANCE:
-        name = system.coordinate_names[int(np.abs(directions[:, 0]).argmax())]
-        remedy = "give the body some, or take midpoint or simpson, which need none where constraints hold it"
-        raise refused(system, "energy_momentum", "a regular mass matrix", f"no inertia of {name}", remedy)
-    return M
+    if sizes[0] > TOLERANCE:
+        return None
+    name = system.coordinate_names[int(np.abs(directions[:, 0]).argmax())]
+    is_turn = name.rsplit(".", 1)[-1] in QUATERNION  # whose inertia, if there was some, would depend on the position
+    return _Problem("a regular mass matrix", f"no inertia of {name}", "" if is_turn else "give the body some")
 
 
-def _check_constraints(system: System) -> None:
+def _constraint_problem(system: System) -> _Problem | None:
     """Constraints at most quadratic in q have a Jacobian that is affine: G(a) + G(b) = G(0) + G(a + b)."""
     if not system.constraint_count:
-        return
+        return None
     zero = np.zeros(system.dimension)
     for a, b in zip(positions(system), positions(system)[::-1], strict=True):
         corners = [system.constraint_jacobian(q) for q in (zero, a, b, a + b)]
@@ -104,7 +138,8 @@ def _check_constraints(system: System) -> None:
         excess /= np.maximum(np.max(np.abs(corners), axis=(0, 2)), 1e-300)
         if not excess.max() <= TOLERANCE:
             name = system.constraint_names[int(np.argmax(excess))]
-            raise refused(system, "energy_momentum", "constraints at most quadratic in the coordinates", name)
+            return _Problem("constraints at most quadratic in the coordinates", name)
+    return None
 
 
 def _symmetries(system: System) -> Array:

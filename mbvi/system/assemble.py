@@ -36,6 +36,7 @@ from mbvi.system.start import Homes, given_state
 from mbvi.system.system import System
 from mbvi.system.tables import WIDTHS, BodyFrame, Entry, Row, Tables
 from mbvi.system.weightless import crosses, weightless_bodies
+from mbvi.system.work import derives_from_potential
 
 Array = np.ndarray
 POSITIONS = 3  # where idle constraints are looked for
@@ -518,14 +519,8 @@ class Builder:
 
     def is_conservative(self) -> bool:
         """Whether all forces derive from a potential, and no constraint depends on time."""
-        is_driven = any(
-            row.function >= 0 and row.argument < 0 and not self.is_constant(row) for row in self.tables.rows
-        )
-        return not is_driven and all(_derives_from_potential(each) for each in self.model.forces.values())
-
-    def is_constant(self, row: Row) -> bool:
-        """Whether a constraint's function is a number."""
-        return self.tables.time_functions[row.function][0] == layout.CONSTANT
+        is_driven = any(row.function >= 0 and row.argument < 0 for row in self.tables.rows)
+        return not is_driven and all(derives_from_potential(each) for each in self.model.forces.values())
 
     def add_force(self, force: Any) -> None:
         """Add one force of the model."""
@@ -578,13 +573,3 @@ def _used_joints(model: el.Model) -> Iterator[str]:
     for element in (*model.forces.values(), *model.constraints.values()):
         yield from (getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key))
     yield from (name for name, initial in model.initial.items() if initial.hold)
-
-
-def _derives_from_potential(force: Any) -> bool:
-    if isinstance(force, el.Spring | el.JointSpring):
-        return True
-    return (
-        isinstance(force, el.Force)
-        and force.frame == "world"
-        and all(isinstance(component, float) for component in force.vector)
-    )

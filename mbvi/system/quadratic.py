@@ -8,6 +8,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.system.system import System
+from mbvi.system.work import what_does_work
 
 Array = np.ndarray
 TOLERANCE = 1e-9  # of a change, against the same coordinate's own inertia, stiffness or force
@@ -47,7 +48,7 @@ def quadratic_lagrangian(system: System, scheme: str = "") -> QuadraticLagrangia
     if system.constraint_count:
         raise _not_quadratic(where, f"constraints, as {system.constraint_names[0]}")
     if not system.is_conservative:
-        raise _not_quadratic(where, "dampers, functions of time or forces of your own")
+        raise _not_quadratic(where, what_does_work(system))
     if system.arrays.vector_potential:
         raise _not_quadratic(where, "a potential that depends on velocities")
     q0 = system.given_q

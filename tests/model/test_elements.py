@@ -339,6 +339,16 @@ MESSAGES = [
         "forces.f.vector.2.interpolation: expected 'linear', 'hold', 'smooth' or 'spline', found 'cubic'",
     ),
     (
+        {"constraints__motor": {**CRANK, "value": 1e15}},
+        "constraints.motor.value: expected a number of size at most 1e+12, found 1e+15; beyond, too few digits are left of a "
+        "place; check its unit",
+    ),
+    (
+        {"constraints__hand": {**POINT, "position": [0, {"times": [0, 1], "values": [0, -1e16]}, 0]}},
+        "constraints.hand.position.1: expected a number of size at most 1e+12, found -1e+16; beyond, too few digits are left of "
+        "a place; check its unit",
+    ),
+    (
         {"constraints__motor": {**CRANK, "value": {"times": [0, 1], "values": [1, 2], "interpolation": "linear"}}},
         "constraints.motor.value.interpolation: expected a motion that can be differentiated twice, found linear, by which the "
         "velocity would jump; choose smooth or spline",

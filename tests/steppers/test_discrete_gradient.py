@@ -264,6 +264,51 @@ REFUSED = {
 }  # fmt: skip
 
 
+def double_pendulum(offset, formulation, **points):
+    joint = {"axis": (0, 1, 0), **points}
+    joints = {
+        "p": mbvi.Revolute(parent="world", child="a", **joint),
+        "q": mbvi.Revolute(parent="a", child="b", **joint | ({} if points else {"position": (0, 0, -1)})),
+    }
+    bodies = {name: mbvi.Body(mass=1, center_of_mass=offset) for name in "ab"}
+    return mbvi.Model(name="points", bodies=bodies, joints=joints, formulation=formulation)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("model", [((0, 0, -1), {}), ((0, 0, 0), {"offset": (0, 0, 1)})])
+def test_no_formulation_is_proposed_that_would_propose_the_other(model, formulation):
+    """Of point masses on revolute joints, which have orientations, neither formulation has a constant, regular mass matrix."""
+    offset, points = model
+    with pytest.raises(mbvi.ModelError) as error:
+        mbvi.simulate(double_pendulum(offset, formulation, **points), "energy_momentum", step=0.01, duration=0.1)
+    assert str(error.value).endswith("; take midpoint or simpson, which run any system")
+    assert "formulation" not in str(error.value) and "give the body some" not in str(error.value)
+
+
+def test_the_formulation_that_is_proposed_runs():
+    """A point mass on a ball joint is a point at a distance in the embedding."""
+    bob = mbvi.Body(mass=1)
+    ball = mbvi.Ball(parent="world", child="bob", offset=(0, 0, 1), coordinates="xyz")
+    model = mbvi.Model(
+        name="bob", bodies={"bob": bob}, joints={"ball": ball}, initial={"ball": {"position": (1, 0, 0)}}
+    )
+    with pytest.raises(
+        mbvi.ModelError, match=r"; take formulation: embedding, or take midpoint or simpson, which run any"
+    ):
+        mbvi.simulate(model, "energy_momentum", step=0.01, duration=0.1)
+    run = mbvi.simulate(model, "energy_momentum", step=0.01, duration=1, formulation="embedding")
+    assert np.abs(run.energy() - run.energy()[0]).max() < 1e-12
+
+
+@pytest.mark.parametrize("scheme", ["energy_momentum", "splitting", "newmark"])
+def test_a_force_that_does_work_is_named(scheme):
+    rail = mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))
+    forces = {"motor": mbvi.JointForce(joint="rail", value=5)}
+    model = mbvi.Model(name="cart", bodies={"cart": mbvi.Body(mass=1)}, joints={"rail": rail}, forces=forces)
+    with pytest.raises(mbvi.ModelError, match="found the joint_force 'motor', which does work; take midpoint"):
+        mbvi.simulate(model, scheme, step=0.01, duration=0.1)
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_they_do_not_apply_to(case):
     scheme, system, message = REFUSED[case]

@@ -19,6 +19,7 @@ from mbvi.errors import KEPT, AccuracyWarning, ModelError, ModelWarning, StepErr
 from mbvi.kernels import functions, galerkin, layout, workspace
 from mbvi.kernels.lagrangian import make_work
 from mbvi.model.arguments import check_flag, check_kind, check_progress, checked_path, is_number
+from mbvi.model.constraints import FARTHEST
 from mbvi.model.elements import MAX_STEPS, Model, count_steps
 from mbvi.model.expressions import evaluate, infix, wrong
 from mbvi.model.poles import first_pole, programs
@@ -26,8 +27,9 @@ from mbvi.model.tables import overshoots
 from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
+from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
-from mbvi.steppers import RUNNERS
+from mbvi.steppers import RUNNERS, independent
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.carried import Carried, carried
@@ -55,7 +57,7 @@ EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0}  # [s]
 
 def simulate(
     model: Model | System,
-    scheme: str | Tableau | Method | None = None,
+    scheme: str | Tableau | ButcherTableau | Method | None = None,
     step: ArrayLike | None = None,
     duration: float | str | None = None,
     *,
@@ -77,7 +79,7 @@ def simulate(
     Parameters
     ----------
     model : Model or System
-    scheme : str, Tableau or Method, optional
+    scheme : str, Tableau, ButcherTableau or Method, optional
         Name of a scheme (see `mbvi.SCHEMES`), or one of your own; by default the model's, or simpson.
     step : float, str or (N,), optional
         Step size h [s], a number or an expression as "1/120"; by default the model's. For schemes that allow it, the sizes of all
@@ -306,7 +308,7 @@ def as_system(model: Model | System, formulation: str | None = None) -> System:
 
 
 def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: float = 0.0) -> None:
-    """Refuse functions of time with a pole within a run, and in constraints those that are not finite, or lengths
+    """Refuse functions of time with a pole within a run, and in constraints those that are not finite or too large, or lengths
     not greater than 0, at some time of it.
 
     Parameters
@@ -336,8 +338,10 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
             least, expected = 0.0, "a length greater than 0"
         for t in times:
             value, rate, _ = functions.function_of(*of, row[layout.FUNCTION], t)
-            if math.isfinite(rate) and least < value < math.inf:
+            if math.isfinite(rate) and least < value <= FARTHEST and -value <= FARTHEST:
                 continue
+            if FARTHEST < abs(value) < math.inf:
+                expected = f"values of size at most {FARTHEST:g}"
             found = f"the rate {rate:.6g}" if least < value < math.inf else f"{value:.6g}"
             raise ModelError(
                 f"constraints.{name}: expected {expected} all the time, found {found} at t = {t:.6g} s; end the run before, "
@@ -385,9 +389,9 @@ def momentum_from_positions(
     return discrete_momenta(system, scheme, h, before, q, t - h)[1]
 
 
-def chosen_scheme(system: System, scheme: str | Tableau | Method | None) -> Tableau | Method:
-    """The scheme of that name; by default the model's, or simpson."""
-    return find_scheme(_default(scheme, system, "scheme", "simpson"))
+def chosen_scheme(system: System, scheme: str | Tableau | ButcherTableau | Method | None) -> Tableau | Method:
+    """The scheme of that name; by default the model's, or simpson. Without constraints independent4 is gauss4."""
+    return independent.applicable(system, find_scheme(_default(scheme, system, "scheme", "simpson")))
 
 
 def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, int, int]:

@@ -111,6 +111,10 @@ def test_a_length_that_vanishes_in_the_run(length, found):
             {"type": "prescribed_coordinate", "joint": "free", "coordinate": "x", "value": "t/(t - 1.5)"},
             "c: expected finite values all the time, found inf at t = 1.5 s",
         ),
+        (
+            {"type": "prescribed_coordinate", "joint": "free", "coordinate": "x", "value": "1e13*t"},
+            "c: expected values of size at most 1e+12 all the time, found 2e+12 at t = 0.2 s",
+        ),
     ],
 )
 def test_functions_of_constraints_that_are_not_finite(constraint, message):

@@ -18,7 +18,7 @@ import numpy as np
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.errors import ModelError, StepError, doubts_expected
-from mbvi.export.measured import Curve, chosen_schemes, draw, entries, timed
+from mbvi.export.measured import ABOVE, Curve, chosen_schemes, draw, entries, timed
 from mbvi.report import aligned, rounded
 from mbvi.simulation import as_system, checked_time, chosen_duration
 from mbvi.system.system import System
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 REFERENCE = "gauss6"
 DEFAULT_STEPS = 4
-ABOVE = 30.0  # times the reference's own error from which an error counts for the order
 FITTED = 3  # of the smallest errors that count
 WHOLE = 1e-9  # that the number of steps may be off a whole number
 
@@ -189,7 +188,7 @@ def compare(
     [2, 4]
     """
     system = as_system(model, formulation)
-    found = chosen_schemes(schemes)
+    found = chosen_schemes(schemes, system)
     length = chosen_duration(system, duration)
     ladder = _check_steps(system, steps, length)
     exact, finer = (_reference(system, reference, ladder[-1] / part, length) for part in (2, 4))

@@ -17,11 +17,14 @@ from mbvi.model.shapes import mass_properties
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.independent import applicable
 from mbvi.system.poses import all_poses
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
+ABOVE = 30.0  # times the reference's own error from which an error is well resolved
+CONVERGED = 1e-3  # of its largest error, below which a scheme converges
 MOST_TICKS = 6  # steps up to which each has its number at the axis
 SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
     0.05,
@@ -42,9 +45,9 @@ def entries(values: Any, where: str) -> list[Any]:
     return list(values)
 
 
-def chosen_schemes(names: Any) -> list[Tableau | Method]:
-    """The schemes of a list of names, each once."""
-    found = list(dict.fromkeys(map(find_scheme, entries(names, "schemes"))))
+def chosen_schemes(names: Any, system: System) -> list[Tableau | Method]:
+    """The schemes of a list of names, as they run the system, each once."""
+    found = list(dict.fromkeys(applicable(system, find_scheme(name)) for name in entries(names, "schemes")))
     if not found:
         raise ModelError("schemes: expected one or more names of schemes, found none")
     return found
@@ -96,19 +99,30 @@ def largest_distance(places: Array, others: Array) -> float:
 
 
 class Curve(NamedTuple):
-    """Errors (m,) of a scheme over steps (m,) [s] and wall times (m,) [s]; nan where a run failed."""
+    """Errors (m,) of a scheme over descending steps (m,) [s] and wall times (m,) [s]; nan where a run failed."""
 
     label: str
     steps: Array
     errors: Array
     seconds: Array
 
+    def until_round_off(self, unresolved: float) -> Curve:
+        """The curve to where smaller steps, of a scheme that converges, do not even halve the error: there begins round-off."""
+        if np.isnan(self.errors).all():
+            return self
+        small = max(ABOVE * unresolved, CONVERGED * float(np.nanmax(self.errors)))
+        for k, error in enumerate(self.errors):
+            if error <= small and not np.any(self.errors[k + 1 :] < error / 2):
+                return Curve(self.label, self.steps[: k + 1], self.errors[: k + 1], self.seconds[: k + 1])
+        return self
+
 
 def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolved: float, goal: float = 0.0) -> Any:
-    """Errors over steps, and over wall times, as a matplotlib.figure.Figure.
+    """Errors over steps, and over wall times, to where round-off begins, as a matplotlib.figure.Figure.
 
     Errors below `unresolved` are on grey; a line stands at `goal`.
     """
+    curves = [curve.until_round_off(unresolved) for curve in curves]
     with style.fonts(title):
         drawing = style.new_figure(9.5, 4.0)
         left, right = drawing.subplots(1, 2, sharey=True)

@@ -13,6 +13,7 @@ from mbvi.kernels.lagrangian import make_work
 from mbvi.kernels.plane import SENSE
 from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import refused
 from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
@@ -41,7 +42,7 @@ def run(run: Run) -> Trajectory:
     arrays, work = system.arrays, make_work(system.arrays)
     scheme = scheme_arrays(find_tableau(_gauss(method.name)))
     used = int(np.sum(arrays.row_nodes[:, 0] >= 0) - arrays.redundant.sum())
-    _check(system, method.name, used)
+    _check(system, method.name)
     space = kernels.make_space(arrays, scheme, used, *plane_of(arrays))
     space.q[:], space.p[:] = run.q, run.p
     if kernels.begin(arrays, work, space, run.start_time) != layout.OK:
@@ -54,6 +55,15 @@ def run(run: Run) -> Trajectory:
         lambda: (*space.count[[kernels.ITERATIONS, kernels.WORST, kernels.INVERSIONS]], 0),
         lambda step, status: _failure(run, space, step, status),
     )
+
+
+def applicable(system: System, scheme: Tableau | Method) -> Tableau | Method:
+    """The scheme; for a method in independent coordinates that of Gauss, where only unit quaternions are constrained."""
+    if not isinstance(scheme, Method) or scheme.runner != "independent":
+        return scheme
+    arrays = system.arrays
+    kinds = arrays.constraints[arrays.row_nodes[:, 0] >= 0, layout.CONSTRAINT_KIND]
+    return find_tableau(_gauss(scheme.name)) if (kinds == layout.UNIT_QUATERNION).all() else scheme
 
 
 def _failure(run: Run, space: kernels.Space, step: int, status: int) -> str:
@@ -110,12 +120,12 @@ def plane_of(arrays: layout.System) -> tuple[Array, Array]:
     return frames, points
 
 
-def _check(system: System, scheme: str, used: int) -> None:
-    """Refuse systems without loops, and those of which the kernels know less than they would need."""
+def _check(system: System, scheme: str) -> None:
+    """Refuse systems of which the kernels know less than they would need."""
     arrays = system.arrays
     gauss = f"take {_gauss(scheme)}, which runs any system"
-    if not arrays.is_tree or not used:
-        found = "none" if arrays.is_tree else "constraints of your own functions"
+    if not arrays.is_tree:
+        found = "constraints of your own functions"
         raise refused(system, scheme, "constraints that the coordinates of joints leave", found, gauss)
     if balls := np.flatnonzero(arrays.links[:, layout.KIND] == layout.QUATERNION).tolist():
         name = system.coordinate_names[arrays.links[balls[0], layout.DOF]]

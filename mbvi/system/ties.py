@@ -115,12 +115,14 @@ def parallel(tables: Tables, name: str, a: End, b: End) -> Iterator[Row]:
 
 def distance(tables: Tables, name: str, a: End, b: End, length: Any) -> Row:
     """|x_b − x_a| = length, a number or a function of time."""
-    where: dict[str, Any] = {"links": (a.link, b.link), "points": (a.place, b.place)}
-    if isinstance(length, float):
-        where["offset"] = length
-    else:
-        where["function"] = tables.add_function(length, is_motion=True)
-    return Row(f"{name}.length", layout.DISTANCE, tables.entries(a.link, b.link), **where)
+    links, points = (a.link, b.link), (a.place, b.place)
+    entries = tables.entries(a.link, b.link)
+    return Row(f"{name}.length", layout.DISTANCE, entries, links, points, **followed(tables, length))
+
+
+def followed(tables: Tables, value: Any) -> dict[str, Any]:
+    """What a constraint holds, a constant or a function of time, as fields of its row."""
+    return {"offset": value} if isinstance(value, float) else {"function": tables.add_function(value, is_motion=True)}
 
 
 def element_rows(tables: Tables, name: str, element: Any, frames: Any, coordinate: Any) -> Iterator[Row]:
@@ -136,20 +138,13 @@ def element_rows(tables: Tables, name: str, element: Any, frames: Any, coordinat
             yield Row(name, layout.COORDINATES, entries, offset=float(element.offset))
         case el.PrescribedCoordinate():
             i = coordinate(element.joint, element.coordinate)
-            yield Row(
-                name,
-                layout.COORDINATES,
-                [Entry(i, tables.link_of(i), 1.0)],
-                function=tables.add_function(element.value, is_motion=True),
-            )
+            yield Row(name, layout.COORDINATES, [Entry(i, tables.link_of(i), 1.0)], **followed(tables, element.value))
         case el.PrescribedPoint():
             b = _end(frames, element.body, element.point)
+            links, points, entries = (-1, b.link), (np.zeros(3), b.place), tables.entries(-1, b.link)
             for i, component in enumerate(element.position):
-                function = tables.add_function(component, is_motion=True)
-                entries = tables.entries(-1, b.link)
-                yield Row(
-                    f"{name}.{'xyz'[i]}", layout.ALONG, entries, (-1, b.link), (np.zeros(3), b.place), AXES[i], function=function
-                )  # fmt: skip
+                held = followed(tables, component)
+                yield Row(f"{name}.{'xyz'[i]}", layout.ALONG, entries, links, points, AXES[i], **held)
         case el.PointOnCurve():
             a, b = _end(frames, element.body_a, (0.0, 0.0, 0.0)), _end(frames, element.body_b, element.point_b)
             s = coordinate(name, "s")

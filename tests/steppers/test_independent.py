@@ -353,7 +353,6 @@ def test_what_compiling_raised_is_raised(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "found"),
     [
-        ("models/double_pendulum.yaml", r"expected constraints that .*, found none; take gauss6"),
         ("models/stewart_platform.yaml", r"expected joints without quaternions, found the quaternion ball1\.qw"),
         (
             lambda: geared_five_bar(
@@ -366,6 +365,30 @@ def test_what_compiling_raised_is_raised(monkeypatch):
 def test_systems_that_it_refuses(model, found):
     with pytest.raises(mbvi.ModelError, match=found):
         mbvi.simulate(mbvi.load(model) if isinstance(model, str) else model(), "independent6", step=0.01, duration=1)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "heavy_top_quaternion"])
+def test_without_loops_it_is_the_scheme_of_gauss(name):
+    model = mbvi.load(f"models/{name}.yaml")
+    run, other = (mbvi.simulate(model, scheme, step=0.02, duration=0.1) for scheme in ("independent4", "gauss4"))
+    assert run.scheme == other.scheme == mbvi.SCHEMES["gauss4"]
+    np.testing.assert_array_equal(run.q, other.q)
+
+
+def test_a_drive_that_stands_still_is_a_constraint_like_others():
+    """A disc that slides along x at a height that is prescribed, by a number or as a point."""
+    joint = mbvi.Planar(parent="world", child="disc", normal=(0, 1, 0))
+    ground = mbvi.PrescribedCoordinate(joint="slide", coordinate="y", value=0.25)
+    model = mbvi.Model(
+        name="disc", bodies={"disc": mbvi.Body(mass=2, inertia=(0.05, 0.09, 0.05))}, joints={"slide": joint},
+        constraints={"ground": ground}, initial={"slide": mbvi.Initial(velocity=(0.3, 0, 2))},
+    )  # fmt: skip
+    system = mbvi.assemble(model)
+    assert system.constraint([0.7, 1.25, 0]) == pytest.approx([1.0], abs=1e-15)
+    assert not system.is_driven and system.is_conservative
+    run = mbvi.simulate(system, "independent4", step=0.01, duration=1)
+    np.testing.assert_allclose(run.q[:, 1], 0.25, atol=1e-15)
+    np.testing.assert_allclose(run.q[:, [0, 2]], np.outer(run.t, [0.3, 2]), atol=1e-13)
 
 
 def test_own_constraints_are_refused():

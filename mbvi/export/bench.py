@@ -117,14 +117,14 @@ class Bench:
         return sorted(seconds, key=seconds.__getitem__)
 
     def __repr__(self) -> str:
-        """A table with one row for each scheme, what failed or does not apply, and the cheapest."""
+        """A table with one row for each scheme, what failed, which do not apply (why is in `unsuited`), and the cheapest."""
         head = ("scheme", "order", "step [s]", self._label, "run [ms]", "per step [µs]", "iterations")
         lines = aligned([head, *map(self._row, self.ranking)], right=range(1, len(head)))
         missed = [name for name in self.runs if name not in self.ranking]
         if missed:
             lines += ["", "not reached:", *aligned(self._missed(missed), "  ")]
         if self.unsuited:
-            lines += ["", "do not apply:", *aligned(self.unsuited.items(), "  ")]
+            lines += ["", f"do not apply: {', '.join(self.unsuited)} (--json FILE has the reasons)"]
         what = "of a point of a body" if self.system.model else "of a coordinate"
         lines += [
             "",
@@ -272,7 +272,7 @@ def bench(
     True
     """
     system = as_system(model, formulation)
-    methods = chosen_schemes(schemes)
+    methods = chosen_schemes(schemes, system)
     length = chosen_duration(system, duration)
     for key, value in (("error", error), ("budget", budget)):
         if not (is_number(value) and value > 0):

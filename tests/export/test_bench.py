@@ -62,7 +62,8 @@ def test_the_table_the_record_and_the_picture_say_the_same(found):
     text = repr(found)
     assert text.splitlines()[2].split()[:4] == ["scheme", "order", "step", "[s]"]
     assert [line.split()[0] for line in text.splitlines()[3:6]] == found.ranking
-    assert "\n  newmark  pendulum: scheme newmark: expected a quadratic Lagrangian, " in text
+    assert "\n\ndo not apply: newmark (--json FILE has the reasons)\n" in text
+    assert "expected a quadratic Lagrangian" in found.unsuited["newmark"]
     assert text.endswith(
         f"cheapest for 1e-06 m: --scheme {found.ranking[0]} --step {found.step_text(found.ranking[0])}"
     )

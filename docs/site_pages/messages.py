@@ -40,7 +40,9 @@ SAYING = {
     "_idle_parameters",
     "_odd_gravity",
     "_odd_forces",
-    "_short_tables",
+    "short_tables",
+    "overshoots",
+    "kinks_in_steps",
 }  # by return or yield
 IS_MESSAGE = re.compile(r".*\w{2} \w").match
 SAYS_SOMETHING = re.compile(r"(?!expected …, found …(; …)?$)").match

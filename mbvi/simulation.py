@@ -340,9 +340,9 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
             value, rate, _ = functions.function_of(*of, row[layout.FUNCTION], t)
             if math.isfinite(rate) and least < value <= FARTHEST and -value <= FARTHEST:
                 continue
-            if FARTHEST < abs(value) < math.inf:
-                expected = f"values of size at most {FARTHEST:g}"
-            found = f"the rate {rate:.6g}" if least < value < math.inf else f"{value:.6g}"
+            is_far = FARTHEST < abs(value) < math.inf
+            expected = f"values of size at most {FARTHEST:g}" if is_far else expected
+            found = f"the rate {rate:.6g}" if least < value < math.inf and not is_far else f"{value:.6g}"
             raise ModelError(
                 f"constraints.{name}: expected {expected} all the time, found {found} at t = {t:.6g} s; end the run before, "
                 "or change the function"

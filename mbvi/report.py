@@ -41,9 +41,7 @@ MOST_LINES = 40
 MOST_REASONS = 5
 MOST_LOOKS, NOTABLE = 64, 0.1  # states that are looked at for how regular they are, and what is told of it
 ROUND_OFF = 1e-12
-RESTING = (
-    64 * np.finfo(float).eps
-)  # part of a coordinate, or of 1, by which it may change at rest, and of the energy that is kinetic then
+RESTING = 64 * np.finfo(float).eps  # so much of a coordinate, or of 1, may change at rest, and of the energy be kinetic
 
 # ------------------------------------------------------------------------------------------------- text
 

@@ -2,6 +2,9 @@
 
     trajectory  →  panels of curves  →  matplotlib.figure.Figure
 
+What is rounding is no curve: where all values of a panel are, a band says that they are zero, and an axis along which nothing but
+rounding changes is not stretched by it.
+
 Of long runs every bin of time keeps its first, last, least and largest value, so that a picture looks as if all states
 were drawn.
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -23,6 +27,7 @@ from mbvi.model.arguments import check_kind
 from mbvi.model.expressions import nearest
 from mbvi.model.units import check_unit
 from mbvi.report import count, energy_error
+from mbvi.system.poses import all_poses
 from mbvi.system.reactions import known_names
 from mbvi.system.system import System
 from mbvi.trajectory import Trajectory
@@ -46,6 +51,10 @@ MOST_SOLVED = 2000  # states at which multipliers are computed
 TURN = 2.0 * math.pi
 RATE_UNITS = {"rad": "rad/s", "m": "m/s", "-": "1/s"}
 MOMENTUM_UNITS = {"rad": "kg m²/s", "m": "kg m/s", "-": "kg m²/s"}
+EPS = float(np.finfo(float).eps)
+ROUNDED = 16  # roundings of a number: so much of an error cannot be told from none
+ROUNDING = 1e-12  # of coordinates, rates, momenta and energies, in parts of the largest or of what they could be
+SOLVED = 1e-9  # the same of forces, which are solved for
 NAMELESS = {"energy", "energy_error", "invariants", "constraints"}  # quantities of the whole system
 
 # ------------------------------------------------------------------------------------- what is drawn
@@ -62,13 +71,17 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves in one pair of axes; kind "time" (x is the time), "phase" (a path in a plane) or "points"."""
+    """Curves in one pair of axes; kind "time" (x is the time), "phase" (a path in a plane) or "points".
+
+    Values and changes up to `rounding` (along x, y) are rounding.
+    """
 
     y_label: str
     curves: Sequence[Curve]
     x_label: str = "time [s]"
     kind: str = "time"
     note: str = ""
+    rounding: tuple[float, float] = (0.0, 0.0)
 
 
 def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None, section: str | None = None) -> Any:
@@ -161,6 +174,11 @@ class View:
         if self.names == []:
             raise ModelError("names: expected one or more names of what is drawn, found none; leave it out for all")
 
+    @cached_property
+    def rounding(self) -> Rounding:
+        """What of its quantities is rounding."""
+        return Rounding(self.trajectory)
+
     @property
     def columns(self) -> list[int]:
         """The coordinates that are drawn."""
@@ -179,22 +197,90 @@ class View:
         return list(dict.fromkeys(found))
 
 
+class Rounding:
+    """What of a trajectory's quantities is rounding: parts of the largest, or of what they were if all moved by their size.
+
+    Attributes
+    ----------
+    length : float
+        How far bodies, or coordinates, are apart [m]; 1 if there are no lengths.
+    mass : float
+        Of all bodies [kg], 0 without a model.
+    """
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self._trajectory, system = trajectory, trajectory.system
+        self._duration = float(trajectory.t[-1] - trajectory.t[0])
+        lengths = [
+            float(np.abs(trajectory.q[:, i]).max()) for i, unit in enumerate(system.coordinate_units) if unit == "m"
+        ]
+        self.mass, self._gravity = 0.0, 0.0
+        if isinstance(system, System) and system.model is not None:
+            model, poses = system.model.resolved(), all_poses(system, trajectory.q[:1])
+            masses = {name: mbvi.mass_properties(body, model.files) for name, body in model.bodies.items()}
+            self.mass = sum(each.mass for each in masses.values())
+            self._gravity = float(np.linalg.norm(model.gravity))
+            points = [
+                poses[name].point(place)[0]
+                for name, each in masses.items()
+                for place in (np.zeros(3), each.center_of_mass)
+            ]
+            lengths.append(float(np.linalg.norm(np.ptp(points, axis=0))))
+        self.length = max(lengths, default=0.0) or 1.0
+
+    def coordinate(self, unit: str) -> float:
+        """Of coordinates with a unit."""
+        return ROUNDING * self._size(unit)
+
+    def rate(self, unit: str) -> float:
+        """Of their rates."""
+        return ROUNDING * max(self._largest(self._trajectory.v, unit), self._size(unit) / self._duration)
+
+    def momentum(self, unit: str) -> float:
+        """Of their momenta."""
+        speed = self.length / self._duration
+        could_be = self.mass * speed * (1.0 if unit == "m" else self.length)
+        return ROUNDING * max(self._largest(self._trajectory.p, unit), could_be)
+
+    @property
+    def energy(self) -> float:
+        """Of energies."""
+        energies = self._trajectory.kinetic_energy(), self._trajectory.potential_energy()
+        largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in energies)
+        return ROUNDING * max(largest, self.mass * (self.length / self._duration) ** 2)
+
+    def force(self, largest: float, unit: str) -> float:
+        """Of forces and torques, where forces are at most so large."""
+        could_be = self.mass * max(self._gravity, self.length / self._duration**2)
+        return SOLVED * max(largest, could_be) * (self.length if unit.endswith("N m") else 1.0)
+
+    def _size(self, unit: str) -> float:
+        return self.length if unit == "m" else 1.0
+
+    def _largest(self, values: Array, unit: str) -> float:
+        units = np.array(self._trajectory.system.coordinate_units)
+        return float(np.nanmax(np.abs(values[:, units == unit]), initial=0.0))
+
+
 def _coordinates(view: View) -> Iterator[Panel]:
     system = view.trajectory.system
     for columns in _groups(view):
-        yield _panel(view, view.trajectory.q, columns, system.coordinate_units[columns[0]])
+        unit = system.coordinate_units[columns[0]]
+        yield _panel(view, view.trajectory.q, columns, unit, view.rounding.coordinate(unit))
 
 
 def _velocities(view: View) -> Iterator[Panel]:
     for columns in _groups(view):
         unit = RATE_UNITS.get(view.trajectory.system.coordinate_units[columns[0]], "")
-        yield _panel(view, view.trajectory.v, columns, unit, "rate of ")
+        of = view.trajectory.system.coordinate_units[columns[0]]
+        yield _panel(view, view.trajectory.v, columns, unit, view.rounding.rate(of), "rate of ")
 
 
 def _momenta(view: View) -> Iterator[Panel]:
     for columns in _groups(view):
         unit = MOMENTUM_UNITS.get(view.trajectory.system.coordinate_units[columns[0]], "")
-        yield _panel(view, view.trajectory.p, columns, unit, "momentum of ")
+        of = view.trajectory.system.coordinate_units[columns[0]]
+        yield _panel(view, view.trajectory.p, columns, unit, view.rounding.momentum(of), "momentum of ")
 
 
 def _groups(view: View) -> list[list[int]]:
@@ -221,14 +307,14 @@ def _groups(view: View) -> list[list[int]]:
     return groups
 
 
-def _panel(view: View, values: Array, columns: list[int], unit: str, prefix: str = "") -> Panel:
+def _panel(view: View, values: Array, columns: list[int], unit: str, rounding: float, prefix: str = "") -> Panel:
     """The panel of some columns of values (N + 1, n), which have one unit."""
     names = [view.trajectory.system.coordinate_names[i] for i in columns]
     what, labels = _common(names, "coordinate")
     curves, note = _thinned(
         [Curve(label, view.trajectory.t, values[:, i]) for label, i in zip(labels, columns, strict=True)]
     )
-    return Panel(_with_unit(prefix + what, unit), curves, note=note)
+    return Panel(_with_unit(prefix + what, unit), curves, note=note, rounding=(0.0, rounding))
 
 
 def _common(names: Sequence[str], otherwise: str) -> tuple[str, list[str]]:
@@ -263,12 +349,16 @@ def _energy(view: View) -> Iterator[Panel]:
         "potential": trajectory.potential_energy(),
         "total": trajectory.energy(),
     }
-    yield Panel("energy [J]", [Curve(label, trajectory.t, values) for label, values in parts.items()])
+    curves = [Curve(label, trajectory.t, values) for label, values in parts.items()]
+    yield Panel("energy [J]", curves, rounding=(0.0, view.rounding.energy))
 
 
 def _energy_error(view: View) -> Iterator[Panel]:
     trajectory = view.trajectory
-    yield Panel("relative energy error", [Curve("energy error", trajectory.t, energy_error(trajectory))])
+    error, change = energy_error(trajectory), np.ptp(trajectory.energy())
+    part = np.ptp(error) / change if change > 0 else 0.0
+    rounding = ROUNDED * EPS * float(np.nanmax(np.abs(trajectory.energy()), initial=0.0) * part)
+    yield Panel("relative energy error", [Curve("energy error", trajectory.t, error)], rounding=(0.0, rounding))
 
 
 def _invariants(view: View) -> Iterator[Panel]:
@@ -279,15 +369,20 @@ def _invariants(view: View) -> Iterator[Panel]:
         shown = sorted(curves, key=lambda curve: -np.nanmax(np.abs(curve.y)))[:MOST_DRIFTS]
         notes = [curves[0].label] if len(curves) == 1 else []
         notes += [f"the {MOST_DRIFTS} largest of {len(curves)}"] if len(shown) < len(curves) else []
-        notes += [] if np.any(shown[0].y) else ["zero at every state"]
         label = "drift of momentum" if len(curves) == 1 else "drift of momenta"
-        yield Panel(_with_unit(label, units.pop() if len(units) == 1 else ""), shown, note="; ".join(notes))
+        unit = units.pop() if len(units) == 1 else ""
+        rounding = (
+            0.0,
+            ROUNDED * EPS * max(float(np.nanmax(np.abs(values))) for values in trajectory.momenta().values()),
+        )
+        yield Panel(_with_unit(label, unit), shown, note="; ".join(notes), rounding=rounding)
 
 
 def _constraints(view: View) -> Iterator[Panel]:
     trajectory = view.trajectory
     if trajectory.system.constraint_count:
-        yield Panel("largest constraint |g|", [Curve("residual", trajectory.t, trajectory.constraint_residual())])
+        curve = Curve("residual", trajectory.t, trajectory.constraint_residual())
+        yield Panel("largest constraint |g|", [curve], rounding=(0.0, ROUNDED * EPS * max(1.0, view.rounding.length)))
 
 
 def _phase(view: View) -> Iterator[Panel]:
@@ -303,6 +398,7 @@ def _phase(view: View) -> Iterator[Panel]:
             _with_unit(names[i], units[i]),
             "phase",
             note,
+            (view.rounding.coordinate(units[i]), view.rounding.momentum(units[i])),
         )
 
 
@@ -323,7 +419,8 @@ def _multipliers(view: View) -> Iterator[Panel]:
         what, labels = _common([system.constraint_names[i] for i in rows], "")
         lam = trajectory.multipliers
         curves = [Curve(label, trajectory.t, lam[:, i]) for label, i in zip(labels, rows, strict=True)]
-        yield Panel(_with_unit(f"multiplier of {what}" if what else "multiplier", unit), curves, note=more)
+        label = _with_unit(f"multiplier of {what}" if what else "multiplier", unit)
+        yield Panel(label, curves, note=more, rounding=(0.0, view.rounding.force(float(np.nanmax(np.abs(lam))), unit)))
 
 
 def _reactions(view: View) -> Iterator[Panel]:
@@ -333,14 +430,16 @@ def _reactions(view: View) -> Iterator[Panel]:
         return
     chosen, note = _thinned([known[i] for i in view.chosen(known)], note)
     wrenches = trajectory.reactions(chosen)
+    largest = float(np.nanmax(np.abs(wrenches[:, 0])))
     for part, (what, unit) in enumerate((("force", "N"), ("torque", "N m"))):
         if len(chosen) == 1:
             curves = [Curve(axis, trajectory.t, wrenches[0][part][:, i]) for i, axis in enumerate("xyz")]
-            yield Panel(f"{what} at {chosen[0]} [{unit}]", curves, note=note)
+            label = f"{what} at {chosen[0]} [{unit}]"
         else:
             sizes = [np.linalg.norm(wrench[part], axis=1) for wrench in wrenches]
             curves = [Curve(name, trajectory.t, size) for name, size in zip(chosen, sizes, strict=True)]
-            yield Panel(f"reaction {what} [{unit}]", curves, note=note)
+            label = f"reaction {what} [{unit}]"
+        yield Panel(label, curves, note=note, rounding=(0.0, view.rounding.force(largest, unit)))
 
 
 def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
@@ -540,6 +639,14 @@ def _details(trajectory: Trajectory) -> str:
 
 def _draw(axes: Any, panel: Panel) -> None:
     style.dress(axes)
+    sizes = np.abs(np.concatenate([curve.y[np.isfinite(curve.y)] for curve in panel.curves]))
+    if panel.kind == "time" and len(sizes) and sizes.max() <= panel.rounding[1]:
+        _draw_zero(axes, panel, float(sizes.max()))
+    else:
+        _draw_curves(axes, panel)
+
+
+def _draw_curves(axes: Any, panel: Panel) -> None:
     bins = max(FEWEST_BINS, min(MOST_BINS, MOST_POINTS // (4 * len(panel.curves))))
     is_bundle = len(panel.curves) > MOST_COLOURS
     is_cloud = panel.kind == "points" or (panel.kind == "phase" and len(panel.curves[0].y) > MOST_POINTS)
@@ -556,9 +663,13 @@ def _draw(axes: Any, panel: Panel) -> None:
             size = float(np.clip(60 / math.sqrt(len(kept)), 1.5, 4.0))  # few points are seen, and many told apart
             look |= {"linestyle": "none", "marker": "o", "markersize": size, "markeredgewidth": 0.0}
             look["rasterized"] = len(kept) > MOST_VECTORS
+        if panel.kind == "phase" and np.ptp(curve.x) <= panel.rounding[0] and np.ptp(curve.y) <= panel.rounding[1]:
+            look["marker"] = "o"  # a line of no length is not seen
         axes.plot(curve.x[kept], curve.y[kept], label=curve.label, **look)
     if panel.kind == "time":
         axes.margins(x=0)
+    _widen(axes.set_xlim, [curve.x for curve in panel.curves], panel.rounding[0])
+    _widen(axes.set_ylim, [curve.y for curve in panel.curves], panel.rounding[1])
     axes.ticklabel_format(useOffset=False)
     style.label_axis(axes.xaxis, panel.x_label)
     style.label_axis(axes.yaxis, panel.y_label)
@@ -569,6 +680,33 @@ def _draw(axes: Any, panel: Panel) -> None:
     lost = f"not a number at {count(missing, 'state')}" if missing else ""
     if note := "; ".join(filter(None, (panel.note, lost))):
         axes.set_title(note, loc="right", fontsize=7, color=style.GREY, pad=6.0 + height)
+
+
+def _widen(set_limits: Callable[[float, float], Any], values: Sequence[Array], rounding: float) -> None:
+    """Limits of an axis along which nothing but rounding changes, that do not stretch it."""
+    finite = np.concatenate([each[np.isfinite(each)] for each in values])
+    if rounding > 0 and len(finite) and np.ptp(finite) <= rounding:
+        middle = float(finite.min() + finite.max()) / 2
+        half = 0.05 * abs(middle) if abs(middle) > rounding else rounding / ROUNDING
+        set_limits(middle - half, middle + half)
+
+
+def _draw_zero(axes: Any, panel: Panel, largest: float) -> None:
+    """A band instead of curves that are nothing but rounding."""
+    t = panel.curves[0].x
+    axes.axhspan(-1.0, 1.0, color=style.GREY, alpha=0.15, linewidth=0)
+    axes.axhline(0.0, color=style.GREY, linewidth=1.1)
+    axes.set(xlim=(t[0], t[-1]), ylim=(-5.0, 5.0), yticks=[0.0])
+    if 1 < len(panel.curves) <= MOST_COLOURS:
+        for curve, colour, dashes in zip(panel.curves, style.COLOURS, style.DASHES, strict=False):
+            axes.plot([], [], color=colour, linestyle=dashes, linewidth=1.1, label=curve.label)
+        style.legend_above(axes, WIDTH / 2 - 0.8)
+    said = "zero at every state" if largest == 0 else f"zero, but for rounding of at most {largest:.0e}"
+    axes.text(0.5, 0.62, said, transform=axes.transAxes, ha="center", va="bottom", fontsize=8, color=style.GREY)
+    style.label_axis(axes.xaxis, panel.x_label)
+    style.label_axis(axes.yaxis, panel.y_label)
+    if panel.note:
+        axes.set_title(panel.note, loc="right", fontsize=7, color=style.GREY, pad=6.0)
 
 
 def _bundle_colours(number: int) -> list[Any]:

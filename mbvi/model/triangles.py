@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import re
 import struct
 import warnings
@@ -85,6 +86,8 @@ def check_size(name: str, size: float, limit: float, what: str = "") -> None:
 def _read(name: str, content: bytes, limit: float) -> Floats:
     from trimesh.exchange.load import mesh_loaders
 
+    if not (log := logging.getLogger("trimesh")).handlers:
+        log.addHandler(logging.NullHandler())  # else its notes on bad files, tracebacks in them, are printed
     kind = name.rsplit(".", 1)[-1].lower()
     given = _PREPARED[kind](name, content, limit)
     check_size(name, given.faces * TRIANGLE_BYTES, limit, "whose faces take")

@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -304,3 +306,13 @@ def test_a_file_that_cannot_be_read(tmp_path, monkeypatch):
     with pytest.raises(ModelError) as caught:
         read_mesh(mm.Mesh(file="cube.stl"), tmp_path)
     assert str(caught.value) == f"expected a readable mesh, found 'cube.stl' ({os.strerror(errno.EIO)})"
+
+
+def test_nothing_is_printed_of_bad_normals(tmp_path):
+    """Which do not matter; the reader's notes on them are for its log alone."""
+    content = CUBE.export(file_type="stl_ascii").replace("facet normal ", "facet normal x", 1)
+    (tmp_path / "cube.stl").write_text(content)
+    program = "import pathlib, sys, mbvi.model as mm; body = mm.Body(shapes=[mm.Mesh(file='cube.stl', density=1)])"
+    program += "; print(mm.mass_properties(body, pathlib.Path(sys.argv[1])).mass)"
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+    assert (done.stdout[:3], done.stderr) == ("1.0", "")

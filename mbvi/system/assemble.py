@@ -381,7 +381,7 @@ class Builder:
     def check_still(self, name: str, row: Row) -> None:
         """Refuse a constraint between parts that do not move against each other if it does not hold."""
         group, parts = "joints" if name in self.model.joints else "constraints", "parts that are welded together"
-        if row.function >= 0 and not self.is_constant(row):
+        if row.function >= 0:
             raise ModelError(
                 f"{group}.{name}: expected bodies that move against each other as a function of time says, found {parts}; "
                 "remove it, or give one of them a joint"
@@ -398,9 +398,8 @@ class Builder:
         """How far a constraint between points or directions of one link is from being satisfied."""
         if row.kind == layout.ACROSS:
             return float(row.u @ row.w) - row.offset
-        value = row.offset if row.function < 0 else self.tables.numbers[self.tables.time_functions[row.function][1]]
         gap = row.points[1] - row.points[0]
-        return float(np.linalg.norm(gap) if row.kind == layout.DISTANCE else row.u @ gap) - value
+        return float(np.linalg.norm(gap) if row.kind == layout.DISTANCE else row.u @ gap) - row.offset
 
     def coordinate(self, joint: str, short: str) -> int:
         """The index of a joint's coordinate, or of a curve's parameter."""

@@ -38,6 +38,7 @@ _HOMES = {
     "MbviWarning": "mbvi.errors",
     "ModelWarning": "mbvi.errors",
     "AccuracyWarning": "mbvi.errors",
+    "SingularityWarning": "mbvi.errors",
     "StabilityWarning": "mbvi.errors",
 }
 __all__ = [*_HOMES, "__version__"]

@@ -54,6 +54,10 @@ class AccuracyWarning(MbviWarning):
     """A run whose result cannot be trusted from some time on, as its energy balance tells."""
 
 
+class SingularityWarning(MbviWarning):
+    """A step that fell on a singular configuration of loops, and was done in two parts."""
+
+
 class StabilityWarning(MbviWarning):
     """A step that is too large for a scheme to be stable: the motion may grow without bound."""
 

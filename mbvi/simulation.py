@@ -35,6 +35,7 @@ from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.carried import Carried, carried
 from mbvi.steppers.chart import run as run_in_chart
 from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
+from mbvi.steppers.parts import Steps, comes_near_singular, start_velocity
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.causes import almost_no_inertia, force_without_value
@@ -527,16 +528,16 @@ def _run(run: Run) -> Trajectory:
 
 
 def _run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
-    system, h, scheme = run.system, run.step, scheme_arrays(tableau)
+    system, scheme = run.system, scheme_arrays(tableau)
     space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
     space.q[:], space.p[:] = run.q, run.p
-    arguments = (system.arrays, scheme, work, space, run.start_time, h)
+    steps = Steps(run, scheme, work, space)
     columns = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
     audit = Audit(run)
     watch = BranchWatch(run, tableau, [space.memory, work.memory], audit.look)
 
     def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
-        return watch.advance(lambda *steps: galerkin.run(*arguments, *steps), first, last, *out)
+        return watch.advance(steps.advance, first, last, *out)
 
     def failure(step: int, status: int) -> str:
         return watch.message(step) or step_message(run, tableau, space, status, step)
@@ -564,10 +565,9 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
             f"{head}: no position near satisfies the constraints at t = {t + h:.6g} s; the motions prescribed by {driven} leave "
             f"the reach of the mechanism, or contradict each other. {KEPT} Prescribe smaller motions, or change lengths."
         )
-    ahead = space.q + np.outer(AHEAD, h * _velocity(system, space, t))
-    if any(is_nearly_singular(system, q, t) for q in ahead):
+    if comes_near_singular(system, space, t, h):
         return f"{head}: {_singular_loops(system, space.q, t, driven, step)}"
-    if light := weightless_near(system, (run.q, run.start_time), space.q, h * _velocity(system, space, t), t):
+    if light := weightless_near(system, (run.q, run.start_time), space.q, h * start_velocity(system, space, t), t):
         cause, remedy = almost_no_inertia(system, light)
         return (
             f"{head}: near a position in which {_listed(light)} can move almost without inertia{cause}. {KEPT} {remedy}"
@@ -599,14 +599,6 @@ def _singular_loops(system: System, q: np.ndarray, t: float, driven: str, step: 
         "the loops are near a singular configuration there, or come near it within the step, in which constraints are lost for "
         f"a moment.{limit} {KEPT} Another step may pass it."
     )
-
-
-def _velocity(system: System, space: workspace.Space, t: float) -> np.ndarray:
-    """The velocity at the start of a step, zero where the mass matrix is singular."""
-    try:
-        return system.velocities(np.array([t]), space.q[None], space.p[None])[0]
-    except ModelError:
-        return np.zeros(system.dimension)
 
 
 def _listed(names: list[str]) -> str:

@@ -29,6 +29,7 @@ from mbvi.simulation import check_driven, step_message
 from mbvi.steppers import RUNNERS
 from mbvi.steppers.audit import Audit, are_doubtful
 from mbvi.steppers.branches import BranchWatch
+from mbvi.steppers.parts import Steps
 from mbvi.steppers.run import Run
 from mbvi.system.initial import Start, find_start
 from mbvi.system.scheme import scheme_arrays
@@ -354,7 +355,7 @@ class _Galerkin:
         """The states of a run, and why it ended early if it did."""
         renew(self._own)
         system, space, every = run.system, self._space, run.every
-        arguments = (system.arrays, self._scheme, self._work, space, run.start_time, run.step)
+        steps = Steps(run, self._scheme, self._work, space)
         q, p = np.empty((2, run.steps // every + 1, system.dimension))
         q[0], p[0] = run.q, run.p
         space.q[:], space.p[:] = run.q, run.p
@@ -363,7 +364,7 @@ class _Galerkin:
         done, status, began = 0, layout.OK, time.perf_counter()
         while done < run.steps and status == layout.OK:
             row, last = done // every + 1, min(done + PIECE_STEPS, run.steps)
-            status, done = watch.advance(lambda *steps: galerkin.run(*arguments, *steps), done, last, q[row:], p[row:])
+            status, done = watch.advance(steps.advance, done, last, q[row:], p[row:])
             new = slice(row, done // every + 1)
             audit.add(row, run.stored_times(row, new.stop), q[new], p[new])
             if run.progress is not None:

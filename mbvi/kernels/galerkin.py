@@ -14,7 +14,9 @@ Their sum gives the discrete momentum p_{k+1} = p_k + h Σ_i b_i f_i + Σ_j G_j�
 Schemes of Gauss have velocities at the nodes for unknowns instead, where there are no constraints: `velocities`.
 
 A step starts from a guess (`predictor`), and repeats corrections of it (`iterations`), that of the `simplified` iteration or that
-of `newton`, of the residual of these equations (`step_equations`), until the error left is below round-off.
+of `newton`, of the residual of these equations (`step_equations`), until the error left is below round-off. Forces and G are then
+evaluated once more: in those from before the last correction, the error before it would move p, which has the same sign at every
+step.
 
 q and p are summed with compensation (Kahan), so that round-off grows as a random walk; whole turns of angles are counted
 apart, so that their rounding does not grow with their number.
@@ -57,6 +59,7 @@ from mbvi.kernels.step_equations import (
     add_constraint_force,
     fill_constraint_residual,
     fill_quaternion_residual,
+    fill_residual,
     fill_wide_residual,
     place_size,
 )
@@ -164,6 +167,8 @@ def advance(system, scheme, work, space, t, h, r):
         if is_flight or (status == OK and not is_far_from_start(space)):
             break
     if status == OK:
+        forget_angles(space)
+        fill_residual(system, scheme, work, space, t, h)
         finish_step(system, scheme, space, h)
     update_history(space, r)
     space.count[WORST] = max(space.count[WORST], space.count[LAST])

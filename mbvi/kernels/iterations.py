@@ -17,6 +17,7 @@ from mbvi.kernels.layout import (
     SINGULAR,
     Scheme,
     System,
+    copied_kernel,
     inlined_kernel,
     kernel,
     solver_kernel,
@@ -32,7 +33,6 @@ from mbvi.kernels.workspace import (
     ANEW,
     BELOW_ROUNDING,
     CONTRACTING,
-    CORRECTION,
     EPS,
     FACTOR_STEP,
     GROWTH,
@@ -66,14 +66,13 @@ from mbvi.kernels.workspace import (
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 OF_PLACES = 16.0  # roundings of the positions that a correction may be
-OF_MOMENTA = 100.0 * BELOW_ROUNDING  # error left in momenta, in units of round-off: they are the sums of many terms
+LEFT = 1e-2  # error that the simplified iteration may leave after a correction that is noise in part, in units of round-off
 SOLVED, HELD_SOLVED = 2.0, 4.0  # roundings of the residual that is round-off itself, without constraints and with
 SLOWEST = 0.9  # contraction from which an iteration is one that does not end,
 NEVER = 1e9  # and how many more iterations that counts as
 FAR_OFF = 1e4  # roundings of the residual from which it grows for other reasons
 TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur its ratio to the one before
 NO_LONGER = 0.5  # ratio of corrections from which they no longer shrink
-SURE = 10.0  # how far above what was expected to be left a correction is that is rounding
 GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
 STEADY, NOISIEST, FALLING, WILD = 8.0, 100.0, 0.8, 2.0  # see may_fall
 # Roundings of the residual, at least and for each coordinate, up to which one correction that does not shrink is round-off (what
@@ -91,13 +90,10 @@ SERVED = (
 )
 STEPS_ANEW = 16  # steps that begin with a new Jacobian after one where that of the step before had to be formed anew
 HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction: rows left out may contradict others
-LEFT = 1e-3  # error that the simplified iteration may leave with constraints, relative to a correction that is rounding
 CLOSE = 1e-11  # expected correction, relative, from which on all angles are found anew, lest their rounding drifts
 # Roundings of the residual, at least and for each coordinate, below which a correction is noise in part, and no longer tells of
 # the Jacobian.
 ROUGH, ROUGH_EACH = 30.0, 0.5
-ROUGH_CORRECTIONS = 2  # such corrections that a step of an open tree ends with: the first leaves an error of one sign
-MORE = 2  # iterations that it may add for that to those which end in rounding
 NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
 
 
@@ -124,21 +120,15 @@ def correct(space, scale, kept):
         z[a] = z[a] + change
     place, moved, largest_step = space.measure[PLACE_SIZE], widest(move), widest(step)
     size = largest_step / max(moved, 1e-290)
-    space.measure[CORRECTION] = size
     if space.behind // WIDTH < space.rows:
         size = max(size, widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
     return size, largest_step <= OF_PLACES * EPS * max(place, moved), total(square)
 
 
-@kernel
-def is_below_rounding(system, space, size, theta):
-    """Whether the error left is far below round-off after a correction of relative size `size`.
-
-    That in q is about theta · size; that in p, which was evaluated before the correction, about stiffness · size, where the
-    stiffness, h² ∂f/∂q against M, is what the simplified iteration contracts by before it is accelerated.
-    """
-    stiffness = 1.0 if has_saddle(system) else space.measure[STIFFNESS]
-    return theta * size <= BELOW_ROUNDING * EPS and stiffness * size <= OF_MOMENTA * EPS
+@copied_kernel
+def is_below_rounding(size, theta):
+    """Whether the error left is far below round-off after a correction of relative size `size`, by the contraction theta."""
+    return theta * size <= BELOW_ROUNDING * EPS
 
 
 @kernel
@@ -208,8 +198,8 @@ def forget_angles(space):
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper.
 
-    Rounding hides in the last corrections what the iteration leaves, which has the same sign at every step: `left` follows it
-    from the contraction before.
+    Rounding hides in the last corrections what the iteration leaves, which has the same sign at every step: in open trees `left`
+    follows it from the contraction before.
     """
     count, measure = space.count, space.measure
     served = SERVED if scheme.K.shape[0] == 1 else 1
@@ -218,8 +208,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
     left = least = math.inf
     theta = measure[THETA_SIMPLIFIED]
-    size_before = residual_before = step_before = first_step = first_residual = expected = 0.0
-    updates = known = rough = slow = more = stalls = idle = 0
+    size_before = residual_before = first_size = first_residual = 0.0
+    updates = known = slow = stalls = idle = 0
     noise = max(ROUGH, ROUGH_EACH * system.n)
     for iteration in range(int(space.limits[MOST])):
         residual = fill_residual(system, scheme, work, space, t, h)
@@ -236,9 +226,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         if not is_rough:
             space.step_products[update, update] = square = max(square, 1e-290)
             space.inverse_squares[update] = 1.0 / square
-        rough += is_rough
         known += not is_rough
-        step = measure[CORRECTION]
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         if updates > 0:
@@ -251,16 +239,11 @@ def iterate_simplified(system, scheme, work, space, t, h):
                     measure[THETA_SIMPLIFIED] = theta
                     if updates == 1 and not has_saddle(system):
                         measure[STIFFNESS] = residual / residual_before
-            if has_saddle(system) and step < NO_LONGER * step_before:
-                kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
-                measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
         if has_saddle(system):
-            expected, left = left, measure[STIFFNESS] * min(left, step)
-            is_below = is_below_rounding(system, space, size, theta)
+            is_below = is_below_rounding(size, theta)
         else:
             left = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED]) * min(left, size)
-            is_below = rough >= ROUGH_CORRECTIONS and left <= OF_MOMENTA * EPS
-        is_solved = left <= OF_MOMENTA * EPS or (left <= LEFT * step and step > SURE * expected)
+            is_below = is_rough and left <= LEFT * EPS
         ratio, growth = (residual / residual_before, size / size_before) if updates > 0 else (0.0, 0.0)
         is_stalled = updates > 0 and size > NO_LONGER * size_before and ratio > CONVERGING
         stalls = stalls + 1 if is_stalled and measure[ROUNDINGS] <= MANY else 0
@@ -268,26 +251,24 @@ def iterate_simplified(system, scheme, work, space, t, h):
         idle = 0 if residual < HALF * least else idle + 1
         least = min(least, residual)
         if (is_rough and idle >= IDLE) or (is_end and not may_fall(system, space, ratio, growth, idle)):
-            more += 1
-            if is_solved or more > MORE or not has_saddle(system):
-                if is_fresh:
-                    count[AGE] = 0
-                return OK
+            if is_fresh:
+                count[AGE] = 0
+            return OK
         if updates == 0:
-            first_step, first_residual = step, residual
+            first_size, first_residual = size, residual
         updates += 1
-        size_before, residual_before, step_before = size, residual, step
+        size_before, residual_before = size, residual
         if theta * size < CLOSE:
             forget_angles(space)
         is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
         is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
         slow = slow + 1 if is_slow else 0
-        is_astray = space.has_series == 1 and first_step > ASTRAY and size < CLOSER * first_step
+        is_astray = space.has_series == 1 and first_size > ASTRAY and size < CLOSER * first_size
         if is_astray or (slow > 0 and not is_fresh) or slow > space.limits[PATIENCE]:
             if is_fresh and not is_astray:
                 return NOT_CONVERGED
             is_fresh = True
-            updates = known = rough = slow = 0
+            updates = known = slow = 0
             if not factor_simplified(system, scheme, work, space, t, h):
                 return SINGULAR
     return NOT_CONVERGED
@@ -361,7 +342,7 @@ def iterate_newton(t, system, scheme, work, space, h):
         is_stalled = size_before > 0.0 and size > NO_LONGER * size_before and ratio > CONVERGING
         stalls += is_stalled and is_small
         is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
-        is_below = is_below_rounding(system, space, size, theta)
+        is_below = is_below_rounding(size, theta)
         if is_stuck or is_solved or is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls):
             if not is_stale:
                 count[AGE] = 0

@@ -120,7 +120,8 @@ def idle_rows(system: System) -> set[int]:
     for _ in range(POSITIONS):
         g, G, _ = system._constraint_entries(system.given_q + random.standard_normal(arrays.n), 0.0)
         sizes = np.abs(g)
-        np.maximum.at(sizes, rows, np.abs(G))
+        with np.errstate(invalid="ignore"):  # what is not a number here is not idle
+            np.maximum.at(sizes, rows, np.abs(G))
         is_idle &= sizes <= NOTHING * np.abs(G).max(initial=1.0)
     return set(np.flatnonzero(is_idle).tolist())
 

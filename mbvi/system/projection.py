@@ -66,7 +66,7 @@ def project_position(system: System, q: Array, t: float = 0.0, fixed: Array | No
 
 def violated_rows(system: System, attitudes: Attitudes, q: Array, t: float) -> Array:
     """The constraints that q violates, or where directions stand at a root that is not meant."""
-    g = np.abs(system.constraint(q, t)) > CONSTRAINT_TOLERANCE
+    g = ~(np.abs(system.constraint(q, t)) <= CONSTRAINT_TOLERANCE)  # also what is not a number
     g[attitudes.rows(attitudes.angles(q) > ASTRAY)] = True
     return np.flatnonzero(g)
 
@@ -90,8 +90,9 @@ def _tied(system: System, q: Array, t: float, fixed: Array, rows: Array) -> Arra
     G, coordinate = np.abs(system._constraint_entries(q, t)[1]), system.arrays.entries
     row = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
     largest = np.zeros(system.constraint_count)
-    np.maximum.at(largest, row, G)
-    ties = ~fixed[coordinate] & (NOTHING * largest[row] < G)
+    with np.errstate(invalid="ignore"):  # constraints that are not defined here tie all that they hold
+        np.maximum.at(largest, row, G)
+    ties = ~fixed[coordinate] & ~(NOTHING * largest[row] >= G)
     row, coordinate = row[ties], coordinate[ties]
     reached, tied = np.zeros(system.constraint_count, bool), np.zeros(system.dimension, bool)
     reached[rows] = True

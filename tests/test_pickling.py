@@ -76,8 +76,9 @@ def test_copies_share_nothing_that_changes(copied, systems):
         other = copied(system)
         assert bits(run(other)) == bits(run(system))
         other.arrays.scales[:] = np.nan
-        other.initial_q[:] = np.nan
-        assert np.isfinite(system.arrays.scales).all() and np.isfinite(system.initial_q).all()
+        other.given_q[:], given = np.nan, system.given_q.copy()
+        other.initial_q = given + 0.01
+        assert np.isfinite(system.arrays.scales).all() and np.array_equal(system.given_q, given)
         assert other.work is not system.work
 
 

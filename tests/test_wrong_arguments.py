@@ -318,7 +318,7 @@ REQUIRED = {  # fields of elements
     **{"vector": (0, 0, 1), "value": 1, "file": "a.stl", "mass": 1, "position": (0, 0, 0), "curve": ("s", 0, 0)},
     **{"times": (0, 1), "values": (0, 1), "name": "a", "bodies": {}},
 }
-OF_MBVI_ALONE = {"Model.replaced", "System.share_work", "System.is_like", "Model.model_post_init"}
+OF_MBVI_ALONE = {"Model.replaced", "System.share_work", "System.is_like", "System.starting", "Model.model_post_init"}
 
 
 MOST_CHARACTERS = 6000  # with the name of a file

@@ -243,8 +243,11 @@ def test_start_that_is_not_finite(key, value):
 
 def test_start_off_the_constraints():
     body = systems.model("free_rigid_body")
+    assert model_error(body, initial_q=[1, 0.02, 0, 0], project=False).startswith(
+        "initial_q: expected a position on the constraints, found |g| = 0.0002, largest of center"
+    )
     assert model_error(body, initial_q=[1, 0.1, 0, 0], project=False).startswith(
-        "initial_q: expected a position on the constraints"
+        "initial_q: expected a unit quaternion (qw, qx, qy, qz) of center, found one of norm 1.00499"
     )
     assert model_error(body, initial_v=[0.1, 1, 0, 0], project=False).startswith(
         "initial_v: expected a velocity along the constraints"

@@ -58,7 +58,7 @@ def test_free_motion_needs_none(name):
 def test_constraint_forces_are_contained():
     system = systems.spherical_pendulum()
     t, q, v = np.zeros(1), system.initial_q[None], system.initial_v[None]
-    v -= (v @ q[0]) * q
+    v = v - (v @ q[0]) * q
     a, multipliers = system.accelerations_and_multipliers(t, q, v)
     force = multipliers @ system.constraint_jacobian(q[0])
     np.testing.assert_allclose(system.guiding_forces(t, q, v, a), force, rtol=0, atol=1e-13)

@@ -353,7 +353,7 @@ def run_paper(
 
         planned = find_report(name, quick)
         folder = check_folder(out or Path("papers", name), force)
-        with _status() as show:
+        with _status() as show, doubts_expected():  # errors of coarse steps are what the tables say
             report = planned.computed(show)
             show("the page")
             page = write(report, folder)

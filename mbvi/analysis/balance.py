@@ -52,6 +52,16 @@ class Energies(NamedTuple):
         work, uncertainty = time * (self.power[..., 1:] - 0.5 * power), WIDER * np.abs(power) * time
         return change - np.clip(change, work - uncertainty, work + uncertainty)
 
+    def jumps(self) -> Array:
+        """What the energy changes from state to state (states − 1,) [J] beyond any work that powers like those near explain.
+
+        Like them are those between the least and the largest of four neighbours, and as far beyond.
+        """
+        near = np.lib.stride_tricks.sliding_window_view(np.pad(self.power, 1, "edge"), 4)
+        least, largest = near.min(axis=1), near.max(axis=1)
+        time, change, width = np.diff(self.t), np.diff(self.kinetic + self.potential), largest - least
+        return change - np.clip(change, time * (least - width), time * (largest + width))
+
 
 def is_known(system: System) -> bool:
     """Whether all that changes the energy of a system is known: not where a Lagrangian of one's own depends on the time."""

@@ -111,7 +111,8 @@ class Audit:
             self.look(first - 1, q)
         if self._is_known:
             rows = sampled_rows(first, first + len(t), self._run.every)
-            self._sample(rows, t[rows - first], q[rows - first], p[rows - first])
+            with np.errstate(over="ignore", invalid="ignore"):  # of a motion that blows up
+                self._sample(rows, t[rows - first], q[rows - first], p[rows - first])
 
     def _sample(self, rows: Array, t: Array, q: Array, p: Array) -> None:
         """Take samples of these numbers."""
@@ -139,14 +140,19 @@ class Audit:
 
     def end(self, trajectory: Trajectory) -> tuple[Finding, ...]:
         """All findings of the run, of which `trajectory` has the states; the last are looked at closely."""
-        if self._is_known:
-            last = len(trajectory) - 1
-            rows = last - max(1, last // EVERY) * np.arange(SAMPLES - 1, -1, -1)
-            rows = rows[rows > self._kept()[ROW, -1]]
-            self._sample(rows, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
-            self._find_departure(trajectory)
-        self._find_light(trajectory)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._is_known:
+                self._look_at_end(trajectory)
+                self._find_departure(trajectory)
+            self._find_light(trajectory)
         return tuple(self.findings)
+
+    def _look_at_end(self, trajectory: Trajectory) -> None:
+        """Take the last samples."""
+        last = len(trajectory) - 1
+        rows = last - max(1, last // EVERY) * np.arange(SAMPLES - 1, -1, -1)
+        rows = rows[rows > np.max(self._kept()[ROW], initial=0)]
+        self._sample(rows, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
 
     def _find_light(self, trajectory: Trajectory) -> None:
         """Look at some states for motions almost without inertia."""
@@ -174,6 +180,8 @@ class Audit:
             place, level = found
             gains = np.where(are_known, 0.0, np.abs(np.diff(balance, prepend=0.0)))
             largest = int(np.nanargmax(gains[: place + 1]))
+            if largest == 0:
+                return
             first, last = int(rows[largest - 1]), min(int(rows[largest]), len(trajectory) - 1)
             gain, is_most = float(balance[largest] - balance[largest - 1]), gains[largest] > 0.5 * abs(balance[place])
             closer, row = self._located(trajectory, first, last, gain)
@@ -190,10 +198,10 @@ class Audit:
             return energies_of(self._system, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
 
         if self._is_forced:
-            if last - first > MOST_STATES:
-                return 0.0, first
-            gains = energies(slice(first, last + 1)).gains()
-            return float(np.nansum(gains)), first + int(np.nanargmax(np.abs(gains)))
+            jumps = energies(slice(first, last + 1)).jumps() if 0 < last - first <= MOST_STATES else np.zeros(1)
+            if self._run.every > 1 or not np.isfinite(jumps).any():
+                return 0.0, first  # between states that are not known, forces may have done any work
+            return float(np.nansum(jumps)), first + int(np.nanargmax(np.abs(jumps)))
         begin = energies(slice(first, first + 1))
         while last - first > 1:
             middle = (first + last) // 2
@@ -280,7 +288,7 @@ def are_doubtful(system: System, t: Array, q: Array, p: Array, step: float, ever
     found = np.zeros(len(q), bool)
     for angles in euler_angles(system):
         found |= (angles.distance(q[..., angles.place + 1]) < NEAR).any(axis=1)
-    if is_known(system):
+    if is_known(system) and len(q):
         taken = np.append(0, sampled_rows(1, len(t), every))
         flat = (x[:, taken].reshape(-1, system.dimension) for x in (q, p))
         all_runs = energies_of(system, np.tile(t[taken], len(q)), *flat)

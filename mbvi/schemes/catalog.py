@@ -252,9 +252,14 @@ def own_runge_kutta(tableau: ButcherTableau) -> Method:
         If it is no explicit method, or has the name of another scheme.
     """
     method = _runge_kutta(tableau.checked(), "the user's own", "a method of your own")
-    if method.name in SCHEMES:
+    if _is_taken(method.name):
         raise ModelError(f"scheme: expected a name of its own, found that of {method.name!r}; choose another")
     return method
+
+
+def _is_taken(name: str) -> bool:
+    """Whether it names a scheme of mbvi, also with constants."""
+    return name in SCHEMES or name.partition("(")[0] in FAMILIES
 
 
 def _parabolic(name: str, text: str) -> Method:
@@ -400,7 +405,7 @@ def find_scheme(name: str | Tableau | ButcherTableau | Method) -> Tableau | Meth
 
 def _known(method: Method) -> Method:
     """A method, if it is that of its name: what a stepper reads besides stands in its numbers."""
-    if method.runner == "runge_kutta" and method.name not in SCHEMES:
+    if method.runner == "runge_kutta" and not _is_taken(str(method.name)):
         return own_runge_kutta(ButcherTableau.of(method.numbers, method.name))
     known = find_scheme(str(method.name))
     if not isinstance(known, Method) or (method.runner, method.numbers) != (known.runner, known.numbers):

@@ -69,9 +69,19 @@ class ButcherTableau(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Any, name: str) -> ButcherTableau:
-        """The method that has these numbers."""
-        stages = (isqrt(4 * len(numbers) + 1) - 1) // 2  # of s² + s numbers
-        A, b = np.split(np.array(numbers, dtype=float), [stages * stages])
+        """The method that has these numbers.
+
+        Raises
+        ------
+        ModelError
+            If they are none of an explicit method.
+        """
+        try:
+            found = np.array(numbers, dtype=float).ravel()
+        except (TypeError, ValueError, OverflowError):
+            raise ModelError(f"scheme {name!r}: expected a list of numbers, found {numbers!r:.60}") from None
+        stages = (isqrt(4 * len(found) + 1) - 1) // 2  # of s² + s numbers
+        A, b = np.split(found, [stages * stages])
         return cls(A.reshape(stages, stages), b, name).checked()
 
     def checked(self) -> ButcherTableau:

@@ -7,6 +7,7 @@ import pytest
 
 import mbvi
 from mbvi.schemes.catalog import METHODS, TABLEAUX, chorin, direct_midpoint, find_scheme, find_tableau
+from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.steppers import RUNNERS
 
 
@@ -70,8 +71,30 @@ def test_a_method_has_the_stepper_and_the_numbers_of_its_name(method):
             find_scheme(other)
         expected = f"scheme: expected the method {method.name} as mbvi has it, found {other!r}; give its name"
         assert str(error.value) == expected
+
+
+def test_a_method_of_an_unknown_name_is_refused_or_one_of_ones_own():
+    """The numbers of a Runge–Kutta method say all; what else is told of it is not taken over."""
     with pytest.raises(mbvi.ModelError, match=r"found 'os\.system'"):
-        find_scheme(replace(method, name="os.system"))
+        find_scheme(replace(chorin(beta=0.75), name="os.system"))
+    known = METHODS["rk4"]
+    own = find_scheme(replace(known, name="own", order=7, source="Kutta"))
+    assert (own.name, own.runner, own.numbers, own.order) == ("own", "runge_kutta", known.numbers, 4)
+    assert own.source == "the user's own"
+    assert find_scheme(own) == own
+
+
+@pytest.mark.parametrize("numbers", [None, 3, ("a", "b"), ([1], 2), (0.0, 10**400), (0.5,), (0.0, 0.5)])
+def test_numbers_that_are_no_method_are_refused(numbers):
+    with pytest.raises(mbvi.ModelError, match=r"^scheme 'own': expected "):
+        find_scheme(replace(METHODS["rk4"], name="own", numbers=numbers))
+
+
+@pytest.mark.parametrize("name", ["rk4", "simpson", "direct_midpoint(g=0.5)", "chorin(beta=0.75)"])
+def test_a_tableau_of_ones_own_has_a_name_of_its_own(name):
+    with pytest.raises(mbvi.ModelError) as error:
+        find_scheme(ButcherTableau([[0]], [1], name))
+    assert str(error.value) == f"scheme: expected a name of its own, found that of {name!r}; choose another"
 
 
 def test_constants_of_names_are_checked():

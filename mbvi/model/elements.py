@@ -683,10 +683,11 @@ class Model(Element):
 
         Examples
         --------
-        >>> rod = Body(mass=1, inertia=(0.0833, 0.0833, 0.1667))
+        >>> rod = Body(mass=1, inertia=(0.0833, 0.0833, 0.1666))
         >>> free = Free(parent="world", child="rod", orientation=(0.7071, 0.7071, 0, 0))
         >>> for line in Model(name="rod", bodies={"rod": rod}, joints={"free": free}).mended:
         ...     print(line)
+        joints.free.orientation: the norm of [0.7071, 0.7071, 0, 0] is 1 - 9.6e-06; taken as rounded, and divided by it
         """
         return self.resolved()._mended
 

@@ -243,7 +243,7 @@ def _runge_kutta(tableau: ButcherTableau, source: str, text: str) -> Method:
     return Method(tableau.name, tableau.order, source, text, "runge_kutta", **more)
 
 
-def own_runge_kutta(tableau: ButcherTableau) -> Method:
+def _own_runge_kutta(tableau: ButcherTableau) -> Method:
     """The method of a tableau of your own.
 
     Raises
@@ -391,7 +391,7 @@ def find_scheme(name: str | Tableau | ButcherTableau | Method) -> Tableau | Meth
     if isinstance(name, Tableau):
         return name
     if isinstance(name, ButcherTableau):
-        return own_runge_kutta(name)
+        return _own_runge_kutta(name)
     if isinstance(name, Method):
         return _known(name)
     if isinstance(name, str) and name in SCHEMES:
@@ -406,7 +406,7 @@ def find_scheme(name: str | Tableau | ButcherTableau | Method) -> Tableau | Meth
 def _known(method: Method) -> Method:
     """A method, if it is that of its name: what a stepper reads besides stands in its numbers."""
     if method.runner == "runge_kutta" and not _is_taken(str(method.name)):
-        return own_runge_kutta(ButcherTableau.of(method.numbers, method.name))
+        return _own_runge_kutta(ButcherTableau.of(method.numbers, method.name))
     known = find_scheme(str(method.name))
     if not isinstance(known, Method) or (method.runner, method.numbers) != (known.runner, known.numbers):
         raise ModelError(f"scheme: expected the method {known.name} as mbvi has it, found {method!r}; give its name")

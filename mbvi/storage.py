@@ -501,9 +501,10 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
     """
     import h5py
 
-    if not os.path.isfile(path):  # of a name that is too long too
-        found = "a folder" if os.path.isdir(path) else "no such file"
-        raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
+    with reported(path, "a trajectory file"):
+        if not path.is_file():
+            found = "a folder" if path.is_dir() else "no such file"
+            raise ModelError(f"{path}: {wrong('a trajectory file', found, 'check the path')}")
     with readable(path), h5py.File(path, "r", locking=False) as file:
         _check_inside(file)
         _check_heaps(file, path)

@@ -88,7 +88,9 @@ def test_errors():
         run(sympy_chart([PHI, THETA], [2 * each for each in SPHERE], [0.1, 1.0]))
     with pytest.raises(mbvi.ModelError, match="chart: expected one that reaches the position"):
         run(Chart(("a", "b"), np.array([0.1, 1.0]), lambda a, near: sphere().place(np.array([0.1, 1.0]), near)))
-    with pytest.raises(mbvi.ModelError, match="chart: expected a system without dampers, functions of time"):
+    with pytest.raises(
+        mbvi.ModelError, match="chart: expected a system that conserves its energy, found dampers, functions"
+    ):
         run(sphere(), of=systems.elastic_pendulum(True))
     with pytest.raises(mbvi.ModelError, match="expected a system made from a model, found 'spherical pendulum'"):
         joint_chart(system)
@@ -96,15 +98,16 @@ def test_errors():
         joint_chart(mbvi.assemble(systems.model("free_rigid_body_quaternion"), "embedding"))
     with pytest.raises(mbvi.ModelError, match="positions: expected a value for every symbol, found none for theta"):
         sympy_chart([PHI], SPHERE, [0.1])
-    with pytest.raises(mbvi.ModelError, match=r"start: expected 2 finite numbers, found \[0.1\]"):
+    with pytest.raises(mbvi.ModelError, match=r"start: expected 2 numbers, found an array of shape \(1,\)"):
         sympy_chart([PHI, THETA], SPHERE, [0.1])
-    with pytest.raises(mbvi.ModelError, match=r"start: expected 2 finite numbers, found \[nan, 1\]"):
+    with pytest.raises(mbvi.ModelError, match="start: expected finite numbers, found nan for phi"):
         sympy_chart([PHI, THETA], SPHERE, [np.nan, 1])
     with pytest.raises(mbvi.ModelError, match="coordinates: expected a list of different SymPy symbols, found phi"):
         sympy_chart(PHI, [PHI], [0.1])
-    for wrong in (([PHI], ["cos(phi"], [0.1]), ([PHI], [PHI], ["here"])):
-        with pytest.raises(mbvi.ModelError, match="chart: expected lists of symbols, expressions and numbers, found"):
-            sympy_chart(*wrong)
+    with pytest.raises(mbvi.ModelError, match="chart: expected lists of symbols, expressions and numbers, found"):
+        sympy_chart([PHI], ["cos(phi"], [0.1])
+    with pytest.raises(mbvi.ModelError, match=r"start: expected 1 numbers, found \['here'\]"):
+        sympy_chart([PHI], [PHI], ["here"])
     with pytest.raises(mbvi.ModelError, match="chart: expected a Chart, found 'joints'; make one by joint_chart or sy"):
         run("joints")
 

@@ -171,7 +171,8 @@ WORKING = {
     "assemble": lambda: {"model": things()["model"], "formulation": None, "force": None},
     "from_sympy": lambda: (
         {"coordinates": [X], "mass_matrix": [[1]], "potential": X**2, "velocities": [V], "time": T}
-        | {"constraints": [], "forces": [-V], "parameters": {}, "initial_q": [1.0], "initial_v": [0.0], "name": "a"}
+        | {"constraints": [], "forces": [-V], "dissipation": V**2, "parameters": {}, "initial_q": [1.0]}
+        | {"initial_v": [0.0], "name": "a"}
     ),
     "from_functions": lambda: (
         OWN

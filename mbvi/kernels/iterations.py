@@ -33,6 +33,7 @@ from mbvi.kernels.workspace import (
     ANEW,
     BELOW_ROUNDING,
     CONTRACTING,
+    CORRECTION,
     EPS,
     FACTOR_STEP,
     GROWTH,
@@ -66,6 +67,10 @@ from mbvi.kernels.workspace import (
 MAX_ITERATIONS = 50
 MAX_HALVINGS = 12
 OF_PLACES = 16.0  # roundings of the positions that a correction may be
+OF_MOMENTA = 100.0 * BELOW_ROUNDING  # error left with constraints, in units of round-off
+HELD_LEFT = 1e-3  # the same, relative to a correction that is rounding
+SURE = 10.0  # how far above what was expected to be left a correction is that is rounding
+MORE = 2  # iterations that the simplified one of constraints adds for that where it ends in rounding
 LEFT = 1e-2  # error that the simplified iteration may leave after a correction that is noise in part, in units of round-off
 SOLVED, HELD_SOLVED = 2.0, 4.0  # roundings of the residual that is round-off itself, without constraints and with
 SLOWEST = 0.9  # contraction from which an iteration is one that does not end,
@@ -120,15 +125,20 @@ def correct(space, scale, kept):
         z[a] = z[a] + change
     place, moved, largest_step = space.measure[PLACE_SIZE], widest(move), widest(step)
     size = largest_step / max(moved, 1e-290)
+    space.measure[CORRECTION] = size
     if space.behind // WIDTH < space.rows:
         size = max(size, widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
     return size, largest_step <= OF_PLACES * EPS * max(place, moved), total(square)
 
 
 @copied_kernel
-def is_below_rounding(size, theta):
-    """Whether the error left is far below round-off after a correction of relative size `size`, by the contraction theta."""
-    return theta * size <= BELOW_ROUNDING * EPS
+def is_below_rounding(system, size, theta):
+    """Whether the error left is far below round-off after a correction of relative size `size`, by the contraction theta.
+
+    With constraints the correction itself is small too: what it leaves of g is of second order, which theta does not tell.
+    """
+    is_small = not has_saddle(system) or size <= OF_MOMENTA * EPS
+    return theta * size <= BELOW_ROUNDING * EPS and is_small
 
 
 @kernel
@@ -198,8 +208,9 @@ def forget_angles(space):
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper.
 
-    Rounding hides in the last corrections what the iteration leaves, which has the same sign at every step: in open trees `left`
-    follows it from the contraction before.
+    Rounding hides in the last corrections what the iteration leaves, which has the same sign at every step: `left` follows it
+    from the contraction before. With constraints, a residual that is rounding beside the positions may yet be far from it beside
+    short increments, as of mechanisms much smaller than 1 m.
     """
     count, measure = space.count, space.measure
     served = SERVED if scheme.K.shape[0] == 1 else 1
@@ -208,8 +219,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
     left = least = math.inf
     theta = measure[THETA_SIMPLIFIED]
-    size_before = residual_before = first_size = first_residual = 0.0
-    updates = known = slow = stalls = idle = 0
+    size_before = residual_before = step_before = first_step = first_size = first_residual = expected = 0.0
+    updates = known = slow = more = stalls = idle = 0
     noise = max(ROUGH, ROUGH_EACH * system.n)
     for iteration in range(int(space.limits[MOST])):
         residual = fill_residual(system, scheme, work, space, t, h)
@@ -227,6 +238,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             space.step_products[update, update] = square = max(square, 1e-290)
             space.inverse_squares[update] = 1.0 / square
         known += not is_rough
+        step = measure[CORRECTION]
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         if updates > 0:
@@ -239,11 +251,16 @@ def iterate_simplified(system, scheme, work, space, t, h):
                     measure[THETA_SIMPLIFIED] = theta
                     if updates == 1 and not has_saddle(system):
                         measure[STIFFNESS] = residual / residual_before
+            if has_saddle(system) and step < NO_LONGER * step_before:
+                kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
+                measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
         if has_saddle(system):
-            is_below = is_below_rounding(size, theta)
+            expected, left = left, measure[STIFFNESS] * min(left, step)
+            is_below = is_below_rounding(system, size, theta)
         else:
             left = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED]) * min(left, size)
             is_below = is_rough and left <= LEFT * EPS
+        is_solved = left <= OF_MOMENTA * EPS or (left <= HELD_LEFT * step and step > SURE * expected)
         ratio, growth = (residual / residual_before, size / size_before) if updates > 0 else (0.0, 0.0)
         is_stalled = updates > 0 and size > NO_LONGER * size_before and ratio > CONVERGING
         stalls = stalls + 1 if is_stalled and measure[ROUNDINGS] <= MANY else 0
@@ -251,13 +268,15 @@ def iterate_simplified(system, scheme, work, space, t, h):
         idle = 0 if residual < HALF * least else idle + 1
         least = min(least, residual)
         if (is_rough and idle >= IDLE) or (is_end and not may_fall(system, space, ratio, growth, idle)):
-            if is_fresh:
-                count[AGE] = 0
-            return OK
+            more += 1
+            if is_solved or more > MORE or not has_saddle(system):
+                if is_fresh:
+                    count[AGE] = 0
+                return OK
         if updates == 0:
-            first_size, first_residual = size, residual
+            first_step, first_size, first_residual = step, size, residual
         updates += 1
-        size_before, residual_before = size, residual
+        size_before, residual_before, step_before = size, residual, step
         if theta * size < CLOSE:
             forget_angles(space)
         is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
@@ -342,7 +361,7 @@ def iterate_newton(t, system, scheme, work, space, h):
         is_stalled = size_before > 0.0 and size > NO_LONGER * size_before and ratio > CONVERGING
         stalls += is_stalled and is_small
         is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
-        is_below = is_below_rounding(size, theta)
+        is_below = is_below_rounding(system, size, theta)
         if is_stuck or is_solved or is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls):
             if not is_stale:
                 count[AGE] = 0

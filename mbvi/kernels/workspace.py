@@ -55,10 +55,11 @@ RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW, IS_REDUCED, IS_FLIGHT = 8, 9, 10, 11, 12
 AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
 # largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (what the simplified
-# iteration of an open tree contracts by before it is accelerated: h² ∂f/∂q against M), residual in units of rounding, largest |g|
-# relative to the coordinates, size of the coordinates (see place_size).
+# iteration contracts by before it is accelerated: in an open tree h² ∂f/∂q against M, with constraints of the increments),
+# residual in units of rounding, largest |g| relative to the coordinates, last correction of the increments, relative, size of the
+# coordinates (see place_size).
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
-MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, PLACE_SIZE = 4, 5, 6, 7, 8
+MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and beyond which
 # Newton's Jacobian is formed anew; contraction up to which the first needs no more, whatever its correction; the most of its
 # iterations, and of slow ones in a row; how many times larger than at first its residual may be meanwhile; and how much of a
@@ -192,7 +193,7 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
     first_retry = 0 if sizes.has_series or _is_dear(limits) else FIRST_RETRY
     return {
         "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0, 0]),
-        "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 1.0]),
+        "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         **read_only(limits=limits),
         "history": np.full((len(scheme.fractions), 4), [-1, -1, 0, 0]),
         "has_velocities": int(sizes.has_velocities),

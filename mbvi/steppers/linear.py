@@ -13,7 +13,7 @@ import warnings
 
 import numpy as np
 
-from mbvi.errors import ModelError, StabilityWarning
+from mbvi.errors import ModelError, StabilityWarning, stack_level
 from mbvi.schemes import linear
 from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
@@ -118,5 +118,5 @@ def _check_step(run: Run, lagrangian: QuadraticLagrangian) -> None:
             f"step: scheme {name} is stable for steps below 2√2/ω_max, here {linear.SIMPSON_LIMIT / fastest:.6g} s with "
             f"ω_max = {fastest:.6g} rad/s, found {h:g} s; take a smaller step, or newmark",
             StabilityWarning,
-            stacklevel=5,
+            stacklevel=stack_level(),
         )

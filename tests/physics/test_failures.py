@@ -27,8 +27,9 @@ def model_error(*args, **kwargs):
     return str(caught.value)
 
 
-def infinite_at_half_a_second(t, q, v, F):
-    F[0] += 1.0 / (t - 0.5)
+def infinite_near_half_a_second(t, q, v, F):
+    if t > 0.46:
+        F[0] += np.inf
 
 
 # ------------------------------------------------------------------------------------------------ steps
@@ -60,7 +61,7 @@ def test_long_chain_in_the_coordinates_of_its_joints():
 
 
 def test_infinite_force():
-    system = mbvi.assemble(systems.model("pendulum"), force=infinite_at_half_a_second)
+    system = mbvi.assemble(systems.model("pendulum"), force=infinite_near_half_a_second)
     with pytest.raises(mbvi.StepError, match=r"step 4 \(t = 0\.4 s\): a force or momentum became infinite"):
         mbvi.simulate(system, "simpson", step=0.1, duration=1.0)
 

@@ -164,6 +164,7 @@ def test_accelerations_are_those_of_the_tree(name):
         assert np.abs(found[key] - expected).max() < 1e-9 * np.abs(expected).max(), key
 
 
+@pytest.mark.filterwarnings("ignore:.*the spline through its table:mbvi.ModelWarning")  # of one of the ties
 @pytest.mark.parametrize(("scheme", "coarse"), [("midpoint", 0.02), ("simpson", 0.04)])
 @pytest.mark.parametrize("name", [*LINKAGES, *mechanisms.TIES])
 def test_motions_differ_at_the_order_of_the_scheme(name, scheme, coarse):

@@ -85,7 +85,7 @@ def test_energy_of_the_double_spherical_pendulum_has_no_trend():
     times the range of the first 20 s, and one went to 2.7 times for a while. So several are taken.
     """
     largest, spread, trend = [], [], []
-    for k in range(7):
+    for k in range(24):
         step = 0.05 * (1 + k * 1e-12)
         run = mbvi.simulate(pendulum(), "midpoint", step=step, duration=40000 * step)
         error = run.energy() - run.energy()[0]
@@ -94,7 +94,7 @@ def test_energy_of_the_double_spherical_pendulum_has_no_trend():
         spread.append(np.std(error[half:]) / np.std(error[:half]))
         trend.append(abs(np.polyfit(run.t, error, 1)[0] * run.t[-1]) / np.ptp(error))
     assert max(largest) < 3
-    assert np.median(spread) < 1.2  # measured: 1.03 and 1.09 in the median of twelve runs
+    assert np.median(spread) < 1.2  # measured: 1.12, of single runs 0.89 to 1.69
     assert np.median(trend) < 0.05  # measured: 0.01
 
 

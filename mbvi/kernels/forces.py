@@ -15,7 +15,7 @@ Constant world forces, springs and gravity derive from a potential; all are hand
 
 import math
 
-from mbvi.kernels.functions import function_of
+from mbvi.kernels.functions import function_of, time_inside
 from mbvi.kernels.layout import (
     CONSTANT,
     DAMPER,
@@ -32,6 +32,7 @@ from mbvi.kernels.layout import (
     QUATERNION,
     REVOLUTE,
     SPRING,
+    TABLE,
     TORQUE_BODY,
     TORQUE_WORLD,
     TRANSLATION,
@@ -53,7 +54,14 @@ from mbvi.kernels.tree import (
 
 
 @kernel
-def add_joint_forces(f, system, stack, t, q, v):
+def value_of(system, work, function, t):
+    """The value of a function of time, of a table on this side of the step's ends."""
+    time = time_inside(work.step, t) if system.time_functions[function, 0] == TABLE else t
+    return function_of(system.time_functions, system.operations, system.numbers, work.stack, function, time)[0]
+
+
+@kernel
+def add_joint_forces(f, system, work, t, q, v):
     """Springs −k (q − q₀), dampers −c v and given forces on single coordinates, added to f (n,)."""
     for i in range(system.joint_forces.shape[0]):
         kind, dof, function = system.joint_forces[i, 0], system.joint_forces[i, 1], system.joint_forces[i, 2]
@@ -62,7 +70,7 @@ def add_joint_forces(f, system, stack, t, q, v):
         elif kind == JOINT_DAMPER:
             f[dof] -= system.joint_force_data[i, 0] * v[dof]
         else:
-            f[dof] += function_of(system.time_functions, system.operations, system.numbers, stack, function, t)[0]
+            f[dof] += value_of(system, work, function, t)
 
 
 @kernel
@@ -97,7 +105,7 @@ def between_anchors(system, world, a, b, q):
 
 
 @kernel
-def element_force(system, world, stack, i, t, a, b, r):
+def element_force(system, work, i, t, a, b, r):
     """World components of the force (or torque) that body force i exerts on link b."""
     kind = system.body_forces[i, 0]
     if kind == SPRING or kind == DAMPER:
@@ -109,13 +117,12 @@ def element_force(system, world, stack, i, t, a, b, r):
             rate = rx * (b[3] - a[3]) + ry * (b[4] - a[4]) + rz * (b[5] - a[5])
             factor = -k * rate / (rx * rx + ry * ry + rz * rz)
         return factor * rx, factor * ry, factor * rz
-    functions, operations, numbers = system.time_functions, system.operations, system.numbers
-    fx, _, _ = function_of(functions, operations, numbers, stack, system.body_forces[i, 3], t)
-    fy, _, _ = function_of(functions, operations, numbers, stack, system.body_forces[i, 4], t)
-    fz, _, _ = function_of(functions, operations, numbers, stack, system.body_forces[i, 5], t)
+    fx = value_of(system, work, system.body_forces[i, 3], t)
+    fy = value_of(system, work, system.body_forces[i, 4], t)
+    fz = value_of(system, work, system.body_forces[i, 5], t)
     if kind == FORCE_BODY or kind == TORQUE_BODY:
         fx, fy, fz = rotate(system.body_force_data, i, 8, fx, fy, fz)
-        return rotate(world, system.body_forces[i, 2], WORLD_ROTATION, fx, fy, fz)
+        return rotate(work.world, system.body_forces[i, 2], WORLD_ROTATION, fx, fy, fz)
     return fx, fy, fz
 
 
@@ -135,17 +142,17 @@ def add_wrench(wrench, world, link, x, y, z, fx, fy, fz):
 
 
 @kernel
-def add_body_forces(f, system, wrench, world, stack, t, q):
+def add_body_forces(f, system, work, t, q):
     """Generalized forces of all forces and torques on bodies, added to f (n,), by one sweep from the leaves.
 
-    wrench    (L, 6)    work: [moment; force] on each link and what hangs on it, world axes, about the link's origin
-    world     (L, 18)   poses and velocities at q, v
+    work.wrench   (L, 6)    [moment; force] on each link and what hangs on it, world axes, about the link's origin
+    work.world    (L, 18)   in: poses and velocities at q, v
     """
-    links, geometry = system.links, system.geometry
+    links, geometry, wrench, world = system.links, system.geometry, work.wrench, work.world
     wrench[:, :] = 0.0
     for i in range(system.body_forces.shape[0]):
         a, b, r = element_points(system, world, i, q)
-        fx, fy, fz = element_force(system, world, stack, i, t, a, b, r)
+        fx, fy, fz = element_force(system, work, i, t, a, b, r)
         kind = system.body_forces[i, 0]
         if kind == TORQUE_WORLD or kind == TORQUE_BODY:
             link = system.body_forces[i, 2]
@@ -188,9 +195,9 @@ def add_body_forces(f, system, wrench, world, stack, t, q):
 
 
 @kernel
-def force_potential(system, world, stack, q):
-    """Potential energy of springs and of constant world forces [J]."""
-    V = 0.0
+def force_potential(system, work, q):
+    """Potential energy of springs and of constant world forces [J]; poses at q are in work.world."""
+    V, world = 0.0, work.world
     for i in range(system.joint_forces.shape[0]):
         if system.joint_forces[i, 0] == JOINT_SPRING:
             stretch = q[system.joint_forces[i, 1]] - system.joint_force_data[i, 1]
@@ -203,7 +210,7 @@ def force_potential(system, world, stack, q):
             stretch = math.sqrt(rx * rx + ry * ry + rz * rz) - system.body_force_data[i, 7]
             V += 0.5 * system.body_force_data[i, 6] * stretch * stretch
         elif kind == FORCE_WORLD and is_constant(system, i):
-            fx, fy, fz = element_force(system, world, stack, i, 0.0, a, b, r)
+            fx, fy, fz = element_force(system, work, i, 0.0, a, b, r)
             x, y, z = anchor_place(system.links, system.geometry, world, system.body_forces[i, 2], q)
             V -= fx * (b[0] + x) + fy * (b[1] + y) + fz * (b[2] + z)
     return V
@@ -268,7 +275,7 @@ def add_force_hessian(Kqv, Kqq, system, work, t, q):
     """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks, where the columns S, D
     and U at q and the velocities are in work.
     """
-    S, D, U, world, stack = work.S, work.D, work.U, work.world, work.stack
+    S, D, U, world = work.S, work.D, work.U, work.world
     for i in range(system.joint_forces.shape[0]):
         kind, dof = system.joint_forces[i, 0], system.joint_forces[i, 1]
         if kind == JOINT_SPRING:
@@ -278,7 +285,7 @@ def add_force_hessian(Kqv, Kqq, system, work, t, q):
     for i in range(system.body_forces.shape[0]):
         kind = system.body_forces[i, 0]
         a, b, r = element_points(system, world, i, q)
-        force = element_force(system, world, stack, i, t, a, b, r)
+        force = element_force(system, work, i, t, a, b, r)
         if kind == SPRING or kind == DAMPER:
             add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, r, force)
         else:

@@ -57,19 +57,21 @@ def interpolate(numbers, start, length, x):
 
 
 @kernel
-def node_time(t, c, h):
-    """The time t + c h of a node of a step from t to t + h.
+def time_inside(step, t):
+    """Where a table is read at the time t: at an end of a step, inside it by what rounding may leave of the times of steps.
 
-    A node at an end of the step stands inside by what rounding may leave of the times of steps. So a function that jumps where
-    two steps meet has its value before the jump in the step that ends there, and the one after in the step that begins.
+    So a function that jumps where two steps meet has its value before the jump in the step that ends there, and the one after
+    in the step that begins.
+
+    step    (2,)    times at which the step begins and ends [s]; nan between steps
     """
-    time = t + c * h
-    inwards = math.copysign(NODE_ROUNDING * abs(time), h)
-    if c < NODE_ROUNDING:
-        return time + inwards
-    if c > 1.0 - NODE_ROUNDING:
-        return time - inwards
-    return time
+    rounding = NODE_ROUNDING * max(abs(step[0]), abs(step[1]))
+    inwards = math.copysign(rounding, step[1] - step[0])
+    if abs(t - step[0]) <= rounding:
+        return t + inwards
+    if abs(t - step[1]) <= rounding:
+        return t - inwards
+    return t
 
 
 @kernel

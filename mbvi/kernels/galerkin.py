@@ -150,6 +150,7 @@ def advance(system, scheme, work, space, t, h, r):
     if the extrapolation was close to it; otherwise that which free flight leads to.
     """
     status = NOT_CONVERGED
+    work.step[0], work.step[1] = t, t + h
     history = space.history[r]
     space.measure[PLACE_SIZE] = place_size(system, space) / (abs(h) if space.has_velocities == 1 else 1.0)
     if space.is_polynomial == 1 and history[AVAILABLE] >= 1:

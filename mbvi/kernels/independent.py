@@ -36,7 +36,6 @@ from mbvi.kernels.constraints import (
     fill_rows,
 )
 from mbvi.kernels.dense import invert
-from mbvi.kernels.functions import node_time
 from mbvi.kernels.lagrangian import Work, add_forces, fill_angles, fill_gradient_links, has_forces, turn_angles
 from mbvi.kernels.lanes import WIDE, larger, part, total, wide_lanes, widest
 from mbvi.kernels.late import late_kernel
@@ -472,7 +471,7 @@ def add_node_forces(system, scheme, work, space, t, h):
     for node in range(scheme.c.shape[0]):
         for a in range(system.n):
             work.lane_q[a], work.lane_v[a], work.side[a] = part(nodes.q[a], node), part(nodes.v[a], node), 0.0
-        add_forces(work.side, system, work, node_time(t, scheme.c[node], h), work.lane_q, work.lane_v)
+        add_forces(work.side, system, work, t + scheme.c[node] * h, work.lane_q, work.lane_v)
         for a in range(system.n):
             space.forces[a, node] = work.side[a]
     for a in range(system.n):
@@ -682,6 +681,7 @@ def begin(system, work, space, t):
 @kernel
 def advance(system, scheme, work, space, t, h):
     """Solve the equations of a step from an extrapolation, or free flight, or with coordinates chosen anew; a status."""
+    work.step[0], work.step[1] = t, t + h
     if space.count[KNOWN_STEPS] > 1:
         extrapolate(system, space, h)
         if solve_step(system, scheme, work, space, t, h, False) == OK:

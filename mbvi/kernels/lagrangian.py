@@ -87,7 +87,10 @@ from mbvi.kernels.tree import (
 
 
 class Work(Packed):
-    """Arrays that the evaluation of a system overwrites; see the kernels of a tree."""
+    """Arrays that the evaluation of a system overwrites; see the kernels of a tree.
+
+    step (2,)   times at which the step that is made begins and ends [s]; nan between steps
+    """
 
 
 class LaneWork(Packed):
@@ -162,6 +165,7 @@ def make_work(system: System) -> Work:
         momentum=np.zeros((count, 6)),
         pair=np.zeros((4, 6)),
         stack=np.zeros((STACK_SIZE, 3)),
+        step=np.full(2, np.nan),
         base=np.zeros(n),
         side=np.zeros(n),
         own=np.zeros(n),
@@ -239,10 +243,10 @@ def fill_gradient(p, f, system, work, t, q, v):
 def add_forces(f, system, work, t, q, v):
     """Add the forces besides gravity to f (n,)."""
     if system.joint_forces.shape[0] > 0:
-        add_joint_forces(f, system, work.stack, t, q, v)
+        add_joint_forces(f, system, work, t, q, v)
     if system.body_forces.shape[0] > 0:
         fill_world(system, work, q, v)
-        add_body_forces(f, system, work.wrench, work.world, work.stack, t, q)
+        add_body_forces(f, system, work, t, q)
     if system.force != 0:
         work.own[:] = 0.0  # a function that sets F, and does not add to it, leaves the other forces as they are
         call(system.force, t, (q, v, work.own))
@@ -403,7 +407,7 @@ def potential(system, work, t, q):
     if system.is_tree == 1:
         fill_world(system, work, q, work.zero)
         return gravity_potential(system.links, system.geometry, system.gravity, work.world, q) + force_potential(
-            system, work.world, work.stack, q
+            system, work, q
         )
     return call(system.potential, t, (q,))
 

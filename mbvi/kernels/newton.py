@@ -8,7 +8,6 @@ by elimination along the graph (`saddle`).
 """
 
 from mbvi.kernels.constraints import add_own_curvature, add_tree_curvature, fill_constraints
-from mbvi.kernels.functions import node_time
 from mbvi.kernels.lagrangian import Work, fill_hessian, fill_hessians
 from mbvi.kernels.lanes import WIDTH
 from mbvi.kernels.late import late_kernel
@@ -57,7 +56,7 @@ def factor_partitioned(t, system, scheme, work, space, h):
     )
     space.blocks[:] = 0.0
     for i in range(m):
-        space.t[i] = node_time(t, scheme.c[i], h)
+        space.t[i] = t + scheme.c[i] * h
     for first in range(0, m, WIDTH):
         end = min(first + WIDTH, m)
         fill_hessians_at_nodes(system, work, space, first, end, s, h)
@@ -89,7 +88,7 @@ def factor_newton(t, system, scheme, work, space, h):
     J = space.J
     J[:] = 0.0
     for i in range(m):
-        space.t[i] = node_time(t, scheme.c[i], h)
+        space.t[i] = t + scheme.c[i] * h
     for first in range(0, m, space.hessian_lanes):
         end = min(first + space.hessian_lanes, m)
         if space.hessian_lanes == 1:

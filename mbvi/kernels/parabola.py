@@ -24,7 +24,6 @@ import math
 
 import numpy as np
 
-from mbvi.kernels.functions import node_time
 from mbvi.kernels.lagrangian import fill_gradient, fill_hessian, subtract_second_product
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed, read_only
@@ -108,7 +107,7 @@ def fill_variation(system, own, work, space, t, tau, has_derivative):
     if has_derivative:
         J[:] = 0.0
     for i in range(space.points.shape[0]):
-        time, weight = node_time(t, space.points[i], 2.0 * tau), 2.0 * tau * space.weights[i]
+        time, weight = t + space.points[i] * (2.0 * tau), 2.0 * tau * space.weights[i]
         C_q, C_v, C_d, A, B, D, sigma, rate = coefficients(space.points[i], tau, space.is_three_point)
         for a in range(system.n):
             space.node_q[a] = space.q[a] + (C_q * space.v[a] + A * u[a])
@@ -185,6 +184,7 @@ def advance(system, own, work, space, t, h):
     """One step of size h from the time t; a status."""
     q, v, u, tau, count = space.q, space.v, space.u, 0.5 * h, space.count
     count[LAST] = 0
+    work.step[0], work.step[1] = t, t + h
     status = solve(system, own, work, space, t, tau)
     if status != OK:
         return status

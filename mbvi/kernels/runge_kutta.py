@@ -10,7 +10,6 @@ Source: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, se
 import numpy as np
 
 from mbvi.kernels.acceleration import fill_acceleration
-from mbvi.kernels.functions import node_time
 from mbvi.kernels.layout import NOT_FINITE, OK, SINGULAR, System, kernel
 from mbvi.kernels.packed import Packed, read_only
 from mbvi.kernels.store import store_state
@@ -46,6 +45,7 @@ def make_space(system: System, A: np.ndarray, b: np.ndarray, c: np.ndarray, q: n
 def advance(system, work, space, t, h):
     """One step of size h from the time t; a status."""
     n, s = system.n, space.b.shape[0]
+    work.step[0], work.step[1] = t, t + h
     q, v, node_q, node_v, rate_q, rate_v = space.q, space.v, space.node_q, space.node_v, space.rate_q, space.rate_v
     for i in range(s):
         for a in range(n):
@@ -55,7 +55,7 @@ def advance(system, work, space, t, h):
                 gain += space.A[i, j] * rate_v[j, a]
             node_q[a] = q[a] + h * move
             node_v[a] = rate_q[i, a] = v[a] + h * gain
-        if not fill_acceleration(rate_v[i], system, work, node_time(t, space.c[i], h), node_q, node_v):
+        if not fill_acceleration(rate_v[i], system, work, t + space.c[i] * h, node_q, node_v):
             return SINGULAR if is_near(node_q) else NOT_FINITE
     check = 0.0
     for a in range(n):

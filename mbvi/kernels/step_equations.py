@@ -13,7 +13,6 @@ from mbvi.kernels.constraints import (
     fill_rows,
     fill_values,
 )
-from mbvi.kernels.functions import node_time
 from mbvi.kernels.lagrangian import Work, add_forces, fill_gradient, fill_gradients, has_forces, quaternion_place
 from mbvi.kernels.lanes import WIDTH, lanes, lanes_at, larger, part, put_lanes, total, wide_lanes, widest
 from mbvi.kernels.late import late_kernel
@@ -127,7 +126,7 @@ def fill_at_only_node(system, scheme, work, space, t, h):
     Here and below: each path of `fill_residual` in a kernel of its own, which begins with its own constants alone.
     """
     fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], scheme.K.shape[0], h)
-    fill_gradient(space.node_p, space.node_f, system, work, node_time(t, scheme.c[0], h), space.node_q, space.node_v)
+    fill_gradient(space.node_p, space.node_f, system, work, t + scheme.c[0] * h, space.node_q, space.node_v)
     return fill_only_rows(space, scheme.A[0, 1], scheme.B[0, 1], scheme.b[0], h)
 
 
@@ -148,7 +147,7 @@ def fill_at_nodes(system, scheme, work, space, t, g, h):
     """The same of any system."""
     m, n = scheme.b.shape[0], system.n
     for i in range(m):
-        space.t[i] = node_time(t, scheme.c[i], h)
+        space.t[i] = t + scheme.c[i] * h
     fill_nodes(space, g, scheme.K.shape[0], h)
     p, f = space.momenta[g * n : (g + 1) * n], space.forces[g * n : (g + 1) * n]
     times = space.t[g * WIDTH : min((g + 1) * WIDTH, m)]
@@ -239,7 +238,7 @@ def add_wide_forces(system, scheme, work, space, t, h):
         for a in range(system.n):
             work.lane_q[a], work.lane_v[a] = space.wide_q[a, node], space.wide_v[a, node]
             work.side[a] = space.forces[2 * a + group, lane]
-        add_forces(work.side, system, work, node_time(t, scheme.c[node], h), work.lane_q, work.lane_v)
+        add_forces(work.side, system, work, t + scheme.c[node] * h, work.lane_q, work.lane_v)
         for a in range(system.n):
             space.forces[2 * a + group, lane] = work.side[a]
 

@@ -159,8 +159,9 @@ CASES = {
     "heavy top, embedding": Case(heavy_top, "embedding", "gauss4", STEPS),
     "double pendulum, tree": Case(double_pendulum, "tree", "gauss6", STEPS),
     "spherical pendulum, embedding": Case(spherical_pendulum, "embedding", "midpoint", STEPS, has_energy=False),
-    "turning four-bar, tree": Case(turning_four_bar, "tree", "gauss4", (1e-3, 2.3e-3), part=0.1),
-    "turning four-bar, embedding": Case(turning_four_bar, "embedding", "midpoint", STEPS, has_energy=False, part=0.1),
+    "turning four-bar, tree": Case(turning_four_bar, "tree", "gauss4", (1e-3, 2.3e-3)),
+    "turning four-bar, independent": Case(turning_four_bar, "tree", "independent4", (1e-3, 2.3e-3)),
+    "turning four-bar, embedding": Case(turning_four_bar, "embedding", "midpoint", STEPS, has_energy=False),
 }
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbvi
-from mbvi.errors import ModelError, ModelWarning, StepError, doubts_expected
+from mbvi.errors import ModelError, ModelWarning, StepError, doubts_expected, said_by_system
 
 if TYPE_CHECKING:
     from mbvi.model import Model
@@ -63,7 +63,7 @@ def main() -> None:
             else "standard output: expected a file that can be written"
         )
         with suppress(OSError):
-            _complain(f"{where}, found {(error.strerror or str(error)).lower()}")
+            _complain(f"{where}, found {said_by_system(error)}")
         for stream in filter(None, (sys.stdout, sys.stderr)):  # else the interpreter tries again to write what is left
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         sys.exit(WRONG)

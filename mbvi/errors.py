@@ -70,6 +70,12 @@ def doubts_expected() -> Iterator[None]:
         yield
 
 
+def said_by_system(error: OSError) -> str:
+    """What the operating system says of a file, as a part of a sentence."""
+    text = error.strerror or str(error) or "none"
+    return text[:1].lower() + text[1:]
+
+
 def stack_level() -> int:
     """Which of the callers of a function that warns is the first outside mbvi, as `warnings.warn` counts them."""
     level, frame = 1, sys._getframe(1)

@@ -89,11 +89,11 @@ def checked_count(value: Any, where: str, least: int, most: float = np.inf) -> i
 
 def checked_vector(values: Any, where: str, names: Sequence[str]) -> np.ndarray:
     """Finite numbers, one for each of some names, as an array of their own."""
-    array = as_floats(values)
+    array, expected = as_floats(values), "1 number" if len(names) == 1 else f"{len(names)} numbers"
     if array is None:
-        raise ModelError(f"{where}: {wrong(f'{len(names)} numbers', show(values))}")
+        raise ModelError(f"{where}: {wrong(expected, show(values))}")
     if array.shape != (len(names),):
-        raise ModelError(f"{where}: expected {len(names)} numbers, found an array of shape {array.shape}")
+        raise ModelError(f"{where}: expected {expected}, found an array of shape {array.shape}")
     if not np.isfinite(array).all():
         name = names[int(np.argmin(np.isfinite(array)))]
         raise ModelError(f"{where}: expected finite numbers, found {array[~np.isfinite(array)][0]} for {name}")

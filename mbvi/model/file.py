@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, said_by_system
 from mbvi.model import elements, meshes
 from mbvi.model.arguments import check_flag, check_kind, checked_path
 from mbvi.model.base import Element, documentation, one_line, problems_of
@@ -149,7 +149,7 @@ def save(model: Model, path: str | os.PathLike[str], force: bool = False) -> Non
     try:
         path.write_text(to_yaml(_moved(model, path.parent)), encoding="utf-8")
     except OSError as error:
-        raise ModelError(f"{path}: {wrong('a file that can be written', error.strerror or 'none')}") from None
+        raise ModelError(f"{path}: {wrong('a file that can be written', said_by_system(error))}") from None
 
 
 def to_yaml(model: Model) -> str:
@@ -224,7 +224,7 @@ def _read(path: Path) -> str:
         byte = error.object[error.start]
         raise ModelError(f"{path}:{line}: {wrong('UTF-8 text', f'the byte 0x{byte:02x}')}") from None
     except OSError as error:
-        raise ModelError(f"{path}: {wrong('a readable file', error.strerror or 'none')}") from None
+        raise ModelError(f"{path}: {wrong('a readable file', said_by_system(error))}") from None
 
 
 def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:

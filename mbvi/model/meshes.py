@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mbvi.errors import ModelError, ModelWarning
+from mbvi.errors import ModelError, ModelWarning, said_by_system
 from mbvi.model.expressions import Problem, Where, wrong
 from mbvi.model.surfaces import Surface, odd_shells, surface_of, volume_of
 from mbvi.model.triangles import check_size, read_triangles
@@ -79,7 +79,7 @@ class Files:
             check_size(path.name, path.stat().st_size, limit)
             return path.read_bytes()
         except OSError as error:
-            raise ModelError(wrong("a readable mesh", f"{path.name!r} ({error.strerror})")) from None
+            raise ModelError(wrong("a readable mesh", f"{path.name!r} ({said_by_system(error)})")) from None
 
 
 def meshes_of(model: Model) -> Iterator[tuple[Where, Mesh]]:

@@ -25,7 +25,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, said_by_system
 from mbvi.export import style
 
 DIGITS = 3
@@ -278,7 +278,7 @@ def write(report: Report, folder: str | Path) -> Path:
 
 
 def _unwritable(folder: Path, error: OSError) -> ModelError:
-    return ModelError(f"{folder}: expected a folder that can be written, found: {error.strerror or error}")
+    return ModelError(f"{folder}: expected a folder that can be written, found {said_by_system(error)}")
 
 
 def _named(report: Report) -> Iterator[tuple[str, Table | Figure]]:

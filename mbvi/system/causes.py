@@ -12,6 +12,7 @@ from mbvi.system.system import System
 Array = np.ndarray
 APART = "Set its points so that they pass each other at a distance; on one joint, take a joint_spring or joint_damper."
 FAR = 1e3  # ratio of masses from which it is told
+AWAY = 1e4  # distance of a body's frame from its center of mass, in radii of gyration, from which it is told
 
 
 def force_without_value(system: System, q: Array, times: Array) -> tuple[str, str]:
@@ -41,11 +42,20 @@ def almost_no_inertia(system: System, names: list[str]) -> tuple[str, str]:
     if any(getattr(joint, "coordinates", "quaternion") != "quaternion" for joint in joints):
         return ", as in gimbal lock", "Instead of Euler angles, take a quaternion."
     resolved = model.resolved()
-    masses = {name: float(checked_properties(body, model.files).mass) for name, body in resolved.bodies.items()}
+    properties = {name: checked_properties(body, model.files) for name, body in resolved.bodies.items()}
+    masses = {name: float(each.mass) for name, each in properties.items()}
     light, heavy = (pick(masses, key=masses.__getitem__) for pick in (min, max))
     if 0 < masses[light] * FAR < masses[heavy]:
         pair = f"{light} has {masses[light]:.3g} kg and {heavy} {masses[heavy]:.3g} kg"
         return f", since masses are far apart: {pair}", (
             "What is light turns as much faster there: take a smaller step, or masses that are nearer to each other."
         )
+    for name, each in properties.items():
+        distance = float(np.linalg.norm(each.center_of_mass))
+        radius = float(np.sqrt(0.5 * np.trace(each.inertia) / masses[name])) if masses[name] > 0 else 0.0
+        if 0 < radius * AWAY < distance:
+            lengths = f"{distance:.3g} m from its center of mass, {distance / radius:.3g} times its radius of gyration"
+            return f", since the frame of {name} lies {lengths}, and its inertia is lost in rounding", (
+                "Place the frame near the center of mass, and let the joint's offset say where the joint is."
+            )
     return ", as at a dead point", "Give what moves there some inertia."

@@ -31,14 +31,13 @@ STANDARD_ERRORS, LARGEST_EXPONENT = 3.0, 0.6  # of a random walk
 
 
 class Case(NamedTuple):
-    """What runs: starts at random, a scheme, steps [s], and part of the number of steps wanted that it takes."""
+    """What runs: starts at random, a scheme, and steps [s]."""
 
     start: Start
     formulation: str
     scheme: str
     steps: tuple[float, ...]
     has_energy: bool = True
-    part: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ CASES = {
 
 def changes(case: Case, step: float, starts: int, steps: int, threads: int = 2) -> dict[str, Array]:
     """Relative changes (starts, WINDOWS + 1) of every conserved quantity since each start."""
-    every = max(1, round(case.part * steps / WINDOWS))
+    every = max(1, round(steps / WINDOWS))
     models = [case.start(np.random.default_rng(seed)) for seed in range(starts)]
 
     def run(model: mbvi.Model) -> dict[str, Array]:
@@ -227,10 +226,10 @@ def main() -> int:
         for step in case.steps[: options.sizes]:
             for each in walks(case, step, options.starts, options.steps):
                 drifts += each.is_drift
-                told = "drift" if each.is_drift else "random walk"
+                found = "drift" if each.is_drift else "random walk"
                 print(
                     f"| {name}, {case.scheme} | {step:g} | {each.name} | {each.change:.1e} | {each.mean:+.1f} | "
-                    f"{each.exponent:.2f} | {told} |",
+                    f"{each.exponent:.2f} | {found} |",
                     flush=True,
                 )
 

@@ -267,7 +267,7 @@ def test_files_that_cannot_be_read(make, expected, tmp_path):
 
 
 def test_save_to_nowhere(tmp_path):
-    with pytest.raises(ModelError, match="expected a file that can be written, found No such file"):
+    with pytest.raises(ModelError, match="expected a file that can be written, found no such file"):
         mm.save(mm.from_yaml(TOP), tmp_path / "missing" / "model.yaml")
 
 

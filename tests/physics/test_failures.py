@@ -92,6 +92,18 @@ def test_ends_that_meet(force):
     )
 
 
+def test_frame_that_is_far_from_its_body():
+    """Turning about a frame 100 km away has an inertia beside which that about the center of mass is lost."""
+    body = mbvi.Body(mass=1, center_of_mass=(1e5, 0, 0), inertia=(1, 1, 1))
+    start = {"fly": {"position": [0, 0, 0, 1, 0, 0, 0], "velocity": [0, 0, 0, 0.1, 0.2, 0.3]}}
+    joints = {"fly": mbvi.Free(parent="world", child="far")}
+    model = mbvi.Model(name="far", bodies={"far": body}, joints=joints, initial=start)
+    assert (
+        "since the frame of far lies 1e+05 m from its center of mass, 8.16e+04 times its radius of gyration, and its inertia is "
+        "lost in rounding"
+    ) in failed(model, "simpson", step=0.01, duration=1)
+
+
 def test_masses_that_are_far_apart():
     """A rod of 1 kg with one of 1000 t at its end, which come in line."""
     bodies = {
@@ -256,7 +268,7 @@ def test_start_off_the_constraints():
 
 def test_start_of_another_size():
     message = model_error(systems.model("pendulum"), initial_q=[0.1, 0.2])
-    assert message == "initial_q: expected 1 numbers, found an array of shape (2,)"
+    assert message == "initial_q: expected 1 number, found an array of shape (2,)"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The triangles in a mesh file, read by trimesh after a look at what the file claims to hold.
+"""The triangles in a mesh file: of OBJ and OFF from its lines, of others by trimesh after a look at what the file claims to hold.
 
 A file may claim, in a few bytes, to hold more than any memory has, or be written so that a reader takes hours. So what is read is
 bounded by one number of bytes: the file's, and of every array and triangle that it unfolds to, before it does. What does not
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
+from mbvi.model.polygons import Polygons, read_obj, read_off
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,7 +41,8 @@ HARMLESS = (
 """How extensions of glTF begin that say nothing of surfaces."""
 ITEM_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 ITEMS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-VERTEX = re.compile(rb"(?m)^[ \t]*v[ \t]")  # of an OBJ file
+SOLIDS = re.compile(rb"endsolid[^\n]*\n\s*solid[^\n]*\n")  # between two of an STL text
+COMMA = re.compile(r"(?m)^[ \t]*(?:vertex[ \t])?[-+.,\de \t]*\d,\d")  # in numbers of a text
 MODES = {4: "triangles", 5: "a strip"}
 
 
@@ -67,8 +69,9 @@ def read_triangles(name: str, content: bytes, limit: float) -> Floats:
     except ModelError:
         raise
     except Exception as error:  # trimesh's readers raise whatever a bad file makes them stumble over
-        found = f"{name!r} ({type(error).__name__})"
-        raise ModelError(wrong("a readable mesh", found, "export it again, all of it in one file")) from error
+        is_comma = b"\0" not in content and COMMA.search(content.decode("utf-8", "replace").lower())
+        remedy = "export it with decimal points" if is_comma else "export it again"
+        raise ModelError(wrong("a readable mesh", f"{name!r}, which does not follow its format", remedy)) from error
     if not len(corners):
         raise ModelError(wrong("a mesh with faces", f"none in {name!r}"))
     if not np.isfinite(corners).all():
@@ -86,9 +89,11 @@ def check_size(name: str, size: float, limit: float, what: str = "") -> None:
 def _read(name: str, content: bytes, limit: float) -> Floats:
     from trimesh.exchange.load import mesh_loaders
 
+    kind = name.rsplit(".", 1)[-1].lower()
+    if kind in _LINES:
+        return _cut(name, _LINES[kind](name, content), limit)
     if not (log := logging.getLogger("trimesh")).handlers:
         log.addHandler(logging.NullHandler())  # else its notes on bad files, tracebacks in them, are printed
-    kind = name.rsplit(".", 1)[-1].lower()
     given = _PREPARED[kind](name, content, limit)
     check_size(name, given.faces * TRIANGLE_BYTES, limit, "whose faces take")
     loaded = mesh_loaders[kind](io.BytesIO(given.content), skip_materials=True)
@@ -102,6 +107,16 @@ def _read(name: str, content: bytes, limit: float) -> Floats:
     return np.concatenate([np.zeros((0, 3, 3)), *(_corners(part, matrix) for part, matrix in placed)])
 
 
+def _cut(name: str, polygons: Polygons, limit: float) -> Floats:
+    """The corners (m, 3, 3) of the triangles that polygons are cut into, each as a fan from its first corner."""
+    counts = np.maximum(polygons.sizes - 2, 0)
+    total = int(counts.sum())
+    check_size(name, total * TRIANGLE_BYTES, limit, "whose faces take")
+    first = np.repeat(np.cumsum(polygons.sizes) - polygons.sizes, counts)
+    second = first + 1 + np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+    return polygons.vertices[polygons.corners[np.column_stack([first, second, second + 1])]]
+
+
 class Part(NamedTuple):
     """Vertices (n, 3) and triangles (m, 3)."""
 
@@ -109,7 +124,7 @@ class Part(NamedTuple):
     faces: Ints
 
 
-def _part(loaded: dict[str, Any]) -> Part:
+def _part(name: str, loaded: dict[str, Any]) -> Part:
     """A part of what a reader gave, its polygons cut into triangles; lines and points have none."""
     from trimesh.geometry import triangulate_quads
 
@@ -119,7 +134,8 @@ def _part(loaded: dict[str, Any]) -> Part:
     vertices = np.asarray(loaded["vertices"], dtype=float).reshape(-1, 3)
     faces = np.asarray(triangulate_quads(polygons)).reshape(-1, 3)
     if len(faces) and not 0 <= faces.min() <= faces.max() < len(vertices):
-        raise IndexError("a face of vertices that there are not")
+        expected = f"faces of the {len(vertices)} vertices, which are counted from 0"
+        raise ModelError(wrong(expected, f"{faces.min()} to {faces.max()} in {name!r}", "export it again"))
     return Part(vertices, faces)
 
 
@@ -131,7 +147,7 @@ def _corners(part: Part, matrix: Floats) -> Floats:
 
 def _instances(name: str, loaded: dict[str, Any]) -> Iterator[tuple[Part, Floats]]:
     """The parts of what a reader gave, each with the matrix (4, 4) that moves it to its place."""
-    parts = {key: _part(each) for key, each in loaded.get("geometry", {"": loaded}).items()}
+    parts = {key: _part(name, each) for key, each in loaded.get("geometry", {"": loaded}).items()}
     if "graph" not in loaded:
         yield from ((part, np.eye(4)) for part in parts.values())
         return
@@ -160,22 +176,21 @@ def _stl(name: str, content: bytes, limit: float) -> Content:
     count = int.from_bytes(content[80:84], "little")
     if len(content) == 84 + TRIANGLE_BYTES * count:
         return Content(content, faces=count)
-    text = _legible(content).lower()
+    text = _legible(content).lower().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"endsolid" not in text:
-        found = f"{name!r}, which claims {count} and has bytes for {max(0, len(content) - 84) / TRIANGLE_BYTES:g}"
-        raise ModelError(wrong("an STL file with as many triangles as it claims", found, "export it again"))
-    return Content(re.sub(rb"endsolid[^\n]*\n\s*solid[^\n]*\n", b"", text), faces=text.count(b"endfacet"))
+        raise _no_stl(name, content, count)
+    return Content(SOLIDS.sub(b"", text), faces=text.count(b"endfacet"))
 
 
-def _obj(name: str, content: bytes, limit: float) -> Content:
-    """Vertices and faces alone, whose indices do not depend on where they stand."""
-    content = _legible(content).replace(b"\r\n", b"\n").replace(b"\\\n", b" ")
-    content = re.sub(rb"(?m)^[ \t]*(?:usemtl|mtllib|[ogs])\b.*$", b"", content)
-    faces = list(re.finditer(rb"(?m)^[ \t]*f[ \t](.*)$", content))
-    if any(b"-" in face[1] for face in faces) and VERTEX.search(content, faces[0].end()):
-        expected, remedy = "faces with indices from the start of the file", "export it with positive indices"
-        raise ModelError(wrong(expected, f"negative ones in {name!r}, whose vertices stand among its faces", remedy))
-    return Content(content, faces=sum(max(0, len(face[1].split()) - 2) for face in faces))
+def _no_stl(name: str, content: bytes, count: int) -> ModelError:
+    """What is raised for a file that is no whole STL file."""
+    if content[:5].lower() == b"solid" and b"\0" not in content:
+        return ModelError(wrong("an STL text with its endsolid", f"{name!r}, which was cut off", "export it again"))
+    if len(content) < 84 or b"\0" not in content:
+        kind = "a text" if content and b"\0" not in content else "a file"
+        return ModelError(wrong("an STL file", f"{name!r}, {kind} of {len(content)} bytes", "export it again"))
+    found = f"{name!r}, which claims {count} and has bytes for {(len(content) - 84) / TRIANGLE_BYTES:g}"
+    return ModelError(wrong("an STL file with as many triangles as it claims", found, "export it again"))
 
 
 def _ply(name: str, content: bytes, limit: float) -> Content:
@@ -191,18 +206,15 @@ def _ply(name: str, content: bytes, limit: float) -> Content:
     return Content(header + content[end:], int(claims.get(b"vertex", 0)), int(claims.get(b"face", 0)))
 
 
-def _off(name: str, content: bytes, limit: float) -> Content:
-    content = re.sub(rb"#[^\n]*", b"", _legible(content))
-    claims = re.match(rb"\s*C?OFF\s+(\d+)\s+(\d+)", content)
-    return Content(content, int(claims[1]), int(claims[2])) if claims else Content(content)
-
-
 def _glb(name: str, content: bytes, limit: float) -> Content:
     """The places and indices of its triangles, and its nodes."""
     if content[:4] != b"glTF":
-        raise ValueError("no GLB file")
+        raise ModelError(wrong("a GLB file", f"{name!r}, which begins as none does", "export it again"))
     length = int.from_bytes(content[12:16], "little")
     header = json.loads(content[20 : 20 + length])
+    if any(not str(each.get("uri", "data:")).startswith("data:") for each in header.get("buffers", [])):
+        found = f"{name!r}, whose numbers are in another"
+        raise ModelError(wrong("a mesh in one file", found, "export it as one .glb file"))
     _check_extensions(name, header)
     meshes = [
         {"primitives": [_primitive(name, each, header) for each in mesh["primitives"]]}
@@ -256,10 +268,5 @@ def _unfolded(header: dict[str, Any], meshes: list[dict[str, Any]], nodes: list[
     return sum(sizes) + ENTRY_BYTES * len([*accessors, *views, *primitives, *nodes])
 
 
-_PREPARED: dict[str, Callable[[str, bytes, float], Content]] = {
-    "stl": _stl,
-    "obj": _obj,
-    "ply": _ply,
-    "off": _off,
-    "glb": _glb,
-}
+_PREPARED: dict[str, Callable[[str, bytes, float], Content]] = {"stl": _stl, "ply": _ply, "glb": _glb}
+_LINES: dict[str, Callable[[str, bytes], Polygons]] = {"obj": read_obj, "off": read_off}

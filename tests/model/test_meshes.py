@@ -18,6 +18,9 @@ from mbvi.model.meshes import read_mesh
 from mbvi.model.surfaces import volume_of
 
 CUBE = trimesh.creation.box((1, 1, 1))
+STL_TEXT = CUBE.export(file_type="stl_ascii").encode()
+TETRAHEDRON = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 6\n"
+BEGINS = "expected a GLB file, found 'cube.glb', which begins as none does; export it again"
 
 
 def write_textured(path):
@@ -63,7 +66,7 @@ def test_a_glb_with_its_buffers_elsewhere_is_refused(tmp_path):
     (tmp_path / "cube.glb").write_bytes(header + text)
     with pytest.raises(ModelError) as caught:
         mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="cube.glb", density=1)]), tmp_path)
-    message = "expected a readable mesh, found 'cube.glb' (TypeError); export it again, all of it in one file"
+    message = "expected a mesh in one file, found 'cube.glb', whose numbers are in another; export it as one .glb file"
     assert str(caught.value) == message
 
 
@@ -201,7 +204,7 @@ def chain_of_glb(count):
         ("cube.glb", claim_of_glb(10**10), "that unfolds to 6.4e+05 MB"),
         ("cube.glb", claim_of_glb(10**10, bufferView=0), "that unfolds to 6.4e+05 MB"),
         ("cube.glb", chain_of_glb(30000), "that unfolds to 150.03 MB"),
-        ("part.off", b"OFF\n8 4000000 0\n" + 8 * b"0 0 0\n", "whose faces take 200 MB"),
+        ("part.off", b"OFF\n1 1 0\n0 0 0\n3000002" + 3_000_002 * b" 0", "whose faces take 150 MB"),
         ("part.ply", b"ply\nformat ascii 1.0\nelement face 4000000\nend_header\n", "whose faces take 200 MB"),
         ("part.obj", b"v 0 0 0\nf" + 3_000_002 * b" 1", "whose faces take 150 MB"),
     ],
@@ -242,8 +245,8 @@ def test_the_limit_is_an_argument(tmp_path):
         ),
         (
             "cube.off",
-            CUBE.export(file_type="off").encode()[:-12],
-            "expected 8 vertices and at least 12 triangles, as the file claims, found 8 and 10 in 'cube.off'; export it again",
+            b"\n".join(CUBE.export(file_type="off").encode().splitlines()[:20]),
+            "expected 8 vertices and 12 faces, as the file claims, found 8 and 10 in 'cube.off'; export it again",
         ),
         (
             "cube.ply",
@@ -253,13 +256,75 @@ def test_the_limit_is_an_argument(tmp_path):
         (
             "cube.ply",
             CUBE.export(file_type="ply", encoding="ascii").replace(b"\n3 7 5", b"\n3 7 9"),
-            "expected a readable mesh, found 'cube.ply' (IndexError); export it again, all of it in one file",
+            "expected faces of the 8 vertices, which are counted from 0, found 0 to 9 in 'cube.ply'; export it again",
         ),
         (
-            "cube.obj",
-            b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -1 -2 -3\nv 0 0 3\nv 1 0 3\nv 0 1 3\nf -1 -2 -3\n",
-            "expected faces with indices from the start of the file, found negative ones in 'cube.obj', whose vertices stand "
-            "among its faces; export it with positive indices",
+            "cube.ply",
+            CUBE.export(file_type="ply", encoding="ascii").replace(b"\n3 7 5", b"\n3 x 9"),
+            "expected a readable mesh, found 'cube.ply', which does not follow its format; export it again",
+        ),
+        ("cube.glb", b"x" + CUBE.export(file_type="glb")[1:], BEGINS),
+        ("empty.stl", b"", "expected an STL file, found 'empty.stl', a file of 0 bytes; export it again"),
+        ("part.stl", b"hello\n", "expected an STL file, found 'part.stl', a text of 6 bytes; export it again"),
+        ("part.stl", 20 * b"hello\n", "expected an STL file, found 'part.stl', a text of 120 bytes; export it again"),
+        (
+            "cube.stl",
+            STL_TEXT[:-200],
+            "expected an STL text with its endsolid, found 'cube.stl', which was cut off; export it again",
+        ),
+        (
+            "cube.stl",
+            STL_TEXT.replace(b".", b","),
+            "expected a readable mesh, found 'cube.stl', which does not follow its format; export it with decimal points",
+        ),
+        (
+            "part.obj",
+            b"v 0 0 0\nv 1,5 0 0\n",
+            "expected a vertex of three numbers, found 'v 1,5 0 0' in line 2 of 'part.obj'; export it with decimal points",
+        ),
+        (
+            "part.obj",
+            TETRAHEDRON + b"f 1 2\\\n  \\\n 3 # with\nf 0 1 2\n",
+            "expected a face of the 4 vertices, which are counted from 1, found 'f 0 1 2' in line 8 of 'part.obj'; "
+            "export it again",
+        ),
+        (
+            "part.obj",
+            TETRAHEDRON + b"f 1/1 2/1 5/1\n",
+            "expected a face of the 4 vertices, which are counted from 1, found 'f 1/1 2/1 5/1' in line 5 of 'part.obj'; "
+            "export it again",
+        ),
+        (
+            "part.obj",
+            TETRAHEDRON + b"f -1 -2 -5\n",
+            "expected a face of the 4 vertices, which are counted from 1, found 'f -1 -2 -5' in line 5 of 'part.obj'; "
+            "export it again",
+        ),
+        (
+            "part.obj",
+            TETRAHEDRON + b"f 1 2 x\n",
+            "expected a face of indices of vertices, found 'f 1 2 x' in line 5 of 'part.obj'; export it again",
+        ),
+        (
+            "part.obj",
+            TETRAHEDRON + b"f 1 2 99999999999999999999\n",
+            "expected a face of indices of vertices, found 'f 1 2 99999999999999999999' in line 5 of 'part.obj'; export it again",
+        ),
+        (
+            "part.off",
+            b"8 6 0\n",
+            "expected OFF and the numbers of vertices and faces, found '8 6 0' in line 1 of 'part.off'; export it again",
+        ),
+        (
+            "part.off",
+            b"OFF # 3\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n",
+            "expected a face of the 3 vertices, which are counted from 0, found '3 0 1 3' in line 6 of 'part.off'; "
+            "export it again",
+        ),
+        (
+            "part.off",
+            b"OFF 3 1\n0 0 0\n1 0 0\n0 1 0\n4 0 1 2\n",
+            "expected a face of indices of vertices, found '4 0 1 2' in line 5 of 'part.off'; export it again",
         ),
         (
             "cube.obj",
@@ -275,6 +340,47 @@ def test_the_limit_is_an_argument(tmp_path):
 )
 def test_damaged_files(tmp_path, name, content, message):
     assert message_of(tmp_path, name, content) == message
+
+
+@pytest.mark.parametrize(
+    "faces",
+    [
+        b"f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4",
+        b"f 1/7/1 3/8/2 2/9/3 # base\nf 1//1 2 4/5 \nf 1 4 3# last\nf 2 3 4\ng\ns 1\nl 1 2",
+        b"f -4 -2 -3\nv 0 0 9\nf -5 -4 -2\nv 0 0 9\nf 1 -3 \\\n 3\nf 2 3 4",
+    ],
+)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_what_lines_of_an_obj_may_hold(tmp_path, faces, end):
+    """Comments, textures, normals, weights or colours, negative indices among vertices; a comment that ends in a backslash."""
+    vertices = TETRAHEDRON.replace(b"v 1 0 0", b"\tv 1 0 0 0.5 0.5 1.0").replace(b"v 0 1 0", b"v 0 1 0 2 # corner")
+    content = b"\xef\xbb\xbf# of C:\\parts\\\n" + vertices + faces
+    assert mass_of(tmp_path, "part.obj", content.replace(b"\n", end)).mass == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["prism.obj", "prism.off", "prism.ply"])
+def test_faces_of_any_number_of_corners(tmp_path, name):
+    """A prism of 2 m on a polygon of five corners, one of them inwards, of 3 m²."""
+    outline = [(0, 0), (2, 0), (2, 2), (1, 1), (0, 2)]
+    places = [f"{x} {y} {z}" for z in (0, 2) for x, y in outline]
+    sides = [(i, (i + 1) % 5, (i + 1) % 5 + 5, i + 5) for i in range(5)]
+    faces = [(4, 3, 2, 1, 0), (5, 6, 7, 8, 9), *sides]
+    polygons = [f"{len(face)} {' '.join(map(str, face))}" for face in faces]
+    header = "ply\nformat ascii 1.0\nelement vertex 10\nproperty float x\nproperty float y\nproperty float z\n"
+    header += "element face 7\nproperty list uchar int vertex_indices\nend_header"
+    lines = {
+        "prism.obj": [f"v {place}" for place in places] + ["f " + " ".join(str(i + 1) for i in face) for face in faces],
+        "prism.off": [
+            "COFF",
+            "10 7 0",
+            *(f"{place} 0 0 1 1" for place in places),
+            *(f"{each} 9 9 9" for each in polygons),
+        ],
+        "prism.ply": [header, *places, *polygons],
+    }[name]
+    found = mass_of(tmp_path, name, "\n".join(lines).encode())
+    assert found.mass == pytest.approx(6, rel=1e-12)
+    np.testing.assert_allclose(found.center_of_mass, [1, 7 / 9, 1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["stl_ascii", "obj", "off", "ply"])
@@ -305,7 +411,7 @@ def test_a_file_that_cannot_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", read_bytes)
     with pytest.raises(ModelError) as caught:
         read_mesh(mm.Mesh(file="cube.stl"), tmp_path)
-    assert str(caught.value) == f"expected a readable mesh, found 'cube.stl' ({os.strerror(errno.EIO)})"
+    assert str(caught.value) == "expected a readable mesh, found 'cube.stl' (input/output error)"
 
 
 def test_nothing_is_printed_of_bad_normals(tmp_path):

@@ -21,7 +21,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from io import RawIOBase
 from pathlib import Path
@@ -101,6 +101,12 @@ NUMBERS: dict[str, tuple[type, float, float]] = {
     "is_conservative": (int, 0, 1),
 }
 """Of a file's attributes: their types, and the least and the largest that they may be."""
+COUNTED = ("steps", "iterations", "most_iterations", "mass_factorizations", "newton_factorizations")
+STATISTICS = (*COUNTED, "seconds")
+"""The numbers of a `Statistics`."""
+TABLEAU = tuple(each.name for each in fields(Tableau))
+UNIT_QUATERNIONS = 1e-6  # how far squares of the norms of rotations may be from 1
+OF_A_STEP = 1e-6  # by which times of a file may be beside those that its steps end at, besides a rounding for every row
 OPTIONAL = {"momenta", *(key for keys in PARTS.values() for key in keys)}
 DIMENSIONS = tuple(dict.fromkeys(key for variable in VARIABLES.values() for key in variable.dimensions))
 
@@ -291,7 +297,7 @@ class Writer:
         ModelError
             If there is none.
         """
-        found = str(self._file.attrs["mbvi_version"])
+        found = _text(self._file, "mbvi_version")
         if found != mbvi.__version__:
             raise ModelError(
                 f"{self.path}: {wrong(f'a run of mbvi {mbvi.__version__}', f'one of mbvi {found}', RESTART)}"
@@ -508,12 +514,14 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
     with readable(path), h5py.File(path, "r", locking=False) as file:
         _check_inside(file)
         _check_heaps(file, path)
-        found = str(file.attrs.get("format", "an HDF5 file of another program"))
+        found = _printable("format", str(file.attrs.get("format", "an HDF5 file of another program")))
         if found != FORMAT:
             remedy = "read it with xarray.open_dataset" if found.startswith("mbvi ensemble") else ""
             raise ModelError(f"{path}: {wrong(f'a file in the format {FORMAT!r}', found, remedy)}")
         header = _header(file, system, str(path))
         keys = [key for key in VARIABLES if key in file or key not in OPTIONAL]
+        for key in keys:
+            _check_numbers(file, key)
         rows = min(len(file[key]) for key in keys)
         columns = {key: _values(file[key], path)[:rows] for key in keys}
         _check_parts(header, columns)
@@ -740,51 +748,122 @@ def _extents(file: h5py.File) -> Iterator[tuple[int, int]]:
 def _number(file: h5py.File, key: str) -> Any:
     """One of NUMBERS, which ValueError names if it is none."""
     kind, least, most = NUMBERS[key]
-    value = kind(file.attrs[key])
-    if not least <= value <= most:
-        raise ValueError(f"{key} is {value:g}")
-    return value
+    found = _attribute(file, key)
+    if np.ndim(found) or not isinstance(found, int | float | np.integer | np.floating | np.bool_):
+        raise ValueError(f"{key} is no number")
+    if not least <= found <= most or kind(found) != found:
+        raise ValueError(f"{key} is {found:g}")
+    return kind(found)
+
+
+def _attribute(file: h5py.File, key: str) -> Any:
+    """An attribute of a file; ValueError where there is none."""
+    if key not in file.attrs:
+        raise ValueError(f"no {key}")
+    return file.attrs[key]
+
+
+def _text(file: h5py.File, key: str) -> str:
+    """A text among the attributes, which a terminal may show."""
+    return _printable(key, str(_attribute(file, key)))
+
+
+def _printable(what: str, text: str) -> str:
+    """A text itself; ValueError where it holds codes that move a terminal's cursor, or worse."""
+    if not text.isprintable():
+        raise ValueError(f"{what} has characters that cannot be printed")
+    return text
+
+
+def _decoded(file: h5py.File, key: str, kind: type) -> Any:
+    """What an attribute in JSON holds, a list or a mapping."""
+    try:
+        found = json.loads(_attribute(file, key))
+    except (TypeError, ValueError, RecursionError):
+        found = None
+    if not isinstance(found, kind):
+        raise ValueError(f"{key} must be a {'list' if kind is list else 'mapping'}")
+    return found
 
 
 def _scheme(file: h5py.File) -> Tableau | Method:
+    """The scheme, whose name stands in two places."""
+    found, name = _scheme_of(_decoded(file, "scheme_numbers", dict)), _text(file, "scheme")
+    if found.name != name:
+        raise ValueError(f"scheme is {name}, and scheme_numbers are of {found.name}")
+    return found
+
+
+def _scheme_of(numbers: dict[str, Any]) -> Tableau | Method:
     """A Galerkin scheme by its numbers, another method by its name, of which the file's numbers are those known."""
-    fields: dict[str, Any] = json.loads(file.attrs["scheme_numbers"])
+    is_galerkin = "nodes" in numbers
+    _check_keys("scheme_numbers", numbers, TABLEAU if is_galerkin else ("name", "numbers"), is_whole=is_galerkin)
     try:
-        if "nodes" in fields:
-            return Tableau(**fields)
-        name = str(fields["name"])
-        if fields.get("runner") == "runge_kutta" and name not in SCHEMES:
-            return find_scheme(ButcherTableau.of(fields["numbers"], name))
+        if is_galerkin:
+            return Tableau(**numbers)
+        name = str(numbers["name"])
+        if numbers.get("runner") == "runge_kutta" and name not in SCHEMES:
+            return find_scheme(ButcherTableau.of(numbers["numbers"], name))
         known = find_scheme(name)
     except ModelError as error:
         raise ValueError(str(error)) from None
-    if not isinstance(known, Method) or list(known.numbers) != fields["numbers"]:
+    if not isinstance(known, Method) or list(known.numbers) != numbers["numbers"]:
         raise ValueError(f"scheme {known.name} has other numbers")
     return known
 
 
 def _counts(file: h5py.File) -> dict[str, Any]:
     """The numbers of a `Statistics`."""
-    found = json.loads(file.attrs["statistics"])
-    if not isinstance(found, dict):
-        raise ValueError("statistics must be a mapping")
+    found: dict[str, Any] = _decoded(file, "statistics", dict)
+    _check_keys("statistics", found, STATISTICS)
     for key, value in found.items():
-        if not (isinstance(value, int | float) and 0 <= value < math.inf):
-            raise ValueError(f"{key} is {value!r:.40}")
+        is_number = isinstance(value, int if key in COUNTED else int | float) and not isinstance(value, bool)
+        if not (is_number and 0 <= value < math.inf):
+            raise ValueError(f"{key} is {show(value, 40)}")
     return found
+
+
+def _check_keys(what: str, found: Mapping[str, Any], expected: Sequence[str], is_whole: bool = True) -> None:
+    """The keys of a mapping are those expected; if it is not whole, it may have others; ValueError names one that is not."""
+    for key in expected:
+        if key not in found:
+            raise ValueError(f"{what} has no {key}")
+    for key in found if is_whole else ():
+        if key not in expected:
+            raise ValueError(f"{what} has {show(key)}, which is unknown")
 
 
 def _doubts(file: h5py.File) -> list[dict[str, Any]]:
     """What each `Finding` has."""
-    found = json.loads(file.attrs["findings"])
+    found: list[dict[str, Any]] = _decoded(file, "findings", list)
     texts, numbers = ("kind", "text", "where"), ("t", "size")
-    for each in found if isinstance(found, list) else [found]:
-        is_whole = isinstance(each, dict) and sorted(each) == sorted(texts + numbers)
-        if not (is_whole and all(isinstance(each[key], str) for key in texts)):
-            raise ValueError("findings have other parts")
+    for each in found:
+        if not isinstance(each, dict):
+            raise ValueError("findings are no mappings")
+        _check_keys("a finding", each, texts + numbers)
+        if not all(isinstance(each[key], str) for key in texts):
+            raise ValueError("findings have parts that are no texts")
         if not all(isinstance(each[key], int | float) and math.isfinite(each[key]) for key in numbers):
             raise ValueError("findings have parts that are no numbers")
-    return list(found)
+        for key in texts:
+            _printable("a finding", each[key])
+    return found
+
+
+def _step_sizes(file: h5py.File) -> Array | None:
+    """The sizes of all steps, if they are given."""
+    if "step_sizes" not in file:
+        return None
+    _check_numbers(file, "step_sizes")
+    return np.asarray(file["step_sizes"][()], dtype=float)
+
+
+def _chart(file: h5py.File) -> tuple[str, ...]:
+    """The names of the coordinates of a chart."""
+    names = _decoded(file, "chart", list) if "chart" in file.attrs else []
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError("chart has names that are no texts")
+    return tuple(_printable("chart", name) for name in names)
 
 
 def _header(file: h5py.File, system: System | None, source: str) -> Header:
@@ -800,13 +879,29 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         units={key: _texts(file, key + UNIT) for key in DIMENSIONS if key + UNIT in file},
         statistics=_counts(file),
         findings=_doubts(file),
-        step_sizes=file["step_sizes"][()] if "step_sizes" in file else None,
-        chart=tuple(json.loads(file.attrs.get("chart", "[]"))),
+        step_sizes=_step_sizes(file),
+        chart=_chart(file),
     )
 
 
+def _check_numbers(file: h5py.File, key: str) -> None:
+    """A variable is a dataset of real numbers, in rows; ValueError otherwise."""
+    import h5py
+
+    if key not in file:
+        raise ValueError(f"no {key}")
+    data = file[key]
+    if not (isinstance(data, h5py.Dataset) and data.ndim and data.dtype.kind in "fiu"):
+        raise ValueError(f"{key} is no list of numbers")
+
+
 def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
-    """Variables of the shapes that their labels say, and times; the ValueError names what is not. States are not read."""
+    """Variables of the shapes that their labels say, and times; the ValueError names what is not. Of states the first and the
+    last are looked at.
+    """
+    n, k, free = len(header.labels.get("coordinate", ())), header.system.constraint_count, header.degrees_of_freedom
+    if not n - k <= free <= n:
+        raise ValueError(f"degrees_of_freedom is {free}, of {n} coordinates and {k} constraints")
     for key, units in header.units.items():
         if len(units) != len(header.labels.get(key, ())):
             raise ValueError(f"{key} has {len(units)} units")
@@ -818,11 +913,35 @@ def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
         shape = tuple(len(header.labels.get(each, ())) for each in VARIABLES[key].dimensions)
         if values.shape[1:] != shape:
             raise ValueError(f"{key} has rows of shape {values.shape[1:]}, its labels are of {shape}")
-    if not (len(columns["t"]) and np.isfinite(columns["t"]).all()):
-        raise ValueError("t is no list of finite times")
-    sizes = header.step_sizes
+    if not len(columns["t"]):
+        raise ValueError("no row is there")
+    _check_times(header, columns["t"])
+    for key in ("q", "p"):
+        if not np.isfinite(columns[key][[0, -1]]).all():
+            raise ValueError(f"{key} has numbers that are not finite")
+    if "rotation" in columns and not np.all(
+        np.abs(np.sum(columns["rotation"][[0, -1]] ** 2, axis=2) - 1) <= UNIT_QUATERNIONS
+    ):
+        raise ValueError("rotation has quaternions whose norm is not 1")
+
+
+def _check_times(header: Header, t: Array) -> None:
+    """Times (rows,) are those at which the stored steps end, as far as rounding lets them; ValueError says which is not."""
+    sizes, every, rows = header.step_sizes, header.every, len(t)
     if sizes is not None and not (sizes.shape == (header.steps,) and np.all((sizes > 0) & np.isfinite(sizes))):
         raise ValueError("step_sizes are no sizes of all steps")
+    if every * (rows - 1) > header.steps:
+        raise ValueError(f"{rows} rows of every = {every} are more than steps = {header.steps}")
+    if sizes is None:
+        expected = header.start_time + header.step * every * np.arange(rows)
+    else:
+        expected = header.start_time + np.concatenate([[0.0], np.cumsum(sizes)])[::every][:rows]
+    off = ~(np.abs(t - expected) <= OF_A_STEP * header.step + rows * np.spacing(np.abs(expected).max()))
+    if off.any():
+        row = int(np.argmax(off))
+        raise ValueError(f"t is {t[row]:.9g} in row {row}, where the steps end at {expected[row]:.9g}")
+    if rows > 1 and not t[0] < t[-1]:
+        raise ValueError("t does not increase")
 
 
 def _check_slots(file: h5py.File) -> None:
@@ -836,13 +955,20 @@ def _check_slots(file: h5py.File) -> None:
 
 
 def _texts(file: h5py.File, key: str) -> tuple[str, ...]:
-    return tuple(map(str, file[key].asstr()[()])) if key in file else ()
+    if key not in file:
+        return ()
+    import h5py
+
+    data = file[key]
+    if not (isinstance(data, h5py.Dataset) and data.ndim == 1 and h5py.check_string_dtype(data.dtype)):
+        raise ValueError(f"{key} is no list of texts")
+    return tuple(_printable(key, str(text)) for text in data.asstr()[()])
 
 
 def _system(file: h5py.File, system: System | None, source: str) -> System:
     """The given system, or that of the model, or else its nameplate."""
     plate = Nameplate(
-        name=str(file.attrs["name"]),
+        name=_text(file, "name"),
         coordinate_names=_texts(file, "coordinate"),
         coordinate_units=_texts(file, "coordinate_unit"),
         constraint_names=_texts(file, "constraint"),
@@ -859,6 +985,10 @@ def _system(file: h5py.File, system: System | None, source: str) -> System:
     if system.coordinate_names != plate.coordinate_names:
         expected, found = (", ".join(each.coordinate_names) for each in (plate, system))
         raise ModelError(f"{source}: system: {wrong(f'the coordinates {expected}', found)}")
+    for key in ("constraint_count", "is_conservative", "constraint_names", "body_names"):
+        expected, found = getattr(plate, key), getattr(system, key)
+        if expected != found and expected != ():  # names are there with the parts that need them
+            raise ModelError(f"{source}: system: {wrong(f'{key} = {show(expected)}', show(found))}")
     _check_model(file, system, source)
     return system
 

@@ -553,16 +553,53 @@ DAMAGES = [
     (put("@step", 0.0), "step is 0"),
     (put("@step", np.nan), "step is nan"),
     (put("@every", 0), "every is 0"),
-    (put("@statistics", "{}"), "missing 6 required positional arguments"),
+    (put("@steps", 3.7), "steps is 3.7"),
+    (put("@steps", 3), "101 rows of every = 1 are more than steps = 3"),
+    (put("@every", 2), "101 rows of every = 2 are more than steps = 100"),
+    (put("@step", 0.004), "t is 0.01 in row 1, where the steps end at 0.004"),
+    (put("@step", "long"), "step is no number"),
+    (put("@step", np.array([0.1, 0.2])), "step is no number"),
+    (put("@start_time", 5.0), "t is 0 in row 0, where the steps end at 5"),
+    (put("@start_time", None), "no start_time"),
+    (put("@scheme", "midpoint"), "scheme is midpoint, and scheme_numbers are of simpson"),
+    (put("@statistics", "{}"), "statistics has no steps"),
+    (put("@statistics", "{"), "statistics must be a mapping"),
+    (change("statistics", wall=1), "statistics has 'wall', which is unknown"),
+    (change("statistics", steps=1.5), "steps is 1.5"),
+    (put("@name", "\x1b[2Jpendulum"), "name has characters that cannot be printed"),
+    (put("@findings", "[3]"), "findings are no mappings"),
+    (put("@findings", "[" * 5000 + "]" * 5000), "findings must be a list"),
+    (put("@findings", json.dumps([{"kind": "x"}])), "a finding has no text"),
+    (
+        put("@findings", json.dumps([{"kind": "x", "text": "\x1b[2J", "where": "", "t": 0, "size": 0}])),
+        "a finding has characters that cannot be printed",
+    ),
+    (put("@chart", "5"), "chart must be a list"),
+    (put("@chart", '"abc"'), "chart must be a list"),
+    (put("@chart", '{"a": 1}'), "chart must be a list"),
+    (put("@chart", "[1, 2]"), "chart has names that are no texts"),
+    (put("@chart", '[["a"]]'), "chart has names that are no texts"),
+    (put("q", None), "no q"),
+    (put("q", np.zeros((101, 1), complex)), "q is no list of numbers"),
+    (put("coordinate", np.arange(1)), "coordinate is no list of texts"),
+    (put("t", np.zeros(101)), "t is 0 in row 1, where the steps end at 0.01"),
+    (put("t", np.r_[0.0, 1e-9, np.arange(2, 101) * 0.01]), "t is 1e-09 in row 1, where the steps end at 0.01"),
+    (put("q", np.full((101, 1), np.nan)), "q has numbers that are not finite"),
+    (put("p", np.full((101, 1), np.inf)), "p has numbers that are not finite"),
+    (put("rotation", np.zeros((101, 1, 4))), "rotation has quaternions whose norm is not 1"),
+    (put("@degrees_of_freedom", 7), "degrees_of_freedom is 7, of 1 coordinates and 0 constraints"),
+    (put("@scheme_numbers", "{}"), "scheme_numbers has no name"),
+    (put("@scheme_numbers", '{"nodes": []}'), "scheme_numbers has no name"),
+    (put("step_sizes", "x"), "step_sizes is no list of numbers"),
     (put("@statistics", "[]"), "must be a mapping"),
-    (put("@mbvi_version", None), "can't locate attribute"),
+    (put("@mbvi_version", None), "no mbvi_version"),
     (put("axis", None), "position has rows of shape (1, 3), its labels are of (1, 0)"),
     (put("component", None), "rotation has rows of shape (1, 4), its labels are of (1, 0)"),
     (put("position", None), "no position"),
     (put("rotation", None), "no rotation"),
     (put("p", np.zeros((101, 2))), "p has rows of shape (2,), its labels are of (1,)"),
     (put("energy", np.zeros((101, 1))), "energy has rows of shape (1,), its labels are of ()"),
-    (put("t", np.full(101, np.nan)), "t is no list of finite times"),
+    (put("t", np.full(101, np.nan)), "t is nan in row 0, where the steps end at 0"),
     (put("restart/state", np.zeros((2, 50))), "restart/state is no state of a stepper"),
     (put("restart/state", 3), "restart/state is no state of a stepper"),
     (put("restart/state", np.zeros((1, 50), np.uint8)), "restart/state is no state of a stepper"),
@@ -625,12 +662,34 @@ def test_a_forged_state_is_refused(number, streamed):
     )
 
 
-@pytest.mark.parametrize("key", ["q", "p"])
-def test_a_first_state_that_is_no_state(key, streamed):
+@pytest.mark.parametrize(("key", "row"), [("q", 0), ("p", 0), ("q", -1), ("p", -1)])
+def test_a_first_or_last_state_that_is_no_state(key, row, streamed):
     with h5py.File(streamed, "r+") as file:
-        file[key][0] = np.nan
-    expected = f"{streamed}: expected a finite first state, found one that is not; {storage.RESTART}"
-    assert error_of(mbvi.resume, streamed, 2.0) == expected
+        file[key][row] = np.nan
+    found = f"a damaged one ({key} has numbers that are not finite)"
+    assert error_of(mbvi.read, streamed) == f"{streamed}: expected a trajectory file, found {found}"
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (put("@constraint_count", 99), "constraint_count = 99, found 0"),
+        (put("@is_conservative", 0), "is_conservative = False, found True"),
+        (put("body", ["rod"]), "body_names = ['rod'], found ['bob']"),
+    ],
+)
+def test_what_contradicts_the_model_of_the_file_is_named(damage, what, streamed):
+    with h5py.File(streamed, "r+") as file:
+        damage(file)
+    assert error_of(mbvi.read, streamed) == f"{streamed}: system: expected {what}"
+
+
+def test_times_may_differ_from_those_of_the_steps_by_rounding(tmp_path):
+    """Of a part of a run the times begin at one that is rounded, and so the others lie beside sums from there."""
+    run = mbvi.simulate(spinning_pendulum(), "rk4", step=np.full(3000, 1e-3) + 1e-4 * np.sin(np.arange(3000)))
+    for part in (run.rows(slice(700, None)), run.rows(slice(701, None, 7))):
+        part.save(tmp_path / "a.h5", force=True)
+        assert np.array_equal(mbvi.read(tmp_path / "a.h5").t, part.t)
 
 
 def test_a_state_of_steps_whose_rows_are_not_there(streamed):

@@ -223,7 +223,8 @@ def summarized(trajectory: Trajectory, rows: int = BLOCK_ROWS) -> Summary:
     is_resting = _is_resting(low, high, float(np.max(kinetic)), float(np.max(sizes)))
     scale = float(np.max(sizes if is_resting else kinetic)) or 1.0
     t, error = np.concatenate(bins, axis=1)
-    trend = fit_trend(t, error / scale) if len(trajectory) >= FEWEST_STATES and not is_resting else None
+    has_trend = len(trajectory) >= FEWEST_STATES and not is_resting and np.isfinite(error).all()
+    trend = fit_trend(t, error / scale) if has_trend else None
     largest = dict(zip(momenta, np.max(drifts, axis=0), strict=True))
     return Summary(
         (first, float(energy[-1])),
@@ -301,13 +302,22 @@ def _mended(system: System, most: int) -> list[str]:
 
 
 def _moved(start: Start, most: int) -> Iterator[str]:
-    """Which coordinates and rates do not start as they were given, the largest changes first, and no more than so many."""
-    if not start.moves:
-        return
-    yield "moved onto the constraints from what is given:"
-    moves = sorted(start.moves, key=lambda move: -abs(move.reached - move.given))
-    for move in moves[:most]:
-        yield _told_move(move)
+    """Which coordinates and rates do not start as they were given, and then which of those that were not; no more than so many.
+
+    Those of one unit follow one another, the largest changes first.
+    """
+    units = list(
+        dict.fromkeys((move.is_rate, move.unit) for move in sorted(start.moves, key=lambda move: move.is_rate))
+    )
+    place = {unit: i for i, unit in enumerate(units)}
+    moves = sorted(start.moves, key=lambda move: (place[move.is_rate, move.unit], -abs(move.reached - move.given)))
+    left = most
+    for is_given, what in ((True, "from what is given:"), (False, "where nothing is given:")):
+        own = [move for move in moves if move.is_given == is_given]
+        if own and left:
+            yield f"moved onto the constraints {what}"
+            yield from map(_told_move, own[:left])
+            left -= len(own[:left])
     if len(moves) > most:
         yield f"and {len(moves) - most} more"
 
@@ -335,10 +345,13 @@ def _dimensions(system: System) -> str:
 
 def _energy_rows(trajectory: Trajectory, summary: Summary) -> Iterator[tuple[str, str]]:
     if not trajectory.system.is_conservative:
-        start, end = summary.energy
-        yield "energy", f"{start:.6g} J at the start, {end:.6g} J at the end; {_work(trajectory.system)}"
+        start, end = map(_energy, summary.energy)
+        yield "energy", f"{start} at the start, {end} at the end; {_work(trajectory.system)}"
         return
-    yield "energy", f"{summary.energy[0]:.6g} J at the start"
+    yield "energy", f"{_energy(summary.energy[0])} at the start"
+    if not math.isfinite(summary.energy_error):
+        yield "energy error", "not a number, since some of the energies are none"
+        return
     if summary.is_resting:
         yield (
             "energy error",
@@ -349,6 +362,10 @@ def _energy_rows(trajectory: Trajectory, summary: Summary) -> Iterator[tuple[str
     if summary.trend is not None:
         text += f"; {'trend' if summary.trend.is_significant else 'no trend'}: {summary.trend}"
     yield "energy error", text
+
+
+def _energy(value: float) -> str:
+    return f"{value:.6g} J" if math.isfinite(value) else "not a number"
 
 
 def _work(system: System) -> str:
@@ -444,8 +461,7 @@ def _mobility(system: System, start: Start) -> list[str]:
         lines.append("kinematically driven: the constraints prescribe the whole motion as functions of time")
     elif not mobility.degrees_of_freedom:
         lines.append("held: the constraints leave no motion, and joints carry what acts on the bodies")
-    moved = list(_moved(start, MOST_LINES))
-    return [*lines, *moved[:1], *(f"  {move}" for move in moved[1:])]
+    return [*lines, *(line if line.endswith(":") else f"  {line}" for line in _moved(start, MOST_LINES))]
 
 
 def _body_table(model: Model) -> list[str]:

@@ -1,5 +1,7 @@
 """The texts of `mbvi run` and `mbvi check`, and the statistics behind them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -365,10 +367,11 @@ def test_mobility_of_a_loop(models):
     three = "  3 of the constraints are redundant, of rocker pin"
     moved = [
         "  moved onto the constraints from what is given:",
-        "    rate of crank pin.angle by -6.5 rad/s to -6.52808",
-        "    rate of support.angle by +2.4 rad/s to 2.3696",
         "    crank pin.angle by -0.0055 rad to -1.13997",
         "    support.angle by +0.0016 rad to 1.83418",
+        "  moved onto the constraints where nothing is given:",
+        "    rate of crank pin.angle by -6.5 rad/s to -6.52808",
+        "    rate of support.angle by +2.4 rad/s to 2.3696",
     ]
     text = checked("four_bar", models)
     assert section(text, "Mobility") == ["  1 degree of freedom, 3 coordinates, 5 constraints", three, *moved]
@@ -462,7 +465,7 @@ def test_run_report_of_a_start_that_was_moved(models):
     assert lines[2:5] == [
         "system        1 degree of freedom, 3 coordinates, 5 constraints",
         "start         moved onto the constraints from what is given:",
-        "              rate of crank pin.angle by -6.5 rad/s to -6.52808",
+        "              crank pin.angle by -0.0055 rad to -1.13997",
     ]
     assert any(line.startswith("constraints   largest residual ") and line.endswith("; 3 redundant") for line in lines)
     assert "start" not in report(run("slider_crank", models, duration=0.1)).split("energy")[0]
@@ -473,6 +476,47 @@ def test_run_report_of_a_start_that_was_moved(models):
         *(f"j.q{i} by +{i / 10} to {i / 10}" for i in range(8, 2, -1)),
         "and 2 more",
     ]
+
+
+def test_moves_of_one_unit_follow_one_another_and_those_given_come_first(models):
+    """Sizes in rad, m and rad/s do not compare."""
+    moves = (
+        Move("a.x", "m", False, 0.0, 0.1, False),
+        Move("b.angle", "rad", False, 0.0, 0.01),
+        Move("c.y", "m", False, 0.0, 0.2),
+        Move("b.angle", "rad", True, 0.0, 9.0),
+        Move("d.angle", "rad", False, 0.0, -3.0),
+    )
+    still, zero = run("pendulum", models, duration=0.05), np.zeros(1)
+    lines = run_report(still, Start(zero, zero, zero, 1.0, 0.0, 0.8, moves)).splitlines()
+    assert [line.removeprefix("start").strip() for line in lines[3:10]] == [
+        "moved onto the constraints from what is given:",
+        "c.y by +0.2 m to 0.2",
+        "d.angle by -3 rad to -3",
+        "b.angle by +0.01 rad to 0.01",
+        "rate of b.angle by +9 rad/s to 9",
+        "moved onto the constraints where nothing is given:",
+        "a.x by +0.1 m to 0.1",
+    ]
+
+
+def test_what_is_given_to_a_start_by_its_caller_is_given(models):
+    system = mbvi.assemble(mbvi.load(models / "four_bar.yaml"))
+    assert {move.is_given for move in find_start(system).moves} == {True, False}
+    assert {move.is_given for move in find_start(system, system.given_q, system.given_v).moves} == {True}
+
+
+def test_energies_that_are_no_numbers_are_told(models):
+    """As in a position that is singular."""
+    good = run("pendulum", models, duration=0.3)
+    stored = good._completed().stored
+    for row in (0, 5):
+        energy = stored.energy.copy()
+        energy[row] = np.nan
+        lines = run_report(replace(good, stored=replace(stored, energy=energy))).splitlines()
+        text = "not a number" if row == 0 else f"{stored.energy[0]:.6g} J"
+        assert f"energy        {text} at the start" in lines
+        assert "energy error  not a number, since some of the energies are none" in lines
 
 
 def test_large_models_are_shortened(models):

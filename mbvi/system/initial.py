@@ -68,6 +68,7 @@ class Move(NamedTuple):
     unit             str     of the coordinate
     is_rate          bool    whether this is its rate
     given, reached   float   what was given, and what it starts from
+    is_given         bool    whether someone gave it, and it was not left at its default
     """
 
     name: str
@@ -75,6 +76,7 @@ class Move(NamedTuple):
     is_rate: bool
     given: float
     reached: float
+    is_given: bool = True
 
 
 class Start(NamedTuple):
@@ -171,7 +173,8 @@ def _found(
         q = system._vector(system.given_q if q is None else q, "initial_q")
         v = system._vector(system.given_v if v is None else v, "initial_v")
         _check_quaternions(system, q, t)
-        return _moved(system, (q, v), (q, v), t, np.zeros((2, system.dimension), bool), project)
+        start = _moved(system, (q, v), (q, v), t, np.zeros((2, system.dimension), bool), project)
+        return start._replace(moves=tuple(move._replace(is_given=True) for move in start.moves))
     held = _held(system)
     if not _starts_from_tree(system):
         given = system.given_q.copy(), system.given_v.copy()
@@ -441,8 +444,20 @@ def _moves(system: System, given: Array, reached: Array, is_rate: bool) -> Itera
     far = np.abs(reached - given) > NOTICED * max(1.0, float(np.abs(reached).max(initial=0.0)))
     for j in np.flatnonzero(far):
         name = system.coordinate_names[j]
-        if name.rsplit(".", 1)[0] not in following:
-            yield Move(name, system.coordinate_units[j], is_rate, float(given[j]), float(reached[j]))
+        owner = name.rsplit(".", 1)[0]
+        if owner not in following:
+            change = float(given[j]), float(reached[j])
+            yield Move(name, system.coordinate_units[j], is_rate, *change, _is_given(system, owner, is_rate))
+
+
+def _is_given(system: System, owner: str, is_rate: bool) -> bool:
+    """Whether a coordinate of a joint or curve, or its rate, starts from what someone gave."""
+    if system.model is None or not system.starts_as_its_model:
+        return True
+    if owner in system.model.constraints:
+        return not is_rate or system.model.constraints[owner].start_rate is not None  # type: ignore[union-attr]
+    initial = system.model.initial.get(owner, el.Initial())
+    return (initial.velocity if is_rate else initial.position) is not None
 
 
 # --------------------------------------------------------------------------------------- the spanning tree

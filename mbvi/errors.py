@@ -51,7 +51,7 @@ class ModelWarning(MbviWarning):
 
 
 class AccuracyWarning(MbviWarning):
-    """A run whose result cannot be trusted from some time on, as its energy balance tells."""
+    """A run whose result cannot be trusted from some time on: what was found tells why, as `Trajectory.findings` do."""
 
 
 class SingularityWarning(MbviWarning):

@@ -159,7 +159,7 @@ def simulate(
     start_time = checked_time(start_time, "start_time", system)
     _check_resolution(start_time, h if step_sizes is None else step_sizes.min())
     check_functions(system, h, steps, start_time)
-    _note_overshoots(system)
+    note_overshoots(system)
     start = find_start(system, initial_q, initial_v, start_time, project)
     check_driven(system, start, start_time, h)
     q, p = start.q, start.p
@@ -293,7 +293,7 @@ def _check_chart(chart: Chart | None, header: storage.Header, path: Path) -> Non
         raise ModelError(f"{path}: chart: {wrong(expected, found, remedy)}")
 
 
-def _note_overshoots(system: System) -> None:
+def note_overshoots(system: System) -> None:
     """Warn of splines through tables that leave the values that these have."""
     for text in overshoots(system.model.resolved()) if system.model is not None else ():
         warnings.warn(text, ModelWarning, stacklevel=stack_level())
@@ -508,8 +508,10 @@ def _watched(run: Run) -> Trajectory:
     try:
         trajectory = _run(run)
     except StepError as error:
-        _warn(error.trajectory)
-        raise
+        try:
+            _warn(error.trajectory)
+        finally:
+            raise error  # also where warnings are errors
     _warn(trajectory)
     return trajectory
 

@@ -70,9 +70,10 @@ class Statistics:
 class Finding(NamedTuple):
     """What makes the result of a run doubtful.
 
-    kind    energy: its balance leaves its level; gimbal lock: a step of Euler angles passes it
+    kind    energy: its balance leaves its level; gimbal lock: a step of Euler angles passes it; inertia: a motion has almost none
     t       since when [s]
-    size    by how much: relative to the energies' scale; turn of the step, relative to the distance from lock
+    size    by how much: relative to the energies' scale; turn of the step, relative to the distance from lock; inertia, relative to
+            that at the start
     text    with the likely cause and the remedy
     where   joint
     """

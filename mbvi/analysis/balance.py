@@ -4,7 +4,8 @@
 
 with the work W of forces that derive from no potential and of prescribed motions. A variational scheme lets U oscillate; a
 collision or a dead point that is stepped over, a step that is too large or a method that drifts moves its level, and what moved
-stays. So samples tell, of which the median of eight decides: over those an oscillation, or a close passage, returns.
+stays. So samples tell, of which the median of eight decides: over those an oscillation, or a close passage, returns. The level is
+measured against the energies that the motion exchanges, the mean of T and the standard deviation of V until then.
 
 The work between two samples is not integrated: it is known from the powers at both, up to their difference, and what the energy
 changes beyond belongs to U.
@@ -17,26 +18,38 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.kernels.layout import TABLE
 from mbvi.kernels.power import fill_powers, subtract_drive_powers
 from mbvi.system.system import System
 
 Array = np.ndarray
+BEFORE_IT, AFTER = -1.0, 1.0  # sides of a time
 SAMPLES = 8  # of which the median is the level
 LEVEL = 0.1  # of the energies' scale, which no level may leave
+FEW = 40  # steps until which it may leave by so many times more as they are fewer: all energies grow from 0 there
 JUMP, BEFORE = 0.01, 10.0  # the same of a level that is so many times all that the balance was before,
 ESTABLISHED = 24  # in so many samples
 WIDER = 1.5  # of the difference of two powers, by which their mean between may be off their mean
 ROUNDING = 1e-10  # of |T| + |V|, below which a balance is round-off
 ROUNDINGS = 1e3  # of coordinates, by which a step may move them: the energy of such a motion is round-off too
+LARGEST = 1e300  # that an energy beyond all numbers counts as
+REACH = 10.0  # times the largest power near, which no force exceeds between states that are stored
+SHIFTS = np.array(
+    [-0.71, -0.43, -0.17, 0.0, 0.29, 0.59, 0.83]
+)  # of the time between states, at which forces are looked at
 
 
 class Energies(NamedTuple):
-    """What states have: times (states,) [s], kinetic and potential energies [J], and the power that changes their sum [W]."""
+    """What states have: times (states,) [s], kinetic and potential energies [J], and the power that changes their sum [W].
+
+    Where a force jumps, `power` is that after the jump and `before` that before it.
+    """
 
     t: Array
     kinetic: Array
     potential: Array
     power: Array
+    before: Array
 
     def since(self, before: Energies) -> Energies:
         """With those of states before."""
@@ -48,8 +61,9 @@ class Energies(NamedTuple):
 
     def gains(self) -> Array:
         """What the energy changes from state to state (…, states − 1) [J] beyond the work that their powers explain."""
-        time, change, power = np.diff(self.t), np.diff(self.kinetic + self.potential), np.diff(self.power)
-        work, uncertainty = time * (self.power[..., 1:] - 0.5 * power), WIDER * np.abs(power) * time
+        time, change = np.diff(self.t), np.diff(self.kinetic + self.potential)
+        begin, end = self.power[..., :-1], self.before[..., 1:]
+        work, uncertainty = 0.5 * time * (begin + end), WIDER * np.abs(end - begin) * time
         return change - np.clip(change, work - uncertainty, work + uncertainty)
 
     def jumps(self) -> Array:
@@ -57,10 +71,23 @@ class Energies(NamedTuple):
 
         Like them are those between the least and the largest of four neighbours, and as far beyond.
         """
-        near = np.lib.stride_tricks.sliding_window_view(np.pad(self.power, 1, "edge"), 4)
-        least, largest = near.min(axis=1), near.max(axis=1)
+        before, after = (_four_neighbours(each) for each in (self.before, self.power))
+        least, largest = np.minimum(before, after).min(axis=1), np.maximum(before, after).max(axis=1)
         time, change, width = np.diff(self.t), np.diff(self.kinetic + self.potential), largest - least
         return change - np.clip(change, time * (least - width), time * (largest + width))
+
+    def leaps(self, powers: Array) -> Array:
+        """What the energy changes from state to state (states − 1,) [J] beyond any work of powers (states,) like those near.
+
+        The states between are not known, so that the work is bounded by several times the largest power near.
+        """
+        change, bound = np.diff(self.kinetic + self.potential), REACH * _four_neighbours(powers).max(axis=1)
+        return change - np.clip(change, -bound * np.diff(self.t), bound * np.diff(self.t))
+
+
+def _four_neighbours(values: Array) -> Array:
+    """Of each two states that follow one another, both values and those beside them, (states − 1, 4)."""
+    return np.lib.stride_tricks.sliding_window_view(np.pad(values, 1, "edge"), 4)
 
 
 def is_known(system: System) -> bool:
@@ -77,34 +104,56 @@ def energies_of(system: System, t: Array, q: Array, p: Array) -> Energies:
             parts = [energies_of(system, t[i : i + 1], q[i : i + 1], p[i : i + 1]) for i in range(len(t))]
             return Energies(*map(np.concatenate, zip(*parts, strict=True)))
         v = np.full_like(q, np.nan)
-    return Energies(t, *system.energies(t, q, v), _powers(system, t, q, v))
+    kinetic, potential = (np.clip(each, -LARGEST, LARGEST) for each in system.energies(t, q, v))
+    power = _powers(system, t, q, v, AFTER)
+    has_tables = (system.arrays.time_functions[:, 0] == TABLE).any()
+    return Energies(t, kinetic, potential, power, _powers(system, t, q, v, BEFORE_IT) if has_tables else power)
 
 
-def _powers(system: System, t: Array, q: Array, v: Array) -> Array:
-    """v·F − λ·∂g/∂t (states,) [W]."""
+def largest_powers(system: System, t: Array, q: Array, p: Array, apart: float) -> Array:
+    """The largest |power| (states,) [W] of states at times t, and at times less than `apart` before and after them."""
+    v = system.velocities(t, q, p)
+    return np.max([np.abs(_powers(system, t + shift * apart, q, v, AFTER)) for shift in SHIFTS], axis=0)
+
+
+def _powers(system: System, t: Array, q: Array, v: Array, side: float) -> Array:
+    """v·F − λ·∂g/∂t (states,) [W], on a side of the times t where a force jumps."""
     out = np.zeros(len(t))
     if system.unforced is not system:
-        fill_powers(out, system.arrays, system.unforced.arrays, system.work, t, q, v)
+        fill_powers(out, system.arrays, system.unforced.arrays, system.work, side, t, q, v)
     if system.is_driven:
         subtract_drive_powers(out, system.arrays, system.work, t, q, system.multipliers(t, q, v))
     return out
 
 
 def energy_of_rounding(system: System, q: Array, step: float, t: float) -> float:
-    """Kinetic energy [J] of what round-off of coordinates q (n,) moves in a step."""
-    v = ROUNDINGS * np.finfo(float).eps * np.maximum(1.0, np.abs(q)) / step
-    return abs(system.kinetic_energy(q, v, t))
+    """Energy [J] of what round-off of coordinates q (n,) moves in a step: that of the motion, and the work of forces on it."""
+    move = ROUNDINGS * np.finfo(float).eps * np.maximum(1.0, np.abs(q))
+    force = system.gradient(q, np.zeros_like(q), t)[1]
+    return abs(system.kinetic_energy(q, move / step, t)) + float(np.abs(force) @ move)
 
 
-def first_departure(balance: Array, size: Array, rounding: Array) -> tuple[int, float] | None:
+def exchanged(kinetic: Array, potential: Array) -> Array:
+    """Scale of the energies (…, samples) [J] that a motion exchanges until each sample: the mean of T and the deviation of V."""
+    count, largest = np.arange(1, kinetic.shape[-1] + 1), np.maximum(np.abs(potential).max(initial=0.0), 1.0)
+    relative = (potential - potential[..., :1]) / largest
+    mean, square = (np.cumsum(each, axis=-1) / count for each in (relative, relative**2))
+    return np.cumsum(np.abs(kinetic), axis=-1) / count + largest * np.sqrt(np.maximum(square - mean**2, 0.0))
+
+
+def first_departure(
+    steps: Array, balance: Array, kinetic: Array, potential: Array, rounding: Array
+) -> tuple[int, float] | None:
     """Where a balance leaves its level for good, and by how much of the energies' scale; None if it does not.
 
     Parameters
     ----------
+    steps : (samples,)
+        Numbers of the steps after which the samples stand.
     balance : (samples,)
         U [J], 0 at the start.
-    size : (samples,)
-        T + |V − V₀| [J], of which the mean until the end of eight samples is the scale there.
+    kinetic, potential : (samples,)
+        T and V [J], of which `exchanged` until the end of eight samples is the scale there.
     rounding : (samples,)
         Energy [J] below which a balance is round-off; the largest until a sample counts.
 
@@ -115,27 +164,34 @@ def first_departure(balance: Array, size: Array, rounding: Array) -> tuple[int, 
 
     Examples
     --------
-    >>> step = np.where(np.arange(100) < 60, 0.0, 0.5)
-    >>> first_departure(step, np.ones(100), np.zeros(100))
+    >>> n, ones, zeros = np.arange(100), np.ones(100), np.zeros(100)
+    >>> first_departure(n, np.where(n < 60, 0.0, 0.5), ones, zeros, zeros)
     (60, 0.5)
-    >>> first_departure(0.01 * np.cos(np.arange(100)), np.ones(100), np.zeros(100)) is None
+    >>> first_departure(n, 0.01 * np.cos(n), ones, zeros, zeros) is None
     True
     """
-    known = np.flatnonzero(np.isfinite(balance) & np.isfinite(size))
-    if len(known) < 2:
+    if len(balance) < 2:
         return None
-    balance, size, rounding = (each[known] for each in (balance, size, rounding))
     width = min(SAMPLES, len(balance) - 1)
     windows = np.lib.stride_tricks.sliding_window_view(balance[1:], width)
     levels, ends = np.abs(np.median(windows, axis=1)), slice(width, None)
     rounding = np.maximum.accumulate(rounding)
-    scale = (np.cumsum(size) / np.arange(1, len(size) + 1) + rounding)[ends]
+    scale = (exchanged(kinetic, potential) + rounding)[ends]
     before = np.maximum.accumulate(np.abs(balance))[: len(levels)]
     before[:ESTABLISHED] = np.inf
-    is_off = (levels > LEVEL * scale) | ((levels > JUMP * scale) & (levels > BEFORE * before))
+    allowed = LEVEL * np.maximum(1.0, FEW / np.maximum(steps[ends], 1))
+    is_off = (levels > allowed * scale) | ((levels > JUMP * scale) & (levels > BEFORE * before))
+    is_off |= _growth(balance, kinetic, potential, rounding, width) > allowed
     is_off &= levels > rounding[ends]
     if not is_off.any():
         return None
     window = int(np.argmax(is_off))
     first = window + 1 + int(np.argmax(np.abs(windows[window]) > 0.5 * levels[window]))
-    return int(known[first]), float(abs(np.median(balance[first : first + width])) / scale[window])
+    return first, float(abs(np.median(balance[first : first + width])) / scale[window])
+
+
+def _growth(balance: Array, kinetic: Array, potential: Array, rounding: Array, width: int) -> Array:
+    """The median over windows of |U| relative to the largest energy until then: near 1 where each sample is beyond all before."""
+    size = np.maximum.accumulate(np.abs(kinetic) + np.abs(potential - potential[0])) + rounding
+    parts = np.abs(balance) / np.maximum(size, np.finfo(float).tiny)
+    return np.median(np.lib.stride_tricks.sliding_window_view(parts[1:], width), axis=1)

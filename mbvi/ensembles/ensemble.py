@@ -34,7 +34,7 @@ from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.simulation import MAX_STORED_BYTES, check_room
+from mbvi.simulation import MAX_STORED_BYTES, check_room, note_overshoots
 from mbvi.system.system import System
 from mbvi.tables import needed
 from mbvi.trajectory import Trajectory
@@ -146,6 +146,7 @@ def ensemble(
     asked = model, members, scheme, step, duration, formulation, every
     plan = Plan.of(*asked)
     _note_idle(plan)
+    note_overshoots(plan.first)
     structure = _structure(plan, stored, measures)
     check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
     _check_room(plan, structure, path)

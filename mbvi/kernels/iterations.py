@@ -71,7 +71,7 @@ OF_MOMENTA = 100.0 * BELOW_ROUNDING  # error left with constraints, in units of 
 HELD_LEFT = 1e-3  # the same, relative to a correction that is rounding
 SURE = 10.0  # how far above what was expected to be left a correction is that is rounding
 MORE = 2  # iterations that the simplified one of constraints adds for that where it ends in rounding
-LEFT = 1e-2  # error that the simplified iteration may leave after a correction that is noise in part, in units of round-off
+LEFT = 1e-3  # error that the simplified iteration may leave after a correction that is noise in part, in units of round-off
 SOLVED, HELD_SOLVED = 2.0, 4.0  # roundings of the residual that is round-off itself, without constraints and with
 SLOWEST = 0.9  # contraction from which an iteration is one that does not end,
 NEVER = 1e9  # and how many more iterations that counts as
@@ -147,14 +147,16 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
     residual is round-off, or where corrections that round-off explains no longer shrink.
 
     Constraints between links hold to the rounding of positions, and corrections are of that size at last. With velocities for
-    unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign.
+    unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign; of an open
+    tree with quaternions, whose rotations conserve momenta of which none is a coordinate's, it has one sign too.
 
     is_stalled   whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
     """
     roundings = space.measure[ROUNDINGS]
     if space.measure[VIOLATION] > HELD:
         return False
-    if is_below or (roundings <= SOLVED and space.has_velocities == 0):
+    is_solved = roundings <= SOLVED and space.has_velocities == 0 and (system.k == 0 or has_saddle(system))
+    if is_below or is_solved:
         return True
     if system.is_geometric == 1:
         return is_rounding and (roundings <= HELD_SOLVED or (roundings <= NOISE and is_stalled))

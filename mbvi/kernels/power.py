@@ -5,28 +5,33 @@
 since constraint forces Gᵀλ do the work λ·(G v) = −λ·∂g/∂t.
 """
 
+import math
+
 from mbvi.kernels.constraints import fill_constraints
 from mbvi.kernels.lagrangian import fill_gradient
 from mbvi.kernels.layout import kernel
 
 
 @kernel
-def fill_powers(out, system, unforced, work, t, q, v):
+def fill_powers(out, system, unforced, work, side, t, q, v):
     """v·F of many states: of all forces less that of the forces that derive from a potential.
 
     out       (states,)     out  [W]
     unforced                the system without the other forces
+    side                    at which a table is read that jumps at t: −1 before t, 1 after it
     t         (states,)     [s]
     q, v      (states, n)
     """
     for i in range(q.shape[0]):
         out[i] = 0.0
+        work.step[0], work.step[1] = t[i], t[i] + side
         fill_gradient(work.base, work.side, system, work, t[i], q[i], v[i])
         for a in range(system.n):
             out[i] += v[i, a] * work.side[a]
         fill_gradient(work.base, work.side, unforced, work, t[i], q[i], v[i])
         for a in range(system.n):
             out[i] -= v[i, a] * work.side[a]
+    work.step[0] = work.step[1] = math.nan
 
 
 @kernel

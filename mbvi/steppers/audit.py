@@ -23,11 +23,13 @@ from mbvi.analysis.balance import (
     Energies,
     energies_of,
     energy_of_rounding,
+    exchanged,
     first_departure,
     is_known,
+    largest_powers,
 )
 from mbvi.steppers.run import Run
-from mbvi.system.initial import least_inertia, weightless_near
+from mbvi.system.initial import independence, weightless_near
 from mbvi.system.projection import LARGE
 from mbvi.system.system import System
 from mbvi.trajectory import Finding, Trajectory
@@ -35,12 +37,13 @@ from mbvi.trajectory import Finding, Trajectory
 Array = np.ndarray
 NEAREST, EVERY = 16, 256  # steps between two samples, at first and at last
 MOST_SAMPLES = 512  # that are kept
-MOST_CORRECTIONS = 32  # places where the work of forces is integrated more closely
+MOST_CORRECTIONS = 32  # places where the work of forces is looked at more closely
+MOST = 0.5  # part of what a balance gained, at places that were looked at, that is more than most of it is by the work of forces
 MOST_STATES = 1 << 16  # that are looked at in one of them
 MOST_LOOKS, LITTLE = 16, 1e-6  # states that are looked at for inertia, and what is little of it, relative to the start
 NEAR = 0.1  # distance from gimbal lock at which steps are looked at [rad]
 UNRESOLVED = 0.5  # turn of a step, relative to the distance from gimbal lock, that no scheme resolves
-ROW = 0  # the first of what is kept of a sample: number of its row, U, T + |V − V₀|, and what is round-off
+ROW = 0  # the first of what is kept of a sample: number of its row, U, T, V, and what is round-off
 
 
 class EulerAngles(NamedTuple):
@@ -62,15 +65,17 @@ class EulerAngles(NamedTuple):
     def first_unresolved(self, angles: Array) -> tuple[int, float] | None:
         """The first step between angles (states, 3) that turns by more than a part of its distance from lock, and by how much.
 
-        Near lock, at a distance δ, a turn of the body by ε turns the first and the last angle by about ε/δ. A
-        step's own is ε² = Δθ² + (δ Δφ)².
+        The first state is that before the one at which the steps begin. Near lock, at a distance δ, a turn of the body by ε turns
+        the first and the last angle by about ε/δ. A step's own is ε² = Δθ² + (δ Δ²φ)², where Δ²φ is what Δφ has more than that of
+        the step before: a steady precession near lock is as exact as any.
         """
-        distance = self.distance(angles[:, 1])
+        distance = self.distance(angles[1:, 1])
         near = np.flatnonzero((distance[1:] < NEAR) | (distance[:-1] < NEAR))
         if not len(near):
             return None
-        move, distance = angles[near + 1] - angles[near], np.minimum(distance[near], distance[near + 1])
-        ratio = np.hypot(move[:, 1], distance * move[:, 0]) / np.maximum(distance, np.finfo(float).tiny)
+        turn, distance = np.diff(angles[1:, 1])[near], np.minimum(distance[near], distance[near + 1])
+        bend = np.nan_to_num(np.diff(angles[:, 0], n=2)[near])  # no more than the step before, where that is not known
+        ratio = np.hypot(turn, distance * bend) / np.maximum(distance, np.finfo(float).tiny)
         passing = np.flatnonzero(ratio > UNRESOLVED)
         return (int(near[passing[0]]), float(ratio[passing[0]])) if len(passing) else None
 
@@ -93,13 +98,13 @@ class Audit:
         self._is_known = is_known(system)
         self._is_forced = system.is_driven or system.unforced is not system
         start = energies_of(system, np.array([run.start_time]), run.q[None], run.p[None])
-        self._last = np.ravel(start)  # t, T, V and the power at the last sample
-        self._sums = np.array([0.0, start.potential[0], 1.0])  # U there, V₀, and what divides the numbers of those kept
+        self._last = np.ravel(start)  # t, T, V and the powers at the last sample
+        self._sums = np.array([0.0, 1.0])  # U there, and what divides the numbers of those kept
         self._noise = energy_of_rounding(system, run.q, run.step, run.start_time)
-        self._samples = np.full((4, MOST_SAMPLES), np.nan)
+        self._samples = np.full((5, MOST_SAMPLES), np.nan)
         self._start = run.q, run.start_time
         self._angles = euler_angles(system)
-        self._state = run.q[None].copy()
+        self._state = np.stack([np.full_like(run.q, np.nan), run.q])  # the last two
         self.state = (self._last, self._sums, self._samples, self._state)
         self._keep(np.zeros(1), start, np.zeros(1))
 
@@ -116,22 +121,25 @@ class Audit:
 
     def _sample(self, rows: Array, t: Array, q: Array, p: Array) -> None:
         """Take samples of these numbers."""
-        if len(rows):
-            found = energies_of(self._system, t, q, p)
+        if not len(rows):
+            return
+        found = energies_of(self._system, t, q, p)
+        are_known = np.isfinite(found).all(axis=0)  # not where the mass matrix is singular
+        if are_known.any():
+            rows, found = rows[are_known], Energies(*np.array(found)[:, are_known])
             balances = self._sums[0] + np.cumsum(found.since(Energies(*self._last[:, None])).gains())
             self._keep(rows, found, balances)
             self._last[:], self._sums[0] = np.ravel(found.last()), balances[-1]
 
     def _keep(self, rows: Array, found: Energies, balances: Array) -> None:
         """Keep samples; every second of those kept is forgotten where they are too many."""
-        size = np.abs(found.kinetic) + np.abs(found.potential - self._sums[1])
         rounding = self._noise + ROUNDING * (np.abs(found.kinetic) + np.abs(found.potential))
-        columns = np.stack([rows, balances, size, rounding])
+        columns = np.stack([rows, balances, found.kinetic, found.potential, rounding])
         kept = np.concatenate([self._kept(), columns], axis=1)
-        kept = kept[:, kept[ROW] % self._sums[2] == 0]
+        kept = kept[:, kept[ROW] % self._sums[1] == 0]
         while kept.shape[1] > MOST_SAMPLES:
-            self._sums[2] *= 2
-            kept = kept[:, kept[ROW] % self._sums[2] == 0]
+            self._sums[1] *= 2
+            kept = kept[:, kept[ROW] % self._sums[1] == 0]
         self._samples[:] = np.nan
         self._samples[:, : kept.shape[1]] = kept
 
@@ -159,57 +167,69 @@ class Audit:
         system, count = self._system, min(MOST_LOOKS, (len(trajectory) - 1) * self._run.every // EVERY)
         if not count or system.dimension + system.constraint_count > LARGE:
             return
-        least = LITTLE * least_inertia(system, *self._start)
+        at_start = independence(system, *self._start)
         for row in np.linspace(0, len(trajectory) - 1, count + 1)[1:].astype(int):
             t, q = float(trajectory.t[row]), trajectory.q[row]
-            if least_inertia(system, q, t) < least:
-                cause, remedy = self._cause(t, q, np.zeros_like(q))
-                text = f"at t = {t:.6g} s the motion is {cause}; velocities have few true digits there: {remedy}"
-                self.findings.append(Finding("inertia", t, LITTLE, text))
+            part = independence(system, q, t) / at_start
+            if part < LITTLE and (light := self._light(t, q, np.zeros_like(q))):
+                text = (
+                    f"at t = {t:.6g} s the motion is {light[0]} ({part:.1g} of that at the start); velocities have few true "
+                    f"digits there: {light[1]}"
+                )
+                self.findings.append(Finding("inertia", t, part, text))
                 return
 
     def _find_departure(self, trajectory: Trajectory) -> None:
         """Look whether the balance left its level, and where."""
         kept = self._kept()
-        rows, balance, size, rounding = kept[:, (kept[ROW] >= 0) & (kept[ROW] < len(trajectory))]
+        rows, balance, kinetic, potential, rounding = kept[:, kept[ROW] < len(trajectory)]
         are_known = np.zeros(balance.shape, bool)  # gains before which samples were looked at closely
+        claimed = confirmed = 0.0
         for _ in range(MOST_CORRECTIONS):
-            found = first_departure(balance, size, rounding)
+            found = first_departure(rows * self._run.every, balance, kinetic, potential, rounding)
             if found is None:
                 return
             place, level = found
             gains = np.where(are_known, 0.0, np.abs(np.diff(balance, prepend=0.0)))
-            largest = int(np.nanargmax(gains[: place + 1]))
-            if largest == 0:
+            largest = int(np.argmax(gains[: place + 1]))
+            if gains[largest] == 0.0:
+                break
+            gain = float(balance[largest] - balance[largest - 1])
+            closer, row = self._located(trajectory, int(rows[largest - 1]), int(rows[largest]), gain)
+            if gains[largest] > MOST * abs(balance[place]) and abs(closer) > MOST * abs(gain):
+                self.findings.append(self._departure(trajectory, row, level))
                 return
-            first, last = int(rows[largest - 1]), min(int(rows[largest]), len(trajectory) - 1)
-            gain, is_most = float(balance[largest] - balance[largest - 1]), gains[largest] > 0.5 * abs(balance[place])
-            closer, row = self._located(trajectory, first, last, gain)
-            if not self._is_forced or (is_most and abs(closer) > 0.5 * abs(gain)):
-                self.findings.append(self._departure(trajectory, row if is_most else int(rows[place]), level))
-                return
+            claimed, confirmed = claimed + abs(gain), confirmed + abs(closer)
             balance[largest:] += closer - gain
             are_known[largest] = True
+        if confirmed > MOST * claimed:
+            self.findings.append(self._departure(trajectory, int(rows[place]), level))
 
     def _located(self, trajectory: Trajectory, first: int, last: int, gain: float) -> tuple[float, int]:
-        """What the balance gains between two rows, and the row from which on most of it is gained."""
-
-        def energies(rows: slice) -> Energies:
-            return energies_of(self._system, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
-
+        """What the balance gains between two rows beyond what forces explain, and the row from which on most of it is gained."""
         if self._is_forced:
-            jumps = energies(slice(first, last + 1)).jumps() if 0 < last - first <= MOST_STATES else np.zeros(1)
-            if self._run.every > 1 or not np.isfinite(jumps).any():
-                return 0.0, first  # between states that are not known, forces may have done any work
+            rows = slice(first, min(last, first + MOST_STATES) + 1)
+            states = trajectory.t[rows], trajectory.q[rows], trajectory.p[rows]
+            if self._run.every == 1:
+                jumps = energies_of(self._system, *states).jumps()
+            else:
+                powers = largest_powers(self._system, *states, self._run.every * self._run.step)
+                jumps = energies_of(self._system, *states).leaps(powers)
+            if not np.isfinite(jumps).any():
+                return 0.0, first
             return float(np.nansum(jumps)), first + int(np.nanargmax(np.abs(jumps)))
-        begin = energies(slice(first, first + 1))
+        begin = self._energies(trajectory, first)
         while last - first > 1:
             middle = (first + last) // 2
-            if abs(energies(slice(middle, middle + 1)).since(begin).gains()[0]) > 0.5 * abs(gain):
+            if abs(self._energies(trajectory, middle).since(begin).gains()[0]) > 0.5 * abs(gain):
                 last = middle
             else:
                 first = middle
         return gain, first
+
+    def _energies(self, trajectory: Trajectory, row: int) -> Energies:
+        rows = slice(row, row + 1)
+        return energies_of(self._system, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
 
     def _departure(self, trajectory: Trajectory, row: int, level: float) -> Finding:
         """What is said of a departure in the step after a row."""
@@ -224,40 +244,50 @@ class Audit:
 
     def _cause(self, t: float, q: Array, move: Array) -> tuple[str, str]:
         """The likely cause of what goes wrong in a step from q, and the remedy."""
-        smaller = f"try step={self._run.step / 4:.3g}"
-        light = weightless_near(self._system, self._start, q, move, t) if np.isfinite(move).all() else []
-        if light:
-            names = ", ".join(light)
-            cause = f"near a position in which {names} can move almost without inertia, as at a dead point or in gimbal lock"
-            angles = [each.joint for each in euler_angles(self._system) if each.joint in light]
-            if angles:
-                return cause, f"write coordinates: quaternion in joints.{angles[0]}"
-            return cause, f"give what moves there some inertia, or {smaller}"
-        name = self._system.coordinate_names[int(np.argmax(np.abs(move)))]
+        light = self._light(t, q, move)
+        if light is not None:
+            return light
+        inertia = np.maximum(np.diag(self._system.mass_matrix(q, t)), 0.0)
+        name = self._system.coordinate_names[int(np.argmax(np.abs(move) * np.sqrt(inertia)))]
         cause = (
             f"most likely since the step is too large, or steps over a collision or a force without bound, near {name}"
         )
-        return cause, f"{smaller}, and see whether this changes"
+        return cause, f"{self._smaller_step(t)}, and see whether this changes"
+
+    def _light(self, t: float, q: Array, move: Array) -> tuple[str, str] | None:
+        """That something can move almost without inertia near q, and the remedy; None where nothing can."""
+        names = weightless_near(self._system, self._start, q, move, t) if np.isfinite(move).all() else []
+        if not names:
+            return None
+        what = f"{', '.join(names)} can move almost without inertia"
+        cause = f"near a position in which {what}, as at a dead point or in gimbal lock"
+        angles = [each.joint for each in euler_angles(self._system) if each.joint in names]
+        if angles:
+            return cause, f"write coordinates: quaternion in joints.{angles[0]}"
+        return cause, f"give what moves there some inertia, or {self._smaller_step(t)}"
+
+    def _smaller_step(self, t: float) -> str:
+        sizes = self._run.step_sizes
+        return f"try step={self._run.step / 4:.3g}" if sizes is None else "try steps of a quarter of their sizes"
 
     # ----------------------------------------------------------------------------------------- Euler angles
 
     def look(self, first: int, q: Array) -> None:
         """Look at the steps from number first on, after which the coordinates are q (steps, n)."""
+        self._angles = [each for each in self._angles if all(each.joint != finding.where for finding in self.findings)]
+        states = np.concatenate([self._state, q])
         for angles in self._angles:
-            states = np.concatenate([self._state, q])[:, angles.place : angles.place + 3]
-            found = angles.first_unresolved(states)
+            found = angles.first_unresolved(states[:, angles.place : angles.place + 3])
             if found is not None:
                 self.findings.append(self._lock(angles, first + found[0], found[1]))
-        self._angles = [each for each in self._angles if all(each.joint != finding.where for finding in self.findings)]
-        if len(q):
-            self._state[:] = q[-1]
+        self._state[:] = states[-2:]
 
     def _lock(self, angles: EulerAngles, step: int, ratio: float) -> Finding:
         """What is said of a step that passes gimbal lock."""
         t = float(self._run.clock(step, step + 1)[0][0])
         text = (
             f"at t = {t:.6g} s the Euler angles of {angles.joint} pass gimbal lock within about a step (by a turn of {ratio:.2g} "
-            f"times the distance from it), where the motion is wrong even if energy and momenta are kept: write coordinates: "
+            f"times the distance from it), where the motion may be wrong even if energy and momenta are kept: write coordinates: "
             f"quaternion in joints.{angles.joint}"
         )
         return Finding("gimbal lock", t, ratio, text, angles.joint)
@@ -287,16 +317,20 @@ def are_doubtful(system: System, t: Array, q: Array, p: Array, step: float, ever
     """
     found = np.zeros(len(q), bool)
     for angles in euler_angles(system):
-        found |= (angles.distance(q[..., angles.place + 1]) < NEAR).any(axis=1)
+        theta = q[..., angles.place + 1]
+        moved = (
+            np.abs(np.diff(theta)).max(axis=1, initial=0.0) if every > 1 else 0.0
+        )  # what steps between rows may move
+        found |= angles.distance(theta).min(axis=1) < NEAR + moved
     if is_known(system) and len(q):
-        taken = np.append(0, sampled_rows(1, len(t), every))
+        last = np.arange(max(1, len(t) - SAMPLES), len(t))
+        taken = np.unique(np.concatenate([[0], sampled_rows(1, len(t), every), last]))
         flat = (x[:, taken].reshape(-1, system.dimension) for x in (q, p))
         all_runs = energies_of(system, np.tile(t[taken], len(q)), *flat)
         of_runs = Energies(*(each.reshape(len(q), -1) for each in all_runs))
         balance = np.abs(np.cumsum(of_runs.gains(), axis=1)).max(axis=1, initial=0.0)
-        size = (np.abs(of_runs.kinetic) + np.abs(of_runs.potential - of_runs.potential[:, :1])).mean(axis=1)
-        noise = [energy_of_rounding(system, each, step, float(t[0])) for each in q[:1, 0]]
-        found |= ~(balance <= JUMP * size + noise)
+        noise = np.array([energy_of_rounding(system, each, step, float(t[0])) for each in q[:, 0]])
+        found |= ~(balance <= JUMP * exchanged(of_runs.kinetic, of_runs.potential)[:, -1] + noise)
     return found
 
 

@@ -58,6 +58,8 @@ class Steps:
             passed = self._pass(done)
             if passed is None:
                 return status, done
+            if len(out[0]):  # else the step is only looked at, and taken back
+                self._warn(done)
             begin = done + 1
             if begin % every == 0:
                 row = done // every - first // every
@@ -84,13 +86,17 @@ class Steps:
                     each[...] = old
                 return None
         self._space.history[:] = UNKNOWN
+        return ends.reshape(2, 2, -1)
+
+    def _warn(self, step: int) -> None:
+        """Say that a step was done in two parts."""
+        t = self._run.start_time + self._run.step * step
         warnings.warn(
             f"step {step} (t = {t:.6g} s): falls on a singular configuration of the loops, and was done in two parts; the energy "
             "may change there by the error of one step",
             SingularityWarning,
             stacklevel=stack_level(),
         )
-        return ends.reshape(2, 2, -1)
 
 
 def comes_near_singular(system: System, space: Space, t: float, h: float) -> bool:

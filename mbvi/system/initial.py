@@ -593,6 +593,17 @@ def least_inertia(system: System, q: Array, t: float) -> float:
     return float(min(np.linalg.eigvalsh(_free_mass(system, q, t)[0]), default=np.inf))
 
 
+def independence(system: System, q: Array, t: float) -> float:
+    """Least eigenvalue of the mass matrix of the velocities along the constraints, scaled to a diagonal of 1.
+
+    Near 0 some motion has almost no inertia beside those that it is made of, and its velocity few true digits; where only one of
+    the inertias is small, as at a small radius of polar coordinates, it is 1.
+    """
+    M = _free_mass(system, q, t)[0]
+    scale = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
+    return float(min(np.linalg.eigvalsh(M / scale[:, None] / scale), default=1.0))
+
+
 def weightless_near(system: System, start: tuple[Array, float], q: Array, move: Array, t: float) -> list[str]:
     """Joints, bodies or coordinates of what moves almost without inertia at q, or after at most two of a step's moves, but not at
     the start, a position and its time: near a dead point of a drive without mass, or gimbal lock.

@@ -72,6 +72,14 @@ def test_run_warns_of_a_spline_that_swings():
     assert issubclass(mbvi.ModelWarning, mbvi.MbviWarning)
 
 
+def test_ensemble_warns_once_of_a_spline_that_swings():
+    drive = mbvi.PrescribedCoordinate(joint="rail", value={"times": PULSE[0], "values": PULSE[1]})
+    varied = model(drive=drive).replaced({"parameters": {"load": 2}, "bodies": {"cart": mbvi.Body(mass="load")}})
+    with pytest.warns(mbvi.ModelWarning, match=r"constraints\.drive\.value: the spline through its table") as warned:
+        mbvi.ensemble(varied, {"load": [1, 2, 3]}, step=0.01, duration=0.1)
+    assert [each.filename for each in warned] == [__file__]
+
+
 def test_motion_follows_its_spline_and_has_its_acceleration():
     times, places = (0, 0.4, 1.1, 2), (0, 0.5, 0.7, 0.8)
     drive = mbvi.PrescribedCoordinate(joint="rail", value={"times": times, "values": places})

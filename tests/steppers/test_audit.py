@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.analysis.balance import Energies, energies_of, first_departure
+from mbvi.analysis.balance import Energies, energies_of, exchanged, first_departure
 
 CART_POLE = """
 name: cart-pole
@@ -200,22 +200,194 @@ def test_a_run_at_rest_says_nothing() -> None:
 
 
 def test_departures() -> None:
-    """By hand: a jump, a drift, an oscillation, a passage that returns, and what is not a number."""
+    """By hand: a jump, a drift, an oscillation, a passage that returns, growth, few steps, and what is round-off."""
     n = np.arange(400)
     ones, zeros = np.ones(400), np.zeros(400)
-    assert first_departure(np.where(n < 200, 0.0, 0.02), ones, zeros) == (200, 0.02)
-    assert first_departure(np.where(n < 200, 1e-2 * np.cos(n), 0.02), ones, zeros) is None
-    assert first_departure(1e-3 * n, ones, zeros) is not None
-    assert first_departure(0.1 * np.cos(n), ones, zeros) is None
-    assert first_departure(np.where(n // 3 == 60, 5.0, 0.0), ones, zeros) is None
-    assert first_departure(np.where(n < 200, 0.0, np.nan), ones, zeros) is None
-    assert first_departure(np.where(n < 200, 0.0, 0.02), zeros, ones) is None
+
+    def found(balance: np.ndarray, kinetic: np.ndarray = ones, rounding: np.ndarray = zeros) -> tuple | None:
+        return first_departure(n, balance, kinetic, zeros, rounding)
+
+    assert found(np.where(n < 200, 0.0, 0.02)) == (200, 0.02)
+    assert found(np.where(n < 200, 1e-2 * np.cos(n), 0.02)) is None
+    assert found(1e-3 * n) is not None
+    assert found(0.1 * np.cos(n)) is None
+    assert found(np.where(n // 3 == 60, 5.0, 0.0)) is None
+    assert found(np.where(n < 200, 0.0, 0.02), zeros, ones) is None
+    grown = np.where(n < 200, 0.0, 10.0 ** np.clip(n - 200, 0, 300))
+    assert found(grown, 1 + grown)[0] in range(199, 203)
+    few = slice(0, 6)
+    assert first_departure(n[few], 0.3 * ones[few], ones[few], zeros[few], zeros[few]) is None
+    assert first_departure(n[few], 2.0 * ones[few], ones[few], zeros[few], zeros[few]) is not None
+
+
+def test_what_a_motion_exchanges_does_not_depend_on_where_it_starts() -> None:
+    potential = np.array([-10.0, -1.0, -0.6, -0.5, -0.5, -0.6])
+    kinetic = np.array([9.5, 0.5, 0.1, 0.0, 0.0, 0.1])
+    expected = kinetic.mean() + potential.std()
+    for shift in (0.0, 1e3):
+        assert exchanged(kinetic, potential + shift)[-1] == pytest.approx(expected, rel=1e-9)
 
 
 def test_gains_beyond_the_work() -> None:
-    t = np.array([0.0, 1.0, 2.0, 3.0])
-    found = Energies(t, np.array([0.0, 1.5, 5.0, 4.0]), np.zeros(4), np.array([1.0, 2.0, 2.0, 0.0]))
+    t, power = np.array([0.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 2.0, 0.0])
+    found = Energies(t, np.array([0.0, 1.5, 5.0, 4.0]), np.zeros(4), power, power)
     assert found.gains().tolist() == [0.0, 1.5, 0.0]
+
+
+def oscillator(rate: float, **options: object) -> mbvi.System:
+    x = sympy.symbols("x")
+    return mbvi.from_sympy([x], sympy.eye(1), rate**2 * x**2 / 2, initial_q=[1], **options)
+
+
+@pytest.mark.parametrize(
+    ("rate", "scheme", "step", "duration"),
+    [(4, "rk4", 1, 20), (4, "rk4", 1, 60), (4, "rk4", 1, 100), (1, "symplectic_euler", 2.2, 60), (1, "heun", 0.3, 600)],
+)
+def test_a_motion_that_blows_up(rate: float, scheme: str, step: float, duration: float) -> None:
+    with pytest.warns(mbvi.AccuracyWarning, match="off its level"):
+        mbvi.simulate(oscillator(rate), scheme, step=step, duration=duration)
+
+
+def test_a_stiff_spring_that_blows_up() -> None:
+    """ω h = 6.3 is far beyond what Simpson's rule can take."""
+    mass = mbvi.Body(point_masses={"mass": {"mass": 1, "position": (0, 0, 0)}})
+    model = mbvi.Model(
+        name="sprung",
+        bodies={"mass": mass},
+        joints={"slide": mbvi.Prismatic(parent="world", child="mass", axis=(0, 0, 1))},
+        forces={"spring": mbvi.JointSpring(joint="slide", stiffness=4e5)},
+        initial={"slide": mbvi.Initial(position=0.01)},
+    )
+    with pytest.warns(mbvi.AccuracyWarning, match=r"try step=0\.0025"):
+        mbvi.simulate(model, "simpson", step=0.01, duration=1)
+
+
+@pytest.mark.parametrize("loss", [1e-12, 1e-2])
+def test_a_drift_that_no_damper_explains(loss: float) -> None:
+    x, u = sympy.symbols("x u")
+    system = oscillator(1, velocities=[u], dissipation=loss * u**2 / 2)
+    scheme, step = ("heun", 0.3) if loss < 1e-6 else ("simpson", 2.9)
+    with pytest.warns(mbvi.AccuracyWarning, match="energy less the work of forces"):
+        mbvi.simulate(system, scheme, step=step, duration=600 if loss < 1e-6 else 60)
+
+
+@pytest.mark.parametrize("every", [1, 2, 10])
+def test_jumps_between_stored_states_that_no_force_explains(every: int, tmp_path: Path) -> None:
+    text = CART_POLE + "forces: {loss: {type: joint_damper, joint: pivot, damping: 1e-9}}\n"
+    with pytest.warns(mbvi.AccuracyWarning, match="energy less the work of forces and drives"):
+        mbvi.simulate(model_of(text, tmp_path), duration=2, every=every)
+
+
+@pytest.mark.parametrize("every", [1, 4, 20])
+def test_work_between_stored_states_is_no_departure(every: int) -> None:
+    """Powers of a motor of 50 Hz, stored at its period too, and of a strong damper."""
+    motor = mbvi.JointForce(joint="pivot", value="30*sin(2*pi*50*t)**2")
+    damper = mbvi.JointDamper(joint="pivot", damping=3)
+    model = pendulum(forces={"motor": motor, "damper": damper})
+    assert mbvi.simulate(model, step=1e-3, duration=5, every=every).findings == ()
+
+
+def test_a_start_at_the_pericenter() -> None:
+    """The potential energy there is ten times that of the rest of the orbit, which leaves its ellipse."""
+    system = kepler()
+    period = 2 * np.pi
+    start = {"initial_q": [0.1, 0], "initial_v": [0, np.sqrt(19)]}
+    with pytest.warns(mbvi.AccuracyWarning, match="off its level"):
+        mbvi.simulate(system, "simpson", step=period / 150, duration=100 * period, **start)
+    assert mbvi.simulate(system, "simpson", step=period / 3000, duration=10 * period, **start).findings == ()
+
+
+@pytest.mark.parametrize("mass", [1e3, 1e6])
+def test_heavy_things_at_rest_say_nothing(mass: float) -> None:
+    block = {"block": mbvi.Body(mass=mass, inertia=(mass,) * 3)}
+    free = {"free": mbvi.Free(parent="world", child="block")}
+    held = {"weld": mbvi.CoincidentFrames(body_a="world", body_b="block")}
+    model = mbvi.Model(name="block", bodies=block, joints=free, constraints=held)
+    assert mbvi.simulate(model, step=0.02, duration=20).findings == ()
+    rail = {"rail": mbvi.Prismatic(parent="world", child="block", axis=(0, 0, 1))}
+    for value in ("0*t", "max(0, t - 1)**3"):
+        lift = {"lift": mbvi.PrescribedCoordinate(joint="rail", value=value)}
+        lifted = mbvi.Model(name="lift", bodies=block, joints=rail, constraints=lift)
+        for step in (0.01, 0.0025):
+            assert mbvi.simulate(lifted, step=step, duration=2).findings == ()
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 8, 13, 30])
+def test_a_few_small_steps_say_nothing(steps: int) -> None:
+    """From rest all energies grow from 0, and a scheme of order 1 errs by a part of the first steps'."""
+    for scheme in ("symplectic_euler", "lie_trotter", "simpson"):
+        assert mbvi.simulate(pendulum(), scheme, step=1e-3, duration=1e-3 * steps).findings == ()
+
+
+def test_a_steady_precession_near_gimbal_lock_says_nothing() -> None:
+    body = mbvi.Body(mass=1, inertia=(1, 1, 2))
+    model = mbvi.Model(
+        name="precession",
+        gravity=(0, 0, 0),
+        bodies={"body": body},
+        joints={"tip": mbvi.Ball(parent="world", child="body", coordinates="zxz")},
+        initial={"tip": {"position": [0, 0.05, 0], "velocity": [60, 0, -30 * np.cos(0.05)]}},
+    )
+    run = mbvi.simulate(model, "gauss3", step=0.01, duration=2)
+    assert run.findings == ()
+    np.testing.assert_allclose(run.q[:, 0], 60 * run.t, atol=1e-9)
+
+
+def test_a_small_radius_of_polar_coordinates_says_nothing() -> None:
+    r, f, t = sympy.symbols("r f t")
+    mass = sympy.diag(1, r**2)
+    system = mbvi.from_sympy(
+        [r, f], mass, 0, time=t, constraints=[r - sympy.exp(-t)], initial_q=[1, 0], initial_v=[-1, 1e-6]
+    )
+    run = mbvi.simulate(system, "gauss3", step=0.01, duration=9)
+    assert run.findings == ()
+    np.testing.assert_allclose(run.p[:, 1], 1e-6, rtol=1e-12)
+
+
+@pytest.mark.parametrize("speed", [0, 0.1, 3])
+def test_a_pulse_of_one_step_says_nothing(speed: float) -> None:
+    pulse = mbvi.JointForce(
+        joint="rail", value={"times": [1, 1, 1.01, 1.01], "values": [0, 500, 500, 0], "interpolation": "linear"}
+    )
+    model = mbvi.Model(
+        name="cart",
+        bodies={"cart": mbvi.Body(mass=1)},
+        joints={"rail": mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))},
+        forces={"pulse": pulse},
+        initial={"rail": mbvi.Initial(velocity=speed)},
+    )
+    run = mbvi.simulate(model, "simpson", step=0.01, duration=5)
+    assert run.findings == () and run.v[-1, 0] == pytest.approx(speed + 5, rel=1e-12)
+
+
+@pytest.mark.parametrize(("scheme", "steps"), [("midpoint", 10), ("trapezoidal", 12), ("symplectic_euler", 15)])
+def test_members_of_few_steps_are_watched_as_runs_are(scheme: str, steps: int) -> None:
+    with pytest.warns(mbvi.AccuracyWarning):
+        mbvi.simulate(pendulum(), scheme, step=2, duration=2 * steps)
+    with pytest.warns(mbvi.AccuracyWarning, match="1 of 2 members are doubtful"):
+        found = mbvi.ensemble(pendulum(), {"q.pivot.angle": [0, 1.5]}, scheme, step=2, duration=2 * steps)
+    assert [bool(reason) for reason in found.reason.values] == [False, True]
+
+
+def test_a_resumed_run_says_once_that_it_passed_gimbal_lock(tmp_path: Path) -> None:
+    model = model_of(TOP, tmp_path)
+    with pytest.warns(mbvi.AccuracyWarning):
+        whole = mbvi.simulate(model, duration=2)
+    with pytest.warns(mbvi.AccuracyWarning):
+        mbvi.simulate(model, duration=0.5, path=tmp_path / "top.h5")
+    with pytest.warns(mbvi.AccuracyWarning):
+        resumed = mbvi.resume(tmp_path / "top.h5", duration=2)
+    assert resumed.findings == whole.findings and len(whole.findings) == 1
+
+
+def test_a_failed_step_is_told_where_warnings_are_errors(tmp_path: Path) -> None:
+    """A dead point is stepped over, and later a force ends."""
+    text = CART_POLE + "forces: {end: {type: joint_force, joint: pivot, value: 1e-3*sqrt(1 - t)}}\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(mbvi.StepError) as caught:
+            mbvi.simulate(model_of(text, tmp_path))
+    assert len(caught.value.trajectory) > 900
 
 
 @pytest.mark.parametrize("value", ["1/(t - 0.503)", "5/(t - 0.503)**2", "tan(pi*(t - 0.003))", "(0.503 - t)**-3"])

@@ -39,6 +39,7 @@ NEAREST, EVERY = 16, 256  # steps between two samples, at first and at last
 MOST_SAMPLES = 512  # that are kept
 MOST_CORRECTIONS = 32  # places where the work of forces is looked at more closely
 MOST = 0.5  # part of what a balance gained, at places that were looked at, that is more than most of it is by the work of forces
+COARSE = 16  # parts in which one of them is looked at first
 MOST_STATES = 1 << 16  # that are looked at in one of them
 MOST_LOOKS, LITTLE = 16, 1e-6  # states that are looked at for inertia, and what is little of it, relative to the start
 NEAR = 0.1  # distance from gimbal lock at which steps are looked at [rad]
@@ -208,27 +209,33 @@ class Audit:
     def _located(self, trajectory: Trajectory, first: int, last: int, gain: float) -> tuple[float, int]:
         """What the balance gains between two rows beyond what forces explain, and the row from which on most of it is gained."""
         if self._is_forced:
-            rows = slice(first, min(last, first + MOST_STATES) + 1)
-            states = trajectory.t[rows], trajectory.q[rows], trajectory.p[rows]
-            if self._run.every == 1:
-                jumps = energies_of(self._system, *states).jumps()
-            else:
-                powers = largest_powers(self._system, *states, self._run.every * self._run.step)
-                jumps = energies_of(self._system, *states).leaps(powers)
+            last = min(last, first + MOST_STATES)
+            coarse = self._energies(trajectory, np.unique(np.linspace(first, last, COARSE + 1).astype(int)))
+            closer = float(np.nansum(coarse.gains()))
+            if abs(closer) <= MOST * abs(gain):
+                return closer, first
+            jumps = self._jumps(trajectory, slice(first, last + 1))
             if not np.isfinite(jumps).any():
                 return 0.0, first
             return float(np.nansum(jumps)), first + int(np.nanargmax(np.abs(jumps)))
-        begin = self._energies(trajectory, first)
+        begin = self._energies(trajectory, slice(first, first + 1))
         while last - first > 1:
             middle = (first + last) // 2
-            if abs(self._energies(trajectory, middle).since(begin).gains()[0]) > 0.5 * abs(gain):
+            if abs(self._energies(trajectory, slice(middle, middle + 1)).since(begin).gains()[0]) > 0.5 * abs(gain):
                 last = middle
             else:
                 first = middle
         return gain, first
 
-    def _energies(self, trajectory: Trajectory, row: int) -> Energies:
-        rows = slice(row, row + 1)
+    def _jumps(self, trajectory: Trajectory, rows: slice) -> Array:
+        """What the balance gains between rows that follow one another, beyond what forces explain."""
+        found = self._energies(trajectory, rows)
+        if self._run.every == 1:
+            return found.jumps()
+        states = trajectory.t[rows], trajectory.q[rows], trajectory.p[rows]
+        return found.leaps(largest_powers(self._system, *states, self._run.every * self._run.step))
+
+    def _energies(self, trajectory: Trajectory, rows: slice | Array) -> Energies:
         return energies_of(self._system, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
 
     def _departure(self, trajectory: Trajectory, row: int, level: float) -> Finding:

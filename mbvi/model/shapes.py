@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+ZERO = 1e-12  # of the largest principal moment: what rounding leaves of one that is 0
 LEAST_LENGTH = 1e-50  # of a shape, whose volume is then not 0
 
 
@@ -232,9 +233,7 @@ def roundings(body: Body) -> Iterator[Problem]:
             ("inertia",), f"products differ by {_share(miss.asymmetry, trace)}; taken as rounded, the mean of both"
         )
     if miss.excess > 0:
-        before, after = (
-            show([float(each) for each in np.linalg.eigvalsh(matrix)]) for matrix in (miss.own, miss.nearest)
-        )
+        before, after = (show(_moments(matrix)) for matrix in (miss.own, miss.nearest))
         found = f"one of the principal moments {before} exceeds the sum of the others by {_share(miss.excess, trace)}"
         yield Problem(("inertia",), f"{found}; taken as rounded, and as {after}")
 
@@ -242,6 +241,12 @@ def roundings(body: Body) -> Iterator[Problem]:
 def _share(value: float, trace: float) -> str:
     """An inertia, and its part of the trace."""
     return f"{value:.3g} kg m²" + (f", {value / trace:.2g} of the trace" if trace > 0 else "")
+
+
+def _moments(inertia: Floats) -> list[float]:
+    """Principal moments, without what rounding leaves of 0."""
+    moments = np.linalg.eigvalsh(inertia)
+    return [float(each) if abs(each) > ZERO * np.abs(moments).max() else 0.0 for each in moments]
 
 
 def _inertia_problems(body: Body) -> Iterator[Problem]:
@@ -256,8 +261,8 @@ def _inertia_problems(body: Body) -> Iterator[Problem]:
         return
     if miss.is_round_off or miss.excess <= miss.allowed:
         return
-    moments = np.linalg.eigvalsh(miss.own)
-    found, about = show([float(moment) for moment in moments]), " about the center of mass"
+    moments, about = _moments(miss.own), " about the center of mass"
+    found = show(moments)
     remedy = f"{limit}; check inertia, which is given about the {body.inertia_about}, and mass"
     if moments[0] < -miss.allowed:
         expected, found = f"a positive semidefinite matrix{about}", f"principal moments {found}{about}"

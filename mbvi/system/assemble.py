@@ -30,7 +30,7 @@ from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
 from mbvi.system.elimination import Atom, clique, dense, elimination
 from mbvi.system.points import point_bodies
-from mbvi.system.projection import CONSTRAINT_TOLERANCE
+from mbvi.system.projection import CONSTRAINT_TOLERANCE, rounded_numbers
 from mbvi.system.scales import set_scales
 from mbvi.system.start import Homes, given_state
 from mbvi.system.system import System
@@ -389,10 +389,13 @@ class Builder:
             )
         gap = self.gap(row)
         if abs(gap) > CONSTRAINT_TOLERANCE:
-            left = f"{abs(gap):.3g}" + ("" if row.kind == layout.ACROSS else " m")
+            left, unit = (
+                (abs(gap), "m") if row.kind != layout.ACROSS else (_turned(gap + row.offset, row.offset), "deg")
+            )
+            remedy = "correct lengths, places, axes and orientations, or remove it"
             raise ModelError(
-                f"{group}.{name}: expected a constraint that holds between {parts}, found {left} left of {row.name}; correct "
-                "lengths, places and orientations, or remove it"
+                f"{group}.{name}: expected a constraint that holds between {parts}, found {left:.3g} {unit} left of {row.name}; "
+                f"{rounded_numbers(self.model, self.plan, name, left, unit) or remedy}"
             )
 
     def gap(self, row: Row) -> float:
@@ -566,6 +569,12 @@ class Builder:
                 row, data = [layout.JOINT_FORCE, coordinate, self.tables.add_function(force.value)], [0.0, 0.0]
         self.tables.joint_forces.append(row)
         self.tables.joint_force_data.append(data)
+
+
+def _turned(cosine: float, expected: float) -> float:
+    """By how much the angle between two directions differs from that expected [deg]."""
+    one, other = np.arccos(np.clip([cosine, expected], -1.0, 1.0))
+    return float(np.rad2deg(abs(one - other)))
 
 
 def _used_joints(model: el.Model) -> Iterator[str]:

@@ -19,7 +19,9 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.model.graph import loop_of
+from mbvi.model.elements import Model
+from mbvi.model.graph import Plan, loop_of
+from mbvi.model.rounding import ROUNDING
 from mbvi.system.attitudes import ASTRAY, Attitudes
 from mbvi.system.system import System
 
@@ -296,21 +298,57 @@ def _check_closed(system: System, attitudes: Attitudes, q: Array, t: float) -> N
             f"{system.name}: expected constraints that can be satisfied, found |g| = {np.abs(g).max():.3g} left of "
             f"{', '.join(rows)}; if they do not contradict each other, start nearer, by initial_q"
         )
-    own = np.array([owner_of(system, i) == worst(system, g) for i in range(len(g))])
+    owner = worst(system, g)
+    left, unit = _left(system, attitudes, q, g, np.array([owner_of(system, i) == owner for i in range(len(g))]))
+    remedy = "check lengths, places, axes and orientations, what is held or prescribed, or start nearer"
+    if system.homes is not None:
+        remedy = rounded_numbers(system.model.resolved(), system.homes.plan, owner, left, unit) or remedy
     raise ModelError(
-        f"{where(system, g)}: expected constraints that can be satisfied, found {_left(system, attitudes, q, g, own)} left"
-        f"{_loop(system, worst(system, g))}; check lengths, places, what is held or prescribed, or start nearer"
+        f"{where(system, g)}: expected constraints that can be satisfied, found {f'{left:.3g} {unit}'.strip()} left"
+        f"{_loop(system, owner)}; {remedy}"
     )
 
 
-def _left(system: System, attitudes: Attitudes, q: Array, g: Array, own: Array) -> str:
-    """How far constraints of one owner are from being satisfied: a length, or else an angle."""
-    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
-    lengths = own & np.isin(kinds, (layout.ALONG, layout.DISTANCE))
+def _left(system: System, attitudes: Attitudes, q: Array, g: Array, own: Array) -> tuple[float, str]:
+    """How far constraints of one owner are from being satisfied: a length, or else an angle, or else a coordinate's value."""
+    arrays = system.arrays
+    lengths = own & np.isin(arrays.constraints[:, layout.CONSTRAINT_KIND], (layout.ALONG, layout.DISTANCE))
     if np.abs(g[lengths]).max(initial=0.0) > CONSTRAINT_TOLERANCE:
-        return f"{np.linalg.norm(g[lengths]):.3g} m"
+        return float(np.linalg.norm(g[lengths])), "m"
     angles = attitudes.angles(q)[own[attitudes.first]]
-    return f"{np.rad2deg(angles.max()):.3g} deg" if len(angles) else f"{np.linalg.norm(g[own]):.3g}"
+    if len(angles):
+        return float(np.rad2deg(angles.max())), "deg"
+    first = arrays.constraints[np.argmax(np.where(own, np.abs(g), 0.0)), layout.FIRST_ENTRY]
+    unit = system.coordinate_units[arrays.entries[first]]
+    left = float(np.linalg.norm(g[own]))
+    return (float(np.rad2deg(left)), "deg") if unit == "rad" else (left, unit.replace("-", ""))
+
+
+def rounded_numbers(model: Model, plan: Plan, owner: str, left: float, unit: str) -> str:
+    """That rounded numbers may leave so much of a loop, and what to do about it; nothing if they leave less."""
+    size = _loop_size(model, plan, owner) if unit == "m" else np.rad2deg(1.0)
+    if unit not in ("m", "deg") or left > ROUNDING * size:
+        return ""
+    return (
+        "numbers rounded to some digits may leave as much, which is not mended: write them with all digits, or as expressions, "
+        "for example sin(20 deg) or 2*pi/3"
+    )
+
+
+def _loop_size(model: Model, plan: Plan, owner: str) -> float:
+    """How long the bodies are together, from joint to joint, of the loop that a joint closes, or else of the model [m]."""
+    inward, names = {branch.outer: branch for branch in plan.branches}, {owner}
+    if owner in model.joints:
+        for body in (model.joints[owner].parent, model.joints[owner].child):
+            path = set()
+            while body in inward:
+                path.add(inward[body].joint)
+                body = inward[body].inner
+            names ^= path  # what both paths have is outside the loop
+    else:
+        names = set(model.joints)
+    lengths = (place for name in names for place in (model.joints[name].position, model.joints[name].offset))
+    return float(sum(np.linalg.norm(place) for place in lengths))
 
 
 def _loop(system: System, owner: str) -> str:

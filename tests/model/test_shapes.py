@@ -121,6 +121,12 @@ ABOUT = f"about the center of mass; {LIMIT}; check inertia, which is given about
             f"found principal moments [-0.5, 1, 1] {ABOUT}",
         ),
         (
+            {"mass": 1, "inertia": (0.1,) * 6},  # whose two other moments are 0, and not what rounding leaves of it
+            "inertia: expected principal moments of which none exceeds the sum of the others, found [0, 0, 0.3] "
+            "about the center of mass, of which the largest does by 0.3 kg m², 1 of the trace; "
+            f"{LIMIT}; check inertia, which is given about the center_of_mass, and mass",
+        ),
+        (
             {"mass": 1, "inertia": (1, 1, 1, 2, 0, 0)},
             f"inertia: expected a positive semidefinite matrix about the center of mass, "
             f"found principal moments [-1, 1, 3] {ABOUT}",

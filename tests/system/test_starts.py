@@ -70,6 +70,92 @@ def test_a_coordinate_that_is_held_and_prescribed_elsewhere():
         find_start(mbvi.assemble(model))
 
 
+@pytest.mark.parametrize(
+    ("joint", "value", "left"),
+    [(mbvi.Prismatic, "0.02 + 0*t", r"0\.01 m"), (mbvi.Revolute, "31 deg + 0*t", r"30\.4 deg")],
+)
+def test_what_is_left_of_a_prescribed_coordinate_has_its_unit(joint, value, left):
+    rail = joint(parent="world", child="rod", axis=(0, 0, 1))
+    drive = mbvi.PrescribedCoordinate(joint="rail", value=value)
+    model = mbvi.Model(
+        name="held",
+        bodies={"rod": ROD},
+        joints={"rail": rail},
+        constraints={"c": drive},
+        initial={"rail": mbvi.Initial(position=0.01, hold=True)},
+    )
+    with pytest.raises(
+        mbvi.ModelError, match=rf"^constraints\.c: expected .*, found {left} left; check lengths, .*held"
+    ):
+        find_start(mbvi.assemble(model))
+
+
+# --------------------------------------------------------------------------------------- rounded numbers
+
+
+def tilted_four_bar(axis, end="0.3*cos(20 deg)"):
+    """A four-bar linkage whose plane is turned by 20 deg about z; B and C, of the bars, turn about their y."""
+    turned = {"axis": axis, "orientation": ["0", "0", "20 deg"]}
+    places = {"B": (0.1, 0, 0), "C": (0.3, 0, 0), "D": (end, "0.3*sin(20 deg)", 0)}
+    bar = mbvi.Body(mass=1, center_of_mass=(0.1, 0, 0), inertia=(0, 0.01, 0.01))
+    joints = {
+        "A": mbvi.Revolute(parent="world", child="crank", **turned),
+        "B": mbvi.Revolute(parent="crank", child="coupler", axis=(0, -1, 0), position=places["B"]),
+        "C": mbvi.Revolute(
+            parent="coupler", child="rocker", axis=(0, -1, 0), position=places["C"], offset=(0.25, 0, 0)
+        ),
+        "D": mbvi.Revolute(parent="world", child="rocker", position=places["D"], **turned),
+    }
+    initial = {"A": mbvi.Initial(position="30 deg", hold=True)}
+    bodies = dict.fromkeys(("crank", "coupler", "rocker"), bar)
+    return mbvi.Model(name="tilted", bodies=bodies, joints=joints, initial=initial)
+
+
+ROUNDED = "; numbers rounded to some digits may leave as much, which is not mended: write them with all digits"
+
+
+def test_a_loop_of_rounded_axes_is_told_so():
+    exact = ("sin(20 deg)", "-cos(20 deg)", 0)
+    assert find_start(mbvi.assemble(tilted_four_bar(exact))).violation < 1
+    with pytest.raises(mbvi.ModelError, match=r"^joints\.C: .* found \S*e-0[56] m left in the loop ") as caught:
+        find_start(mbvi.assemble(tilted_four_bar((0.3420, -0.9397, 0))))
+    assert ROUNDED in str(caught.value)
+    with pytest.raises(
+        mbvi.ModelError, match=r"found 0\.\d+ m left in the loop .*; check lengths, places, axes and "
+    ) as caught:
+        find_start(mbvi.assemble(tilted_four_bar((0.3420, -0.9397, 0.1))))
+    assert ROUNDED not in str(caught.value)
+
+
+def frame(turn):
+    """Three welded bars that hang on a ball joint."""
+    bar = mbvi.Body(mass=1, inertia=(0.001, 0.1, 0.1))
+
+    def weld(parent, child, turn):
+        return mbvi.Weld(
+            parent=parent, child=child, position=(0.5, 0, 0), offset=(-0.5, 0, 0), orientation=(0, turn, 0)
+        )
+
+    joints = {"ab": weld("a", "b", turn), "bc": weld("b", "c", turn), "ca": weld("c", "a", turn)}
+    joints["hang"] = mbvi.Ball(parent="world", child="a")
+    return mbvi.Model(name="frame", bodies=dict.fromkeys("abc", bar), joints=joints)
+
+
+def test_a_welded_loop_tells_what_is_left_in_metres_or_degrees():
+    assert find_start(mbvi.assemble(frame("2*pi/3"))).violation < 1e-15
+    head = r"expected a constraint that holds between parts that are welded together, found "
+    with pytest.raises(mbvi.ModelError, match=rf"^joints\.\w\w: {head}\S+e-06 m left of \w\w\.x{ROUNDED}"):
+        mbvi.assemble(frame(2.0944))
+    whole = frame("2*pi/3")
+    joints = {
+        name: mbvi.Weld(parent="a", child="b", orientation=(0, turn, 0)) for name, turn in (("ab", 0), ("ba", "10 deg"))
+    }
+    bodies, joints = {name: whole.bodies[name] for name in "ab"}, {"hang": whole.joints["hang"], **joints}
+    twice = whole.replaced({"bodies": bodies, "joints": joints})
+    with pytest.raises(mbvi.ModelError, match=rf"^joints\.\w+: {head}10 deg left of \w+\.turn_\w\w; correct lengths"):
+        mbvi.assemble(twice)
+
+
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_a_point_in_a_hand(formulation):
     """The body goes where the hand is, and does not turn, though its centre of mass is elsewhere."""

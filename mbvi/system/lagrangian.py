@@ -23,12 +23,15 @@ from mbvi.system.own_functions import (
     CONSTRAINTS,
     FORCE,
     MASS_MATRIX,
+    MISSING,
     POTENTIAL,
     OwnValues,
     check_call,
+    check_returns_number,
     checked_function,
     compile_own,
     read_only,
+    returned_kinds,
 )
 from mbvi.system.scales import set_scales
 from mbvi.system.system import System
@@ -345,8 +348,8 @@ def from_functions(
     Raises
     ------
     ModelError
-        If a function cannot be compiled, reads or writes beyond its arrays, or leaves a constraint unwritten, or its derivative
-        by complex steps differs from its difference quotient.
+        If a function cannot be compiled, reads or writes beyond its arrays, leaves a constraint unwritten, or returns what it
+        should write, if the potential is no number, or if a derivative by complex steps differs from the difference quotient.
 
     Notes
     -----
@@ -376,16 +379,13 @@ def from_functions(
         if given is not None:
             checked_vector(given, what, coordinate_names)
     own = {
-        "mass_matrix": checked_function(f"{name}: mass_matrix", mass_matrix, MASS_MATRIX),
-        "potential": checked_function(f"{name}: potential", potential, POTENTIAL),
-        "constraints": None
-        if constraints is None
-        else checked_function(f"{name}: constraints", constraints, CONSTRAINTS),
+        "mass_matrix": checked_function("mass_matrix", mass_matrix, MASS_MATRIX),
+        "potential": checked_function("potential", potential, POTENTIAL),
+        "constraints": None if constraints is None else checked_function("constraints", constraints, CONSTRAINTS),
         "force": None if force is None else checked_function("force", force, FORCE),
     }
-    _check_sizes(name, _place(initial_q, n), constraint_count, own)
-    named = {each if each == "force" else f"{name}: {each}": function for each, function in own.items()}
-    values, functions = OwnValues(named), _compiled(name, n, constraint_count, own)
+    _check_sizes(_place(initial_q, n), constraint_count, own)
+    values, functions = OwnValues(own), _compiled(n, constraint_count, own)
     bare = _system(name, _arrays(n, constraint_count, **functions), coordinate_names, initial_q, initial_v, True)
     bare.own_values = values
     _check_functions(bare)
@@ -397,20 +397,20 @@ def from_functions(
     return system
 
 
-def _compiled(name: str, n: int, k: int, own: Mapping[str, Any]) -> dict[str, Any]:
+def _compiled(n: int, k: int, own: Mapping[str, Any]) -> dict[str, Any]:
     """The compiled functions of a system of a user's own, checked."""
     kinds = {
         "mass_matrix": layout.OWN_MASS_MATRIX,
         "potential": layout.OWN_POTENTIAL,
         "constraints": layout.OWN_CONSTRAINTS,
     }
-    compiled = [own[key] and compile_own(f"{name}: {key}", own[key], kind) for key, kind in kinds.items()]
+    compiled = [own[key] and compile_own(key, own[key], kind) for key, kind in kinds.items()]
     try:
         return compile_functions(n, k, *compiled)
-    except Exception as error:
-        raise ModelError(
-            f"{name}: potential: {wrong('a function that returns a number', _first_line(error))}"
-        ) from error
+    except Exception as error:  # numba raises many
+        found = f"one that may return {' or '.join(sorted(returned_kinds(compiled[1])))}"
+        remedy = "return one number from wherever it ends"
+        raise ModelError(f"potential: {wrong('a function that returns a number', found, remedy)}") from error
 
 
 def compile_force(force: Any, q: Array, v: Array) -> Any:
@@ -429,16 +429,18 @@ def _place(initial_q: Any, n: int) -> Array:
     return q if q.shape == (n,) else np.zeros(n)
 
 
-def _check_sizes(name: str, place: Array, k: int, own: Mapping[str, Any]) -> None:
-    """The functions must use as many coordinates as there are, and write as many constraints."""
+def _check_sizes(place: Array, k: int, own: Mapping[str, Any]) -> None:
+    """The functions must use as many coordinates as there are, return a number, and write as many constraints."""
     q, n, constraints = read_only(place), len(place), own["constraints"]
-    check_call(f"{name}: mass_matrix", own["mass_matrix"], q, np.zeros((n, n)))
-    check_call(f"{name}: potential", own["potential"], q)
-    where, low, high = f"{name}: constraints", np.zeros(k), np.ones(k)
-    if constraints and check_call(where, constraints, q, low) and check_call(where, constraints, q, high):
+    check_call("mass_matrix", own["mass_matrix"], q, np.zeros((n, n)))
+    check_returns_number("potential", own["potential"], q)
+    low, high = np.zeros(k), np.ones(k)
+    if constraints and all(check_call("constraints", constraints, q, g) is not MISSING for g in (low, high)):
         left = np.flatnonzero(high > low)  # what was in them before is still there
         if len(left):
-            raise ModelError(f"{where}: {wrong(f'a function that writes all {k} of g', f'g[{left[0]}] not written')}")
+            raise ModelError(
+                f"constraints: {wrong(f'a function that writes all {k} of g', f'g[{left[0]}] not written')}"
+            )
 
 
 def _first_line(error: Exception) -> str:
@@ -543,25 +545,31 @@ def _check_functions(system: System) -> None:
     v = random.standard_normal(n)
     M = system.mass_matrix(q)
     if not np.allclose(M, M.T, rtol=1e-10, atol=0.0):
-        raise ModelError(f"{system.name}: mass_matrix: expected a symmetric matrix, found one that is not")
+        raise ModelError("mass_matrix: expected a symmetric matrix, found one that is not")
 
     def differences(function: Callable) -> Array:
         h = 1e-5
         return np.array([(function(q + h * e) - function(q - h * e)) / (2 * h) for e in np.eye(n)])
 
-    _compare(system, "∂L/∂", system.gradient(q, v)[1][:, None], differences(lambda x: system.lagrangian(x, v))[:, None])
+    _compare(
+        system,
+        "mass_matrix, potential",
+        "∂L/∂",
+        system.gradient(q, v)[1][:, None],
+        differences(lambda x: system.lagrangian(x, v))[:, None],
+    )
     if system.constraint_count:
-        _compare(system, "∂g/∂", system.constraint_jacobian(q).T, differences(system.constraint))
+        _compare(system, "constraints", "∂g/∂", system.constraint_jacobian(q).T, differences(system.constraint))
 
 
-def _compare(system: System, what: str, exact: Array, quotient: Array) -> None:
+def _compare(system: System, where: str, what: str, exact: Array, quotient: Array) -> None:
     """Rows of exact derivatives, one for each coordinate, against difference quotients."""
     error = np.abs(exact - quotient).max(axis=1)
     worst = int(np.argmax(error))
     if not error[worst] <= 1e-4 * (1.0 + np.abs(quotient).max()):
         i = int(np.argmax(np.abs(exact[worst] - quotient[worst])))
         raise ModelError(
-            f"{system.name}: expected functions that continue analytically, found {what}{system.coordinate_names[worst]} = "
+            f"{where}: expected functions that continue analytically, found {what}{system.coordinate_names[worst]} = "
             f"{exact[worst, i]:.6g} by a complex step and {quotient[worst, i]:.6g} by differences; avoid abs, max, "
-            "comparisons and .real in mass_matrix, potential and constraints"
+            "comparisons and .real"
         )

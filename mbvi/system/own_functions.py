@@ -14,6 +14,7 @@ import linecache
 import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -41,6 +42,7 @@ REMEDIES = {  # by what numba says
 }
 READS, COPY = "a function that leaves q and v as they are", "write into a copy, as x = q.copy()"
 READ_ONLY = "read-only"  # in what numpy says of an array that is only to be read
+SHAPES = "broadcast|shapes|mismatch"  # in what numpy says of arrays that do not fit
 
 
 def compile_own(where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]]) -> Callable:
@@ -53,9 +55,17 @@ def compile_own(where: str, function: FunctionType, kinds: Sequence[tuple[Any, .
     """
     _renew(function, set())
     try:
-        return layout.protected(function, *kinds)
+        compiled = layout.protected(function, *kinds)
     except Exception as error:  # numba raises many
         raise ModelError(_explained(where, function, kinds, error)) from error
+    if returned_kinds(compiled) - {"none"}:
+        _check_returned(where, function, len(kinds[0]) - 1)
+    return compiled
+
+
+def returned_kinds(compiled: Any) -> set[str]:
+    """What a compiled function may return, as numba calls it; empty where nothing is compiled."""
+    return {str(each.return_type) for each in getattr(compiled, "nopython_signatures", ())}
 
 
 def checked_function(where: str, function: Any, signature: str) -> FunctionType:
@@ -88,40 +98,89 @@ def _check_output(where: str, function: FunctionType, index: int) -> None:
         raise ModelError(f"{where}: {wrong(f'values written into {name}', found, remedy)}")
 
 
+def _check_returned(where: str, function: FunctionType, index: int) -> None:
+    """Refuse a function with an output that returns something else, of which nothing is used."""
+    if not 0 < index < function.__code__.co_argcount:
+        return
+    name = function.__code__.co_varnames[index]
+    if line := next((line for line, value in _returns(function.__code__) if value not in (None, name)), None):
+        found = f"a value returned{_told(function, line)}, of which nothing is used"
+        raise ModelError(f"{where}: {wrong(f'values written into {name}', found, f'write {name}[:] = …')}")
+
+
+def _returns(code: CodeType) -> Iterator[tuple[int, Any]]:
+    """The lines that return something, and the constant or name that each returns; MISSING where it is computed."""
+    before = None
+    for each in dis.get_instructions(code):
+        if each.opname in ("RETURN_VALUE", "RETURN_CONST"):
+            source = each if each.opname == "RETURN_CONST" else before
+            is_plain = source is not None and re.match("RETURN_CONST|LOAD_(CONST|FAST|DEREF)", source.opname)
+            yield _line_of(code, each.offset), source.argval if source is not None and is_plain else MISSING
+        before = each
+
+
+def _line_of(code: CodeType, offset: int) -> int:
+    """The line of an instruction; of one that stands for none, the first of the function."""
+    return next(line for start, end, line in code.co_lines() if start <= offset < end) or code.co_firstlineno
+
+
 def _rebinding(code: CodeType, name: str) -> int | None:
     """The first line in which a name is bound to something else; an operation in place, as F += v, binds an array to itself."""
     is_in_place = False
     for each in dis.get_instructions(code):
         stored = each.argval[: each.opname.count("STORE")] if isinstance(each.argval, tuple) else (each.argval,)
         if re.match("(STORE|DELETE)_(FAST|DEREF)", each.opname) and name in stored and not is_in_place:
-            return next(line for start, end, line in code.co_lines() if start <= each.offset < end)
+            return _line_of(code, each.offset)
         is_in_place = each.opname.startswith("INPLACE_") or (each.opname == "BINARY_OP" and each.argrepr.endswith("="))
     return None
 
 
-def check_call(where: str, function: FunctionType, *arguments: Any) -> bool:
-    """Call a function uncompiled, with read-only arrays for what it is to read; whether it is defined there.
+def check_call(where: str, function: FunctionType, *arguments: Any) -> Any:
+    """What a function returns that is called uncompiled, with read-only arrays for what it is to read; or MISSING.
 
-    What else it raises there it need not raise at other places.
+    It is MISSING where it raises an error, which it need not do at other places.
 
     Raises
     ------
     ModelError
-        If it reads or writes beyond its arrays, or into what it is to read.
+        If it reads or writes beyond its arrays, joins arrays that do not fit, writes into what it is to read, or returns a value
+        beside its output.
     """
     try:
         with np.errstate(all="ignore"):
-            function(*arguments)
-    except IndexError as error:
-        raise ModelError(f"{where}: {wrong('indices within the arrays', str(error))}") from None
-    except ValueError as error:
+            value = function(*arguments)
+    except (IndexError, ValueError) as error:
+        told = _told(function, _line_raised(function, error))
         if READ_ONLY in str(error):
-            found = f"one that writes into them{_told(function, _line_raised(function, error))}"
-            raise ModelError(f"{where}: {wrong(READS, found, COPY)}") from None
-        return False
+            raise ModelError(f"{where}: {wrong(READS, f'one that writes into them{told}', COPY)}") from None
+        if isinstance(error, IndexError):
+            raise ModelError(f"{where}: {wrong('indices within the arrays', f'{error}{told}')}") from None
+        if re.search(SHAPES, str(error)):
+            raise ModelError(f"{where}: {wrong('arrays of shapes that fit', f'{error}{told}')}") from None
+        return MISSING
     except Exception:
-        return False
-    return True
+        return MISSING
+    if value is not None and value is not arguments[-1]:
+        _check_returned(where, function, len(arguments) - 1)
+    return value
+
+
+def check_returns_number(where: str, function: FunctionType, *arguments: Any) -> None:
+    """Call a function as `check_call` does, and refuse one that returns no real number.
+
+    Raises
+    ------
+    ModelError
+        If it returns anything else, or calling it shows that it is wrong.
+    """
+    value = check_call(where, function, *arguments)
+    if value is MISSING or isinstance(value, Real | np.bool_):
+        return
+    lines = [line for line, returned in _returns(function.__code__) if returned is not None]
+    told = _told(function, lines[-1] if lines and value is not None else function.__code__.co_firstlineno)
+    found = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else show(value)
+    remedy = "end it with return …" if value is None else "return one number"
+    raise ModelError(f"{where}: {wrong('a function that returns a number', f'{found}{told}', remedy)}")
 
 
 def read_only(values: Any) -> np.ndarray:

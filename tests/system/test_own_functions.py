@@ -119,7 +119,76 @@ def test_outputs_of_a_lagrangian_that_are_bound_anew():
 
     assert "values written into M, found the name" in refused(mbvi.from_functions, ["x"], masses, stiff)
     found = refused(mbvi.from_functions, ["x"], unit_mass, stiff, constraints=gap, constraint_count=1)
-    assert "lagrangian: constraints: expected values written into g, found the name" in found
+    assert "constraints: expected values written into g, found the name" in found
+
+
+def returned(t, q, v, F):
+    return np.array([1.0])
+
+
+def returned_later(t, q, v, F):
+    if t > 3:
+        return -v
+    F[0] = 1.0
+    return F
+
+
+@pytest.mark.parametrize(("force", "line"), [(returned, "return np.array([1.0])"), (returned_later, "return -v")])
+def test_an_output_that_is_returned(force, line):
+    message = refused(slider, force)
+    assert message.startswith("force: expected values written into F, found a value returned in line ")
+    assert message.endswith(f" of test_own_functions.py, `{line}`, of which nothing is used; write F[:] = …")
+
+
+def test_outputs_of_a_lagrangian_that_are_returned():
+    def masses(q, M):
+        return np.eye(1)
+
+    def gap(q, g):
+        return q - 1.0
+
+    message = refused(mbvi.from_functions, ["x"], masses, stiff)
+    assert message.startswith("mass_matrix: expected values written into M, found a value returned in line ")
+    message = refused(mbvi.from_functions, ["x"], unit_mass, stiff, constraints=gap, constraint_count=1)
+    assert message.startswith("constraints: expected values written into g, found a value returned in line ")
+
+
+@numba.njit
+def five(F):
+    F[0] = 5.0
+
+
+def test_returning_the_output_or_nothing_does_no_harm():
+    def itself(t, q, v, F):
+        if t > 3:
+            return F
+        F[0] = 5.0
+        return F
+
+    def nothing(t, q, v, F):
+        F[0] = 5.0
+        if t > 3:
+            return
+        return
+
+    def of_another(t, q, v, F):
+        return five(F)
+
+    for force in (itself, nothing, of_another):
+        assert acceleration(slider(force)) == 5.0
+
+
+def test_arrays_that_do_not_fit():
+    def two(t, q, v, F):
+        F[:] = np.array([1.0, 2.0])
+
+    def product(t, q, v, F):
+        F += np.eye(2) @ q
+
+    for force, line in ((two, "F[:] = np.array([1.0, 2.0])"), (product, "F += np.eye(2) @ q")):
+        message = refused(slider, force)
+        assert message.startswith("force: expected arrays of shapes that fit, found ")
+        assert re.search(rf" in line \d+ of test_own_functions\.py, `{re.escape(line)}`$", message)
 
 
 # --------------------------------------------------------------------------------------- what they read
@@ -257,7 +326,7 @@ def test_functions_of_a_lagrangian_likewise():
     assert refused(acceleration, system).startswith("force: expected GAIN, ")
     assert forced.system.unforced.acceleration([1.0], [3.0]) == -2.0
     change("STIFFNESS")
-    assert refused(acceleration, system).startswith("lagrangian: potential: expected STIFFNESS, ")
+    assert refused(acceleration, system).startswith("potential: expected STIFFNESS, ")
     assert forced.system.unforced.acceleration([1.0], [3.0]) == -2.0
     assert acceleration(mbvi.from_functions(["x"], unit_mass, stiff, force=by_an_array)) == -6.0
 
@@ -358,7 +427,7 @@ def test_a_lagrangian_is_compiled_for_complex_numbers():
 
     message = refused(mbvi.from_functions, ["x"], unit_mass, compared)
     assert message.startswith(
-        "lagrangian: potential: expected a function that numba can compile for complex numbers too, and so without "
+        "potential: expected a function that numba can compile for complex numbers too, and so without "
         "comparisons, found one that it cannot in line "
     )
     assert "compared" in message or "max" in message

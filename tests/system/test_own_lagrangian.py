@@ -59,7 +59,7 @@ def refused(call, *arguments, **options):
         (([X], [[1]], 0), {"velocities": [X]}, "velocities: expected symbols that are no coordinates, found [x]"),
         (([X], [[1]], 0), {"parameters": [1]}, "parameters: expected a mapping of symbols to numbers, found [1]"),
         (([X], [[1]], 0), {"parameters": {1: 2.0}}, "parameters: expected a finite number for a symbol"),
-        (([X], [[1]], 0), {"initial_q": "text"}, "initial_q: expected 1 numbers, found 'text'"),
+        (([X], [[1]], 0), {"initial_q": "text"}, "initial_q: expected 1 number, found 'text'"),
         (([X], [[1]], 0), {"initial_v": [np.inf]}, "initial_v: expected finite numbers, found inf for x"),
         (([X], [[1]], 0), {"name": "a\0b"}, "name: expected a name of printable characters, found 'a\\x00b'"),
         (
@@ -124,14 +124,14 @@ def beyond_the_coordinates(*arguments):
     [
         (
             {"constraints": writes_two, "constraint_count": 1},
-            "lagrangian: constraints: expected indices within the arrays, found index 1 is out of bounds for axis 0 with size 1",
+            "constraints: expected indices within the arrays, found index 1 is out of bounds for axis 0 with size 1",
         ),
         (
             {"constraints": writes_one, "constraint_count": 2},
-            "lagrangian: constraints: expected a function that writes all 2 of g, found g[1] not written",
+            "constraints: expected a function that writes all 2 of g, found g[1] not written",
         ),
-        ({"mass_matrix": beyond_the_coordinates}, "lagrangian: mass_matrix: expected indices within the arrays"),
-        ({"potential": beyond_the_coordinates}, "lagrangian: potential: expected indices within the arrays"),
+        ({"mass_matrix": beyond_the_coordinates}, "mass_matrix: expected indices within the arrays"),
+        ({"potential": beyond_the_coordinates}, "potential: expected indices within the arrays"),
         ({"force": beyond_the_coordinates}, "force: expected indices within the arrays"),
         ({"constraints": writes_one, "constraint_count": 1.0}, "constraint_count: expected the number of constraints"),
     ],
@@ -139,6 +139,64 @@ def beyond_the_coordinates(*arguments):
 def test_sizes_that_do_not_fit(options, message):
     functions = {"mass_matrix": mass, "potential": potential}
     assert refused(mbvi.from_functions, ["x"], **(functions | options)).startswith(message)
+
+
+def forgotten(q):
+    q[0] ** 2
+
+
+def an_array(q):
+    return q
+
+
+def of_one(q):
+    return np.array([q[0]])
+
+
+def complex_number(q):
+    return 1j + q[0]
+
+
+def of_text(q):
+    return "a"
+
+
+@pytest.mark.parametrize(
+    ("function", "found"),
+    [
+        (forgotten, "nothing in line {} of test_own_lagrangian.py, `def forgotten(q):`; end it with return …"),
+        (
+            an_array,
+            "an array of shape (1,) in line {} of test_own_lagrangian.py, `return q`; return one number",
+        ),
+        (
+            of_one,
+            "an array of shape (1,) in line {} of test_own_lagrangian.py, `return np.array([q[0]])`; return one number",
+        ),
+        (complex_number, "1j in line {} of test_own_lagrangian.py, `return 1j + q[0]`; return one number"),
+        (of_text, "'a' in line {} of test_own_lagrangian.py, `return \"a\"`; return one number"),
+    ],
+)
+def test_a_potential_that_is_no_number(function, found):
+    line = function.__code__.co_firstlineno + (function is not forgotten)
+    message = f"potential: expected a function that returns a number, found {found.format(line)}"
+    assert refused(mbvi.from_functions, ["x"], mass, function) == message
+
+
+def test_a_potential_that_is_no_number_where_it_is_defined():
+    """What it returns is asked of numba where calling it at the start tells nothing."""
+
+    def text_or_error(q):
+        if q[0].real > 5:
+            return "a"
+        raise ValueError
+
+    message = refused(mbvi.from_functions, ["x"], mass, text_or_error)
+    assert message.startswith("potential: expected a function that returns a number, found one that may return ")
+
+
+def test_a_whole_number_is_one():
+    assert mbvi.from_functions(["x"], mass, lambda q: 3).energy([0.0], [1.0]) == 4.0
 
 
 def test_functions_that_are_not_defined_everywhere():

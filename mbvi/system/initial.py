@@ -167,6 +167,7 @@ def _found(
     system: System, q: ArrayLike | None, v: ArrayLike | None, t: float, project: bool | None, find: Any
 ) -> Start:
     """The state to start from, without its momenta; `find` finds that of the spanning tree, by default this function."""
+    _check_driven(system, t)
     if project is None:
         project = system.model is None or system.model.simulation.project
     if q is not None or v is not None or not system.starts_as_its_model:
@@ -184,6 +185,20 @@ def _found(
     state = from_tree(system, tree, found)
     start = _moved(system, state, state, t, held, True)
     return found._replace(q=start.q, v=start.v)
+
+
+def _check_driven(system: System, t: float) -> None:
+    """Refuse constraints that depend on time by a function that has no finite value or rate at the start."""
+    arrays = system.arrays
+    of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
+    for i in system.driven_rows:
+        value, rate, _ = function_of(*of, arrays.constraints[i, layout.FUNCTION], t)
+        if not np.isfinite([value, rate]).all():
+            found = f"the value {value:g} and the rate {rate:g}"
+            raise ModelError(
+                f"constraints.{owner_of(system, int(i))}: expected a finite value and rate at the start, t = {t:g} s, found "
+                f"{found}; start at another time, or change the function"
+            )
 
 
 def starting_momenta(system: System, q: Array, v: Array) -> Array | None:

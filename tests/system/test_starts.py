@@ -90,6 +90,27 @@ def test_what_is_left_of_a_prescribed_coordinate_has_its_unit(joint, value, left
         find_start(mbvi.assemble(model))
 
 
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize(
+    ("value", "what"), [("1/t", "value inf"), ("sqrt(t)", "value 0 and the rate inf"), ("log(t)", "value -inf")]
+)
+@pytest.mark.filterwarnings("error")
+def test_what_is_prescribed_without_a_finite_value_is_named(value, what, formulation):
+    system = mbvi.assemble(on_a_rail(value), formulation)
+    distance = mbvi.Distance(body_a="cart", body_b="rod", point_b=(0, 0, 1), length=value)
+    model = on_a_rail(0).replaced({"constraints": {"shaker": distance}})
+    for ask in (
+        lambda: system.mobility,
+        lambda: system.initial_q,
+        lambda: system.initial_v,
+        lambda: find_start(system),
+        lambda: mbvi.linearize(system),
+        lambda: mbvi.assemble(model, formulation).initial_v,
+    ):
+        with pytest.raises(mbvi.ModelError, match=rf"^constraints\.shaker: expected a finite value and rate .*{what}"):
+            ask()
+
+
 # --------------------------------------------------------------------------------------- rounded numbers
 
 

@@ -71,7 +71,8 @@ OF_MOMENTA = 100.0 * BELOW_ROUNDING  # error left with constraints, in units of 
 HELD_LEFT = 1e-3  # the same, relative to a correction that is rounding
 SURE = 10.0  # how far above what was expected to be left a correction is that is rounding
 MORE = 2  # iterations that the simplified one of constraints adds for that where it ends in rounding
-LEFT = 1e-3  # error that the simplified iteration may leave after a correction that is noise in part, in units of round-off
+LEFT = 1e-2  # error that the simplified iteration may leave after a correction that is noise in part, in units of round-off
+LEFT_OF_TURNS = 1e-3  # the same of an open tree with quaternions, of whose momenta none is that of a coordinate
 SOLVED, HELD_SOLVED = 2.0, 4.0  # roundings of the residual that is round-off itself, without constraints and with
 SLOWEST = 0.9  # contraction from which an iteration is one that does not end,
 NEVER = 1e9  # and how many more iterations that counts as
@@ -147,8 +148,8 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
     residual is round-off, or where corrections that round-off explains no longer shrink.
 
     Constraints between links hold to the rounding of positions, and corrections are of that size at last. With velocities for
-    unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign; of an open
-    tree with quaternions, whose rotations conserve momenta of which none is a coordinate's, it has one sign too.
+    unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign. In an open
+    tree with quaternions it drifts the momenta of rotations, of which none is that of a coordinate.
 
     is_stalled   whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
     """
@@ -261,7 +262,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             is_below = is_below_rounding(system, size, theta)
         else:
             left = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED]) * min(left, size)
-            is_below = is_rough and left <= LEFT * EPS
+            is_below = is_rough and left <= (LEFT if system.k == 0 else LEFT_OF_TURNS) * EPS
         is_solved = left <= OF_MOMENTA * EPS or (left <= HELD_LEFT * step and step > SURE * expected)
         ratio, growth = (residual / residual_before, size / size_before) if updates > 0 else (0.0, 0.0)
         is_stalled = updates > 0 and size > NO_LONGER * size_before and ratio > CONVERGING

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.model.elements import Initial, Model
+from mbvi.model.elements import Free, Initial, Model
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.resolve import checked_initial
 from mbvi.model.units import ANGULAR, check_unit, unit_of
@@ -71,6 +71,7 @@ class Variation:
         for name in names:
             if name not in parameters and name not in places:
                 bare = {place.partition(".")[2]: place for place in reversed(places)}  # q.… rather than v.…
+                bare |= _by_bodies(self.model, places)
                 remedy = f"did you mean {bare[name]!r}?" if name in bare else nearest(str(name), [*parameters, *places])
                 raise ModelError(f"over: {wrong('a parameter, or an initial value as q.…', show(name), remedy)}")
         self.parameters = tuple(name for name in names if name in parameters)
@@ -172,6 +173,17 @@ def check_text(model: Model, name: str, text: str) -> None:
         check_unit(text, {}, places[name].unit)
     elif name in model.parameters and unit_of(text, {}) in ANGULAR:
         model.with_parameters({name: text})
+
+
+def _by_bodies(model: Model | None, places: Mapping[str, Place]) -> dict[str, str]:
+    """The initial values of free joints by the names of their bodies, which the coordinates of these may have."""
+    joints = {} if model is None else model.joints
+    bodies = {name: joint.child for name, joint in joints.items() if isinstance(joint, Free)}
+    return {
+        f"{name[0]}.{bodies[place.joint]}.{name.rsplit('.', 1)[1]}": name
+        for name, place in places.items()
+        if place.joint in bodies
+    }
 
 
 def _places(model: Model | System) -> dict[str, Place]:

@@ -22,7 +22,7 @@ from mbvi.kernels.lanes import WIDTH
 from mbvi.model import elements as el
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.rounding import is_unit
-from mbvi.model.shapes import rotation_matrix
+from mbvi.model.shapes import is_point_mass, rotation_matrix
 from mbvi.system.assemble import assemble
 from mbvi.system.attitudes import Attitudes
 from mbvi.system.projection import (
@@ -668,7 +668,16 @@ def _singular_message(system: System, M: Array, basis: Array) -> str:
         and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
         for joint in joints
     )
-    if is_curve:
+    bodies = [system.model.joints[joint].child for joint in joints if isinstance(system.model.joints[joint], el.Free)]
+    points = [
+        body for body in bodies if body in system.model.bodies and is_point_mass(system.model.resolved().bodies[body])
+    ]
+    if points:
+        remedy = (
+            f"{points[0]} is a point mass, which has no orientation unless something acts on the coordinates of its joint; let a "
+            f"force or constraint act on the body {points[0]} instead"
+        )
+    elif is_curve:
         remedy = "the curve has no direction there; choose another start, or another parameter"
     elif len(names) == 1:
         remedy = "no mass or inertia moves along it; give the body some, or remove the joint"

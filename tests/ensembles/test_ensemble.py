@@ -480,6 +480,17 @@ def test_links_that_do_not_close_are_refused():
     )
 
 
+def test_a_coordinate_with_the_name_of_its_body_is_known_by_its_joint():
+    """As `mbvi check` lists that of a point mass in flight, whose place it is, while the joint's counts from its own place."""
+    joints = {"air": mbvi.Free(parent="world", child="hook", position=(0.3, 0, 2))}
+    flying = mbvi.Model(name="hook", bodies={"hook": mbvi.Body(mass=5)}, joints=joints)
+    assert mbvi.assemble(flying).coordinate_names == ("hook.x", "hook.y", "hook.z")
+    with pytest.raises(mbvi.ModelError, match=r"^over: .* found 'v\.hook\.y'; did you mean 'v\.air\.y'\?$"):
+        mbvi.ensemble(flying, {"v.hook.y": [1.0]}, step=0.1, duration=0.1)
+    runs = mbvi.ensemble(flying, {"q.air.x": [0.0, 0.1]}, step=0.1, duration=0.1)
+    np.testing.assert_allclose(runs.q.values[:, 0, 0], [0.3, 0.4], rtol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("over", "message"),
     [

@@ -111,6 +111,18 @@ def test_what_is_prescribed_without_a_finite_value_is_named(value, what, formula
             ask()
 
 
+def test_a_force_on_the_joint_of_a_point_mass_is_to_be_one_on_its_body():
+    """Without it the point has no orientation, and the model runs."""
+    joints = {"air": mbvi.Free(parent="world", child="hook")}
+    model = mbvi.Model(name="flying", bodies={"hook": mbvi.Body(mass=5)}, joints=joints)
+    assert find_start(mbvi.assemble(model)).q.shape == (3,)
+    pushed = model.replaced({"forces": {"f": mbvi.JointForce(joint="air", coordinate="x", value=1)}})
+    with pytest.raises(
+        mbvi.ModelError, match=r"^joints\.air: .*; hook is a point mass, .* act on the body hook instead$"
+    ):
+        find_start(mbvi.assemble(pushed))
+
+
 # --------------------------------------------------------------------------------------- rounded numbers
 
 

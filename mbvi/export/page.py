@@ -22,6 +22,8 @@ from mbvi.export.scene import Scene, Thing
 Array = np.ndarray
 HERE = files("mbvi.export")
 
+ROUNDING = 1e-12
+"""Of the largest value of a coordinate, or of 1: what rounding, or closing loops, leaves of 0."""
 USUAL = 0.9
 """So many of the vectors are shorter than an arrow of the usual length."""
 
@@ -47,7 +49,7 @@ def html(
     sampled : Motion
         The times of curves and arrows.
     curves : list of Curve
-        Plots, the first of which always stands above.
+        Plots: of the energy, which always stands above, and of coordinates.
     momentum : Arrow
     reactions : list of Arrow
     """
@@ -55,6 +57,8 @@ def html(
     motion = scene.motion
     geometries = {id(thing.geometry): thing.geometry for thing in scene.things}  # which several things may share
     numbers = {key: i for i, key in enumerate(geometries)}
+    energy, *coordinates = curves
+    curves = [energy, *(each._replace(values=_without_rounding(each.values)) for each in coordinates)]
     data = {
         "name": scene.name,
         "speed": motion.speed,
@@ -111,6 +115,14 @@ class _Block:
 
     def text(self) -> str:
         return base64.b64encode(b"".join(self.parts)).decode("ascii")
+
+
+def _without_rounding(values: Array) -> Array:
+    """Values of a coordinate, 0 where rounding of the largest explains them, and the same where it explains all their changes."""
+    size = float(np.abs(values).max())
+    if float(np.ptp(values)) <= ROUNDING * max(1.0, size):
+        values = np.full_like(values, values[0] if size > ROUNDING else 0.0)
+    return np.where(np.abs(values) <= ROUNDING * size, 0.0, values)
 
 
 def _arrow(block: _Block, arrow: Arrow) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -89,6 +90,18 @@ def test_the_poses_are_those_of_the_trajectory(page, double_pendulum):
     energy = double_pendulum.energy()
     np.testing.assert_allclose(part(block, data["curves"][0]["values"]), energy - energy[0], rtol=1e-6)
     assert [curve["name"] for curve in data["curves"]] == ["energy error", *double_pendulum.system.coordinate_names]
+
+
+def test_rounding_is_no_value_and_no_scale_of_an_axis(double_pendulum, tmp_path):
+    """A coordinate that a projection leaves at 2e-33 begins at 0, and one that rounding alone moves stands still."""
+    q = double_pendulum.q.copy()
+    q[:, 0] = 2.0 + 1e-15 * np.sin(np.arange(len(q)))
+    q[0, 1] = 2.3e-33
+    page = mbvi.animate(replace(double_pendulum, q=q), tmp_path / "a.html").read_text(encoding="utf-8")
+    data, block = content(page)
+    still, moving = (part(block, curve["values"]) for curve in data["curves"][1:])
+    assert set(still) == {2.0} and moving[0] == 0.0
+    np.testing.assert_allclose(moving[-1], q[-1, 1], rtol=1e-6)
 
 
 def test_angular_momentum_is_the_conserved_one(models):

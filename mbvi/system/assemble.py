@@ -149,6 +149,7 @@ class Builder:
     coordinates   first coordinate of every joint that has any
     roots         atom of every body with coordinates of its own
     base_of_loop  for every atom that closes a loop, the body of the loop that is nearest the world
+    loops         atom of every joint that closes a loop
     """
 
     def __init__(self, model: el.Model) -> None:
@@ -163,6 +164,7 @@ class Builder:
         self.curves: dict[str, int] = {}
         self.atom_of_body: dict[str, int | None] = {WORLD: None}
         self.base_of_loop: dict[int, str] = {}
+        self.loops: dict[str, int] = {}
         self.branch_to = {branch.outer: branch for branch in self.plan.branches}
         self.points = point_bodies(model, self.plan, self.properties)
         self.backward = {branch.joint for branch in self.plan.branches if is_backward(model, branch, self.plan)}
@@ -182,7 +184,8 @@ class Builder:
             if self.is_tied(branch):
                 self.add_cut_joint(branch.joint, self.roots[branch.outer])
         for name in self.plan.chords:
-            self.add_cut_joint(name, self.loop_atom(self.model.joints[name].parent, self.model.joints[name].child))
+            self.loops[name] = self.loop_atom(self.model.joints[name].parent, self.model.joints[name].child)
+            self.add_cut_joint(name, self.loops[name])
         for name, element in self.model.constraints.items():
             self.add_constraint(name, element)
         self.add_subtree_masses()
@@ -360,6 +363,7 @@ class Builder:
             names = [getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key)]
             joints = [self.model.joints[each] for each in names]
             atom = self.loop_atom(*(body for joint in joints for body in (joint.parent, joint.child)))
+            self.tables.atoms[atom].before |= {self.loops[each] for each in names if each in self.loops}
         else:
             keys = ("body", "body_a", "body_b")
             bodies = [getattr(element, key) for key in keys if hasattr(element, key)]

@@ -27,7 +27,8 @@ def test_killed_runs():
 
 
 def test_random_mechanisms():
-    check(mechanisms.trial, range(15))
+    """The last has a drive on a coordinate of a joint that closes a loop, which is eliminated after that loop."""
+    check(mechanisms.trial, [*range(15), 492])
 
 
 @pytest.mark.skipif(not pages.browser(), reason="no browser: install Chromium, or name one in MBVI_BROWSER")

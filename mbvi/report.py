@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import mbvi
+from mbvi.model.corners import corners_in_steps, corners_of_motions
 from mbvi.model.elements import count_steps
-from mbvi.model.expressions import value_at
+from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
 from mbvi.model.meshes import odd_meshes
-from mbvi.model.poles import programs
+from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.model.shapes import has_mass
 from mbvi.model.tables import kinks_in_steps, overshoots, short_tables
 from mbvi.schemes.catalog import SCHEMES
@@ -539,6 +540,7 @@ def oddities(system: System, start: Start) -> list[str]:
     step, duration, steps = run_of(resolved)
     end = steps * step
     found += [*overshoots(resolved), *short_tables(resolved, duration), *kinks_in_steps(resolved, step, end)]
+    found += [*corners_of_motions(resolved, 0.0, end), *corners_in_steps(resolved, step, end)]
     if abs(end - duration) > 1e-9 * end:
         found.append(f"simulation.duration: not a multiple of the step; the run ends at t = {end:.6g} s")
     if _is_at_rest(system, start, end):
@@ -564,8 +566,9 @@ def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
             yield f"{where}: no effect, since {ends[0]} and {ends[1]} do not move against each other"
         elif len(links) == 2 and getattr(force, "rest_length", True) and not _distance(force, system, start):
             yield f"{where}: its ends coincide at the start, where its direction is not defined"
-        if not all(math.isfinite(value_at(program, 0.0)) for program in programs(force)):
-            yield f"{where}: not a finite number at the start"
+        for program in programs(force):
+            if not math.isfinite(value_at(program, 0.0)):
+                yield f"{where}: {infix(program)} has no value at the start{', 0/0' if is_empty_quotient(program, 0.0) else ''}"
         if getattr(force, "damping", 0.0) < 0:
             yield f"{where}: negative damping; it drives"
         if getattr(force, "stiffness", 0.0) < 0:

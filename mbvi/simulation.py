@@ -20,9 +20,10 @@ from mbvi.kernels import functions, galerkin, layout, workspace
 from mbvi.kernels.lagrangian import make_work
 from mbvi.model.arguments import check_flag, check_kind, check_progress, checked_path, is_number
 from mbvi.model.constraints import FARTHEST
+from mbvi.model.corners import corners_of_motions
 from mbvi.model.elements import MAX_STEPS, Model, count_steps
 from mbvi.model.expressions import evaluate, infix, wrong
-from mbvi.model.poles import first_pole, programs
+from mbvi.model.poles import first_gap, first_pole, programs
 from mbvi.model.tables import overshoots
 from mbvi.model.units import check_unit
 from mbvi.schemes.catalog import SCHEMES, find_scheme
@@ -160,6 +161,7 @@ def simulate(
     _check_resolution(start_time, h if step_sizes is None else step_sizes.min())
     check_functions(system, h, steps, start_time)
     note_overshoots(system)
+    note_corners(system, start_time, start_time + steps * h)
     start = find_start(system, initial_q, initial_v, start_time, project)
     check_driven(system, start, start_time, h)
     q, p = start.q, start.p
@@ -257,8 +259,6 @@ def resume(
         check_functions(system, h, steps, header.start_time)
     check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
-    if not np.isfinite(first[0] + first[2]).all():
-        raise ModelError(f"{path}: {wrong('a finite first state', 'one that is not', storage.RESTART)}")
     storage.prepare(path, system, steps)
     clock = h, header.step_sizes, steps, every, header.start_time
     store = storage.parts(columns)
@@ -299,6 +299,12 @@ def note_overshoots(system: System) -> None:
         warnings.warn(text, ModelWarning, stacklevel=stack_level())
 
 
+def note_corners(system: System, start: float, end: float) -> None:
+    """Warn of prescribed motions whose rates jump within a run."""
+    for text in corners_of_motions(system.model.resolved(), start, end) if system.model is not None else ():
+        warnings.warn(text, ModelWarning, stacklevel=stack_level())
+
+
 def as_system(model: Model | System, formulation: str | None = None) -> System:
     """The system of a model in a formulation, or a system itself, which has one."""
     if not isinstance(model, System):
@@ -309,8 +315,8 @@ def as_system(model: Model | System, formulation: str | None = None) -> System:
 
 
 def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: float = 0.0) -> None:
-    """Refuse functions of time with a pole within a run, and in constraints those that are not finite or too large, or lengths
-    not greater than 0, at some time of it.
+    """Refuse functions of time with a pole within a run or without a value in a part of it, and in constraints those that are not
+    finite or too large, or lengths not greater than 0, at some time of it.
 
     Parameters
     ----------
@@ -353,13 +359,14 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
 
 
 def _check_poles(model: Model, start: float, end: float) -> None:
-    """Refuse functions of time that grow without bound within a run."""
+    """Refuse functions of time that grow without bound within a run, or have no value in a part of it."""
     for section, elements in (("forces", model.forces), ("constraints", model.constraints)):
         for name, element in elements.items():
             for program in programs(element):
-                pole = first_pole(program, start, end)
-                if pole is not None:
-                    found = f"a pole of {infix(program)} at t = {pole:.6g} s"
+                pole, gap = (find(program, start, end) for find in (first_pole, first_gap))
+                if pole is not None or gap is not None:
+                    what, t = ("a pole", pole) if pole is not None else ("no value", gap)
+                    found = f"{what} of {infix(program)} at t = {t:.6g} s"
                     remedy = "end the run before, or change the function"
                     raise ModelError(f"{section}.{name}: {wrong('finite values all the time', found, remedy)}")
 

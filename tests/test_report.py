@@ -319,10 +319,50 @@ def test_a_force_on_a_body_that_chains_of_welds_hold_is_odd():
     assert "forces.push: no effect, since lid is welded to the world" in oddities(*described(text))
 
 
-@pytest.mark.parametrize("force", ["joint_force, joint: pivot, value: 1/t", "torque, body: rod, vector: [0, 1/t, 0]"])
-def test_a_force_that_is_not_a_number_at_the_start_is_odd(force, models):
+@pytest.mark.parametrize(
+    ("force", "found"),
+    [
+        ("joint_force, joint: pivot, value: 1/t", "(1.0 / t) has no value at the start"),
+        ("torque, body: rod, vector: [0, 1/t, 0]", "(1.0 / t) has no value at the start"),
+        ("joint_force, joint: pivot, value: sin(t)/t", "(sin(t) / t) has no value at the start, 0/0"),
+    ],
+)
+def test_a_force_that_is_not_a_number_at_the_start_is_odd(force, found, models):
     text = (models / "pendulum.yaml").read_text() + f"\nforces: {{f: {{type: {force}}}}}\n"
-    assert oddities(*described(text)) == ["forces.f: not a finite number at the start"]
+    assert oddities(*described(text)) == [f"forces.f: {found}"]
+
+
+@pytest.mark.parametrize(
+    ("value", "corner"),
+    [
+        ("abs(t - 0.505)", "0.505"),
+        ("max(0.2, t - 0.303)", "0.503"),
+        ("min(2*t, 0.505 + t)", "0.505"),
+        ("3 + sin(abs(t - 0.505))", "0.505"),
+        ("abs(t - 0.5)", None),  # at the end of a step
+        ("max(0, t - 0.505)**3", None),
+        ("abs(sin(7*t))**2", None),
+        ("abs(t - 20)", None),
+    ],
+)
+def test_a_force_with_a_corner_within_a_step_is_odd(value, corner, models):
+    force = f"forces: {{f: {{type: joint_force, joint: pivot, value: '{value}'}}}}"
+    text = (models / "pendulum.yaml").read_text() + f"\n{force}\nsimulation: {{duration: 10, step: 0.01}}\n"
+    found = oddities(*described("\n".join(line for line in text.splitlines() if not line.startswith("simulation: {s"))))
+    assert len(found) == (corner is not None)
+    for each in found:
+        assert each.startswith("forces.f: ") and each.endswith(
+            f" has corners within steps, first at t = {corner} s, where order 2 is left; let steps end there"
+        )
+
+
+def test_a_prescribed_motion_with_a_corner_is_odd():
+    drive = "constraints: {drive: {type: prescribed_coordinate, joint: A, value: 1 + abs(t - 0.505)}}"
+    found = oddities(*described(f"{LINKAGE}\n{drive}\ninitial: {{A: {{position: 1}}, C: {{position: 1}}}}"))
+    assert found[0] == (
+        "constraints.drive: the rate of (1.0 + abs((t - 0.505))) jumps from -1 to 1 per second at t = 0.505 s, as in an impact, "
+        "which no step resolves; prescribe a motion without corners"
+    )
 
 
 @pytest.mark.parametrize(
@@ -455,8 +495,8 @@ def test_a_spline_that_swings_is_odd():
     bottom = min(cubic.derivative().roots(), key=cubic)
     assert found[0] == (
         f"constraints.drive.value: the spline through its table reaches {cubic(bottom):.4g} at t = {bottom:.6g} s, between 2 at "
-        f"2 s and 1 at 10 s, and rates of {max(abs(cubic(np.linspace(0, 10, 9999), 1))):.3g} per second; interpolation: "
-        "smooth keeps between them, as more entries do there"
+        f"2 s and 1 at 10 s, and rates of {max(abs(cubic(np.linspace(0, 10, 9999), 1))):.3g} per second; write "
+        "interpolation: smooth, which stays between the entries, or add entries there"
     )
 
 

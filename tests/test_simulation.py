@@ -123,6 +123,35 @@ def test_functions_of_constraints_that_are_not_finite(constraint, message):
         mbvi.simulate(model, "simpson", step=0.1, duration=2.0)
 
 
+@pytest.mark.parametrize(
+    ("value", "corner"),
+    [
+        ("abs(t - 0.505)", "jumps from -1 to 1 per second at t = 0.505 s"),
+        ("abs(t - 0.5)", "jumps from -1 to 1 per second at t = 0.5 s"),
+        ("max(0, 2*(t - 1)) + t", "jumps from 1 to 3 per second at t = 1 s"),
+        ("min(sin(t), 0.5)", "jumps from 0.866 to 0 per second at t = 0.523599 s"),
+        ("max(0, t - 1)**3", None),
+        ("max(0, t - 1)**2", None),
+        ("abs(t - 0.505)*(t - 0.505)", None),
+        ("t + abs(t + 1)", None),
+        ("100 + 0*abs(t - 1)", None),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_prescribed_motion_whose_rate_jumps_is_told(value, corner):
+    joints = {"rail": mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))}
+    drive = mbvi.PrescribedCoordinate(joint="rail", value=value)
+    model = mbvi.Model(name="driven", bodies={"cart": mbvi.Body(mass=1)}, joints=joints, constraints={"drive": drive})
+    if corner is None:
+        mbvi.simulate(model, step=0.01, duration=2)
+        return
+    with pytest.raises(
+        mbvi.ModelWarning, match=rf"^constraints\.drive: the rate of .* {corner}, as in an impact, which no"
+    ):
+        mbvi.simulate(model, step=0.01, duration=2)
+    mbvi.simulate(model, step=0.01, duration=0.4)
+
+
 def test_a_length_that_vanishes_after_the_run():
     run = mbvi.simulate(on_a_rod("1 - t"), "simpson", step=0.01, duration=0.5)
     np.testing.assert_allclose(np.linalg.norm(run.q[:, :3], axis=1), 1 - run.t, rtol=1e-12)

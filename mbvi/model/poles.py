@@ -1,4 +1,5 @@
-"""Poles of functions of time: times at which they grow without bound, which no scheme notices between its nodes.
+"""Poles of functions of time: times at which they grow without bound, which no scheme notices between its nodes; and gaps, times
+from which they have no value, as sqrt(1 - t) from 1 on.
 
 A pole comes from a divisor that becomes 0: what stands below a fraction, to a negative power, or cos x of tan x. The divisors of
 an expression are looked at for zeros between many times, where the sign changes or the size has a minimum that touches 0. What is
@@ -45,12 +46,48 @@ def first_pole(program: Program, start: float, end: float) -> float | None:
     True
     """
     step = (end - start) / MOST_TIMES
-    found = (zero for divisor in divisors(program) for zero in _zeros(divisor, start, end))
+    found = (zero for divisor in divisors(program) for zero in zeros(divisor, start, end))
     return min((zero for zero in found if _is_pole(program, zero, step)), default=None)
 
 
-def divisors(program: Program) -> Iterator[Program]:
-    """The parts of a program whose zeros may be its poles."""
+def first_gap(program: Program, start: float, end: float) -> float | None:
+    """The first time from start to end [s] from which a function of time has no value for a while; None if there is none.
+
+    Examples
+    --------
+    >>> from mbvi.model.expressions import postfix
+    >>> first_gap(postfix("sqrt(0.5 - t)", {}), 0.0, 1.0), first_gap(postfix("sqrt(t)", {}), 0.0, 1.0)
+    (0.5000000000000001, None)
+    """
+    low = start
+    for i in range(MOST_TIMES):
+        high = (
+            start + (end - start) * (i + GOLDEN) / MOST_TIMES
+        )  # where no time at which one value alone is missing falls
+        if not math.isfinite(value_at(program, high)):
+            return start if i == 0 else _first_without(program, low, high)
+        low = high
+    return None
+
+
+def _first_without(program: Program, low: float, high: float) -> float:
+    """From where a function has no value, between a time at which it has one and one at which it has none."""
+    for _ in range(REFINED):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if math.isfinite(value_at(program, middle)) else (low, middle)
+    return high
+
+
+def is_empty_quotient(program: Program, t: float) -> bool:
+    """Whether a function of time has no value at a time because it divides 0 by 0 there."""
+    return any(
+        item == "/" and value_at(operands[0], t) == value_at(operands[1], t) == 0
+        for item, operands in operations(program)
+    )
+
+
+def operations(program: Program) -> Iterator[tuple[str, list[Program]]]:
+    """Every operation of a program, and the programs of its operands."""
     stack: list[Program] = []
     for item in program:
         if isinstance(item, float) or item == "t":
@@ -58,6 +95,13 @@ def divisors(program: Program) -> Iterator[Program]:
             continue
         count = 1 if item in UNARY or item == "neg" else 2
         operands = stack[-count:]
+        yield item, operands
+        stack[-count:] = [(*(part for operand in operands for part in operand), item)]
+
+
+def divisors(program: Program) -> Iterator[Program]:
+    """The parts of a program whose zeros may be its poles."""
+    for item, operands in operations(program):
         divisor: Program = ()
         if item == "/":
             divisor = operands[1]
@@ -67,10 +111,9 @@ def divisors(program: Program) -> Iterator[Program]:
             divisor = (*operands[0], "cos")
         if "t" in divisor:
             yield divisor
-        stack[-count:] = [(*(part for operand in operands for part in operand), item)]
 
 
-def _zeros(divisor: Program, start: float, end: float) -> Iterator[float]:
+def zeros(divisor: Program, start: float, end: float) -> Iterator[float]:
     """Times at which a divisor is 0, as far as they lie apart."""
     times = [start + (end - start) * i / MOST_TIMES for i in range(MOST_TIMES + 1)]
     values = [value_at(divisor, t) for t in times]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbvi.model.base import Element
 from mbvi.model.expressions import Where, dotted
@@ -52,8 +53,8 @@ def overshoots(model: Model) -> Iterator[str]:
             (t0, x0), (t1, x1) = found.before, found.after
             yield (
                 f"{where}: the spline through its table reaches {found.value:.4g} at t = {found.time:.6g} s, between {x0:.6g} at "
-                f"{t0:.6g} s and {x1:.6g} at {t1:.6g} s, and rates of {found.rate:.3g} per second; interpolation: smooth keeps "
-                "between them, as more entries do there"
+                f"{t0:.6g} s and {x1:.6g} at {t1:.6g} s, and rates of {found.rate:.3g} per second; write interpolation: smooth, "
+                "which stays between the entries, or add entries there"
             )
 
 
@@ -77,12 +78,18 @@ def kinks_in_steps(model: Model, step: float, end: float) -> Iterator[str]:
         times = np.unique(table.times) if table.interpolation in ("linear", "hold") else np.empty(0)
         jumps = times if table.interpolation == "hold" else _repeated(np.array(table.times))
         for what, places, order in (("jumps", jumps, 1), ("has corners", np.setdiff1d(times, jumps), 2)):
-            steps = places[(places > 0) & (places < end)] / step
-            inside = steps[np.abs(steps - np.round(steps)) > ON_GRID]
+            inside = within_steps(places, step, end)
             if len(inside):
-                place = f"first at t = {inside[0] * step:.6g} s"
+                place = f"first at t = {inside[0]:.6g} s"
                 yield f"{where}: {what} within steps, {place}, where order {order} is left; let steps end there"
                 break
+
+
+def within_steps(times: ArrayLike, step: float, end: float) -> np.ndarray:
+    """Those of some times [s] in a run from 0 that are within steps."""
+    found = np.asarray(times, dtype=float)
+    found = found[(found > 0) & (found < end)]
+    return found[np.abs(found / step - np.round(found / step)) > ON_GRID]
 
 
 def _repeated(times: np.ndarray) -> np.ndarray:

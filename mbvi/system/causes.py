@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mbvi.model import elements as el
+from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.model.shapes import checked_properties
 from mbvi.system.assemble import assemble
 from mbvi.system.system import System
@@ -22,6 +23,9 @@ def force_without_value(system: System, q: Array, times: Array) -> tuple[str, st
         if alone.dimension == system.dimension and not _is_finite(alone, q, times):
             if isinstance(system.model.forces[name], el.Spring | el.Damper):  # type: ignore[union-attr]
                 return f": the ends of forces.{name} meet, where it has no direction", APART
+            own = programs(system.model.resolved().forces[name])  # type: ignore[union-attr]
+            if any(is_empty_quotient(each, t) for each in own for t in times):
+                return f": forces.{name} is 0/0", "Write it with its limit there, or start at another time."
             return f": forces.{name} has no value", "Look for a time at which its expression has none, as at a pole."
     if system.arrays.force and _is_finite(system.unforced, q, times):
         return ": your own force has no value", "Look for a pole of it, or an error that it raises."

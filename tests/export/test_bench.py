@@ -208,12 +208,10 @@ def test_a_reference_that_fails_is_tried_with_smaller_steps(models):
 
 
 def test_a_reference_that_always_fails_is_named():
-    model = pendulum().model_copy(
-        update={
-            "forces": {"late": mbvi.Torque(body="bob", vector=(0, "sqrt(1 - t)", 0))},
-            "simulation": mbvi.Simulation(step=0.1),
-        }
-    )
+    def ends(t, q, v, F):
+        F[0] += np.sqrt(1 - t)
+
+    model = mbvi.assemble(pendulum().replaced({"simulation": mbvi.Simulation(step=0.1)}), force=ends)
     with pytest.raises(
         mbvi.StepError, match=r"^the reference, gauss6 with step 0\.0\d+ s: step \d+ .*not a finite number"
     ):

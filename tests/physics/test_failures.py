@@ -122,15 +122,32 @@ def test_masses_that_are_far_apart():
     )
 
 
-@pytest.mark.parametrize("scheme", ["midpoint", "suzuki4"])
-def test_a_force_that_ends(scheme):
+@pytest.mark.parametrize("value", ["sqrt(1 - t)", "asin(t)", "log(1 - t)", "(1 - t)**0.5", "max(0, sqrt(1 - t))"])
+def test_a_force_that_ends_is_found_before_the_run(value):
     model = systems.model("pendulum")
-    ends = mbvi.JointForce(joint=next(iter(model.joints)), value="sqrt(1 - t)")
+    ends = mbvi.JointForce(joint=next(iter(model.joints)), value=value)
+    model = model.replaced({"forces": {"ends": ends}})
+    with pytest.raises(
+        mbvi.ModelError, match=r"^forces\.ends: .* found no value of .* at t = 1 s; end the run before, or"
+    ):
+        mbvi.simulate(model, step=0.01, duration=2.0)
+    assert mbvi.simulate(model, "midpoint", step=0.01, duration=1.0).t[-1] == 1.0
+
+
+@pytest.mark.parametrize("scheme", ["midpoint", "simpson"])
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("sqrt((t - 1.005)**2 - 1e-8)", "has no value"), ("sin(2*(t - 1.005))/(t - 1.005)", "is 0/0")],
+)
+def test_a_force_without_a_value_at_a_node(scheme, value, found):
+    """It is without one for so short a time that nothing else falls there."""
+    model = systems.model("pendulum")
+    gap = mbvi.JointForce(joint=next(iter(model.joints)), value=value)
     with pytest.raises(
         mbvi.StepError,
-        match=r"t = 1 s\).*: a force is not a finite number there, or within the step: forces\.ends has no value\. ",
+        match=rf"t = 1 s\).*: a force is not a finite number there, or within the step: forces\.gap {found}\. ",
     ):
-        mbvi.simulate(model.model_copy(update={"forces": {"ends": ends}}), scheme, step=0.01, duration=2.0)
+        mbvi.simulate(model.replaced({"forces": {"gap": gap}}), scheme, step=0.01, duration=2.0)
 
 
 @pytest.mark.parametrize("scheme", ["yoshida4", "suzuki4", "gauss2", "simpson", "kahan_li6"])

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+MAKE_ANOTHER = "make another, as by model.with_parameters(…) or model.model_copy(update=…)"
+
+
 class Entries(dict[Any, Any]):
     """A mapping of an element, which like all of it does not change: what was resolved of it would be another."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
-        remedy = "make another, as by model.with_parameters(…) or model.model_copy(update=…)"
-        raise ModelError(wrong("a model as it was made", "a change of its entries", remedy))
+        raise ModelError(wrong("a model as it was made", "a change of its entries", MAKE_ANOTHER))
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
@@ -49,6 +51,18 @@ class Element(BaseModel):
 
     # Of nested elements with an __init__ of their own pydantic loses the place, so this one is marked as pydantic's.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            super().__setattr__(name, value)
+        except ValidationError:
+            raise _changed(name) from None
+
+    def __delattr__(self, name: str) -> None:
+        try:
+            super().__delattr__(name)
+        except ValidationError:
+            raise _changed(name) from None
 
     def model_post_init(self, context: Any, /) -> None:
         """Keep mappings from changes."""
@@ -91,6 +105,11 @@ class Element(BaseModel):
     def canonical(self) -> dict[str, Any]:
         """The fields that a resolved element has in another form: unit axes, unit quaternions, inertia matrices."""
         return {}
+
+
+def _changed(name: str) -> ModelError:
+    """What is raised where a field of an element is set or deleted."""
+    return ModelError(f"{name}: {wrong('a model as it was made', 'a change of its fields', MAKE_ANOTHER)}")
 
 
 def freeze(element: Element) -> None:

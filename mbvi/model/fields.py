@@ -141,8 +141,16 @@ SHARED_SCHEMAS: dict[str, dict[str, Any]] = {
 # ----------------------------------------------------------------------------------------------- numbers
 
 
+DATA_FILE = r"(?i)[^*+(),]*\.(csv|tsv|txt|dat|xlsx?|json|ya?ml|h5|npy|npz|mat)"
+COPY = "copy its numbers in, those of a function of time as {times: […], values: […]}"
+VECTOR = "write for example [0, 0, 1]"
+AXES = {"x": "[1, 0, 0]", "y": "[0, 1, 0]", "z": "[0, 0, 1]"}
+
+
 def _scalar(value: Any, *at: int) -> float | str:
     if isinstance(value, str) and value.strip():
+        if re.fullmatch(DATA_FILE, value.strip()):
+            raise refusal(wrong("a number or an expression", f"the name of a file, {show(value)}", COPY), *at)
         number = as_number(value.strip())
         return value.strip() if number is None else _scalar(number, *at)
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -173,19 +181,38 @@ def _tuple(item: Callable[..., Any], expected: str, *sizes: int, remedy: str = "
     def validate(value: Any, *at: int) -> tuple[Any, ...]:
         items = _items(value)
         if items is None or (sizes and len(items) not in sizes):
-            raise refusal(wrong(expected, show(value), remedy), *at)
+            raise refusal(wrong(expected, show(value), _remedy(value, sizes, remedy)), *at)
         return tuple(item(part, *at, i) for i, part in enumerate(items))
 
     return validate
 
 
+def _remedy(value: Any, sizes: Sequence[int], otherwise: str) -> str:
+    """What to write instead of a value that is no list or of another size: numbers without brackets or commas with them."""
+    text = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
+    words = re.findall(r"[^\s,]+", text) if isinstance(text, str) else []
+    is_list = len(words) in sizes and all(as_number(word) is not None for word in words)
+    return f"write [{', '.join(words)}]" if is_list else otherwise
+
+
 _numbers = _tuple(_scalar, "numbers")
-_vector = _tuple(_scalar, "3 numbers", 3)
-_joint_place = _tuple(
-    _scalar, "3 numbers", 3, remedy="write for example [0, 0, 1]; names of points are for forces and point masses"
+_vector = _tuple(_scalar, "3 numbers", 3, remedy=VECTOR)
+_joint_place = _tuple(_scalar, "3 numbers", 3, remedy=f"{VECTOR}; names of points are for forces and point masses")
+_moments = _tuple(
+    _scalar,
+    "[Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or 3 rows of 3 numbers",
+    3,
+    6,
+    remedy="write for example [0.1, 0.1, 0.2], in kg m²",
 )
-_moments = _tuple(_scalar, "[Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or 3 rows of 3 numbers", 3, 6)
-_matrix = _tuple(_tuple(_scalar, "3 rows of 3 numbers", 3), "3 rows of 3 numbers", 3)
+_row = _tuple(_scalar, "3 rows of 3 numbers", 3)
+_matrix = _tuple(_row, "3 rows of 3 numbers", 3)
+
+
+def _direction(value: Any) -> tuple[float | str, ...]:
+    if isinstance(value, str) and value.strip().lower() in AXES:
+        raise refusal(wrong("3 numbers", show(value), f"write {AXES[value.strip().lower()]}"))
+    return _vector(value)
 
 
 def _inertia(value: Any) -> tuple[Any, ...]:
@@ -209,7 +236,7 @@ OptionalScalar = Annotated[
 ]
 Scalars = Annotated[
     tuple[float | str, ...],
-    PlainValidator(_tuple(_scalar, "a list of numbers")),
+    PlainValidator(_tuple(_scalar, "a list of numbers", remedy="write them here, as [0, 1.5, 2]")),
     WithJsonSchema(_list_schema(_NUMBER_SCHEMA)),
     _NUMBERS,
 ]
@@ -220,17 +247,26 @@ JointPlace = Annotated[Triple, PlainValidator(_joint_place), WithJsonSchema(_VEC
 OptionalVector = Annotated[
     Triple | None, PlainValidator(_optional(_vector)), _any_schema(_VECTOR_SCHEMA, _NULL_SCHEMA), _NUMBERS
 ]
-Direction = Annotated[Triple, PlainValidator(_vector), WithJsonSchema(_VECTOR_SCHEMA), Kind("direction")]
+Direction = Annotated[Triple, PlainValidator(_direction), WithJsonSchema(_VECTOR_SCHEMA), Kind("direction")]
 """A vector that is not zero; resolved: a unit vector."""
+TWO_AXES = "write for example [[1, 0, 0], [0, 1, 0]]"
+_axis = _tuple(_scalar, "2 axes of 3 numbers", 3, remedy=TWO_AXES)
 TwoDirections = Annotated[
     tuple[Triple, Triple],
-    PlainValidator(_tuple(_tuple(_scalar, "2 axes of 3 numbers", 3), "2 axes of 3 numbers", 2)),
+    PlainValidator(_tuple(_axis, "2 axes of 3 numbers", 2, remedy=TWO_AXES)),
     WithJsonSchema(_list_schema(_VECTOR_SCHEMA, 2)),
     _NUMBERS,
 ]
+_orientation = _tuple(
+    _scalar,
+    "a rotation vector of 3 numbers or a unit quaternion of 4 (w, x, y, z)",
+    3,
+    4,
+    remedy="write for example [0, 0, 90 deg]",
+)
 Orientation = Annotated[
     tuple[float | str, ...],
-    PlainValidator(_tuple(_scalar, "a rotation vector of 3 numbers or a unit quaternion of 4 (w, x, y, z)", 3, 4)),
+    PlainValidator(_orientation),
     WithJsonSchema(_list_schema(_NUMBER_SCHEMA, 3, 4)),
     Kind("numbers", unit="rad"),
 ]
@@ -325,7 +361,7 @@ def _time(value: Any, *at: int) -> Any:
 
 TimeFunction = Annotated[Any, PlainValidator(_time), WithJsonSchema(_TIME_SCHEMA), Kind("time")]
 """A number, an expression that may use the time t [s], or a Table; resolved: a float, a postfix program or a Table."""
-_times = _tuple(_time, "3 components, each a number, an expression of t or a table", 3)
+_times = _tuple(_time, "3 components, each a number, an expression of t or a table", 3, remedy=VECTOR)
 TimeVector = Annotated[
     tuple[Any, Any, Any],
     PlainValidator(_times),
@@ -343,7 +379,11 @@ MotionVector = Annotated[
 
 Curve = Annotated[
     tuple[Any, Any, Any],
-    PlainValidator(_tuple(_scalar, "3 components, each a number or an expression of s", 3)),
+    PlainValidator(
+        _tuple(
+            _scalar, "3 components, each a number or an expression of s", 3, remedy="write for example [cos(s), s, 0]"
+        )
+    ),
     WithJsonSchema(_VECTOR_SCHEMA),
     Kind("curve"),
 ]
@@ -389,7 +429,7 @@ def _parameter_name(value: str) -> str:
         raise refusal(str(error)) from None
 
 
-_place_numbers = _tuple(_scalar, "3 numbers or the name of a point", 3)
+_place_numbers = _tuple(_scalar, "3 numbers or the name of a point", 3, remedy=VECTOR)
 
 
 def _place(value: Any) -> tuple[float | str, ...] | str:

@@ -61,6 +61,7 @@ class Part(NamedTuple):
     mended: tuple[Problem, ...] = ()
 
 
+ANGLES = "write a unit quaternion, or give the joint coordinates: xyz, of which the angles are written"
 Parts = dict[Where, Part]
 
 
@@ -183,7 +184,8 @@ class _Resolver:
     def initial(self, value: Any, where: Where, key: str) -> Any:
         """The numbers of the coordinates of a joint, or of their rates."""
         joint = self.model.joints.get(str(where[1]))
-        units = list(_units(joint).values()) if joint else []
+        is_of_joint = joint is not None and np.size(value) in _sizes(joint, key, joint.type == "free")
+        units = list(_units(joint).values()) if joint and is_of_joint else []  # of others it is told how many there are
         if joint and key == "velocity":
             if _has_quaternion(joint) and np.size(value) < len(units):
                 units[-4:] = ["rad"] * 3
@@ -346,16 +348,23 @@ def _moved_by(model: Model, name: str) -> tuple[Joint, bool]:
 def _initial_problems(initial: Initial, joint: Joint, is_point: bool = False) -> Iterator[Problem]:
     """Wrong numbers of coordinates, and quaternions that are not of norm 1."""
     count, names = len(joint.coordinate_names), ", ".join(joint.coordinate_names) or "none, for a weld"
-    place = {3} if is_point else set()
-    for key, sizes in (("position", {count} | place), ("velocity", {count, count - _has_quaternion(joint)} | place)):
-        value = getattr(initial, key)
+    for key in ("position", "velocity"):
+        value, sizes = getattr(initial, key), _sizes(joint, key, is_point)
         size = 1 if isinstance(value, float) else len(value or ())
         if value is not None and size not in sizes:
             plural = "" if sizes == {1} else "s"
             expected = f"{' or '.join(map(str, sorted(sizes)))} number{plural} ({names})"
-            yield Problem((key,), wrong(expected, show(value)))
+            is_of_angles = key == "position" and _has_quaternion(joint) and size == count - 1
+            yield Problem((key,), wrong(expected, show(value), ANGLES if is_of_angles else ""))
     if initial.position is not None and _has_quaternion(joint) and np.size(initial.position) == count:
         yield from quaternion_problems(np.ravel(initial.position)[-4:].tolist(), "position")
+
+
+def _sizes(joint: Joint, key: str, is_point: bool) -> set[int]:
+    """How many numbers of initial positions or velocities a joint may have."""
+    count = len(joint.coordinate_names)
+    rates = {count - _has_quaternion(joint)} if key == "velocity" else set()
+    return {count} | rates | ({3} if is_point else set())
 
 
 def checked_initial(name: str, initial: Initial, joint: Joint) -> Initial:

@@ -71,19 +71,36 @@ MESSAGES = [
     ({"bodies": [1]}, "bodies: expected a mapping of keys to values, found [1]"),
     ({"bodies__rod__shapes": 3}, "bodies.rod.shapes: expected a list, found 3"),
     ({"name": 3}, "name: expected text, found 3"),
-    ({"gravity": 9.81}, "gravity: expected 3 numbers, found 9.81"),
-    ({"gravity": [0, 0]}, "gravity: expected 3 numbers, found [0, 0]"),
+    ({"gravity": 9.81}, "gravity: expected 3 numbers, found 9.81; write for example [0, 0, 1]"),
+    ({"gravity": [0, 0]}, "gravity: expected 3 numbers, found [0, 0]; write for example [0, 0, 1]"),
     ({"gravity": [0, 0, False]}, "gravity.2: expected a number or an expression, found False"),
     (
         {"bodies__rod__inertia": [1, 2]},
         "bodies.rod.inertia: expected [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or 3 rows of 3 numbers, "
-        "found [1, 2]",
+        "found [1, 2]; write for example [0.1, 0.1, 0.2], in kg m²",
     ),
-    ({"joints__crank__axis": "z"}, "joints.crank.axis: expected 3 numbers, found 'z'"),
+    ({"joints__crank__axis": "z"}, "joints.crank.axis: expected 3 numbers, found 'z'; write [0, 0, 1]"),
+    ({"joints__crank__axis": "up"}, "joints.crank.axis: expected 3 numbers, found 'up'; write for example [0, 0, 1]"),
+    ({"joints__crank__axis": ["0 1 0"]}, "joints.crank.axis: expected 3 numbers, found ['0 1 0']; write [0, 1, 0]"),
+    ({"joints__crank__axis": "0, -1 0"}, "joints.crank.axis: expected 3 numbers, found '0, -1 0'; write [0, -1, 0]"),
+    (
+        {"bodies__rod__mass": "mass.csv"},
+        "bodies.rod.mass: expected a number or an expression, found the name of a file, 'mass.csv'; copy its numbers in, "
+        "those of a function of time as {times: […], values: […]}",
+    ),
+    (
+        {"constraints__c": {**CRANK, "value": "./my data/table.CSV"}},
+        "constraints.c.value: expected a number or an expression, found the name of a file, './my data/table.CSV'; copy its "
+        "numbers in, those of a function of time as {times: […], values: […]}",
+    ),
+    (
+        {"constraints__c": {**CRANK, "value": {"times": [0, 1], "values": "table.csv"}}},
+        "constraints.c.value.values: expected a list of numbers, found 'table.csv'; write them here, as [0, 1.5, 2]",
+    ),
     (
         {"joints__crank__orientation": [1, 0]},
         "joints.crank.orientation: expected a rotation vector of 3 numbers or a unit quaternion of 4 (w, x, y, z), "
-        "found [1, 0]",
+        "found [1, 0]; write for example [0, 0, 90 deg]",
     ),
     ({"joints__crank": 7}, "joints.crank: expected a mapping of keys to values, found 7"),
     # non-finite numbers
@@ -255,7 +272,7 @@ MESSAGES = [
     ),
     (
         {"joints__hub": {"type": "universal", "parent": "rod", "child": "top", "axes": [0, 0, 1]}},
-        "joints.hub.axes: expected 2 axes of 3 numbers, found [0, 0, 1]",
+        "joints.hub.axes: expected 2 axes of 3 numbers, found [0, 0, 1]; write for example [[1, 0, 0], [0, 1, 0]]",
     ),
     (
         {"joints__hub": {"type": "planar", "parent": "rod", "child": "top", "normal": [0, 0, 1], "x_axis": [0, 0, 3]}},
@@ -279,6 +296,15 @@ MESSAGES = [
     # initial values
     ({"initial__crank": {"position": [1, 2]}}, "initial.crank.position: expected 1 number (angle), found [1, 2]"),
     ({"initial__hub": {"position": 1}}, "initial.hub.position: expected 4 numbers (qw, qx, qy, qz), found 1"),
+    (
+        {"initial__hub": {"position": ["30 deg", 0, 0]}},
+        "initial.hub.position: expected 4 numbers (qw, qx, qy, qz), found [0.523599, 0, 0]; write a unit quaternion, or give "
+        "the joint coordinates: xyz, of which the angles are written",
+    ),
+    (
+        {"initial__crank": {"position": ["1 deg/s", 0]}},
+        "initial.crank.position: expected 1 number (angle), found [0.0174533, 0]",
+    ),
     (
         {"initial__hub": {"velocity": [1, 2]}},
         "initial.hub.velocity: expected 3 or 4 numbers (qw, qx, qy, qz), found [1, 2]",
@@ -309,7 +335,8 @@ MESSAGES = [
     # forces
     (
         {"forces__f": {**FORCE, "vector": 3}},
-        "forces.f.vector: expected 3 components, each a number, an expression of t or a table, found 3",
+        "forces.f.vector: expected 3 components, each a number, an expression of t or a table, found 3; "
+        "write for example [0, 0, 1]",
     ),
     ({"forces__f": {**FORCE, "frame": "bdy"}}, "forces.f.frame: expected 'world' or 'body', found 'bdy'"),
     (
@@ -446,7 +473,7 @@ MESSAGES = [
     ),
     (
         {"constraints__c": {"type": "coincident_points", **ENDS, "point_a": [0, 0]}},
-        "constraints.c.point_a: expected 3 numbers or the name of a point, found [0, 0]",
+        "constraints.c.point_a: expected 3 numbers or the name of a point, found [0, 0]; write for example [0, 0, 1]",
     ),
     (
         {"constraints__c": {"type": "coincident_frames", **ENDS, "orientation": [1, 1, 0, 0]}},
@@ -466,7 +493,8 @@ MESSAGES = [
     ),
     (
         {"constraints__c": {**CURVE, "curve": ["s", 0]}},
-        "constraints.c.curve: expected 3 components, each a number or an expression of s, found ['s', 0]",
+        "constraints.c.curve: expected 3 components, each a number or an expression of s, found ['s', 0]; "
+        "write for example [cos(s), s, 0]",
     ),
     (
         {"constraints__c": {**CURVE, "curve": ["s", "t", 0]}},
@@ -551,7 +579,8 @@ MESSAGES = [
     ),
     (
         {"constraints__c": {**POINT, "position": [0, 0]}},
-        "constraints.c.position: expected 3 components, each a number, an expression of t or a table, found [0, 0]",
+        "constraints.c.position: expected 3 components, each a number, an expression of t or a table, found [0, 0]; "
+        "write for example [0, 0, 1]",
     ),
     (
         {"constraints": {"a": POINT, "b": {**POINT, "point": [0, 0, -2], "position": [0, 0, 0]}}},
@@ -766,9 +795,18 @@ def test_elements_mappings_and_arrays_are_the_same():
     assert pickle.loads(pickle.dumps(made)) == made == copy.deepcopy(made)
 
 
-def test_frozen():
-    with pytest.raises(ValueError, match="frozen"):
-        mm.Model(**BASE).name = "other"
+@pytest.mark.parametrize("change", [lambda each: setattr(each, "name", "x"), lambda each: delattr(each, "name")])
+def test_fields_do_not_change(change):
+    model = mm.Model(**BASE)
+    with pytest.raises(ModelError) as caught:
+        change(model)
+    remedy = "make another, as by model.with_parameters(…) or model.model_copy(update=…)"
+    assert str(caught.value) == f"name: expected a model as it was made, found a change of its fields; {remedy}"
+    assert model == mm.Model(**BASE)
+    with pytest.raises(ModelError, match=r"^mass: expected a model as it was made, found a change of its fields; "):
+        next(iter(model.bodies.values())).mass = 3
+    with pytest.raises(ModelError, match=r"^weight: expected a model as it was made"):
+        model.weight = 3
 
 
 def test_import_is_light():
@@ -785,7 +823,7 @@ def test_import_is_light():
     ("update", "message"),
     [
         ({"gravitiy": (0, 0, -1)}, "update: expected fields of Model, found 'gravitiy'; did you mean 'gravity'?"),
-        ({"gravity": 3}, "gravity: expected 3 numbers, found 3"),
+        ({"gravity": 3}, "gravity: expected 3 numbers, found 3; write for example [0, 0, 1]"),
         (
             {"bodies": {"a": {"inerta": 2}}},
             "bodies.a.inerta: expected a known key, found 'inerta'; did you mean 'inertia'?",

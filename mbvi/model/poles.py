@@ -23,6 +23,8 @@ NEAR, NEARER, GROWTH = (
     1e-6,
     10.0,
 )  # of the time between two looks: distances over which a function with a pole grows so
+PARTIAL = frozenset(("sqrt", "asin", "acos", "log", "**", "exp", "sinh", "cosh"))
+"""What has no value for some numbers, or one beyond floats."""
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -59,6 +61,8 @@ def first_gap(program: Program, start: float, end: float) -> float | None:
     >>> first_gap(postfix("sqrt(0.5 - t)", {}), 0.0, 1.0), first_gap(postfix("sqrt(t)", {}), 0.0, 1.0)
     (0.5000000000000001, None)
     """
+    if "t" not in program or PARTIAL.isdisjoint(program):
+        return None
     low = start
     for i in range(MOST_TIMES):
         high = (

@@ -103,7 +103,7 @@ def run(
         typer.Option("--out", "-o", metavar="FILE", help="Trajectory file; by default MODEL's name with .h5, here."),
     ] = None,
     every: Annotated[
-        int | None, typer.Option(metavar="K", help="Store every K-th state, and run a multiple of K steps.")
+        str | None, typer.Option(metavar="K", help="Store every K-th state, and run a multiple of K steps.")
     ] = None,
     store: Annotated[
         str | None,
@@ -121,14 +121,13 @@ def run(
         from mbvi.storage import ENDINGS, check_output
         from mbvi.system.initial import find_start
 
-        if every is not None and every < 1:
-            raise ModelError(f"--every: expected a whole number of at least 1, found {every}")
+        stride = _whole(every, "--every")
         if resume is not None:
             unfit = {"--out": out, "--store": store, "--force": force, "--no-project": no_project}
             for option, is_given in unfit.items():
                 if is_given:
                     raise ModelError(f"{option}: expected no such option with --resume; leave it out")
-            _resume(resume, model, formulation, {"scheme": scheme, "step": step, "every": every}, duration)
+            _resume(resume, model, formulation, {"scheme": scheme, "step": step, "every": stride}, duration)
             return
         if model is None:
             raise ModelError(
@@ -142,7 +141,7 @@ def run(
         system = mbvi.assemble(described, formulation)
         check_functions(system)
         start = find_start(system, project=project)
-        output = {"every": every or 1, "path": path, "force": force, "store": parts}
+        output = {"every": stride or 1, "path": path, "force": force, "store": parts}
         with _kept_states(path), _progress(described.name) as progress, doubts_expected():  # the report has them
             trajectory = mbvi.simulate(system, scheme, project=project, progress=progress, **output, **values)
         typer.echo(_written(trajectory, start, path))
@@ -236,15 +235,15 @@ def ensemble(
     step: Annotated[str | None, typer.Option(metavar="SECONDS", help="Step size.")] = None,
     duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
     formulation: Formulation = None,
-    every: Annotated[int, typer.Option(metavar="K", help="Store every K-th state.")] = 1,
+    every: Annotated[str, typer.Option(metavar="K", help="Store every K-th state.")] = "1",
     store: Annotated[
         str, typer.Option(metavar="LIST", help="What to store: some of q, v, p, energy, constraint_residual.")
     ] = "q,v,energy",
     threads: Annotated[
-        int | None, typer.Option(metavar="N", help="Members at once; by default all processors.")
+        str | None, typer.Option(metavar="N", help="Members at once; by default all processors.")
     ] = None,
     processes: Annotated[
-        int | None,
+        str | None,
         typer.Option(metavar="N", help="Processes instead of threads: faster for many values of parameters."),
     ] = None,
     out: Annotated[
@@ -268,10 +267,12 @@ def ensemble(
         options: dict[str, Any] = {
             "scheme": scheme,
             "formulation": formulation,
-            "every": every,
             "store": _listed(store, "--store"),
+            "path": path,
+            "force": force,
         }
-        options |= {"threads": threads, "processes": processes, "path": path, "force": force}
+        counts = {"every": every, "threads": threads, "processes": processes}
+        options |= {key: _whole(value, f"--{key}") for key, value in counts.items()}
         options |= {"step": _number(step, "--step", described), "duration": _number(duration, "--duration", described)}
         with _progress(described.name, "members") as progress:
             dataset = mbvi.ensemble(described, varied, progress=progress, **options)
@@ -388,14 +389,14 @@ def animate(
     speed: Speed = None,
     trail: Trails = None,
     rate: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Pictures per second of an .mp4; by default 30.")
+        str | None, typer.Option(metavar="NUMBER", help="Pictures per second of an .mp4; by default 30.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a trajectory as a page with a 3D view and plots, a 3D file, or a video."""
     with _one_line_errors():
         path = out or Path(f"{file.stem}.html")
-        typer.echo(_animated(file, path, speed, trail, rate, force))
+        typer.echo(_animated(file, path, speed, trail, _whole(rate, "--rate"), force))
 
 
 @app.command()
@@ -463,6 +464,25 @@ def _number(text: str | None, option: str, model: Model | None, unit: str = "s")
     except ModelError as error:
         raise ModelError(f"{option}: {error}") from None
     return number
+
+
+def _positive(text: str, option: str, model: Model, unit: str = "s") -> float:
+    """The value of an option that must be greater than 0."""
+    from mbvi.model.arguments import checked_number
+
+    return checked_number(_number(text, option, model, unit), option, "a number greater than 0", above=0.0)
+
+
+def _whole(text: str | None, option: str) -> int | None:
+    """The value of an option that counts something."""
+    from mbvi.model.arguments import checked_count
+
+    value: Any = text
+    if text is None:
+        return None
+    with suppress(ValueError):
+        value = int(text)
+    return checked_count(value, option, 1)
 
 
 @contextmanager
@@ -590,16 +610,16 @@ def compare(
 def bench(
     model: ModelPath,
     error: Annotated[
-        float, typer.Option(metavar="METRES", help="The wanted error, of any point of a body over the run.")
-    ] = 1e-6,
+        str, typer.Option(metavar="METRES", help="The wanted error, of any point of a body over the run.")
+    ] = "1e-6",
     schemes: Annotated[
         str | None, typer.Option(metavar="LIST", help="Names of schemes; by default some of all kinds.")
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
     formulation: Formulation = None,
     time: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long to measure at most, about, besides compilation.")
-    ] = 30,
+        str, typer.Option(metavar="SECONDS", help="How long to measure at most, about, besides compilation.")
+    ] = "30",
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all measurements to a JSON file.")] = None,
     out: Picture = None,
     force: Overwrite = False,
@@ -613,15 +633,11 @@ def bench(
         path = check_picture(out, force) if out else None
         record = check_output(json, force, [".json"]) if json else None
         described = mbvi.load(model)
-        length = _number(duration, "--duration", described)
-        names = _listed(schemes, "--schemes") or benchmark.TRIED
+        wanted, budget = _positive(error, "--error", described, unit="m"), _positive(time, "--time", described)
+        length, names = _number(duration, "--duration", described), _listed(schemes, "--schemes") or benchmark.TRIED
         with _failed_run(), _progress(described.name, "s") as progress:
-            try:
-                found = benchmark.bench(
-                    described, error, names, length, formulation=formulation, budget=time, progress=progress
-                )
-            except ModelError as wrong:
-                raise ModelError(str(wrong).replace("budget: ", "--time: ", 1)) from None
+            options: dict[str, Any] = {"formulation": formulation, "budget": budget, "progress": progress}
+            found = benchmark.bench(described, wanted, names, length, **options)
         typer.echo(found)
         if record:
             replace_file(record, lambda part: part.write_text(dumps(found.record(), indent=1) + "\n"))

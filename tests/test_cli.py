@@ -154,6 +154,8 @@ def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
             "step: expected a time greater than 0, found -1.0; write for example 0.01 [s]",
         ),
         (["pendulum.yaml", "--every", "0"], "--every: expected a whole number of at least 1, found 0\n"),
+        (["pendulum.yaml", "--every", "x"], "--every: expected a whole number of at least 1, found 'x'\n"),
+        (["pendulum.yaml", "--every", "1.5"], "--every: expected a whole number of at least 1, found '1.5'\n"),
         (["pendulum.yaml", "--duration", "__import__('os')"], "--duration: expected "),
         (
             ["pendulum.yaml", "--store", ""],
@@ -174,6 +176,35 @@ def test_what_a_user_can_mend_is_one_line_and_exit_code_2(arguments, message, fo
     assert result.stderr.startswith(message)
     assert result.stderr.count("\n") == 1
     assert not list(folder.glob("*.h5"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["ensemble", "--over", "length=1:2:2", "--every", "x"],
+            "--every: expected a whole number of at least 1, found 'x'",
+        ),
+        (
+            ["ensemble", "--over", "length=1:2:2", "--threads", "0"],
+            "--threads: expected a whole number of at least 1, found 0",
+        ),
+        (
+            ["ensemble", "--over", "length=1:2:2", "--processes", ""],
+            "--processes: expected a whole number of at least 1, ",
+        ),
+        (["animate", "--rate", "x"], "--rate: expected a whole number of at least 1, found 'x'"),
+        (["bench", "--error", "x"], "--error: expected "),
+        (["bench", "--error", "1 deg"], "--error: expected a value in m, found '1 deg', which is in rad; "),
+        (["bench", "--error", "0"], "--error: expected a number greater than 0, found 0"),
+        (["bench", "--time", "1e400"], "--time: expected a finite number"),
+    ],
+)
+def test_numbers_of_options_are_told_as_others(arguments, message, folder):
+    result = call(arguments[0], "pendulum.yaml", *arguments[1:])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
 
 
 def test_wrong_options_are_exit_code_2(folder):

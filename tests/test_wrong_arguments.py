@@ -205,7 +205,7 @@ WORKING = {
         {"model": things()["model"], "schemes": ["midpoint"], "steps": [0.1, 0.05], "duration": 0.2}
         | {"formulation": None, "reference": "gauss3"}
     ),
-    "plot": lambda: {"trajectory": things()["run"], "what": "energy", "names": None, "section": None},
+    "plot": lambda: {"trajectory": things()["run"], "what": "phase", "names": None, "section": None},
     "draw_graph": lambda: {"model": things()["model"]},
     "animate": lambda: (
         {"trajectory": things()["run"], "path": new_path(".glb"), "speed": None, "rate": None, "trails": None}
@@ -243,7 +243,7 @@ WORKING = {
     "Trajectory.reactions": lambda: {"names": ["pivot"]},
     "Trajectory.control_points": lambda: {"state": 0},
     "Trajectory.pose": lambda: {"body": "bob"},
-    "Trajectory.plot": lambda: {"what": "energy", "names": None, "section": None},
+    "Trajectory.plot": lambda: {"what": "phase", "names": None, "section": None},
     "Trajectory.export": lambda: {"path": new_path(".csv"), "force": False},
     "Trajectory.save": lambda: {"path": new_path(".h5"), "force": False, "store": None},
     "Trajectory.rows": lambda: {"part": slice(1)},

@@ -23,7 +23,7 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.export import style
-from mbvi.model.arguments import check_kind
+from mbvi.model.arguments import check_kind, checked_names
 from mbvi.model.expressions import nearest
 from mbvi.model.units import check_unit
 from mbvi.report import count, energy_error
@@ -170,7 +170,8 @@ class View:
 
     def __init__(self, trajectory: Trajectory, names: Sequence[str] | None) -> None:
         self.trajectory = trajectory
-        self.names = [names] if isinstance(names, str) else None if names is None else list(names)
+        given = [names] if isinstance(names, str) else names
+        self.names = None if given is None else checked_names(given, "names")
         if self.names == []:
             raise ModelError("names: expected one or more names of what is drawn, found none; leave it out for all")
 

@@ -244,4 +244,4 @@ def test_the_command(models, tmp_path, monkeypatch):
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("a.json: expected a new file, found one that exists; ")
     result = CliRunner().invoke(app, [*line, "--time", "-1"])
-    assert (result.exit_code, result.stderr) == (2, "--time: expected a number greater than 0, found -1.0\n")
+    assert (result.exit_code, result.stderr) == (2, "--time: expected a number greater than 0, found -1\n")

@@ -301,6 +301,16 @@ def test_a_section_takes_expressions_and_units(pendulum):
         ),
         (
             ["coordinates"],
+            {"names": 3},
+            "names: expected a list of names, found 3",
+        ),
+        (
+            ["phase"],
+            {"names": [3]},
+            "names: expected a list of names, found [3]",
+        ),
+        (
+            ["coordinates"],
             {"names": []},
             "names: expected one or more names of what is drawn, found none; leave it out",
         ),

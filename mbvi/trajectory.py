@@ -72,8 +72,8 @@ class Finding(NamedTuple):
 
     kind    energy: its balance leaves its level; gimbal lock: a step of Euler angles passes it; inertia: a motion has almost none
     t       since when [s]
-    size    by how much: relative to the energies' scale; turn of the step, relative to the distance from lock; inertia, relative to
-            that at the start
+    size    by how much: relative to the energies' scale; turn of the step, relative to the distance from lock; inertia, relative
+            to that at the start
     text    with the likely cause and the remedy
     where   joint
     """

@@ -545,7 +545,7 @@ def test_exit_codes_of_the_process(folder):
     assert (result.returncode, result.stdout, result.stderr) == (2, "", expected)
     long = "a" * 300
     for arguments, expected in (
-        (["check", long], f"{long}: expected a readable file, found File name too long\n"),
+        (["check", long], f"{long}: expected a readable file, found file name too long\n"),
         (["export", long], f"{long}: expected a trajectory file, found file name too long\n"),
     ):
         result = command(*arguments)

@@ -232,7 +232,7 @@ def test_a_formulation_of_a_system(call):
         ("step", 10**400, "step: expected a time greater than 0, found 1000"),
         ("start_time", -(10**400), "start_time: expected a number of seconds, found -1000"),
         ("step", np.complex128(1), "step: expected a time greater than 0, found "),
-        ("initial_q", [10**400], "initial_q: expected 1 numbers, found [1000"),
+        ("initial_q", [10**400], "initial_q: expected 1 number, found [1000"),
         ("project", "false", "project: expected True or False, found 'false'"),
         ("force", "no", "force: expected True or False, found 'no'"),
     ],

@@ -26,7 +26,7 @@ Array = np.ndarray
 BEFORE_IT, AFTER = -1.0, 1.0  # sides of a time
 SAMPLES = 8  # of which the median is the level
 LEVEL = 0.1  # of the energies' scale, which no level may leave
-FEW = 40  # steps until which it may leave by so many times more as they are fewer: all energies grow from 0 there
+FEW = 40  # steps within which a level is left by as much of the work of the first forces too: from rest, energies grow from 0
 JUMP, BEFORE = 0.01, 10.0  # the same of a level that is so many times all that the balance was before,
 ESTABLISHED = 24  # in so many samples
 WIDER = 1.5  # of the difference of two powers, by which their mean between may be off their mean
@@ -128,9 +128,15 @@ def _powers(system: System, t: Array, q: Array, v: Array, side: float) -> Array:
 
 def energy_of_rounding(system: System, q: Array, step: float, t: float) -> float:
     """Energy [J] of what round-off of coordinates q (n,) moves in a step: that of the motion, and the work of forces on it."""
-    move = ROUNDINGS * np.finfo(float).eps * np.maximum(1.0, np.abs(q))
+    move = ROUNDINGS * np.finfo(float).eps
+    v = move * np.maximum(1.0, np.abs(q)) / step
+    return abs(system.kinetic_energy(q, v, t)) + move * first_work(system, q, t)
+
+
+def first_work(system: System, q: Array, t: float) -> float:
+    """Work [J] of the forces at q (n,) along 1 m or 1 rad, or along coordinates that are larger."""
     force = system.gradient(q, np.zeros_like(q), t)[1]
-    return abs(system.kinetic_energy(q, move / step, t)) + float(np.abs(force) @ move)
+    return float(np.abs(force) @ np.maximum(1.0, np.abs(q)))
 
 
 def exchanged(kinetic: Array, potential: Array) -> Array:
@@ -142,7 +148,7 @@ def exchanged(kinetic: Array, potential: Array) -> Array:
 
 
 def first_departure(
-    steps: Array, balance: Array, kinetic: Array, potential: Array, rounding: Array
+    steps: Array, balance: Array, kinetic: Array, potential: Array, rounding: Array, work: float = 0.0
 ) -> tuple[int, float] | None:
     """Where a balance leaves its level for good, and by how much of the energies' scale; None if it does not.
 
@@ -156,6 +162,8 @@ def first_departure(
         T and V [J], of which `exchanged` until the end of eight samples is the scale there.
     rounding : (samples,)
         Energy [J] below which a balance is round-off; the largest until a sample counts.
+    work : float
+        What `first_work` gives of the start [J].
 
     Returns
     -------
@@ -179,10 +187,9 @@ def first_departure(
     scale = (exchanged(kinetic, potential) + rounding)[ends]
     before = np.maximum.accumulate(np.abs(balance))[: len(levels)]
     before[:ESTABLISHED] = np.inf
-    allowed = LEVEL * np.maximum(1.0, FEW / np.maximum(steps[ends], 1))
-    is_off = (levels > allowed * scale) | ((levels > JUMP * scale) & (levels > BEFORE * before))
-    is_off |= _growth(balance, kinetic, potential, rounding, width) > allowed
-    is_off &= levels > rounding[ends]
+    is_off = (levels > LEVEL * scale) | ((levels > JUMP * scale) & (levels > BEFORE * before))
+    is_off |= _growth(balance, kinetic, potential, rounding, width) > LEVEL
+    is_off &= levels > rounding[ends] + np.where(steps[ends] < FEW, LEVEL * work, 0.0)
     if not is_off.any():
         return None
     window = int(np.argmax(is_off))

@@ -25,6 +25,7 @@ from mbvi.analysis.balance import (
     energy_of_rounding,
     exchanged,
     first_departure,
+    first_work,
     is_known,
     largest_powers,
 )
@@ -102,6 +103,7 @@ class Audit:
         self._last = np.ravel(start)  # t, T, V and the powers at the last sample
         self._sums = np.array([0.0, 1.0])  # U there, and what divides the numbers of those kept
         self._noise = energy_of_rounding(system, run.q, run.step, run.start_time)
+        self._work = first_work(system, run.q, run.start_time)
         self._samples = np.full((5, MOST_SAMPLES), np.nan)
         self._start = run.q, run.start_time
         self._angles = euler_angles(system)
@@ -187,7 +189,7 @@ class Audit:
         are_known = np.zeros(balance.shape, bool)  # gains before which samples were looked at closely
         claimed = confirmed = 0.0
         for _ in range(MOST_CORRECTIONS):
-            found = first_departure(rows * self._run.every, balance, kinetic, potential, rounding)
+            found = first_departure(rows * self._run.every, balance, kinetic, potential, rounding, self._work)
             if found is None:
                 return
             place, level = found

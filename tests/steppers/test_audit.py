@@ -216,8 +216,8 @@ def test_departures() -> None:
     grown = np.where(n < 200, 0.0, 10.0 ** np.clip(n - 200, 0, 300))
     assert found(grown, 1 + grown)[0] in range(199, 203)
     few = slice(0, 6)
-    assert first_departure(n[few], 0.3 * ones[few], ones[few], zeros[few], zeros[few]) is None
-    assert first_departure(n[few], 2.0 * ones[few], ones[few], zeros[few], zeros[few]) is not None
+    assert first_departure(n[few], 0.3 * ones[few], ones[few], zeros[few], zeros[few], work=4.0) is None
+    assert first_departure(n[few], 0.5 * ones[few], ones[few], zeros[few], zeros[few], work=4.0) is not None
 
 
 def test_what_a_motion_exchanges_does_not_depend_on_where_it_starts() -> None:

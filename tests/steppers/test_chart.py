@@ -106,7 +106,7 @@ def test_errors():
         sympy_chart(PHI, [PHI], [0.1])
     with pytest.raises(mbvi.ModelError, match="chart: expected lists of symbols, expressions and numbers, found"):
         sympy_chart([PHI], ["cos(phi"], [0.1])
-    with pytest.raises(mbvi.ModelError, match=r"start: expected 1 numbers, found \['here'\]"):
+    with pytest.raises(mbvi.ModelError, match=r"start: expected 1 number, found \['here'\]"):
         sympy_chart([PHI], [PHI], ["here"])
     with pytest.raises(mbvi.ModelError, match="chart: expected a Chart, found 'joints'; make one by joint_chart or sy"):
         run("joints")

@@ -257,6 +257,7 @@ def resume(
             raise ModelError(f"duration: expected none where the sizes of all steps were given, found {found}")
         steps, _ = _counted_steps(_positive(duration, "duration", system) / h, every)
         check_functions(system, h, steps, header.start_time)
+        note_corners(system, float(columns["t"][-1]), header.start_time + steps * h)
     check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
     storage.prepare(path, system, steps)

@@ -34,7 +34,7 @@ from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.simulation import MAX_STORED_BYTES, check_room, note_overshoots
+from mbvi.simulation import MAX_STORED_BYTES, check_room, note_corners, note_overshoots
 from mbvi.system.system import System
 from mbvi.tables import needed
 from mbvi.trajectory import Trajectory
@@ -147,6 +147,7 @@ def ensemble(
     plan = Plan.of(*asked)
     _note_idle(plan)
     note_overshoots(plan.first)
+    note_corners(plan.first, 0.0, plan.steps * plan.step)
     structure = _structure(plan, stored, measures)
     check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
     _check_room(plan, structure, path)

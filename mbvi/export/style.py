@@ -5,6 +5,7 @@ matplotlib is imported when the first picture is drawn.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import io
 import logging
@@ -18,6 +19,8 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_path
@@ -152,7 +155,7 @@ def text_width(text: str, size: float) -> float:
     if not text:
         return 0.0
     path = matplotlib("textpath").TextPath((0, 0), text.replace("$", r"\$"), size=size)
-    return float(path.get_extents().width) / 72
+    return float(np.ptp(path.vertices[:, 0])) / 72  # get_extents takes its time for every curve of every letter
 
 
 def bold_width(text: str) -> float:
@@ -164,8 +167,12 @@ def fitted(text: str, width: float, measure: Callable[[str], float]) -> str:
     """A text, its end left out if it measures more than a width."""
     if len(text) <= MOST_LETTERS and measure(text) <= width:
         return text
-    kept = range(min(len(text), MOST_LETTERS), 0, -1)
-    return next((short for n in kept if measure(short := f"{text[:n].rstrip()}…") <= width), "…")
+
+    def shortened(n: int) -> str:
+        return f"{text[:n].rstrip()}…"
+
+    kept = range(1, min(len(text), MOST_LETTERS) + 1)
+    return shortened(bisect.bisect_right(kept, width, key=lambda n: measure(shortened(n))))
 
 
 def legend_above(axes: Any, width: float) -> float:

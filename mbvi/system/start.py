@@ -159,7 +159,8 @@ def state_from_joints(
 ) -> tuple[Array, Array]:
     """Coordinates and velocities (n,) of a system, from the states of the joints of the spanning tree.
 
-    Coordinates of a joint that closes a loop come from the motions of its bodies where `states` does not have them.
+    Coordinates of a joint that closes a loop come from the motions of its bodies where `states` does not have them, near those that
+    the model gives, which tell whole turns, and which of several equal Euler angles are meant.
     """
     q, v = np.zeros(n), np.zeros(n)
     is_followed = bool(homes.roots) or not homes.joints.keys() <= states.keys()
@@ -171,7 +172,7 @@ def state_from_joints(
             q[part], v[part] = states[name]
         else:
             relative = motions[joint.parent].inverse().then(motions[joint.child])
-            q[part], v[part] = nearest_joint_state(joint, relative)
+            q[part], v[part] = nearest_joint_state(joint, relative, model.initial.get(name))
     for body, (first, is_point) in homes.roots.items():
         center = motions[body].then(at(homes.centers[body]))
         q[first : first + 3], v[first : first + 3] = center.place, center.velocity
@@ -196,7 +197,7 @@ def rotation_quaternion(rotation: Array) -> Array:
 def nearest_joint_state(joint: el.Joint, relative: Motion, initial: Any = None) -> tuple[Array, Array]:
     """Coordinates and rates of a joint that come nearest to a motion of its child in its parent (Gauss–Newton).
 
-    They begin at those given, of which an angle has the whole turns.
+    They begin at those given, of which an angle has the whole turns; a screw without any, at the angle of its displacement.
     """
     q, _ = given_joint_state(joint, initial)
     zero = np.zeros(len(q))
@@ -205,6 +206,9 @@ def nearest_joint_state(joint: el.Joint, relative: Motion, initial: Any = None) 
         found = [joint_motion(joint, q, rate) for rate in np.eye(len(q))]
         return np.column_stack([np.concatenate([each.omega, each.velocity]) for each in found])
 
+    if isinstance(joint, el.Screw) and initial is None:
+        axis, advance = np.split(columns()[:, 0], 2)
+        q = q + (relative.place - joint_motion(joint, q, zero).place) @ axis / (advance @ axis)
     for _ in range(NEWTON_STEPS):
         motion = joint_motion(joint, q, zero)
         turn = rotation_vector(relative.rotation @ motion.rotation.T)

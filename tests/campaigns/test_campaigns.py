@@ -27,8 +27,8 @@ def test_killed_runs():
 
 
 def test_random_mechanisms():
-    """The last has a drive on a coordinate of a joint that closes a loop, which is eliminated after that loop."""
-    check(mechanisms.trial, [*range(15), 492])
+    """The last have a drive on a coordinate of a joint that closes a loop, a screw of half a turn there, and Euler angles."""
+    check(mechanisms.trial, [*range(15), 492, 514, 1122])
 
 
 @pytest.mark.skipif(not pages.browser(), reason="no browser: install Chromium, or name one in MBVI_BROWSER")

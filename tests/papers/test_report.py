@@ -91,7 +91,7 @@ def test_a_page_without_figures_needs_no_matplotlib(monkeypatch, tmp_path):
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     for function in (lambda path: write(Report("R", "who", [TABLE]), path), check_folder):
-        with pytest.raises(mbvi.ModelError, match=r"file: expected a folder that can be written, found: "):
+        with pytest.raises(mbvi.ModelError, match=r"file: expected a folder that can be written, found [a-z]"):
             function(tmp_path / "file")
 
 

@@ -186,7 +186,7 @@ OTHER = ("damper", "joint damper", "joint force", "world force", "body force", "
 
 
 def random_forces(random, bodies, joints, kinds):
-    """Two forces of every kind given, between random bodies and on random joint coordinates."""
+    """Two forces of every kind given, between random bodies and on random joint coordinates, if there are any."""
     on = [(n, c) for n, j in joints.items() for c in j.coordinate_names if not c.startswith("q")]
     table = {"times": [0.0, 0.7, 1.0, 2.0], "values": [1.0, -1.0, 0.5, 2.0]}
 
@@ -200,7 +200,7 @@ def random_forces(random, bodies, joints, kinds):
         return {"body": str(random.choice(bodies)), "vector": vector}
 
     def one(kind):
-        joint, coordinate = on[random.integers(len(on))] if on else (None, None)
+        joint, coordinate = on[random.integers(len(on))] if on else ("", "")
         where = {"joint": joint, "coordinate": coordinate}
         match kind:
             case "spring":
@@ -225,7 +225,8 @@ def random_forces(random, bodies, joints, kinds):
                 return mbvi.Torque(**acting("cos(t)"), frame="body")
         raise ValueError(kind)
 
-    return {f"{kind} {i}": one(kind) for kind in kinds for i in range(2)}
+    possible = [kind for kind in kinds if on or not kind.startswith("joint")]
+    return {f"{kind} {i}": one(kind) for kind in possible for i in range(2)}
 
 
 def without_tables(model):
@@ -371,7 +372,10 @@ def with_start(model, formulation="tree"):
     motions = body_motions(resolved, tree.homes.plan, joint_states(tree, found))
     initial = {}
     for name, joint in resolved.joints.items():
-        if joint.coordinate_names:
+        if name in tree.homes.joints:
+            part = slice(tree.homes.joints[name], tree.homes.joints[name] + len(joint.coordinate_names))
+            initial[name] = mbvi.Initial(position=found.q[part], velocity=found.v[part])
+        elif joint.coordinate_names:
             relative = motions[joint.parent].inverse().then(motions[joint.child])
             position, velocity = nearest_joint_state(joint, relative)
             initial[name] = mbvi.Initial(position=position, velocity=velocity)

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import mbvi
 from mbvi.system import ties
 from mbvi.system.initial import find_start
-from mbvi.system.start import Motion, nearest_joint_state
+from mbvi.system.start import Motion, joint_motion, nearest_joint_state
 from mbvi.system.tables import Tables
 
 FORMULATIONS = ["tree", "embedding"]
@@ -505,3 +505,11 @@ def test_three_numbers_are_not_enough_for_a_body():
         mbvi.ModelError, match=r"^initial\.flight\.position: expected 7 numbers \(x, y, z, qw, qx, qy, qz\)"
     ):
         mbvi.Model(name="rod", **free, initial={"flight": mbvi.Initial(position=(1, 2, 3))})
+
+
+@pytest.mark.parametrize("angle", [0.3, 3.4, -2.9, 25.0, -11.0])
+def test_a_screw_that_closes_a_loop_has_the_angle_of_its_displacement(angle):
+    """Of a rotation alone whole turns are not known, and from half a turn on it would be turned the other way."""
+    screw = mbvi.Screw(parent="world", child="b", axis=(1, 2, 2), pitch=0.4, position=(0.1, 0.2, 0.3), offset=(0, 1, 0))
+    q, v = nearest_joint_state(screw, joint_motion(screw, np.array([angle]), np.array([0.7])))
+    assert q == pytest.approx([angle], abs=1e-12) and v == pytest.approx([0.7], abs=1e-12)

@@ -159,8 +159,8 @@ def state_from_joints(
 ) -> tuple[Array, Array]:
     """Coordinates and velocities (n,) of a system, from the states of the joints of the spanning tree.
 
-    Coordinates of a joint that closes a loop come from the motions of its bodies where `states` does not have them, near those that
-    the model gives, which tell whole turns, and which of several equal Euler angles are meant.
+    Coordinates of a joint that closes a loop come from the motions of its bodies where `states` does not have them, near those
+    that the model gives, which tell whole turns, and which of several equal Euler angles are meant.
     """
     q, v = np.zeros(n), np.zeros(n)
     is_followed = bool(homes.roots) or not homes.joints.keys() <= states.keys()

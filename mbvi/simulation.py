@@ -41,6 +41,7 @@ from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.causes import almost_no_inertia, force_without_value
 from mbvi.system.chart import Chart
+from mbvi.system.euler_angles import joints_in_gimbal_lock
 from mbvi.system.initial import Start, find_start, is_nearly_singular, weightless_near
 from mbvi.system.projection import CONSTRAINT_TOLERANCE, project_position
 from mbvi.system.scheme import scheme_arrays
@@ -575,6 +576,9 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
             f"{head}: no position near satisfies the constraints at t = {t + h:.6g} s; the motions prescribed by {driven} leave "
             f"the reach of the mechanism, or contradict each other. {KEPT} Prescribe smaller motions, or change lengths."
         )
+    if locked := joints_in_gimbal_lock(system, space.q):
+        remedy = f"Write coordinates: quaternion in joints.{locked[0]}, or start beside it."
+        return f"{head}: the Euler angles of {_listed(locked)} are in gimbal lock. {KEPT} {remedy}"
     if comes_near_singular(system, space, t, h):
         return f"{head}: {_singular_loops(system, space.q, t, driven, step)}"
     if light := weightless_near(system, (run.q, run.start_time), space.q, h * start_velocity(system, space, t), t):

@@ -12,8 +12,6 @@ Where samples lie depends on the numbers of steps alone, not on the pieces of a 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from mbvi.analysis.balance import (
@@ -30,6 +28,7 @@ from mbvi.analysis.balance import (
     largest_powers,
 )
 from mbvi.steppers.run import Run
+from mbvi.system.euler_angles import NEAR, EulerAngles, euler_angles
 from mbvi.system.initial import independence, weightless_near
 from mbvi.system.projection import LARGE
 from mbvi.system.system import System
@@ -43,43 +42,7 @@ MOST = 0.5  # part of what a balance gained, at places that were looked at, that
 COARSE = 16  # parts in which one of them is looked at first
 MOST_STATES = 1 << 16  # that are looked at in one of them
 MOST_LOOKS, LITTLE = 16, 1e-6  # states that are looked at for inertia, and what is little of it, relative to the start
-NEAR = 0.1  # distance from gimbal lock at which steps are looked at [rad]
-UNRESOLVED = 0.5  # turn of a step, relative to the distance from gimbal lock, that no scheme resolves
 ROW = 0  # the first of what is kept of a sample: number of its row, U, T, V, and what is round-off
-
-
-class EulerAngles(NamedTuple):
-    """Three angles of a joint.
-
-    joint      its name
-    place      number of the first of their coordinates
-    is_proper  whether the first and the last turn about the same axis, so that lock is at θ = 0, π and not at θ = ±π/2
-    """
-
-    joint: str
-    place: int
-    is_proper: bool
-
-    def distance(self, theta: Array) -> Array:
-        """Distance of the second angle from lock, |sin θ| or |cos θ|."""
-        return np.abs(np.sin(theta) if self.is_proper else np.cos(theta))
-
-    def first_unresolved(self, angles: Array) -> tuple[int, float] | None:
-        """The first step between angles (states, 3) that turns by more than a part of its distance from lock, and by how much.
-
-        The first state is that before the one at which the steps begin. Near lock, at a distance δ, a turn of the body by ε turns
-        the first and the last angle by about ε/δ. A step's own is ε² = Δθ² + (δ Δ²φ)², where Δ²φ is what Δφ has more than that of
-        the step before: a steady precession near lock is as exact as any.
-        """
-        distance = self.distance(angles[1:, 1])
-        near = np.flatnonzero((distance[1:] < NEAR) | (distance[:-1] < NEAR))
-        if not len(near):
-            return None
-        turn, distance = np.diff(angles[1:, 1])[near], np.minimum(distance[near], distance[near + 1])
-        bend = np.nan_to_num(np.diff(angles[:, 0], n=2)[near])  # no more than the step before, where that is not known
-        ratio = np.hypot(turn, distance * bend) / np.maximum(distance, np.finfo(float).tiny)
-        passing = np.flatnonzero(ratio > UNRESOLVED)
-        return (int(near[passing[0]]), float(ratio[passing[0]])) if len(passing) else None
 
 
 class Audit:
@@ -294,8 +257,9 @@ class Audit:
     def _lock(self, angles: EulerAngles, step: int, ratio: float) -> Finding:
         """What is said of a step that passes gimbal lock."""
         t = float(self._run.clock(step, step + 1)[0][0])
+        part = f"{ratio:.2g}" if ratio < 1e3 else "more than a thousand"
         text = (
-            f"at t = {t:.6g} s the Euler angles of {angles.joint} pass gimbal lock within about a step (by a turn of {ratio:.2g} "
+            f"at t = {t:.6g} s the Euler angles of {angles.joint} pass gimbal lock within about a step (by a turn of {part} "
             f"times the distance from it), where the motion may be wrong even if energy and momenta are kept: write coordinates: "
             f"quaternion in joints.{angles.joint}"
         )
@@ -340,17 +304,4 @@ def are_doubtful(system: System, t: Array, q: Array, p: Array, step: float, ever
         balance = np.abs(np.cumsum(of_runs.gains(), axis=1)).max(axis=1, initial=0.0)
         noise = np.array([energy_of_rounding(system, each, step, float(t[0])) for each in q[:, 0]])
         found |= ~(balance <= JUMP * exchanged(of_runs.kinetic, of_runs.potential)[:, -1] + noise)
-    return found
-
-
-def euler_angles(system: System) -> list[EulerAngles]:
-    """Those of the joints of a tree."""
-    if system.model is None or system.homes is None:
-        return []
-    found = []
-    for name, first in system.homes.joints.items():
-        sequence = getattr(system.model.joints[name], "coordinates", "quaternion")
-        if sequence != "quaternion":
-            place = first + len(system.model.joints[name].coordinate_names) - 3
-            found.append(EulerAngles(name, place, sequence[0] == sequence[2]))
     return found

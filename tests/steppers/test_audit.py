@@ -178,6 +178,28 @@ def test_euler_angles_that_pass_gimbal_lock(step: float, every: int, tmp_path: P
     assert mbvi.simulate(calm, step=step, duration=0.5).findings == ()
 
 
+def locked_body() -> mbvi.Model:
+    """A free body whose Euler angles start in gimbal lock, from which a coupling to its height keeps the tree's mass regular."""
+    return mbvi.Model(
+        name="locked",
+        bodies={"body": mbvi.Body(mass=1, inertia=(1, 2, 2.5))},
+        joints={"fly": mbvi.Free(parent="world", child="body", coordinates="xzx")},
+        constraints={
+            "tie": mbvi.Coupling(joint_a="fly", coordinate_a="phi", joint_b="fly", coordinate_b="z", ratio=0.3)
+        },
+        initial={"fly": mbvi.Initial(velocity=[0, 0, 0, 0.1, 0.2, 0.3])},
+    )
+
+
+def test_a_start_in_gimbal_lock_is_told() -> None:
+    with pytest.warns(mbvi.AccuracyWarning, match="by a turn of more than a thousand times the distance from it"):
+        mbvi.simulate(locked_body(), "gauss4", step=1e-3, duration=0.01)
+    with pytest.raises(
+        mbvi.StepError, match=r"the Euler angles of fly are in gimbal lock.*coordinates: quaternion in joints\.fly"
+    ):
+        mbvi.simulate(locked_body(), "gauss4", step=1e-3, duration=0.01, formulation="embedding")
+
+
 def test_members_of_an_ensemble_are_watched(tmp_path: Path) -> None:
     from mbvi.report import ensemble_report
 

@@ -1,0 +1,69 @@
+"""Euler angles of joints, and gimbal lock: where the second angle lets the first and the last turn about the same axis.
+
+There the angles of an attitude are not unique, and a finite velocity of the body may need infinite ones of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mbvi.system.system import System
+
+Array = np.ndarray
+NEAR = 0.1  # distance from gimbal lock at which steps are looked at [rad]
+LOCKED = 1e-6  # distance at which angles are in it
+UNRESOLVED = 0.5  # turn of a step, relative to the distance from gimbal lock, that no scheme resolves
+
+
+class EulerAngles(NamedTuple):
+    """Three angles of a joint.
+
+    joint      its name
+    place      number of the first of their coordinates
+    is_proper  whether the first and the last turn about the same axis, so that lock is at θ = 0, π and not at θ = ±π/2
+    """
+
+    joint: str
+    place: int
+    is_proper: bool
+
+    def distance(self, theta: Array) -> Array:
+        """Distance of the second angle from lock, |sin θ| or |cos θ|."""
+        return np.abs(np.sin(theta) if self.is_proper else np.cos(theta))
+
+    def first_unresolved(self, angles: Array) -> tuple[int, float] | None:
+        """The first step between angles (states, 3) that turns by more than a part of its distance from lock, and by how much.
+
+        The first state is that before the one at which the steps begin. Near lock, at a distance δ, a turn of the body by ε turns
+        the first and the last angle by about ε/δ. A step's own is ε² = Δθ² + (δ Δ²φ)², where Δ²φ is what Δφ has more than that of
+        the step before: a steady precession near lock is as exact as any.
+        """
+        distance = self.distance(angles[1:, 1])
+        near = np.flatnonzero((distance[1:] < NEAR) | (distance[:-1] < NEAR))
+        if not len(near):
+            return None
+        turn, distance = np.diff(angles[1:, 1])[near], np.minimum(distance[near], distance[near + 1])
+        bend = np.nan_to_num(np.diff(angles[:, 0], n=2)[near])  # no more than the step before, where that is not known
+        ratio = np.hypot(turn, distance * bend) / np.maximum(distance, np.finfo(float).tiny)
+        passing = np.flatnonzero(ratio > UNRESOLVED)
+        return (int(near[passing[0]]), float(ratio[passing[0]])) if len(passing) else None
+
+
+def euler_angles(system: System) -> list[EulerAngles]:
+    """Those of the joints of a tree."""
+    if system.model is None or system.homes is None:
+        return []
+    found = []
+    for name, first in system.homes.joints.items():
+        sequence = getattr(system.model.joints[name], "coordinates", "quaternion")
+        if sequence != "quaternion":
+            place = first + len(system.model.joints[name].coordinate_names) - 3
+            found.append(EulerAngles(name, place, sequence[0] == sequence[2]))
+    return found
+
+
+def joints_in_gimbal_lock(system: System, q: Array) -> list[str]:
+    """The joints whose Euler angles are in gimbal lock at q (n,)."""
+    return [each.joint for each in euler_angles(system) if each.distance(q[each.place + 1]) < LOCKED]

@@ -56,7 +56,7 @@ def kepler() -> mbvi.System:
 )
 def test_a_healthy_run_says_nothing(model: Path) -> None:
     loaded = mbvi.load(model)
-    steps = 100 if len(loaded.bodies) > 40 else 1000
+    steps = 50 if len(loaded.bodies) > 40 else 1000
     step = float(loaded.resolved().simulation.step)
     assert mbvi.simulate(loaded, duration=steps * step).findings == ()
 

@@ -116,3 +116,11 @@ def test_a_function_that_cannot_be_pickled(models):
     assert message.startswith("pendulum: expected a force of functions that can be pickled, found ")
     assert message.endswith("; let it close over numbers and arrays alone")
     assert bits(run(copy.deepcopy(system))) == bits(run(system))
+
+
+def test_a_system_without_forces_of_its_own_is_itself_in_its_copies(systems):
+    """Where it is not, a run is judged as one on which forces do work."""
+    system = systems[0]
+    assert system.unforced is system
+    for copied in (copy.copy(system), copy.deepcopy(system), pickle.loads(pickle.dumps(system))):
+        assert copied is not system and copied.unforced is copied

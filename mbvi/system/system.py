@@ -102,6 +102,8 @@ class System:
         """One that shares all, also the workspaces."""
         own = object.__new__(type(self))
         own.__dict__.update(self.__dict__)
+        if own.__dict__.get("unforced") is self:  # so that a system without such forces is itself in its copies too
+            own.__dict__["unforced"] = own
         return own
 
     def __deepcopy__(self, memo: dict[int, Any]) -> System:

@@ -453,7 +453,8 @@ def test_members_that_fail_among_others_that_run_together():
     for rate, member in zip(rates, runs.transpose("v.elbow.angle", ...).q, strict=True):
         end = runs.sel({"v.elbow.angle": rate})
         try:
-            alone, status, reason = mbvi.simulate(varied(described, {"v.elbow.angle": rate}), **options), DONE, ""
+            alone, status = mbvi.simulate(varied(described, {"v.elbow.angle": rate}), **options), DONE
+            reason = "".join(finding.text for finding in alone.findings)  # of steps that are too large
         except mbvi.StepError as error:
             alone, status, reason = error.trajectory, FAILED, error.reason
         assert (end.status, end.reason, end.steps) == (status, reason, alone.statistics.steps)

@@ -244,7 +244,11 @@ def test_control_c_is_exit_code_130_and_one_line(folder):
         "--every",
         "100",
     ]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    options = {
+        "text": True,
+        "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    }  # ignored in the background
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     while not os.path.exists("pendulum.h5") and process.poll() is None:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)

@@ -304,6 +304,7 @@ options = {"step": 0.001, "duration": 0.1, "every": 100, "processes": 2, "progre
 mbvi.ensemble(pendulum(), {"mass": [1 + i * 1e-4 for i in range(100000)]}, **options)
 """
     options = {"cwd": ROOT, "start_new_session": True, "text": True}
+    options["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # it is ignored in the background
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     process.stdout.readline()  # the other process still begins
     os.killpg(process.pid, signal.SIGINT)

@@ -65,9 +65,8 @@ def first_gap(program: Program, start: float, end: float) -> float | None:
         return None
     low = start
     for i in range(MOST_TIMES):
-        high = (
-            start + (end - start) * (i + GOLDEN) / MOST_TIMES
-        )  # where no time at which one value alone is missing falls
+        # No time at which one value alone is missing falls on these.
+        high = start + (end - start) * (i + GOLDEN) / MOST_TIMES
         if not math.isfinite(value_at(program, high)):
             return start if i == 0 else _first_without(program, low, high)
         low = high

@@ -8,22 +8,12 @@ from scipy.interpolate import CubicSpline
 
 import mbvi
 from mbvi.analysis.noether import linear_generator
-from mbvi.report import (
-    Trend,
-    aligned,
-    check_report,
-    count,
-    energy_error,
-    file_size,
-    fit_trend,
-    oddities,
-    rounded,
-    run_report,
-    scheme_table,
-    shortened,
-    summarized,
-)
+from mbvi.cli.check_report import check_report, oddities
+from mbvi.cli.run_report import run_report
+from mbvi.cli.tables_of import scheme_table
+from mbvi.results.summary import Trend, energy_error, fit_trend, summarized
 from mbvi.system.initial import Move, Start, find_start
+from mbvi.text import aligned, count, file_size, rounded, shortened
 
 T = np.linspace(0.0, 10.0, 2001)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.export.bench import bench
+from mbvi.measure.bench import bench
 
 CRANK, BAR, GROUND = 0.8, 1.0, 2.0
 

@@ -19,7 +19,7 @@ import xarray
 from scipy.spatial.transform import Rotation
 
 import mbvi
-from mbvi import storage
+from mbvi.results import storage
 from mbvi.steppers import loop, record
 from mbvi.system.chart import joint_chart
 from tests.test_trajectory import bits, error_of
@@ -186,7 +186,7 @@ def test_signs_of_quaternions_do_not_jump(tmp_path, eager, monkeypatch):
     """Of the two quaternions of a rotation each row has the one on the side of the row before: in memory, block by block in a
     file, over the end of a run that goes on, in a CSV file with and without stored poses, and of every 9th row.
     """
-    monkeypatch.setattr("mbvi.trajectory.EXPORTED_ROWS", 7)
+    monkeypatch.setattr("mbvi.results.trajectory.EXPORTED_ROWS", 7)
     whole = mbvi.simulate(spinning_pendulum(), step=0.01, duration=3.0)
     half_turns = np.abs(np.diff(np.sign(whole.to_xarray().rotation.sel(component="w")[:, 0]))).sum() / 2
     assert half_turns > 15
@@ -425,7 +425,7 @@ def test_a_run_that_cannot_begin_leaves_what_is_there(tmp_path):
 
 def test_a_file_that_does_not_fit_on_the_disk(tmp_path, monkeypatch):
     usage = type("Usage", (), {"free": 10_000})
-    monkeypatch.setattr("mbvi.simulation.shutil.disk_usage", lambda folder: usage)
+    monkeypatch.setattr("mbvi.run_arguments.shutil.disk_usage", lambda folder: usage)
     message = error_of(mbvi.simulate, spinning_pendulum(), step=0.01, duration=10.0, path=tmp_path / "a.h5")
     assert message == (
         "every: expected a file of at most 1e-05 GB, found 1000 steps of 1 coordinate (0.000128 GB); store every 13th state"

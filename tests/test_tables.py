@@ -66,7 +66,7 @@ def test_a_frame_has_columns_with_units(linkage):
 
 
 def test_a_csv_file_keeps_every_bit(linkage, tmp_path, monkeypatch):
-    monkeypatch.setattr("mbvi.trajectory.EXPORTED_ROWS", 7)
+    monkeypatch.setattr("mbvi.results.trajectory.EXPORTED_ROWS", 7)
     linkage.export(tmp_path / "a.csv")
     frame = linkage.to_pandas()
     numbers = np.loadtxt(tmp_path / "a.csv", delimiter=",", skiprows=1)

@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.storage import Nameplate, check_output
+from mbvi.results.storage import Nameplate, check_output
 
 NOBODY = 65534
 MODELS = ["lagrange_top", "branched_tree", "gantry_crane", "spring_damper"]

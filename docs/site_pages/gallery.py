@@ -17,10 +17,10 @@ import numpy as np
 from PIL import Image
 
 import mbvi
-from mbvi.export import style
-from mbvi.export.motion import fastest_spin, natural_speed, pictures
-from mbvi.export.scene import make_scene
-from mbvi.export.video import Painter
+from mbvi.animation.motion import fastest_spin, natural_speed, pictures
+from mbvi.animation.scene import make_scene
+from mbvi.animation.video import Painter
+from mbvi.pictures import style
 
 MODELS = Path(__file__).parents[2] / "models"
 MOTIONS = "extra/motions"  # folder of the pages, from that of the gallery; the site has what is in `extra` at its top

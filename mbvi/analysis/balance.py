@@ -19,7 +19,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels.layout import TABLE
-from mbvi.kernels.power import fill_powers, subtract_drive_powers
+from mbvi.kernels.mechanics.power import fill_powers, subtract_drive_powers
 from mbvi.system.system import System
 
 Array = np.ndarray

@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.errors import StepError
-from mbvi.kernels import galerkin, layout
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels import layout
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.model.arguments import check_kind, checked_number
 from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.tableau import Tableau
-from mbvi.system.initial import count_redundant
+from mbvi.system.redundancy import count_redundant
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 

@@ -22,7 +22,8 @@ from mbvi.kernels import layout
 from mbvi.model.elements import Model
 from mbvi.model.expressions import wrong
 from mbvi.system.assemble import assemble
-from mbvi.system.initial import RANK, find_start, null_space
+from mbvi.system.initial import find_start
+from mbvi.system.redundancy import RANK, null_space
 from mbvi.system.system import System
 
 Array = np.ndarray

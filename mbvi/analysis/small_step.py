@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbvi.kernels import parabola
+from mbvi.kernels.methods import parabola
 from mbvi.model.arguments import check_flag, check_kind, checked_number
 from mbvi.schemes.tableau import gauss
 from mbvi.system.system import System

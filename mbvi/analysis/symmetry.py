@@ -33,8 +33,8 @@ from mbvi.model.arguments import check_kind, checked_names
 from mbvi.model.expressions import show, wrong
 from mbvi.model.graph import WORLD
 from mbvi.model.shapes import rotation_matrix
+from mbvi.system.given import Motion, cross, joint_motion
 from mbvi.system.projection import project_position
-from mbvi.system.start import Motion, cross, joint_motion
 from mbvi.system.system import System
 
 Array = np.ndarray

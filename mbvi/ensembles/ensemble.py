@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import mbvi
-from mbvi import storage
 from mbvi.ensembles.members import Members
 from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.processes import Task, run_in_processes
@@ -32,12 +31,13 @@ from mbvi.model import Model
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
+from mbvi.results import storage
+from mbvi.results.tables import needed
+from mbvi.results.trajectory import Trajectory
+from mbvi.run_arguments import MAX_STORED_BYTES, check_room, note_corners, note_overshoots
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.simulation import MAX_STORED_BYTES, check_room, note_corners, note_overshoots
 from mbvi.system.system import System
-from mbvi.tables import needed
-from mbvi.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import xarray

@@ -12,7 +12,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import show, wrong
-from mbvi.simulation import MAX_STORED_BYTES
+from mbvi.run_arguments import MAX_STORED_BYTES
 
 Array = np.ndarray
 

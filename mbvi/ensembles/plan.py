@@ -13,9 +13,9 @@ from mbvi.ensembles.variation import Variation
 from mbvi.errors import ModelError
 from mbvi.model.elements import Model
 from mbvi.model.expressions import wrong
+from mbvi.run_arguments import check_functions, chosen_scheme, clock
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.simulation import check_functions, chosen_scheme, clock
 from mbvi.system.initial import starting_momenta
 from mbvi.system.system import System
 

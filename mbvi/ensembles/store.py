@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbvi import storage
 from mbvi.model.stored import write_model
-from mbvi.tables import needed
+from mbvi.results import storage
+from mbvi.results.tables import needed
 
 if TYPE_CHECKING:
     import h5py

@@ -17,10 +17,10 @@ from mbvi.model.elements import Free, Initial, Model
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.resolve import checked_initial
 from mbvi.model.units import ANGULAR, check_unit, unit_of
-from mbvi.simulation import as_system
+from mbvi.run_arguments import as_system
 from mbvi.system.assemble import assemble
+from mbvi.system.given import given_joint_state, given_state
 from mbvi.system.scales import set_scales
-from mbvi.system.start import given_joint_state, given_state
 from mbvi.system.system import System
 
 Array = np.ndarray

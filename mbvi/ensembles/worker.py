@@ -21,20 +21,23 @@ import numpy as np
 from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.store import DONE, FAILED, REFUSED, Result, Variable
 from mbvi.errors import ModelError, StepError
-from mbvi.kernels import galerkin, layout, workspace
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels import layout
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin import workspace
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.results.trajectory import Statistics, Trajectory
+from mbvi.run_arguments import check_driven
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.simulation import check_driven, step_message
 from mbvi.steppers import RUNNERS
 from mbvi.steppers.audit import Audit, are_doubtful
 from mbvi.steppers.branches import BranchWatch
+from mbvi.steppers.galerkin import step_message
 from mbvi.steppers.parts import Steps
 from mbvi.steppers.run import Run
 from mbvi.system.initial import Start, find_start
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
-from mbvi.trajectory import Statistics, Trajectory
 
 Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]

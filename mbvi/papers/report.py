@@ -26,7 +26,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, said_by_system
-from mbvi.export import style
+from mbvi.pictures import style
 
 DIGITS = 3
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from mbvi.results.trajectory import Trajectory
 from mbvi.steppers import direct_midpoint, discrete_gradient, independent, linear, parabola, runge_kutta, splitting
 from mbvi.steppers.run import Run
-from mbvi.trajectory import Trajectory
 
 RUNNERS: dict[str, Callable[[Run], Trajectory]] = {
     "linear": linear.run,

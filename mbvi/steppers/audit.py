@@ -27,12 +27,12 @@ from mbvi.analysis.balance import (
     is_known,
     largest_powers,
 )
+from mbvi.results.trajectory import Finding, Trajectory
 from mbvi.steppers.run import Run
 from mbvi.system.euler_angles import NEAR, EulerAngles, euler_angles
-from mbvi.system.initial import independence, weightless_near
 from mbvi.system.projection import LARGE
+from mbvi.system.regularity import independence, weightless_near
 from mbvi.system.system import System
-from mbvi.trajectory import Finding, Trajectory
 
 Array = np.ndarray
 NEAREST, EVERY = 16, 256  # steps between two samples, at first and at last

@@ -25,13 +25,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.kernels import galerkin, layout
-from mbvi.kernels.bends import next_bend
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels import layout
+from mbvi.kernels.algebra.bends import next_bend
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.run import Run
-from mbvi.system.initial import singularity
 from mbvi.system.projection import LARGE
+from mbvi.system.redundancy import singularity
 from mbvi.system.scheme import scheme_arrays
 
 Array = np.ndarray

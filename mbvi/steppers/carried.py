@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mbvi.kernels.packed import Packed
-from mbvi.kernels.workspace import MAX_ORDER
+from mbvi.kernels.compiler.packed import Packed
+from mbvi.kernels.galerkin.workspace import MAX_ORDER
 
 Array = np.ndarray
 MOST_COUNTED = 2**53

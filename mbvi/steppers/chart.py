@@ -17,12 +17,12 @@ import numpy as np
 from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind
+from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
 from mbvi.system.work import what_does_work
-from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 MAX_ITERATIONS = 50

@@ -5,12 +5,12 @@ Source: Mutze, A simple variational integrator for general holonomic mechanical 
 
 from __future__ import annotations
 
-from mbvi.kernels import direct_midpoint
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.kernels.methods import direct_midpoint
+from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
 from mbvi.steppers.loop import advance_velocities
 from mbvi.steppers.run import Run, check_unconstrained
-from mbvi.trajectory import Trajectory
 
 
 def run(run: Run) -> Trajectory:

@@ -11,8 +11,9 @@ import numpy as np
 
 from mbvi.analysis.symmetry import find_invariants
 from mbvi.errors import ModelError
-from mbvi.kernels import discrete_gradient as kernels
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.kernels.methods import discrete_gradient as kernels
+from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
 from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, check_momentum, positions, refused
@@ -20,7 +21,6 @@ from mbvi.steppers.loop import REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.system import System
-from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 QUATERNION = ("qw", "qx", "qy", "qz")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbvi.kernels import independent as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.lagrangian import make_work
-from mbvi.kernels.plane import SENSE
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.kernels.mechanics.planar_loops import SENSE
+from mbvi.kernels.methods import independent as kernels
+from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.catalog import find_tableau
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
@@ -18,10 +19,9 @@ from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import refused
 from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
 from mbvi.steppers.run import Run
-from mbvi.system.initial import is_nearly_singular
+from mbvi.system.redundancy import is_nearly_singular
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
-from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 PARALLEL = 1e-14  # what rounding leaves of the cosine of a right angle

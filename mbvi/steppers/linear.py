@@ -14,11 +14,11 @@ import warnings
 import numpy as np
 
 from mbvi.errors import ModelError, StabilityWarning, stack_level
+from mbvi.results.trajectory import Trajectory
 from mbvi.schemes import linear
 from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
 from mbvi.system.quadratic import QuadraticLagrangian, quadratic_lagrangian
-from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 LARGEST_GROWTH = {"newmark": 2.0, "simpson_linear": math.sqrt(24.0), "simpson_condensed": math.sqrt(24.0)}

@@ -9,13 +9,13 @@ import numpy as np
 
 from mbvi.errors import StepError
 from mbvi.kernels import layout
-from mbvi.kernels.compiling import COMPILING
-from mbvi.kernels.packed import Packed
+from mbvi.kernels.compiler.compiling import COMPILING
+from mbvi.kernels.compiler.packed import Packed
+from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried, carried
 from mbvi.steppers.record import Record
 from mbvi.steppers.run import Run
-from mbvi.trajectory import Statistics, Trajectory
 
 Array = np.ndarray
 Piece = Callable[[int, int, Array, Array], tuple[int, int]]

@@ -9,11 +9,11 @@ Source: Mutze, A simple variational integrator for general holonomic mechanical 
 from __future__ import annotations
 
 from mbvi.analysis.small_step import POINTS, WEIGHTS
-from mbvi.kernels import parabola
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.kernels.methods import parabola
+from mbvi.results.trajectory import Trajectory
 from mbvi.steppers.loop import advance_velocities
 from mbvi.steppers.run import Run, check_unconstrained
-from mbvi.trajectory import Trajectory
 
 
 def run(run: Run) -> Trajectory:

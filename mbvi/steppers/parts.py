@@ -14,13 +14,14 @@ import warnings
 import numpy as np
 
 from mbvi.errors import ModelError, SingularityWarning, stack_level
-from mbvi.kernels import galerkin, layout
-from mbvi.kernels.lagrangian import Work
+from mbvi.kernels import layout
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin.workspace import Space
 from mbvi.kernels.layout import Scheme
-from mbvi.kernels.workspace import Space
+from mbvi.kernels.mechanics.lagrangian import Work
 from mbvi.steppers.loop import AHEAD
 from mbvi.steppers.run import Run
-from mbvi.system.initial import is_nearly_singular
+from mbvi.system.redundancy import is_nearly_singular
 from mbvi.system.system import System
 
 Array = np.ndarray

@@ -10,13 +10,11 @@ from types import TracebackType
 
 import numpy as np
 
-from mbvi import storage
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
-from mbvi.steppers.carried import Carried, take_back, to_bytes
-from mbvi.steppers.run import Run
-from mbvi.trajectory import (
+from mbvi.results import storage
+from mbvi.results.trajectory import (
     Finding,
     Statistics,
     Stored,
@@ -28,6 +26,8 @@ from mbvi.trajectory import (
     last_rotation,
     read,
 )
+from mbvi.steppers.carried import Carried, take_back, to_bytes
+from mbvi.steppers.run import Run
 
 Array = np.ndarray
 BLOCK_BYTES = 1 << 23  # of states that wait for the disk

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mbvi.kernels import runge_kutta
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.kernels.methods import runge_kutta
+from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.steppers.loop import advance_velocities
 from mbvi.steppers.run import Run, check_unconstrained
-from mbvi.trajectory import Trajectory
 
 
 def run(run: Run) -> Trajectory:

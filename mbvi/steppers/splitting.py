@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from mbvi.kernels import layout
-from mbvi.kernels import splitting as kernels
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.kernels.methods import splitting as kernels
+from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
 from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, check_momentum, positions, refused
 from mbvi.steppers.loop import REASONS, advance_pieces
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
-from mbvi.trajectory import Trajectory
 
 Array = np.ndarray
 SYMMETRIC = 1e-14  # relative difference of two principal moments that is rounding

@@ -29,10 +29,10 @@ from mbvi.model.shapes import MassProperties, checked_properties, rotation_matri
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
 from mbvi.system.elimination import Atom, clique, dense, elimination
+from mbvi.system.given import Homes, given_state
 from mbvi.system.points import point_bodies
 from mbvi.system.projection import CONSTRAINT_TOLERANCE, rounded_numbers
 from mbvi.system.scales import set_scales
-from mbvi.system.start import Homes, given_state
 from mbvi.system.system import System
 from mbvi.system.tables import WIDTHS, BodyFrame, Entry, Row, Tables
 from mbvi.system.weightless import crosses, weightless_bodies

@@ -20,7 +20,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from mbvi.kernels.lanes import WIDTH
+from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.layout import NODE_COORDINATES, NODE_START
 
 Array = np.ndarray

@@ -15,28 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
-from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.functions import function_of
-from mbvi.kernels.lanes import WIDTH
+from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model import elements as el
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.rounding import is_unit
-from mbvi.model.shapes import is_point_mass, rotation_matrix
+from mbvi.model.shapes import rotation_matrix
 from mbvi.system.assemble import assemble
 from mbvi.system.attitudes import Attitudes
-from mbvi.system.projection import (
-    CONSTRAINT_TOLERANCE,
-    LARGE,
-    owner_of,
-    project_position,
-    project_velocity,
-    rate_of_constraints,
-    violated_rates,
-    violated_rows,
-    worst,
-)
-from mbvi.system.start import (
+from mbvi.system.given import (
     Motion,
     body_motions,
     cross,
@@ -45,18 +32,22 @@ from mbvi.system.start import (
     nearest_joint_state,
     state_from_joints,
 )
+from mbvi.system.projection import (
+    CONSTRAINT_TOLERANCE,
+    owner_of,
+    project_position,
+    project_velocity,
+    rate_of_constraints,
+    violated_rates,
+    violated_rows,
+    worst,
+)
+from mbvi.system.redundancy import count_redundant, forget_counts
+from mbvi.system.regularity import SINGULAR, check_regular, smallest_pivot
 from mbvi.system.system import System
 
 Array = np.ndarray
-SINGULAR = 1e-13
-BASIS_ROUNDING = 1e-15  # of an orthonormal basis
 ZERO = 1e-12  # square of the norm of a quaternion
-BESIDE = 1e-2  # how far away redundant constraints are counted anew [rad, m, –]
-RANK = 1e-9  # singular value below which constraints are redundant, relative to the largest
-EVERYWHERE = (
-    1e-4  # smallest singular value, relative to the largest, by the distance from a singular position, at another one
-)
-NEARLY = 1e-2  # smallest singular value, relative to the largest, that is near a singular configuration
 NOTICED = 1e-7  # change of a coordinate or rate, relative to the largest, that is told [rad, m, –]
 TOGETHER = 100  # coordinates up to which mass matrices of many states are looked at together
 
@@ -98,23 +89,6 @@ class Start(NamedTuple):
     moves: tuple[Move, ...] = ()
 
 
-class Mobility(NamedTuple):
-    """How many ways a system can move.
-
-    degrees_of_freedom   coordinates less independent constraints
-    redundant            constraints that follow from others
-    origins              names of the joints and elements that they come from
-    is_singular          whether fewer constraints are independent at the start than at positions near it
-    first_order          names of joints and constraints, if that is so wherever the loops can go
-    """
-
-    degrees_of_freedom: int
-    redundant: int
-    origins: tuple[str, ...]
-    is_singular: bool
-    first_order: tuple[str, ...] = ()
-
-
 def find_start(
     system: System, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0, project: bool | None = None
 ) -> Start:
@@ -138,11 +112,11 @@ def find_start(
     """
     forget_counts(system)
     is_own = q is None and v is None and system.starts_as_its_model
-    start = _found(system, q, v, t, project, find_start)
+    start = found_start(system, q, v, t, project, find_start)
     count_redundant(system, start.q, t)
-    _check_regular(system, start.q, t)
+    check_regular(system, start.q, t)
     if is_own and system.homes is not None:
-        _check_chords(system, start)
+        check_chords(system, start)
     is_finite, p = _momenta(system, np.array([t]), start.q[None], start.v[None])
     if not is_finite:
         raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
@@ -159,11 +133,11 @@ def initial_state(system: System) -> tuple[Array, Array]:
     """
     own = system.with_own_counts()
     forget_counts(own)
-    start = _found(own, None, None, 0.0, None, None)
+    start = found_start(own, None, None, 0.0, None, None)
     return start.q, start.v
 
 
-def _found(
+def found_start(
     system: System, q: ArrayLike | None, v: ArrayLike | None, t: float, project: bool | None, find: Any
 ) -> Start:
     """The state to start from, without its momenta; `find` finds that of the spanning tree, by default this function."""
@@ -177,11 +151,11 @@ def _found(
         start = _moved(system, (q, v), (q, v), t, np.zeros((2, system.dimension), bool), project)
         return start._replace(moves=tuple(move._replace(is_given=True) for move in start.moves))
     held = _held(system)
-    if not _starts_from_tree(system):
+    if not starts_from_tree(system):
         given = system.given_q.copy(), system.given_v.copy()
         return _moved(system, given, _with_prescribed(system, t, held) if project else given, t, held, project)
     tree = tree_system(system)
-    found = find(tree, t=t, project=project) if find else _found(tree, None, None, t, project, None)
+    found = find(tree, t=t, project=project) if find else found_start(tree, None, None, t, project, None)
     state = from_tree(system, tree, found)
     start = _moved(system, state, state, t, held, True)
     return found._replace(q=start.q, v=start.v)
@@ -210,7 +184,7 @@ def starting_momenta(system: System, q: Array, v: Array) -> Array | None:
         return None
     t = np.zeros(len(q))
     is_finite, p = _momenta(system, t, q, v)
-    if not is_finite or _smallest_pivot(system._mass_matrices(t, q)) <= SINGULAR:
+    if not is_finite or smallest_pivot(system._mass_matrices(t, q)) <= SINGULAR:
         return None
     return p
 
@@ -220,132 +194,6 @@ def _momenta(system: System, t: Array, q: Array, v: Array) -> tuple[bool, Array]
     kinetic, potential, p = system._energies_and_momenta(t, q, v)
     with np.errstate(over="ignore"):
         return bool(np.isfinite(kinetic + potential).all()), p
-
-
-def forget_counts(system: System) -> None:
-    """References and counts of redundant rows of loops as when the system was made, so that no start depends on one before."""
-    if system.arrays.is_tree and system.arrays.reference.any():
-        system.arrays.redundant[:] = 0
-        system.arrays.reference[:] = system.arrays.reference > 0
-
-
-def count_redundant(system: System, q: Array, t: float) -> None:
-    """Count the redundant constraints of every loop, or of a system's own constraints, at q and, since q may be singular, at
-    two positions near it.
-
-    Then the reference of a loop becomes its smallest pivot, the largest such of these positions.
-    """
-    forget_counts(system)
-    if len(_nodes_with_redundant_rows(system)):
-        random = np.random.default_rng(5)
-        beside = [_beside(system, q, t, random) for _ in range(2)]
-        _leave_out(system, [q, *(each for each in beside if each is not None)], t)
-
-
-def count_redundant_anywhere(system: System) -> None:
-    """Count the constraints of a system's own that are redundant at all positions, also off the constraints: near the initial."""
-    random = np.random.default_rng(5)
-    positions = [system.given_q + BESIDE * random.standard_normal(system.dimension) for _ in range(3)]
-    if all(np.isfinite(system.constraint_jacobian(q)).all() for q in positions):
-        _leave_out(system, positions, 0.0)
-
-
-def _nodes_with_redundant_rows(system: System) -> Array:
-    """The nodes of elimination whose constraints may follow from others: of loops, and of own constraints."""
-    arrays = system.arrays
-    return np.flatnonzero((arrays.reference > 0) | ((arrays.is_tree == 0) & (arrays.nodes[:, layout.NODE_ROWS] > 0)))
-
-
-def _leave_out(system: System, positions: list[Array], t: float) -> None:
-    """Set how many rows of every loop are left out, and its reference; nodes with masses have one only if rows are."""
-    arrays, nodes = system.arrays, _nodes_with_redundant_rows(system)
-    arrays.redundant[nodes] = np.min([_redundant_rows(system, nodes, q, t) for q in positions], axis=0)
-    if not arrays.is_tree:
-        nodes = np.flatnonzero(arrays.redundant)
-        arrays.reference[:] = 0.0
-    arrays.reference[nodes] = np.finfo(float).tiny  # nothing else is left out
-    smallest = [_smallest_loop_pivots(system, nodes, q, t) for q in positions]
-    arrays.reference[nodes] = np.maximum(np.max(smallest, axis=0), np.finfo(float).tiny)
-
-
-def _redundant_rows(system: System, loops: Array, q: Array, t: float) -> Array:
-    """How many rows of each of these nodes depend on those of nodes before, or on each other, at q."""
-    arrays = system.arrays
-    if arrays.is_tree and system.dimension + system.constraint_count > LARGE:
-        arrays.redundant[loops] = -1
-        kernels.factor_mass_saddle(arrays, system.work, t, q)
-        return (system.node_widths - system.work.ranks)[loops]
-    G = system.constraint_jacobian(q, t)
-    node = arrays.row_nodes[:, 0]
-    counts = []
-    for loop in loops:
-        is_tree = ~np.isin(node, loops)
-        before, through = (_rank_of(G[is_tree | np.isin(node, loops[loops <= last])]) for last in (loop - 1, loop))
-        counts.append(int(np.sum(node == loop)) - (through - before))
-    return np.array(counts)
-
-
-def _rank_of(G: Array) -> int:
-    singular = np.linalg.svd(G, compute_uv=False)
-    return int(np.sum(singular > RANK * singular.max(initial=0.0)))
-
-
-def _smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> Array:
-    """About the smallest pivot of each of these nodes that is not left out, at q: of the largest entry of the inverse."""
-    arrays, work = system.arrays, system.work
-    if not kernels.factor_mass_saddle(arrays, work, t, q):
-        return np.zeros(len(loops))  # the mass matrix is singular, which is told later
-    found = []
-    for loop in loops:
-        width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])
-        stride = WIDTH * int(arrays.nodes[loop, layout.NODE_LANES])
-        scales = arrays.scales[arrays.nodes[loop, layout.NODE_START] :][:width]
-        inverse = np.abs(work.saddle[at : at + width * stride].reshape(width, stride)[:, :width])
-        inverse /= scales * scales[:, None]
-        found.append(1.0 / float(inverse.max()) if work.ranks[loop] > 0 else 0.0)
-    return np.array(found)
-
-
-def _beside(system: System, q: Array, t: float, random: np.random.Generator) -> Array | None:
-    """A position on the constraints near q, in a random direction along them; None if there is none."""
-    v = random.standard_normal(system.dimension)
-    if system.dimension + system.constraint_count <= LARGE:
-        free = null_space(system.constraint_jacobian(q, t))
-        direction = v @ free.T @ free
-    elif kernels.solve_velocity(system.arrays, system.work, t, q, v):
-        direction = system.work.solution[: system.dimension].copy()
-    else:
-        return None
-    size = float(np.abs(direction).max(initial=0.0))
-    try:
-        return project_position(system, q + BESIDE * direction / size, t) if size > 1e-9 else None
-    except ModelError:
-        return None
-
-
-def null_space(G: Array) -> Array:
-    """An orthonormal basis of the velocities with G v = 0, as rows (n − rank G, n)."""
-    _, singular, right = np.linalg.svd(G)
-    return right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :]
-
-
-def is_nearly_singular(system: System, q: Array, t: float) -> bool:
-    """Whether loops are near a position in which more of their constraints depend on each other than elsewhere."""
-    if not np.any(system.arrays.reference > 0) or system.dimension + system.constraint_count > LARGE:
-        return False
-    return singularity(system, q, t) < NEARLY
-
-
-def singularity(system: System, q: Array, t: float) -> float:
-    """Smallest singular value of the constraint Jacobian that is not 0 everywhere, relative to the largest; 0 if singular."""
-    singular = np.linalg.svd(system.constraint_jacobian(q, t), compute_uv=False)
-    rank = _independent_rows(system)
-    return float(singular[rank - 1] / singular[0]) if 0 < rank <= len(singular) else 1.0
-
-
-def _independent_rows(system: System) -> int:
-    """How many constraints are independent almost everywhere."""
-    return int(np.sum(system.arrays.row_nodes[:, 0] >= 0) - system.arrays.redundant.sum())
 
 
 def _check_quaternions(system: System, q: Array, t: float) -> None:
@@ -475,10 +323,7 @@ def _is_given(system: System, owner: str, is_rate: bool) -> bool:
     return (initial.velocity if is_rate else initial.position) is not None
 
 
-# --------------------------------------------------------------------------------------- the spanning tree
-
-
-def _starts_from_tree(system: System) -> bool:
+def starts_from_tree(system: System) -> bool:
     """Whether a system's start is found in the coordinates of the spanning tree: it has loops, and other coordinates."""
     if system.homes is None or system.model is None:
         return False
@@ -545,7 +390,7 @@ def _held(system: System) -> Array:
     return held
 
 
-def _check_chords(system: System, start: Start) -> None:
+def check_chords(system: System, start: Start) -> None:
     """What the model gives for joints that close loops must be what follows from the other joints."""
     assert system.model is not None and system.homes is not None
     model, plan = system.model.resolved(), system.homes.plan
@@ -569,187 +414,3 @@ def _check_chords(system: System, start: Start) -> None:
                     f"{loop_of(joint, plan)}, {np.round(value, 9).tolist()}, found {list(wanted)}; remove it, or write "
                     "hold: true to keep it and move the others"
                 )
-
-
-# --------------------------------------------------------------------------------------------- regularity
-
-
-def _check_regular(system: System, q: Array, t: float) -> None:
-    """The mass matrix, on the constraints, must be positive definite.
-
-    Its condition number says nothing: that of a chain grows as the fourth power of its length. The pivots do: eliminated from
-    the leaves to the root, each is the inertia that a joint feels when those after it are free, against that when they are
-    locked.
-    """
-    if system.dimension + system.constraint_count > LARGE:
-        if not kernels.solve_velocity(system.arrays, system.work, t, q, np.zeros(system.dimension)):
-            raise ModelError(
-                "joints: expected a regular mass matrix at the start, found a singular one; some body lacks mass or inertia"
-            )
-        return
-    M, basis = _free_mass(system, q, t)
-    if len(M) and _smallest_pivot(M) <= SINGULAR:
-        raise ModelError(_singular_message(system, M, basis))
-
-
-def _free_mass(system: System, q: Array, t: float) -> tuple[Array, Array]:
-    """The mass matrix Bᵀ M B of velocities B u along the constraints, and their basis B (n, n − rank G)."""
-    M, basis = system.mass_matrix(q, t), np.eye(system.dimension)
-    if system.constraint_count:
-        basis = null_space(system.constraint_jacobian(q, t)).T
-        size = np.abs(M).max()
-        M = basis.T @ M @ basis
-        M[np.abs(M) <= BASIS_ROUNDING**2 * size] = 0.0  # what the basis's rounding leaves of a motion without inertia
-    return M, basis
-
-
-def least_inertia(system: System, q: Array, t: float) -> float:
-    """Least eigenvalue of the mass matrix of the velocities along the constraints; infinite if there are none."""
-    return float(min(np.linalg.eigvalsh(_free_mass(system, q, t)[0]), default=np.inf))
-
-
-def independence(system: System, q: Array, t: float) -> float:
-    """Least eigenvalue of the mass matrix of the velocities along the constraints, scaled to a diagonal of 1.
-
-    Near 0 some motion has almost no inertia beside those that it is made of, and its velocity few true digits; where only one of
-    the inertias is small, as at a small radius of polar coordinates, it is 1.
-    """
-    M = _free_mass(system, q, t)[0]
-    scale = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
-    return float(min(np.linalg.eigvalsh(M / scale[:, None] / scale), default=1.0))
-
-
-def weightless_near(system: System, start: tuple[Array, float], q: Array, move: Array, t: float) -> list[str]:
-    """Joints, bodies or coordinates of what moves almost without inertia at q, or after at most two of a step's moves, but not at
-    the start, a position and its time: near a dead point of a drive without mass, or gimbal lock.
-    """
-    if system.dimension + system.constraint_count > LARGE:
-        return []
-    M, basis = _free_mass(system, *start)
-    least = NEARLY * min(np.linalg.eigvalsh(M), default=0.0)
-    for part in np.linspace(0.0, 2.0, 9):
-        M, basis = _free_mass(system, q + part * move, t)
-        inertias, directions = np.linalg.eigh(M)
-        if min(inertias, default=np.inf) < least:
-            direction = np.abs(basis @ directions[:, 0])
-            names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
-            return list(dict.fromkeys(name.rsplit(".", 1)[0] for name in names))
-    return []
-
-
-def _smallest_pivot(M: Array) -> float:
-    """Smallest pivot of symmetric matrices (…, n, n), eliminated from the last row to the first, relative to the diagonal."""
-    diagonal = np.diagonal(M, axis1=-2, axis2=-1)
-    if diagonal.min(initial=1.0) <= 0:
-        return 0.0
-    try:
-        factor = np.linalg.cholesky(M[..., ::-1, ::-1])
-    except np.linalg.LinAlgError:
-        return 0.0
-    pivots = np.diagonal(factor, axis1=-2, axis2=-1) ** 2
-    return float(np.min(pivots / diagonal[..., ::-1], initial=1.0))
-
-
-def _singular_message(system: System, M: Array, basis: Array) -> str:
-    """Which coordinates move without inertia, and what to do."""
-    scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
-    vectors = np.linalg.eigh(M / scale[:, None] / scale)[1] / scale[:, None]
-    direction = np.abs(basis @ vectors[:, 0])
-    names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]
-    if system.model is None:
-        found = f"one by which motion along {' and '.join(names)} has no kinetic energy greater than 0"
-        return f"mass_matrix: expected a positive definite matrix at the start, found {found}"
-    owners = sorted({name.split(".")[0] for name in names})
-    joints = [owner for owner in owners if owner in system.model.joints]
-    is_curve = len(names) == 1 and owners[0] in system.model.constraints
-    where = f"joints.{joints[0]}" if joints else f"{'constraints' if is_curve else 'bodies'}.{owners[0]}"
-    is_euler = any(
-        isinstance(system.model.joints[joint], el.Ball | el.Free)
-        and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
-        for joint in joints
-    )
-    bodies = [system.model.joints[joint].child for joint in joints if isinstance(system.model.joints[joint], el.Free)]
-    points = [
-        body for body in bodies if body in system.model.bodies and is_point_mass(system.model.resolved().bodies[body])
-    ]
-    if points:
-        remedy = (
-            f"{points[0]} is a point mass, which has no orientation unless something acts on the coordinates of its joint; let a "
-            f"force or constraint act on the body {points[0]} instead"
-        )
-    elif is_curve:
-        remedy = "the curve has no direction there; choose another start, or another parameter"
-    elif len(names) == 1:
-        remedy = "no mass or inertia moves along it; give the body some, or remove the joint"
-    elif is_euler:
-        remedy = "this is gimbal lock; write coordinates: quaternion, or another sequence of Euler angles"
-    elif owners == joints and len(joints) == 1:
-        remedy = "no inertia turns about one axis there; give the body some about it, or take a universal joint"
-    else:
-        remedy = "they move the same masses in the same way; give what is between them some, or remove one"
-    return f"{where}: expected a regular mass matrix at the start, found a singular one, along {' and '.join(names)}; {remedy}"
-
-
-# ----------------------------------------------------------------------------------------------- mobility
-
-
-def find_mobility(system: System) -> Mobility:
-    """Degrees of freedom and redundant constraints at the start; of a model, in the coordinates of its spanning tree.
-
-    Raises
-    ------
-    ModelError
-        If the start cannot be moved onto the constraints.
-    """
-    n, k = system.dimension, system.constraint_count
-    has_loops = system.homes is None or bool(system.homes.plan.chords or (system.model and system.model.constraints))
-    if not has_loops or not k:
-        return Mobility(n - k, 0, (), False)
-    if _starts_from_tree(system):
-        return find_mobility(tree_system(system))
-    q = _found(system, None, None, 0.0, True, None).q
-    G = system.constraint_jacobian(q)
-    rank, origins = _rank(system, G)
-    is_singular = _nearby_rank(system, q, G) > rank
-    return Mobility(n - rank, k - rank, origins, is_singular, _tied_to_first_order(system, q) if is_singular else ())
-
-
-def _rank(system: System, G: Array) -> tuple[int, tuple[str, ...]]:
-    """Rank of the constraint Jacobian, and the owners of the rows that depend on others."""
-    left, singular, _ = np.linalg.svd(G)
-    rank = int(np.sum(singular > RANK * singular.max(initial=0.0)))
-    rows = np.flatnonzero(np.abs(left[:, rank:]).max(axis=1, initial=0.0) > 1e-6)
-    return rank, tuple(dict.fromkeys(owner_of(system, int(i)) for i in rows))
-
-
-def _nearby_rank(system: System, q: Array, G: Array) -> int:
-    """Largest rank of the constraint Jacobian at some positions near q on the constraints."""
-    random, largest = np.random.default_rng(0), 0
-    free = null_space(G)
-    for _ in range(3):
-        away = q + 1e-3 * random.standard_normal(len(free)) @ free if len(free) else q
-        try:
-            near = project_position(system, away)
-        except ModelError:
-            continue
-        largest = max(largest, _rank(system, system.constraint_jacobian(near))[0])
-    return largest
-
-
-def _tied_to_first_order(system: System, q: Array) -> tuple[str, ...]:
-    """Joints and constraints of loops that are in a singular configuration at q, and at all positions near that they can reach;
-    none of other loops.
-
-    Where a position is singular for a moment, what is lost there grows in proportion to the distance from it.
-    """
-    system, random, found = system.with_own_counts(), np.random.default_rng(5), []
-    count_redundant(system, q, 0.0)
-    if not is_nearly_singular(system, q, 0.0):
-        return ()
-    for _ in range(2):
-        near = _beside(system, q, 0.0, random)
-        if near is None or singularity(system, near, 0.0) > EVERYWHERE * np.abs(near - q).max():
-            return ()
-        dependence = np.abs(np.linalg.svd(system.constraint_jacobian(near))[0][:, _independent_rows(system) - 1])
-        found += [owner_of(system, int(row)) for row in np.flatnonzero(dependence > 0.1 * dependence.max())]
-    return tuple(dict.fromkeys(found))

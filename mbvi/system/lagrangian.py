@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.kernels.dual import compile_functions
+from mbvi.kernels.compiler import decorators
+from mbvi.kernels.mechanics.complex_step import compile_functions
 from mbvi.model.arguments import checked_vector
 from mbvi.model.expressions import show, wrong
 from mbvi.system.elimination import dense, elimination
-from mbvi.system.initial import count_redundant_anywhere
 from mbvi.system.own_functions import (
     CONSTRAINTS,
     FORCE,
@@ -33,6 +33,7 @@ from mbvi.system.own_functions import (
     read_only,
     returned_kinds,
 )
+from mbvi.system.redundancy import count_redundant_anywhere
 from mbvi.system.scales import set_scales
 from mbvi.system.system import System
 
@@ -310,7 +311,7 @@ def _function(signature: Any, t: Any, names: dict, inputs: Sequence[str], output
     lines.append(f"    return float({'0.0' if result is None else code(next(items).xreplace(local))})")
     space: dict[str, Any] = {"math": __import__("math")}
     exec("\n".join(lines), space)  # the text is printed from the expression trees above, never read from a file
-    return layout.compiled(signature, space["function"])
+    return decorators.compiled(signature, space["function"])
 
 
 def from_functions(
@@ -417,7 +418,7 @@ def compile_force(force: Any, q: Array, v: Array) -> Any:
     """A user's force function ``force(t, q, v, F)`` as a compiled function of a system with as many coordinates."""
     plain = checked_function("force", force, FORCE)
     check_call("force", plain, 0.0, read_only(q), read_only(v), np.zeros(len(q)))
-    return layout.compiled(layout.FORCE, layout.returning_zero(compile_own("force", plain, layout.OWN_FORCE)))
+    return decorators.compiled(layout.FORCE, decorators.returning_zero(compile_own("force", plain, layout.OWN_FORCE)))
 
 
 def _place(initial_q: Any, n: int) -> Array:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.kernels import layout
+from mbvi.kernels.compiler import decorators
 from mbvi.model.expressions import show, wrong
 
 FORCE, MASS_MATRIX, POTENTIAL, CONSTRAINTS = (
@@ -55,7 +55,7 @@ def compile_own(where: str, function: FunctionType, kinds: Sequence[tuple[Any, .
     """
     _renew(function, set())
     try:
-        compiled = layout.protected(function, *kinds)
+        compiled = decorators.protected(function, *kinds)
     except Exception as error:  # numba raises many
         raise ModelError(_explained(where, function, kinds, error)) from error
     if returned_kinds(compiled) - {"none"}:
@@ -207,7 +207,7 @@ def _explained(where: str, function: FunctionType, kinds: Sequence[tuple[Any, ..
 
 def _compiles(function: FunctionType, kinds: Sequence[tuple[Any, ...]]) -> bool:
     try:
-        layout.protected(function, *kinds)
+        decorators.protected(function, *kinds)
     except Exception:
         return False
     return True

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbvi.kernels.layout import kernel
-from mbvi.kernels.tree import WORLD_PLACE, anchor_place, fill_world
+from mbvi.kernels.compiler.decorators import kernel
+from mbvi.kernels.mechanics.tree import WORLD_PLACE, anchor_place, fill_world
 from mbvi.system.system import System
 
 Array = np.ndarray

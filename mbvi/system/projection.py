@@ -17,8 +17,8 @@ from itertools import chain
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
+from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.model.elements import Model
 from mbvi.model.graph import Plan, loop_of
 from mbvi.model.rounding import ROUNDING

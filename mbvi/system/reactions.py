@@ -13,13 +13,13 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.kernels.lagrangian import fill_wrenches
-from mbvi.kernels.layout import kernel
+from mbvi.kernels.compiler.decorators import kernel
+from mbvi.kernels.mechanics.lagrangian import fill_wrenches
 from mbvi.model import elements as el
 from mbvi.model.arguments import checked_names
 from mbvi.system.assemble import assemble, with_all_cut
-from mbvi.system.initial import count_redundant
 from mbvi.system.poses import all_poses, unit_quaternions
+from mbvi.system.redundancy import count_redundant
 
 if TYPE_CHECKING:
     from mbvi.system.system import System

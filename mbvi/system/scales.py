@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
+from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.system.system import System
 
 Array = np.ndarray

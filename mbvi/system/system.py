@@ -15,21 +15,21 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
 from mbvi.floats import as_floats
-from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.acceleration import fill_accelerations, fill_time_rates
-from mbvi.kernels.constraints import add_curvature, fill_constraints
-from mbvi.kernels.functions import function_of
-from mbvi.kernels.saddle import JACOBIAN, block_place
+from mbvi.kernels.algebra.saddle import JACOBIAN, block_place
+from mbvi.kernels.mechanics import lagrangian as kernels
+from mbvi.kernels.mechanics.acceleration import fill_accelerations, fill_time_rates
+from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
+from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.arguments import checked_number, checked_vector
 from mbvi.model.elements import Model
 from mbvi.model.expressions import show, wrong
+from mbvi.system.given import Homes
 from mbvi.system.own_functions import OwnValues
-from mbvi.system.start import Homes
 from mbvi.system.tables import BodyFrame
 
 if TYPE_CHECKING:
-    from mbvi.system.initial import Mobility
+    from mbvi.system.mobility import Mobility
 
 Array = np.ndarray
 MOST_SHOWN, MOST_ROWS = 6, 30  # coordinates named in a line, and in a table
@@ -271,7 +271,7 @@ class System:
     @cached_property
     def mobility(self) -> Mobility:
         """Degrees of freedom, redundant constraints and where they come from, at the initial state moved onto the constraints."""
-        from mbvi.system.initial import find_mobility
+        from mbvi.system.mobility import find_mobility
 
         return find_mobility(self)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbvi.kernels import layout
-from mbvi.kernels.functions import OPERATIONS
+from mbvi.kernels.mechanics.functions import OPERATIONS
 from mbvi.model.fields import Table
 from mbvi.model.interpolation import cubics
 from mbvi.system.elimination import Atom
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class Row:
-    """One constraint: see `mbvi.kernels.constraints`."""
+    """One constraint: see `mbvi.kernels.mechanics.constraints`."""
 
     name: str
     kind: int

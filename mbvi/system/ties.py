@@ -20,7 +20,7 @@ from mbvi.kernels import layout
 from mbvi.model import elements as el
 from mbvi.model.expressions import wrong
 from mbvi.model.shapes import rotation_matrix
-from mbvi.system.start import cross
+from mbvi.system.given import cross
 from mbvi.system.tables import SLIDING, Entry, Row, Tables
 
 Array = np.ndarray

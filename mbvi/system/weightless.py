@@ -15,7 +15,7 @@ import numpy as np
 from mbvi.model import elements as el
 from mbvi.model.graph import Branch, Plan
 from mbvi.model.shapes import MassProperties
-from mbvi.system.start import Motion, given_joint_state, joint_motion
+from mbvi.system.given import Motion, given_joint_state, joint_motion
 
 Array = np.ndarray
 NO_INERTIA = 1e-14  # relative to the mass times 1 m² and the square of its distance from the body's origin

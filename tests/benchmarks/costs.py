@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 import mbvi
-from mbvi.kernels.lagrangian import fill_gradient, fill_hessian
+from mbvi.kernels.mechanics.lagrangian import fill_gradient, fill_hessian
 from tests.benchmarks import peers
 from tests.benchmarks.measure import REPEATS, medians, step_cost
 from tests.benchmarks.peers.tree import tree_of

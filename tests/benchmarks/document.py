@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from mbvi.export import style
-from mbvi.report import aligned
+from mbvi.pictures import style
+from mbvi.text import aligned
 from tests.benchmarks import precision
 from tests.benchmarks.measure import ROOT
 

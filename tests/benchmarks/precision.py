@@ -17,7 +17,7 @@ import numpy as np
 
 import mbvi
 from mbvi.errors import ModelError, StepError
-from mbvi.export.measured import BodyPoints, largest_distance
+from mbvi.measure.runs import BodyPoints, largest_distance
 from mbvi.system.initial import find_start
 from tests.benchmarks import peers
 from tests.benchmarks.measure import medians

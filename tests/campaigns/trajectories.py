@@ -24,7 +24,7 @@ import h5py
 import numpy as np
 
 import mbvi
-from mbvi import storage
+from mbvi.results import storage
 
 from . import campaign
 

@@ -24,7 +24,7 @@ from mbvi.cli import app
 from mbvi.ensembles import store
 from mbvi.ensembles.processes import _in_turn
 from mbvi.ensembles.worker import Worker
-from mbvi.kernels import galerkin
+from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.model.fields import idle_parameters
 
 ROOT = Path(__file__).parents[2]

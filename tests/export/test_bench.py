@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from mbvi.exact import Pendulum
-from mbvi.export.bench import Bench, bench
-from mbvi.kernels.compiling import Compiling
+from mbvi.kernels.compiler.compiling import Compiling
+from mbvi.measure.bench import Bench, bench
 from mbvi.model.shapes import mass_properties
 
 WANTED = 1e-6
@@ -89,8 +89,8 @@ def test_compilation_costs_nothing_of_the_budget(monkeypatch):
         return mbvi.simulate(*arguments, **options)
 
     clock = time.perf_counter
-    monkeypatch.setattr("mbvi.export.bench.time", SimpleNamespace(perf_counter=lambda: clock() + sum(late)))
-    monkeypatch.setattr("mbvi.export.bench.mbvi", SimpleNamespace(simulate=simulate, assemble=mbvi.assemble))
+    monkeypatch.setattr("mbvi.measure.bench.time", SimpleNamespace(perf_counter=lambda: clock() + sum(late)))
+    monkeypatch.setattr("mbvi.measure.bench.mbvi", SimpleNamespace(simulate=simulate, assemble=mbvi.assemble))
     assert bench(pendulum(), 1e-4, ["simpson"], duration=1, budget=90).ranking == ["simpson"]
     assert len(late) > 2
 

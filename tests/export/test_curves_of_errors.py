@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mbvi.export.measured import Curve, draw
+from mbvi.measure.runs import Curve, draw
 
 STEPS = 0.1 / 2.0 ** np.arange(6)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.export import graph_picture
-from mbvi.export.graph_picture import LOOKS, _apart
 from mbvi.model.graph import plan
+from mbvi.pictures import graphs as graph_picture
+from mbvi.pictures.graphs import LOOKS, _apart
 
 NAMED = ["double_pendulum", "lagrange_top", "four_bar", "stewart_platform", "bricard", "chain_10", "branched_tree"]
 BODY = mbvi.Body(mass=1, inertia=(1, 1, 1))

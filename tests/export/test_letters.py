@@ -7,7 +7,7 @@ import matplotlib
 import pytest
 
 import mbvi
-from mbvi.export import style
+from mbvi.pictures import style
 
 ROD = mbvi.Body(mass=1, center_of_mass=(0, 0, -0.5), inertia=(1, 1, 1))
 STRANGE = "ꜬꝨ"  # which DejaVu Serif has, and matplotlib brings along, but not DejaVu Sans

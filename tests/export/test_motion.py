@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.export.motion import (
+from mbvi.animation.motion import (
     MOST_KEY_TURN,
     MOST_TURN,
     RATE,
@@ -19,7 +19,7 @@ from mbvi.export.motion import (
     natural_speed,
     pictures,
 )
-from mbvi.storage import Nameplate
+from mbvi.results.storage import Nameplate
 from mbvi.system.poses import all_poses, all_velocities
 
 

@@ -17,11 +17,11 @@ from playwright.sync_api import sync_playwright
 from py_mini_racer import MiniRacer
 
 import mbvi
-from mbvi.export import curves
-from mbvi.export.motion import pictures
+from mbvi.animation import curves
+from mbvi.animation.motion import pictures
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-HERE = files("mbvi.export")
+HERE = files("mbvi.animation")
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.export import style
-from mbvi.export.plots import crossings, envelope
-from mbvi.report import energy_error
+from mbvi.pictures import style
+from mbvi.pictures.plots import crossings, envelope
+from mbvi.results.summary import energy_error
 
 
 @pytest.fixture(scope="module")
@@ -445,7 +445,7 @@ def test_long_runs_and_systems_without_bodies_show_no_animation(models, monkeypa
     x = sympy.Symbol("x")
     spring = mbvi.simulate(mbvi.from_sympy([x], [[1]], x**2, initial_q=[1.0]), step=0.1, duration=1)
     assert "<iframe" not in spring._repr_html_() and "<svg" in spring._repr_html_()
-    monkeypatch.setattr("mbvi.trajectory.MOST_SHOWN", 10)
+    monkeypatch.setattr("mbvi.results.trajectory.MOST_SHOWN", 10)
     run = mbvi.simulate(mbvi.load(models / "pendulum.yaml"), duration=0.1)
     assert len(run) == 11 and "<iframe" not in run._repr_html_()
 

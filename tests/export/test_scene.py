@@ -8,9 +8,9 @@ import pytest
 import trimesh
 
 import mbvi
-from mbvi.export.geometry import body_geometry, hull
-from mbvi.export.motion import pictures
-from mbvi.export.scene import _layers, make_scene
+from mbvi.animation.geometry import body_geometry, hull
+from mbvi.animation.motion import pictures
+from mbvi.animation.scene import _layers, make_scene
 
 MODELS = Path(__file__).parents[2] / "models"
 HOLDS = [np.zeros(3)]

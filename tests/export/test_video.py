@@ -7,9 +7,9 @@ from matplotlib.colors import rgb_to_hsv
 from PIL import Image
 
 import mbvi
-from mbvi.export import raster, video
-from mbvi.export.motion import pictures
-from mbvi.export.scene import make_scene
+from mbvi.animation import raster, video
+from mbvi.animation.motion import pictures
+from mbvi.animation.scene import make_scene
 
 SIZE = (480, 270)
 pytestmark = pytest.mark.filterwarnings(

@@ -16,9 +16,9 @@ from numba import errors, njit, types
 from numba.extending import overload
 
 import mbvi
-from mbvi.kernels.compiling import RARELY, Compiling
-from mbvi.kernels.layout import compiled
-from mbvi.kernels.rotation import cross
+from mbvi.kernels.compiler.compiling import RARELY, Compiling
+from mbvi.kernels.compiler.decorators import compiled
+from mbvi.kernels.mechanics.rotation import cross
 from mbvi.steppers.branches import BranchWatch
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -84,7 +84,7 @@ def test_unwritable_home_compiles_for_the_process_alone(tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
-    code = "from mbvi.kernels import layout; print(layout._CACHE_FOLDER)"
+    code = "from mbvi.kernels import layout; print(decorators._CACHE_FOLDER)"
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**environment, "XDG_CACHE_HOME": str(blocked), "TMPDIR": str(tmp_path)},
@@ -150,7 +150,7 @@ def test_several_threads_that_compile_leave_the_collector_as_it_was(monkeypatch)
 
 def test_the_time_of_several_threads_that_compile_is_counted_once(monkeypatch):
     now, listener = [0.0], Compiling()
-    monkeypatch.setattr("mbvi.kernels.compiling.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr("mbvi.kernels.compiler.compiling.time", SimpleNamespace(perf_counter=lambda: now[0]))
     for now[0], event in ((1, listener.on_start), (3, listener.on_start), (7, listener.on_end), (8, listener.on_end)):
         event(None)
     now[0] = 20

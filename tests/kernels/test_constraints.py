@@ -5,8 +5,8 @@ import pytest
 
 import mbvi
 from mbvi.kernels import layout
-from mbvi.kernels.constraints import add_curvature, fill_curvature_rate
-from mbvi.kernels.lagrangian import fill_poses, fill_wrenches
+from mbvi.kernels.mechanics.constraints import add_curvature, fill_curvature_rate
+from mbvi.kernels.mechanics.lagrangian import fill_poses, fill_wrenches
 
 from ..system import mechanisms
 from .test_derivatives import close, derivative, jacobian

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mbvi.kernels.dense import invert
-from mbvi.kernels.lanes import lanes
+from mbvi.kernels.algebra.dense import invert
+from mbvi.kernels.compiler.lanes import lanes
 
 
 @njit

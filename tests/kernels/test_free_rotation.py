@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mbvi.exact import FreeBody
-from mbvi.kernels.free_rotation import SERIES, turn_freely
+from mbvi.kernels.mechanics.free_rotation import SERIES, turn_freely
 from mbvi.model.shapes import rotation_matrix
 
 EPS = np.finfo(float).eps

@@ -6,10 +6,12 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.kernels import galerkin, iterations, step_equations
-from mbvi.kernels.lagrangian import make_work
-from mbvi.kernels.packed import call
-from mbvi.kernels.workspace import NEWTON_FACTORS
+from mbvi.kernels.compiler.packed import call
+from mbvi.kernels.galerkin import equations as step_equations
+from mbvi.kernels.galerkin import iterations
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin.workspace import NEWTON_FACTORS
+from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.initial import find_start
 from mbvi.system.scheme import scheme_arrays

@@ -11,16 +11,17 @@ import json, sys
 from pathlib import Path
 from numba import config, types
 from mbvi.kernels import layout
+from mbvi.kernels.compiler import decorators
 
 folder = Path(sys.argv[1])
-layout._CACHE_FOLDER = sys.argv[1]
+decorators._CACHE_FOLDER = sys.argv[1]
 
 def halved(x):
     return 0.5 * x
 
 def twice():
     kernel = layout._jitted(halved)
-    callback = layout.compiled_on_disk(types.float64(types.float64), halved)
+    callback = decorators.compiled_on_disk(types.float64(types.float64), halved)
     return [kernel(6.0), callback.ctypes(6.0), sum(kernel.stats.cache_hits.values()), callback.cache_hits]
 
 def damaged(damage):

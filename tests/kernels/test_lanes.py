@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mbvi.kernels.lanes import (
+from mbvi.kernels.compiler.lanes import (
     first_halves,
     lanes,
     lanes_at,

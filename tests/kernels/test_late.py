@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mbvi.kernels import late
-from mbvi.kernels.compiling import COMPILING
-from mbvi.kernels.layout import kernel
-from mbvi.kernels.packed import Packed, call
+from mbvi.kernels.compiler import late
+from mbvi.kernels.compiler.compiling import COMPILING
+from mbvi.kernels.compiler.decorators import kernel
+from mbvi.kernels.compiler.packed import Packed, call
 
 
 class Numbers(Packed):

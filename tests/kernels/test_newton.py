@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.kernels import galerkin, layout, step_equations
-from mbvi.kernels.lagrangian import fill_hessian, fill_hessians, make_lane_work, make_work
-from mbvi.kernels.packed import call
-from mbvi.kernels.saddle import UNCACHED
+from mbvi.kernels import layout
+from mbvi.kernels.algebra.saddle import UNCACHED
+from mbvi.kernels.compiler.packed import call
+from mbvi.kernels.galerkin import equations as step_equations
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.mechanics.lagrangian import fill_hessian, fill_hessians, make_lane_work, make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
 

@@ -6,10 +6,10 @@ import pytest
 
 import mbvi
 from mbvi.kernels import layout
-from mbvi.kernels.lagrangian import fill_gradients, make_work
-from mbvi.kernels.lanes import lanes
-from mbvi.kernels.planar import fill_directions, fill_hessian_planar, fill_masses_planar
-from mbvi.kernels.sines import ANGLE_WIDTH
+from mbvi.kernels.compiler.lanes import lanes
+from mbvi.kernels.mechanics.lagrangian import fill_gradients, make_work
+from mbvi.kernels.mechanics.planar_tree import fill_directions, fill_hessian_planar, fill_masses_planar
+from mbvi.kernels.mechanics.sines import ANGLE_WIDTH
 
 from ..system import mechanisms
 

@@ -1,12 +1,13 @@
-"""The simplified iteration with constraints, by the equations at the head of `mbvi.kernels.simplified`."""
+"""The simplified iteration with constraints, by the equations at the head of `mbvi.kernels.galerkin.simplified`."""
 
 import numba
 import numpy as np
 import pytest
 
 import mbvi
-from mbvi.kernels import galerkin, simplified
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.galerkin import simplified
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
 

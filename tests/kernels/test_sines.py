@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mbvi.kernels.lanes import lanes
-from mbvi.kernels.sines import NEAR, cosine_and_sine, turned
+from mbvi.kernels.compiler.lanes import lanes
+from mbvi.kernels.mechanics.sines import NEAR, cosine_and_sine, turned
 
 ROUNDING = 2.0**-53  # of numbers between 1/2 and 1
 

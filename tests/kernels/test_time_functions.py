@@ -10,7 +10,7 @@ from mpmath import mp, mpf
 from scipy.interpolate import CubicSpline, PchipInterpolator, interp1d
 
 import mbvi
-from mbvi.kernels.functions import OPERATIONS, STACK_SIZE, function_of
+from mbvi.kernels.mechanics.functions import OPERATIONS, STACK_SIZE, function_of
 from mbvi.model.expressions import postfix
 from mbvi.system.tables import Tables
 

@@ -6,8 +6,10 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.kernels import galerkin, simplified, step_equations, workspace
-from mbvi.kernels.lagrangian import make_work
+from mbvi.kernels.galerkin import equations as step_equations
+from mbvi.kernels.galerkin import simplified, workspace
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
 from mbvi.system.scheme import scheme_arrays

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbvi.errors import ModelError
-from mbvi.kernels.functions import STACK_SIZE
+from mbvi.kernels.mechanics.functions import STACK_SIZE
 from mbvi.model.expressions import (
     BINARY,
     MAX_STACK,

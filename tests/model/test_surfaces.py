@@ -232,7 +232,7 @@ def test_a_scale_of_one_stays_in_the_file(tmp_path, monkeypatch):
 
 
 def test_a_wrong_cavity_is_in_the_warning_and_in_the_check(tmp_path, monkeypatch):
-    from mbvi.report import oddities
+    from mbvi.cli.check_report import oddities
     from mbvi.system.initial import find_start
 
     wrong = trimesh.util.concatenate([trimesh.Trimesh(*ball(1.0)), trimesh.Trimesh(*ball(0.5))])

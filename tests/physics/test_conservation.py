@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.kernels.workspace import EPS
+from mbvi.kernels.galerkin.workspace import EPS
 from mbvi.schemes.catalog import TABLEAUX
 from mbvi.system.initial import find_start
 

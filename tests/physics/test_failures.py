@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.kernels.workspace import EPS
+from mbvi.kernels.galerkin.workspace import EPS
 from mbvi.system.causes import almost_no_inertia
 
 from . import systems

@@ -8,8 +8,8 @@ from scipy.integrate import solve_ivp
 
 import mbvi
 from mbvi.analysis.convergence import convergence_order
+from mbvi.system.given import joint_motion, nearest_joint_state
 from mbvi.system.initial import find_start
-from mbvi.system.start import joint_motion, nearest_joint_state
 
 from ..system import mechanisms
 from . import systems

@@ -73,7 +73,7 @@ def test_a_dead_point_that_is_stepped_over(tmp_path: Path) -> None:
 
 
 def test_findings_are_kept_in_files_reports_and_pages(tmp_path: Path) -> None:
-    from mbvi.report import run_report
+    from mbvi.cli.run_report import run_report
 
     path = tmp_path / "run.h5"
     with pytest.warns(mbvi.AccuracyWarning):
@@ -201,7 +201,7 @@ def test_a_start_in_gimbal_lock_is_told() -> None:
 
 
 def test_members_of_an_ensemble_are_watched(tmp_path: Path) -> None:
-    from mbvi.report import ensemble_report
+    from mbvi.cli.tables_of import ensemble_report
 
     model = model_of(CART_POLE.replace("mass: 0}", "mass: m}") + "parameters: {m: 1}\n", tmp_path)
     with pytest.warns(mbvi.AccuracyWarning, match="1 of 3 members are doubtful"):

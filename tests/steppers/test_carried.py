@@ -5,7 +5,7 @@ import pytest
 
 import mbvi
 from mbvi import simulation
-from mbvi.kernels.packed import Packed, read_only
+from mbvi.kernels.compiler.packed import Packed, read_only
 from mbvi.steppers import carried, discrete_gradient, independent, loop, splitting
 
 CASES = [

@@ -7,7 +7,7 @@ import pytest
 
 import mbvi
 from mbvi.exact import Pendulum
-from mbvi.kernels import independent as kernels
+from mbvi.kernels.methods import independent as kernels
 from mbvi.steppers import independent
 
 DOWN = np.pi / 2

@@ -6,10 +6,10 @@ import numpy as np
 
 import mbvi
 from mbvi.kernels import layout
-from mbvi.kernels.saddle import JACOBIAN, MASS, block_place
+from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, block_place
+from mbvi.system.given import body_motions, nearest_joint_state
 from mbvi.system.initial import _joint_states as joint_states
 from mbvi.system.initial import find_start
-from mbvi.system.start import body_motions, nearest_joint_state
 
 SEQUENCES = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
 THIN = ("weld", "revolute", "prismatic", "screw", "universal")  # joints that a body with one point mass may hang on

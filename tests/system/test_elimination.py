@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.kernels import lagrangian as kernels
 from mbvi.kernels import layout
-from mbvi.kernels.saddle import JACOBIAN, MASS, factor_saddle, products_size, scales_size, solve_saddle
+from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, factor_saddle, products_size, scales_size, solve_saddle
+from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.system.elimination import Atom, elimination
-from mbvi.system.initial import _leave_out
+from mbvi.system.redundancy import _leave_out
 
 from . import mechanisms
 

@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.kernels import lagrangian as kernels
+from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.system.scales import LIGHT
 
 from ..physics import systems

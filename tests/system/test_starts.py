@@ -8,8 +8,8 @@ from scipy.spatial.transform import Rotation
 
 import mbvi
 from mbvi.system import ties
+from mbvi.system.given import Motion, joint_motion, nearest_joint_state
 from mbvi.system.initial import find_start
-from mbvi.system.start import Motion, joint_motion, nearest_joint_state
 from mbvi.system.tables import Tables
 
 FORMULATIONS = ["tree", "embedding"]

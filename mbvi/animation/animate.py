@@ -1,0 +1,167 @@
+"""A trajectory made visible: as a 3D file, a page, a video."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mbvi.animation import curves
+from mbvi.animation.gltf import glb
+from mbvi.animation.motion import (
+    MOST_TURN,
+    RATE,
+    Spin,
+    check,
+    check_gaps,
+    fastest_spin,
+    key_frames,
+    natural_speed,
+    pictures,
+)
+from mbvi.animation.page import html
+from mbvi.animation.scene import Scene, make_scene
+from mbvi.animation.video import GIF_RATE, VIDEO_RATE, Progress, check_encoder, write_video
+from mbvi.errors import ModelError
+from mbvi.model.arguments import check_progress, checked_names, is_number
+from mbvi.model.expressions import show, wrong
+from mbvi.results.storage import check_output, replace_file
+
+if TYPE_CHECKING:
+    from mbvi.results.trajectory import Trajectory
+
+SUFFIXES = (".glb", ".html", ".mp4", ".gif")
+MOST_RATE = 240
+"""Pictures per second of a video, at most: more than screens show."""
+
+
+def animate(
+    trajectory: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    speed: float | None = None,
+    trails: Sequence[str] | None = None,
+    rate: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Path:
+    """Write an animation of a trajectory.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        Of a model, with at least two states.
+    path : str or path
+        The file; its ending says what it is: .glb, a 3D file (glTF 2.0) with a node for every body, in a unit of 1 m; .html, a
+        page with three.js, plots and arrows that needs no network; .mp4 or .gif, a video.
+    speed : float, optional
+        Simulated seconds per second; by default 1, or as much less as it takes that no body turns by more than 120° from
+        picture to picture, of which there are 60 per second on a screen.
+    trails : sequence of str, optional
+        Points whose way is shown: the name of a body for its centre of mass, or ``"body.point"``. By default, a page and a
+        video show the way of the end of the body that goes furthest, a 3D file shows none.
+    rate : int, optional
+        Pictures per second of an .mp4, by default 30. A .gif has 25.
+    force : bool
+        Whether an existing file is overwritten.
+    progress : function, optional
+        Called with the numbers of pictures of a video that are done and that there are in all.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ModelError
+        If the ending is unknown, the file exists or cannot be written, the trajectory has no bodies, fewer than two states, one
+        that is not a number, or too few to tell how bodies turn, a point of `trails` is unknown, `rate` is no such number or not
+        of an .mp4, or a library is missing that comes with the extra `viz`.
+
+    Examples
+    --------
+    >>> import mbvi, tempfile
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> trajectory = mbvi.simulate(model, "simpson", step=0.01, duration=1.0, initial_q=[0.5])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mbvi.animate(trajectory, folder + "/pendulum.html", trails=["bob"]).name
+    'pendulum.html'
+    """
+    path = check_output(path, force, SUFFIXES)
+    suffix = path.suffix.lower()
+    pictures_per_second = picture_rate(path, rate)
+    if trails is not None:
+        trails = checked_names(trails, "trails", "a list of names of bodies and of points of bodies")
+    check_progress(progress)
+    check(trajectory)
+    spin = fastest_spin(trajectory)
+    check_gaps(trajectory, spin)
+    speed = check_speed(natural_speed(spin, pictures_per_second) if speed is None else speed)
+    if suffix == ".glb":
+        motion = key_frames(trajectory, speed, spin)
+        content = glb(make_scene(trajectory.system, motion, trails or ()))
+        replace_file(path, lambda part: part.write_bytes(content))
+    elif suffix == ".html":
+        motion = key_frames(trajectory, speed, spin)
+        page = _page(trajectory, make_scene(trajectory.system, motion, trails))
+        replace_file(path, lambda part: part.write_bytes(page.encode()))
+    else:
+        check_encoder()
+        scene = make_scene(trajectory.system, pictures(trajectory, speed, pictures_per_second), trails)
+        replace_file(path, lambda part: write_video(scene, part, pictures_per_second, progress))
+    return path
+
+
+def check_speed(speed: float) -> float:
+    """The speed, if there is such a one."""
+    if not (is_number(speed) and speed > 0):
+        raise ModelError(f"speed: {wrong('simulated seconds per second, greater than 0', show(speed))}")
+    return float(speed)
+
+
+def picture_rate(path: Path, rate: int | None = None) -> int:
+    """Pictures per second: of a video those asked for, by default 30, of a GIF 25, else those of a screen.
+
+    Raises
+    ------
+    ModelError
+        If it is no such number, or asked of another file than a video.
+    """
+    suffix = path.suffix.lower()
+    if rate is None:
+        return {".mp4": VIDEO_RATE, ".gif": GIF_RATE}.get(suffix, RATE)
+    if suffix != ".mp4":
+        raise ModelError(f"rate: {wrong('none but of an .mp4', f'{show(rate)} of {path.name}', 'leave it out')}")
+    if not is_number(rate) or rate != int(rate) or not 1 <= rate <= MOST_RATE:
+        raise ModelError(f"rate: {wrong(f'whole pictures per second, from 1 to {MOST_RATE}', show(rate))}")
+    return int(rate)
+
+
+def speed_report(speed: float, spin: Spin, rate: float) -> str:
+    """How fast it plays, and why or what of it."""
+    turn, natural = math.degrees(spin.rate * speed / rate), natural_speed(spin, rate)
+    text = "real time" if speed == 1 else f"{speed:g} × real time"
+    if turn > math.degrees(MOST_TURN) * (1 + 1e-9):
+        return f"{text}; {spin.body!r} turns by {turn:.3g}° from picture to picture: --speed {natural:g} shows how it turns"
+    if speed == natural < 1:
+        return f"{text}, which shows how {spin.body!r} turns: by {turn:.0f}° from picture to picture"
+    return text
+
+
+def _page(trajectory: Trajectory, scene: Scene) -> str:
+    sampled = curves.thinned(scene.motion)
+    model = trajectory.system.model
+    return html(
+        scene,
+        "" if model is None else " ".join(model.description.split()),
+        [finding.text for finding in trajectory.findings],
+        sampled,
+        curves.curves(trajectory, sampled),
+        curves.angular_momentum(trajectory, sampled),
+        curves.reactions(trajectory, sampled),
+    )

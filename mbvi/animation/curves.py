@@ -1,0 +1,119 @@
+"""What is drawn beside the bodies: energy and coordinates as plots, angular momentum and reactions as arrows."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mbvi.animation.motion import Motion
+from mbvi.animation.scene import find_poses
+from mbvi.errors import ModelError
+from mbvi.model import elements as el
+from mbvi.model import mass_properties
+from mbvi.system.poses import Pose, all_poses, all_velocities
+from mbvi.system.reactions import known_names
+from mbvi.system.reactions import reactions as wrenches_of
+from mbvi.system.system import System
+
+if TYPE_CHECKING:
+    from mbvi.results.trajectory import Trajectory
+
+Array = np.ndarray
+
+SAMPLES = 2000
+"""Times of a plot or an arrow, at most."""
+MOST_ARROWS = 100
+MOST_CURVES = 60
+SMALL = 1e-3
+"""Relative change of the energy below which only the change is shown, since a page has numbers of seven digits."""
+
+
+class Curve(NamedTuple):
+    """A plot: its name, unit and values (S,)."""
+
+    name: str
+    unit: str
+    values: Array
+
+
+class Arrow(NamedTuple):
+    """An arrow: its name, unit, places (S, 3) [m] and vectors (S, 3)."""
+
+    name: str
+    unit: str
+    places: Array
+    vectors: Array
+
+
+def thinned(motion: Motion) -> Motion:
+    """The motion at few enough of its times for plots."""
+    rows = np.unique(np.linspace(0, len(motion.t) - 1, SAMPLES).round().astype(int))
+    return motion._replace(t=motion.t[rows], q=motion.q[rows], v=motion.v[rows])
+
+
+def curves(trajectory: Trajectory, motion: Motion) -> list[Curve]:
+    """Energy, or its error where it is conserved, and the coordinates, if these are not too many the first of them."""
+    energy = np.interp(motion.t, trajectory.t, trajectory.energy())
+    system, change = trajectory.system, energy - energy[0]
+    if system.is_conservative:
+        first = Curve("energy error", "J", change)
+    elif np.abs(change).max() < SMALL * np.abs(energy).max():
+        first = Curve("change of energy", "J", change)
+    else:
+        first = Curve("energy", "J", energy)
+    named = zip(system.coordinate_names, system.coordinate_units, motion.q.T, strict=True)
+    return [first, *(Curve(name, unit, values) for name, unit, values in islice(named, MOST_CURVES))]
+
+
+def angular_momentum(trajectory: Trajectory, motion: Motion) -> Arrow:
+    """Angular momentum of all bodies about the world's origin, or about their centre of mass if only free joints hold them."""
+    model = trajectory.system.model
+    assert model is not None
+    resolved = model.resolved()
+    poses, velocities = all_poses(trajectory.system, motion.q), all_velocities(trajectory.system, motion.q, motion.v)
+    masses, places, speeds, total = [], [], [], np.zeros((len(motion.t), 3))
+    for name, body in resolved.bodies.items():
+        mass, center, inertia = mass_properties(body, model.files)
+        rotation, (velocity, omega) = poses[name].rotations, velocities[name]
+        masses.append(mass)
+        places.append(poses[name].point(center))
+        speeds.append(velocity + np.cross(omega, rotation @ center))
+        total += np.einsum("fij,jk,flk,fl->fi", rotation, inertia, rotation, omega, optimize=True)
+    held = (joint for joint in resolved.joints.values() if "world" in (joint.parent, joint.child))
+    m, x, u = np.array(masses), np.array(places), np.array(speeds)
+    if all(isinstance(joint, el.Free) for joint in held):
+        point = np.einsum("b,bfi->fi", m, x) / m.sum()
+    else:
+        point = np.zeros((len(motion.t), 3))
+    total += np.einsum("b,bfi->fi", m, np.cross(x - point, u))
+    return Arrow("angular momentum", "kg m²/s", point, total)
+
+
+def reactions(trajectory: Trajectory, motion: Motion) -> list[Arrow]:
+    """Forces of joints, and of constraints between bodies, where they act."""
+    system = trajectory.system
+    names = known_names(system)[:MOST_ARROWS]
+    try:
+        lam = system.multipliers(motion.t, motion.q, motion.v)
+        wrenches = wrenches_of(system, names, motion.t, motion.q, motion.v, lam)
+    except ModelError:  # of a model that cannot be embedded
+        return []
+    poses = find_poses(system, motion.q)
+    return [
+        Arrow(name, "N", _place(system, name, poses), force) for name, (force, _) in zip(names, wrenches, strict=True)
+    ]
+
+
+def _place(system: System, name: str, poses: dict[str, Pose]) -> Array:
+    """Places (S, 3) where a joint or a constraint acts."""
+    assert system.model is not None
+    model = system.model.resolved()
+    if name in model.joints:
+        body, point = model.joints[name].child, model.joints[name].offset
+    else:
+        element: Any = model.constraints[name]
+        is_between = hasattr(element, "point_b")
+        body, point = (element.body_b, element.point_b) if is_between else (element.body, element.point)
+    return poses[body].point(point)

@@ -1,0 +1,84 @@
+"""Lines, planes and curves on which constraints keep points: wires along them, as far as the points go and a little further."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mbvi.animation.geometry import Geometry, hull, merged, rotation_to, tube
+from mbvi.model import elements as el
+from mbvi.model.expressions import value_at
+
+Array = np.ndarray
+GUIDES = (el.PointOnLine, el.PointOnPlane, el.PointOnCurve)
+MARGIN = 0.1
+"""How much longer a wire is at each end than the way of the point, in the size of the scene."""
+TURN_PIECES, FEWEST_PIECES, MOST_PIECES = 120, 60, 3000
+"""Of a curve: pieces for a parameter that grows by 2π, and at least and at most."""
+
+
+def guide(element: Any, way: Array, s: Array, size: float, radius: float) -> Geometry:
+    """The wires of a guide, in the frame of its body_a.
+
+    Parameters
+    ----------
+    element : PointOnLine, PointOnPlane or PointOnCurve
+        Of numbers, as in `Model.resolved().constraints`.
+    way : ndarray (F, 3)
+        Places of the point in that frame [m].
+    s : ndarray (F,)
+        Values of the curve's parameter; of other guides any.
+    size : float
+        Of the scene [m].
+    radius : float
+        Of the wires [m].
+    """
+    margin = MARGIN * size
+    match element:
+        case el.PointOnLine():
+            place, along = np.array(element.point_a, dtype=float), np.array(element.direction, dtype=float)
+            reach = (way - place) @ along
+            return hull([place + end * along for end in (reach.min() - margin, reach.max() + margin)], radius)
+        case el.PointOnPlane():
+            return _border(
+                np.array(element.point_a, dtype=float), np.array(element.normal, dtype=float), way, margin, radius
+            )
+    return tube(_curve(element, s, margin), radius)
+
+
+def _border(place: Array, normal: Array, way: Array, margin: float, radius: float) -> Geometry:
+    """Of a rectangle in a plane."""
+    axes = rotation_to(normal)[:, :2]
+    reach = (way - place) @ axes
+    (x0, y0), (x1, y1) = reach.min(axis=0) - margin, reach.max(axis=0) + margin
+    corners = place + np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)]) @ axes.T
+    return merged([hull(ends, radius) for ends in zip(corners, np.roll(corners, -1, axis=0), strict=True)])
+
+
+def _curve(element: el.PointOnCurve, s: Array, margin: float) -> Array:
+    """Points (n, 3) of a curve; of one that is closed after 2π, as circles are, one round."""
+    first, last = float(s.min()), float(s.max())
+    ends = [_point(element, value) for value in (first, first + 2 * math.pi, first + 1.0, first + 1.0 + 2 * math.pi)]
+    is_closed = np.allclose(ends[0::2], ends[1::2], rtol=0, atol=1e-9 * margin)
+    if is_closed:
+        first, last = first, first + 2 * math.pi
+    else:
+        first, last = first - _further(element, first, -1, margin), last + _further(element, last, 1, margin)
+    pieces = int(np.clip((last - first) / (2 * math.pi) * TURN_PIECES, FEWEST_PIECES, MOST_PIECES))
+    points = np.array([_point(element, value) for value in np.linspace(first, last, pieces + 1)])
+    return points[np.isfinite(points).all(axis=1)]
+
+
+def _further(element: el.PointOnCurve, s: float, sign: int, margin: float) -> float:
+    """How much the parameter changes along so much more of the curve, none if the curve has an end near."""
+    step = 1e-6 * max(1.0, abs(s))
+    speed = float(np.linalg.norm(_point(element, s + sign * step) - _point(element, s))) / step
+    more = margin / speed if speed > 0 else 0.0
+    return more if np.isfinite(_point(element, s + sign * more)).all() else 0.0
+
+
+def _point(element: el.PointOnCurve, s: float) -> Array:
+    with np.errstate(all="ignore"):
+        return np.array([value_at(each, s) if isinstance(each, tuple) else float(each) for each in element.curve])

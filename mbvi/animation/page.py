@@ -1,0 +1,158 @@
+"""A scene as one HTML page that needs no network: three.js, the viewer and the data stand in it.
+
+The data are a JSON text and one block of numbers in base64, of which the text names parts by their place and length.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from mbvi.animation.curves import Arrow, Curve
+from mbvi.animation.geometry import Geometry
+from mbvi.animation.motion import Motion
+from mbvi.animation.scene import Scene, Thing
+
+Array = np.ndarray
+HERE = files("mbvi.animation")
+
+ROUNDING = 1e-12
+"""Of the largest value of a coordinate, or of 1: what rounding, or closing loops, leaves of 0."""
+USUAL = 0.9
+"""So many of the vectors are shorter than an arrow of the usual length."""
+
+
+def html(
+    scene: Scene,
+    description: str,
+    doubts: Sequence[str],
+    sampled: Motion,
+    curves: list[Curve],
+    momentum: Arrow,
+    reactions: list[Arrow],
+) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    scene : Scene
+    description : str
+        A line below the title.
+    doubts : sequence of str
+        What makes the result doubtful, in lines below.
+    sampled : Motion
+        The times of curves and arrows.
+    curves : list of Curve
+        Plots: of the energy, which always stands above, and of coordinates.
+    momentum : Arrow
+    reactions : list of Arrow
+    """
+    block = _Block()
+    motion = scene.motion
+    geometries = {id(thing.geometry): thing.geometry for thing in scene.things}  # which several things may share
+    numbers = {key: i for i, key in enumerate(geometries)}
+    energy, *coordinates = curves
+    curves = [energy, *(each._replace(values=_without_rounding(each.values)) for each in coordinates)]
+    data = {
+        "name": scene.name,
+        "speed": motion.speed,
+        "start": float(motion.t[0]),
+        "end": float(motion.t[-1]),
+        "frames": len(motion.t),
+        "up": scene.up.tolist(),
+        "view": scene.view.tolist(),
+        "floor": scene.floor,
+        "size": scene.size,
+        "extent": block.floats(scene.extent),
+        "geometries": [_geometry(block, each) for each in geometries.values()],
+        "things": [_thing(block, numbers[id(thing.geometry)], thing) for thing in scene.things],
+        "trails": [{"color": trail.color, "places": block.floats(trail.places)} for trail in scene.trails],
+        "samples": len(sampled.t),
+        "curves": [{"name": each.name, "unit": each.unit, "values": block.floats(each.values)} for each in curves],
+        "momentum": _arrow(block, momentum),
+        "reactions": [_arrow(block, arrow) for arrow in reactions],
+    }
+    texts = {
+        "TITLE": escape(scene.name),
+        "DESCRIPTION": escape(description),
+        "DOUBTS": "".join(f'<p class="doubt">{escape(doubt)}</p>' for doubt in doubts),
+        "THREE": (HERE / "vendor" / "three.min.js").read_text(encoding="utf-8"),
+        "LICENSE": (HERE / "vendor" / "three.LICENSE").read_text(encoding="utf-8"),
+        "POSES": (HERE / "poses.js").read_text(encoding="utf-8"),
+        "VIEWER": (HERE / "viewer.js").read_text(encoding="utf-8"),
+        "DATA": json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
+        "NUMBERS": block.text(),
+    }
+    template = (HERE / "viewer.html").read_text(encoding="utf-8")
+    parts = template.split("@@")  # text and names by turns
+    return "".join(texts[part] if i % 2 else part for i, part in enumerate(parts))
+
+
+class _Block:
+    """Numbers one after the other; a part is [place, length], in words of four bytes."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.length = 0
+
+    def floats(self, values: Array) -> list[int]:
+        return self._add(np.ascontiguousarray(values, dtype="<f4"))
+
+    def integers(self, values: Array) -> list[int]:
+        return self._add(np.ascontiguousarray(values, dtype="<u4"))
+
+    def _add(self, values: Array) -> list[int]:
+        part = [self.length, values.size]
+        self.parts.append(values.tobytes())
+        self.length += values.size
+        return part
+
+    def text(self) -> str:
+        return base64.b64encode(b"".join(self.parts)).decode("ascii")
+
+
+def _without_rounding(values: Array) -> Array:
+    """Values of a coordinate, 0 where rounding of the largest explains them, and the same where it explains all their changes."""
+    size = float(np.abs(values).max())
+    if float(np.ptp(values)) <= ROUNDING * max(1.0, size):
+        values = np.full_like(values, values[0] if size > ROUNDING else 0.0)
+    return np.where(np.abs(values) <= ROUNDING * size, 0.0, values)
+
+
+def _arrow(block: _Block, arrow: Arrow) -> dict[str, Any]:
+    lengths = np.nan_to_num(np.linalg.norm(arrow.vectors, axis=1))
+    return {
+        "name": arrow.name,
+        "unit": arrow.unit,
+        "places": block.floats(arrow.places),
+        "vectors": block.floats(arrow.vectors),
+        "longest": float(lengths.max()),
+        "usual": float(np.quantile(lengths, USUAL)),
+    }
+
+
+def _thing(block: _Block, geometry: int, thing: Thing) -> dict[str, Any]:
+    return {
+        "name": thing.name,
+        "kind": thing.kind,
+        "color": thing.color,
+        "geometry": geometry,
+        "places": block.floats(thing.places),
+        "quaternions": block.floats(thing.quaternions),
+        "scales": None if thing.scales is None else block.floats(thing.scales),
+    }
+
+
+def _geometry(block: _Block, geometry: Geometry) -> dict[str, list[int]]:
+    return {
+        "vertices": block.floats(geometry.vertices),
+        "normals": block.floats(geometry.normals),
+        "tones": block.floats(np.repeat(geometry.tones, 3)),
+        "faces": block.integers(geometry.faces),
+    }

@@ -1,0 +1,489 @@
+"""A trajectory as a scene: things with triangles, colours and poses in time, and what pages and pictures need around them.
+
+    Scene  =  motion, things, trails, up and the floor
+    Thing  =  triangles, colour, and a place, rotation and scale at every time
+
+The things are the bodies, the pins and rails of joints, and springs, dampers and rods between points.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import networkx
+import numpy as np
+
+from mbvi.animation import geometry as shapes
+from mbvi.animation.geometry import Geometry
+from mbvi.animation.guides import GUIDES, guide
+from mbvi.animation.motion import Motion
+from mbvi.errors import ModelError
+from mbvi.model import Model, mass_properties
+from mbvi.model import elements as el
+from mbvi.model.expressions import nearest, wrong
+from mbvi.model.graph import WORLD
+from mbvi.model.shapes import is_massless, rotation_matrix
+from mbvi.system.poses import Pose, all_poses, unit_quaternions
+
+if TYPE_CHECKING:
+    from mbvi.system.system import System
+
+Array = np.ndarray
+
+SWELLS = (1.0, 1.05, 0.95, 1.1, 0.9)  # of the bars of bodies that meet
+# How much deeper faces of shapes lie than those of the layer before: in radii of the thinnest bar, and at most in their extent.
+INSET = 0.06, 0.005
+# Okabe & Ito's colours, which all readers can tell apart, without the black and the yellow that are lost on dark and light.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
+# Of many bodies: from blue over yellow to red, after the scheme RdYlBu of ColorBrewer, which is safe for them too.
+GRADIENT = ("#1F5FA8", "#5AA3D6", "#B9D3D8", "#F4CF6A", "#E88B2E", "#B7410E")
+GREY, DARK, METAL = "#6E7681", "#3A424B", "#9AA4AF"
+
+LEAST = 0.003
+"""Radius of the thinnest bar, in the size of the scene."""
+PIN = 0.009
+"""Radius of a pin, in the size of the scene."""
+RAIL = 0.1
+"""How much longer a rail is than what moves on it, at each end, in the size of the scene."""
+STILL = 0.01
+"""A point whose way is shorter, in the size of the scene, has no trail unless asked for."""
+STILL_POSE = Pose(np.zeros((1, 3)), np.eye(3)[None])
+WIRE = 0.27
+"""Radius of the lines, curves and borders of planes that guide points, in that of a pin."""
+SAMPLES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Thing:
+    """What moves as one.
+
+    Attributes
+    ----------
+    name : str
+        That of the body, joint or element of the model.
+    kind : str
+        body, joint, or link for springs, dampers and rods.
+    geometry : Geometry
+        Shared by things that look the same.
+    color : str
+        As #RRGGBB, in sRGB.
+    places : ndarray (F, 3)
+        [m]; F is 1 if it stands still.
+    quaternions : ndarray (F, 4)
+        x, y, z, w, of one sign over time.
+    scales : ndarray (F, 3) or None
+        Along its own axes; of a link.
+    """
+
+    name: str
+    kind: str
+    geometry: Geometry
+    color: str
+    places: Array
+    quaternions: Array
+    scales: Array | None = None
+
+    def rotations(self) -> Array:
+        """Rotation matrices (F, 3, 3), with the scale."""
+        from scipy.spatial.transform import Rotation
+
+        matrices = Rotation.from_quat(self.quaternions).as_matrix()
+        return matrices if self.scales is None else matrices * self.scales[:, None, :]
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """The way of a point of a body: its name, colour, and places (F, 3) [m]."""
+
+    name: str
+    color: str
+    places: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is shown.
+
+    Attributes
+    ----------
+    name : str
+    motion : Motion
+    things : tuple of Thing
+    trails : tuple of Trail
+    up : ndarray (3,)
+        Against gravity, or z without it.
+    floor : float or None
+        Height of the floor along `up` [m]; None without gravity.
+    extent : ndarray (n, 3)
+        Points around all that is ever seen [m].
+    size : float
+        Length of the diagonal of all that moves [m].
+    view : ndarray (3,)
+        Unit vector towards the camera.
+    """
+
+    name: str
+    motion: Motion
+    things: tuple[Thing, ...]
+    trails: tuple[Trail, ...]
+    up: Array
+    floor: float | None
+    extent: Array
+    size: float
+    view: Array
+
+
+def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> Scene:
+    """The scene of a motion.
+
+    Parameters
+    ----------
+    system : System
+        Of a model.
+    motion : Motion
+    trails : sequence of str or None
+        Points whose ways are shown: a body, for its centre of mass, or body.point; if None, of the body that goes furthest.
+
+    Raises
+    ------
+    ModelError
+        If a trail is of no point of the model.
+    """
+    model = _model(system)
+    holds = _holds(model)
+    poses = find_poses(system, motion.q)
+    size = _size(model, holds, poses)
+    least = LEAST * size
+    colors = _colors(list(model.bodies))
+    looks = _looks(model, holds, least)
+    things = [
+        Thing(name, "body", looks[name], colors[name], poses[name].places, _quaternions(poses[name].rotations))
+        for name in model.bodies
+    ]
+    things += _links(model, poses, size)
+    up = np.array(model.gravity, dtype=float)
+    up = -up / np.linalg.norm(up) if up.any() else np.array([0.0, 0.0, 1.0])
+    things += _joints(model, poses, looks, size)
+    things += _guides(model, system, motion.q, poses, size)
+    extent = _extent(things)
+    floor = float((extent @ up).min()) - 0.004 * size if np.any(model.gravity) else None
+    ways = _trails(model, poses, looks, holds, colors, trails, size)
+    return Scene(system.name, motion, tuple(things), ways, up, floor, extent, size, _view(extent, up))
+
+
+def _model(system: System) -> Model:
+    """The model in numbers of a system that has bodies."""
+    return cast(Model, system.model).resolved()
+
+
+# ------------------------------------------------------------------------------------------------- bodies
+
+
+def find_poses(system: System, q: Array) -> dict[str, Pose]:
+    """Places (F, 3) and rotations (F, 3, 3) of the world and all bodies, of which points of the embedding look at their joint."""
+    model = _model(system)
+    poses = all_poses(system, q)
+    centers: dict[str, Array] = {}  # of the points
+    if system.homes is not None:
+        centers = {name: system.homes.centers[name] for name, (_, is_point) in system.homes.roots.items() if is_point}
+    turned = dict(poses)
+    for joint in model.joints.values():
+        ends = (joint.parent, joint.position), (joint.child, joint.offset)
+        for (body, place), (other, end) in (ends, ends[::-1]):
+            arm = np.array(place, dtype=float) - centers.get(body, place)
+            if np.linalg.norm(arm) > 1e-12 and not isinstance(joint, el.Free):
+                center = poses[body].point(centers[body])
+                towards = shapes.directions(poses[other].point(end) - center)
+                rotations = towards @ shapes.rotation_to(arm / np.linalg.norm(arm)).T
+                turned[body] = Pose(center - rotations @ centers[body], rotations)
+    return turned
+
+
+def _holds(model: Model) -> dict[str, list[Array]]:
+    """Where joints, springs and rods hold every body, without repetition."""
+    holds: dict[str, list[Array]] = {name: [] for name in (WORLD, *model.bodies)}
+    ends = [
+        *((joint.parent, joint.position) for joint in model.joints.values() if not isinstance(joint, el.Free)),
+        *((joint.child, joint.offset) for joint in model.joints.values() if not isinstance(joint, el.Free)),
+        *((element.body_a, element.point_a) for _, element in _between(model)),
+        *((element.body_b, element.point_b) for _, element in _between(model)),
+        *((element.body_b, element.point_b) for element in model.constraints.values() if isinstance(element, GUIDES)),
+    ]
+    for body, point in ends:
+        place = np.array(point, dtype=float)
+        if not any(np.allclose(place, other) for other in holds[body]):
+            holds[body].append(place)
+    return holds
+
+
+def _between(model: Model) -> Iterator[tuple[str, Any]]:
+    """Springs, dampers and rods with their names."""
+    for name, element in (model.forces | model.constraints).items():
+        if isinstance(element, el.Spring | el.Damper | el.Distance):
+            yield name, element
+
+
+def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[str, Geometry]:
+    """The geometry of every body, shared by those that look the same.
+
+    Those that meet at a joint differ a little in thickness: which of two faces in one plane is in front would be chance.
+    """
+
+    @functools.cache
+    def drawn(_key: str, layer: int, name: str) -> Geometry:
+        body = model.bodies[name]
+        geometry = shapes.body_geometry(body, holds[name], model.files, least, SWELLS[layer])
+        if not body.shapes or any(shape.type == "mesh" for shape in body.shapes):
+            return geometry
+        depth = min(INSET[0] * least, INSET[1] * float(np.ptp(geometry.vertices, axis=0).min()))
+        return _inset(geometry, layer * depth) if layer else geometry
+
+    first: dict[tuple[str, int], str] = {}
+    looks = {}
+    layers = _layers(model)
+    for name, body in model.bodies.items():
+        key = repr((body, holds[name])), layers[name]
+        looks[name] = drawn(*key, first.setdefault(key, name))
+    return looks
+
+
+def _inset(geometry: Geometry, depth: float) -> Geometry:
+    """The geometry with its faces so much deeper: every corner moves against the sum of the normals that meet there."""
+    grid = np.round(geometry.vertices / (1e-6 * np.ptp(geometry.vertices, axis=0).max()))
+    corner = np.unique(grid, axis=0, return_inverse=True)[1].ravel()
+    sums = np.zeros((corner.max() + 1, 3))
+    np.add.at(sums, corner, geometry.normals)
+    deepest = np.ones(len(sums))  # that a face at the corner would be, if it moved by the sum
+    np.maximum.at(deepest, corner, np.einsum("vi,vi->v", geometry.normals, sums[corner]))
+    return geometry._replace(vertices=geometry.vertices - depth * (sums / deepest[:, None])[corner])
+
+
+def _layers(model: Model) -> dict[str, int]:
+    """One of a few numbers for every body, other than those of bodies tied to it and, if it can be, of others tied to these."""
+    ties: networkx.Graph = networkx.Graph()
+    ties.add_nodes_from(model.bodies)
+    ties.add_edges_from(each for joint in model.joints.values() if WORLD not in (each := (joint.parent, joint.child)))
+    found: dict[str, int] = {}
+    for name in model.bodies:
+        tied = {found.get(other) for other in ties[name]}
+        near = [found.get(other) for body in ties[name] for other in (body, *ties[body])]
+        found[name] = min(range(len(SWELLS)), key=lambda layer: (layer in tied, near.count(layer)))
+    return found
+
+
+def _colors(names: list[str]) -> dict[str, str]:
+    """A colour for every body: one of a few, or, of many, on a gradient."""
+    if len(names) <= len(COLOURS):
+        return dict(zip(names, COLOURS, strict=False))
+    stops = np.array([_rgb(color) for color in GRADIENT])
+    at = np.linspace(0, len(stops) - 1, len(names))
+    mixed = np.stack([np.interp(at, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
+    return {
+        name: "#{:02X}{:02X}{:02X}".format(*color.round().astype(int)) for name, color in zip(names, mixed, strict=True)
+    }
+
+
+def _rgb(color: str) -> list[int]:
+    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def linear_rgb(color: str) -> Array:
+    """Linear red, green and blue (3,) of a colour in sRGB."""
+    value = np.array(_rgb(color)) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def _quaternions(rotations: Array) -> Array:
+    """Quaternions (F, 4) x, y, z, w, without jumps of sign; of one rotation only, if it is constant."""
+    quaternions: Array = unit_quaternions(rotations)[:, [1, 2, 3, 0]]
+    return quaternions
+
+
+# -------------------------------------------------------------------------------- between bodies, and the ground
+
+
+def _links(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
+    """Springs as coils, dampers and rods of given length as cylinders; all of length 1 along z, scaled."""
+    looks: dict[type, tuple[Geometry, float]] = {
+        el.Spring: (shapes.coil(), 0.012 * size),
+        el.Damper: (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.006 * size),
+        el.Distance: (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.004 * size),
+    }
+    for name, element in _between(model):
+        geometry, radius = looks[type(element)]
+        start, end = poses[element.body_a].point(element.point_a), poses[element.body_b].point(element.point_b)
+        lengths = np.linalg.norm(end - start, axis=1)
+        scales = np.stack([np.full_like(lengths, radius)] * 2 + [np.maximum(lengths, 1e-6 * size)], axis=1)
+        yield Thing(name, "link", geometry, METAL, start, _quaternions(shapes.directions(end - start)), scales)
+
+
+def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], size: float) -> Iterator[Thing]:
+    """Pins of hinges, which move with the parent, and what other joints of the world stand on: balls and rails."""
+    for name, joint in model.joints.items():
+        ends = [
+            _End(joint.parent, joint.position, np.eye(3)),
+            _End(joint.child, joint.offset, rotation_matrix(joint.orientation).T),
+        ]
+        end, other = ends if joint.child != WORLD else ends[::-1]
+        place = np.array(end.point, dtype=float)
+        axis = end.turn @ np.array(getattr(joint, "axis", (0.0, 0.0, 1.0)))
+        if isinstance(joint, el.Revolute):
+            reach, radius = _pin([each for each in ends if each.body != WORLD], np.array(joint.axis), looks, size)
+            part = shapes.rod(place - reach * axis, place + reach * axis, radius)
+        elif end.body == WORLD and isinstance(joint, el.Prismatic | el.Cylindrical | el.Screw):
+            along = (poses[other.body].point(other.point) - place) @ axis
+            margin = RAIL * size
+            part = shapes.rod(
+                place + (along.min() - margin) * axis, place + (along.max() + margin) * axis, 0.6 * PIN * size
+            )
+        elif end.body == WORLD and isinstance(joint, el.Ball | el.Universal):
+            part = shapes.ball(place, PIN * size)
+        else:
+            continue
+        pose, color = (STILL_POSE, GREY) if end.body == WORLD else (poses[end.body], DARK)
+        yield Thing(name, "joint", part, color, pose.places, _quaternions(pose.rotations))
+
+
+def _guides(model: Model, system: System, q: Array, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
+    """Lines, borders of planes, and curves that guide points, which move with their body, and the points."""
+    for name, element in model.constraints.items():
+        if isinstance(element, GUIDES):
+            pose, held = poses[element.body_a], poses[element.body_b]
+            way = np.einsum("fji,fj->fi", pose.rotations, held.point(element.point_b) - pose.places)
+            column: int = system.homes.curves.get(name, 0)  # type: ignore[union-attr]
+            wires = guide(element, way, q[:, column], size, WIRE * PIN * size)
+            bead = shapes.ball(np.array(element.point_b, dtype=float), 0.8 * PIN * size)
+            for title, body, part in ((name, element.body_a, wires), (f"{name} point", element.body_b, bead)):
+                place, color = (STILL_POSE, GREY) if body == WORLD else (poses[body], DARK)
+                yield Thing(title, "joint", part, color, place.places, _quaternions(place.rotations))
+
+
+class _End(NamedTuple):
+    """Of a joint: a body, the joint's place in its frame, and the rotation (3, 3) of the joint's frame into it."""
+
+    body: str
+    point: Any
+    turn: Array
+
+
+def _pin(ends: Sequence[_End], axis: Array, looks: dict[str, Geometry], size: float) -> tuple[float, float]:
+    """Half the length and the radius of a pin through two bodies that turn about an axis, or one that turns in the world."""
+    vertices = [looks[end.body].vertices - np.array(end.point, dtype=float) for end in ends]
+    radius = min([PIN * size, *(0.045 * float(np.linalg.norm(np.ptp(each, axis=0))) for each in vertices)])
+    reaches = [_along(each, end.turn @ axis, radius) for each, end in zip(vertices, ends, strict=True)]
+    return max(2 * radius, *reaches), radius
+
+
+def _along(vertices: Array, axis: Array, radius: float) -> float:
+    """How far a body reaches along an axis, near the axis, and a little more."""
+    along = vertices @ axis
+    is_near = np.linalg.norm(vertices - along[:, None] * axis, axis=1) < 2.5 * radius
+    return 0.6 * radius + float(np.abs(along[is_near]).max(initial=0.0))
+
+
+# ------------------------------------------------------------------------------------------------ extents
+
+
+def _size(model: Model, holds: dict[str, list[Array]], poses: dict[str, Pose]) -> float:
+    """The diagonal of the box around all bodies at all times, and around the joints of the world."""
+    rows = _rows(len(poses[WORLD].places))
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for name, body in model.bodies.items():
+        for point in _corners(shapes.reach(body, holds[name], model.files)):
+            places = poses[name].places[rows] + poses[name].rotations[rows] @ point
+            low, high = np.minimum(low, places.min(axis=0)), np.maximum(high, places.max(axis=0))
+    for hold in holds[WORLD]:
+        low, high = np.minimum(low, hold), np.maximum(high, hold)
+    return float(np.linalg.norm(high - low)) or 1.0
+
+
+def _rows(count: int) -> Array:
+    return np.unique(np.linspace(0, count - 1, SAMPLES).round().astype(int))
+
+
+def _corners(points: Array) -> Array:
+    """Of many points the corners of the box around them."""
+    if len(points) <= 8:
+        return points
+    low, high = points.min(axis=0), points.max(axis=0)
+    return np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+
+
+def _extent(things: Sequence[Thing]) -> Array:
+    """Points of the convex hull of all things at all times, or all if they lie in a plane."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    clouds = []
+    for thing in things:
+        rows = _rows(len(thing.places))
+        corners = _corners(thing.geometry.vertices)
+        clouds.append((thing.places[rows, None] + corners @ thing.rotations()[rows].transpose(0, 2, 1)).reshape(-1, 3))
+    cloud = np.concatenate(clouds)
+    try:
+        hull = cloud[ConvexHull(cloud).vertices]
+    except QhullError:
+        hull = cloud
+    return hull[_rows(len(hull))] if len(hull) > 5 * SAMPLES else hull
+
+
+def _view(extent: Array, up: Array) -> Array:
+    """Towards the camera: from above and aside, and rather in front of what is flat."""
+    across = shapes.rotation_to(up)[:, :2]
+    flat = (extent - extent.mean(axis=0)) @ across
+    broad = np.linalg.svd(flat, full_matrices=False)[2][0] @ across.T
+    broad *= np.sign(broad[np.argmax(np.abs(broad))])  # to the right
+    front = np.cross(broad, up)
+    widths = np.ptp(flat @ across.T @ np.stack([broad, front], axis=1), axis=0)
+    is_flat = widths[1] < 0.45 * widths[0]
+    azimuth, elevation = np.radians((20.0, 12.0) if is_flat else (35.0, 20.0))
+    aside = np.cos(azimuth) * front + np.sin(azimuth) * broad
+    return np.cos(elevation) * aside + np.sin(elevation) * up
+
+
+def _tip(look: Geometry, holds: Sequence[Array], center: Array) -> Array:
+    """Of a body held at one place, the end of its line through the centre of mass; else the centre of mass."""
+    if len(holds) != 1 or np.linalg.norm(center - holds[0]) < 1e-9:
+        return center
+    direction = center - holds[0]
+    direction = direction / np.linalg.norm(direction)
+    return holds[0] + direction * ((look.vertices - holds[0]) @ direction).max()
+
+
+def _trails(
+    model: Model,
+    poses: dict[str, Pose],
+    looks: dict[str, Geometry],
+    holds: dict[str, list[Array]],
+    colors: dict[str, str],
+    names: Sequence[str] | None,
+    size: float,
+) -> tuple[Trail, ...]:
+    if names is not None:
+        return tuple(
+            Trail(name, colors[body], poses[body].point(point))
+            for name in names
+            for body, point in [_point(model, name)]
+        )
+    ways = {name: poses[name].point(_tip(looks[name], holds[name], _point(model, name)[1])) for name in model.bodies}
+    lengths = {name: float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum()) for name, way in ways.items()}
+    furthest = max(lengths, key=lengths.__getitem__)
+    return (Trail(furthest, colors[furthest], ways[furthest]),) if lengths[furthest] > STILL * size else ()
+
+
+def _point(model: Model, name: str) -> tuple[str, Array]:
+    """The body and the point, in its frame, that a trail names."""
+    body_name, _, point = name.partition(".")
+    if body_name not in model.bodies:
+        raise ModelError(f"trail: {wrong('the name of a body', repr(body_name), nearest(body_name, model.bodies))}")
+    body = model.bodies[body_name]
+    if point == "origin" or (not point and is_massless(body)):
+        return body_name, np.zeros(3)
+    if point in ("", "center_of_mass"):
+        return body_name, mass_properties(body, model.files).center_of_mass
+    if point not in body.points:
+        known = ["origin", "center_of_mass", *body.points]
+        raise ModelError(f"trail: {wrong(f'a point of {body_name!r}', repr(point), nearest(point, known))}")
+    return body_name, np.array(body.points[point], dtype=float)

@@ -1,0 +1,55 @@
+"""`mbvi animate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import mbvi
+from mbvi.cli.application import app
+from mbvi.cli.options import Speed, Trails, TrajectoryPath, number_of, whole_number
+from mbvi.cli.terminal import one_line_errors, progress_bar
+
+
+@app.command()
+def animate(
+    file: TrajectoryPath,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="A .html, .glb, .mp4 or .gif; by default FILE's name with .html, here."
+        ),
+    ] = None,
+    speed: Speed = None,
+    trail: Trails = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Pictures per second of an .mp4; by default 30.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write a trajectory as a page with a 3D view and plots, a 3D file, or a video."""
+    with one_line_errors():
+        path = out or Path(f"{file.stem}.html")
+        typer.echo(animated(file, path, speed, trail, whole_number(rate, "--rate"), force))
+
+
+def animated(
+    file: Path, path: Path, speed: str | None, trails: list[str] | None, pictures: int | None, force: bool
+) -> str:
+    """Write an animation, and say so."""
+    from mbvi.animation.animate import picture_rate, speed_report
+    from mbvi.animation.motion import check, fastest_spin, natural_speed
+    from mbvi.text import file_size
+
+    trajectory = mbvi.read(file)
+    check(trajectory)
+    spin, rate = fastest_spin(trajectory), picture_rate(path, pictures)
+    given = number_of(speed, "--speed", None, unit="")
+    factor = natural_speed(spin, rate) if given is None else given
+    with progress_bar(trajectory.system.name, "pictures") as progress:
+        mbvi.animate(
+            trajectory, path, speed=factor, trails=trails or None, rate=pictures, force=force, progress=progress
+        )
+    return f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"

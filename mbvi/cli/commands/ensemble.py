@@ -1,0 +1,112 @@
+"""`mbvi ensemble`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import mbvi
+from mbvi.cli.application import app
+from mbvi.cli.options import Formulation, ModelPath, list_of, number_of, whole_number
+from mbvi.cli.terminal import FAILED, one_line_errors, progress_bar
+from mbvi.errors import ModelError
+
+if TYPE_CHECKING:
+    from mbvi.model import Model
+
+
+@app.command()
+def ensemble(
+    model: ModelPath,
+    over: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=VALUES",
+            help="What varies: a parameter, or q.JOINT.COORDINATE or v.JOINT.COORDINATE at the start, and its values: "
+            "FIRST:LAST:COUNT, or a list with commas. May be repeated: the members are all combinations.",
+            show_default=False,
+        ),
+    ],
+    scheme: Annotated[str | None, typer.Option(metavar="NAME", help="Name of a scheme; see `mbvi schemes`.")] = None,
+    step: Annotated[str | None, typer.Option(metavar="SECONDS", help="Step size.")] = None,
+    duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
+    formulation: Formulation = None,
+    every: Annotated[str, typer.Option(metavar="K", help="Store every K-th state.")] = "1",
+    store: Annotated[
+        str, typer.Option(metavar="LIST", help="What to store: some of q, v, p, energy, constraint_residual.")
+    ] = "q,v,energy",
+    threads: Annotated[
+        str | None, typer.Option(metavar="N", help="Members at once; by default all processors.")
+    ] = None,
+    processes: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Processes instead of threads: faster for many values of parameters."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="By default MODEL's name with _ensemble.h5, here."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Run variations of a model on all cores, into a file that xarray and other tools open."""
+    with one_line_errors():
+        from mbvi.cli.tables_of import ensemble_report
+        from mbvi.text import file_size
+
+        described = mbvi.load(model)
+        path = out or Path(f"{model.stem}_ensemble.h5")
+        varied: dict[str, Any] = {}
+        for text in over:
+            name, values = _varied(text, described)
+            if name in varied:
+                raise ModelError(f"--over: {name}: expected once, found twice; write all values in one option")
+            varied[name] = values
+        options: dict[str, Any] = {
+            "scheme": scheme,
+            "formulation": formulation,
+            "store": list_of(store, "--store"),
+            "path": path,
+            "force": force,
+        }
+        counts = {"every": every, "threads": threads, "processes": processes}
+        options |= {key: whole_number(value, f"--{key}") for key, value in counts.items()}
+        options |= {
+            "step": number_of(step, "--step", described),
+            "duration": number_of(duration, "--duration", described),
+        }
+        with progress_bar(described.name, "members") as progress:
+            dataset = mbvi.ensemble(described, varied, progress=progress, **options)
+        with dataset:
+            report, is_none_done = ensemble_report(dataset), bool(dataset.status.values.all())
+        typer.echo(f"{report}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
+        if is_none_done:
+            raise typer.Exit(FAILED)
+
+
+def _varied(text: str, model: Model) -> tuple[str, Any]:
+    """The name and the values of an option --over; these are expressions, which may use the model's parameters."""
+    import numpy as np
+
+    from mbvi.ensembles.members import check_count
+    from mbvi.ensembles.variation import check_text
+
+    name, is_given, values = (part.strip() for part in text.partition("="))
+    parts, parameters = [part.strip() for part in values.split(":")], model.resolved().parameters
+    if not is_given or not name or len(parts) not in (1, 3):
+        expected = "NAME=FIRST:LAST:COUNT or NAME=VALUE,VALUE,…"
+        raise ModelError(f"--over: expected {expected}, found {text!r}; write for example length=0.5:1.5:100")
+    texts = parts[:2] if parts[2:] else values.split(",")
+    try:
+        numbers = [float(mbvi.evaluate(each, parameters)) for each in texts]
+        for each in texts:
+            check_text(model, name, each)
+    except ModelError as error:
+        raise ModelError(f"--over: {name}: {error}") from None
+    if not parts[2:]:
+        return name, numbers
+    if not (parts[2].isdecimal() and int(parts[2]) > 0):
+        raise ModelError(f"--over: {name}: expected a count of at least 1 after the last colon, found {parts[2]!r}")
+    check_count(int(parts[2]), 1)
+    return name, np.linspace(numbers[0], numbers[1], int(parts[2]))

@@ -1,0 +1,23 @@
+"""`mbvi graph`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+import mbvi
+from mbvi.cli.application import app
+from mbvi.cli.options import ModelPath, Overwrite, Picture
+from mbvi.cli.terminal import one_line_errors
+
+
+@app.command()
+def graph(model: ModelPath, out: Picture = None, force: Overwrite = False) -> None:
+    """Draw the bodies and joints of a model, and which joints close loops; by default into MODEL's name with .svg, here."""
+    with one_line_errors():
+        from mbvi.pictures.style import check_picture, save
+
+        path = check_picture(out or Path(f"{model.stem}.svg"), force)
+        save(mbvi.draw_graph(mbvi.load(model)), path, force)
+        typer.echo(f"written to {path}")

@@ -1,0 +1,56 @@
+"""The tables that commands print: the schemes of the catalogue, and the members of an ensemble."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbvi.cli.rows import MOST_REASONS
+from mbvi.schemes.catalog import SCHEMES
+from mbvi.text import aligned, count
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def scheme_table() -> str:
+    """All schemes, and below them their sources."""
+    sources = list(dict.fromkeys(scheme.source for scheme in SCHEMES.values()))
+    rows = [("name", "order", "substeps", "symmetric", "source", "description")]
+    for scheme in SCHEMES.values():
+        symmetric = "yes" if scheme.is_symmetric else "no"
+        number = f"[{sources.index(scheme.source) + 1}]"
+        substeps = str(len(scheme.fractions))
+        rows.append((scheme.name, str(scheme.order), substeps, symmetric, number, scheme.description))
+    notes = [f"[{i}] {source}" for i, source in enumerate(sources, 1)]
+    return "\n".join([*aligned(rows, right=[1, 2]), "", *notes])
+
+
+def ensemble_report(dataset: xarray.Dataset) -> str:
+    """How the members of an ensemble ended, and the first reasons of those that failed or are doubtful, each once."""
+    status, about = dataset.status.values, dataset.attrs
+    sizes = " × ".join(f"{name} {size}" for name, size in dataset.status.sizes.items())
+    head = f"{about['name']}: {count(status.size, 'member')}" + (f" ({sizes})" if sizes else "")
+    words = dataset.status.attrs["flag_meanings"].split()
+    kinds = zip(dataset.status.attrs["flag_values"], words, strict=True)
+    ends = [f"{int((status == value).sum())} {word.replace('_', ' ')}" for value, word in kinds if value in status]
+    step, steps = float(about["step"]), int(about["steps"])
+    run = f"{about['scheme']}, {count(steps, 'step')} of {step:g} s to t = {steps * step:.6g} s"
+    lines = [f"{head}, {run}", ", ".join(ends)]
+    has_reason = dataset.reason.values != ""
+    if is_doubtful := int((has_reason & (status == 0)).sum()):
+        lines[-1] += f", {is_doubtful} of them doubtful"
+    failed = np.argwhere(has_reason)
+    by_reason: dict[str, list[Any]] = {}
+    for place, reason in zip(failed, dataset.reason.values[has_reason].tolist(), strict=True):
+        by_reason.setdefault(reason, []).append(place)
+    shown = dict(itertools.islice(by_reason.items(), MOST_REASONS))
+    for reason, (place, *others) in shown.items():
+        member = dataset.isel(dict(zip(dataset.status.dims, place, strict=True)))
+        values = [f"{name} = {float(member[name]):.6g}" for name in member.coords if not member[name].dims]
+        lines.append(f"  {', '.join(values)}: {reason}" + (f" ({len(others)} more of this)" if others else ""))
+    if rest := len(failed) - sum(map(len, shown.values())):
+        lines.append(f"  and {rest} more: see reason in the file")
+    return "\n".join(lines)

@@ -1,0 +1,196 @@
+"""How a function becomes machine code: the decorators of all kernels, the folder where compiled kernels are kept, and compiled
+functions of a system, each with an address of its own.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import cfunc, config, njit, types
+from numba.core.event import register
+from numba.core.registry import CPUDispatcher
+from numba.np import linalg
+
+from mbvi.kernels.compiler.compiling import COMPILING
+from mbvi.kernels.compiler.inside_numba import callback_on_disk, dumps, keep_on_disk, loads
+
+
+def _cache_folder() -> str:
+    """Folder of the compiled kernels, named by a hash of their sources: numba looks only at the file a function
+    stands in, so that a changed kernel would leave its callers in other files stale.
+    """
+    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(home) / "mbvi" / digest
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return str(folder)
+    except OSError:
+        pass
+    return tempfile.mkdtemp(prefix="mbvi-")  # compiled for this process alone
+
+
+_CACHE_FOLDER = _cache_folder()
+
+
+def _load_functions_of_arrays() -> None:
+    """Numba asks, once, whether scipy has BLAS. It has; the answer alone would import scipy.linalg, for a tenth of a second."""
+    if not hasattr(linalg, "ensure_blas"):
+        return
+    asked, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = asked
+
+
+_load_functions_of_arrays()
+register("numba:compiler_lock", COMPILING)
+
+# Kernels cannot allocate: numba's memory management is switched off in them, which also spares reference counting.
+_WITHOUT_ALLOCATION = {"_nrt": False}
+
+
+class _Inner(CPUDispatcher):
+    """A kernel that kernels call, without the wrapper that calls from Python need, an eighth of the time that compiling takes.
+
+    Called from Python all the same, it is compiled once more, with one.
+    """
+
+    _options: dict[str, Any]
+    _called: Callable | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._called is None:
+            self._called = _jitted(self.py_func, "called", **self._options)
+        return self._called(*arguments)
+
+
+def _jitted(function: Callable, folder: str = "", **options: Any) -> Any:
+    compiled = njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True, **_WITHOUT_ALLOCATION, **options)(function)
+    with _cached(folder):
+        return compiled if config.DISABLE_JIT else keep_on_disk(compiled)
+
+
+def _compile(function: Callable, **options: Any) -> Callable:
+    compiled = _jitted(function, no_cpython_wrapper=True, **options)
+    if not config.DISABLE_JIT:
+        compiled.__class__, compiled._options = _Inner, options
+    return compiled
+
+
+@contextmanager
+def _cached(folder: str = "") -> Iterator[None]:
+    """What numba is asked for here, it keeps in the folder, or one in it."""
+    previous, config.CACHE_DIR = config.CACHE_DIR, str(Path(_CACHE_FOLDER, folder))
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = previous
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile a kernel on first use and keep it on disk. Division by zero gives inf or nan, never an exception."""
+    return _compile(function, fastmath={"contract"})
+
+
+def inlined_kernel(function: Callable) -> Callable:
+    """The same, compiled as part of its only caller: numba compiles all that a kernel calls anew with every caller."""
+    return _compile(function, fastmath={"contract"}, inline="always")
+
+
+def solver_kernel(function: Callable) -> Callable:
+    """The same for linear algebra that only steers an iteration: the compiler may reorder sums, so as to vectorise."""
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def copied_kernel(function: Callable) -> Callable:
+    """A kernel that is copied into its callers: a call passes every word of all arrays, which is long where little is done."""
+    return _compile(function, fastmath={"contract"}, forceinline=True)
+
+
+def copied_solver_kernel(function: Callable) -> Callable:
+    """The same for linear algebra, see `solver_kernel`."""
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
+
+
+class CompiledFunction:
+    """A function of a system at a fixed address, at 0 with numba switched off. Where it is unpickled, it is compiled anew."""
+
+    def __init__(self, signature: Any, function: Callable) -> None:
+        self._signature, self._function = signature, function
+        self._python = getattr(function, "py_func", function)
+        self._compiled = None if config.DISABLE_JIT else cfunc(signature, error_model="numpy")(self._python)
+        self.address = 0 if self._compiled is None else self._compiled.address
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The function itself, where numba is switched off."""
+        return self._python(*arguments)
+
+    def __deepcopy__(self, memo: Any) -> "CompiledFunction":
+        """Itself: nothing changes it."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Its source, and what it closes over."""
+        return _compiled_again, (self._signature, dumps(self._function))
+
+
+def _compiled_again(signature: Any, source: bytes) -> CompiledFunction:
+    return CompiledFunction(signature, loads(source))
+
+
+def compiled(signature: Any, function: Callable) -> CompiledFunction:
+    """A function of a system, compiled at a fixed address."""
+    return CompiledFunction(signature, function)
+
+
+def compiled_on_disk(signature: Any, function: Callable) -> Any:
+    """A kernel at a fixed address, kept on disk."""
+    with _cached():
+        return callback_on_disk(signature, function, error_model="numpy", fastmath={"contract"}, **_WITHOUT_ALLOCATION)
+
+
+def protected(function: Callable, *kinds: tuple[types.Type, ...]) -> Callable:
+    """A user's function for arguments of these kinds; it cannot be compiled if it writes into a read-only one of them.
+
+    An index beyond an array raises an error. Further arguments have their defaults.
+    """
+    if not config.DISABLE_JIT:
+        defaults = tuple(map(types.Omitted, function.__defaults__ or ()))
+        return njit([(*each, *defaults) for each in kinds], error_model="numpy", boundscheck=True)(function)
+
+    def guarded(*arguments):
+        return function(*map(_as_kind, arguments, kinds[0]))
+
+    return guarded
+
+
+def _as_kind(argument: Any, kind: types.Type) -> Any:
+    """An argument, or a view of an array that can only be read."""
+    if not isinstance(kind, types.Array) or kind.mutable:
+        return argument
+    view = argument.view()
+    view.flags.writeable = False
+    return view
+
+
+def returning_zero(inner: Callable) -> Callable:
+    """A function (t, q, v, F) that calls another and returns 0.0, as functions of a system must; F is nan where that raises."""
+
+    def outer(t, q, v, F):
+        try:
+            inner(t, q, v, F)
+        except Exception:  # none gets out of compiled code
+            F[:] = np.nan
+        return 0.0
+
+    return outer

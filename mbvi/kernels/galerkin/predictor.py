@@ -1,0 +1,171 @@
+"""Where the iteration of a step starts: an extrapolation from the steps before, or free flight.
+
+That is the polynomial extrapolation in k of the unknowns themselves, of the order that would have served best on the last step,
+which is best where steps are short, or that in time through the last control points, which is best where they are long; or
+free flight where none would have served.
+"""
+
+from mbvi.kernels.algebra.dense import invert, multiply_symmetric
+from mbvi.kernels.compiler.decorators import copied_kernel, kernel
+from mbvi.kernels.compiler.lanes import WIDTH, lanes, larger, put_lanes, widest
+from mbvi.kernels.compiler.late import late_kernel
+from mbvi.kernels.compiler.packed import call
+from mbvi.kernels.galerkin.velocities import are_far_velocities
+from mbvi.kernels.galerkin.workspace import (
+    AGE,
+    ARTICULATED_FROM,
+    AVAILABLE,
+    FIRST_ROW,
+    MAX_AGE,
+    MAX_ORDER,
+    MOVES_AHEAD,
+    ORDER,
+    PUSHES_AHEAD,
+    Space,
+    copy,
+    largest,
+    largest_difference,
+)
+from mbvi.kernels.layout import Scheme, System
+from mbvi.kernels.mechanics.lagrangian import Work, fill_angles, solve_velocity_saddle, solve_velocity_tree
+from mbvi.kernels.mechanics.planar_tree import fill_masses_planar
+
+FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
+FADING = 0.999  # part of the impulses of redundant constraints that the next step starts with (they grew by 5e-5)
+
+
+@kernel
+def is_far_from_start(space):
+    """Whether the increments have moved away from their start by more than a part of the largest."""
+    if space.has_velocities == 1:
+        return are_far_velocities(space, FAR)
+    miss = largest_difference(space.z, space.start, FIRST_ROW, space.increment_rows)
+    return miss > FAR * largest(space.z, FIRST_ROW, space.increment_rows)
+
+
+@kernel
+def fill_ahead(system, scheme, space, r):
+    """Extrapolation of the unknowns of substep r along the polynomials of the last two steps into space.ahead."""
+    s, last, change, out = scheme.K.shape[0], space.table[r, 0], space.table[r, 1], space.ahead
+    for section in range(2):
+        both, before = lanes(space.ahead_both[section]), lanes(space.ahead_before[section])
+        first, count = (0, system.n) if section == 0 else (space.behind, system.k)
+        stride = space.points.shape[0] * WIDTH if space.has_velocities == 1 else s
+        for at in range(first, first + count * stride, stride):
+            for c in range(space.points.shape[0]):
+                value = 0.0 * both[0, c]
+                for m in range(s):
+                    value = value + (both[m, c] * last[at + m] - before[m, c] * change[at + m])
+                put_lanes(out, at + c * WIDTH, value)
+
+
+@kernel
+def fill_start(system, scheme, space, r):
+    """Start of substep r in space.z: extrapolation of the unknowns of the last steps.
+
+    Where constraints are redundant, no equation determines a part of their impulses, which extrapolation would let grow, and so
+    would what rounding leaves of it as other rows are left out: they start from a part of those of the last step.
+    """
+    s, history = scheme.K.shape[0], space.history[r]
+    behind, z = space.behind // WIDTH, lanes(space.z)
+    copy(space.z, space.table[r, 0])
+    for i in range(1, history[ORDER] + 1):
+        row = lanes(space.table[r, i])
+        for a in range(space.rows):
+            z[a] = z[a] + row[a]
+    if history[MOVES_AHEAD] == 1:
+        for a in range(space.increment_rows):
+            z[a] = lanes(space.ahead)[a]
+    if history[PUSHES_AHEAD] == 1:
+        for a in range(behind, space.rows):
+            z[a] = lanes(space.ahead)[a]
+    for b in range(system.k):
+        node = system.row_nodes[b, 0]
+        if node >= 0 and system.reference[node] > 0.0 and system.redundant[node] > 0:
+            at = space.behind + b * s
+            for a in range(at, at + s):
+                space.z[a] = FADING * space.table[r, 0, a]
+
+
+@kernel
+def fill_free_flight(system, scheme, work, space, t, h):
+    """Start without a past: Y_l = d_l h v, no impulses; at rest where M does not tell the velocity."""
+    n, s = system.n, scheme.K.shape[0]
+    if system.is_planar == 1 and n < ARTICULATED_FROM and system.k == 0:
+        fill_angles(work.angles, system, space.q)
+        fill_masses_planar(space.M, work.inertia, work.angles, system)
+        is_regular = invert(space.M, space.pivot_rows, n)
+        multiply_symmetric(work.solution, space.M, space.p)
+    elif system.is_open == 1:
+        is_regular = solve_velocity_tree(system, work, space.q, space.p)
+    else:
+        is_regular = call(space.fill_start_velocity, t, (system, scheme, work, space, h)) == 1.0
+    if not is_regular:
+        work.solution[:] = 0.0
+    if space.has_velocities == 1:
+        z, is_point, groups = lanes(space.z), lanes(space.is_point), space.points.shape[0]
+        for a in range(n):
+            for c in range(groups):
+                z[a * groups + c] = work.solution[a] * is_point[c]
+    else:
+        space.z[:] = 0.0
+        for a in range(n):
+            for l in range(s):
+                space.z[a * s + l] = scheme.d[l + 1] * h * work.solution[a]
+    space.count[AGE] = MAX_AGE
+
+
+@copied_kernel
+def take_difference(row, delta, first, end):
+    """Exchange a row of differences for the new ones in delta, and these for those of the next order; the largest new one."""
+    if first >= end:
+        return 0.0
+    rows, new = lanes(row), lanes(delta)
+    size = 0.0 * new[0]
+    for a in range(first, end):
+        kept = new[a]
+        new[a] = kept - rows[a]
+        rows[a] = kept
+        size = larger(size, kept)
+    return widest(size)
+
+
+@kernel
+def update_history(space, r):
+    """Backward differences of the unknowns of substep r, and the extrapolation that was best for them.
+
+    table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}, that along polynomials by
+    z − space.ahead. Increments, which are the first unknowns, and impulses may each take the latter; at first both do, where
+    two steps are alike.
+    """
+    history, table, z = space.history[r], space.table[r], space.z
+    increments, behind, end = space.increment_rows, space.behind // WIDTH, space.rows
+    had = history[AVAILABLE]
+    available = min(had + 1, MAX_ORDER + 1, history[ORDER] + 3)
+    moved = pushed = 0.0
+    copy(space.delta, z)
+    has_ahead = space.is_polynomial == 1 and had >= 1
+    if has_ahead:
+        moved = largest_difference(z, space.ahead, FIRST_ROW, increments)
+        pushed = largest_difference(z, space.ahead, behind, end)
+    best, best_order = FAR * largest(z, FIRST_ROW, end), -1  # an extrapolation that misses by more is not used
+    best_move = best_push = best
+    for i in range(available + 1):
+        move = take_difference(table[i], space.delta, FIRST_ROW, increments)
+        push = take_difference(table[i], space.delta, behind, end)
+        if i > 0 and max(move, push) < best:
+            best, best_move, best_push = max(move, push), move, push
+            best_order = i - 1
+    is_first = space.is_polynomial == 1 and had == 0 and best_order >= 0  # not yet compared
+    history[AVAILABLE], history[ORDER] = available, best_order
+    history[MOVES_AHEAD] = is_first or (has_ahead and moved < best_move)
+    history[PUSHES_AHEAD] = is_first or (has_ahead and pushed < best_push)
+
+
+@late_kernel(System, Scheme, Work, Space)
+def fill_start_velocity(t, system, scheme, work, space, h):
+    """v and μ of the momentum space.p on the constraints into work.solution; 0.0 where that is singular."""
+    if call(space.factor_start, t, (system, scheme, work, space, h)) != 1.0:
+        return 0.0
+    solve_velocity_saddle(system, work, t, space.q, space.p)
+    return 1.0

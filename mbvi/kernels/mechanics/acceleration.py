@@ -1,0 +1,149 @@
+"""Accelerations and multipliers by the Euler–Lagrange equations with constraints.
+
+    M a − Gᵀ λ = f − (∂p/∂q) v − ∂p/∂t        G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t²
+
+Where constraints are redundant, many λ give the same force Gᵀ λ. Of these that of least norm is taken: it has no part N with
+Gᵀ N = 0, and so is in the span of the columns of G.
+"""
+
+import numpy as np
+
+from mbvi.kernels.compiler.decorators import kernel
+from mbvi.kernels.compiler.packed import call
+from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NODE_COORDINATES
+from mbvi.kernels.mechanics.lagrangian import solve_acceleration, solve_mass_saddle
+
+
+@kernel
+def fill_acceleration(a, system, work, t, q, v):
+    """a (n,) out, of a system without constraints, at (t, q, v); False where the mass matrix is singular."""
+    if not solve_acceleration(system, work, t, q, v, work.rate):
+        return False
+    for i in range(system.n):
+        a[i] = work.solution[i]
+    if system.time_rates != 0:
+        fill_time_rates(work.low, work.g, system, t, q, v)
+        for i in range(system.n):
+            work.solution[i] = -work.low[i]
+        solve_mass_saddle(system, work)
+        for i in range(system.n):
+            a[i] += work.solution[i]
+    return True
+
+
+@kernel
+def fill_time_rates(p_t, g_tt, system, t, q, v):
+    """∂p/∂t (n,) and 2 (∂G/∂t) v + ∂²g/∂t² (k,) of a user's M and g that depend on time; nothing where they do not."""
+    if system.time_rates != 0:
+        call(system.time_rates, t, (q, v, p_t, g_tt))
+
+
+@kernel
+def fill_accelerations(a, lam, system, work, rows, p_t, g_tt, t, q, v):
+    """Accelerations and multipliers of many states, not a number where the equations are singular.
+
+    a         (states, n)   out
+    lam       (states, k)   out
+    rows      (n, k)        overwritten by G transposed, where constraints are redundant
+    p_t       (states, n)   ∂p/∂t; or (1, n) where it is 0
+    g_tt      (states, k)   2 (∂G/∂t) v + ∂²g/∂t²; or (1, k) where it is 0
+    t         (states,)     [s]
+    q, v      (states, n)
+
+    Returns the number of states whose equations are regular before the first whose are not.
+    """
+    n, k, regular = system.n, system.k, q.shape[0]
+    for i in range(q.shape[0]):
+        row = min(i, p_t.shape[0] - 1)
+        if not solve_acceleration(system, work, t[i], q[i], v[i], g_tt[row]):
+            a[i, :], lam[i, :] = np.nan, np.nan
+            regular = min(regular, i)
+            continue
+        for c in range(n):
+            a[i, c] = work.solution[c]
+        for b in range(k):
+            lam[i, b] = -work.solution[n + b]
+        if system.time_rates != 0:
+            add_momentum_rate(a[i], lam[i], system, work, p_t[row])
+        rank = count_independent(system, work)
+        if rank < k:
+            keep_least(lam[i], rows, min(rank, n), system, work)
+    return regular
+
+
+@kernel
+def add_momentum_rate(a, lam, system, work, p_t):
+    """What ∂p/∂t (n,) adds to a (n,) and λ (k,), with the factors of the mass matrix and the constraints."""
+    for c in range(system.n):
+        work.solution[c] = -p_t[c]
+    for b in range(system.k):
+        work.solution[system.n + b] = 0.0
+    solve_mass_saddle(system, work)
+    for c in range(system.n):
+        a[c] += work.solution[c]
+    for b in range(system.k):
+        lam[b] -= work.solution[system.n + b]
+
+
+@kernel
+def count_independent(system, work):
+    """Number of independent constraints, by the factors of the mass matrix with the constraints."""
+    rank = 0
+    for i in range(system.nodes.shape[0]):
+        rank += work.ranks[i] - system.nodes[i, NODE_COORDINATES]
+    return rank
+
+
+@kernel
+def keep_least(lam, columns, rank, system, work):
+    """Replace λ (k,) by the least with the same force Gᵀ λ, its projection on the span of G's columns.
+
+    An orthonormal basis of that is made by the method of Gram and Schmidt, from the longest remainder to the shortest; each is
+    made orthogonal once more to those before, since one that lost digits is no longer so to round-off.
+
+    columns   (n, k)  overwritten: G transposed, and its rows from the first on by the basis
+    rank      int     number of independent constraints
+    """
+    n, k = system.n, system.k
+    columns[:, :] = 0.0
+    for b in range(k):
+        first = system.constraints[b, FIRST_ENTRY]
+        for e in range(first, first + system.constraints[b, ENTRIES]):
+            columns[system.entries[e], b] += work.G[e]
+    total = work.rate  # of the projections
+    total[:] = 0.0
+    for i in range(rank):
+        longest, best = i, -1.0
+        for c in range(i, n):
+            size = product(columns[c], columns[c], k)
+            if size > best:
+                longest, best = c, size
+        for b in range(k):
+            columns[i, b], columns[longest, b] = columns[longest, b], columns[i, b]
+        u = columns[i]
+        for j in range(i):
+            subtract_multiple(u, product(u, columns[j], k), columns[j], k)
+        length = np.sqrt(product(u, u, k))
+        for b in range(k):
+            u[b] /= length
+        for c in range(i + 1, n):
+            subtract_multiple(columns[c], product(columns[c], u, k), u, k)
+        subtract_multiple(total, -product(lam, u, k), u, k)
+    for b in range(k):
+        lam[b] = total[b]
+
+
+@kernel
+def product(x, y, size):
+    """Scalar product of x and y (size,)."""
+    total = 0.0
+    for i in range(size):
+        total += x[i] * y[i]
+    return total
+
+
+@kernel
+def subtract_multiple(x, factor, y, size):
+    """x −= factor y, (size,)."""
+    for i in range(size):
+        x[i] -= factor * y[i]

@@ -1,0 +1,386 @@
+"""Forces beside gravity: on joint coordinates, on body points, and between two body points.
+
+A force f on a point x of link b, and −f on a point of link a, has the generalized force (virtual work, D_j the
+displacement column of coordinate j, taken at the point)
+
+    F_j = D_j(x_b)·f − D_j(x_a)·f
+
+and with δx_k = D_k(x), δẋ_k = θ_k × ẋ + U_k(x) (θ_k the angular part of D_k), K = ∂f/∂r, C = ∂f/∂ṙ, r = x_b − x_a,
+
+    ∂F_j/∂q_k = δr_j·(K δr_k + C δṙ_k) + f·∂(D_j(x_b) − D_j(x_a))/∂q_k,     ∂F_j/∂v_k = δr_j·C S_k(r)
+
+where ∂D_j(x)/∂q_k = θ_k × D_j(x) for k nearer the root than j, θ_j × D_k(x) for j nearer the root than k.
+Constant world forces, springs and gravity derive from a potential; all are handled here by their forces.
+"""
+
+import math
+
+from mbvi.kernels.algebra.saddle import second_block
+from mbvi.kernels.compiler.decorators import kernel
+from mbvi.kernels.layout import (
+    CONSTANT,
+    DAMPER,
+    DOF,
+    FORCE_BODY,
+    FORCE_WORLD,
+    JOINT_DAMPER,
+    JOINT_SPRING,
+    KIND,
+    NODE_COORDINATES,
+    PARENT,
+    PITCH,
+    PRISMATIC,
+    QUATERNION,
+    REVOLUTE,
+    SPRING,
+    TABLE,
+    TORQUE_BODY,
+    TORQUE_WORLD,
+    TRANSLATION,
+)
+from mbvi.kernels.mechanics.functions import function_of, time_inside
+from mbvi.kernels.mechanics.rotation import cross, product_with_vector, rotate, rotate_back
+from mbvi.kernels.mechanics.tree import (
+    WORLD_LINEAR,
+    WORLD_OMEGA,
+    WORLD_PLACE,
+    WORLD_ROTATION,
+    anchor_place,
+    columns_origin,
+    displacement_derivative,
+    from_last,
+    link_width,
+)
+
+
+@kernel
+def value_of(system, work, function, t):
+    """The value of a function of time, of a table on this side of the step's ends."""
+    time = time_inside(work.step, t) if system.time_functions[function, 0] == TABLE else t
+    return function_of(system.time_functions, system.operations, system.numbers, work.stack, function, time)[0]
+
+
+@kernel
+def add_joint_forces(f, system, work, t, q, v):
+    """Springs −k (q − q₀), dampers −c v and given forces on single coordinates, added to f (n,)."""
+    for i in range(system.joint_forces.shape[0]):
+        kind, dof, function = system.joint_forces[i, 0], system.joint_forces[i, 1], system.joint_forces[i, 2]
+        if kind == JOINT_SPRING:
+            f[dof] -= system.joint_force_data[i, 0] * (q[dof] - system.joint_force_data[i, 1])
+        elif kind == JOINT_DAMPER:
+            f[dof] -= system.joint_force_data[i, 0] * v[dof]
+        else:
+            f[dof] += value_of(system, work, function, t)
+
+
+@kernel
+def point_motion(world, link, x, y, z):
+    """Position from its anchor and velocity of a point of a link, in world axes; link −1 is the world."""
+    if link < 0:
+        return x, y, z, 0.0, 0.0, 0.0
+    x, y, z = rotate(world, link, WORLD_ROTATION, x, y, z)
+    ux, uy, uz = cross(world[link, WORLD_OMEGA], world[link, WORLD_OMEGA + 1], world[link, WORLD_OMEGA + 2], x, y, z)
+    return (
+        x + world[link, WORLD_PLACE], y + world[link, WORLD_PLACE + 1], z + world[link, WORLD_PLACE + 2],
+        ux + world[link, WORLD_LINEAR], uy + world[link, WORLD_LINEAR + 1], uz + world[link, WORLD_LINEAR + 2],
+    )  # fmt: skip
+
+
+@kernel
+def element_points(system, world, i, q):
+    """The two points of body force i: (a: position from its anchor x y z and velocity ẋ ẏ ż, b: the same, r from a to b)."""
+    data = system.body_force_data
+    a = point_motion(world, system.body_forces[i, 1], data[i, 0], data[i, 1], data[i, 2])
+    b = point_motion(world, system.body_forces[i, 2], data[i, 3], data[i, 4], data[i, 5])
+    x, y, z = between_anchors(system, world, system.body_forces[i, 1], system.body_forces[i, 2], q)
+    return a, b, (b[0] - a[0] + x, b[1] - a[1] + y, b[2] - a[2] + z)
+
+
+@kernel
+def between_anchors(system, world, a, b, q):
+    """From the anchor of link a to that of link b."""
+    ax, ay, az = anchor_place(system.links, system.geometry, world, a, q)
+    bx, by, bz = anchor_place(system.links, system.geometry, world, b, q)
+    return bx - ax, by - ay, bz - az
+
+
+@kernel
+def element_force(system, work, i, t, a, b, r):
+    """World components of the force (or torque) that body force i exerts on link b."""
+    kind = system.body_forces[i, 0]
+    if kind == SPRING or kind == DAMPER:
+        rx, ry, rz = r
+        k, rest = system.body_force_data[i, 6], system.body_force_data[i, 7]
+        if kind == SPRING:
+            factor = -k if rest == 0.0 else -k * (1.0 - rest / math.sqrt(rx * rx + ry * ry + rz * rz))
+        else:
+            rate = rx * (b[3] - a[3]) + ry * (b[4] - a[4]) + rz * (b[5] - a[5])
+            factor = -k * rate / (rx * rx + ry * ry + rz * rz)
+        return factor * rx, factor * ry, factor * rz
+    fx = value_of(system, work, system.body_forces[i, 3], t)
+    fy = value_of(system, work, system.body_forces[i, 4], t)
+    fz = value_of(system, work, system.body_forces[i, 5], t)
+    if kind == FORCE_BODY or kind == TORQUE_BODY:
+        fx, fy, fz = rotate(system.body_force_data, i, 8, fx, fy, fz)
+        return rotate(work.world, system.body_forces[i, 2], WORLD_ROTATION, fx, fy, fz)
+    return fx, fy, fz
+
+
+@kernel
+def add_wrench(wrench, world, link, x, y, z, fx, fy, fz):
+    """Add a force at a world point to a link's wrench about its own origin."""
+    if link >= 0:
+        Nx, Ny, Nz = cross(
+            x - world[link, WORLD_PLACE], y - world[link, WORLD_PLACE + 1], z - world[link, WORLD_PLACE + 2], fx, fy, fz
+        )
+        wrench[link, 0] += Nx
+        wrench[link, 1] += Ny
+        wrench[link, 2] += Nz
+        wrench[link, 3] += fx
+        wrench[link, 4] += fy
+        wrench[link, 5] += fz
+
+
+@kernel
+def add_body_forces(f, system, work, t, q):
+    """Generalized forces of all forces and torques on bodies, added to f (n,), by one sweep from the leaves.
+
+    work.wrench   (L, 6)    [moment; force] on each link and what hangs on it, world axes, about the link's origin
+    work.world    (L, 18)   in: poses and velocities at q, v
+    """
+    links, geometry, wrench, world = system.links, system.geometry, work.wrench, work.world
+    wrench[:, :] = 0.0
+    for i in range(system.body_forces.shape[0]):
+        a, b, r = element_points(system, world, i, q)
+        fx, fy, fz = element_force(system, work, i, t, a, b, r)
+        kind = system.body_forces[i, 0]
+        if kind == TORQUE_WORLD or kind == TORQUE_BODY:
+            link = system.body_forces[i, 2]
+            wrench[link, 0] += fx
+            wrench[link, 1] += fy
+            wrench[link, 2] += fz
+        else:
+            add_wrench(wrench, world, system.body_forces[i, 2], b[0], b[1], b[2], fx, fy, fz)
+            if kind == SPRING or kind == DAMPER:
+                add_wrench(wrench, world, system.body_forces[i, 1], a[0], a[1], a[2], -fx, -fy, -fz)
+    for i in range(links.shape[0] - 1, -1, -1):
+        parent, kind, dof = links[i, PARENT], links[i, KIND], links[i, DOF]
+        Nx, Ny, Nz = rotate_back(world, i, WORLD_ROTATION, wrench[i, 0], wrench[i, 1], wrench[i, 2])
+        if kind == QUATERNION:
+            a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+            scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+            f0, f1, f2, f3 = product_with_vector(a0, a1, a2, a3, scale * Nx, scale * Ny, scale * Nz)
+            f[dof], f[dof + 1], f[dof + 2], f[dof + 3] = f[dof] + f0, f[dof + 1] + f1, f[dof + 2] + f2, f[dof + 3] + f3
+        elif kind == TRANSLATION:
+            for j in range(3):
+                f[dof + j] += wrench[i, 3 + j]
+        else:
+            if kind != PRISMATIC:
+                f[dof] += Nz
+            if kind != REVOLUTE:
+                Px, Py, Pz = rotate_back(world, i, WORLD_ROTATION, wrench[i, 3], wrench[i, 4], wrench[i, 5])
+                f[dof] += geometry[i, PITCH] * Pz
+        if parent >= 0:
+            for j in range(3, 6):
+                wrench[parent, j] += wrench[i, j]
+            Nx, Ny, Nz = cross(
+                world[i, WORLD_PLACE] - world[parent, WORLD_PLACE],
+                world[i, WORLD_PLACE + 1] - world[parent, WORLD_PLACE + 1],
+                world[i, WORLD_PLACE + 2] - world[parent, WORLD_PLACE + 2],
+                wrench[i, 3], wrench[i, 4], wrench[i, 5],
+            )  # fmt: skip
+            wrench[parent, 0] += wrench[i, 0] + Nx
+            wrench[parent, 1] += wrench[i, 1] + Ny
+            wrench[parent, 2] += wrench[i, 2] + Nz
+
+
+@kernel
+def force_potential(system, work, q):
+    """Potential energy of springs and of constant world forces [J]; poses at q are in work.world."""
+    V, world = 0.0, work.world
+    for i in range(system.joint_forces.shape[0]):
+        if system.joint_forces[i, 0] == JOINT_SPRING:
+            stretch = q[system.joint_forces[i, 1]] - system.joint_force_data[i, 1]
+            V += 0.5 * system.joint_force_data[i, 0] * stretch * stretch
+    for i in range(system.body_forces.shape[0]):
+        kind = system.body_forces[i, 0]
+        a, b, r = element_points(system, world, i, q)
+        if kind == SPRING:
+            rx, ry, rz = r
+            stretch = math.sqrt(rx * rx + ry * ry + rz * rz) - system.body_force_data[i, 7]
+            V += 0.5 * system.body_force_data[i, 6] * stretch * stretch
+        elif kind == FORCE_WORLD and is_constant(system, i):
+            fx, fy, fz = element_force(system, work, i, 0.0, a, b, r)
+            x, y, z = anchor_place(system.links, system.geometry, world, system.body_forces[i, 2], q)
+            V -= fx * (b[0] + x) + fy * (b[1] + y) + fz * (b[2] + z)
+    return V
+
+
+@kernel
+def is_constant(system, i):
+    """Whether the three components of body force i do not depend on time."""
+    for j in range(3, 6):
+        if system.time_functions[system.body_forces[i, j], 0] != CONSTANT:
+            return False
+    return True
+
+
+@kernel
+def from_columns_origin(links, world, link, point):
+    """A point of a link, given from its anchor, from the origin of the tree's columns."""
+    x, y, z = columns_origin(links, world, link)
+    return point[0] - x, point[1] - y, point[2] - z
+
+
+@kernel
+def at_point(columns, j, x, y, z):
+    """Linear part of twist column j at a point given relative to the columns' origin."""
+    rx, ry, rz = cross(columns[j, 0], columns[j, 1], columns[j, 2], x, y, z)
+    return columns[j, 3] + rx, columns[j, 4] + ry, columns[j, 5] + rz
+
+
+@kernel
+def column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z):
+    """∂D_j(x)/∂q_k of two coordinates that both carry the point x (relative to the columns' origin).
+
+    Returns the angular and the linear part at the point, in world axes. Links are numbered from the root.
+    """
+    if j_link < k_link:
+        lx, ly, lz = at_point(D, k, x, y, z)
+        bx, by, bz = cross(D[j, 0], D[j, 1], D[j, 2], lx, ly, lz)
+        return 0.0, 0.0, 0.0, bx, by, bz
+    lx, ly, lz = at_point(D, j, x, y, z)
+    ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
+    bx, by, bz = cross(D[k, 0], D[k, 1], D[k, 2], lx, ly, lz)
+    if j_link == k_link and system.links[j_link, KIND] == QUATERNION:
+        dof = system.links[j_link, DOF]
+        cx, cy, cz = displacement_derivative(q, dof, j - dof, k - dof)
+        cx, cy, cz = rotate(world, j_link, WORLD_ROTATION, cx, cy, cz)
+        ox, oy, oz = from_last(system.links, world, j_link)
+        lx, ly, lz = cross(cx, cy, cz, x - ox, y - oy, z - oz)
+        ax, ay, az, bx, by, bz = ax + cx, ay + cy, az + cz, bx + lx, by + ly, bz + lz
+    return ax, ay, az, bx, by, bz
+
+
+@kernel
+def second_place(system, j, k):
+    """Place of the entry (j, k) of two coordinates in blocks of second derivatives."""
+    a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
+    place = second_block(system, a, b)
+    return place + system.coordinate_nodes[j, 1] * system.nodes[b, NODE_COORDINATES] + system.coordinate_nodes[k, 1]
+
+
+@kernel
+def add_force_hessian(Kqv, Kqq, system, work, t, q):
+    """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks, where the columns S, D
+    and U at q and the velocities are in work.
+    """
+    S, D, U, world = work.S, work.D, work.U, work.world
+    for i in range(system.joint_forces.shape[0]):
+        kind, dof = system.joint_forces[i, 0], system.joint_forces[i, 1]
+        if kind == JOINT_SPRING:
+            Kqq[second_place(system, dof, dof)] -= system.joint_force_data[i, 0]
+        elif kind == JOINT_DAMPER:
+            Kqv[second_place(system, dof, dof)] -= system.joint_force_data[i, 0]
+    for i in range(system.body_forces.shape[0]):
+        kind = system.body_forces[i, 0]
+        a, b, r = element_points(system, world, i, q)
+        force = element_force(system, work, i, t, a, b, r)
+        if kind == SPRING or kind == DAMPER:
+            add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, r, force)
+        else:
+            add_one_point_hessian(Kqq, system, D, world, q, i, b, force)
+
+
+@kernel
+def add_one_point_hessian(Kqq, system, D, world, q, i, b, force):
+    """Derivatives of one force or torque on a body, of world components `force` at the point b."""
+    links = system.links
+    kind, link = system.body_forces[i, 0], system.body_forces[i, 2]
+    is_torque = kind == TORQUE_WORLD or kind == TORQUE_BODY
+    is_turning = kind == FORCE_BODY or kind == TORQUE_BODY
+    fx, fy, fz = force
+    x, y, z = from_columns_origin(links, world, link, b)
+    j_link = link
+    while j_link >= 0:
+        for j in range(links[j_link, DOF], links[j_link, DOF] + link_width(links, j_link)):
+            lx, ly, lz = at_point(D, j, x, y, z)
+            if is_torque:
+                lx, ly, lz = D[j, 0], D[j, 1], D[j, 2]
+            k_link = link
+            while k_link >= 0:
+                for k in range(links[k_link, DOF], links[k_link, DOF] + link_width(links, k_link)):
+                    ax, ay, az, bx, by, bz = column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z)
+                    if is_torque:
+                        bx, by, bz = ax, ay, az
+                    place = second_place(system, j, k)
+                    Kqq[place] += bx * fx + by * fy + bz * fz
+                    if is_turning:
+                        cx, cy, cz = cross(D[k, 0], D[k, 1], D[k, 2], fx, fy, fz)
+                        Kqq[place] += lx * cx + ly * cy + lz * cz
+                k_link = links[k_link, PARENT]
+        j_link = links[j_link, PARENT]
+
+
+@kernel
+def two_point_slopes(system, i, a, b, r, dx, dy, dz, ex, ey, ez):
+    """Change of a spring's or damper's force on b when r changes by d and ṙ by e: K d + C e.
+
+    Spring: K = −k ((1 − ℓ₀/ℓ) 1 + ℓ₀/ℓ n nᵀ).  Damper: f = −c (n·ṙ) n, with δn = (1 − n nᵀ) d / ℓ.
+    """
+    k, rest = system.body_force_data[i, 6], system.body_force_data[i, 7]
+    rx, ry, rz = r
+    if system.body_forces[i, 0] == SPRING and rest == 0.0:
+        return -k * dx, -k * dy, -k * dz
+    length = math.sqrt(rx * rx + ry * ry + rz * rz)
+    nx, ny, nz = rx / length, ry / length, rz / length
+    along = nx * dx + ny * dy + nz * dz
+    if system.body_forces[i, 0] == SPRING:
+        near, radial = -k * (1.0 - rest / length), -k * rest / length * along
+        return near * dx + radial * nx, near * dy + radial * ny, near * dz + radial * nz
+    wx, wy, wz = b[3] - a[3], b[4] - a[4], b[5] - a[5]
+    rate = nx * wx + ny * wy + nz * wz
+    mx, my, mz = (dx - along * nx) / length, (dy - along * ny) / length, (dz - along * nz) / length
+    change = mx * wx + my * wy + mz * wz + nx * ex + ny * ey + nz * ez
+    return -k * (change * nx + rate * mx), -k * (change * ny + rate * my), -k * (change * nz + rate * mz)
+
+
+@kernel
+def add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, r, force):
+    """Derivatives of a spring or damper between two points, of force `force` on b."""
+    links = system.links
+    fx, fy, fz = force
+    for j_end in range(2):
+        j_sign = 2.0 * j_end - 1.0
+        j_point = a if j_end == 0 else b
+        jx, jy, jz = from_columns_origin(links, world, system.body_forces[i, 1 + j_end], j_point)
+        for k_end in range(2):
+            k_sign = 2.0 * k_end - 1.0
+            k_point = a if k_end == 0 else b
+            kx, ky, kz = from_columns_origin(links, world, system.body_forces[i, 1 + k_end], k_point)
+            k_link = system.body_forces[i, 1 + k_end]
+            while k_link >= 0:
+                for k in range(links[k_link, DOF], links[k_link, DOF] + link_width(links, k_link)):
+                    dx, dy, dz = at_point(D, k, kx, ky, kz)
+                    ex, ey, ez = at_point(U, k, kx, ky, kz)
+                    cx, cy, cz = cross(D[k, 0], D[k, 1], D[k, 2], k_point[3], k_point[4], k_point[5])
+                    qx, qy, qz = two_point_slopes(system, i, a, b, r, dx, dy, dz, ex + cx, ey + cy, ez + cz)
+                    ex, ey, ez = at_point(S, k, kx, ky, kz)
+                    vx, vy, vz = 0.0, 0.0, 0.0
+                    if system.body_forces[i, 0] == DAMPER:
+                        vx, vy, vz = two_point_slopes(system, i, a, b, r, 0.0, 0.0, 0.0, ex, ey, ez)
+                    j_link = system.body_forces[i, 1 + j_end]
+                    while j_link >= 0:
+                        for j in range(links[j_link, DOF], links[j_link, DOF] + link_width(links, j_link)):
+                            lx, ly, lz = at_point(D, j, jx, jy, jz)
+                            sign = j_sign * k_sign
+                            place = second_place(system, j, k)
+                            Kqq[place] += sign * (lx * qx + ly * qy + lz * qz)
+                            Kqv[place] += sign * (lx * vx + ly * vy + lz * vz)
+                            if j_end == k_end:
+                                _, _, _, bx, by, bz = column_derivative(
+                                    system, D, world, q, j_link, j, k_link, k, jx, jy, jz
+                                )
+                                Kqq[place] += j_sign * (bx * fx + by * fy + bz * fz)
+                        j_link = links[j_link, PARENT]
+                k_link = links[k_link, PARENT]

@@ -1,0 +1,638 @@
+"""The handful of functions that every scheme needs of a system: L_v, L_q + F, their derivatives, V, g.
+
+One dispatch for both kinds of systems: trees of joints, and a user's own functions.
+"""
+
+import numpy as np
+
+from mbvi.kernels.algebra.saddle import (
+    AHEAD,
+    FIRST_STAGE,
+    MASS,
+    ONE_SIDE,
+    ONE_STAGE,
+    UNCACHED,
+    add_jacobian,
+    add_mass,
+    eliminate,
+    prefetch_rows,
+    products_size,
+    scales_size,
+    solve_saddle,
+)
+from mbvi.kernels.compiler.decorators import copied_kernel, kernel
+from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes
+from mbvi.kernels.compiler.packed import Packed, call
+from mbvi.kernels.layout import (
+    BLOCK_COLUMN,
+    BLOCK_ROW,
+    BLOCK_SECOND,
+    CONSTRAINT_KIND,
+    ENTRIES,
+    FIRST_ENTRY,
+    FIRST_MEMBER,
+    GEOMETRIC,
+    LAST_OF_RUN,
+    LINK_B,
+    NODE_COORDINATES,
+    NODE_LANES,
+    POINT_B,
+    System,
+)
+from mbvi.kernels.mechanics.articulated import (
+    ARTICULATED_WIDTH,
+    SOLUTION_WIDTH,
+    factor_articulated,
+    solve_articulated,
+    to_rate,
+    to_torque,
+)
+from mbvi.kernels.mechanics.constraints import (
+    WRENCH_PARTS,
+    WRENCH_WIDTH,
+    anchor_of_point,
+    fill_constraint_geometry,
+    fill_constraints,
+    fill_curvature_rate,
+    fill_functions,
+    fill_parts,
+    fill_rows,
+    fill_wrench,
+)
+from mbvi.kernels.mechanics.forces import (
+    add_body_forces,
+    add_force_hessian,
+    add_joint_forces,
+    force_potential,
+    second_place,
+)
+from mbvi.kernels.mechanics.functions import STACK_SIZE
+from mbvi.kernels.mechanics.planar_tree import (
+    fill_directions,
+    fill_gradient_planar,
+    fill_hessian_planar,
+    turn_directions,
+)
+from mbvi.kernels.mechanics.rotation import cross
+from mbvi.kernels.mechanics.sines import ANGLE_WIDTH
+from mbvi.kernels.mechanics.tree import (
+    INERTIA_WIDTH,
+    SWEEP_WIDTH,
+    WORLD_PLACE,
+    WORLD_WIDTH,
+    accumulate,
+    anchor_place,
+    columns_origin,
+    fill_cosines,
+    fill_gradient_tree,
+    fill_hessian_tree,
+    fill_hessians_tree,
+    fill_inertia,
+    fill_mass_matrix_tree,
+    fill_screws,
+    fill_world,
+    gravity_potential,
+    turn_cosines,
+)
+
+
+class Work(Packed):
+    """Arrays that the evaluation of a system overwrites; see the kernels of a tree.
+
+    step (2,)   times at which the step that is made begins and ends [s]; nan between steps
+    """
+
+
+class LaneWork(Packed):
+    """What the second derivatives and the constraints of a tree at four states overwrite, in lanes; names are those of `Work`."""
+
+    width = WIDTH
+
+
+class WideWork(Packed):
+    """The same of eight states, for what `fill_node_hessians` takes."""
+
+    width = WIDE
+
+
+def make_wide_work(system: System, is_needed: bool) -> WideWork:
+    """Workspace for eight states at once, without room where that is not needed."""
+    n, count = (system.n, len(system.links)) if is_needed else (0, 0)
+    return WideWork(**_tree_work(n, count, WIDE))
+
+
+def _tree_work(n: int, count: int, width: int) -> dict[str, np.ndarray]:
+    return {
+        "world": np.zeros((count, WORLD_WIDTH, width)),
+        "S": np.zeros((n, 6, width)),
+        "D": np.zeros((n, 6, width)),
+        "U": np.zeros((n, 6, width)),
+        "inertia": np.zeros((count, 10, width)),
+        "momentum": np.zeros((count, 6, width)),
+        "pair": np.zeros((4, 6, width)),
+    }
+
+
+def make_lane_work(system: System, is_needed: bool) -> LaneWork:
+    """Workspace for four states at once, without room where that is not needed."""
+    n, k, count = (system.n, system.k, len(system.links)) if is_needed else (0, 0, 0)
+    entries = system.constraints[:k, ENTRIES]
+    return LaneWork(
+        q=np.zeros((n, WIDTH)),
+        v=np.zeros((n, WIDTH)),
+        low=np.zeros((n, WIDTH)),
+        zero=np.zeros((n, WIDTH)),
+        force=np.zeros((n, WIDTH)),
+        **_tree_work(n, count, WIDTH),
+        wrench_of=np.zeros((WRENCH_PARTS, WIDTH)),
+        wrench_rate=np.zeros((WRENCH_WIDTH, WIDTH)),
+        wrench_sum=np.zeros((WRENCH_WIDTH, WIDTH)),
+        wrench_rates=np.zeros((int(entries.max(initial=0)), WRENCH_WIDTH, WIDTH)),
+        functions=np.zeros((k, 3, WIDTH)),
+        g_t=np.zeros((k, WIDTH)),
+        G=np.zeros((len(system.entries) if is_needed else 0, WIDTH)),
+        impulse=np.zeros((k, WIDTH)),
+    )
+
+
+def make_work(system: System) -> Work:
+    """Workspace for the evaluation of a system."""
+    n, k, count = system.n, system.k, len(system.links)
+    width = WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
+    run = int(np.diff(np.unique(system.links[:, LAST_OF_RUN]), prepend=-1).max(initial=0))
+    return Work(
+        row=np.zeros((run, SWEEP_WIDTH)),
+        lane_row=np.zeros((run, SWEEP_WIDTH, WIDTH)),
+        angles=np.zeros((count, ANGLE_WIDTH)),
+        world=np.zeros((count, WORLD_WIDTH)),
+        wrench=np.zeros((count, 6)),
+        S=np.zeros((n, 6)),
+        D=np.zeros((n, 6)),
+        U=np.zeros((n, 6)),
+        columns=np.zeros((n, 6, WIDTH)),
+        factors=np.zeros((6, WIDTH)),
+        inertia=np.zeros((count, 10)),
+        momentum=np.zeros((count, 6)),
+        pair=np.zeros((4, 6)),
+        stack=np.zeros((STACK_SIZE, 3)),
+        step=np.full(2, np.nan),
+        base=np.zeros(n),
+        side=np.zeros(n),
+        own=np.zeros(n),
+        lane_q=np.zeros(n),
+        lane_v=np.zeros(n),
+        zero=np.zeros(n),
+        unit=np.zeros(k),
+        rate=np.zeros(k),
+        articulated=np.zeros((count, ARTICULATED_WIDTH)),
+        solved=np.zeros((count, SOLUTION_WIDTH)),
+        M=np.zeros(system.second_size),
+        Lvq=np.zeros(system.second_size),
+        Kqv=np.zeros(system.second_size),
+        Kqq=np.zeros(system.second_size),
+        curvature=np.zeros(n * n if system.constraint else 0),
+        wrench_of=np.zeros(WRENCH_PARTS),
+        wrench_rate=np.zeros(WRENCH_WIDTH),
+        wrench_sum=np.zeros(WRENCH_WIDTH),
+        wrench_rates=np.zeros((int(system.constraints[:, ENTRIES].max(initial=0)), WRENCH_WIDTH)),
+        functions=np.zeros((k, 3)),
+        low=np.zeros(n),
+        g=np.zeros(k),
+        g_t=np.zeros(k),
+        G=np.zeros(len(system.entries)),
+        saddle=np.zeros(system.mass_size),
+        pivots=np.zeros((width, 2), np.int64),
+        above=np.zeros(width),
+        products=np.zeros(products_size(system)),
+        scales=np.zeros(scales_size(system)),
+        ranks=np.zeros(len(system.nodes), np.int64),
+        permuted=np.zeros(system.side_size),
+        eliminated=np.zeros(system.side_size),
+        solution=np.zeros(n + k),
+    )
+
+
+@copied_kernel
+def fill_angles(angles, system, q):
+    """Cosines and sines of all joint angles of a tree, on numbers or on lanes: of the links where it is planar."""
+    if system.is_planar == 1:
+        fill_directions(angles, system, q)
+    else:
+        fill_cosines(angles, system.links, q)
+
+
+@copied_kernel
+def turn_angles(angles, system, q):
+    """The same from those known, which costs less; False if one is too far from them."""
+    if system.is_planar == 1:
+        return turn_directions(angles, system, q)
+    return turn_cosines(angles, system.links, q)
+
+
+@copied_kernel
+def fill_gradient_links(p, f, row, angles, system, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity, in the plane where it is planar; on numbers or on lanes."""
+    if system.is_planar == 1:
+        fill_gradient_planar(p, f, row, angles, system, v)
+    else:
+        fill_gradient_tree(p, f, row, angles, system, q, v)
+
+
+@copied_kernel
+def fill_gradient(p, f, system, work, t, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
+    if system.is_tree == 1:
+        fill_angles(work.angles, system, q)
+        fill_gradient_links(p, f, work.row, work.angles, system, q, v)
+    else:
+        call(system.gradient, t, (q, v, p, f))
+    add_forces(f, system, work, t, q, v)
+
+
+@kernel
+def add_forces(f, system, work, t, q, v):
+    """Add the forces besides gravity to f (n,)."""
+    if system.joint_forces.shape[0] > 0:
+        add_joint_forces(f, system, work, t, q, v)
+    if system.body_forces.shape[0] > 0:
+        fill_world(system, work, q, v)
+        add_body_forces(f, system, work, t, q)
+    if system.force != 0:
+        work.own[:] = 0.0  # a function that sets F, and does not add to it, leaves the other forces as they are
+        call(system.force, t, (q, v, work.own))
+        for a in range(system.n):
+            f[a] += work.own[a]
+
+
+@copied_kernel
+def fill_gradients(p, f, angles, system, work, t, q, v):
+    """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything.
+
+    angles   (L, 6, 4)   those known, in and out: what the last call, of states near these, left in it
+    """
+    if system.is_tree == 1:
+        if not turn_angles(lanes(angles), system, lanes(q)):
+            fill_angles(lanes(angles), system, lanes(q))
+        fill_gradient_links(lanes(p), lanes(f), lanes(work.lane_row), lanes(angles), system, lanes(q), lanes(v))
+        if not has_forces(system):
+            return
+    for lane in range(t.shape[0]):
+        for a in range(system.n):
+            work.lane_q[a], work.lane_v[a], work.base[a], work.side[a] = q[a, lane], v[a, lane], p[a, lane], f[a, lane]
+        if system.is_tree == 0:
+            call(system.gradient, t[lane], (work.lane_q, work.lane_v, work.base, work.side))
+        add_forces(work.side, system, work, t[lane], work.lane_q, work.lane_v)
+        for a in range(system.n):
+            p[a, lane], f[a, lane] = work.base[a], work.side[a]
+
+
+@kernel
+def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
+    """Derivatives of p = ∂L/∂v and of f = ∂L/∂q + F.
+
+    Lvv, Lvq  (.,)    out, in blocks of second derivatives: ∂p/∂v (the mass matrix), ∂p/∂q
+    Kqv, Kqq  (.,)    out: ∂f/∂v, ∂f/∂q
+    """
+    fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v)
+    if system.is_tree == 1:
+        add_force_hessian(Kqv, Kqq, system, work, t, q)
+    if system.force != 0:
+        add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
+
+
+@kernel
+def fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
+    """The same of f = ∂L/∂q, without forces: accelerations take no derivatives of those."""
+    if system.is_tree == 1:
+        fill_world(system, work, q, v)
+        fill_hessian_tree(Lvv, Lvq, Kqv, Kqq, system, work, q, v)
+    else:
+        call(system.hessian, t, (q, v, Lvv, Lvq, Kqv, Kqq))
+
+
+@copied_kernel
+def has_forces(system):
+    """Whether there are forces besides gravity."""
+    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0 or system.force != 0
+
+
+@kernel
+def fill_hessians(Lvv, Lvq, Kqv, Kqq, system, work, lane_work, t, q, v):
+    """The same of a tree at up to four states at once: q, v (n, 4), t (states,). Further lanes may hold anything.
+
+    Lvv, Lvq, Kqv, Kqq   (4 .,)   out: every entry of the four states side by side
+    """
+    if not has_forces(system):
+        fill_world(system, lane_work, lanes(q), lanes(v))
+        fill_hessians_tree(lanes(Lvv), lanes(Lvq), lanes(Kqv), lanes(Kqq), system, lane_work, lanes(q), lanes(v))
+        return
+    for lane in range(t.shape[0]):
+        for a in range(system.n):
+            work.lane_q[a], work.lane_v[a] = q[a, lane], v[a, lane]
+        fill_hessian(work.M, work.Lvq, work.Kqv, work.Kqq, system, work, t[lane], work.lane_q, work.lane_v)
+        for i in range(system.second_size):
+            at = i * WIDTH + lane
+            Lvv[at], Lvq[at], Kqv[at], Kqq[at] = work.M[i], work.Lvq[i], work.Kqv[i], work.Kqq[i]
+
+
+@kernel
+def size_beside(x, a):
+    """A size for steps of x[a] (n,): its own, or up to 1 that of the largest, and at least 1e-3."""
+    largest = 1e-3
+    for b in range(x.shape[0]):
+        largest = max(largest, abs(x[b]))
+    return max(abs(x[a]), min(largest, 1.0))
+
+
+@kernel
+def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
+    """Derivatives of a user's force function by central differences.
+
+    Most schemes steer Newton's method by them alone; those of `parabola` have them in their equations.
+    """
+    n = system.n
+    base, side = work.base, work.side
+    for j in range(2 * n):
+        x = q if j < n else v
+        K = Kqq if j < n else Kqv
+        column = j if j < n else j - n
+        kept = x[column]
+        step = 6e-6 * size_beside(x, column)
+        x[column] = kept + step
+        side[:] = 0.0
+        call(system.force, t, (q, v, side))
+        x[column] = kept - step
+        base[:] = 0.0
+        call(system.force, t, (q, v, base))
+        x[column] = kept
+        for i in range(n):
+            K[second_place(system, i, column)] += (side[i] - base[i]) / (2.0 * step)
+
+
+@kernel
+def fill_mass_matrix(M, system, work, t, q):
+    """M(q) = ∂²L/∂v², in blocks of second derivatives."""
+    if system.is_tree == 1:
+        fill_world(system, work, q, work.zero)
+        fill_inertia(system, work)
+        accumulate(work.inertia, system.links, INERTIA_WIDTH)
+        fill_screws(system, work, q)
+        fill_mass_matrix_tree(M, system, work)
+    else:
+        for j in range(system.n):
+            work.zero[j] = 1.0
+            call(system.gradient, t, (q, work.zero, work.base, work.side))
+            work.zero[j] = 0.0
+            subtract_vector_potential(work.base, system, work, t, q)
+            for i in range(system.n):
+                M[i * system.n + j] = work.base[i]
+
+
+@kernel
+def subtract_vector_potential(p, system, work, t, q):
+    """p −= A(t, q), the part of the momentum ∂L/∂v = M v + A that is there at rest: of a user's Lagrangian. Uses work.side."""
+    if system.vector_potential != 0:
+        call(system.vector_potential, t, (q, work.side))
+        for a in range(system.n):
+            p[a] -= work.side[a]
+
+
+@kernel
+def fill_node_hessians(Lvv, Lvq, Lqv, Lqq, angles, system, lane_work, q, v):
+    """Second derivatives of the Lagrangian of a tree of few coordinates at as many states as there are lanes: q, v (n,).
+
+    Lvv, Lvq, Lqv, Lqq   (n²,)   out, row by row; Lqv is not filled where the tree is planar: it is the transpose of Lvq
+    """
+    if system.is_planar == 1:
+        fill_angles(angles, system, q)
+        fill_hessian_planar(Lvv, Lvq, Lqq, lane_work.inertia, angles, system, v)
+    else:
+        fill_world(system, lane_work, q, v)
+        fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, lane_work, q, v)
+
+
+@kernel
+def potential(system, work, t, q):
+    """V(t, q) [J]: gravity, springs and constant forces, or the user's own."""
+    if system.is_tree == 1:
+        fill_world(system, work, q, work.zero)
+        return gravity_potential(system.links, system.geometry, system.gravity, work.world, q) + force_potential(
+            system, work, q
+        )
+    return call(system.potential, t, (q,))
+
+
+@kernel
+def fill_energies(kinetic, potentials, p, system, work, t, q, v):
+    """Kinetic and potential energy, and momentum, of many states.
+
+    kinetic, potentials   (states,)      out  [J]
+    p                     (states, n)    out  [kg m²/s, kg m/s]
+    t                     (states,)      [s]
+    q, v                  (states, n)
+    """
+    for i in range(q.shape[0]):
+        fill_gradient(p[i], work.base, system, work, t[i], q[i], v[i])
+        for a in range(system.n):
+            work.base[a] = p[i, a]
+        subtract_vector_potential(work.base, system, work, t[i], q[i])
+        total = 0.0
+        for a in range(system.n):
+            total += v[i, a] * work.base[a]
+        kinetic[i] = 0.5 * total
+        potentials[i] = potential(system, work, t[i], q[i])
+
+
+@kernel
+def fill_poses(places, rotations, system, work, link, q):
+    """Place and rotation of one link's frame in many states.
+
+    places     (states, 3)       out  [m]
+    rotations  (states, 3, 3)    out, link to world
+    """
+    for i in range(q.shape[0]):
+        fill_world(system, work, q[i], work.zero)
+        places[i, 0], places[i, 1], places[i, 2] = anchor_place(system.links, system.geometry, work.world, link, q[i])
+        for a in range(3):
+            places[i, a] += work.world[link, WORLD_PLACE + a]
+            for b in range(3):
+                rotations[i, a, b] = work.world[link, 3 * a + b]
+
+
+@kernel
+def factor_mass_saddle(system, work, t, q):
+    """Factor [M Gᵀ; G 0] at (t, q) into work.saddle; False if it is singular. Fills work.g, work.G and work.g_t."""
+    A = work.saddle
+    A[:] = 0.0
+    fill_mass_matrix(work.M, system, work, t, q)
+    if system.constraint != 0:
+        call(system.constraint, t, (q, work.g, work.G, work.g_t))
+    elif system.k > 0:
+        fill_functions(system, work, t, q)
+        fill_rows(work.g, work.G, work.g_t, system, work, q)
+    for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed: thus they are in the cache
+        if A.shape[0] >= UNCACHED and a + AHEAD < system.nodes.shape[0]:
+            prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
+        add_mass(A, work.M, system, a)
+        add_jacobian(A, work.G, work.G, system, MASS, ONE_STAGE, FIRST_STAGE, FIRST_STAGE, a)
+        if not eliminate(
+            A, work.products, work.scales, work.pivots, work.above, work.ranks, system, MASS, ONE_STAGE, a
+        ):
+            return False
+    return True
+
+
+@kernel
+def solve_mass_saddle(system, work):
+    """Overwrite work.solution (n + k,) by the solution with the factors of `factor_mass_saddle`."""
+    x, y, places = work.permuted, work.solution, system.places
+    for a in range(places.shape[0]):
+        x[places[a]] = y[a]
+    solve_saddle(work.eliminated, x, work.saddle, system, MASS, ONE_STAGE, ONE_SIDE)
+    for a in range(places.shape[0]):
+        y[a] = work.eliminated[places[a]]
+
+
+@kernel
+def solve_velocity(system, work, t, q, p):
+    """Solve M v + A + Gᵀμ = p, G v + ∂g/∂t = 0 into work.solution = (v, μ); False where the matrix is singular."""
+    if system.is_open == 1:
+        return solve_velocity_tree(system, work, q, p)
+    if not factor_mass_saddle(system, work, t, q):
+        return False
+    solve_velocity_saddle(system, work, t, q, p)
+    return True
+
+
+@kernel
+def solve_velocity_tree(system, work, q, p):
+    """The same for an open tree: of constraints it has those of unit quaternions alone."""
+    x = work.solution
+    for a in range(system.n):
+        x[a] = p[a]
+    if not factor_articulated(work.articulated, system.links, system.geometry, q):
+        return False
+    for b in range(system.k):
+        a = quaternion_place(system, b)
+        to_torque(x, q, a, a, system)
+        x[system.n + b] = x[a]
+        x[a] = 0.0
+    solve_articulated(x, work.solved, work.articulated, system.links)
+    for b in range(system.k - 1, -1, -1):
+        a = quaternion_place(system, b)
+        to_rate(x, q, a, a, system)
+    return True
+
+
+@copied_kernel
+def quaternion_place(system, b):
+    """The first coordinate of the quaternion that constraint b of an open tree holds to unit length."""
+    return system.entries[system.constraints[b, FIRST_ENTRY]]
+
+
+@kernel
+def solve_velocity_saddle(system, work, t, q, p):
+    """The same with the factors of `factor_mass_saddle`."""
+    for a in range(system.n):
+        work.solution[a] = p[a]
+    subtract_vector_potential(work.solution, system, work, t, q)
+    for b in range(system.k):
+        work.solution[system.n + b] = -work.g_t[b]
+    solve_mass_saddle(system, work)
+
+
+@kernel
+def fill_velocities(v, system, work, t, q, p):
+    """v = M⁻¹ (p − A) on the constraints for many states; False where M is singular.
+
+    v, q, p   (states, n)
+    t         (states,)    [s]
+    """
+    for i in range(q.shape[0]):
+        if not solve_velocity(system, work, t[i], q[i], p[i]):
+            return False
+        for a in range(system.n):
+            v[i, a] = work.solution[a]
+    return True
+
+
+@kernel
+def fill_tree_velocities(v, system, work, q, p):
+    """The same for an open tree; nothing of further constraints is compiled with it."""
+    for i in range(q.shape[0]):
+        if not solve_velocity_tree(system, work, q[i], p[i]):
+            return False
+        for a in range(system.n):
+            v[i, a] = work.solution[a]
+    return True
+
+
+@kernel
+def solve_acceleration(system, work, t, q, v, g_tt):
+    """Solve M a + Gᵀλ = f − (∂p/∂q) v, G a = −vᵀ(∂²g/∂q²)v − g_tt into work.solution = (a, λ); False where singular.
+
+    g_tt      (k,)    what the explicit time adds: 2 (∂G/∂t) v + ∂²g/∂t²
+    """
+    n = system.n
+    if not factor_mass_saddle(system, work, t, q):
+        return False
+    if system.k > 0:
+        fill_curvature_rate(work.rate, system, work, t, q, v)
+    fill_lagrangian_hessian(work.M, work.Lvq, work.Kqv, work.Kqq, system, work, t, q, v)
+    fill_gradient(work.base, work.side, system, work, t, q, v)
+    subtract_second_product(work.side, work.Lvq, system, v)
+    for a in range(n):
+        work.solution[a] = work.side[a]
+    for b in range(system.k):
+        work.solution[n + b] = -work.rate[b] - g_tt[b]
+    solve_mass_saddle(system, work)
+    return True
+
+
+@kernel
+def subtract_second_product(out, X, system, v):
+    """out −= X v, X in blocks of second derivatives."""
+    for i in range(system.blocks.shape[0]):
+        A, B = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
+        rows, columns = system.nodes[A, FIRST_MEMBER], system.nodes[B, FIRST_MEMBER]
+        place = system.blocks[i, BLOCK_SECOND]
+        for a in range(rows, rows + system.nodes[A, NODE_COORDINATES]):
+            for b in range(columns, columns + system.nodes[B, NODE_COORDINATES]):
+                out[system.members[a]] -= X[place] * v[system.members[b]]
+                place += 1
+
+
+@kernel
+def fill_wrenches(out, system, work, t, q):
+    """The wrench of every geometric constraint on its link b, for a multiplier of 1.
+
+    out   (k, 6)   out: moment about the world's origin [m or 1], force [1]; zero for other constraints
+    """
+    fill_functions(system, work, t, q)
+    fill_constraint_geometry(system, work, q)
+    for i in range(system.k):
+        out[i, :] = 0.0
+        if system.constraints[i, CONSTRAINT_KIND] in GEOMETRIC:
+            fill_parts(system, work, i, q, False)
+            fill_wrench(system, work, i)
+            row = work.wrench_of
+            b = system.constraints[i, LINK_B]
+            x, y, z = columns_origin(system.links, work.world, b)
+            ax, ay, az = anchor_of_point(system, work.world, i, b, POINT_B, q)
+            Nx, Ny, Nz = cross(x + ax, y + ay, z + az, row[3], row[4], row[5])
+            out[i, 0], out[i, 1], out[i, 2] = row[0] + Nx, row[1] + Ny, row[2] + Nz
+            out[i, 3], out[i, 4], out[i, 5] = row[3], row[4], row[5]
+
+
+@kernel
+def fill_constraint_residuals(out, system, work, t, q):
+    """Largest |g| at each of many states.
+
+    out   (states,)      out
+    t     (states,)      [s]
+    q     (states, n)
+    """
+    for i in range(q.shape[0]):
+        fill_constraints(work.g, work.G, work.g_t, system, work, t[i], q[i])
+        for b in range(system.k):
+            out[i] = max(out[i], abs(work.g[b]))

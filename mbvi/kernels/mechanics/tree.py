@@ -1,0 +1,775 @@
+"""Trees of joints: momentum and force of the Lagrangian in O(n), all second derivatives in O(n · depth).
+
+T = 1/2 Σ V_iᵀ I_i V_i and V = −Σ m_i gᵀ c_i, with the twist V_i of link i, S_j the screw axis of joint j, composite
+momentum F_j = Σ_{i ⪰ j} I_i V_i and composite inertia Iᶜ_j = Σ_{i ⪰ j} I_i (i ⪰ j: link i hangs on joint j):
+
+    p_j  = S_jᵀ F_j                      ∂T/∂q_j = F_jᵀ U_j,     U_j = V_j × S_j
+    −∂V/∂q_j = S_jᵀ (gravity wrench of the subtree)
+
+and for k an ancestor of j or j itself, with X_j = Iᶜ_j U_j + S_j ×* F_j,
+
+    T_vv[k,j] = S_kᵀ Iᶜ_j S_j     T_vq[k,j] = S_kᵀ X_j     T_vq[j,k] = U_kᵀ Iᶜ_j S_j     T_qq[k,j] = U_kᵀ X_j.
+
+A unit-quaternion ball joint a has the body angular velocity ω = 2 vec(ā ȧ), also off the unit sphere, and the rotation of
+a/|a|. Its velocity columns S_α = 2 vec(ā e_α) and its displacement columns D_α = S_α/|a|² differ off the sphere; in the
+link's frame U_α = [(ω − 2 vec(ā ȧ)) × D_α + 2 vec(ē_α ȧ); u × D_α].
+
+Twists are [angular; linear]. The O(n) sweep works in link frames, each at its own joint; the second derivatives in world
+axes about the origin of the last link of the same tree.
+
+A link's *anchor* is the first joint of its tree, carried along by the sliders or translation that the link's path from the world
+begins with.
+Places stand relative to the anchor: what all that hangs on it shares, as the place of a free body, is added where it matters, so
+that no rounding of it spoils the rest.
+"""
+
+import numpy as np
+
+from mbvi.kernels.algebra.saddle import second_block
+from mbvi.kernels.compiler.decorators import copied_kernel, kernel
+from mbvi.kernels.compiler.lanes import lanes, larger, part, widest
+from mbvi.kernels.layout import (
+    ALIGNED,
+    ANCHOR,
+    DOF,
+    INERTIA,
+    KIND,
+    LAST_LINK,
+    LAST_OF_RUN,
+    MASS,
+    MOMENT,
+    NODE_COORDINATES,
+    PARENT,
+    PITCH,
+    PLACE,
+    PRISMATIC,
+    QUATERNION,
+    REVOLUTE,
+    ROTATION,
+    SECOND_DIAGONAL,
+    SUBTREE_MASS,
+    TRANSLATION,
+)
+from mbvi.kernels.mechanics.rotation import (
+    apply_inertia,
+    conjugate_product_vector,
+    cross,
+    dot6,
+    product_with_vector,
+    quaternion_matrix,
+    rotate,
+    rotate_back,
+)
+from mbvi.kernels.mechanics.sines import COSINE, KNOWN, KNOWN_COSINE, KNOWN_SINE, NEAR, SINE, cosine_and_sine, turned
+
+# Columns of a sweep's row: twist, gravity in the link's frame, composite momentum [angular; linear], composite first moment, and
+# the nine entries of a quaternion's rotation.
+OMEGA, LINEAR, GRAVITY, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT, QUATERNION_ROTATION = 0, 3, 6, 9, 12, 15, 18
+SWEEP_WIDTH = 27
+
+
+@copied_kernel
+def has_angle(links, i):
+    """Whether a link's joint turns by an angle."""
+    kind = links[i, KIND]
+    return kind != PRISMATIC and kind != QUATERNION and kind != TRANSLATION
+
+
+@copied_kernel
+def fill_cosines(angles, links, q):
+    """Cosine and sine of every joint angle, known from now on; on numbers or on lanes.
+
+    angles   (L, 6)   out, see the column names of `sines`
+    q        (n,)     [rad, …]
+    """
+    for link in range(links.shape[0]):
+        i = np.uintp(link)
+        if has_angle(links, i):
+            angle = q[links[i, DOF]]
+            c, s = cosine_and_sine(angle)
+            angles[i, KNOWN], angles[i, KNOWN_COSINE], angles[i, KNOWN_SINE] = angle, c, s
+            angles[i, COSINE], angles[i, SINE] = c, s
+
+
+@copied_kernel
+def turn_cosines(angles, links, q):
+    """The same from those known; False if a joint has turned too far since."""
+    far = 0.0 * q[0]
+    for link in range(links.shape[0]):
+        i = np.uintp(link)
+        if has_angle(links, i):
+            turn = q[links[i, DOF]] - angles[i, KNOWN]
+            far = larger(far, turn)
+            angles[i, COSINE], angles[i, SINE] = turned(angles[i, KNOWN_COSINE], angles[i, KNOWN_SINE], turn)
+    return widest(far) <= NEAR
+
+
+@copied_kernel
+def fill_gradient_tree(p, f, row, angles, system, q, v):
+    """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
+
+    What goes from a link to its neighbour in number stays in variables, whose sums are all that the next link waits for.
+
+    p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
+    angles    (L, 6)    cosines and sines by `fill_cosines`
+    row       (., 27)   work, see the column names above, for the links of the largest run of whole trees, which are swept in turn
+    q, v      (n,)      configuration and velocity  [rad, m, –]
+    """
+    links, geometry, gravity = system.links, system.geometry, system.gravity
+    first = 0  # unsigned indices, since numba looks whether others count from an array's end
+    while first < links.shape[0]:
+        last = links[first, LAST_OF_RUN]
+        wx = wy = wz = ux = uy = uz = gx = gy = gz = 0.0 * v[0]
+        for link in range(first, last + 1):
+            i, k, at = np.uintp(link), np.uintp(link - first), link - first
+            parent = links[i, PARENT]
+            above = np.uintp(parent - first)
+            kind = links[i, KIND]
+            dof = links[i, DOF]
+            if parent < 0:
+                wx = wy = wz = ux = uy = uz = 0.0
+                gx, gy, gz = gravity[0], gravity[1], gravity[2]
+            else:
+                if parent != link - 1:
+                    wx, wy, wz = row[above, OMEGA], row[above, OMEGA + 1], row[above, OMEGA + 2]
+                    ux, uy, uz = row[above, LINEAR], row[above, LINEAR + 1], row[above, LINEAR + 2]
+                    gx, gy, gz = row[above, GRAVITY], row[above, GRAVITY + 1], row[above, GRAVITY + 2]
+                x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+                ux += wy * z - wz * y
+                uy += wz * x - wx * z
+                uz += wx * y - wy * x
+            if links[i, ALIGNED] == 0:
+                wx, wy, wz = rotate_back(geometry, link, ROTATION, wx, wy, wz)
+                ux, uy, uz = rotate_back(geometry, link, ROTATION, ux, uy, uz)
+                gx, gy, gz = rotate_back(geometry, link, ROTATION, gx, gy, gz)
+            if kind == QUATERNION:
+                quaternion_matrix(row, at, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
+                wx, wy, wz = rotate_back(row, at, QUATERNION_ROTATION, wx, wy, wz)
+                ux, uy, uz = rotate_back(row, at, QUATERNION_ROTATION, ux, uy, uz)
+                gx, gy, gz = rotate_back(row, at, QUATERNION_ROTATION, gx, gy, gz)
+                rx, ry, rz = conjugate_product_vector(
+                    q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+                )
+                wx, wy, wz = wx + 2.0 * rx, wy + 2.0 * ry, wz + 2.0 * rz
+            elif kind == TRANSLATION:  # of the world
+                ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
+            else:
+                if kind != REVOLUTE:
+                    d = q[dof] * geometry[i, PITCH]
+                    ux += wy * d
+                    uy -= wx * d
+                    uz += v[dof] * geometry[i, PITCH]
+                if kind != PRISMATIC:
+                    c, s = angles[i, COSINE], angles[i, SINE]
+                    wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
+                    ux, uy = c * ux + s * uy, c * uy - s * ux
+                    gx, gy = c * gx + s * gy, c * gy - s * gx
+            row[k, OMEGA], row[k, OMEGA + 1], row[k, OMEGA + 2] = wx, wy, wz
+            row[k, LINEAR], row[k, LINEAR + 1], row[k, LINEAR + 2] = ux, uy, uz
+            row[k, GRAVITY], row[k, GRAVITY + 1], row[k, GRAVITY + 2] = gx, gy, gz
+            m = geometry[i, MASS]
+            Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+            if m == 0.0 and Ixx == 0.0 and Iyy == 0.0 and Izz == 0.0:  # a link between the joints of a sequence
+                for a in range(ANGULAR_MOMENTUM, QUATERNION_ROTATION):
+                    row[k, a] = 0.0
+                continue
+            hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
+            Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
+            row[k, ANGULAR_MOMENTUM] = Ixx * wx + Ixy * wy + Ixz * wz + hy * uz - hz * uy
+            row[k, ANGULAR_MOMENTUM + 1] = Ixy * wx + Iyy * wy + Iyz * wz + hz * ux - hx * uz
+            row[k, ANGULAR_MOMENTUM + 2] = Ixz * wx + Iyz * wy + Izz * wz + hx * uy - hy * ux
+            row[k, MOMENTUM] = m * ux + wy * hz - wz * hy
+            row[k, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
+            row[k, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
+            row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2] = hx, hy, hz
+        Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * v[0]
+        for link in range(last, first - 1, -1):
+            i, k, at = np.uintp(link), np.uintp(link - first), link - first
+            parent = links[i, PARENT]
+            above = np.uintp(parent - first)
+            kind = links[i, KIND]
+            dof = links[i, DOF]
+            m = geometry[i, SUBTREE_MASS]
+            Nx, Ny = Nx + row[k, ANGULAR_MOMENTUM], Ny + row[k, ANGULAR_MOMENTUM + 1]
+            Nz = Nz + row[k, ANGULAR_MOMENTUM + 2]
+            Px, Py, Pz = Px + row[k, MOMENTUM], Py + row[k, MOMENTUM + 1], Pz + row[k, MOMENTUM + 2]
+            hx, hy, hz = hx + row[k, FIRST_MOMENT], hy + row[k, FIRST_MOMENT + 1], hz + row[k, FIRST_MOMENT + 2]
+            if kind == QUATERNION:
+                fill_gradient_quaternion(p, f, row, at, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
+                if parent >= 0:
+                    Nx, Ny, Nz = rotate(row, at, QUATERNION_ROTATION, Nx, Ny, Nz)
+                    Px, Py, Pz = rotate(row, at, QUATERNION_ROTATION, Px, Py, Pz)
+                    hx, hy, hz = rotate(row, at, QUATERNION_ROTATION, hx, hy, hz)
+            elif kind == TRANSLATION:
+                p[dof], p[dof + 1], p[dof + 2] = Px, Py, Pz
+                f[dof], f[dof + 1], f[dof + 2] = m * gravity[0], m * gravity[1], m * gravity[2]
+            else:
+                wx, wy = row[k, OMEGA], row[k, OMEGA + 1]
+                ux, uy = row[k, LINEAR], row[k, LINEAR + 1]
+                gx, gy = row[k, GRAVITY], row[k, GRAVITY + 1]
+                turn = shift = turn_force = shift_force = 0.0
+                if kind != PRISMATIC:
+                    turn = Nz
+                    turn_force = Nx * wy - Ny * wx + Px * uy - Py * ux + hx * gy - hy * gx
+                if kind != REVOLUTE:
+                    shift = geometry[i, PITCH] * Pz
+                    shift_force = geometry[i, PITCH] * (Px * wy - Py * wx + m * row[k, GRAVITY + 2])
+                p[dof] = turn + shift
+                f[dof] = turn_force + shift_force
+                if parent >= 0:
+                    if kind != PRISMATIC:
+                        c, s = angles[i, COSINE], angles[i, SINE]
+                        Nx, Ny = c * Nx - s * Ny, s * Nx + c * Ny
+                        Px, Py = c * Px - s * Py, s * Px + c * Py
+                        hx, hy = c * hx - s * hy, s * hx + c * hy
+                    if kind != REVOLUTE:
+                        d = q[dof] * geometry[i, PITCH]
+                        Nx -= d * Py
+                        Ny += d * Px
+                        hz += m * d
+            if parent >= 0:
+                if links[i, ALIGNED] == 0:
+                    Nx, Ny, Nz = rotate(geometry, link, ROTATION, Nx, Ny, Nz)
+                    Px, Py, Pz = rotate(geometry, link, ROTATION, Px, Py, Pz)
+                    hx, hy, hz = rotate(geometry, link, ROTATION, hx, hy, hz)
+                x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+                Nx, Ny, Nz = Nx + y * Pz - z * Py, Ny + z * Px - x * Pz, Nz + x * Py - y * Px
+                hx, hy, hz = hx + m * x, hy + m * y, hz + m * z
+            if parent < 0 or parent != link - 1:
+                if parent >= 0:
+                    row[above, ANGULAR_MOMENTUM] += Nx
+                    row[above, ANGULAR_MOMENTUM + 1] += Ny
+                    row[above, ANGULAR_MOMENTUM + 2] += Nz
+                    row[above, MOMENTUM] += Px
+                    row[above, MOMENTUM + 1] += Py
+                    row[above, MOMENTUM + 2] += Pz
+                    row[above, FIRST_MOMENT] += hx
+                    row[above, FIRST_MOMENT + 1] += hy
+                    row[above, FIRST_MOMENT + 2] += hz
+                Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * Nx
+        first = last + 1
+
+
+@copied_kernel
+def fill_gradient_quaternion(p, f, row, i, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz):
+    """p and f of the four coordinates of a unit-quaternion ball joint, from the composite momenta and first moment of its link.
+
+    With ŵ = ω − 2 vec(ā ȧ) and τ = h × g the moment of the subtree's weight, p_α = N·S_α and f_α = N·U_α(angular) + P·U_α(linear)
+    + D_α·τ are products of quaternions,
+
+        p = 2 a N,     f = (2/|a|²) a (N × ŵ + P × u + τ) − 2 ȧ N.
+    """
+    a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+    b0, b1, b2, b3 = v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+    scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+    rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, b0, b1, b2, b3)
+    wx, wy, wz = row[i, OMEGA] - 2.0 * rx, row[i, OMEGA + 1] - 2.0 * ry, row[i, OMEGA + 2] - 2.0 * rz
+    tx, ty, tz = cross(hx, hy, hz, row[i, GRAVITY], row[i, GRAVITY + 1], row[i, GRAVITY + 2])
+    rx, ry, rz = cross(Nx, Ny, Nz, wx, wy, wz)
+    tx, ty, tz = tx + rx, ty + ry, tz + rz
+    rx, ry, rz = cross(Px, Py, Pz, row[i, LINEAR], row[i, LINEAR + 1], row[i, LINEAR + 2])
+    tx, ty, tz = tx + rx, ty + ry, tz + rz
+    p0, p1, p2, p3 = product_with_vector(a0, a1, a2, a3, Nx, Ny, Nz)
+    p[dof], p[dof + 1], p[dof + 2], p[dof + 3] = 2.0 * p0, 2.0 * p1, 2.0 * p2, 2.0 * p3
+    f0, f1, f2, f3 = product_with_vector(a0, a1, a2, a3, tx, ty, tz)
+    p0, p1, p2, p3 = product_with_vector(b0, b1, b2, b3, Nx, Ny, Nz)
+    f[dof], f[dof + 1] = scale * f0 - 2.0 * p0, scale * f1 - 2.0 * p1
+    f[dof + 2], f[dof + 3] = scale * f2 - 2.0 * p2, scale * f3 - 2.0 * p3
+
+
+# Columns of a world row (L, 18): rotation link to world, place of the link's origin from its anchor, its velocity, angular
+# velocity.
+WORLD_ROTATION, WORLD_PLACE, WORLD_LINEAR, WORLD_OMEGA = 0, 9, 12, 15
+WORLD_WIDTH = 18
+SCREW_WIDTH, INERTIA_WIDTH = np.int64(6), np.int64(10)  # numba would compile what takes literals once more
+
+
+@kernel
+def fill_world(system, work, q, v):
+    """Pose and velocity of every link's frame, in world axes, into work.world: rotation (9), place from the anchor [m] (3),
+    velocity of that point [m/s] (3), angular velocity [rad/s] (3).
+    """
+    world, links, geometry = work.world, system.links, system.geometry
+    for i in range(links.shape[0]):
+        parent = links[i, PARENT]
+        kind = links[i, KIND]
+        dof = links[i, DOF]
+        x = y = z = wx = wy = wz = ux = uy = uz = 0.0
+        if parent >= 0:
+            x, y, z = rotate(
+                world, parent, WORLD_ROTATION, geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+            )
+            wx, wy, wz = world[parent, WORLD_OMEGA], world[parent, WORLD_OMEGA + 1], world[parent, WORLD_OMEGA + 2]
+            ux, uy, uz = cross(wx, wy, wz, x, y, z)
+            x += world[parent, WORLD_PLACE]
+            y += world[parent, WORLD_PLACE + 1]
+            z += world[parent, WORLD_PLACE + 2]
+            ux += world[parent, WORLD_LINEAR]
+            uy += world[parent, WORLD_LINEAR + 1]
+            uz += world[parent, WORLD_LINEAR + 2]
+            for r in range(3):
+                Rx, Ry, Rz = rotate_back(
+                    geometry, i, ROTATION, world[parent, 3 * r], world[parent, 3 * r + 1], world[parent, 3 * r + 2]
+                )
+                world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = Rx, Ry, Rz
+        else:
+            for r in range(9):
+                world[i, r] = geometry[i, ROTATION + r]
+        if kind == QUATERNION:
+            a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+            for r in range(3):
+                jx, jy, jz = world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2]
+                quaternion_matrix(world, i, WORLD_PLACE, a0, a1, a2, a3)  # the columns behind are not yet written
+                jx, jy, jz = rotate_back(world, i, WORLD_PLACE, jx, jy, jz)
+                world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = jx, jy, jz
+            rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
+            rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
+            wx, wy, wz = wx + rx, wy + ry, wz + rz
+        elif kind == TRANSLATION:
+            ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
+        else:
+            ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
+            if kind != REVOLUTE:
+                d, rate = geometry[i, PITCH] * q[dof], geometry[i, PITCH] * v[dof]
+                if kind != PRISMATIC or links[i, ANCHOR] != i:
+                    x, y, z = x + d * ax, y + d * ay, z + d * az
+                sx, sy, sz = cross(wx, wy, wz, ax, ay, az)
+                ux, uy, uz = ux + d * sx + rate * ax, uy + d * sy + rate * ay, uz + d * sz + rate * az
+            if kind != PRISMATIC:
+                c, s = cosine_and_sine(q[dof])
+                for r in range(3):
+                    jx, jy = world[i, 3 * r], world[i, 3 * r + 1]
+                    world[i, 3 * r], world[i, 3 * r + 1] = c * jx + s * jy, c * jy - s * jx
+                wx, wy, wz = wx + v[dof] * ax, wy + v[dof] * ay, wz + v[dof] * az
+        world[i, WORLD_PLACE], world[i, WORLD_PLACE + 1], world[i, WORLD_PLACE + 2] = x, y, z
+        world[i, WORLD_LINEAR], world[i, WORLD_LINEAR + 1], world[i, WORLD_LINEAR + 2] = ux, uy, uz
+        world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2] = wx, wy, wz
+
+
+@kernel
+def slide(links, geometry, world, link, q):
+    """How far sliders or a translation carry a link's anchor, in world axes [m]; 0 for link −1, the world."""
+    x = y = z = 0.0
+    i = links[link, ANCHOR] if link >= 0 else -1
+    if i >= 0 and links[i, KIND] == TRANSLATION:
+        dof = links[i, DOF]
+        return q[dof], q[dof + 1], q[dof + 2]
+    while i >= 0 and links[i, KIND] == PRISMATIC:
+        d = geometry[i, PITCH] * q[links[i, DOF]]
+        x, y, z = x + d * world[i, 2], y + d * world[i, 5], z + d * world[i, 8]
+        i = links[i, PARENT]
+    return x, y, z
+
+
+@kernel
+def anchor_place(links, geometry, world, link, q):
+    """Place of a link's anchor, in world axes [m]; 0 for link −1, the world."""
+    x, y, z = slide(links, geometry, world, link, q)
+    i = links[link, ANCHOR] if link >= 0 else -1
+    while i >= 0 and links[i, PARENT] >= 0:
+        i = links[i, PARENT]
+    if i >= 0:
+        x, y, z = x + geometry[i, PLACE], y + geometry[i, PLACE + 1], z + geometry[i, PLACE + 2]
+    return x, y, z
+
+
+@kernel
+def columns_origin(links, world, link):
+    """The origin of the columns of a link's tree, that of its last link, from the link's anchor; 0 for link −1, the world."""
+    if link < 0:
+        return 0.0, 0.0, 0.0
+    last = links[link, LAST_LINK]
+    return world[last, WORLD_PLACE], world[last, WORLD_PLACE + 1], world[last, WORLD_PLACE + 2]
+
+
+@kernel
+def from_last(links, world, i):
+    """Place of a link's origin from that of the last link of its tree."""
+    x, y, z = columns_origin(links, world, i)
+    return world[i, WORLD_PLACE] - x, world[i, WORLD_PLACE + 1] - y, world[i, WORLD_PLACE + 2] - z
+
+
+@kernel
+def gravity_potential(links, geometry, gravity, world, q):
+    """V = −Σ m gᵀ c of the links' poses [J]."""
+    V = 0.0
+    for i in range(links.shape[0]):
+        m = geometry[i, MASS]
+        hx, hy, hz = rotate(
+            world, i, WORLD_ROTATION, geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
+        )
+        x, y, z = anchor_place(links, geometry, world, i, q)
+        V -= gravity[0] * (m * (world[i, WORLD_PLACE] + x) + hx)
+        V -= gravity[1] * (m * (world[i, WORLD_PLACE + 1] + y) + hy)
+        V -= gravity[2] * (m * (world[i, WORLD_PLACE + 2] + z) + hz)
+    return V
+
+
+@copied_kernel
+def fill_inertia(system, work):
+    """Inertia of every link, in world axes about the origin of its tree's last link, into work.inertia: mass, first moment (3),
+    second moments xx yy zz xy xz yz (6).
+    """
+    inertia, links, geometry, world = work.inertia, system.links, system.geometry, work.world
+    for i in range(links.shape[0]):
+        m = geometry[i, MASS]
+        x, y, z = from_last(links, world, i)
+        hx, hy, hz = rotate(
+            world, i, WORLD_ROTATION, geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
+        )
+        Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+        Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
+        # Rows of R I, then R I Rᵀ, then the shift by (x, y, z): J = R I Rᵀ + (2 x·h + m x·x) 1 − h xᵀ − x hᵀ − m x xᵀ.
+        a0, a1, a2 = rotate(world, i, WORLD_ROTATION, Ixx, Ixy, Ixz)
+        b0, b1, b2 = rotate(world, i, WORLD_ROTATION, Ixy, Iyy, Iyz)
+        c0, c1, c2 = rotate(world, i, WORLD_ROTATION, Ixz, Iyz, Izz)
+        xx, xy, xz = rotate(world, i, WORLD_ROTATION, a0, b0, c0)
+        _, yy, yz = rotate(world, i, WORLD_ROTATION, a1, b1, c1)
+        _, _, zz = rotate(world, i, WORLD_ROTATION, a2, b2, c2)
+        trace = 2.0 * (x * hx + y * hy + z * hz) + m * (x * x + y * y + z * z)
+        inertia[i, 0] = m
+        inertia[i, 1], inertia[i, 2], inertia[i, 3] = hx + m * x, hy + m * y, hz + m * z
+        inertia[i, 4] = xx + trace - 2.0 * hx * x - m * x * x
+        inertia[i, 5] = yy + trace - 2.0 * hy * y - m * y * y
+        inertia[i, 6] = zz + trace - 2.0 * hz * z - m * z * z
+        inertia[i, 7] = xy - hx * y - x * hy - m * x * y
+        inertia[i, 8] = xz - hx * z - x * hz - m * x * z
+        inertia[i, 9] = yz - hy * z - y * hz - m * y * z
+
+
+@kernel
+def accumulate(rows, links, width):
+    """Add to every link's row of some width those of its whole subtree: own quantities become composite ones."""
+    for i in range(links.shape[0] - 1, -1, -1):
+        parent = links[i, PARENT]
+        if parent >= 0:
+            for j in range(width):
+                rows[parent, j] += rows[i, j]
+
+
+@copied_kernel
+def fill_momentum(system, work):
+    """Momentum I_i V_i [angular; linear] of every link, in world axes about the origin of its tree's last link, into
+    work.momentum [kg m²/s, kg m/s]; work.inertia of the links themselves.
+    """
+    momentum, inertia, pair, links, world = work.momentum, work.inertia, work.pair, system.links, work.world
+    for i in range(links.shape[0]):
+        wx, wy, wz = world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2]
+        x, y, z = from_last(links, world, i)
+        rx, ry, rz = cross(wx, wy, wz, x, y, z)
+        pair[0, 0], pair[0, 1], pair[0, 2] = wx, wy, wz
+        pair[0, 3] = world[i, WORLD_LINEAR] - rx
+        pair[0, 4] = world[i, WORLD_LINEAR + 1] - ry
+        pair[0, 5] = world[i, WORLD_LINEAR + 2] - rz
+        apply_inertia(momentum, i, inertia, i, pair, 0)
+
+
+@kernel
+def link_width(links, i):
+    """Number of coordinates of a link's joint."""
+    kind = links[i, KIND]
+    return 4 if kind == QUATERNION else 3 if kind == TRANSLATION else 1
+
+
+@copied_kernel
+def fill_screws(system, work, q):
+    """Velocity columns S and displacement columns D of every coordinate, [angular; linear], in world axes about the origin of its
+    tree's last link, into work.S and work.D.
+    """
+    S, D, links, geometry, world = work.S, work.D, system.links, system.geometry, work.world
+    for i in range(links.shape[0]):
+        kind = links[i, KIND]
+        dof = links[i, DOF]
+        x, y, z = from_last(links, world, i)
+        if kind == QUATERNION:
+            a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+            scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+            for alpha in range(4):
+                sx, sy, sz = conjugate_product_vector(
+                    a0, a1, a2, a3, 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)
+                )
+                sx, sy, sz = rotate(world, i, WORLD_ROTATION, 2.0 * sx, 2.0 * sy, 2.0 * sz)
+                lx, ly, lz = cross(x, y, z, sx, sy, sz)
+                S[dof + alpha, 0], S[dof + alpha, 1], S[dof + alpha, 2] = sx, sy, sz
+                S[dof + alpha, 3], S[dof + alpha, 4], S[dof + alpha, 5] = lx, ly, lz
+                for j in range(6):
+                    D[dof + alpha, j] = scale * S[dof + alpha, j]
+        elif kind == TRANSLATION:
+            for a in range(3):
+                for j in range(6):
+                    S[dof + a, j] = D[dof + a, j] = 1.0 * (j == 3 + a)
+        else:
+            ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
+            sx = sy = sz = lx = ly = lz = 0.0
+            if kind != PRISMATIC:
+                sx, sy, sz = ax, ay, az
+                lx, ly, lz = cross(x, y, z, ax, ay, az)
+            if kind != REVOLUTE:
+                pitch = geometry[i, PITCH]
+                lx, ly, lz = lx + pitch * ax, ly + pitch * ay, lz + pitch * az
+            S[dof, 0], S[dof, 1], S[dof, 2], S[dof, 3], S[dof, 4], S[dof, 5] = sx, sy, sz, lx, ly, lz
+            for j in range(6):
+                D[dof, j] = S[dof, j]
+
+
+@copied_kernel
+def fill_convective(system, work, q, v):
+    """Columns U of every coordinate, the twist by which the subtree's velocity changes, seen from the turned subtree, in work.U:
+    V × D, with 2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α more in a quaternion's angular part.
+    """
+    U, D, links, world = work.U, work.D, system.links, work.world
+    for i in range(links.shape[0]):
+        kind = links[i, KIND]
+        dof = links[i, DOF]
+        x, y, z = from_last(links, world, i)
+        wx, wy, wz = world[i, WORLD_OMEGA], world[i, WORLD_OMEGA + 1], world[i, WORLD_OMEGA + 2]
+        rx, ry, rz = cross(wx, wy, wz, x, y, z)
+        ux, uy, uz = world[i, WORLD_LINEAR] - rx, world[i, WORLD_LINEAR + 1] - ry, world[i, WORLD_LINEAR + 2] - rz
+        for j in range(dof, dof + link_width(links, i)):
+            dx, dy, dz, lx, ly, lz = D[j, 0], D[j, 1], D[j, 2], D[j, 3], D[j, 4], D[j, 5]
+            U[j, 0], U[j, 1], U[j, 2] = cross(wx, wy, wz, dx, dy, dz)
+            rx, ry, rz = cross(wx, wy, wz, lx, ly, lz)
+            lx, ly, lz = cross(ux, uy, uz, dx, dy, dz)
+            U[j, 3], U[j, 4], U[j, 5] = rx + lx, ry + ly, rz + lz
+            if kind == QUATERNION:
+                e0, e1, e2, e3 = 1.0 * (j == dof), 1.0 * (j == dof + 1), 1.0 * (j == dof + 2), 1.0 * (j == dof + 3)
+                kx, ky, kz = conjugate_product_vector(e0, e1, e2, e3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
+                kx, ky, kz = rotate(world, i, WORLD_ROTATION, 2.0 * kx, 2.0 * ky, 2.0 * kz)
+                rx, ry, rz = conjugate_product_vector(
+                    q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+                )
+                rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
+                rx, ry, rz = cross(rx, ry, rz, dx, dy, dz)
+                kx, ky, kz = kx - rx, ky - ry, kz - rz
+                lx, ly, lz = cross(x, y, z, kx, ky, kz)
+                U[j, 0], U[j, 1], U[j, 2] = U[j, 0] + kx, U[j, 1] + ky, U[j, 2] + kz
+                U[j, 3], U[j, 4], U[j, 5] = U[j, 3] + lx, U[j, 4] + ly, U[j, 5] + lz
+
+
+@kernel
+def fill_mass_matrix_tree(M, system, work):
+    """M[k, j] = S_kᵀ Iᶜ_j S_j for k an ancestor of j or j itself (composite rigid body algorithm).
+
+    M         (.,)      out, in blocks of second derivatives  [kg m², kg m or kg]
+    """
+    S, inertia, pair, links = work.S, work.inertia, work.pair, system.links
+    for place in range(system.second_size):
+        M[place] = 0.0
+    for i in range(links.shape[0]):
+        first = links[i, DOF]
+        node = system.coordinate_nodes[first, 0]
+        width = system.nodes[node, NODE_COORDINATES]
+        for j in range(first, first + link_width(links, i)):
+            local = system.coordinate_nodes[j, 1]
+            apply_inertia(pair, 0, inertia, i, S, j)
+            k, above_node, up, down = first + link_width(links, i) - 1, -1, 0, 0
+            while k >= 0:
+                if system.coordinate_nodes[k, 0] != above_node:
+                    above_node = system.coordinate_nodes[k, 0]
+                    up = second_block(system, above_node, node) + local
+                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                above_local = system.coordinate_nodes[k, 1]
+                value = dot6(S, k, pair, 0)
+                M[up + above_local * width] = value
+                M[down + above_local] = value
+                k = system.before[k]
+
+
+@copied_kernel
+def fill_composites(system, work, q, v):
+    """The columns S, D and U, and composite inertias and momenta, where poses and velocities at q, v are in work.world."""
+    fill_screws(system, work, q)
+    fill_convective(system, work, q, v)
+    fill_inertia(system, work)
+    fill_momentum(system, work)
+    accumulate(work.inertia, system.links, INERTIA_WIDTH)
+    accumulate(work.momentum, system.links, SCREW_WIDTH)
+
+
+@kernel
+def fill_pair(system, work, i, j):
+    """Iᶜ S_j and X_j of coordinate j of link i into the first rows of work.pair; returns how the moment of the subtree's weight
+    changes, (d × h + m l) × g.
+    """
+    gravity, D, inertia, momentum, pair = system.gravity, work.D, work.inertia, work.momentum, work.pair
+    Nx, Ny, Nz = momentum[i, 0], momentum[i, 1], momentum[i, 2]
+    Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
+    m, hx, hy, hz = inertia[i, 0], inertia[i, 1], inertia[i, 2], inertia[i, 3]
+    dx, dy, dz, lx, ly, lz = D[j, 0], D[j, 1], D[j, 2], D[j, 3], D[j, 4], D[j, 5]
+    apply_inertia(pair, 0, inertia, i, work.S, j)
+    apply_inertia(pair, 1, inertia, i, work.U, j)
+    ax, ay, az = cross(dx, dy, dz, Nx, Ny, Nz)
+    bx, by, bz = cross(lx, ly, lz, Px, Py, Pz)
+    pair[1, 0] += ax + bx
+    pair[1, 1] += ay + by
+    pair[1, 2] += az + bz
+    ax, ay, az = cross(dx, dy, dz, Px, Py, Pz)
+    pair[1, 3] += ax
+    pair[1, 4] += ay
+    pair[1, 5] += az
+    ax, ay, az = cross(dx, dy, dz, hx, hy, hz)
+    return cross(ax + m * lx, ay + m * ly, az + m * lz, gravity[0], gravity[1], gravity[2])
+
+
+@copied_kernel
+def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
+    """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth), where poses and velocities at q, v are
+    in work.world. Fills the columns S, D and U, and composite inertias and momenta.
+
+    Lvv, Lvq, Lqv, Lqq   (.,)     out: ∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q in blocks
+
+    The four products of two coordinates are made at once, in lanes.
+
+    Source: the formulas at the head of this file.
+    """
+    links, S, D, U, pair = system.links, work.S, work.D, work.U, work.pair
+    columns, factors = work.columns, work.factors  # in lanes S S U U, and what each is multiplied by
+    fill_composites(system, work, q, v)
+    for j in range(system.n):
+        for a in range(6):
+            columns[j, a, 0] = columns[j, a, 1] = S[j, a]
+            columns[j, a, 2] = columns[j, a, 3] = U[j, a]
+    Lvv[:] = 0.0
+    Lvq[:] = 0.0
+    Lqv[:] = 0.0
+    Lqq[:] = 0.0
+    column, factor = lanes(columns), lanes(factors)
+    for i in range(links.shape[0]):
+        first, end = links[i, DOF], links[i, DOF] + link_width(links, i)
+        node = system.coordinate_nodes[first, 0]
+        width = system.nodes[node, NODE_COORDINATES]
+        for j in range(first, end):
+            local = system.coordinate_nodes[j, 1]
+            wx, wy, wz = fill_pair(system, work, i, j)
+            for a in range(6):
+                factors[a, 0] = factors[a, 2] = pair[0, a]
+                factors[a, 1] = factors[a, 3] = pair[1, a]
+            # In variables they stay in registers.
+            f0, f1, f2, f3, f4, f5 = factor[0], factor[1], factor[2], factor[3], factor[4], factor[5]
+            k, above_node, up, down = end - 1, -1, 0, 0
+            while k >= 0:
+                c = np.uintp(k)  # since numba looks whether other indices count from an array's end
+                if system.coordinate_nodes[c, 0] != above_node:
+                    above_node = system.coordinate_nodes[c, 0]
+                    up = second_block(system, above_node, node) + local
+                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                above_local = system.coordinate_nodes[c, 1]
+                kj, jk = np.uintp(up + above_local * width), np.uintp(down + above_local)
+                products = column[c, 0] * f0 + column[c, 1] * f1 + column[c, 2] * f2
+                products += column[c, 3] * f3 + column[c, 4] * f4 + column[c, 5] * f5
+                Lvv[kj] = Lvv[jk] = part(products, 0)
+                Lvq[kj] = Lqv[jk] = part(products, 1)
+                Lqq[kj] = Lqq[jk] = part(products, 3) + (D[c, 0] * wx + D[c, 1] * wy + D[c, 2] * wz)
+                if k < first or k >= end:
+                    Lvq[jk] = Lqv[kj] = part(products, 2)
+                k = system.before[c]
+        if links[i, KIND] == QUATERNION:
+            fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
+
+
+@kernel
+def fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
+    """The same at four states, of which everything is in lanes."""
+    links, S, D, U, pair = system.links, work.S, work.D, work.U, work.pair
+    fill_composites(system, work, q, v)
+    for place in range(system.second_size):
+        Lvv[place] = Lvq[place] = Lqv[place] = Lqq[place] = 0.0
+    for i in range(links.shape[0]):
+        first, end = links[i, DOF], links[i, DOF] + link_width(links, i)
+        node = system.coordinate_nodes[first, 0]
+        width = system.nodes[node, NODE_COORDINATES]
+        for j in range(first, end):
+            local = system.coordinate_nodes[j, 1]
+            wx, wy, wz = fill_pair(system, work, i, j)
+            k, above_node, up, down = end - 1, -1, 0, 0
+            while k >= 0:
+                if system.coordinate_nodes[k, 0] != above_node:
+                    above_node = system.coordinate_nodes[k, 0]
+                    up = second_block(system, above_node, node) + local
+                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                above_local = system.coordinate_nodes[k, 1]
+                kj, jk = up + above_local * width, down + above_local
+                Lvv[kj] = Lvv[jk] = dot6(S, k, pair, 0)
+                Lvq[kj] = Lqv[jk] = dot6(S, k, pair, 1)
+                Lqq[kj] = Lqq[jk] = dot6(U, k, pair, 1) + (D[k, 0] * wx + D[k, 1] * wy + D[k, 2] * wz)
+                if k < first or k >= end:
+                    Lvq[jk] = Lqv[kj] = dot6(U, k, pair, 0)
+                k = system.before[k]
+        if links[i, KIND] == QUATERNION:
+            fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
+
+
+@copied_kernel
+def fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i):
+    """The 4 × 4 diagonal blocks of Lvq, Lqv and Lqq of a unit-quaternion ball joint.
+
+    In the frame of the link, where the composite quantities of the subtree do not depend on the joint's own coordinates,
+    with ŵ = ω − 2 vec(ā ȧ), S_αβ = ∂S_α/∂a_β = 2 vec(ē_β e_α), D_αβ = ∂D_α/∂a_β = S_αβ/|a|² − 2 a_β S_α/|a|⁴:
+
+        Lvq[α,β] = S_α·Iᶜ U_β + N·S_αβ
+        Lqq[α,β] = U_α·Iᶜ U_β + N·((ŵ×D_β)×D_α + ŵ×D_αβ) + P·((u×D_β)×D_α + u×D_αβ)
+                   + D_αβ·(h×g) + D_α·(h×(g×D_β))
+
+    where x·S_αβ = 2 (e_β x)_α and x·S_α = 2 (a x)_α are products of quaternions, and N×(ŵ×D) = ŵ (N·D) − D (N·ŵ).
+    """
+    links, gravity, world, S, D, U = system.links, system.gravity, work.world, work.S, work.D, work.U
+    inertia, momentum, pair = work.inertia, work.momentum, work.pair
+    dof = links[i, DOF]
+    node = system.coordinate_nodes[dof, 0]
+    at, width = system.nodes[node, SECOND_DIAGONAL], system.nodes[node, NODE_COORDINATES]
+    a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+    # The link's origin relative to the point of reference; momenta and first moment shifted to it.
+    x, y, z = from_last(links, world, i)
+    m = inertia[i, 0]
+    hx, hy, hz = inertia[i, 1] - m * x, inertia[i, 2] - m * y, inertia[i, 3] - m * z
+    Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
+    sx, sy, sz = cross(x, y, z, Px, Py, Pz)
+    Nx, Ny, Nz = momentum[i, 0] - sx, momentum[i, 1] - sy, momentum[i, 2] - sz
+    ux, uy, uz = world[i, WORLD_LINEAR], world[i, WORLD_LINEAR + 1], world[i, WORLD_LINEAR + 2]
+    gx, gy, gz = gravity[0], gravity[1], gravity[2]
+    rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
+    rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
+    wx, wy, wz = world[i, WORLD_OMEGA] - rx, world[i, WORLD_OMEGA + 1] - ry, world[i, WORLD_OMEGA + 2] - rz
+    # N·(ŵ×D_αβ) + P·(u×D_αβ) + D_αβ·(h×g) = D_αβ·K.
+    kx, ky, kz = cross(Nx, Ny, Nz, wx, wy, wz)
+    rx, ry, rz = cross(Px, Py, Pz, ux, uy, uz)
+    tx, ty, tz = cross(hx, hy, hz, gx, gy, gz)
+    scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+    kx, ky, kz = rotate_back(world, i, WORLD_ROTATION, kx + rx + tx, ky + ry + ty, kz + rz + tz)
+    kx, ky, kz = scale * kx, scale * ky, scale * kz
+    nx, ny, nz = rotate_back(world, i, WORLD_ROTATION, 2.0 * Nx, 2.0 * Ny, 2.0 * Nz)
+    along = Nx * wx + Ny * wy + Nz * wz + Px * ux + Py * uy + Pz * uz + hx * gx + hy * gy + hz * gz
+    k0, k1, k2, k3 = product_with_vector(a0, a1, a2, a3, scale * kx, scale * ky, scale * kz)
+    for beta in range(4):
+        e0, e1, e2, e3 = 1.0 * (beta == 0), 1.0 * (beta == 1), 1.0 * (beta == 2), 1.0 * (beta == 3)
+        bx, by, bz = D[dof + beta, 0], D[dof + beta, 1], D[dof + beta, 2]
+        Nb, Pb, hb = Nx * bx + Ny * by + Nz * bz, Px * bx + Py * by + Pz * bz, hx * bx + hy * by + hz * bz
+        yx = wx * Nb + ux * Pb + gx * hb - along * bx
+        yy = wy * Nb + uy * Pb + gy * hb - along * by
+        yz = wz * Nb + uz * Pb + gz * hb - along * bz
+        c0, c1, c2, c3 = product_with_vector(e0, e1, e2, e3, kx, ky, kz)
+        factor = q[dof + beta]
+        pair[2, 0], pair[2, 1], pair[2, 2], pair[2, 3] = product_with_vector(e0, e1, e2, e3, nx, ny, nz)
+        pair[3, 0], pair[3, 1] = c0 - factor * k0, c1 - factor * k1
+        pair[3, 2], pair[3, 3] = c2 - factor * k2, c3 - factor * k3
+        apply_inertia(pair, 1, inertia, i, U, dof + beta)
+        for alpha in range(4):
+            j = dof + alpha
+            row, column = system.coordinate_nodes[j, 1], system.coordinate_nodes[dof + beta, 1]
+            place = at + row * width + column
+            Lvq[place] = Lqv[at + column * width + row] = dot6(S, j, pair, 1) + pair[2, alpha]
+            Lqq[place] = dot6(U, j, pair, 1) + yx * D[j, 0] + yy * D[j, 1] + yz * D[j, 2] + pair[3, alpha]
+
+
+@kernel
+def displacement_derivative(q, dof, alpha, beta):
+    """∂D_α/∂a_β of a unit-quaternion ball joint, in the frame of its link: S_αβ/|a|² − 2 a_β S_α/|a|⁴."""
+    a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+    scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+    e0, e1, e2, e3 = 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)
+    sx, sy, sz = conjugate_product_vector(a0, a1, a2, a3, e0, e1, e2, e3)
+    cx, cy, cz = conjugate_product_vector(
+        1.0 * (beta == 0), 1.0 * (beta == 1), 1.0 * (beta == 2), 1.0 * (beta == 3), e0, e1, e2, e3
+    )
+    factor = q[dof + beta] * scale
+    return scale * (cx - factor * sx), scale * (cy - factor * sy), scale * (cz - factor * sz)

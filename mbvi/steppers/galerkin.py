@@ -1,0 +1,123 @@
+"""Galerkin schemes, the variational integrators: the run, and why a step failed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbvi.errors import KEPT
+from mbvi.kernels import layout
+from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin import workspace
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.results.trajectory import Trajectory
+from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.audit import Audit
+from mbvi.steppers.branches import BranchWatch
+from mbvi.steppers.carried import Carried, carried
+from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
+from mbvi.steppers.parts import Steps, comes_near_singular, start_velocity
+from mbvi.steppers.run import Run
+from mbvi.system.causes import almost_no_inertia, force_without_value
+from mbvi.system.driven import driven_names, is_in_reach
+from mbvi.system.euler_angles import joints_in_gimbal_lock
+from mbvi.system.redundancy import is_nearly_singular
+from mbvi.system.regularity import weightless_near
+from mbvi.system.scheme import scheme_arrays
+from mbvi.system.system import System
+
+LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps fail
+MOST_NAMES = 4
+
+
+def run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
+    """Advance by a Galerkin scheme."""
+    system, scheme = run.system, scheme_arrays(tableau)
+    space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
+    space.q[:], space.p[:] = run.q, run.p
+    steps = Steps(run, scheme, work, space)
+    columns = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
+    audit = Audit(run)
+    watch = BranchWatch(run, tableau, [space.memory, work.memory], audit.look)
+
+    def piece(first: int, last: int, *out: np.ndarray) -> tuple[int, int]:
+        return watch.advance(steps.advance, first, last, *out)
+
+    def failure(step: int, status: int) -> str:
+        return watch.message(step) or step_message(run, tableau, space, status, step)
+
+    state = [*carried(space, work), *map(Carried, watch.state)]
+    return advance_pieces(run, piece, state, lambda: space.count[columns], failure, audit)
+
+
+def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int, step: int) -> str:
+    """Why a step of a Galerkin scheme failed, and what to do."""
+    system, h = run.system, run.step
+    t = run.start_time + h * step
+    residual = space.measure[workspace.RESIDUAL]
+    size = space.measure[workspace.MOMENTUM_SIZE]
+    worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) // tableau.stages
+    name = system.coordinate_names[worst]
+    head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
+    rest = np.zeros(system.dimension)
+    if not all(np.isfinite(system.gradient(space.q, rest, at)[1]).all() for at in t + h * AHEAD):
+        found, remedy = force_without_value(system, space.q, t + h * AHEAD)
+        return f"{head}: a force is not a finite number there, or within the step{found}. {KEPT} {remedy}"
+    driven = ", ".join(driven_names(system))
+    if driven and not is_in_reach(system, space.q, t + h):
+        return (
+            f"{head}: no position near satisfies the constraints at t = {t + h:.6g} s; the motions prescribed by {driven} leave "
+            f"the reach of the mechanism, or contradict each other. {KEPT} Prescribe smaller motions, or change lengths."
+        )
+    if locked := joints_in_gimbal_lock(system, space.q):
+        remedy = f"Write coordinates: quaternion in joints.{locked[0]}, or start beside it."
+        return f"{head}: the Euler angles of {_listed(locked)} are in gimbal lock. {KEPT} {remedy}"
+    if comes_near_singular(system, space, t, h):
+        return f"{head}: {_singular_loops(system, space.q, t, driven, step)}"
+    if light := weightless_near(system, (run.q, run.start_time), space.q, h * start_velocity(system, space, t), t):
+        cause, remedy = almost_no_inertia(system, light)
+        return (
+            f"{head}: near a position in which {_listed(light)} can move almost without inertia{cause}. {KEPT} {remedy}"
+        )
+    if status == layout.SINGULAR and np.any(system.arrays.reference > 0):
+        return f"{head}, largest at {name}. {KEPT} Look in the loops for a body without inertia, and give it some."
+    return (
+        f"{head}: residual {residual:.2g} where round-off is {workspace.EPS * size:.2g}, after "
+        f"{int(space.count[workspace.LAST])} iterations, largest at {name}. {KEPT} "
+        f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
+    )
+
+
+def _singular_loops(system: System, q: np.ndarray, t: float, driven: str, step: int) -> str:
+    """That loops are near a singular configuration at q, where a step starts, or within that step, and what to do."""
+    if names := system.mobility.first_order:
+        return (
+            "the loops are in a singular configuration there and wherever they can go, since the constraints of "
+            f"{_listed([*names])} fit to first order alone. {KEPT} No step passes that; let one of them hold less, as a "
+            "point_on_line instead of a revolute joint."
+        )
+    if step == 0 and is_nearly_singular(system, q, t):
+        return (
+            f"the loops start in a singular configuration, in which more motions are possible than nearby. {KEPT} Start a little "
+            "beside it, by initial coordinates with which bars are not in line."
+        )
+    limit = f" It may be the end of the reach, which the motions prescribed by {driven} leave." if driven else ""
+    return (
+        "the loops are near a singular configuration there, or come near it within the step, in which constraints are lost for "
+        f"a moment.{limit} {KEPT} Another step may pass it."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    """The first few of some names."""
+    return ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+
+
+def _other_remedies(system: System, tableau: Tableau) -> str:
+    """What else may help a long chain in the coordinates of its joints.
+
+    There the momentum N of all that hangs on a joint cancels in the equation of the spin of its link, of inertia I, to (h ω)² N:
+    of order 2, a step has a solution up to about h² N ω = 2.5 I alone.
+    """
+    if system.model is None or system.model.formulation != "tree" or len(system.model.bodies) < LONG_CHAIN:
+        return ""
+    return ", or formulation: embedding" + (", or scheme: simpson" if tableau.order == 2 else "")

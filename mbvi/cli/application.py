@@ -7,11 +7,14 @@ import os
 import sys
 import warnings
 from contextlib import suppress
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Annotated
 
 import typer
 
 import mbvi
+from mbvi.cli import commands
 from mbvi.cli.terminal import INTERRUPTED, WRONG, complain
 from mbvi.errors import said_by_system
 
@@ -23,6 +26,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+def _add_commands() -> None:
+    """Add what every file of `commands` has under its own name."""
+    for module in iter_modules(commands.__path__):
+        command = getattr(import_module(f"{commands.__name__}.{module.name}"), module.name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=module.name)
+        else:
+            app.command(module.name)(command)
+
+
+_add_commands()
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""The commands, a file each: it adds its command to the application when it is imported."""
+"""The commands: each file has one, a function or a group of commands of the file's name."""

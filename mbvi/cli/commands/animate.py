@@ -8,12 +8,10 @@ from typing import Annotated
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.options import Speed, Trails, TrajectoryPath, number_of, whole_number
 from mbvi.cli.terminal import one_line_errors, progress_bar
 
 
-@app.command()
 def animate(
     file: TrajectoryPath,
     out: Annotated[

@@ -9,12 +9,10 @@ from typing import Annotated, Any
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.options import Formulation, ModelPath, Overwrite, Picture, list_of, number_of, positive_number
 from mbvi.cli.terminal import failed_run, one_line_errors, progress_bar
 
 
-@app.command()
 def bench(
     model: ModelPath,
     error: Annotated[

@@ -7,13 +7,11 @@ import warnings
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.options import Formulation, ModelPath
 from mbvi.cli.terminal import one_line_errors
 from mbvi.errors import ModelWarning
 
 
-@app.command()
 def check(model: ModelPath, formulation: Formulation = None) -> None:
     """Validate a model and describe it: its graph, coordinates, mobility, constants of motion, and what is odd."""
     with one_line_errors():

@@ -7,12 +7,10 @@ from typing import Annotated
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.options import Formulation, ModelPath, Overwrite, Picture, list_of, number_of
 from mbvi.cli.terminal import failed_run, one_line_errors
 
 
-@app.command()
 def compare(
     model: ModelPath,
     schemes: Annotated[str, typer.Option(metavar="LIST", help="Names of schemes.")] = "midpoint,simpson,gauss3",

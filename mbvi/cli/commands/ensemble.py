@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.options import Formulation, ModelPath, list_of, number_of, whole_number
 from mbvi.cli.terminal import FAILED, one_line_errors, progress_bar
 from mbvi.errors import ModelError
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from mbvi.model import Model
 
 
-@app.command()
 def ensemble(
     model: ModelPath,
     over: Annotated[

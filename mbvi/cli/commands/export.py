@@ -8,11 +8,9 @@ from typing import Annotated
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.terminal import one_line_errors, states_written
 
 
-@app.command()
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file (.h5).", show_default=False)],
     out: Annotated[

@@ -7,12 +7,10 @@ from pathlib import Path
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.options import ModelPath, Overwrite, Picture
 from mbvi.cli.terminal import one_line_errors
 
 
-@app.command()
 def graph(model: ModelPath, out: Picture = None, force: Overwrite = False) -> None:
     """Draw the bodies and joints of a model, and which joints close loops; by default into MODEL's name with .svg, here."""
     with one_line_errors():

@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from mbvi.cli.application import app
 from mbvi.cli.terminal import one_line_errors, status_line
 from mbvi.errors import doubts_expected
 
 papers = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
-app.add_typer(papers, name="papers")
 
 
 @papers.callback()

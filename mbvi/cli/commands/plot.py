@@ -8,12 +8,10 @@ from typing import Annotated
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.options import Overwrite, Picture, list_of
 from mbvi.cli.terminal import one_line_errors
 
 
-@app.command()
 def plot(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file.", show_default=False)],
     out: Picture = None,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbvi
-from mbvi.cli.application import app
 from mbvi.cli.options import Formulation, list_of, number_of, whole_number
 from mbvi.cli.terminal import FAILED, complain, one_line_errors, progress_bar, states_written
 from mbvi.errors import ModelError, StepError, doubts_expected
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from mbvi.system.initial import Start
 
 
-@app.command()
 def run(
     model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model file (YAML).")] = None,
     scheme: Annotated[str | None, typer.Option(metavar="NAME", help="Name of a scheme; see `mbvi schemes`.")] = None,

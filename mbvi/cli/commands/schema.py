@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from mbvi.cli.application import app
 
-
-@app.command()
 def schema() -> None:
     """Print the JSON Schema of model files, for editors."""
     from mbvi.model.file import schema_text

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from mbvi.cli.application import app
 
-
-@app.command()
 def schemes() -> None:
     """List the schemes with their order and source."""
     from mbvi.cli.tables_of import scheme_table

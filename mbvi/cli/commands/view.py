@@ -8,7 +8,6 @@ from pathlib import Path
 
 import typer
 
-from mbvi.cli.application import app
 from mbvi.cli.commands.animate import animated
 from mbvi.cli.options import Speed, Trails, TrajectoryPath
 from mbvi.cli.terminal import one_line_errors
@@ -16,7 +15,6 @@ from mbvi.cli.terminal import one_line_errors
 DISPLAYS = "DISPLAY", "WAYLAND_DISPLAY", "BROWSER"  # variables of the environment that say where a browser shows pages
 
 
-@app.command()
 def view(file: TrajectoryPath, speed: Speed = None, trail: Trails = None) -> None:
     """Make the page of a trajectory in a temporary folder, and open it in the browser, or say where it is."""
     import tempfile

@@ -7,10 +7,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the threads of several tes
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.folders import MODELS
 
 
 @pytest.fixture(scope="session")
 def models() -> Path:
     """The folder of the models that come with mbvi."""
-    return ROOT / "models"
+    return MODELS

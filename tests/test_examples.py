@@ -3,18 +3,16 @@
 import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mbvi
-
-FOLDER = Path(__file__).parents[1] / "examples"
+from tests.folders import ROOT
 
 
 def load(name):
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -82,11 +80,13 @@ def test_flip_map(tmp_path):
 
 
 def test_all_examples_are_tested():
-    assert all(f"test_{path.stem}" in globals() for path in FOLDER.glob("*.py"))
+    assert all(f"test_{path.stem}" in globals() for path in ROOT / "examples".glob("*.py"))
 
 
 def test_they_run_as_scripts():
-    result = subprocess.run([sys.executable, FOLDER / "convergence.py"], capture_output=True, text=True, timeout=300)
+    result = subprocess.run(
+        [sys.executable, ROOT / "examples" / "convergence.py"], capture_output=True, text=True, timeout=300
+    )
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[0].endswith("order")
     assert len(result.stdout.splitlines()) == 6

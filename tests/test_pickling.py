@@ -13,7 +13,7 @@ import sympy
 
 import mbvi
 
-from .test_trajectory import bits, error_of
+from .results.test_trajectory import bits, error_of
 
 SCRIPT = """
 import pickle, sys

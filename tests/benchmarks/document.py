@@ -10,7 +10,7 @@ from typing import Any
 from mbvi.pictures import style
 from mbvi.text import aligned
 from tests.benchmarks import precision
-from tests.benchmarks.measure import ROOT
+from tests.folders import ROOT
 
 PAGES = tuple(ROOT / "docs" / name for name in ("benchmarks.md", "ensembles.md", "work_precision.md"))
 PICTURE = ROOT / "docs" / "pictures" / "work_precision.svg"

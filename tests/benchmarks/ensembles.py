@@ -9,14 +9,13 @@ import os
 import time
 from collections.abc import Mapping
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import mbvi
+from tests.folders import MODELS
 
-MODELS = Path(__file__).parents[2] / "models"
 REPEATS = 2
 SAMPLE = 100  # members that are simulated one by one
 

@@ -15,7 +15,6 @@ import mbvi
 from tests.benchmarks import peers
 
 Key = TypeVar("Key", bound=Hashable)
-ROOT = Path(__file__).parents[2]
 REPEATS = 7
 
 

@@ -13,9 +13,10 @@ import numpy as np
 
 import mbvi
 from tests.benchmarks import peers
-from tests.benchmarks.measure import ROOT, medians
+from tests.benchmarks.measure import medians
 from tests.benchmarks.peers.tree import tree_of
 from tests.benchmarks.systems import load
+from tests.folders import ROOT
 
 STORED = 100_000  # states of a very long run
 SHORTEST = 32  # stored states from which growth is fitted

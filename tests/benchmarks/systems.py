@@ -9,7 +9,7 @@ import numpy as np
 
 import mbvi
 from mbvi.exact import FreeBody, LagrangeTop
-from tests.benchmarks.measure import ROOT
+from tests.folders import ROOT
 
 
 def load(name: str) -> mbvi.Model:

@@ -25,10 +25,10 @@ import numpy as np
 
 import mbvi
 from mbvi.steppers import loop, record
+from tests.folders import MODELS
 
 from . import campaign
 
-MODELS = Path(__file__).parents[2] / "models"
 RUNS = [
     ("double_pendulum", {"scheme": "simpson", "step": 0.002, "duration": 100.0, "every": 2}),
     ("four_bar", {"scheme": "midpoint", "step": 0.002, "duration": 60.0}),

@@ -11,16 +11,15 @@ from __future__ import annotations
 import random
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 import mbvi
+from tests.folders import MODELS
 
 from . import campaign
 
-MODELS = Path(__file__).parents[2] / "models"
 SMALL = 6000  # characters of the models that are taken
 NASTY = (
     *(

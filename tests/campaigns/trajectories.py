@@ -25,10 +25,10 @@ import numpy as np
 
 import mbvi
 from mbvi.results import storage
+from tests.folders import MODELS
 
 from . import campaign
 
-MODELS = Path(__file__).parents[2] / "models"
 RUNS = [
     ("double_pendulum", "simpson"),
     ("four_bar", "midpoint"),

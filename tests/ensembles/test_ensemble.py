@@ -26,8 +26,8 @@ from mbvi.ensembles.processes import _in_turn
 from mbvi.ensembles.worker import Worker
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.model.fields import idle_parameters
+from tests.folders import ROOT
 
-ROOT = Path(__file__).parents[2]
 DONE, FAILED, REFUSED, NOT_RUN = 0, 1, 2, -1
 EVERYTHING = ("q", "v", "p", "energy", "constraint_residual")
 

@@ -12,9 +12,9 @@ import yaml
 import mbvi.model as mm
 from mbvi.errors import ModelError
 from mbvi.model.shapes import rotation_matrix
+from tests.folders import MODELS
 
-FOLDER = Path(__file__).parents[2] / "models"
-FILES = sorted(FOLDER.glob("*.yaml"))
+FILES = sorted(MODELS.glob("*.yaml"))
 NAMES = {
     "pendulum",
     "double_pendulum",
@@ -42,7 +42,7 @@ NAMES = {
 
 
 def resolved(name):
-    return mm.load(FOLDER / f"{name}.yaml").resolved()
+    return mm.load(MODELS / f"{name}.yaml").resolved()
 
 
 def test_all_are_there():
@@ -150,7 +150,7 @@ def test_loops_are_closed_at_zero_coordinates(name):
 
 def test_four_bar_is_a_crank_rocker():
     lengths = sorted(
-        mm.load(FOLDER / "four_bar.yaml").parameters[key] for key in ("ground", "crank", "coupler", "rocker")
+        mm.load(MODELS / "four_bar.yaml").parameters[key] for key in ("ground", "crank", "coupler", "rocker")
     )
     assert lengths[0] == 0.3
     assert lengths[0] + lengths[3] < lengths[1] + lengths[2]

@@ -1,7 +1,6 @@
 """Marsden & Wendlandt 1997: the page of its figures and numbers, over short times."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +8,9 @@ import pytest
 import mbvi
 from mbvi.papers import mechanical_integrators as paper
 from mbvi.papers.report import Figure, Number
+from tests.folders import MODELS
 
-MODEL = Path(__file__).parents[2] / "models" / "double_spherical_pendulum.yaml"
+MODEL = MODELS / "double_spherical_pendulum.yaml"
 DURATION = 4.0  # of the double spherical pendulum in the short report [s]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +10,9 @@ import sympy
 from scipy.integrate import solve_ivp
 
 import mbvi
+from tests.folders import MODELS
 
 from ..system import mechanisms
-
-MODELS = Path(__file__).parents[2] / "models"
 
 
 def model(name):

@@ -9,6 +9,7 @@ import sympy
 
 import mbvi
 from mbvi.analysis.balance import Energies, energies_of, exchanged, first_departure
+from tests.folders import MODELS
 
 CART_POLE = """
 name: cart-pole
@@ -51,9 +52,7 @@ def kepler() -> mbvi.System:
     return mbvi.from_sympy([x, y], sympy.eye(2), -1 / sympy.sqrt(x**2 + y**2))
 
 
-@pytest.mark.parametrize(
-    "model", sorted((Path(__file__).parents[2] / "models").glob("*.yaml")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("model", sorted(MODELS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_healthy_run_says_nothing(model: Path) -> None:
     loaded = mbvi.load(model)
     steps = 50 if len(loaded.bodies) > 40 else 1000
@@ -132,7 +131,7 @@ def test_work_of_forces_and_drives_is_no_departure() -> None:
     assert np.ptp(run.energy()) > 1 and run.findings == ()
     fast = mbvi.PrescribedCoordinate(joint="pivot", value="max(0, t - 0.1)**3")
     assert mbvi.simulate(pendulum(constraints={"drive": fast}), step=0.01, duration=5).findings == ()
-    damped = mbvi.load(Path(__file__).parents[2] / "models" / "spring_damper.yaml")
+    damped = mbvi.load(MODELS / "spring_damper.yaml")
     assert mbvi.simulate(damped, duration=200).findings == ()
 
 

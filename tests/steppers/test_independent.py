@@ -9,6 +9,7 @@ import mbvi
 from mbvi.exact import Pendulum
 from mbvi.kernels.methods import independent as kernels
 from mbvi.steppers import independent
+from tests.folders import MODELS
 
 DOWN = np.pi / 2
 
@@ -98,9 +99,9 @@ def skew_cranks():
 
 
 MECHANISMS = {
-    "four-bar": lambda: mbvi.load("models/four_bar.yaml"),
-    "slider-crank": lambda: mbvi.load("models/slider_crank.yaml"),
-    "bricard": lambda: mbvi.load("models/bricard.yaml"),
+    "four-bar": lambda: mbvi.load(MODELS / "four_bar.yaml"),
+    "slider-crank": lambda: mbvi.load(MODELS / "slider_crank.yaml"),
+    "bricard": lambda: mbvi.load(MODELS / "bricard.yaml"),
     "geared five-bar": geared_five_bar,
     "five-bar": five_bar,
     "skew cranks": skew_cranks,
@@ -251,7 +252,7 @@ def test_energy_and_constraints_over_many_turns():
 
 def rocking():
     """A four-bar of which no bar can turn round, so that each of its angles turns back."""
-    model = mbvi.load("models/four_bar.yaml")
+    model = mbvi.load(MODELS / "four_bar.yaml")
     return mbvi.assemble(model.with_parameters({"crank": 0.8, "coupler": 0.9, "rocker": 0.7, "ground": 1.2}), "tree")
 
 
@@ -329,7 +330,7 @@ def test_a_singular_configuration_is_told():
     with pytest.raises(
         mbvi.StepError, match=r"near a singular configuration .* take gauss4, which has multipliers"
     ) as caught:
-        mbvi.simulate(mbvi.load("models/n_four_bars.yaml"), "independent4", step=0.01, duration=2)
+        mbvi.simulate(mbvi.load(MODELS / "n_four_bars.yaml"), "independent4", step=0.01, duration=2)
     assert 0.5 < caught.value.trajectory.t[-1] < 0.8
 
 
@@ -344,7 +345,7 @@ def test_a_force_that_is_no_number_is_told():
 
 def test_steps_that_are_too_long_are_told():
     with pytest.raises(mbvi.StepError, match="A smaller step may help"):
-        mbvi.simulate(mbvi.load("models/four_bar.yaml"), "independent4", step=0.5, duration=5)
+        mbvi.simulate(mbvi.load(MODELS / "four_bar.yaml"), "independent4", step=0.5, duration=5)
 
 
 def test_what_compiling_raised_is_raised(monkeypatch):
@@ -356,7 +357,10 @@ def test_what_compiling_raised_is_raised(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "found"),
     [
-        ("models/stewart_platform.yaml", r"expected joints without quaternions, found the quaternion ball1\.qw"),
+        (
+            lambda: mbvi.load(MODELS / "stewart_platform.yaml"),
+            r"expected joints without quaternions, found the quaternion ball1\.qw",
+        ),
         (
             lambda: geared_five_bar(
                 constraints={"drive": mbvi.PrescribedCoordinate(joint="shaft", value="1.2 + 2*t")}
@@ -367,12 +371,12 @@ def test_what_compiling_raised_is_raised(monkeypatch):
 )  # fmt: skip
 def test_systems_that_it_refuses(model, found):
     with pytest.raises(mbvi.ModelError, match=found):
-        mbvi.simulate(mbvi.load(model) if isinstance(model, str) else model(), "independent6", step=0.01, duration=1)
+        mbvi.simulate(model(), "independent6", step=0.01, duration=1)
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "heavy_top_quaternion"])
 def test_without_loops_it_is_the_scheme_of_gauss(name):
-    model = mbvi.load(f"models/{name}.yaml")
+    model = mbvi.load(MODELS / f"{name}.yaml")
     run, other = (mbvi.simulate(model, scheme, step=0.02, duration=0.1) for scheme in ("independent4", "gauss4"))
     assert run.scheme == other.scheme == mbvi.SCHEMES["gauss4"]
     np.testing.assert_array_equal(run.q, other.q)

@@ -11,6 +11,7 @@ from mbvi.system import ties
 from mbvi.system.given import Motion, joint_motion, nearest_joint_state
 from mbvi.system.initial import find_start
 from mbvi.system.tables import Tables
+from tests.folders import MODELS
 
 FORMULATIONS = ["tree", "embedding"]
 AXIS = np.array([1.0, 2.0, 2.0]) / 3
@@ -243,7 +244,7 @@ def test_what_hangs_on_a_loop_keeps_its_joint(formulation):
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bricard", "stewart_platform", "heavy_top_quaternion"])
 def test_a_system_shows_what_runs_start_from(name, formulation):
-    system = mbvi.assemble(mbvi.load(f"models/{name}.yaml"), formulation)
+    system = mbvi.assemble(mbvi.load(MODELS / f"{name}.yaml"), formulation)
     run = mbvi.simulate(system, step=0.001, duration=0.001)
     np.testing.assert_array_equal(system.initial_q, run.q[0])
     np.testing.assert_allclose(system.initial_v, run.v[0], rtol=0, atol=1e-13 * np.abs(run.v[0]).max())
@@ -253,7 +254,7 @@ def test_a_system_shows_what_runs_start_from(name, formulation):
 
 def test_another_start_of_a_system():
     """Set as a whole, it is what runs start from; also in the embedding of a loop, where joints gave the old one."""
-    system = mbvi.assemble(mbvi.load("models/four_bar.yaml"), "embedding")
+    system = mbvi.assemble(mbvi.load(MODELS / "four_bar.yaml"), "embedding")
     later = mbvi.simulate(system, step=0.01, duration=0.1)
     system.initial_q, system.initial_v = later.q[-1], later.v[-1]
     again = mbvi.simulate(system, step=0.01, duration=0.1)

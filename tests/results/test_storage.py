@@ -22,7 +22,8 @@ import mbvi
 from mbvi.results import storage
 from mbvi.steppers import loop, record
 from mbvi.system.chart import joint_chart
-from tests.test_trajectory import bits, error_of
+
+from .test_trajectory import bits, error_of
 
 
 def spinning_pendulum():

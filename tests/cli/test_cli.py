@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
+from tests.folders import MODELS
 
-ROOT = Path(__file__).parents[1]
 PENDULUM = """
 name: pendulum
 parameters: {length: 1}
@@ -488,7 +488,7 @@ def test_a_closed_pipe_is_quiet(folder):
     assert result.returncode in (1, 2) and result.stderr == ""
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "models").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_all_models_check_and_run(path, folder):
     """Of those of many bodies a hundred steps."""
     assert call("check", path).exit_code == 0

@@ -11,7 +11,7 @@ from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
 
-from ..benchmarks.systems import load
+from ...benchmarks.systems import load
 
 H = 0.01
 

@@ -5,8 +5,8 @@ import pytest
 
 import mbvi
 
-from ..benchmarks.systems import hung_chain, load
-from ..system import mechanisms
+from ...benchmarks.systems import hung_chain, load
+from ...system import mechanisms
 
 BALLS = ("ball", "ball", "ball", "revolute", "ball", "free", "ball", "prismatic", "ball")
 

@@ -5,7 +5,7 @@ import pytest
 
 import mbvi
 
-from ..system import mechanisms
+from ...system import mechanisms
 
 ALL_FORCES = mechanisms.POTENTIAL + mechanisms.OTHER
 SEEDS = range(6)

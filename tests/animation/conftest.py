@@ -1,4 +1,4 @@
-"""Short runs that several tests show."""
+"""A short run that several tests show."""
 
 import pytest
 

@@ -14,8 +14,8 @@ from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
 from mbvi.system.scheme import scheme_arrays
 
-from ..benchmarks.systems import load
-from ..system import mechanisms
+from ...benchmarks.systems import load
+from ...system import mechanisms
 
 T, H = 0.4, 0.1
 GAUSS9 = Tableau("gauss9", lobatto(10)[0], *gauss(9), 18, "")  # more nodes than are ever evaluated at once

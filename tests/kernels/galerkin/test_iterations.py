@@ -16,7 +16,7 @@ from mbvi.schemes.catalog import find_scheme
 from mbvi.system.initial import find_start
 from mbvi.system.scheme import scheme_arrays
 
-from ..benchmarks.systems import chain, hung_chain, load
+from ...benchmarks.systems import chain, hung_chain, load
 
 
 @numba.njit(error_model="numpy")

@@ -8,7 +8,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.mechanics.constraints import add_curvature, fill_curvature_rate
 from mbvi.kernels.mechanics.lagrangian import fill_poses, fill_wrenches
 
-from ..system import mechanisms
+from ...system import mechanisms
 from .test_derivatives import close, derivative, jacobian
 
 T = 0.4

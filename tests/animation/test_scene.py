@@ -1,7 +1,6 @@
 """What bodies look like: shapes as given; of bodies without shapes, solids that have the body's own inertia."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ import mbvi
 from mbvi.animation.geometry import body_geometry, hull
 from mbvi.animation.motion import pictures
 from mbvi.animation.scene import _layers, make_scene
+from tests.folders import MODELS
 
-MODELS = Path(__file__).parents[2] / "models"
 HOLDS = [np.zeros(3)]
 
 

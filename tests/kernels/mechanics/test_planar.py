@@ -11,7 +11,7 @@ from mbvi.kernels.mechanics.lagrangian import fill_gradients, make_work
 from mbvi.kernels.mechanics.planar_tree import fill_directions, fill_hessian_planar, fill_masses_planar
 from mbvi.kernels.mechanics.sines import ANGLE_WIDTH
 
-from ..system import mechanisms
+from ...system import mechanisms
 
 
 @numba.njit

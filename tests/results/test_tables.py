@@ -10,7 +10,8 @@ import xarray
 from scipy.spatial.transform import Rotation
 
 import mbvi
-from tests.test_trajectory import error_of
+
+from .test_trajectory import error_of
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Newton's Jacobian of a step, by differences of its residual; four states at once, by one at a time."""
 
-from pathlib import Path
-
 import numba
 import numpy as np
 import pytest
@@ -15,12 +13,12 @@ from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.kernels.mechanics.lagrangian import fill_hessian, fill_hessians, make_lane_work, make_work
 from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
+from tests.folders import MODELS
 
-from ..benchmarks.systems import hung_chain
-from ..system import mechanisms
-from .test_derivatives import close, derivative
+from ...benchmarks.systems import hung_chain
+from ...system import mechanisms
+from ..mechanics.test_derivatives import close, derivative
 
-MODELS = Path(__file__).parents[2] / "models"
 T, H = 0.4, 0.1
 TIES = ("point on curve", "distance", "coupling", "prescribed coordinate", "driven distance", "point on plane")
 GRAPHS = {

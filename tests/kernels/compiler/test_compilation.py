@@ -20,8 +20,7 @@ from mbvi.kernels.compiler.compiling import RARELY, Compiling
 from mbvi.kernels.compiler.decorators import compiled
 from mbvi.kernels.mechanics.rotation import cross
 from mbvi.steppers.branches import BranchWatch
-
-MODELS = Path(__file__).parents[2] / "models"
+from tests.folders import MODELS
 
 SCRIPT = """
 import json, sys
@@ -84,7 +83,7 @@ def test_unwritable_home_compiles_for_the_process_alone(tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
-    code = "from mbvi.kernels import layout; print(decorators._CACHE_FOLDER)"
+    code = "from mbvi.kernels.compiler import decorators; print(decorators._CACHE_FOLDER)"
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**environment, "XDG_CACHE_HOME": str(blocked), "TMPDIR": str(tmp_path)},

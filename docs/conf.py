@@ -13,7 +13,7 @@ import mbvi  # noqa: E402
 
 project = "mbvi"
 version = release = mbvi.__version__
-copyright = "the authors of mbvi"
+copyright = "the mbvi developers"
 root_doc = "index"
 language = "en"
 smartquotes = False

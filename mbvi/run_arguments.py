@@ -18,8 +18,9 @@ from mbvi.kernels.mechanics import functions
 from mbvi.model.arguments import check_kind, is_number
 from mbvi.model.constraints import FARTHEST
 from mbvi.model.corners import corners_of_motions
-from mbvi.model.elements import MAX_STEPS, Model, count_steps
+from mbvi.model.description import MAX_STEPS, count_steps
 from mbvi.model.expressions import evaluate, infix, wrong
+from mbvi.model.model import Model
 from mbvi.model.poles import first_gap, first_pole, programs
 from mbvi.model.tables import overshoots
 from mbvi.model.units import check_unit

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import AccuracyWarning, ModelError, StepError, stack_level
 from mbvi.model.arguments import check_flag, check_kind, check_progress, checked_path
-from mbvi.model.elements import Model
 from mbvi.model.expressions import wrong
+from mbvi.model.model import Model
 from mbvi.results import storage
 from mbvi.results.trajectory import Trajectory
 from mbvi.run_arguments import (

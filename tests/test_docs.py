@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from mbvi.model.constraints import AnyConstraint
-from mbvi.model.elements import AnyJoint
 from mbvi.model.forces import AnyForce
+from mbvi.model.joints import AnyJoint
 from mbvi.steppers.loop import REASONS, REASONS_WITHOUT_MOMENTA
 
 ROOT = Path(__file__).parents[1]

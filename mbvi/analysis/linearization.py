@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.model.elements import Model
 from mbvi.model.expressions import wrong
+from mbvi.model.model import Model
 from mbvi.system.assemble import assemble
 from mbvi.system.initial import find_start
 from mbvi.system.redundancy import RANK, null_space

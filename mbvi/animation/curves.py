@@ -10,8 +10,8 @@ import numpy as np
 from mbvi.animation.motion import Motion
 from mbvi.animation.scene import find_poses
 from mbvi.errors import ModelError
-from mbvi.model import elements as el
 from mbvi.model import mass_properties
+from mbvi.model.joints import Free
 from mbvi.system.poses import Pose, all_poses, all_velocities
 from mbvi.system.reactions import known_names
 from mbvi.system.reactions import reactions as wrenches_of
@@ -83,7 +83,7 @@ def angular_momentum(trajectory: Trajectory, motion: Motion) -> Arrow:
         total += np.einsum("fij,jk,flk,fl->fi", rotation, inertia, rotation, omega, optimize=True)
     held = (joint for joint in resolved.joints.values() if "world" in (joint.parent, joint.child))
     m, x, u = np.array(masses), np.array(places), np.array(speeds)
-    if all(isinstance(joint, el.Free) for joint in held):
+    if all(isinstance(joint, Free) for joint in held):
         point = np.einsum("b,bfi->fi", m, x) / m.sum()
     else:
         point = np.zeros((len(motion.t), 3))

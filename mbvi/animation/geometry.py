@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbvi.model import elements as el
+from mbvi.model.bodies import Body, Box, Capsule, Cone, Cylinder, Mesh, Sphere
 from mbvi.model.meshes import Files, read_mesh
 from mbvi.model.shapes import mass_properties, rotation_matrix
 
@@ -53,7 +53,7 @@ class Geometry(NamedTuple):
 
 
 def body_geometry(
-    body: el.Body, holds: Sequence[Array], files: Files | None, least: float, swell: float = 1.0
+    body: Body, holds: Sequence[Array], files: Files | None, least: float, swell: float = 1.0
 ) -> Geometry:
     """The triangles of a body.
 
@@ -80,7 +80,7 @@ def body_geometry(
     return geometry._replace(vertices=geometry.vertices * unit)
 
 
-def reach(body: el.Body, holds: Sequence[Array], files: Files | None) -> Array:
+def reach(body: Body, holds: Sequence[Array], files: Files | None) -> Array:
     """Points (n, 3) that tell how large a body is."""
     if body.shapes:
         return np.concatenate([_corners(shape, files) for shape in body.shapes])
@@ -92,25 +92,25 @@ def reach(body: el.Body, holds: Sequence[Array], files: Files | None) -> Array:
 def _corners(shape: Any, files: Files | None) -> Array:
     """Corners (8, 3) of the box around a shape, in the body's frame."""
     match shape:
-        case el.Mesh():
+        case Mesh():
             low, high = read_mesh(shape, files).bounds * shape.factor
-        case el.Box():
+        case Box():
             low, high = -np.array(shape.size) / 2, np.array(shape.size) / 2
-        case el.Sphere():
+        case Sphere():
             high = np.full(3, float(shape.radius))
             low = -high
-        case el.Cone():
+        case Cone():
             r, h = float(shape.radius), float(shape.height)
             low, high = np.array([-r, -r, 0.0]), np.array([r, r, h])
         case _:
-            half = shape.length / 2 + (shape.radius if isinstance(shape, el.Capsule) else 0.0)
+            half = shape.length / 2 + (shape.radius if isinstance(shape, Capsule) else 0.0)
             high = np.array([shape.radius, shape.radius, half])
             low = -high
     corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
     return corners @ rotation_matrix(shape.orientation).T + np.array(shape.position)
 
 
-def _scaled(body: el.Body, factor: float) -> el.Body:
+def _scaled(body: Body, factor: float) -> Body:
     """The body with all lengths multiplied by a factor, of the same mass."""
 
     def times(value: Any, power: int = 1) -> Any:
@@ -231,7 +231,7 @@ def _shape(shape: Any, files: Files | None) -> Geometry:
     import trimesh
 
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
-    if isinstance(shape, el.Mesh):
+    if isinstance(shape, Mesh):
         surface = read_mesh(shape, files)
         return _of(trimesh.Trimesh(surface.vertices * shape.factor, surface.faces, process=False), rotation, place)
     surface, shows_turns = _primitive(shape)
@@ -243,14 +243,14 @@ def _primitive(shape: Any) -> tuple[trimesh.Trimesh, bool]:
     from trimesh import creation
 
     match shape:
-        case el.Box():
+        case Box():
             return _chamfered(np.array(shape.size, dtype=float)), False
-        case el.Sphere():
+        case Sphere():
             return creation.uv_sphere(shape.radius, count=(24, 48)), False
-        case el.Cylinder():
+        case Cylinder():
             radius, length = float(shape.radius), float(shape.length)
             return creation.cylinder(radius, length, sections=64), radius > SLENDER * length
-        case el.Capsule():
+        case Capsule():
             return creation.capsule(shape.length, shape.radius, count=(24, 48)), False
         case _:
             return creation.cone(shape.radius, shape.height, sections=64), True
@@ -311,7 +311,7 @@ class Solid(NamedTuple):
     extents: Array
 
 
-def _solid(body: el.Body) -> Solid | None:
+def _solid(body: Body) -> Solid | None:
     """Of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
     explicit = mass_properties(body.replaced({"point_masses": {}}))
     if explicit.mass <= 0 or not explicit.inertia.any():
@@ -324,7 +324,7 @@ def _solid(body: el.Body) -> Solid | None:
     return Solid(explicit.center_of_mass, axes[:, ::-1] * [1, 1, -1], extents[::-1])
 
 
-def _masses(body: el.Body) -> list[Array]:
+def _masses(body: Body) -> list[Array]:
     """Places of the point masses, among which is an explicit mass without inertia."""
     places: list[Any] = [
         body.points[point.position] if isinstance(point.position, str) else point.position
@@ -335,7 +335,7 @@ def _masses(body: el.Body) -> list[Array]:
     return [np.array(place, dtype=float) for place in places]
 
 
-def _default(body: el.Body, holds: Sequence[Array], least: float, swell: float) -> list[Geometry]:
+def _default(body: Body, holds: Sequence[Array], least: float, swell: float) -> list[Geometry]:
     solid, masses = _solid(body), _masses(body)
     points = reach(body, holds, None)[:-1]
     length = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from mbvi.animation.geometry import Geometry, hull, merged, rotation_to, tube
-from mbvi.model import elements as el
+from mbvi.model.constraints import PointOnCurve, PointOnLine, PointOnPlane
 from mbvi.model.expressions import value_at
 
 Array = np.ndarray
-GUIDES = (el.PointOnLine, el.PointOnPlane, el.PointOnCurve)
+GUIDES = (PointOnLine, PointOnPlane, PointOnCurve)
 MARGIN = 0.1
 """How much longer a wire is at each end than the way of the point, in the size of the scene."""
 TURN_PIECES, FEWEST_PIECES, MOST_PIECES = 120, 60, 3000
@@ -37,11 +37,11 @@ def guide(element: Any, way: Array, s: Array, size: float, radius: float) -> Geo
     """
     margin = MARGIN * size
     match element:
-        case el.PointOnLine():
+        case PointOnLine():
             place, along = np.array(element.point_a, dtype=float), np.array(element.direction, dtype=float)
             reach = (way - place) @ along
             return hull([place + end * along for end in (reach.min() - margin, reach.max() + margin)], radius)
-        case el.PointOnPlane():
+        case PointOnPlane():
             return _border(
                 np.array(element.point_a, dtype=float), np.array(element.normal, dtype=float), way, margin, radius
             )
@@ -57,7 +57,7 @@ def _border(place: Array, normal: Array, way: Array, margin: float, radius: floa
     return merged([hull(ends, radius) for ends in zip(corners, np.roll(corners, -1, axis=0), strict=True)])
 
 
-def _curve(element: el.PointOnCurve, s: Array, margin: float) -> Array:
+def _curve(element: PointOnCurve, s: Array, margin: float) -> Array:
     """Points (n, 3) of a curve; of one that is closed after 2π, as circles are, one round."""
     first, last = float(s.min()), float(s.max())
     ends = [_point(element, value) for value in (first, first + 2 * math.pi, first + 1.0, first + 1.0 + 2 * math.pi)]
@@ -71,7 +71,7 @@ def _curve(element: el.PointOnCurve, s: Array, margin: float) -> Array:
     return points[np.isfinite(points).all(axis=1)]
 
 
-def _further(element: el.PointOnCurve, s: float, sign: int, margin: float) -> float:
+def _further(element: PointOnCurve, s: float, sign: int, margin: float) -> float:
     """How much the parameter changes along so much more of the curve, none if the curve has an end near."""
     step = 1e-6 * max(1.0, abs(s))
     speed = float(np.linalg.norm(_point(element, s + sign * step) - _point(element, s))) / step
@@ -79,6 +79,6 @@ def _further(element: el.PointOnCurve, s: float, sign: int, margin: float) -> fl
     return more if np.isfinite(_point(element, s + sign * more)).all() else 0.0
 
 
-def _point(element: el.PointOnCurve, s: float) -> Array:
+def _point(element: PointOnCurve, s: float) -> Array:
     with np.errstate(all="ignore"):
         return np.array([value_at(each, s) if isinstance(each, tuple) else float(each) for each in element.curve])

@@ -22,9 +22,11 @@ from mbvi.animation.guides import GUIDES, guide
 from mbvi.animation.motion import Motion
 from mbvi.errors import ModelError
 from mbvi.model import Model, mass_properties
-from mbvi.model import elements as el
+from mbvi.model.constraints import Distance
 from mbvi.model.expressions import nearest, wrong
+from mbvi.model.forces import Damper, Spring
 from mbvi.model.graph import WORLD
+from mbvi.model.joints import Ball, Cylindrical, Free, Prismatic, Revolute, Screw, Universal
 from mbvi.model.shapes import is_massless, rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 
@@ -194,7 +196,7 @@ def find_poses(system: System, q: Array) -> dict[str, Pose]:
         ends = (joint.parent, joint.position), (joint.child, joint.offset)
         for (body, place), (other, end) in (ends, ends[::-1]):
             arm = np.array(place, dtype=float) - centers.get(body, place)
-            if np.linalg.norm(arm) > 1e-12 and not isinstance(joint, el.Free):
+            if np.linalg.norm(arm) > 1e-12 and not isinstance(joint, Free):
                 center = poses[body].point(centers[body])
                 towards = shapes.directions(poses[other].point(end) - center)
                 rotations = towards @ shapes.rotation_to(arm / np.linalg.norm(arm)).T
@@ -206,8 +208,8 @@ def _holds(model: Model) -> dict[str, list[Array]]:
     """Where joints, springs and rods hold every body, without repetition."""
     holds: dict[str, list[Array]] = {name: [] for name in (WORLD, *model.bodies)}
     ends = [
-        *((joint.parent, joint.position) for joint in model.joints.values() if not isinstance(joint, el.Free)),
-        *((joint.child, joint.offset) for joint in model.joints.values() if not isinstance(joint, el.Free)),
+        *((joint.parent, joint.position) for joint in model.joints.values() if not isinstance(joint, Free)),
+        *((joint.child, joint.offset) for joint in model.joints.values() if not isinstance(joint, Free)),
         *((element.body_a, element.point_a) for _, element in _between(model)),
         *((element.body_b, element.point_b) for _, element in _between(model)),
         *((element.body_b, element.point_b) for element in model.constraints.values() if isinstance(element, GUIDES)),
@@ -222,7 +224,7 @@ def _holds(model: Model) -> dict[str, list[Array]]:
 def _between(model: Model) -> Iterator[tuple[str, Any]]:
     """Springs, dampers and rods with their names."""
     for name, element in (model.forces | model.constraints).items():
-        if isinstance(element, el.Spring | el.Damper | el.Distance):
+        if isinstance(element, Spring | Damper | Distance):
             yield name, element
 
 
@@ -308,9 +310,9 @@ def _quaternions(rotations: Array) -> Array:
 def _links(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
     """Springs as coils, dampers and rods of given length as cylinders; all of length 1 along z, scaled."""
     looks: dict[type, tuple[Geometry, float]] = {
-        el.Spring: (shapes.coil(), 0.012 * size),
-        el.Damper: (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.006 * size),
-        el.Distance: (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.004 * size),
+        Spring: (shapes.coil(), 0.012 * size),
+        Damper: (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.006 * size),
+        Distance: (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.004 * size),
     }
     for name, element in _between(model):
         geometry, radius = looks[type(element)]
@@ -330,16 +332,16 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
         end, other = ends if joint.child != WORLD else ends[::-1]
         place = np.array(end.point, dtype=float)
         axis = end.turn @ np.array(getattr(joint, "axis", (0.0, 0.0, 1.0)))
-        if isinstance(joint, el.Revolute):
+        if isinstance(joint, Revolute):
             reach, radius = _pin([each for each in ends if each.body != WORLD], np.array(joint.axis), looks, size)
             part = shapes.rod(place - reach * axis, place + reach * axis, radius)
-        elif end.body == WORLD and isinstance(joint, el.Prismatic | el.Cylindrical | el.Screw):
+        elif end.body == WORLD and isinstance(joint, Prismatic | Cylindrical | Screw):
             along = (poses[other.body].point(other.point) - place) @ axis
             margin = RAIL * size
             part = shapes.rod(
                 place + (along.min() - margin) * axis, place + (along.max() + margin) * axis, 0.6 * PIN * size
             )
-        elif end.body == WORLD and isinstance(joint, el.Ball | el.Universal):
+        elif end.body == WORLD and isinstance(joint, Ball | Universal):
             part = shapes.ball(place, PIN * size)
         else:
             continue

@@ -11,7 +11,7 @@ import numpy as np
 import mbvi
 from mbvi.cli.rows import dimensions, moves_as_text, value_as_text, what_works
 from mbvi.model.corners import corners_in_steps, corners_of_motions
-from mbvi.model.elements import count_steps
+from mbvi.model.description import count_steps
 from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
 from mbvi.model.meshes import odd_meshes

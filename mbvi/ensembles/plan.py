@@ -11,8 +11,8 @@ import numpy as np
 from mbvi.ensembles.members import Members
 from mbvi.ensembles.variation import Variation
 from mbvi.errors import ModelError
-from mbvi.model.elements import Model
 from mbvi.model.expressions import wrong
+from mbvi.model.model import Model
 from mbvi.run_arguments import check_functions, chosen_scheme, clock
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau

@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.model.elements import Free, Initial, Model
+from mbvi.model.description import Initial
 from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.joints import Free
+from mbvi.model.model import Model
 from mbvi.model.resolve import checked_initial
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 from mbvi.run_arguments import as_system

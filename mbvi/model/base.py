@@ -9,7 +9,7 @@ import functools
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -17,9 +17,6 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_flag
 from mbvi.model.expressions import Problem, Where, nearest, show, wrong
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 MAKE_ANOTHER = "make another, as by model.with_parameters(…) or model.model_copy(update=…)"
@@ -239,3 +236,12 @@ def _elements_in(annotation: Any) -> list[type[Element]]:
     if isinstance(annotation, type) and issubclass(annotation, Element):
         return [annotation]
     return [found for part in get_args(annotation) for found in _elements_in(part)]
+
+
+def elements_below(element: type[Element]) -> dict[str, type[Element]]:
+    """An element and all that its fields may hold, at any depth, by the names of their classes."""
+    found = {element.__name__: element}
+    for field in element.model_fields.values():
+        for part in _elements_in(field.annotation):
+            found |= elements_below(part)
+    return found

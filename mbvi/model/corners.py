@@ -15,7 +15,7 @@ from mbvi.model.poles import MOST_TIMES, operations, programs, zeros
 from mbvi.model.tables import within_steps
 
 if TYPE_CHECKING:
-    from mbvi.model.elements import Model
+    from mbvi.model.model import Model
 
 FAR, NEAR = 1e-3, 1e-5  # of the time between two looks: distances at which rates are compared
 LASTING = 0.5  # part of a jump at the larger distance that is left of it at the smaller

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from mbvi.errors import ModelError, said_by_system
-from mbvi.model import elements, meshes
+from mbvi.model import meshes
 from mbvi.model.arguments import check_flag, check_kind, checked_path
-from mbvi.model.base import Element, documentation, one_line, problems_of
-from mbvi.model.elements import Model
+from mbvi.model.base import Element, documentation, elements_below, one_line, problems_of
+from mbvi.model.bodies import Mesh
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
 from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
 from mbvi.model.meshes import Files
+from mbvi.model.model import Model
 
 if TYPE_CHECKING:
     import yaml
@@ -181,8 +182,9 @@ def schema() -> dict[str, Any]:
     """
     found = Model.model_json_schema()
     definitions = found.pop("$defs")
+    elements = elements_below(Model)
     for name, definition in [("Model", found), *definitions.items()]:
-        _describe(definition, getattr(elements, name))
+        _describe(definition, elements[name])
     parts = SHARED_SCHEMAS | definitions
     title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "mbvi model"}
     return title | _shared(found) | {"$defs": {name: _shared(part, name) for name, part in parts.items()}}
@@ -451,8 +453,7 @@ def _moved(model: Model, folder: Path) -> Model:
     bodies = {}
     for name, body in model.bodies.items():
         moved = [
-            shape.replaced({"file": paths[shape.file]}) if isinstance(shape, elements.Mesh) else shape
-            for shape in body.shapes
+            shape.replaced({"file": paths[shape.file]}) if isinstance(shape, Mesh) else shape for shape in body.shapes
         ]
         bodies[name] = body.replaced({"shapes": tuple(moved)})
     return model.replaced({"bodies": bodies})

@@ -17,7 +17,8 @@ from mbvi.model.base import Element
 from mbvi.model.expressions import Problem, nearest, show, wrong
 
 if TYPE_CHECKING:
-    from mbvi.model.elements import Joint, Model
+    from mbvi.model.joints import Joint
+    from mbvi.model.model import Model
 
 WORLD = "world"
 MOST_SHOWN = 12
@@ -83,7 +84,7 @@ def plan(model: Model) -> Plan:
 
 
 def _check_model(model: Any) -> None:
-    """Refuse what is no model; elements, which are made of graphs, are not imported here."""
+    """Refuse what is no model; Model, which is made of graphs, is not imported here."""
     if not isinstance(model, Element) or "joints" not in type(model).model_fields:
         raise ModelError(f"model: {wrong('a Model', show(model), 'mbvi.load reads one from a file')}")
 

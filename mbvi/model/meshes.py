@@ -22,7 +22,8 @@ from mbvi.model.surfaces import Surface, odd_shells, surface_of, volume_of
 from mbvi.model.triangles import check_size, read_triangles
 
 if TYPE_CHECKING:
-    from mbvi.model.elements import Mesh, Model
+    from mbvi.model.bodies import Mesh
+    from mbvi.model.model import Model
 
 Floats = NDArray[np.float64]
 Volume = tuple[float, Floats, Floats]

@@ -41,7 +41,9 @@ from mbvi.model.shapes import is_point_mass
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 
 if TYPE_CHECKING:
-    from mbvi.model.elements import Initial, Joint, Model
+    from mbvi.model.description import Initial
+    from mbvi.model.joints import Joint
+    from mbvi.model.model import Model
 
 LARGEST = 1e50
 """Size of numbers up to which the mass properties of bodies, products of six of them, are finite."""

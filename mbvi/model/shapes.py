@@ -21,7 +21,7 @@ from mbvi.model.meshes import Files, Volume, mesh_volume
 from mbvi.model.rounding import LEAST_RADIUS, ROUND_OFF, ROUNDING, excess, nearest_inertia
 
 if TYPE_CHECKING:
-    from mbvi.model.elements import Body
+    from mbvi.model.bodies import Body
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
 
     Examples
     --------
-    >>> from mbvi.model.elements import Body, Box
+    >>> from mbvi.model.bodies import Body, Box
     >>> mass_properties(Body(shapes=[Box(size=(1, 2, 3), density=2)])).mass
     12.0
     """

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.model.elements import Model
 from mbvi.model.expressions import wrong
 from mbvi.model.file import from_yaml, to_yaml
 from mbvi.model.meshes import mesh_files
+from mbvi.model.model import Model
 
 if TYPE_CHECKING:
     import h5py

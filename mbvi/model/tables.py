@@ -14,7 +14,7 @@ from mbvi.model.fields import Table, kinds
 from mbvi.model.interpolation import cubics, find_overshoot
 
 if TYPE_CHECKING:
-    from mbvi.model.elements import Model
+    from mbvi.model.model import Model
 
 ON_GRID = 1e-6
 """Of a step, by which a kink may be beside its end."""

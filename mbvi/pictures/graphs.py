@@ -16,8 +16,8 @@ import numpy as np
 
 from mbvi.model.arguments import check_kind
 from mbvi.model.constraints import Coupling, PrescribedCoordinate, PrescribedPoint
-from mbvi.model.elements import Model
 from mbvi.model.graph import WORLD, plan, summary
+from mbvi.model.model import Model
 from mbvi.pictures import style
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import Model, to_yaml
 from mbvi.model.arguments import check_ending, check_flag, checked_names, checked_path
-from mbvi.model.elements import MAX_STEPS
+from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import show, wrong
 from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model, stored_files, write_model

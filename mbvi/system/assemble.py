@@ -21,10 +21,13 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.model import elements as el
 from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
+from mbvi.model.constraints import Coupling, PointOnCurve, PrescribedCoordinate
+from mbvi.model.forces import Between, Force, JointDamper, JointSpring, OnJoint, Spring
 from mbvi.model.graph import WORLD, Branch, Plan, is_backward, is_cut, plan
+from mbvi.model.joints import Ball, Joint, Screw, Universal, Weld
+from mbvi.model.model import Model
 from mbvi.model.shapes import MassProperties, checked_properties, rotation_matrix
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
@@ -45,7 +48,7 @@ DENSE = 12  # coordinates of a system up to which its matrix is one dense block
 MIXED_DENSE = 24  # the same without constraints
 
 
-def assemble(model: el.Model, formulation: str | None = None, force: Any = None) -> System:
+def assemble(model: Model, formulation: str | None = None, force: Any = None) -> System:
     """The System of a model.
 
     Parameters
@@ -80,7 +83,7 @@ def assemble(model: el.Model, formulation: str | None = None, force: Any = None)
     from mbvi.system.lagrangian import compile_force
     from mbvi.system.own_functions import OwnValues
 
-    if not isinstance(model, el.Model):
+    if not isinstance(model, Model):
         raise ModelError(f"model: expected a Model, found {model!r}; mbvi.load reads one from a file")
     if formulation is not None:
         check_choice(formulation, ("tree", "embedding"), "formulation")
@@ -126,7 +129,7 @@ def idle_rows(system: System) -> set[int]:
     return set(np.flatnonzero(is_idle).tolist())
 
 
-def with_all_cut(model: el.Model) -> el.Model:
+def with_all_cut(model: Model) -> Model:
     """The model in the embedding with all joints as constraints."""
     joints = {name: joint.replaced({"cut": None}) for name, joint in model.joints.items()}
     return model.replaced({"joints": joints, "formulation": "embedding"})
@@ -152,7 +155,7 @@ class Builder:
     loops         atom of every joint that closes a loop
     """
 
-    def __init__(self, model: el.Model) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
         self.plan: Plan = plan(model)
         self.tables = Tables()
@@ -196,7 +199,7 @@ class Builder:
         """Whether a joint of the tree becomes constraints, and its outer body has coordinates of its own."""
         return branch.joint in self.backward or is_cut(self.model, branch.joint, self.plan)
 
-    def system(self, model: el.Model, force: Any) -> System:
+    def system(self, model: Model, force: Any) -> System:
         """The System of the tables, of a model before it was resolved, with a compiled force of the user's own or none."""
         tables = self.tables
         entries = [(i, entry.coordinate) for i, row in enumerate(tables.rows) for entry in row.entries]
@@ -332,11 +335,11 @@ class Builder:
     def add_cut_joint(self, name: str, atom: int) -> None:
         """Add the constraints of a joint that is cut; where its coordinates are needed, those and a weld."""
         joint = self.model.joints[name]
-        if name in self.used or isinstance(joint, el.Screw):
+        if name in self.used or isinstance(joint, Screw):
             frame = self.add_joint_links(name, self.frames[joint.parent], atom)
             child = self.frames[joint.child]
             a, b = (ties.End(f.link, f.place, f.rotation) for f in (frame, child))
-            weld = el.Weld(parent=joint.parent, child=joint.child)
+            weld = Weld(parent=joint.parent, child=joint.child)
             self.add_rows(name, ties.joint_rows(self.tables, name, weld, a, b), atom)
         elif arm := self.points_arm(joint):
             a, b, length = arm
@@ -344,9 +347,9 @@ class Builder:
         else:
             self.add_rows(name, ties.joint_rows(self.tables, name, joint, *ties.joint_ends(joint, self.frames)), atom)
 
-    def points_arm(self, joint: el.Joint) -> tuple[ties.End, ties.End, float] | None:
+    def points_arm(self, joint: Joint) -> tuple[ties.End, ties.End, float] | None:
         """Of a joint about whose place a point body swings: the two points and their distance."""
-        if not isinstance(joint, el.Ball | el.Universal):
+        if not isinstance(joint, Ball | Universal):
             return None
         a, b = ties.joint_ends(joint, self.frames)
         for body, place in ((joint.parent, joint.position), (joint.child, joint.offset)):
@@ -359,7 +362,7 @@ class Builder:
 
     def add_constraint(self, name: str, element: Any) -> None:
         """Add the constraints of an element."""
-        if isinstance(element, el.Coupling | el.PrescribedCoordinate):
+        if isinstance(element, Coupling | PrescribedCoordinate):
             names = [getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key)]
             joints = [self.model.joints[each] for each in names]
             atom = self.loop_atom(*(body for joint in joints for body in (joint.parent, joint.child)))
@@ -368,7 +371,7 @@ class Builder:
             keys = ("body", "body_a", "body_b")
             bodies = [getattr(element, key) for key in keys if hasattr(element, key)]
             atom = self.loop_atom(*bodies, *([WORLD] if len(bodies) == 1 else []))
-        if isinstance(element, el.PointOnCurve):
+        if isinstance(element, PointOnCurve):
             s = self.tables.add_coordinate(f"{name}.s", "", atom)
             self.curves[name] = s
             self.add_sequence(self.frames[WORLD], [(s, prismatic((0.0, 0.0, 1.0)))], atom)
@@ -532,13 +535,13 @@ class Builder:
     def add_force(self, force: Any) -> None:
         """Add one force of the model."""
         tables, frames = self.tables, self.frames
-        if isinstance(force, el.OnJoint):
+        if isinstance(force, OnJoint):
             self.add_joint_force(force, self.coordinate(force.joint, str(force.coordinate)))
-        elif isinstance(force, el.Between):
+        elif isinstance(force, Between):
             a, b = frames[force.body_a], frames[force.body_b]
-            kind = layout.SPRING if isinstance(force, el.Spring) else layout.DAMPER
+            kind = layout.SPRING if isinstance(force, Spring) else layout.DAMPER
             constant, rest = (
-                (force.stiffness, force.rest_length) if isinstance(force, el.Spring) else (force.damping, 0.0)  # type: ignore[attr-defined]
+                (force.stiffness, force.rest_length) if isinstance(force, Spring) else (force.damping, 0.0)  # type: ignore[attr-defined]
             )
             tables.body_forces.append([kind, a.link, b.link, 0, 0, 0])
             ends = [a.point(force.point_a), b.point(force.point_b)]
@@ -550,7 +553,7 @@ class Builder:
         """Add a force or torque on a body."""
         if frame.link < 0:
             return  # welded to the world, which does not move
-        is_force = isinstance(force, el.Force)
+        is_force = isinstance(force, Force)
         kind = {
             (True, "world"): layout.FORCE_WORLD,
             (True, "body"): layout.FORCE_BODY,
@@ -565,9 +568,9 @@ class Builder:
     def add_joint_force(self, force: Any, coordinate: int) -> None:
         """Add a force on a joint's coordinate."""
         match force:
-            case el.JointSpring():
+            case JointSpring():
                 row, data = [layout.JOINT_SPRING, coordinate, 0], [force.stiffness, force.rest]
-            case el.JointDamper():
+            case JointDamper():
                 row, data = [layout.JOINT_DAMPER, coordinate, 0], [force.damping, 0.0]
             case _:
                 row, data = [layout.JOINT_FORCE, coordinate, self.tables.add_function(force.value)], [0.0, 0.0]
@@ -581,7 +584,7 @@ def _turned(cosine: float, expected: float) -> float:
     return float(np.rad2deg(abs(one - other)))
 
 
-def _used_joints(model: el.Model) -> Iterator[str]:
+def _used_joints(model: Model) -> Iterator[str]:
     """Joints whose coordinates something acts on, or that are held at the start though they close a loop."""
     for element in (*model.forces.values(), *model.constraints.values()):
         yield from (getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbvi.kernels import layout
-from mbvi.model import elements as el
+from mbvi.model.joints import Ball, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Screw, Universal, Weld
 
 Array = np.ndarray
 
@@ -20,27 +20,27 @@ class Elementary(NamedTuple):
     pitch: float
 
 
-def elementary_joints(joint: el.Joint) -> list[Elementary]:
+def elementary_joints(joint: Joint) -> list[Elementary]:
     """The sequence of elementary joints of a resolved joint, one per coordinate (one for the four of a quaternion)."""
     match joint:
-        case el.Weld():
+        case Weld():
             return []
-        case el.Revolute():
+        case Revolute():
             return [revolute(joint.axis)]
-        case el.Prismatic():
+        case Prismatic():
             return [prismatic(joint.axis)]
-        case el.Screw():
+        case Screw():
             return [Elementary(layout.SCREW, np.array(joint.axis), float(joint.pitch))]
-        case el.Cylindrical():
+        case Cylindrical():
             return [revolute(joint.axis), prismatic(joint.axis)]
-        case el.Universal():
+        case Universal():
             return [revolute(joint.axes[0]), revolute(joint.axes[1])]
-        case el.Planar():
+        case Planar():
             normal, x = np.array(joint.normal), np.array(joint.x_axis)
             return [prismatic(x), prismatic(np.cross(normal, x)), revolute(normal)]
-        case el.Ball():
+        case Ball():
             return rotation(joint.coordinates)
-        case el.Free():
+        case Free():
             return [*translation(), *rotation(joint.coordinates)]
     raise TypeError(f"no elementary joints are known for {type(joint).__name__}")
 

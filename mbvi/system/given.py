@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbvi.kernels import layout
-from mbvi.model import elements as el
+from mbvi.model.constraints import PointOnCurve
 from mbvi.model.graph import WORLD, Plan
+from mbvi.model.joints import Joint, Screw
+from mbvi.model.model import Model
 from mbvi.model.shapes import quaternion, rotation_matrix
 from mbvi.system.elementary import Elementary, elementary_joints
 
@@ -78,7 +80,7 @@ class Homes:
     curves: Mapping[str, int]
 
 
-def given_joint_state(joint: el.Joint, initial: Any) -> tuple[Array, Array]:
+def given_joint_state(joint: Joint, initial: Any) -> tuple[Array, Array]:
     """Coordinates and rates that a resolved model gives a joint; zero, or the identity, where it gives none."""
     names = joint.coordinate_names
     q, v = np.zeros(len(names)), np.zeros(len(names))
@@ -95,21 +97,21 @@ def given_joint_state(joint: el.Joint, initial: Any) -> tuple[Array, Array]:
     return q, v
 
 
-def given_state(model: el.Model, homes: Homes, n: int) -> tuple[Array, Array]:
+def given_state(model: Model, homes: Homes, n: int) -> tuple[Array, Array]:
     """Coordinates and velocities (n,) that a resolved model gives a system."""
     return state_from_joints(model, homes, given_joint_states(model, homes), given_curves(model), n)
 
 
-def given_joint_states(model: el.Model, homes: Homes) -> dict[str, tuple[Array, Array]]:
+def given_joint_states(model: Model, homes: Homes) -> dict[str, tuple[Array, Array]]:
     """Coordinates and rates that a resolved model gives the joints of the spanning tree, and others that are held."""
     tree = [branch.joint for branch in homes.plan.branches]
     held = [name for name, initial in model.initial.items() if initial.hold]
     return {name: given_joint_state(model.joints[name], model.initial.get(name)) for name in (*tree, *held)}
 
 
-def given_curves(model: el.Model) -> dict[str, tuple[float, float]]:
+def given_curves(model: Model) -> dict[str, tuple[float, float]]:
     """Parameters of the points on curves, and their rates, that a resolved model gives."""
-    curves = {name: each for name, each in model.constraints.items() if isinstance(each, el.PointOnCurve)}
+    curves = {name: each for name, each in model.constraints.items() if isinstance(each, PointOnCurve)}
     return {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves.items()}
 
 
@@ -130,7 +132,7 @@ def elementary_motion(each: Elementary, q: Array, v: Array) -> Motion:
     return Motion(rotation_matrix(turn * q[0] * axis), pitch * q[0] * axis, turn * v[0] * axis, pitch * v[0] * axis)
 
 
-def joint_motion(joint: el.Joint, q: Array, v: Array) -> Motion:
+def joint_motion(joint: Joint, q: Array, v: Array) -> Motion:
     """Motion of the child's frame in the parent's."""
     motion, first = at(joint.position), 0
     for each in elementary_joints(joint):
@@ -141,7 +143,7 @@ def joint_motion(joint: el.Joint, q: Array, v: Array) -> Motion:
     return motion.then(end).then(at(-np.array(joint.offset)))
 
 
-def body_motions(model: el.Model, plan: Plan, states: Mapping[str, tuple[Array, Array]]) -> dict[str, Motion]:
+def body_motions(model: Model, plan: Plan, states: Mapping[str, tuple[Array, Array]]) -> dict[str, Motion]:
     """Motions of all bodies in the world, from the states of the joints of the spanning tree."""
     motions = {WORLD: at(np.zeros(3))}
     for name, inner, outer, is_reversed in plan.branches:
@@ -151,7 +153,7 @@ def body_motions(model: el.Model, plan: Plan, states: Mapping[str, tuple[Array, 
 
 
 def state_from_joints(
-    model: el.Model,
+    model: Model,
     homes: Homes,
     states: Mapping[str, tuple[Array, Array]],
     curves: Mapping[str, tuple[float, float]],
@@ -194,7 +196,7 @@ def rotation_quaternion(rotation: Array) -> Array:
     return a if a[0] >= 0 else -a
 
 
-def nearest_joint_state(joint: el.Joint, relative: Motion, initial: Any = None) -> tuple[Array, Array]:
+def nearest_joint_state(joint: Joint, relative: Motion, initial: Any = None) -> tuple[Array, Array]:
     """Coordinates and rates of a joint that come nearest to a motion of its child in its parent (Gauss–Newton).
 
     They begin at those given, of which an angle has the whole turns; a screw without any, at the angle of its displacement.
@@ -206,7 +208,7 @@ def nearest_joint_state(joint: el.Joint, relative: Motion, initial: Any = None) 
         found = [joint_motion(joint, q, rate) for rate in np.eye(len(q))]
         return np.column_stack([np.concatenate([each.omega, each.velocity]) for each in found])
 
-    if isinstance(joint, el.Screw) and initial is None:
+    if isinstance(joint, Screw) and initial is None:
         axis, advance = np.split(columns()[:, 0], 2)
         q = q + (relative.place - joint_motion(joint, q, zero).place) @ axis / (advance @ axis)
     for _ in range(NEWTON_STEPS):

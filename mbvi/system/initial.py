@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.functions import function_of
-from mbvi.model import elements as el
+from mbvi.model.description import Initial
 from mbvi.model.graph import is_backward, loop_of
+from mbvi.model.joints import Free
 from mbvi.model.rounding import is_unit
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.assemble import assemble
@@ -319,7 +320,7 @@ def _is_given(system: System, owner: str, is_rate: bool) -> bool:
         return True
     if owner in system.model.constraints:
         return not is_rate or system.model.constraints[owner].start_rate is not None  # type: ignore[union-attr]
-    initial = system.model.initial.get(owner, el.Initial())
+    initial = system.model.initial.get(owner, Initial())
     return (initial.velocity if is_rate else initial.position) is not None
 
 
@@ -332,7 +333,7 @@ def starts_from_tree(system: System) -> bool:
         return False  # all is welded, and has no coordinates in the tree
     tied = {branch.outer: branch for branch in plan.branches if not is_backward(model, branch, plan)}
     return bool(plan.chords or model.constraints) and any(
-        body in tied and not (is_point and isinstance(model.joints[tied[body].joint], el.Free))
+        body in tied and not (is_point and isinstance(model.joints[tied[body].joint], Free))
         for body, (_, is_point) in roots.items()
     )
 

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.model import elements as el
+from mbvi.model.constraints import CoincidentFrames, PointOnCurve, PointOnLine, PointOnPlane
+from mbvi.model.forces import Torque
 from mbvi.model.graph import WORLD, Plan, is_cut
+from mbvi.model.joints import Ball, Free, Joint, Universal
+from mbvi.model.model import Model
 from mbvi.model.shapes import MassProperties
 
 NO_INERTIA = 1e-14
 
 
-def point_bodies(model: el.Model, plan: Plan, properties: Mapping[str, MassProperties]) -> set[str]:
+def point_bodies(model: Model, plan: Plan, properties: Mapping[str, MassProperties]) -> set[str]:
     """The bodies that have a place for coordinates, but no orientation.
 
     All mass is at one place c, the body is tied by ball and universal joints alone, and all of them, all forces and all
@@ -42,22 +45,22 @@ def _is_concentrated(properties: MassProperties) -> bool:
     return m > 0 and float(np.abs(inertia).max()) <= NO_INERTIA * m * (1.0 + float(c @ c))
 
 
-def _is_free_flight(joint: el.Joint) -> bool:
-    return isinstance(joint, el.Free) and joint.parent == WORLD
+def _is_free_flight(joint: Joint) -> bool:
+    return isinstance(joint, Free) and joint.parent == WORLD
 
 
 def _is_off(place: Any, properties: MassProperties) -> bool:
     return not np.allclose(place, properties.center_of_mass, rtol=1e-12, atol=1e-14)
 
 
-def _uses(model: el.Model, plan: Plan, name: str, properties: MassProperties) -> Iterator[bool | None]:
+def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> Iterator[bool | None]:
     """Whether each thing that acts on a body acts off its mass; None if it needs an orientation."""
     acted_on = {getattr(each, key, None) for each in _others(model) for key in ("joint", "joint_a", "joint_b")}
     for key, joint in model.joints.items():
         if name not in (joint.parent, joint.child):
             continue
         is_free = _is_free_flight(joint)
-        is_usable = is_free or isinstance(joint, el.Ball | el.Universal)
+        is_usable = is_free or isinstance(joint, Ball | Universal)
         if not is_usable or key in acted_on or not (is_free or is_cut(model, key, plan)):
             yield None
         elif not is_free:
@@ -65,14 +68,12 @@ def _uses(model: el.Model, plan: Plan, name: str, properties: MassProperties) ->
     for each in _others(model):
         for key, point in (("body", "point"), ("body_a", "point_a"), ("body_b", "point_b")):
             if getattr(each, key, WORLD) == name:
-                is_directed = getattr(each, "frame", "world") == "body" or isinstance(
-                    each, el.Torque | el.CoincidentFrames
-                )
-                is_guide = key == "body_a" and isinstance(each, el.PointOnLine | el.PointOnPlane | el.PointOnCurve)
+                is_directed = getattr(each, "frame", "world") == "body" or isinstance(each, Torque | CoincidentFrames)
+                is_guide = key == "body_a" and isinstance(each, PointOnLine | PointOnPlane | PointOnCurve)
                 is_off = not hasattr(each, point) or _is_off(getattr(each, point), properties)
                 yield None if is_directed or is_guide or is_off else False
 
 
-def _others(model: el.Model) -> Iterator[Any]:
+def _others(model: Model) -> Iterator[Any]:
     yield from model.forces.values()
     yield from model.constraints.values()

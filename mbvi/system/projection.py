@@ -19,8 +19,8 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics import lagrangian as kernels
-from mbvi.model.elements import Model
 from mbvi.model.graph import Plan, loop_of
+from mbvi.model.model import Model
 from mbvi.model.rounding import ROUNDING
 from mbvi.system.attitudes import ASTRAY, Attitudes
 from mbvi.system.system import System

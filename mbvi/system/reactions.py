@@ -15,8 +15,8 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.lagrangian import fill_wrenches
-from mbvi.model import elements as el
 from mbvi.model.arguments import checked_names
+from mbvi.model.joints import Free
 from mbvi.system.assemble import assemble, with_all_cut
 from mbvi.system.poses import all_poses, unit_quaternions
 from mbvi.system.redundancy import count_redundant
@@ -64,7 +64,7 @@ def known_names(system: System) -> list[str]:
     joints = (
         []
         if system.arrays.force
-        else [name for name, each in system.model.joints.items() if not isinstance(each, el.Free)]
+        else [name for name, each in system.model.joints.items() if not isinstance(each, Free)]
     )
     return list(dict.fromkeys([*joints, *owners(system)]))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels.mechanics import lagrangian as kernels
-from mbvi.model import elements as el
+from mbvi.model.joints import Ball, Free
 from mbvi.model.shapes import is_point_mass
 from mbvi.system.projection import (
     LARGE,
@@ -98,11 +98,10 @@ def _singular_message(system: System, M: Array, basis: Array) -> str:
     is_curve = len(names) == 1 and owners[0] in system.model.constraints
     where = f"joints.{joints[0]}" if joints else f"{'constraints' if is_curve else 'bodies'}.{owners[0]}"
     is_euler = any(
-        isinstance(system.model.joints[joint], el.Ball | el.Free)
-        and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
+        isinstance(system.model.joints[joint], Ball | Free) and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
         for joint in joints
     )
-    bodies = [system.model.joints[joint].child for joint in joints if isinstance(system.model.joints[joint], el.Free)]
+    bodies = [system.model.joints[joint].child for joint in joints if isinstance(system.model.joints[joint], Free)]
     points = [
         body for body in bodies if body in system.model.bodies and is_point_mass(system.model.resolved().bodies[body])
     ]

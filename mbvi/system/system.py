@@ -22,8 +22,8 @@ from mbvi.kernels.mechanics.acceleration import fill_accelerations, fill_time_ra
 from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.arguments import checked_number, checked_vector
-from mbvi.model.elements import Model
 from mbvi.model.expressions import show, wrong
+from mbvi.model.model import Model
 from mbvi.system.given import Homes
 from mbvi.system.own_functions import OwnValues
 from mbvi.system.tables import BodyFrame

@@ -17,8 +17,20 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.model import elements as el
+from mbvi.model.constraints import (
+    CoincidentFrames,
+    CoincidentPoints,
+    Coupling,
+    Distance,
+    PointOnCurve,
+    PointOnLine,
+    PointOnPlane,
+    PrescribedCoordinate,
+    PrescribedPoint,
+)
 from mbvi.model.expressions import wrong
+from mbvi.model.forces import Between
+from mbvi.model.joints import Ball, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Universal, Weld
 from mbvi.model.shapes import rotation_matrix
 from mbvi.system.given import cross
 from mbvi.system.tables import SLIDING, Entry, Row, Tables
@@ -36,37 +48,37 @@ class End(NamedTuple):
     axes: Array
 
 
-def joint_rows(tables: Tables, name: str, joint: el.Joint, a: End, b: End) -> Iterator[Row]:
+def joint_rows(tables: Tables, name: str, joint: Joint, a: End, b: End) -> Iterator[Row]:
     """The constraints of a joint between the end on its parent and that on its child."""
     match joint:
-        case el.Weld():
+        case Weld():
             yield from along(tables, name, a, b, AXES)
             yield from parallel(tables, name, a, b)
-        case el.Revolute():
+        case Revolute():
             yield from along(tables, name, a, b, AXES)
             yield from aligned(tables, name, a, b, joint.axis)
-        case el.Prismatic():
+        case Prismatic():
             yield from parallel(tables, name, a, b)
             yield from along(tables, name, a, b, normals(joint.axis))
-        case el.Cylindrical():
+        case Cylindrical():
             yield from along(tables, name, a, b, normals(joint.axis))
             yield from aligned(tables, name, a, b, joint.axis)
-        case el.Universal():
+        case Universal():
             first, second = np.array(joint.axes[0]), np.array(joint.axes[1])
             yield from along(tables, name, a, b, AXES)
             yield across(tables, f"{name}.angle", a, b, first, second, first @ second)
-        case el.Planar():
+        case Planar():
             yield from along(tables, name, a, b, [np.array(joint.normal)])
             yield from aligned(tables, name, a, b, joint.normal)
-        case el.Ball():
+        case Ball():
             yield from along(tables, name, a, b, AXES)
-        case el.Free():
+        case Free():
             return  # it holds nothing
         case _:
             raise ModelError(f"joints.{name}: {wrong('a joint whose constraints are known', repr(joint))}")
 
 
-def joint_ends(joint: el.Joint, frames: Any) -> tuple[End, End]:
+def joint_ends(joint: Joint, frames: Any) -> tuple[End, End]:
     """The joint frame on the parent and on the child."""
     parent, child = frames[joint.parent], frames[joint.child]
     turned = child.rotation @ rotation_matrix(joint.orientation).T
@@ -131,21 +143,21 @@ def element_rows(tables: Tables, name: str, element: Any, frames: Any, coordinat
     `coordinate(joint, name)` gives the index of a joint's coordinate, or of the parameter of a curve.
     """
     match element:
-        case el.Coupling():
+        case Coupling():
             i = coordinate(element.joint_a, element.coordinate_a)
             j = coordinate(element.joint_b, element.coordinate_b)
             entries = [Entry(j, tables.link_of(j), 1.0), Entry(i, tables.link_of(i), -float(element.ratio))]
             yield Row(name, layout.COORDINATES, entries, offset=float(element.offset))
-        case el.PrescribedCoordinate():
+        case PrescribedCoordinate():
             i = coordinate(element.joint, element.coordinate)
             yield Row(name, layout.COORDINATES, [Entry(i, tables.link_of(i), 1.0)], **followed(tables, element.value))
-        case el.PrescribedPoint():
+        case PrescribedPoint():
             b = _end(frames, element.body, element.point)
             links, points, entries = (-1, b.link), (np.zeros(3), b.place), tables.entries(-1, b.link)
             for i, component in enumerate(element.position):
                 held = followed(tables, component)
                 yield Row(f"{name}.{'xyz'[i]}", layout.ALONG, entries, links, points, AXES[i], **held)
-        case el.PointOnCurve():
+        case PointOnCurve():
             a, b = _end(frames, element.body_a, (0.0, 0.0, 0.0)), _end(frames, element.body_b, element.point_b)
             s = coordinate(name, "s")
             parameter = Entry(s, tables.link_of(s), 0.0)
@@ -153,7 +165,7 @@ def element_rows(tables: Tables, name: str, element: Any, frames: Any, coordinat
                 function = tables.add_function(component)
                 for row in along(tables, name, a, b, [AXES[i]], function=function, argument=s):
                     yield Row(**{**vars(row), "name": f"{name}.{'xyz'[i]}", "entries": [*row.entries, parameter]})
-        case el.Between():
+        case Between():
             a = _end(frames, element.body_a, element.point_a)
             b = _end(frames, element.body_b, element.point_b)
             yield from _between_rows(tables, name, element, a, b)
@@ -163,16 +175,16 @@ def element_rows(tables: Tables, name: str, element: Any, frames: Any, coordinat
 
 def _between_rows(tables: Tables, name: str, element: Any, a: End, b: End) -> Iterator[Row]:
     match element:
-        case el.Distance():
+        case Distance():
             yield distance(tables, name, a, b, element.length)
-        case el.CoincidentPoints():
+        case CoincidentPoints():
             yield from along(tables, name, a, b, AXES)
-        case el.CoincidentFrames():
+        case CoincidentFrames():
             yield from along(tables, name, a, b, AXES)
             yield from parallel(tables, name, a, b._replace(axes=b.axes @ rotation_matrix(element.orientation).T))
-        case el.PointOnLine():
+        case PointOnLine():
             yield from along(tables, name, a, b, normals(element.direction))
-        case el.PointOnPlane():
+        case PointOnPlane():
             yield from along(tables, name, a, b, [np.array(element.normal)])
         case _:
             raise _unknown(name, element)

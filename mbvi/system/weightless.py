@@ -12,8 +12,9 @@ from collections.abc import Container, Mapping
 
 import numpy as np
 
-from mbvi.model import elements as el
 from mbvi.model.graph import Branch, Plan
+from mbvi.model.joints import Joint
+from mbvi.model.model import Model
 from mbvi.model.shapes import MassProperties
 from mbvi.system.given import Motion, given_joint_state, joint_motion
 
@@ -23,7 +24,7 @@ RANK = 1e-9  # singular value that counts as zero, relative to the size of the m
 
 
 def weightless_bodies(
-    model: el.Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]
+    model: Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]
 ) -> set[str]:
     """Of these bodies those that their joint to the spanning tree moves in some way without kinetic energy."""
     random, found = np.random.default_rng(3), set()
@@ -43,7 +44,7 @@ def weightless_bodies(
     return found
 
 
-def crosses(model: el.Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]) -> set[str]:
+def crosses(model: Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]) -> set[str]:
     """Of these bodies those between two hinges or guides with a body of mass and inertia behind: it resists both motions."""
     branch_to, found = {branch.outer: branch for branch in plan.branches}, set()
     for branch in plan.branches:
@@ -60,7 +61,7 @@ def crosses(model: el.Model, plan: Plan, properties: Mapping[str, MassProperties
     return found
 
 
-def joint_twists(joint: el.Joint, branch: Branch, q: Array) -> Array:
+def joint_twists(joint: Joint, branch: Branch, q: Array) -> Array:
     """J (6, n) of a joint at coordinates q, in the outer body's frame."""
     moved = [branch_motion(joint, branch, q, rate) for rate in np.eye(len(q))]
     return np.column_stack([np.concatenate([m.omega @ m.rotation, m.velocity @ m.rotation]) for m in moved])
@@ -81,7 +82,7 @@ def twists_of_welded(motion: Motion) -> Array:
     return np.block([[back, np.zeros((3, 3))], [back @ np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]]), back]])
 
 
-def branch_motion(joint: el.Joint, branch: Branch, q: Array, v: Array) -> Motion:
+def branch_motion(joint: Joint, branch: Branch, q: Array, v: Array) -> Motion:
     """Motion of the outer body in the inner one."""
     motion = joint_motion(joint, q, v)
     return motion.inverse() if branch.is_reversed else motion

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mbvi.model import elements as el
+from mbvi.model.forces import Force, JointSpring, Spring
 
 if TYPE_CHECKING:
     from mbvi.system.system import System
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 def derives_from_potential(force: Any) -> bool:
     """Whether a force of a resolved model is part of the potential: a spring, or constant along the world's axes."""
-    if isinstance(force, el.Spring | el.JointSpring):
+    if isinstance(force, Spring | JointSpring):
         return True
     return (
-        isinstance(force, el.Force)
+        isinstance(force, Force)
         and force.frame == "world"
         and all(isinstance(component, float) for component in force.vector)
     )

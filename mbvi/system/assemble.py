@@ -32,7 +32,10 @@ from mbvi.model.shapes import MassProperties, checked_properties, rotation_matri
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
 from mbvi.system.elimination import Atom, clique, dense, elimination
+from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes, given_state
+from mbvi.system.lagrangian import compile_force
+from mbvi.system.own_functions import OwnValues
 from mbvi.system.points import point_bodies
 from mbvi.system.projection import CONSTRAINT_TOLERANCE, rounded_numbers
 from mbvi.system.scales import set_scales
@@ -80,9 +83,6 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
     >>> system.mass_matrix([0.3])
     array([[4.]])
     """
-    from mbvi.system.lagrangian import compile_force
-    from mbvi.system.own_functions import OwnValues
-
     if not isinstance(model, Model):
         raise ModelError(f"model: expected a Model, found {model!r}; mbvi.load reads one from a file")
     if formulation is not None:
@@ -127,12 +127,6 @@ def idle_rows(system: System) -> set[int]:
             np.maximum.at(sizes, rows, np.abs(G))
         is_idle &= sizes <= NOTHING * np.abs(G).max(initial=1.0)
     return set(np.flatnonzero(is_idle).tolist())
-
-
-def with_all_cut(model: Model) -> Model:
-    """The model in the embedding with all joints as constraints."""
-    joints = {name: joint.replaced({"cut": None}) for name, joint in model.joints.items()}
-    return model.replaced({"joints": joints, "formulation": "embedding"})
 
 
 def frame_with_axis(axis: Array, above: Array) -> Array:
@@ -236,6 +230,7 @@ class Builder:
             model=model,
             frames=self.frames,
             homes=self.homes(),
+            assemble=assemble,
         )
 
     def homes(self) -> Homes:

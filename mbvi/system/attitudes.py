@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.kernels import layout
+from mbvi.system.base import BaseSystem
 from mbvi.system.poses import fill_all_poses
-from mbvi.system.system import System
 
 Array = np.ndarray
 REACH = 0.3  # [rad]
@@ -36,14 +36,14 @@ class Attitudes:
         First row of every set of directions that are tied together, and how many there are: 3 of frames, 2 of axes.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: BaseSystem) -> None:
         across = np.flatnonzero(system.arrays.constraints[:, layout.CONSTRAINT_KIND] == layout.ACROSS)
         owners = np.array([system.constraint_names[row].rsplit(".", 1)[0] for row in across])
         _, first, count = np.unique(owners, return_index=True, return_counts=True)
         several = count > 1  # that of a universal joint holds at attitudes without a gap between them
         self.first, self.count = across[first[several]], count[several]
         self._system = system
-        self._turned: System | None = None
+        self._turned: BaseSystem | None = None
 
     def rows(self, sets: Array) -> Array:
         """The rows of some sets."""
@@ -60,7 +60,7 @@ class Attitudes:
         )
         return np.arccos(np.clip(cosine, -1.0, 1.0))
 
-    def turned(self, q: Array) -> System:
+    def turned(self, q: Array) -> BaseSystem:
         """The system with the axes of b turned, so that the root that is meant is at most REACH away."""
         from scipy.spatial.transform import Rotation  # takes a tenth of a second to import
 
@@ -116,7 +116,7 @@ class _Axes(NamedTuple):
         return turn
 
 
-def _with_own_directions(system: System) -> System:
+def _with_own_directions(system: BaseSystem) -> BaseSystem:
     """The same system with directions of its own."""
     own = copy(system)
     own.arrays = layout.System(**{name: getattr(system.arrays, name) for name in system.arrays._numba_type_.layout})

@@ -9,7 +9,7 @@ formulations.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,8 +22,9 @@ from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.joints import Free
 from mbvi.model.rounding import is_unit
 from mbvi.model.shapes import rotation_matrix
-from mbvi.system.assemble import assemble
 from mbvi.system.attitudes import Attitudes
+from mbvi.system.base import BaseSystem
+from mbvi.system.forms import with_tree
 from mbvi.system.given import (
     Motion,
     body_motions,
@@ -45,9 +46,9 @@ from mbvi.system.projection import (
 )
 from mbvi.system.redundancy import count_redundant, forget_counts
 from mbvi.system.regularity import SINGULAR, check_regular, smallest_pivot
-from mbvi.system.system import System
 
 Array = np.ndarray
+AnySystem = TypeVar("AnySystem", bound=BaseSystem)
 ZERO = 1e-12  # square of the norm of a quaternion
 NOTICED = 1e-7  # change of a coordinate or rate, relative to the largest, that is told [rad, m, –]
 TOGETHER = 100  # coordinates up to which mass matrices of many states are looked at together
@@ -91,13 +92,17 @@ class Start(NamedTuple):
 
 
 def find_start(
-    system: System, q: ArrayLike | None = None, v: ArrayLike | None = None, t: float = 0.0, project: bool | None = None
+    system: BaseSystem,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    t: float = 0.0,
+    project: bool | None = None,
 ) -> Start:
     """The state to start from.
 
     Parameters
     ----------
-    system : System
+    system : BaseSystem
     q, v : (n,), optional
         Coordinates and velocities instead of the system's own.
     t : float
@@ -124,7 +129,7 @@ def find_start(
     return start._replace(p=p[0])
 
 
-def initial_state(system: System) -> tuple[Array, Array]:
+def initial_state(system: BaseSystem) -> tuple[Array, Array]:
     """Coordinates and velocities (n,) from which runs of a system start at t = 0, whether they can or not.
 
     Raises
@@ -139,7 +144,7 @@ def initial_state(system: System) -> tuple[Array, Array]:
 
 
 def found_start(
-    system: System, q: ArrayLike | None, v: ArrayLike | None, t: float, project: bool | None, find: Any
+    system: BaseSystem, q: ArrayLike | None, v: ArrayLike | None, t: float, project: bool | None, find: Any
 ) -> Start:
     """The state to start from, without its momenta; `find` finds that of the spanning tree, by default this function."""
     _check_driven(system, t)
@@ -162,7 +167,7 @@ def found_start(
     return found._replace(q=start.q, v=start.v)
 
 
-def _check_driven(system: System, t: float) -> None:
+def _check_driven(system: BaseSystem, t: float) -> None:
     """Refuse constraints that depend on time by a function that has no finite value or rate at the start."""
     arrays = system.arrays
     of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
@@ -176,7 +181,7 @@ def _check_driven(system: System, t: float) -> None:
             )
 
 
-def starting_momenta(system: System, q: Array, v: Array) -> Array | None:
+def starting_momenta(system: BaseSystem, q: Array, v: Array) -> Array | None:
     """Momenta (states, n) of many states at once, q and v (states, n), that a run can start from at t = 0.
 
     None where `find_start` has to be asked: there are constraints, one of them is no such state, or their matrices are large.
@@ -190,14 +195,14 @@ def starting_momenta(system: System, q: Array, v: Array) -> Array | None:
     return p
 
 
-def _momenta(system: System, t: Array, q: Array, v: Array) -> tuple[bool, Array]:
+def _momenta(system: BaseSystem, t: Array, q: Array, v: Array) -> tuple[bool, Array]:
     """Whether the energies of many states are finite, and their momenta."""
     kinetic, potential, p = system._energies_and_momenta(t, q, v)
     with np.errstate(over="ignore"):
         return bool(np.isfinite(kinetic + potential).all()), p
 
 
-def _check_quaternions(system: System, q: Array, t: float) -> None:
+def _check_quaternions(system: BaseSystem, q: Array, t: float) -> None:
     """Refuse quaternions of a norm other than 1, but for rounding; g = (|a|² − 1)/2."""
     rows = np.flatnonzero(system.arrays.constraints[:, layout.CONSTRAINT_KIND] == layout.UNIT_QUATERNION)
     norms = np.sqrt(np.maximum(2 * system.constraint(q, t)[rows] + 1, 0.0)) if len(rows) else ()
@@ -210,7 +215,7 @@ def _check_quaternions(system: System, q: Array, t: float) -> None:
 
 
 def _moved(
-    system: System, given: tuple[Array, Array], state: tuple[Array, Array], t: float, held: Array, project: bool
+    system: BaseSystem, given: tuple[Array, Array], state: tuple[Array, Array], t: float, held: Array, project: bool
 ) -> Start:
     """The start from a given state, and from one in which what is prescribed has its values, where rates or values are held."""
     if not system.constraint_count:
@@ -241,7 +246,7 @@ def _moved(
     return Start(moved, v, moved, float(violation), float(off.max()), float(shift), moves)
 
 
-def _refused(system: System, attitudes: Attitudes, q: Array, t: float) -> str:
+def _refused(system: BaseSystem, attitudes: Attitudes, q: Array, t: float) -> str:
     """That a position is not on the constraints, or that directions stand at a root that is not meant."""
     g, angles = system.constraint(q, t), np.rad2deg(attitudes.angles(q))
     if np.abs(g).max() > CONSTRAINT_TOLERANCE:
@@ -255,7 +260,7 @@ def _refused(system: System, attitudes: Attitudes, q: Array, t: float) -> str:
     )
 
 
-def _prescribed(system: System, t: float, held: Array) -> Iterator[tuple[int, float, float]]:
+def _prescribed(system: BaseSystem, t: float, held: Array) -> Iterator[tuple[int, float, float]]:
     """The coordinates that are prescribed and not held, with their values and rates."""
     arrays = system.arrays
     of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
@@ -266,7 +271,7 @@ def _prescribed(system: System, t: float, held: Array) -> Iterator[tuple[int, fl
             yield j, value, rate
 
 
-def _with_prescribed(system: System, t: float, held: Array) -> tuple[Array, Array]:
+def _with_prescribed(system: BaseSystem, t: float, held: Array) -> tuple[Array, Array]:
     """What the model gives, where what is prescribed has its values: joints that close loops follow from these."""
     values = list(_prescribed(system, t, held))
     if not values or system.model is None or system.homes is None:
@@ -281,7 +286,7 @@ def _with_prescribed(system: System, t: float, held: Array) -> tuple[Array, Arra
     return state_from_joints(model, homes, states, given_curves(model), system.dimension)
 
 
-def _carried(system: System, before: Array, q: Array, v: Array) -> Array:
+def _carried(system: BaseSystem, before: Array, q: Array, v: Array) -> Array:
     """The same velocities with the angular velocities that they mean, where quaternions have moved: ȧ = a ⋆ (ā₀ ⋆ ȧ₀)/|a₀|²."""
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     if np.array_equal(before, q):
@@ -299,7 +304,7 @@ def _product(a: Array, b: Array) -> Array:
     return np.concatenate([[a[0] * b[0] - a[1:] @ b[1:]], a[0] * b[1:] + b[0] * a[1:] + cross(a[1:], b[1:])])
 
 
-def _moves(system: System, given: Array, reached: Array, is_rate: bool) -> Iterator[Move]:
+def _moves(system: BaseSystem, given: Array, reached: Array, is_rate: bool) -> Iterator[Move]:
     """The coordinates, or rates, that are not as given; of joints that close loops nothing is, unless they are held."""
     following: set[str] = set()
     if system.homes is not None and system.model is not None:
@@ -314,7 +319,7 @@ def _moves(system: System, given: Array, reached: Array, is_rate: bool) -> Itera
             yield Move(name, system.coordinate_units[j], is_rate, *change, _is_given(system, owner, is_rate))
 
 
-def _is_given(system: System, owner: str, is_rate: bool) -> bool:
+def _is_given(system: BaseSystem, owner: str, is_rate: bool) -> bool:
     """Whether a coordinate of a joint or curve, or its rate, starts from what someone gave."""
     if system.model is None or not system.starts_as_its_model:
         return True
@@ -324,7 +329,7 @@ def _is_given(system: System, owner: str, is_rate: bool) -> bool:
     return (initial.velocity if is_rate else initial.position) is not None
 
 
-def starts_from_tree(system: System) -> bool:
+def starts_from_tree(system: BaseSystem) -> bool:
     """Whether a system's start is found in the coordinates of the spanning tree: it has loops, and other coordinates."""
     if system.homes is None or system.model is None:
         return False
@@ -338,15 +343,13 @@ def starts_from_tree(system: System) -> bool:
     )
 
 
-def tree_system(system: System) -> System:
+def tree_system(system: AnySystem) -> AnySystem:
     """The same model with all joints of the spanning tree as coordinates."""
     assert system.model is not None and system.homes is not None
-    model, chords = system.model.resolved(), system.homes.plan.chords
-    joints = {name: each.replaced({"cut": name in chords or None}) for name, each in model.joints.items()}
-    return assemble(model.replaced({"joints": joints, "formulation": "tree"}))
+    return system.of_model(with_tree(system.model.resolved(), system.homes.plan.chords))
 
 
-def from_tree(system: System, tree: System, start: Start) -> tuple[Array, Array]:
+def from_tree(system: BaseSystem, tree: BaseSystem, start: Start) -> tuple[Array, Array]:
     """Coordinates and velocities of a system from those of the spanning tree."""
     assert system.model is not None and system.homes is not None and tree.homes is not None
     states = _joint_states(tree, start)
@@ -354,7 +357,7 @@ def from_tree(system: System, tree: System, start: Start) -> tuple[Array, Array]
     return state_from_joints(system.model.resolved(), system.homes, states, curves, system.dimension)
 
 
-def _joint_states(tree: System, start: Start) -> dict[str, tuple[Array, Array]]:
+def _joint_states(tree: BaseSystem, start: Start) -> dict[str, tuple[Array, Array]]:
     """Coordinates and rates of every joint that has coordinates in a system."""
     assert tree.model is not None and tree.homes is not None
     model, states = tree.model.resolved(), {}
@@ -377,7 +380,7 @@ def _joint_states(tree: System, start: Start) -> dict[str, tuple[Array, Array]]:
     return states
 
 
-def _held(system: System) -> Array:
+def _held(system: BaseSystem) -> Array:
     """Which coordinates, and which of their rates, the model wants kept as given, (2, n)."""
     held = np.zeros((2, system.dimension), bool)
     if system.model is None or system.homes is None:
@@ -391,7 +394,7 @@ def _held(system: System) -> Array:
     return held
 
 
-def check_chords(system: System, start: Start) -> None:
+def check_chords(system: BaseSystem, start: Start) -> None:
     """What the model gives for joints that close loops must be what follows from the other joints."""
     assert system.model is not None and system.homes is not None
     model, plan = system.model.resolved(), system.homes.plan

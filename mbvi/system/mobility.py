@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.system.base import BaseSystem
 from mbvi.system.initial import found_start, starts_from_tree, tree_system
 from mbvi.system.projection import (
     owner_of,
@@ -21,7 +22,6 @@ from mbvi.system.redundancy import (
     position_beside,
     singularity,
 )
-from mbvi.system.system import System
 
 Array = np.ndarray
 EVERYWHERE = (
@@ -46,7 +46,7 @@ class Mobility(NamedTuple):
     first_order: tuple[str, ...] = ()
 
 
-def find_mobility(system: System) -> Mobility:
+def find_mobility(system: BaseSystem) -> Mobility:
     """Degrees of freedom and redundant constraints at the start; of a model, in the coordinates of its spanning tree.
 
     Raises
@@ -67,7 +67,7 @@ def find_mobility(system: System) -> Mobility:
     return Mobility(n - rank, k - rank, origins, is_singular, _tied_to_first_order(system, q) if is_singular else ())
 
 
-def _rank(system: System, G: Array) -> tuple[int, tuple[str, ...]]:
+def _rank(system: BaseSystem, G: Array) -> tuple[int, tuple[str, ...]]:
     """Rank of the constraint Jacobian, and the owners of the rows that depend on others."""
     left, singular, _ = np.linalg.svd(G)
     rank = int(np.sum(singular > RANK * singular.max(initial=0.0)))
@@ -75,7 +75,7 @@ def _rank(system: System, G: Array) -> tuple[int, tuple[str, ...]]:
     return rank, tuple(dict.fromkeys(owner_of(system, int(i)) for i in rows))
 
 
-def _nearby_rank(system: System, q: Array, G: Array) -> int:
+def _nearby_rank(system: BaseSystem, q: Array, G: Array) -> int:
     """Largest rank of the constraint Jacobian at some positions near q on the constraints."""
     random, largest = np.random.default_rng(0), 0
     free = null_space(G)
@@ -89,7 +89,7 @@ def _nearby_rank(system: System, q: Array, G: Array) -> int:
     return largest
 
 
-def _tied_to_first_order(system: System, q: Array) -> tuple[str, ...]:
+def _tied_to_first_order(system: BaseSystem, q: Array) -> tuple[str, ...]:
     """Joints and constraints of loops that are in a singular configuration at q, and at all positions near that they can reach;
     none of other loops.
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.tree import WORLD_PLACE, anchor_place, fill_world
-from mbvi.system.system import System
+from mbvi.system.base import BaseSystem
 
 Array = np.ndarray
 
@@ -106,7 +106,7 @@ def continuous(quaternions: Array, before: Array | None = None) -> Array:
     return turned
 
 
-def positions_and_quaternions(system: System, q: Array, before: Array | None = None) -> tuple[Array, Array]:
+def positions_and_quaternions(system: BaseSystem, q: Array, before: Array | None = None) -> tuple[Array, Array]:
     """Positions (F, bodies, 3) [m] and unit quaternions w, x, y, z (F, bodies, 4), body to world, of all bodies, for q (F, n).
 
     before   (bodies, 4)   the quaternions of the state before the first, if there is one: signs do not jump
@@ -119,7 +119,7 @@ def positions_and_quaternions(system: System, q: Array, before: Array | None = N
     return positions, quaternions
 
 
-def all_poses(system: System, q: Array) -> dict[str, Pose]:
+def all_poses(system: BaseSystem, q: Array) -> dict[str, Pose]:
     """The poses of all bodies and the world, as `System.poses` gives them, for q (F, n)."""
     links = len(system.arrays.links)
     places, rotations = np.zeros((links, len(q), 3)), np.zeros((links, len(q), 3, 3))
@@ -132,7 +132,7 @@ def all_poses(system: System, q: Array) -> dict[str, Pose]:
     return poses
 
 
-def all_velocities(system: System, q: Array, v: Array) -> dict[str, Velocity]:
+def all_velocities(system: BaseSystem, q: Array, v: Array) -> dict[str, Velocity]:
     """Velocities of all bodies, by differences: R(q + εv) R(q − εv)ᵀ is a rotation by 2ε ω, but for ε³."""
     step = DIFFERENCE / np.maximum(1.0, np.abs(v).max(axis=1, keepdims=True))  # so coordinates change by 1e-4 at most
     after, before = (all_poses(system, q + sign * step * v) for sign in (1.0, -1.0))

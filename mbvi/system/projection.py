@@ -23,7 +23,7 @@ from mbvi.model.graph import Plan, loop_of
 from mbvi.model.model import Model
 from mbvi.model.rounding import ROUNDING
 from mbvi.system.attitudes import ASTRAY, Attitudes
-from mbvi.system.system import System
+from mbvi.system.base import BaseSystem
 
 Array = np.ndarray
 CONSTRAINT_TOLERANCE = 1e-9
@@ -36,12 +36,12 @@ LARGE = 600  # coordinates and constraints from which dense matrices take too lo
 NOTHING = 1e-9  # entry of the constraint Jacobian, relative to the largest of its row, that ties nothing
 
 
-def project_position(system: System, q: Array, t: float = 0.0, fixed: Array | None = None) -> Array:
+def project_position(system: BaseSystem, q: Array, t: float = 0.0, fixed: Array | None = None) -> Array:
     """The position on the constraints nearest to q (n,), in the metric of the mass matrix there.
 
     Parameters
     ----------
-    system : System
+    system : BaseSystem
     q : (n,)
         Coordinates, of which those that may stay do.
     t : float
@@ -66,20 +66,20 @@ def project_position(system: System, q: Array, t: float = 0.0, fixed: Array | No
     return found
 
 
-def violated_rows(system: System, attitudes: Attitudes, q: Array, t: float) -> Array:
+def violated_rows(system: BaseSystem, attitudes: Attitudes, q: Array, t: float) -> Array:
     """The constraints that q violates, or where directions stand at a root that is not meant."""
     g = ~(np.abs(system.constraint(q, t)) <= CONSTRAINT_TOLERANCE)  # also what is not a number
     g[attitudes.rows(attitudes.angles(q) > ASTRAY)] = True
     return np.flatnonzero(g)
 
 
-def _normalized(system: System, q0: Array) -> Array:
+def _normalized(system: BaseSystem, q0: Array) -> Array:
     q, places = q0.copy(), system.arrays.entries.reshape(-1, 4)
     q[places] /= np.linalg.norm(q0[places], axis=1, keepdims=True)
     return q
 
 
-def _choices(system: System, q: Array, t: float, fixed: Array, rows: Array) -> Iterator[Array]:
+def _choices(system: BaseSystem, q: Array, t: float, fixed: Array, rows: Array) -> Iterator[Array]:
     """Which coordinates may move: those that constraints tie to some that are violated, and then, if these will not do, all."""
     tied = _tied(system, q, t, fixed, rows)
     yield tied
@@ -87,7 +87,7 @@ def _choices(system: System, q: Array, t: float, fixed: Array, rows: Array) -> I
         yield ~fixed
 
 
-def _tied(system: System, q: Array, t: float, fixed: Array, rows: Array) -> Array:
+def _tied(system: BaseSystem, q: Array, t: float, fixed: Array, rows: Array) -> Array:
     """The coordinates (n,) that are not fixed and that a chain of constraints ties to some rows."""
     G, coordinate = np.abs(system._constraint_entries(q, t)[1]), system.arrays.entries
     row = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
@@ -116,7 +116,9 @@ def _nearest(L: Array, G: Array, left: Array, target: Array) -> Array:
     return np.linalg.solve(L.T, y + np.linalg.pinv(scaled, rcond=1e-8) @ (left - scaled @ y))
 
 
-def _nearest_position(system: System, attitudes: Attitudes, q0: Array, t: float, free: Array, fixed: Array) -> Array:
+def _nearest_position(
+    system: BaseSystem, attitudes: Attitudes, q0: Array, t: float, free: Array, fixed: Array
+) -> Array:
     """The position on the constraints nearest to q0 where only some coordinates are free, or that which violates them least."""
     if _is_large(system, fixed):
         return _project_large(system, attitudes, q0, t, free)
@@ -133,7 +135,7 @@ def _nearest_position(system: System, attitudes: Attitudes, q0: Array, t: float,
     return min(tried, key=lambda each: float(np.linalg.norm(system.constraint(each, t))))
 
 
-def _is_large(system: System, fixed: Array) -> bool:
+def _is_large(system: BaseSystem, fixed: Array) -> bool:
     """Whether to go along the graph: dense matrices take too long, and what is fixed is so by constraints of its own."""
     rows = system.arrays.constraints
     alone = rows[(rows[:, layout.CONSTRAINT_KIND] == layout.COORDINATES) & (rows[:, layout.ENTRIES] == 1)]
@@ -142,7 +144,7 @@ def _is_large(system: System, fixed: Array) -> bool:
     return system.dimension + system.constraint_count > LARGE and not held.any()
 
 
-def _check_finite(system: System, g: Array, G: Array, t: float) -> None:
+def _check_finite(system: BaseSystem, g: Array, G: Array, t: float) -> None:
     """An error where constraints are looked for a position at which they are not defined."""
     finite = np.isfinite(g) & np.isfinite(G).all(axis=1)
     if not finite.all():
@@ -154,7 +156,14 @@ def _check_finite(system: System, g: Array, G: Array, t: float) -> None:
 
 
 def _newton(
-    system: System, attitudes: Attitudes, q: Array, target: Array | None, t: float, free: Array, L: Array, near: float
+    system: BaseSystem,
+    attitudes: Attitudes,
+    q: Array,
+    target: Array | None,
+    t: float,
+    free: Array,
+    L: Array,
+    near: float,
 ) -> Array:
     """Newton's method for the constraints, and for the position on them nearest to the target, if there is one."""
     q = q.copy()
@@ -172,7 +181,7 @@ def _newton(
     return q
 
 
-def _starts(system: System, q0: Array, t: float, free: Array) -> Iterator[Array]:
+def _starts(system: BaseSystem, q0: Array, t: float, free: Array) -> Iterator[Array]:
     """Where Newton's method is tried anew: at random places near q0, and at the positions of least |g| found from there."""
     from scipy.optimize import least_squares
 
@@ -197,7 +206,7 @@ def _starts(system: System, q0: Array, t: float, free: Array) -> Iterator[Array]
         yield at(result.x)
 
 
-def _project_large(system: System, attitudes: Attitudes, q0: Array, t: float, free: Array) -> Array:
+def _project_large(system: BaseSystem, attitudes: Attitudes, q0: Array, t: float, free: Array) -> Array:
     """A position on the constraints near q0: every step the nearest in the metric of M, along the graph."""
     q, n = q0.copy(), system.dimension
     for _ in range(NEWTON_STEPS):
@@ -214,7 +223,7 @@ def _project_large(system: System, attitudes: Attitudes, q0: Array, t: float, fr
     return q
 
 
-def rate_of_constraints(system: System, q: Array, v: Array, t: float) -> Array:
+def rate_of_constraints(system: BaseSystem, q: Array, v: Array, t: float) -> Array:
     """|G v + ∂g/∂t|, (k,)."""
     _, G, g_t = system._constraint_entries(q, t)
     rate = g_t.copy()
@@ -223,7 +232,7 @@ def rate_of_constraints(system: System, q: Array, v: Array, t: float) -> Array:
     return np.abs(rate)
 
 
-def project_velocity(system: System, q: Array, v: Array, t: float, fixed: Array) -> Array:
+def project_velocity(system: BaseSystem, q: Array, v: Array, t: float, fixed: Array) -> Array:
     """The velocity along the constraints nearest to v in the metric of M, where some rates are fixed.
 
     Raises
@@ -243,13 +252,13 @@ def project_velocity(system: System, q: Array, v: Array, t: float, fixed: Array)
     )
 
 
-def violated_rates(system: System, q: Array, v: Array, t: float) -> Array:
+def violated_rates(system: BaseSystem, q: Array, v: Array, t: float) -> Array:
     """The constraints along which a velocity does not lead."""
     bound = CONSTRAINT_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0)))
     return np.flatnonzero(rate_of_constraints(system, q, v, t) > bound)
 
 
-def _nearest_velocity(system: System, q: Array, v0: Array, t: float, free: Array, fixed: Array) -> Array:
+def _nearest_velocity(system: BaseSystem, q: Array, v0: Array, t: float, free: Array, fixed: Array) -> Array:
     v = v0.copy()
     if _is_large(system, fixed):
         if kernels.solve_velocity(system.arrays, system.work, t, q, system.momentum(q, v0, t)):
@@ -264,19 +273,19 @@ def _nearest_velocity(system: System, q: Array, v0: Array, t: float, free: Array
 # --------------------------------------------------------------------------------------------- messages
 
 
-def owner_of(system: System, row: int) -> str:
+def owner_of(system: BaseSystem, row: int) -> str:
     """The joint, element or body that a constraint belongs to."""
     name = system.constraint_names[row]
     known = (*system.model.joints, *system.model.constraints) if system.model is not None else ()
     return next((each for each in (name, name.rsplit(".", 1)[0]) if each in known), name)
 
 
-def worst(system: System, values: Array) -> str:
+def worst(system: BaseSystem, values: Array) -> str:
     """The owner of the constraint that has the largest of some values."""
     return owner_of(system, int(np.argmax(np.abs(values))))
 
 
-def where(system: System, values: Array) -> str:
+def where(system: BaseSystem, values: Array) -> str:
     """The same, by the keys that lead there in a model."""
     owner = worst(system, values)
     if system.model is None:
@@ -284,7 +293,7 @@ def where(system: System, values: Array) -> str:
     return f"joints.{owner}" if owner in system.model.joints else f"constraints.{owner}"
 
 
-def _check_closed(system: System, attitudes: Attitudes, q: Array, t: float) -> None:
+def _check_closed(system: BaseSystem, attitudes: Attitudes, q: Array, t: float) -> None:
     """An error where constraints are left that no position near satisfies."""
     g = system.constraint(q, t)
     if np.abs(g).max(initial=0.0) <= CONSTRAINT_TOLERANCE:
@@ -309,7 +318,7 @@ def _check_closed(system: System, attitudes: Attitudes, q: Array, t: float) -> N
     )
 
 
-def _left(system: System, attitudes: Attitudes, q: Array, g: Array, own: Array) -> tuple[float, str]:
+def _left(system: BaseSystem, attitudes: Attitudes, q: Array, g: Array, own: Array) -> tuple[float, str]:
     """How far constraints of one owner are from being satisfied: a length, or else an angle, or else a coordinate's value."""
     arrays = system.arrays
     lengths = own & np.isin(arrays.constraints[:, layout.CONSTRAINT_KIND], (layout.ALONG, layout.DISTANCE))
@@ -351,13 +360,13 @@ def _loop_size(model: Model, plan: Plan, owner: str) -> float:
     return float(sum(np.linalg.norm(place) for place in lengths))
 
 
-def _loop(system: System, owner: str) -> str:
+def _loop(system: BaseSystem, owner: str) -> str:
     if system.homes is None or system.model is None or owner not in system.homes.plan.chords:
         return ""
     return f" in the loop {loop_of(system.model.joints[owner], system.homes.plan)}"
 
 
-def _check_turned(system: System, attitudes: Attitudes, q: Array) -> None:
+def _check_turned(system: BaseSystem, attitudes: Attitudes, q: Array) -> None:
     """An error where directions stand at a root of their constraints that is not meant, and none near is."""
     angles = attitudes.angles(q)
     if angles.max(initial=0.0) <= ASTRAY:

@@ -7,7 +7,7 @@ are those of the same model in the embedding, where all joints are cut, in the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,9 @@ from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.lagrangian import fill_wrenches
 from mbvi.model.arguments import checked_names
 from mbvi.model.joints import Free
-from mbvi.system.assemble import assemble, with_all_cut
 from mbvi.system.poses import all_poses, unit_quaternions
 from mbvi.system.redundancy import count_redundant
-
-if TYPE_CHECKING:
-    from mbvi.system.system import System
+from mbvi.system.system import System
 
 Array = np.ndarray
 DIFFERENCE = 1e-3  # so much change coordinates [rad, m, –]
@@ -142,19 +139,6 @@ def _place(system: System, name: str, q: Array) -> Array:
         point = element.point_b if hasattr(element, "point_b") else element.point
     places, rotations = system.poses(body, q)
     return places + rotations @ np.array(point)
-
-
-def embedded(system: System) -> System:
-    """The system of the same model with all joints cut.
-
-    Raises
-    ------
-    ModelError
-        If the system has none.
-    """
-    model = system.model
-    assert model is not None
-    return assemble(with_all_cut(model))
 
 
 def embedded_states(system: System, whole: System, q: Array, v: Array) -> tuple[Array, Array]:

@@ -8,11 +8,11 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.mechanics import lagrangian as kernels
+from mbvi.system.base import BaseSystem
 from mbvi.system.projection import (
     LARGE,
     project_position,
 )
-from mbvi.system.system import System
 
 Array = np.ndarray
 BESIDE = 1e-2  # how far away redundant constraints are counted anew [rad, m, –]
@@ -20,14 +20,14 @@ RANK = 1e-9  # singular value below which constraints are redundant, relative to
 NEARLY = 1e-2  # smallest singular value, relative to the largest, that is near a singular configuration
 
 
-def forget_counts(system: System) -> None:
+def forget_counts(system: BaseSystem) -> None:
     """References and counts of redundant rows of loops as when the system was made, so that no start depends on one before."""
     if system.arrays.is_tree and system.arrays.reference.any():
         system.arrays.redundant[:] = 0
         system.arrays.reference[:] = system.arrays.reference > 0
 
 
-def count_redundant(system: System, q: Array, t: float) -> None:
+def count_redundant(system: BaseSystem, q: Array, t: float) -> None:
     """Count the redundant constraints of every loop, or of a system's own constraints, at q and, since q may be singular, at
     two positions near it.
 
@@ -40,7 +40,7 @@ def count_redundant(system: System, q: Array, t: float) -> None:
         _leave_out(system, [q, *(each for each in beside if each is not None)], t)
 
 
-def count_redundant_anywhere(system: System) -> None:
+def count_redundant_anywhere(system: BaseSystem) -> None:
     """Count the constraints of a system's own that are redundant at all positions, also off the constraints: near the initial."""
     random = np.random.default_rng(5)
     positions = [system.given_q + BESIDE * random.standard_normal(system.dimension) for _ in range(3)]
@@ -48,13 +48,13 @@ def count_redundant_anywhere(system: System) -> None:
         _leave_out(system, positions, 0.0)
 
 
-def _nodes_with_redundant_rows(system: System) -> Array:
+def _nodes_with_redundant_rows(system: BaseSystem) -> Array:
     """The nodes of elimination whose constraints may follow from others: of loops, and of own constraints."""
     arrays = system.arrays
     return np.flatnonzero((arrays.reference > 0) | ((arrays.is_tree == 0) & (arrays.nodes[:, layout.NODE_ROWS] > 0)))
 
 
-def _leave_out(system: System, positions: list[Array], t: float) -> None:
+def _leave_out(system: BaseSystem, positions: list[Array], t: float) -> None:
     """Set how many rows of every loop are left out, and its reference; nodes with masses have one only if rows are."""
     arrays, nodes = system.arrays, _nodes_with_redundant_rows(system)
     arrays.redundant[nodes] = np.min([_redundant_rows(system, nodes, q, t) for q in positions], axis=0)
@@ -66,7 +66,7 @@ def _leave_out(system: System, positions: list[Array], t: float) -> None:
     arrays.reference[nodes] = np.maximum(np.max(smallest, axis=0), np.finfo(float).tiny)
 
 
-def _redundant_rows(system: System, loops: Array, q: Array, t: float) -> Array:
+def _redundant_rows(system: BaseSystem, loops: Array, q: Array, t: float) -> Array:
     """How many rows of each of these nodes depend on those of nodes before, or on each other, at q."""
     arrays = system.arrays
     if arrays.is_tree and system.dimension + system.constraint_count > LARGE:
@@ -88,7 +88,7 @@ def _rank_of(G: Array) -> int:
     return int(np.sum(singular > RANK * singular.max(initial=0.0)))
 
 
-def smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> Array:
+def smallest_loop_pivots(system: BaseSystem, loops: Array, q: Array, t: float) -> Array:
     """About the smallest pivot of each of these nodes that is not left out, at q: of the largest entry of the inverse."""
     arrays, work = system.arrays, system.work
     if not kernels.factor_mass_saddle(arrays, work, t, q):
@@ -104,7 +104,7 @@ def smallest_loop_pivots(system: System, loops: Array, q: Array, t: float) -> Ar
     return np.array(found)
 
 
-def position_beside(system: System, q: Array, t: float, random: np.random.Generator) -> Array | None:
+def position_beside(system: BaseSystem, q: Array, t: float, random: np.random.Generator) -> Array | None:
     """A position on the constraints near q, in a random direction along them; None if there is none."""
     v = random.standard_normal(system.dimension)
     if system.dimension + system.constraint_count <= LARGE:
@@ -127,20 +127,20 @@ def null_space(G: Array) -> Array:
     return right[int(np.sum(singular > RANK * singular.max(initial=0.0))) :]
 
 
-def is_nearly_singular(system: System, q: Array, t: float) -> bool:
+def is_nearly_singular(system: BaseSystem, q: Array, t: float) -> bool:
     """Whether loops are near a position in which more of their constraints depend on each other than elsewhere."""
     if not np.any(system.arrays.reference > 0) or system.dimension + system.constraint_count > LARGE:
         return False
     return singularity(system, q, t) < NEARLY
 
 
-def singularity(system: System, q: Array, t: float) -> float:
+def singularity(system: BaseSystem, q: Array, t: float) -> float:
     """Smallest singular value of the constraint Jacobian that is not 0 everywhere, relative to the largest; 0 if singular."""
     singular = np.linalg.svd(system.constraint_jacobian(q, t), compute_uv=False)
     rank = independent_rows(system)
     return float(singular[rank - 1] / singular[0]) if 0 < rank <= len(singular) else 1.0
 
 
-def independent_rows(system: System) -> int:
+def independent_rows(system: BaseSystem) -> int:
     """How many constraints are independent almost everywhere."""
     return int(np.sum(system.arrays.row_nodes[:, 0] >= 0) - system.arrays.redundant.sum())

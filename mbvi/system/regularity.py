@@ -8,18 +8,18 @@ from mbvi.errors import ModelError
 from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.model.joints import Ball, Free
 from mbvi.model.shapes import is_point_mass
+from mbvi.system.base import BaseSystem
 from mbvi.system.projection import (
     LARGE,
 )
 from mbvi.system.redundancy import NEARLY, null_space
-from mbvi.system.system import System
 
 Array = np.ndarray
 BASIS_ROUNDING = 1e-15  # of an orthonormal basis
 SINGULAR = 1e-13  # smallest pivot of the mass matrix, scaled, that is not 0
 
 
-def check_regular(system: System, q: Array, t: float) -> None:
+def check_regular(system: BaseSystem, q: Array, t: float) -> None:
     """The mass matrix, on the constraints, must be positive definite.
 
     Its condition number says nothing: that of a chain grows as the fourth power of its length. The pivots do: eliminated from
@@ -37,7 +37,7 @@ def check_regular(system: System, q: Array, t: float) -> None:
         raise ModelError(_singular_message(system, M, basis))
 
 
-def free_mass(system: System, q: Array, t: float) -> tuple[Array, Array]:
+def free_mass(system: BaseSystem, q: Array, t: float) -> tuple[Array, Array]:
     """The mass matrix Bᵀ M B of velocities B u along the constraints, and their basis B (n, n − rank G)."""
     M, basis = system.mass_matrix(q, t), np.eye(system.dimension)
     if system.constraint_count:
@@ -48,12 +48,12 @@ def free_mass(system: System, q: Array, t: float) -> tuple[Array, Array]:
     return M, basis
 
 
-def least_inertia(system: System, q: Array, t: float) -> float:
+def least_inertia(system: BaseSystem, q: Array, t: float) -> float:
     """Least eigenvalue of the mass matrix of the velocities along the constraints; infinite if there are none."""
     return float(min(np.linalg.eigvalsh(free_mass(system, q, t)[0]), default=np.inf))
 
 
-def weightless_near(system: System, start: tuple[Array, float], q: Array, move: Array, t: float) -> list[str]:
+def weightless_near(system: BaseSystem, start: tuple[Array, float], q: Array, move: Array, t: float) -> list[str]:
     """Joints, bodies or coordinates of what moves almost without inertia at q, or after at most two of a step's moves, but not at
     the start, a position and its time: near a dead point of a drive without mass, or gimbal lock.
     """
@@ -84,7 +84,7 @@ def smallest_pivot(M: Array) -> float:
     return float(np.min(pivots / diagonal[..., ::-1], initial=1.0))
 
 
-def _singular_message(system: System, M: Array, basis: Array) -> str:
+def _singular_message(system: BaseSystem, M: Array, basis: Array) -> str:
     """Which coordinates move without inertia, and what to do."""
     scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
     vectors = np.linalg.eigh(M / scale[:, None] / scale)[1] / scale[:, None]
@@ -123,7 +123,7 @@ def _singular_message(system: System, M: Array, basis: Array) -> str:
     return f"{where}: expected a regular mass matrix at the start, found a singular one, along {' and '.join(names)}; {remedy}"
 
 
-def independence(system: System, q: Array, t: float) -> float:
+def independence(system: BaseSystem, q: Array, t: float) -> float:
     """Least eigenvalue of the mass matrix of the velocities along the constraints, scaled to a diagonal of 1.
 
     Near 0 some motion has almost no inertia beside those that it is made of, and its velocity few true digits; where only one of

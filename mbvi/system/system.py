@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import pickle
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy, deepcopy
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
-from mbvi.floats import as_floats
-from mbvi.kernels import layout
-from mbvi.kernels.algebra.saddle import JACOBIAN, block_place
-from mbvi.kernels.mechanics import lagrangian as kernels
-from mbvi.kernels.mechanics.acceleration import fill_accelerations, fill_time_rates
-from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
-from mbvi.kernels.mechanics.functions import function_of
-from mbvi.model.arguments import checked_number, checked_vector
-from mbvi.model.expressions import show, wrong
 from mbvi.model.model import Model
-from mbvi.system.given import Homes
-from mbvi.system.own_functions import OwnValues
-from mbvi.system.tables import BodyFrame
-
-if TYPE_CHECKING:
-    from mbvi.system.mobility import Mobility
+from mbvi.system.base import BaseSystem
+from mbvi.system.initial import initial_state
+from mbvi.system.mobility import Mobility, find_mobility
 
 Array = np.ndarray
-MOST_SHOWN, MOST_ROWS = 6, 30  # coordinates named in a line, and in a table
+MOST_ROWS = 30  # coordinates named in a table
 
 
 def html_table(title: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
@@ -42,7 +27,7 @@ def html_table(title: str, rows: Iterable[Sequence[str]], head: Sequence[str] = 
     return f"<table><caption>{escape(title)}</caption><tr>{top}</tr>{lines}</table>"
 
 
-class System:
+class System(BaseSystem):
     """A mechanical system as compiled functions of its coordinates.
 
     Made by `assemble`, `from_sympy` or `from_functions`; several threads may use one. All functions take coordinates q and
@@ -66,83 +51,10 @@ class System:
         Where the coordinates of an assembled system come from.
     """
 
-    def __init__(
-        self,
-        name: str,
-        arrays: layout.System,
-        coordinate_names: Sequence[str],
-        coordinate_units: Sequence[str],
-        initial_q: Array,
-        initial_v: Array,
-        is_conservative: bool,
-        constraint_names: Sequence[str],
-        model: Model | None = None,
-        frames: dict[str, BodyFrame] | None = None,
-        homes: Homes | None = None,
-        unforced: System | Callable[[], System] | None = None,
-    ) -> None:
-        self.name = name
-        self.own_values: OwnValues | None = None
-        self._arrays = arrays
-        self.coordinate_names = tuple(coordinate_names)
-        self.coordinate_units = tuple(coordinate_units)
-        self.given_q = initial_q
-        self.given_v = initial_v
-        self.starts_as_its_model = model is not None
-        self._initial: tuple[Array, Array] | None = None
-        self.is_conservative = is_conservative
-        self.constraint_names = tuple(constraint_names)
-        self.model = model
-        self.frames = frames or {}
-        self.homes = homes
-        self._unforced = unforced
-        self._local = threading.local()
-
-    def __copy__(self) -> System:
-        """One that shares all, also the workspaces."""
-        own = object.__new__(type(self))
-        own.__dict__.update(self.__dict__)
-        if own.__dict__.get("unforced") is self:  # so that a system without such forces is itself in its copies too
-            own.__dict__["unforced"] = own
-        return own
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> System:
-        """One that shares nothing."""
-        own = memo[id(self)] = object.__new__(type(self))
-        own.__setstate__(deepcopy(self._without_work(), memo))
-        return own
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the workspaces, which are made anew; functions go as their source.
-
-        Raises
-        ------
-        ModelError
-            If a function closes over what cannot be pickled.
-        """
-        for name in ("force", "potential", "constraint"):
-            try:
-                pickle.dumps(getattr(self.arrays, name))
-            except Exception as error:  # whatever those of other libraries raise
-                remedy = "let it close over numbers and arrays alone"
-                expected = f"a {name} of functions that can be pickled"
-                raise ModelError(f"{self.name}: {wrong(expected, str(error), remedy)}") from None
-        return self._without_work() | {"own_values": None}  # elsewhere it is as it was made
-
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """As it was."""
-        self.__dict__.update(state)
-        self._local = threading.local()
-        self._initial = None
-
-    def _without_work(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_local"}
-
-    def __repr__(self) -> str:
-        """Name, coordinates and constraints."""
-        names = self.coordinate_names
-        shown = ", ".join(names if len(names) <= MOST_SHOWN else (*names[: MOST_SHOWN - 2], "…", names[-1]))
-        return f"<System {self.name!r}: {self.dimension} coordinates ({shown}), {self.constraint_count} constraints>"
+        """As it was, but for the state that it starts from, which is found anew."""
+        super().__setstate__(state)
+        self.__dict__.pop("_initial_state", None)
 
     def _repr_html_(self) -> str:
         """A table of the coordinates, for notebooks."""
@@ -186,82 +98,18 @@ class System:
     def initial_v(self, v: ArrayLike) -> None:
         self._start_elsewhere(self.given_q, self._vector(v, "initial_v"))
 
-    @property
+    @cached_property
     def _initial_state(self) -> tuple[Array, Array]:
-        from mbvi.system.initial import initial_state
-
-        if self._initial is None:
-            self._initial = initial_state(self)
-            for each in self._initial:
-                each.flags.writeable = False
-        return self._initial
+        state = initial_state(self)
+        for each in state:
+            each.flags.writeable = False
+        return state
 
     def _start_elsewhere(self, q: Array, v: Array, model: Model | None = None) -> None:
         """Start from other coordinates and velocities: those of a model that differs in these alone, or of none."""
-        self.given_q, self.given_v, self.starts_as_its_model = q, v, model is not None
-        self.model = model or self.model
-        self._initial = None
-        self.__dict__.pop("mobility", None)
-
-    def starting(self, q: Array, v: Array, model: Model | None = None) -> System:
-        """The same system with another start: of a model that differs in it alone, or of none."""
-        other = copy(self)
-        other._start_elsewhere(q, v, model)
-        return other
-
-    @property
-    def arrays(self) -> layout.System:
-        """The arrays of the kernels, as long as what the user's functions read from outside is what was compiled."""
-        if self.own_values is not None:
-            self.own_values.check()
-        return self._arrays
-
-    @arrays.setter
-    def arrays(self, arrays: layout.System) -> None:
-        self._arrays = arrays
-
-    @property
-    def dimension(self) -> int:
-        """Number n of coordinates."""
-        return self._arrays.n
-
-    @property
-    def constraint_count(self) -> int:
-        """Number k of constraints."""
-        return self._arrays.k
-
-    @property
-    def constraint_units(self) -> tuple[str, ...]:
-        """Units of the multipliers: N of what holds points, N m of what holds directions, J per unit of a coordinate; of a user's
-        constraints none is known.
-        """
-        units = {layout.ALONG: "N", layout.DISTANCE: "N", layout.ACROSS: "N m", layout.UNIT_QUATERNION: "N m"}
-        units |= {layout.OWN: ""}
-        force = {"m": "N", "rad": "N m"}
-        found = []
-        for row in self.arrays.constraints:
-            first = self.arrays.entries[row[layout.FIRST_ENTRY]] if row[layout.ENTRIES] else 0
-            of_coordinate = force.get(self.coordinate_units[first], "")
-            found.append(units.get(row[layout.CONSTRAINT_KIND], of_coordinate))
-        return tuple(found)
-
-    @property
-    def body_names(self) -> tuple[str, ...]:
-        """The bodies of the model it was assembled from."""
-        return tuple(name for name in self.frames if name != "world")
-
-    @cached_property
-    def driven_rows(self) -> Array:
-        """Indices of the constraints that prescribe motions as functions of time; of an assembled system."""
-        arrays = self.arrays
-        functions = arrays.constraints[:, layout.FUNCTION]
-        rows = np.flatnonzero((arrays.constraints[:, layout.ARGUMENT] < 0) & (functions >= 0))
-        return rows[arrays.time_functions[functions[rows], 0] != layout.CONSTANT]
-
-    @property
-    def is_driven(self) -> bool:
-        """Whether constraints prescribe motions as functions of time; of an assembled system."""
-        return len(self.driven_rows) > 0
+        super()._start_elsewhere(q, v, model)
+        for name in ("_initial_state", "mobility"):
+            self.__dict__.pop(name, None)
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -271,426 +119,4 @@ class System:
     @cached_property
     def mobility(self) -> Mobility:
         """Degrees of freedom, redundant constraints and where they come from, at the initial state moved onto the constraints."""
-        from mbvi.system.mobility import find_mobility
-
         return find_mobility(self)
-
-    @cached_property
-    def unforced(self) -> System:
-        """The system without the forces that derive from no potential, its Lagrangian alone; itself if it has none."""
-        if self._unforced is not None:
-            unforced = self._unforced if isinstance(self._unforced, System) else self._unforced()
-            return unforced.as_made() if self.own_values is None else unforced
-        if self.is_conservative or not self.arrays.is_tree:
-            return self
-        return System(
-            self.name,
-            _without_forces(self.arrays),
-            self.coordinate_names,
-            self.coordinate_units,
-            self.given_q,
-            self.given_v,
-            not self.is_driven,
-            self.constraint_names,
-            self.model,
-            self.frames,
-            self.homes,
-        )
-
-    @property
-    def work(self) -> kernels.Work:
-        """Workspace of the functions below, one for each thread."""
-        if not hasattr(self._local, "work"):
-            self._local.work = kernels.make_work(self.arrays)
-        return self._local.work
-
-    def is_like(self, other: System) -> bool:
-        """Whether another system differs in floating-point numbers alone, so that both fit into the same workspaces."""
-        layouts = self.arrays._numba_type_.layout
-        return self.arrays._numba_type_ == other.arrays._numba_type_ and all(
-            np.array_equal(getattr(self.arrays, name), getattr(other.arrays, name))
-            for name in layouts
-            if name != "redundant" and not _is_of_floats(getattr(self.arrays, name))
-        )
-
-    def as_made(self) -> System:
-        """The system with what the user's functions read from outside when it was made, whatever that becomes."""
-        if self.own_values is None:
-            return self
-        own = copy(self)
-        own.own_values = None
-        own.__dict__.pop("unforced", None)
-        return own
-
-    def with_own_counts(self) -> System:
-        """The system as a run takes it: with its own counts of redundant constraints, which a start changes, and as it was made;
-        itself where there is neither.
-        """
-        arrays, own = self.arrays, self.as_made()
-        if not (arrays.reference.any() or (arrays.k and not arrays.is_tree)):
-            return own
-        fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
-        own = copy(own)
-        own.arrays = layout.System(**fields)
-        return own
-
-    def share_work(self, other: System) -> None:
-        """Use the workspaces of another system that is like this one."""
-        self._local = other._local
-
-    def _vector(self, values: ArrayLike, what: str, names: Sequence[str] | None = None) -> Array:
-        """Finite numbers, one for each coordinate or of these names, as an array of their own."""
-        return checked_vector(values, what, self.coordinate_names if names is None else names)
-
-    def _states(self, values: ArrayLike, what: str) -> Array:
-        array = _floats(values, what, f"an array of shape (states, {self.dimension})")
-        if array.ndim != 2 or array.shape[1] != self.dimension:
-            raise ModelError(
-                f"{what}: expected an array of shape (states, {self.dimension}), found one of shape {array.shape}"
-            )
-        return array
-
-    def _series(self, t: ArrayLike, **states: ArrayLike) -> list[Array]:
-        """Times (states,), and coordinates, rates … (states, n) by their names, as many of each."""
-        arrays = [self._states(values, what) for what, values in states.items()]
-        count = len(arrays[0])
-        if any(len(array) != count for array in arrays):
-            names, counts = list(states), [str(len(array)) for array in arrays]
-            raise ModelError(f"{names[-1]}: expected as many states of {_listed(names)}, found {_listed(counts)}")
-        expected = f"one time for each of {count} states"
-        times = _floats(t, "t", expected)
-        if times.shape != (count,):
-            raise ModelError(f"t: expected {expected}, found shape {times.shape}")
-        if not np.all(np.isfinite(times)):
-            raise ModelError(f"t: expected finite numbers, found {times[~np.isfinite(times)][0]}")
-        return [times, *arrays]
-
-    def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> Array:
-        """Mass matrix M(q), (n, n) [kg, kg m or kg m²]."""
-        M = np.zeros(self.arrays.second_size)
-        kernels.fill_mass_matrix(M, self.arrays, self.work, _time(t), self._vector(q, "q"))
-        return self._dense(M)
-
-    def _mass_matrices(self, t: Array, q: Array) -> Array:
-        """Mass matrices (states, n, n) of many states: t (states,), q (states, n)."""
-        t, q = self._series(t, q=q)
-        M = np.zeros((len(q), self.arrays.second_size))
-        for stored, *at in zip(M, t, q, strict=True):
-            kernels.fill_mass_matrix(stored, self.arrays, self.work, *at)
-        return self._dense(M)
-
-    def _dense(self, stored: Array) -> Array:
-        """Matrices (…, n, n) of the stored blocks of second derivatives (…, .)."""
-        arrays, full = self.arrays, np.zeros((*stored.shape[:-1], self.dimension, self.dimension))
-        for row, column, place, *_ in arrays.blocks:
-            of_row, of_column = self._members(row), self._members(column)
-            size = len(of_row), len(of_column)
-            block = stored[..., place : place + size[0] * size[1]]
-            full[..., of_row[:, None], of_column] = block.reshape(*stored.shape[:-1], *size)
-        return full
-
-    def _members(self, node: int) -> Array:
-        """Coordinates of a node of elimination."""
-        row = self.arrays.nodes[node]
-        return self.arrays.members[row[layout.FIRST_MEMBER] : row[layout.FIRST_MEMBER] + row[layout.NODE_COORDINATES]]
-
-    def potential(self, q: ArrayLike, t: float = 0.0) -> float:
-        """Potential energy V(q) of gravity, springs and constant forces [J]."""
-        return float(kernels.potential(self.arrays, self.work, _time(t), self._vector(q, "q")))
-
-    def momentum(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
-        """Momentum p = ∂L/∂v = M(q) v + A(t, q), (n,) [kg m²/s or kg m/s]; A is the vector potential of your own Lagrangian."""
-        return self.gradient(q, v, t)[0]
-
-    def gradient(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array]:
-        """∂L/∂v and ∂L/∂q + F, (n,) each: the momentum and the force of the Lagrangian with all other forces."""
-        p, f = np.zeros(self.dimension), np.zeros(self.dimension)
-        work = self.work
-        kernels.fill_gradient(p, f, self.arrays, work, _time(t), self._vector(q, "q"), self._vector(v, "v"))
-        return p, f
-
-    def second_derivatives(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Array, Array, Array, Array]:
-        """∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q of p and f as `gradient` gives them, (n, n) each."""
-        out = tuple(np.zeros(self.arrays.second_size) for _ in range(4))
-        kernels.fill_hessian(*out, self.arrays, self.work, _time(t), self._vector(q, "q"), self._vector(v, "v"))
-        return tuple(map(self._dense, out))  # type: ignore[return-value]
-
-    def kinetic_energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
-        """Kinetic energy 1/2 vᵀ M(q) v [J]."""
-        return 0.5 * float(self._vector(v, "v") @ (self.momentum(q, v, t) - self._vector_potential(q, t)))
-
-    def _vector_potential(self, q: ArrayLike, t: float) -> Array:
-        """The momentum A(t, q) that a Lagrangian has at rest, (n,)."""
-        A = np.zeros(self.dimension)
-        kernels.subtract_vector_potential(A, self.arrays, self.work, _time(t), self._vector(q, "q"))
-        return -A
-
-    def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
-        """Kinetic and potential energy [J]."""
-        return self.kinetic_energy(q, v, t) + self.potential(q, t)
-
-    def lagrangian(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> float:
-        """Kinetic less potential energy, and A·v where there is a vector potential A [J]."""
-        of_velocity = float(self._vector(v, "v") @ self._vector_potential(q, t))
-        return self.kinetic_energy(q, v, t) + of_velocity - self.potential(q, t)
-
-    def velocities(self, t: Array, q: Array, p: Array) -> Array:
-        """Velocities M⁻¹ p on the constraints (states, n) of many states: t (states,), q and p (states, n).
-
-        Raises
-        ------
-        ModelError
-            If the mass matrix is singular at one of them.
-        """
-        t, q, p = self._series(t, q=q, p=p)
-        v = np.empty_like(q)
-        if self.arrays.is_open:
-            is_regular = kernels.fill_tree_velocities(v, self.arrays, self.work, q, p)
-        else:
-            is_regular = kernels.fill_velocities(v, self.arrays, self.work, t, q, p)
-        if not is_regular:
-            raise ModelError(f"velocities of {self.name!r}: the mass matrix is singular at one of the states")
-        return v
-
-    def energies(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
-        """Kinetic and potential energy (states,) [J] of many states: t (states,), q and v (states, n)."""
-        return self._energies_and_momenta(t, q, v)[:2]
-
-    def _energies_and_momenta(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """Kinetic and potential energies (states,) [J] and momenta (states, n) of many states."""
-        t, q, v = self._series(t, q=q, v=v)
-        kinetic, potential, p = np.zeros(len(q)), np.zeros(len(q)), np.zeros_like(q)
-        kernels.fill_energies(kinetic, potential, p, self.arrays, self.work, t, q, v)
-        return kinetic, potential, p
-
-    def constraint_residuals(self, t: Array, q: Array) -> Array:
-        """Largest |g| (states,) at each of many states: t (states,), q (states, n)."""
-        t, q = self._series(t, q=q)
-        if self.arrays.is_open:
-            return np.abs(self._norms(q)).max(axis=1, initial=0.0)
-        out = np.zeros(len(q))
-        if self.constraint_count > 0:
-            kernels.fill_constraint_residuals(out, self.arrays, self.work, t, q)
-        return out
-
-    def _norms(self, q: Array) -> Array:
-        """Constraint values (…, k) of an open tree, (|a|² − 1)/2 of its quaternions, at q (…, n)."""
-        return 0.5 * (np.sum(self._quaternions(q) ** 2, axis=-1) - 1.0)
-
-    def _quaternions(self, x: Array) -> Array:
-        """Of x (…, n), by the coordinates of an open tree, what belongs to its unit quaternions (…, k, 4)."""
-        return x[..., self.arrays.entries].reshape(*x.shape[:-1], self.constraint_count, 4)
-
-    def constraint(self, q: ArrayLike, t: float = 0.0) -> Array:
-        """Constraint values g(q), (k,), zero on the constraints."""
-        return self._constraint_entries(q, t)[0]
-
-    def constraint_jacobian(self, q: ArrayLike, t: float = 0.0) -> Array:
-        """Jacobian G = ∂g/∂q, (k, n)."""
-        return self._constraints(q, t)[1]
-
-    def constraint_curvature(self, q: ArrayLike, multipliers: ArrayLike, t: float = 0.0) -> Array:
-        """Second derivatives ∂²(λᵀg)/∂q², (n, n), for multipliers λ (k,)."""
-        arrays, full = self.arrays, np.zeros((self.dimension, self.dimension))
-        if not self.constraint_count:
-            return full
-        stored, lam = np.zeros(arrays.matrix_size), self._vector(multipliers, "multipliers", self.constraint_names)
-        add_curvature(stored, arrays, self.work, _time(t), self._vector(q, "q"), lam, 1.0, 1, 0, 0)
-        for a, b, place, down, across in self._matrix_blocks():
-            of_row, of_column = self._members(a), self._members(b)
-            rows, columns = np.ogrid[: len(of_row), : len(of_column)]
-            full[np.ix_(of_row, of_column)] = stored[place + rows * down + columns * across]
-        return full
-
-    def _matrix_blocks(self) -> Iterator[tuple[int, int, int, int, int]]:
-        """Of every block of a Jacobian its row and column nodes, its place, and the steps to next row and column."""
-        arrays = self.arrays
-        for node, row in enumerate(arrays.nodes):
-            pairs = arrays.pairs[row[layout.FIRST_PAIR] : row[layout.FIRST_PAIR] + row[layout.PAIRS]]
-            others = [int(other) for other in pairs[:, layout.LATER]]
-            for a, b in [(node, node), *((node, other) for other in others), *((other, node) for other in others)]:
-                yield a, b, *block_place(arrays, JACOBIAN, 1, a, b)
-
-    def _constraints(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
-        g, G, g_t = self._constraint_entries(q, t)
-        full = np.zeros((self.constraint_count, self.dimension))
-        rows = np.repeat(np.arange(self.constraint_count), self.arrays.constraints[:, layout.ENTRIES])
-        np.add.at(full, (rows, self.arrays.entries), G)
-        return g, full, g_t
-
-    def _constraint_entries(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
-        """g, the entries of G, and ∂g/∂t."""
-        g, g_t = np.zeros(self.constraint_count), np.zeros(self.constraint_count)
-        G, q = np.zeros(len(self.arrays.entries)), self._vector(q, "q")
-        if self.arrays.is_open:  # what is not called is not compiled
-            return self._norms(q), q[self.arrays.entries], g_t
-        if self.constraint_count > 0:
-            fill_constraints(g, G, g_t, self.arrays, self.work, _time(t), q)
-        return g, G, g_t
-
-    def acceleration(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Array:
-        """Acceleration (n,) by the Euler–Lagrange equations, see `accelerations_and_multipliers`."""
-        state = self._vector(q, "q")[None], self._vector(v, "v")[None]
-        return self.accelerations_and_multipliers(np.array([_time(t)]), *state)[0][0]
-
-    def accelerations_and_multipliers(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
-        """Accelerations (states, n) and multipliers (states, k) of many states, by the Euler–Lagrange equations.
-
-        M a − Gᵀ λ = f − (∂p/∂q) v − ∂p/∂t,  G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t². All derivatives by the time are exact.
-
-        Raises
-        ------
-        ModelError
-            If the equations are singular at one of them.
-        """
-        t, q, v = self._series(t, q=q, v=v)
-        for what, values in (("q", q), ("v", v)):
-            for i in np.flatnonzero(~np.isfinite(values).all(axis=1)):
-                self._vector(values[i], what)
-        a, lam, regular = self._solved(t, q, v)
-        if regular < len(q):
-            where = f"t = {t[regular]:g}, q = {q[regular]}"
-            raise ModelError(f"the equations of motion of {self.name!r} are singular at {where}")
-        return a, lam
-
-    def multipliers(self, t: Array, q: Array, v: Array) -> Array:
-        """The multipliers (states, k) alone, not a number where the equations are singular.
-
-        Those of the unit quaternions a of a tree follow from the momenta, λ = (aᵀṗ − aᵀ(∂L/∂q + F))/|a|²: with p = 2 a N, aᵀṗ and
-        −aᵀ ∂L/∂q are both −pᵀȧ, and of the forces F only a user's have a part along a. So nothing is compiled for them.
-        """
-        t, q, v = self._series(t, q=q, v=v)
-        if not self.arrays.is_open:
-            return self._solved(t, q, v)[1]
-        a, rate, p = map(self._quaternions, (q, v, self._energies_and_momenta(t, q, v)[2]))
-        of_momenta = of_forces = np.sum(p * rate, axis=2)
-        if self.arrays.force:
-            own, f = np.empty(self.dimension), np.empty_like(q)
-            for i in range(len(q)):
-                kernels.fill_gradient(own, f[i], self.arrays, self.work, t[i], q[i], v[i])
-            of_forces = np.sum(a * self._quaternions(f), axis=2)
-        return -(of_momenta + of_forces) / np.sum(a * a, axis=2)
-
-    def _solved(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, int]:
-        """Accelerations, multipliers, and before which state the equations are regular."""
-        n, k = self.dimension, self.constraint_count
-        a, lam = np.empty_like(q), np.empty((len(q), k))
-        is_moving = self.arrays.time_rates != 0 or self.is_driven
-        p_t, g_tt = np.zeros((len(q) if is_moving else 1, n)), np.zeros((len(q) if is_moving else 1, k))
-        for i in range(len(q) if is_moving else 0):
-            p_t[i], g_tt[i] = self._time_rates(t[i], q[i], v[i])
-        return a, lam, fill_accelerations(a, lam, self.arrays, self.work, np.empty((n, k)), p_t, g_tt, t, q, v)
-
-    def guiding_forces(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """The generalized forces (states, n) that the environment must exert to enforce a path: inverse dynamics.
-
-            G(t, q, v, a) = d/dt (∂L/∂v) − ∂L/∂q − F = M a + (∂p/∂q) v + ∂p/∂t − f
-
-        Their power G·v is what the environment gives. A path that the system takes by itself needs none; those of constraints
-        are contained.
-
-        Parameters
-        ----------
-        t : (states,)
-            Times [s].
-        q, v, a : (states, n)
-            Coordinates of the path, their first and their second rates.
-
-        Raises
-        ------
-        ModelError
-            If the shapes do not fit, or a number is not finite.
-
-        Examples
-        --------
-        >>> import mbvi, sympy
-        >>> z = sympy.Symbol("z")
-        >>> shot = mbvi.from_sympy([z], [[7.26]], 7.26 * 9.81 * z)
-        >>> shot.guiding_forces([0.0, 0.0], [[1.5], [1.5]], [[0.0], [0.0]], [[50.0], [-9.81]]).round(6).tolist()
-        [[434.2206], [0.0]]
-
-        Source: Mutze, A simple variational integrator for general holonomic mechanical systems, equation 10.
-        """
-        t, q, v, a = self._series(t, q=q, v=v, a=a)
-        forces = np.empty_like(q)
-        for i, (q_i, v_i, a_i) in enumerate(zip(q, v, a, strict=True)):
-            M, p_q, *_ = self.second_derivatives(q_i, v_i, t[i])
-            f = self.gradient(q_i, v_i, t[i])[1]
-            forces[i] = M @ self._vector(a_i, "a") + p_q @ v_i + self._time_rates(t[i], q_i, v_i)[0] - f
-        return forces
-
-    def _time_rates(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """∂p/∂t (n,) and 2 (∂G/∂t) v + ∂²g/∂t² (k,): what the explicit time adds to the equations of motion."""
-        p_t, g_tt = np.zeros(self.dimension), np.zeros(self.constraint_count)
-        fill_time_rates(p_t, g_tt, self.arrays, t, q, v)
-        if self.is_driven:
-            self._fill_driven_rates(g_tt, t, q, v)
-        return p_t, g_tt
-
-    def _fill_driven_rates(self, g_tt: Array, t: float, q: Array, v: Array) -> None:
-        """2 (∂G/∂t) v + ∂²g/∂t² of prescribed motions: g = … − f(t), and g = (|r|²/f − f)/2 of a length f(t)."""
-        arrays, (g, G, _) = self.arrays, self._constraints(q, t)
-        of = arrays.time_functions, arrays.operations, arrays.numbers, self.work.stack
-        for i in self.driven_rows:
-            f, rate, second = function_of(*of, arrays.constraints[i, layout.FUNCTION], t)
-            g_tt[i] = -second
-            if arrays.constraints[i, layout.CONSTRAINT_KIND] == layout.DISTANCE:
-                square = 1 + 2 * g[i] / f  # |r|²/f²
-                g_tt[i] = -second * (square + 1) / 2 + (rate * square - 2 * G[i] @ v) * rate / f
-
-    @cached_property
-    def node_widths(self) -> Array:
-        """Numbers of coordinates and constraints of the nodes of elimination, (nodes,)."""
-        nodes = self.arrays.nodes
-        return nodes[:, layout.NODE_COORDINATES] + nodes[:, layout.NODE_ROWS]
-
-    @cached_property
-    def embedded(self) -> System:
-        """The system of the same model with all joints cut."""
-        from mbvi.system.reactions import embedded
-
-        return embedded(self)
-
-    def poses(self, body: str, q: Array) -> tuple[Array, Array]:
-        """Places (states, 3) [m] of a body's origin and rotations (states, 3, 3), body to world, for q (states, n)."""
-        if not isinstance(body, str) or body not in self.frames:
-            known = ", ".join(name for name in self.frames if name != "world") or "none: it has no bodies"
-            raise ModelError(f"pose: expected the name of a body, found {body!r}; known: {known}")
-        q = self._states(q, "q")
-        frame = self.frames[body]
-        places, rotations = np.zeros((len(q), 3)), np.tile(np.eye(3), (len(q), 1, 1))
-        if frame.link >= 0:
-            kernels.fill_poses(places, rotations, self.arrays, self.work, frame.link, q)
-        return places + rotations @ frame.place, rotations @ frame.rotation
-
-
-def _floats(values: ArrayLike, what: str, expected: str) -> Array:
-    array = as_floats(values)
-    if array is None:
-        raise ModelError(f"{what}: expected {expected}, found {show(values)}")
-    return array if array.flags.writeable else array.copy()  # kernels are compiled for arrays that are
-
-
-def _time(t: float) -> float:
-    return checked_number(t, "t", "a finite number of seconds")
-
-
-def _listed(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _is_of_floats(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
-
-
-def _without_forces(arrays: layout.System) -> layout.System:
-    """The same without the forces that derive from no potential: all but springs and constant forces along the world's axes."""
-    joint = arrays.joint_forces[:, 0] == layout.JOINT_SPRING
-    body = arrays.body_forces[:, 0] == layout.SPRING
-    along_world = np.flatnonzero(arrays.body_forces[:, 0] == layout.FORCE_WORLD)
-    functions = arrays.time_functions[arrays.body_forces[along_world, 3:6], 0]
-    body[along_world] = (functions == layout.CONSTANT).all(axis=1)
-    fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
-    fields |= {name: fields[name][joint] for name in ("joint_forces", "joint_force_data")}
-    fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}
-    return layout.System(**fields | {"force": 0})

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mbvi.model.forces import Force, JointSpring, Spring
-
-if TYPE_CHECKING:
-    from mbvi.system.system import System
+from mbvi.system.system import System
 
 
 def derives_from_potential(force: Any) -> bool:

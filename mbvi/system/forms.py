@@ -1,0 +1,19 @@
+"""The same model with other joints cut, so that other coordinates describe it."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from mbvi.model.model import Model
+
+
+def with_all_cut(model: Model) -> Model:
+    """The model in the embedding with all joints as constraints."""
+    joints = {name: joint.replaced({"cut": None}) for name, joint in model.joints.items()}
+    return model.replaced({"joints": joints, "formulation": "embedding"})
+
+
+def with_tree(model: Model, chords: Container[str]) -> Model:
+    """The model with the joints of its spanning tree as coordinates, and those that close its loops as constraints."""
+    joints = {name: joint.replaced({"cut": name in chords or None}) for name, joint in model.joints.items()}
+    return model.replaced({"joints": joints, "formulation": "tree"})

@@ -7,6 +7,7 @@ after one of Python is what that prints; `...` in a console block stands for any
 import importlib.util
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import get_args
 
@@ -21,8 +22,8 @@ from mbvi.model.constraints import AnyConstraint
 from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint
 from mbvi.steppers.loop import REASONS, REASONS_WITHOUT_MOMENTA
+from tests.folders import ROOT
 
-ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- (?P<name>\S+) -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -221,6 +222,16 @@ def test_every_reason_of_a_failed_step_is_explained():
     page = (ROOT / "docs" / "errors.md").read_text()
     for reason in [*REASONS.values(), *REASONS_WITHOUT_MOMENTA.values()]:
         assert f"`{reason}`" in page
+
+
+def test_the_page_on_the_architecture_names_every_storey():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    storeys = [storey for contract in contracts for storey in contract.get("layers", ())]
+    assert len(storeys) > 20
+    assert [storey for storey in storeys if f"`{storey}`" not in page] == ["__main__"]
 
 
 def test_links_lead_somewhere():

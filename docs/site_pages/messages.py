@@ -16,23 +16,27 @@ PACKAGE = Path(__file__).parents[2] / "mbvi"
 TITLES = {
     "model": "Model files",
     "system": "Systems and their start",
+    "run_arguments": "Runs",
     "simulation": "Runs",
     "steppers": "Steps",
     "schemes": "Schemes",
-    "report": "What is odd",
-    "trajectory": "Trajectories",
-    "storage": "Trajectory files",
-    "tables": "Tables",
-    "export": "Plots, pictures and animations",
+    "cli/check_report": "What is unusual",
+    "results": "Trajectories, their files and tables",
+    "pictures": "Plots and pictures",
+    "animation": "Animations",
+    "measure": "Comparisons of schemes",
     "analysis": "Analysis",
     "exact": "Exact motions",
     "ensembles": "Ensembles",
     "papers": "Papers",
-    "cli": "Command line",
+    "cli/commands": "Command line",
+    "cli/options": "Command line",
 }
-INTRODUCTION = """All that `mbvi` may complain of, listed from its sources; `…` is what is filled in, as the place, or the name of
-a body. Most say behind the semicolon what to do; where there is more to say, [When something is wrong](../errors.md) does. What
-every key takes is in [Keys of model files](schema.md)."""
+"""The sections of the page, by the modules and packages whose messages they list."""
+INTRODUCTION = """Every error and warning that `mbvi` may give, listed from its source code. `…` stands for what is filled
+in, such as the place in the file or the name of a body. Most messages say after the semicolon what to do.
+[When something is wrong](../errors.md) explains the most frequent ones, and [Keys of model files](schema.md) what every key
+takes."""
 MAKERS = {"ModelError", "StepError", "Problem", "warn", "refusal", "note"}
 SAYING = {
     "failure",
@@ -51,10 +55,10 @@ SAYS_SOMETHING = re.compile(r"(?!expected …, found …(; …)?$)").match
 def write(folder: Path) -> None:
     """Write the page into a folder."""
     blocks = ["# All messages", INTRODUCTION]
-    for room, title in TITLES.items():
-        found = sorted(
-            filter(SAYS_SOMETHING, set(messages_of(room))), key=lambda message: message.lstrip("… .:'-").lower()
-        )
+    for title in dict.fromkeys(TITLES.values()):
+        rooms = [room for room, its_title in TITLES.items() if its_title == title]
+        found = filter(SAYS_SOMETHING, {message for room in rooms for message in messages_of(room)})
+        found = sorted(found, key=lambda message: message.lstrip("… .:'-").lower())
         blocks += [f"## {title}", "\n".join(f"- `{message}`" for message in found)]
     (folder / "messages.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
 
@@ -66,7 +70,7 @@ def messages_of(room: str) -> Iterator[str]:
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         nested = {id(inner) for outer in functions for inner in ast.walk(outer) if inner is not outer}
         for function in (each for each in functions if id(each) not in nested):
-            yield from _messages(function, room == "report")
+            yield from _messages(function, room == "cli/check_report")
         yield from (value.value for value in ast.walk(tree) if _is_reason(value))
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbvi.model.bodies import Body, Box, Capsule, Cone, Cylinder, Mesh, Sphere
-from mbvi.model.meshes import Files, read_mesh
-from mbvi.model.shapes import mass_properties, rotation_matrix
+from mbvi.model.mass_properties import mass_properties
+from mbvi.model.mesh_files import Files, read_mesh
+from mbvi.model.rotations import rotation_matrix
 
 if TYPE_CHECKING:
     import trimesh

@@ -15,7 +15,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind
 from mbvi.model.expressions import wrong
-from mbvi.model.graph import WORLD
+from mbvi.model.fields import WORLD
 from mbvi.results.storage import Nameplate
 from mbvi.results.trajectory import Trajectory
 from mbvi.system.poses import all_velocities

@@ -24,10 +24,11 @@ from mbvi.errors import ModelError
 from mbvi.model import Model, mass_properties
 from mbvi.model.constraints import Distance
 from mbvi.model.expressions import nearest, wrong
+from mbvi.model.fields import WORLD
 from mbvi.model.forces import Damper, Spring
-from mbvi.model.graph import WORLD
 from mbvi.model.joints import Ball, Cylindrical, Free, Prismatic, Revolute, Screw, Universal
-from mbvi.model.shapes import is_massless, rotation_matrix
+from mbvi.model.mass_properties import is_massless
+from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from mbvi.model.corners import corners_in_steps, corners_of_motions
 from mbvi.model.description import count_steps
 from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
+from mbvi.model.mass_properties import has_mass
 from mbvi.model.meshes import odd_meshes
 from mbvi.model.poles import is_empty_quotient, programs
-from mbvi.model.shapes import has_mass
 from mbvi.model.tables import kinks_in_steps, overshoots, short_tables
 from mbvi.text import MOST_LINES, aligned, count, shortened
 

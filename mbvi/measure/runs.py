@@ -12,7 +12,7 @@ import mbvi
 from mbvi.errors import ModelError, doubts_expected
 from mbvi.model import Model
 from mbvi.model.expressions import show, wrong
-from mbvi.model.shapes import mass_properties
+from mbvi.model.mass_properties import mass_properties
 from mbvi.pictures import style
 from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.catalog import find_scheme

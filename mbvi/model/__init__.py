@@ -19,8 +19,8 @@ from mbvi.model.file import from_yaml, load, save, schema, to_yaml
 from mbvi.model.forces import Damper, Force, JointDamper, JointForce, JointSpring, Spring, Torque
 from mbvi.model.graph import describe_tree, is_cut, plan
 from mbvi.model.joints import Ball, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Screw, Universal, Weld
+from mbvi.model.mass_properties import MassProperties, mass_properties
 from mbvi.model.model import Model
-from mbvi.model.shapes import MassProperties, mass_properties
 
 __all__ = [
     "Ball",

@@ -18,7 +18,6 @@ from mbvi.errors import ModelError
 from mbvi.model.arguments import check_flag
 from mbvi.model.expressions import Problem, Where, nearest, show, wrong
 
-
 MAKE_ANOTHER = "make another, as by model.with_parameters(…) or model.model_copy(update=…)"
 
 

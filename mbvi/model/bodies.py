@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from mbvi.model import shapes
 from mbvi.model.base import Element
 from mbvi.model.directions import orientation_problems, orientation_roundings, quaternion
 from mbvi.model.expressions import Problem, nearest, placed, show, wrong
 from mbvi.model.fields import Inertia, Kind, Name, OptionalScalar, Orientation, Place, Points, Scalar, Vector
+from mbvi.model.inertia import inertia_problems, inertia_roundings, mended_inertia
+
+Floats = NDArray[np.float64]
+
+LEAST_LENGTH = 1e-50  # of a shape, whose volume is then not 0
+
+
+def negative_mass(value: Any, key: str) -> Iterator[Problem]:
+    """A mass or density, if it is given, that is less than 0."""
+    if value is not None and value < 0:
+        yield Problem((key,), wrong(f"a {key} of at least 0", show(value), "change its sign"))
 
 
 class Posed(Element):
@@ -35,8 +47,18 @@ class Posed(Element):
     density: OptionalScalar = None
     mass: OptionalScalar = None
 
+    lengths: ClassVar[tuple[str, ...]]
+    """The fields that hold lengths or factors of them."""
+
     def problems(self) -> Iterator[Problem]:
-        """Density or mass, not both, and a unit quaternion."""
+        """Density or mass of at least 0, not both, lengths that are not 0, and a unit quaternion."""
+        for key in ("density", "mass"):
+            yield from negative_mass(getattr(self, key), key)
+        for key in self.lengths:
+            value = getattr(self, key)
+            if value is not None and (least := np.min(value)) < LEAST_LENGTH:
+                expected = f"lengths {f'of at least {LEAST_LENGTH:g}' if least > 0 else 'greater than 0'}"
+                yield Problem((key,), wrong(expected, show(value), "write for example 0.1"))
         yield from orientation_problems(self.orientation)
         if self.density is not None and self.mass is not None:
             yield Problem(("mass",), wrong("density or mass", "both", "remove one of them"))
@@ -61,6 +83,7 @@ class Box(Posed):
 
     type: Literal["box"] = "box"
     size: Vector
+    lengths: ClassVar[tuple[str, ...]] = ("size",)
 
 
 class Sphere(Posed):
@@ -74,6 +97,7 @@ class Sphere(Posed):
 
     type: Literal["sphere"] = "sphere"
     radius: Scalar
+    lengths: ClassVar[tuple[str, ...]] = ("radius",)
 
 
 class Cylinder(Posed):
@@ -90,6 +114,10 @@ class Cylinder(Posed):
     type: Literal["cylinder"] = "cylinder"
     radius: Scalar
     length: Scalar
+    lengths: ClassVar[tuple[str, ...]] = (
+        "radius",
+        "length",
+    )
 
 
 class Capsule(Posed):
@@ -106,6 +134,10 @@ class Capsule(Posed):
     type: Literal["capsule"] = "capsule"
     radius: Scalar
     length: Scalar
+    lengths: ClassVar[tuple[str, ...]] = (
+        "radius",
+        "length",
+    )
 
 
 class Cone(Posed):
@@ -122,6 +154,10 @@ class Cone(Posed):
     type: Literal["cone"] = "cone"
     radius: Scalar
     height: Scalar
+    lengths: ClassVar[tuple[str, ...]] = (
+        "radius",
+        "height",
+    )
 
 
 class Mesh(Posed):
@@ -143,6 +179,7 @@ class Mesh(Posed):
     file: str
     scale: OptionalScalar = None
     max_bytes: Scalar = 1e8
+    lengths: ClassVar[tuple[str, ...]] = ("scale",)
 
     @property
     def factor(self) -> float:
@@ -170,6 +207,10 @@ class PointMass(Element):
 
     mass: Scalar
     position: Annotated[Place, Kind("place")]
+
+    def problems(self) -> Iterator[Problem]:
+        """A mass of at least 0."""
+        yield from negative_mass(self.mass, "mass")
 
 
 class Body(Element):
@@ -203,6 +244,19 @@ class Body(Element):
     point_masses: dict[Name, PointMass] = Field(default={})
     shapes: tuple[Shape, ...] = ()
 
+    @property
+    def arm(self) -> Floats | None:
+        """From the point that the inertia of a body of numbers is about to its centre of mass (3,); None if it is that [m]."""
+        if self.inertia_about == "center_of_mass":
+            return None
+        point = (0.0, 0.0, 0.0) if self.inertia_about == "origin" else self.points[self.inertia_about]
+        return np.array(self.center_of_mass, dtype=float) - np.array(point, dtype=float)
+
+    @property
+    def mended_inertia(self) -> Floats:
+        """The inertia matrix (3, 3) of a body of numbers, about the point that it is given about; if rounded, the nearest one."""
+        return mended_inertia(self.inertia, float(self.mass), self.arm)
+
     def problems(self) -> Iterator[Problem]:
         """A body's masses, inertia and shapes."""
         places = ["center_of_mass", "origin", *self.points]
@@ -210,18 +264,23 @@ class Body(Element):
             remedy = nearest(self.inertia_about, places)
             yield Problem(("inertia_about",), wrong("a point", show(self.inertia_about), remedy))
             return
-        yield from shapes.problems(self)
+        mass = float(self.mass)
+        if mass < 0:
+            yield from negative_mass(mass, "mass")
+        else:
+            yield from inertia_problems(self.inertia, mass, self.arm, self.inertia_about)
+        for name, point in self.point_masses.items():
+            yield from placed(point.problems(), "point_masses", name)
         for i, shape in enumerate(self.shapes):
             yield from placed(shape.problems(), "shapes", i)
 
     def roundings(self) -> Iterator[Problem]:
         """Rounded inertias and quaternions."""
-        yield from shapes.roundings(self)
+        yield from inertia_roundings(self.inertia, float(self.mass), self.arm)
         for i, shape in enumerate(self.shapes):
             yield from placed(shape.roundings(), "shapes", i)
 
     def canonical(self) -> dict[str, Any]:
         """Inertia as a matrix, that of a rigid body, and shapes with unit quaternions."""
-        inertia = shapes.mended_inertia(self).tolist()
         turned = tuple(shape.replaced(shape.canonical()) for shape in self.shapes)
-        return {"inertia": tuple(map(tuple, inertia)), "shapes": turned}
+        return {"inertia": tuple(map(tuple, self.mended_inertia.tolist())), "shapes": turned}

@@ -12,6 +12,7 @@ from mbvi.model.base import Element
 from mbvi.model.directions import direction_problems, orientation_problems, orientation_roundings, quaternion, unit
 from mbvi.model.expressions import Problem, infix, show, value_at, wrong
 from mbvi.model.fields import (
+    WORLD,
     BodyRef,
     Curve,
     Direction,
@@ -27,7 +28,6 @@ from mbvi.model.fields import (
     Table,
 )
 from mbvi.model.forces import Between, OnJoint, same_body
-from mbvi.model.graph import WORLD
 
 FARTHEST = 1e12
 """Size of prescribed places and lengths [m or rad] beyond which numbers of 16 digits no longer tell tenths of a millimetre."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from mbvi.model.description import Description
 from mbvi.model.expressions import Program, infix, value_at
 from mbvi.model.poles import MOST_TIMES, operations, programs, zeros
 from mbvi.model.tables import within_steps
-
-if TYPE_CHECKING:
-    from mbvi.model.model import Model
 
 FAR, NEAR = 1e-3, 1e-5  # of the time between two looks: distances at which rates are compared
 LASTING = 0.5  # part of a jump at the larger distance that is left of it at the smaller
@@ -68,7 +66,7 @@ def _rates(program: Program, time: float, distance: float) -> tuple[float, float
     return (before - far_before) / distance, (far_after - after) / distance
 
 
-def corners_of_motions(model: Model, start: float, end: float) -> Iterator[str]:
+def corners_of_motions(model: Description, start: float, end: float) -> Iterator[str]:
     """Prescribed motions of a resolved model whose rates jump within a run: where, and the first jump."""
     for name, element in model.constraints.items():
         for program in programs(element):
@@ -80,7 +78,7 @@ def corners_of_motions(model: Model, start: float, end: float) -> Iterator[str]:
                 )
 
 
-def corners_in_steps(model: Model, step: float, end: float) -> Iterator[str]:
+def corners_in_steps(model: Description, step: float, end: float) -> Iterator[str]:
     """Forces of a resolved model with corners within steps of a run from 0, where few orders of a scheme are left."""
     for name, element in model.forces.items():
         for program in programs(element):

@@ -1,17 +1,21 @@
-"""What a model says besides its elements: initial values, and what to run."""
+"""The fields of a model, those for initial values and for what to run among them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import StrictBool
+from pydantic import Field, StrictBool
 
 from mbvi.errors import ModelError
 from mbvi.model.base import Element
+from mbvi.model.bodies import Body
+from mbvi.model.constraints import AnyConstraint
 from mbvi.model.expressions import Problem, show, wrong
-from mbvi.model.fields import Coordinates, Kind, Scalar
+from mbvi.model.fields import BodyName, Coordinates, Kind, Name, ParameterName, Scalar, Text, Title, Vector
+from mbvi.model.forces import AnyForce
+from mbvi.model.joints import AnyJoint
 from mbvi.schemes.catalog import find_scheme
 
 MAX_STEPS = 1e15
@@ -76,3 +80,22 @@ class Simulation(Element):
         if min(step, duration) > 0 and duration / step > MAX_STEPS:
             found = f"steps of {step:g} s for {duration:g} s"
             yield Problem(("step",), wrong("at most 1e15 steps", found, "a larger step or a shorter duration"))
+
+
+class Description(Element):
+    """The fields of a Model, which says what they are: bodies, joints, forces and constraints, initial values, and what to run.
+
+    What looks at a model, as its graph or its tables, takes a Description, so that Model, which uses it all, stands above.
+    """
+
+    name: Title
+    description: Text = ""
+    formulation: Literal["tree", "embedding"] = "tree"
+    parameters: dict[ParameterName, Scalar] = Field(default={})
+    gravity: Vector = (0.0, 0.0, -9.81)
+    bodies: dict[BodyName, Body]
+    joints: dict[Name, AnyJoint] = Field(default={})
+    forces: dict[Name, AnyForce] = Field(default={})
+    constraints: dict[Name, AnyConstraint] = Field(default={})
+    initial: dict[str, Initial] = Field(default={})
+    simulation: Simulation = Simulation()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.model import shapes
+from mbvi.model import rotations
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.rounding import quaternion_problems, quaternion_roundings
 
@@ -21,7 +21,7 @@ def unit(vector: Any) -> tuple[float, ...]:
 
 def quaternion(orientation: Sequence[Any]) -> tuple[float, ...]:
     """The unit quaternion (w, x, y, z) of a rotation vector (3,) [rad] or a quaternion (4,)."""
-    return tuple(shapes.quaternion(orientation).tolist())
+    return tuple(rotations.quaternion(orientation).tolist())
 
 
 def is_parallel(a: Any, b: Any) -> bool:

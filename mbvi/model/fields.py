@@ -20,8 +20,9 @@ from pydantic import AfterValidator, PlainValidator, ValidationError, WithJsonSc
 from mbvi.errors import ModelError
 from mbvi.model.base import Element, problems_of, refusal
 from mbvi.model.expressions import Problem, as_number, check_parameter_name, names_in, show, wrong
-from mbvi.model.graph import WORLD
-from mbvi.model.interpolation import cubics
+
+WORLD = "world"
+"""The name of the fixed frame, in which a model stands."""
 
 
 @dataclass(frozen=True)
@@ -324,17 +325,6 @@ class Table(Element):
         elif np.any(steps == 0) and self.interpolation == "hold":
             remedy = "remove the value that it never holds"
             yield Problem(("times",), wrong("each time once where values are held", show(self.times), remedy))
-        elif not self._is_finite():
-            found = f"{show(self.values)} at {show(self.times)}"
-            yield Problem(("values",), wrong("values whose rates are finite", found, "check the times"))
-
-    def _is_finite(self) -> bool:
-        """Whether its polynomials are finite."""
-        try:
-            with np.errstate(all="ignore"):
-                return bool(np.isfinite(cubics(self, goes_on=True).coefficients).all())
-        except ValueError:  # of the spline, whose equations are not
-            return False
 
     def motion_problems(self) -> Iterator[Problem]:
         """What a prescribed motion must not be."""

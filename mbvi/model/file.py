@@ -26,7 +26,7 @@ from mbvi.model.base import Element, documentation, elements_below, one_line, pr
 from mbvi.model.bodies import Mesh
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
 from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
-from mbvi.model.meshes import Files
+from mbvi.model.mesh_files import Files
 from mbvi.model.model import Model
 
 if TYPE_CHECKING:

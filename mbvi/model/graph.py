@@ -9,18 +9,15 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mbvi.errors import ModelError
-from mbvi.model import shapes
-from mbvi.model.base import Element
+from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, nearest, show, wrong
+from mbvi.model.fields import WORLD
+from mbvi.model.joints import Joint
+from mbvi.model.mass_properties import is_massless
 
-if TYPE_CHECKING:
-    from mbvi.model.joints import Joint
-    from mbvi.model.model import Model
-
-WORLD = "world"
 MOST_SHOWN = 12
 """A loop of more bodies is shown by its first and last ones."""
 
@@ -51,7 +48,7 @@ class Plan(NamedTuple):
     chords: tuple[str, ...]
 
 
-def plan(model: Model) -> Plan:
+def plan(model: Description) -> Plan:
     """The spanning tree that leaves the fewest constraints, and the chords, which close loops in the middle.
 
     It is the maximum spanning tree in the number of constraints that a joint needs if cut (Kruskal). Joints with
@@ -84,12 +81,12 @@ def plan(model: Model) -> Plan:
 
 
 def _check_model(model: Any) -> None:
-    """Refuse what is no model; Model, which is made of graphs, is not imported here."""
-    if not isinstance(model, Element) or "joints" not in type(model).model_fields:
+    """Refuse what is no model."""
+    if not isinstance(model, Description):
         raise ModelError(f"model: {wrong('a Model', show(model), 'mbvi.load reads one from a file')}")
 
 
-def _joint(model: Model, name: Any) -> Joint:
+def _joint(model: Description, name: Any) -> Joint:
     """A joint of a model by its name."""
     _check_model(model)
     if not isinstance(name, str) or name not in model.joints:
@@ -124,7 +121,7 @@ def _plan(bodies: tuple[str, ...], ties: tuple[_Tie, ...]) -> Plan:
     return Plan(branches, tuple(tie.name for tie in ties if tie.name not in in_tree))
 
 
-def is_cut(model: Model, joint_name: str, plan: Plan) -> bool:
+def is_cut(model: Description, joint_name: str, plan: Plan) -> bool:
     """Whether a joint becomes constraints: a chord, one with `cut` true, or, without `cut`, any in the embedding."""
     joint = _joint(model, joint_name)
     if not isinstance(plan, Plan):
@@ -133,13 +130,13 @@ def is_cut(model: Model, joint_name: str, plan: Plan) -> bool:
     return bool(cut) or (cut is None and model.formulation == "embedding") or joint_name in plan.chords
 
 
-def is_backward(model: Model, branch: Branch, plan: Plan) -> bool:
+def is_backward(model: Description, branch: Branch, plan: Plan) -> bool:
     """Whether a branch that is not cut has a quaternion, which turns the child, though the child is nearer the world."""
     is_turned = branch.is_reversed and "qw" in model.joints[branch.joint].coordinate_names
     return is_turned and not is_cut(model, branch.joint, plan)
 
 
-def problems(model: Model) -> Iterator[Problem]:
+def problems(model: Description) -> Iterator[Problem]:
     """What is wrong with the graph of a model of numbers."""
     found = list(_joined_to_themselves(model)) or list(_loose_bodies(model))
     if found:
@@ -151,7 +148,7 @@ def problems(model: Model) -> Iterator[Problem]:
     yield from massless_leaves(model, planned)
 
 
-def massless_leaves(model: Model, plan: Plan) -> Iterator[Problem]:
+def massless_leaves(model: Description, plan: Plan) -> Iterator[Problem]:
     """Joints that move nothing but massless bodies, on which no loop and no constraint acts; in a model of numbers."""
     import networkx as nx
 
@@ -161,7 +158,7 @@ def massless_leaves(model: Model, plan: Plan) -> Iterator[Problem]:
             rigid.union(joint.parent, joint.child)
     moved = [branch for branch in plan.branches if model.joints[branch.joint].type != "weld"]
     ends = {rigid[branch.outer] for branch in moved} - {rigid[branch.inner] for branch in moved}
-    massive = {rigid[name] for name, body in model.bodies.items() if not shapes.is_massless(body)}
+    massive = {rigid[name] for name, body in model.bodies.items() if not is_massless(body)}
     massless = ends - massive - {rigid[name] for name in _constrained(model, plan)}
     for branch in moved:
         if rigid[branch.outer] in massless:
@@ -170,7 +167,7 @@ def massless_leaves(model: Model, plan: Plan) -> Iterator[Problem]:
             yield Problem(("joints", branch.joint), wrong("mass or inertia that the joint moves", found, remedy))
 
 
-def describe_tree(model: Model) -> str:
+def describe_tree(model: Description) -> str:
     """The spanning tree as lines of ASCII, below each body those that hang on it, then what else ties bodies together.
 
     Parameters
@@ -194,7 +191,7 @@ def describe_tree(model: Model) -> str:
     return "\n".join([*_drawing(model, planned), *chords, *constraints])
 
 
-def summary(model: Model) -> str:
+def summary(model: Description) -> str:
     """What a model is made of, in a line.
 
     Examples
@@ -253,14 +250,14 @@ def _branches(ties: Sequence[_Tie], tree: Any) -> tuple[Branch, ...]:
 # ------------------------------------------------------------------------------------------ what is wrong
 
 
-def _joined_to_themselves(model: Model) -> Iterator[Problem]:
+def _joined_to_themselves(model: Description) -> Iterator[Problem]:
     for name, joint in model.joints.items():
         if joint.parent == joint.child:
             remedy = "tie two different bodies"
             yield Problem(("joints", name), wrong("two bodies", f"{joint.child!r} as parent and as child", remedy))
 
 
-def _loose_bodies(model: Model) -> Iterator[Problem]:
+def _loose_bodies(model: Description) -> Iterator[Problem]:
     """Of all bodies with no path to the world, one of each group that hangs together, if possible no joint's child."""
     import networkx as nx
 
@@ -275,7 +272,7 @@ def _loose_bodies(model: Model) -> Iterator[Problem]:
         yield Problem(("bodies", name), wrong("a joint that ties the body to the world", "none", remedy))
 
 
-def _kept_chords(model: Model, plan: Plan) -> Iterator[Problem]:
+def _kept_chords(model: Description, plan: Plan) -> Iterator[Problem]:
     """Joints that have to be cut though none of their loop may be."""
     for name in plan.chords:
         if model.joints[name].cut is False:
@@ -284,7 +281,7 @@ def _kept_chords(model: Model, plan: Plan) -> Iterator[Problem]:
             yield Problem(("joints", name, "cut"), wrong("a joint of every loop that may be cut", found, remedy))
 
 
-def _shared_names(model: Model, plan: Plan) -> Iterator[Problem]:
+def _shared_names(model: Description, plan: Plan) -> Iterator[Problem]:
     """Joints whose coordinates would have the names of those of a body: those that are not cut in the embedding."""
     for name, joint in model.joints.items() if model.formulation == "embedding" else ():
         if name in model.bodies and joint.coordinate_names and not is_cut(model, name, plan):
@@ -292,7 +289,7 @@ def _shared_names(model: Model, plan: Plan) -> Iterator[Problem]:
             yield Problem(("joints", name), wrong(expected, f"{name!r}, a body", "rename one of them"))
 
 
-def _constrained(model: Model, plan: Plan) -> Iterator[str]:
+def _constrained(model: Description, plan: Plan) -> Iterator[str]:
     """The bodies that chords and constraints act on."""
     joints: list[str] = list(plan.chords)
     for constraint in model.constraints.values():
@@ -311,7 +308,7 @@ def _named(constraint: Any, *kinds: str) -> list[str]:
 # ---------------------------------------------------------------------------------------------- drawing
 
 
-def _drawing(model: Model, plan: Plan) -> list[str]:
+def _drawing(model: Description, plan: Plan) -> list[str]:
     """The world and, below each body, the branches to those that hang on it."""
     children: dict[str, list[Branch]] = {}
     for branch in plan.branches:
@@ -328,7 +325,7 @@ def _drawing(model: Model, plan: Plan) -> list[str]:
     return lines
 
 
-def _title(model: Model, name: str, plan: Plan) -> str:
+def _title(model: Description, name: str, plan: Plan) -> str:
     """A joint's name, type, and its coordinates or, if it is cut, how many constraints it has."""
     joint: Joint = model.joints[name]
     parts: Sequence[str] = joint.coordinate_names

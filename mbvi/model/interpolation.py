@@ -12,12 +12,12 @@ Sources: Fritsch & Butland, SIAM J. Sci. Stat. Comput. 5 (1984); de Boor, A Prac
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from mbvi.model.fields import Table
+from mbvi.model.expressions import Problem, show, wrong
+from mbvi.model.fields import Table
 
 Array = np.ndarray
 BEYOND = 0.1
@@ -78,6 +78,18 @@ def cubics(table: Table, goes_on: bool) -> Cubics:
         first[0, 1] = inner[0, 1]
         last[0, :2] = _jet(inner[-1], breaks[-1] - breaks[-2])
     return Cubics(breaks, np.concatenate([first, inner, last]))
+
+
+def rate_problems(table: Table) -> Iterator[Problem]:
+    """Polynomials of a table, otherwise without problems, that are not finite."""
+    try:
+        with np.errstate(all="ignore"):
+            is_finite = np.isfinite(cubics(table, goes_on=True).coefficients).all()
+    except ValueError:  # of the spline, whose equations are not finite
+        is_finite = False
+    if not is_finite:
+        found = f"{show(table.values)} at {show(table.times)}"
+        yield Problem(("values",), wrong("values whose rates are finite", found, "check the times"))
 
 
 def _constant(values: Array) -> Array:

@@ -1,93 +1,28 @@
-"""The meshes of a model: their files, whose contents the model keeps, and the surfaces in them.
-
-A mesh is one file, of which the vertices and faces are used: what it says of materials and textures, and the files that these are
-in, do not matter. A file is read once, so that what was run is what is stored and drawn, whatever becomes of the file meanwhile.
-What is larger than the mesh's `max_bytes` is not read.
-"""
+"""The meshes of a model: where they stand in it, what is wrong with them, and what they may not mean."""
 
 from __future__ import annotations
 
-import functools
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from mbvi.errors import ModelError, ModelWarning
+from mbvi.model.bodies import Mesh
+from mbvi.model.description import Description
+from mbvi.model.expressions import Problem, Where
+from mbvi.model.mesh_files import content, has_volume, mesh_volume, read_mesh
+from mbvi.model.model import Model
+from mbvi.model.surfaces import odd_shells
 
-from mbvi.errors import ModelError, ModelWarning, said_by_system
-from mbvi.model.expressions import Problem, Where, wrong
-from mbvi.model.surfaces import Surface, odd_shells, surface_of, volume_of
-from mbvi.model.triangles import check_size, read_triangles
-
-if TYPE_CHECKING:
-    from mbvi.model.bodies import Mesh
-    from mbvi.model.model import Model
-
-Floats = NDArray[np.float64]
-Volume = tuple[float, Floats, Floats]
-"""Volume, its centre, and its inertia about the centre at density 1."""
-
-MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb")
 LONG = 10.0  # m; what is longer, or heavier than HEAVY, may be in millimetres if no scale is given
 HEAVY = 1e5  # kg
 
 
-class Files:
-    """The mesh files of a model, which its copies share.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Folder that they are read from, each once; the working directory if None.
-    contents : mapping of str to bytes, optional
-        Their contents by name, which are then read from no folder.
-    """
-
-    def __init__(self, folder: Path | None = None, contents: Mapping[str, bytes] | None = None) -> None:
-        self.folder = folder
-        self.is_given = contents is not None
-        self._contents = dict(contents or {})
-        self.told: set[str] = set()
-        """What has been warned of."""
-
-    def read(self, name: str, limit: float) -> bytes:
-        """The content of a file of at most so many bytes, as it was when it was first read.
-
-        Raises
-        ------
-        ModelError
-            If it is missing, cannot be read, is too large or of another kind.
-        """
-        if Path(name).suffix.lower() not in MESH_FORMATS:
-            raise ModelError(wrong(f"a mesh file of the type {', '.join(MESH_FORMATS)}", repr(Path(name).name)))
-        if name not in self._contents:
-            self._contents[name] = self._read(name, limit)
-        check_size(Path(name).name, len(self._contents[name]), limit)
-        return self._contents[name]
-
-    def _read(self, name: str, limit: float) -> bytes:
-        if self.is_given:
-            remedy = "build the system anew, and pass it: mbvi.read(path, system=system)"
-            raise ModelError(wrong("a mesh that is stored with the model", f"none of the name {name!r}", remedy))
-        path = (self.folder or Path()) / name
-        if not path.is_file():
-            raise ModelError(
-                wrong("the path of a mesh file", f"no file {str(path)!r}", "paths start at the model's folder")
-            )
-        try:
-            check_size(path.name, path.stat().st_size, limit)
-            return path.read_bytes()
-        except OSError as error:
-            raise ModelError(wrong("a readable mesh", f"{path.name!r} ({said_by_system(error)})")) from None
-
-
-def meshes_of(model: Model) -> Iterator[tuple[Where, Mesh]]:
+def meshes_of(model: Description) -> Iterator[tuple[Where, Mesh]]:
     """The meshes of a model, and where they stand in it."""
     for name, body in model.bodies.items():
         for i, shape in enumerate(body.shapes):
-            if shape.type == "mesh":
+            if isinstance(shape, Mesh):
                 yield ("bodies", name, "shapes", i), shape
 
 
@@ -99,7 +34,7 @@ def mesh_files(model: Model) -> dict[str, bytes]:
     ModelError
         If one cannot be read.
     """
-    return {mesh.file: _content(mesh, model.files) for _, mesh in meshes_of(model.resolved())}
+    return {mesh.file: content(mesh, model.files) for _, mesh in meshes_of(model.resolved())}
 
 
 def problems(model: Model) -> Iterator[Problem]:
@@ -134,62 +69,3 @@ def warn(model: Model, stacklevel: int) -> None:
         if str(problem) not in model.files.told:
             model.files.told.add(str(problem))
             warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
-
-
-def has_volume(mesh: Mesh) -> bool:
-    """Whether a mesh is more than a picture."""
-    return mesh.density is not None or mesh.mass is not None
-
-
-def read_mesh(mesh: Mesh, files: Files | Path | None = None) -> Surface:
-    """The surface of a mesh shape without expressions, in its own units (`scale` is not applied).
-
-    Raises
-    ------
-    ModelError
-        If the file is missing, too large or not a mesh, or if it has a mass or density but encloses no volume.
-    """
-    files = files if isinstance(files, Files) else Files(files)
-    if has_volume(mesh):
-        mesh_volume(mesh, files)
-    return _surface(*_key(mesh, files))
-
-
-def mesh_volume(mesh: Mesh, files: Files | Path | None = None) -> Volume:
-    """The volume [m³] of a mesh shape, its centre [m], and its inertia about the centre at density 1 [m⁵].
-
-    Raises
-    ------
-    ModelError
-        If the file is missing, too large or not a mesh, or if it encloses no volume.
-    """
-    files = files if isinstance(files, Files) else Files(files)
-    volume, center, inertia = _volume(*_key(mesh, files))
-    scale = mesh.factor
-    with np.errstate(over="ignore", under="ignore"):
-        scaled = volume * np.float64(scale) ** 3, center * scale, inertia * np.float64(scale) ** 5
-    if not (0 < scaled[0] < np.inf and np.isfinite(scaled[1]).all() and 0 < np.trace(scaled[2]) < np.inf):
-        found = f"{volume:.3g} times {scale:.3g}³ in {Path(mesh.file).name!r}"
-        raise ModelError(wrong("a mesh of a size that numbers can hold", found, "change its scale"))
-    return float(scaled[0]), scaled[1], scaled[2]
-
-
-def _key(mesh: Mesh, files: Files) -> tuple[str, bytes, float]:
-    return Path(mesh.file).name, _content(mesh, files), float(mesh.max_bytes)
-
-
-def _content(mesh: Mesh, files: Files) -> bytes:
-    return files.read(mesh.file, float(mesh.max_bytes))
-
-
-@functools.lru_cache(maxsize=64)
-def _surface(name: str, content: bytes, limit: float) -> Surface:
-    surface = surface_of(read_triangles(name, content, limit))
-    if not len(surface.faces):
-        raise ModelError(wrong("a mesh with faces", f"none in {name!r} with three corners"))
-    return surface
-
-
-@functools.lru_cache(maxsize=64)
-def _volume(name: str, content: bytes, limit: float) -> Volume:
-    return volume_of(_surface(name, content, limit), name)

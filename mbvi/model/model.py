@@ -8,26 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr, model_validator
 
 import mbvi
 from mbvi.errors import ModelError
-from mbvi.model.base import Element, one_line, validation_error
-from mbvi.model.bodies import Body
-from mbvi.model.constraints import AnyConstraint
-from mbvi.model.description import Initial, Simulation
+from mbvi.model.base import one_line, validation_error
+from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, nearest, show, wrong
-from mbvi.model.fields import BodyName, Name, ParameterName, Scalar, Text, Title, Vector
-from mbvi.model.forces import AnyForce
 from mbvi.model.graph import summary
-from mbvi.model.joints import AnyJoint
-from mbvi.model.meshes import Files
+from mbvi.model.mesh_files import Files
 from mbvi.model.resolve import Parts, resolve
 
 
-class Model(Element):
+class Model(Description):
     """A system of bodies, joints, forces and constraints, with initial values and what to run.
 
     Parameters
@@ -70,18 +65,6 @@ class Model(Element):
     >>> model.resolved().bodies["bob"].center_of_mass
     (0.0, 0.0, -2.0)
     """
-
-    name: Title
-    description: Text = ""
-    formulation: Literal["tree", "embedding"] = "tree"
-    parameters: dict[ParameterName, Scalar] = Field(default={})
-    gravity: Vector = (0.0, 0.0, -9.81)
-    bodies: dict[BodyName, Body]
-    joints: dict[Name, AnyJoint] = Field(default={})
-    forces: dict[Name, AnyForce] = Field(default={})
-    constraints: dict[Name, AnyConstraint] = Field(default={})
-    initial: dict[str, Initial] = Field(default={})
-    simulation: Simulation = Simulation()
 
     _files: Files = PrivateAttr(default_factory=Files)
     _is_resolved: bool = PrivateAttr(False)
@@ -136,6 +119,8 @@ class Model(Element):
             resolved, self._parts, problems = resolve(self, self._parts)
             if problems:
                 raise ModelError(one_line(problems))
+            resolved._is_resolved = True
+            resolved._mended = tuple(str(each) for part in self._parts.values() for each in part.mended)
             self._resolved = resolved
         return self._resolved
 

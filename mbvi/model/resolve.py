@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from mbvi.errors import ModelError
 from mbvi.model import graph
 from mbvi.model.base import Element, documented_unit, one_line
 from mbvi.model.constraints import prescribed_twice
+from mbvi.model.description import Description, Initial
 from mbvi.model.directions import quaternion
 from mbvi.model.expressions import (
     Problem,
@@ -34,20 +35,17 @@ from mbvi.model.expressions import (
     show,
     wrong,
 )
-from mbvi.model.fields import Kind, Table, kinds
-from mbvi.model.graph import WORLD
+from mbvi.model.fields import WORLD, Kind, Table, kinds
+from mbvi.model.interpolation import rate_problems
+from mbvi.model.joints import Joint
+from mbvi.model.mass_properties import is_point_mass
 from mbvi.model.rounding import quaternion_problems, quaternion_roundings
-from mbvi.model.shapes import is_point_mass
 from mbvi.model.units import ANGULAR, check_unit, unit_of
-
-if TYPE_CHECKING:
-    from mbvi.model.description import Initial
-    from mbvi.model.joints import Joint
-    from mbvi.model.model import Model
 
 LARGEST = 1e50
 """Size of numbers up to which the mass properties of bodies, products of six of them, are finite."""
 AnElement = TypeVar("AnElement", bound=Element)
+AModel = TypeVar("AModel", bound=Description)
 Unit = str | None
 """The unit of a value, empty if it has none; None if it is not known."""
 
@@ -67,7 +65,7 @@ ANGLES = "write a unit quaternion, or give the joint coordinates: xyz, of which 
 Parts = dict[Where, Part]
 
 
-def resolve(model: Model, known: Parts) -> tuple[Model, Parts, list[Problem]]:
+def resolve(model: AModel, known: Parts) -> tuple[AModel, Parts, list[Problem]]:
     """The resolved model and its parts, or the model itself and what is wrong with it.
 
     known   parts of a model that differs in its parameters alone, if there is one
@@ -86,13 +84,11 @@ def resolve(model: Model, known: Parts) -> tuple[Model, Parts, list[Problem]]:
     if not problems:
         parts |= {where: _canonical_part(resolved, where, parts[where]) for where in new}
         resolved = _with_parts(resolved, parts)
-        resolved._is_resolved = True
-        resolved._mended = tuple(str(each) for part in parts.values() for each in part.mended)
         problems = list(graph.problems(resolved))
     return (model, known, problems) if problems else (resolved, parts, [])
 
 
-def _with_parts(model: Model, parts: Parts) -> Model:
+def _with_parts(model: AModel, parts: Parts) -> AModel:
     """The model with these parts."""
     update: dict[str, Any] = {}
     for where, part in parts.items():
@@ -107,7 +103,7 @@ def _with_parts(model: Model, parts: Parts) -> Model:
 class _Resolver:
     """Turns the expressions of a model into numbers, looks up its names, and collects what is wrong."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Description) -> None:
         self.model = model
         self.parameters, self.problems = resolve_parameters(model.parameters)
         self.numbers: dict[tuple[Any, Unit], float] = {}
@@ -264,7 +260,8 @@ class _Resolver:
         }
         table = table.replaced(update)
         if not self.problems:
-            problems = list(table.problems()) or (list(table.motion_problems()) if is_motion else [])
+            problems = list(table.problems()) or list(rate_problems(table))
+            problems = problems or (list(table.motion_problems()) if is_motion else [])
             self.problems += placed(problems, *where)
         return table
 
@@ -307,7 +304,7 @@ class _Resolver:
         return chosen
 
 
-def _places(model: Model) -> Iterator[Where]:
+def _places(model: Description) -> Iterator[Where]:
     """Where the parts of a model are: entries of its mappings, and other fields with numbers."""
     for key, kind in kinds(type(model)).items():
         value = getattr(model, key)
@@ -322,7 +319,7 @@ def _is_plain(value: Any) -> bool:
     return type(value) is float and abs(value) <= LARGEST
 
 
-def _element_problems(model: Model, parts: set[Where]) -> Iterator[Problem]:
+def _element_problems(model: Description, parts: set[Where]) -> Iterator[Problem]:
     """What is wrong with the numbers of some parts of a model without expressions, and of all that belongs together."""
     for group in ("bodies", "joints", "forces", "constraints"):
         for name, element in getattr(model, group).items():
@@ -341,7 +338,7 @@ def _element_problems(model: Model, parts: set[Where]) -> Iterator[Problem]:
         yield from placed(model.simulation.problems(), "simulation")
 
 
-def _moved_by(model: Model, name: str) -> tuple[Joint, bool]:
+def _moved_by(model: Description, name: str) -> tuple[Joint, bool]:
     """A joint of a model of numbers, and whether what it moves is a point mass in flight, whose place alone matters."""
     joint = model.joints[name]
     return joint, joint.type == "free" and joint.child in model.bodies and is_point_mass(model.bodies[joint.child])
@@ -383,7 +380,7 @@ def checked_initial(name: str, initial: Initial, joint: Joint) -> Initial:
     return _initial(initial, joint)
 
 
-def _canonical_part(model: Model, where: Where, part: Part) -> Part:
+def _canonical_part(model: Description, where: Where, part: Part) -> Part:
     """A part in canonical form, and what was mended of it."""
     mended: Iterable[Problem] = ()
     match where:
@@ -394,7 +391,7 @@ def _canonical_part(model: Model, where: Where, part: Part) -> Part:
     return part._replace(value=_canonical(model, where, part.value), mended=tuple(placed(mended, *where)))
 
 
-def _canonical(model: Model, where: Where, value: Any) -> Any:
+def _canonical(model: Description, where: Where, value: Any) -> Any:
     """A part of a model of numbers in the form that `Model.resolved` promises."""
     match where:
         case ("bodies" | "joints" | "constraints", _):

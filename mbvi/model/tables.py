@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.model.base import Element
+from mbvi.model.description import Description
 from mbvi.model.expressions import Where, dotted
 from mbvi.model.fields import Table, kinds
 from mbvi.model.interpolation import cubics, find_overshoot
-
-if TYPE_CHECKING:
-    from mbvi.model.model import Model
 
 ON_GRID = 1e-6
 """Of a step, by which a kink may be beside its end."""
@@ -28,7 +26,7 @@ class Placed(NamedTuple):
     is_motion: bool
 
 
-def tables(model: Model) -> Iterator[Placed]:
+def tables(model: Description) -> Iterator[Placed]:
     """The tables of the forces and constraints of a resolved model."""
     for section in ("forces", "constraints"):
         for name, element in getattr(model, section).items():
@@ -46,7 +44,7 @@ def _of_element(element: Element, where: Where) -> Iterator[Placed]:
         yield from (Placed(dotted(place), part, kind.is_motion) for place, part in parts if isinstance(part, Table))
 
 
-def overshoots(model: Model) -> Iterator[str]:
+def overshoots(model: Description) -> Iterator[str]:
     """Where splines through tables leave the values that these have."""
     for where, table, _ in tables(model):
         if found := find_overshoot(table):
@@ -58,7 +56,7 @@ def overshoots(model: Model) -> Iterator[str]:
             )
 
 
-def short_tables(model: Model, duration: float) -> Iterator[str]:
+def short_tables(model: Description, duration: float) -> Iterator[str]:
     """Tables that do not cover a run."""
     for where, table, is_motion in tables(model):
         first, last = float(table.times[0]), float(table.times[-1])
@@ -72,7 +70,7 @@ def _beyond(table: Table) -> str:
     return f"goes on at its end rates, {coefficients[0, 1]:.4g} and {coefficients[-1, 1]:.4g} per second"
 
 
-def kinks_in_steps(model: Model, step: float, end: float) -> Iterator[str]:
+def kinks_in_steps(model: Description, step: float, end: float) -> Iterator[str]:
     """Tables of forces with jumps or corners within steps, where few orders of a scheme are left."""
     for where, table, _ in tables(model):
         times = np.unique(table.times) if table.interpolation in ("linear", "hold") else np.empty(0)

@@ -16,7 +16,8 @@ import numpy as np
 
 from mbvi.model.arguments import check_kind
 from mbvi.model.constraints import Coupling, PrescribedCoordinate, PrescribedPoint
-from mbvi.model.graph import WORLD, plan, summary
+from mbvi.model.fields import WORLD
+from mbvi.model.graph import plan, summary
 from mbvi.model.model import Model
 from mbvi.pictures import style
 

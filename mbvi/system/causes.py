@@ -6,7 +6,7 @@ import numpy as np
 
 from mbvi.model.forces import Damper, Spring
 from mbvi.model.poles import is_empty_quotient, programs
-from mbvi.model.shapes import checked_properties
+from mbvi.model.mass_properties import checked_properties
 from mbvi.system.assemble import assemble
 from mbvi.system.system import System
 

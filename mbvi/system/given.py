@@ -16,10 +16,11 @@ import numpy as np
 
 from mbvi.kernels import layout
 from mbvi.model.constraints import PointOnCurve
-from mbvi.model.graph import WORLD, Plan
+from mbvi.model.fields import WORLD
+from mbvi.model.graph import Plan
 from mbvi.model.joints import Joint, Screw
 from mbvi.model.model import Model
-from mbvi.model.shapes import quaternion, rotation_matrix
+from mbvi.model.rotations import quaternion, rotation_matrix
 from mbvi.system.elementary import Elementary, elementary_joints
 
 Array = np.ndarray

@@ -21,7 +21,7 @@ from mbvi.model.description import Initial
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.joints import Free
 from mbvi.model.rounding import is_unit
-from mbvi.model.shapes import rotation_matrix
+from mbvi.model.rotations import rotation_matrix
 from mbvi.system.attitudes import Attitudes
 from mbvi.system.base import BaseSystem
 from mbvi.system.forms import with_tree

@@ -7,7 +7,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.model.joints import Ball, Free
-from mbvi.model.shapes import is_point_mass
+from mbvi.model.mass_properties import is_point_mass
 from mbvi.system.base import BaseSystem
 from mbvi.system.projection import (
     LARGE,

@@ -31,7 +31,7 @@ from mbvi.model.constraints import (
 from mbvi.model.expressions import wrong
 from mbvi.model.forces import Between
 from mbvi.model.joints import Ball, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Universal, Weld
-from mbvi.model.shapes import rotation_matrix
+from mbvi.model.rotations import rotation_matrix
 from mbvi.system.given import cross
 from mbvi.system.tables import SLIDING, Entry, Row, Tables
 

@@ -20,7 +20,7 @@ import trimesh
 
 import mbvi
 import mbvi.model as mm
-from mbvi.model.meshes import Files, read_mesh
+from mbvi.model.mesh_files import Files, read_mesh
 from mbvi.model.surfaces import odd_shells, signed_volumes
 
 from . import campaign

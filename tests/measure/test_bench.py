@@ -16,7 +16,7 @@ from mbvi.cli import app
 from mbvi.exact import Pendulum
 from mbvi.kernels.compiler.compiling import Compiling
 from mbvi.measure.bench import Bench, bench
-from mbvi.model.shapes import mass_properties
+from mbvi.model.mass_properties import mass_properties
 
 WANTED = 1e-6
 

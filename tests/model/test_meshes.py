@@ -14,7 +14,7 @@ import trimesh
 
 import mbvi.model as mm
 from mbvi import ModelError
-from mbvi.model.meshes import read_mesh
+from mbvi.model.mesh_files import read_mesh
 from mbvi.model.surfaces import volume_of
 
 CUBE = trimesh.creation.box((1, 1, 1))

@@ -11,7 +11,7 @@ import yaml
 
 import mbvi.model as mm
 from mbvi.errors import ModelError
-from mbvi.model.shapes import rotation_matrix
+from mbvi.model.rotations import rotation_matrix
 from tests.folders import MODELS
 
 FILES = sorted(MODELS.glob("*.yaml"))

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from mbvi.errors import ModelError
 from mbvi.model import Body, Box, Capsule, Cone, Cylinder, Mesh, PointMass, Sphere, mass_properties
-from mbvi.model.shapes import quaternion, rotation_matrix
+from mbvi.model.rotations import quaternion, rotation_matrix
 
 FINE = {"sections": 512}
 SOLIDS = [

@@ -8,7 +8,7 @@ import sympy
 
 import mbvi
 from mbvi.exact import FreeBody
-from mbvi.model.shapes import rotation_matrix
+from mbvi.model.rotations import rotation_matrix
 from mbvi.schemes.catalog import SCHEMES
 
 METHODS = {"splitting": 2, "blanes_moan4": 4, "blanes_moan6": 6, "splitting8": 8}

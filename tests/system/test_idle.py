@@ -6,7 +6,7 @@ import pytest
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.model.shapes import rotation_matrix
+from mbvi.model.rotations import rotation_matrix
 from tests.physics.systems import model as load
 
 TURN = (0.3, -1.1, 2.0)

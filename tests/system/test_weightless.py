@@ -52,7 +52,7 @@ def test_weightless(body, joint, keys, expected, is_reversed):
         keys = {{"offset": "position"}.get(key, key): value for key, value in keys.items()}
     else:
         keys = keys | {"orientation": (0.3, -0.2, 0.9), "position": (1, 2, 3)}
-        turned = mbvi.model.shapes.rotation_matrix((0.3, -0.2, 0.9))
+        turned = mbvi.model.rotations.rotation_matrix((0.3, -0.2, 0.9))
         for key in ("axis", "normal"):
             keys |= {key: turned @ keys[key]} if key in keys else {}
         keys |= {"axes": [turned @ axis for axis in keys["axes"]]} if "axes" in keys else {}

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mbvi
-from mbvi.model.shapes import mass_properties, rotation_matrix
+from mbvi.model.mass_properties import mass_properties
+from mbvi.model.rotations import rotation_matrix
 
 Array = np.ndarray
 

@@ -5,7 +5,7 @@ import pytest
 
 from mbvi.exact import FreeBody
 from mbvi.kernels.mechanics.free_rotation import SERIES, turn_freely
-from mbvi.model.shapes import rotation_matrix
+from mbvi.model.rotations import rotation_matrix
 
 EPS = np.finfo(float).eps
 IDENTITY = (1.0, 0.0, 0.0, 0.0)

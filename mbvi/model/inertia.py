@@ -1,0 +1,135 @@
+"""Inertias as they are given: matrices, what is wrong with one that no rigid body has, and the nearest one that a body has.
+
+An inertia may be given about another point than the centre of mass. It is then larger than the body's own by m (|d|² 1 − d dᵀ),
+where d is the arm from that point to the centre of mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbvi.model.expressions import Problem, show, wrong
+from mbvi.model.rounding import LEAST_RADIUS, ROUND_OFF, ROUNDING, excess, nearest_inertia
+
+Floats = NDArray[np.float64]
+
+ZERO = 1e-12  # of the largest principal moment: what rounding leaves of one that is 0
+
+
+def inertia_matrix(inertia: Any) -> Floats:
+    """The inertia matrix (3, 3) from [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or the matrix itself."""
+    values = np.array(inertia, dtype=float)
+    if values.shape == (3,):
+        return np.diag(values)
+    if values.shape == (6,):
+        xx, yy, zz, xy, xz, yz = values
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return values
+
+
+def steiner(mass: float, d: Floats) -> Floats:
+    """Inertia of a point mass at d: m (|d|² 1 − d dᵀ)."""
+    return mass * (d @ d * np.eye(3) - np.outer(d, d))
+
+
+class _Miss(NamedTuple):
+    """By how much a body's inertia misses that of a rigid body.
+
+    given      (3, 3)  as it is given, symmetric  [kg m²]
+    own        (3, 3)  the same about the centre of mass
+    nearest  (3, 3)    the nearest of a rigid body to that
+    asymmetry          largest difference of two products that should be equal
+    excess             of the largest principal moment about the centre of mass over the sum of the others
+    allowed            what rounding explains of either
+    """
+
+    given: Floats
+    own: Floats
+    nearest: Floats
+    asymmetry: float
+    excess: float
+    allowed: float
+
+    @property
+    def is_round_off(self) -> bool:
+        """Whether it misses by no more than arithmetic leaves."""
+        return max(self.asymmetry, self.excess) <= ROUND_OFF * max(np.abs(self.given).max(), np.abs(self.own).max())
+
+
+def _miss(inertia: Any, mass: float, arm: Floats | None) -> _Miss:
+    matrix = inertia_matrix(inertia)
+    given = (matrix + matrix.T) / 2
+    own = given - (0.0 if arm is None else steiner(mass, arm))
+    least = mass * LEAST_RADIUS**2
+    nearest = nearest_inertia(own) if np.abs(own).max() > least else np.zeros((3, 3))
+    allowed = max(ROUNDING * float(np.trace(given)), least)
+    asymmetry = float(np.abs(matrix - matrix.T).max())
+    return _Miss(given, own, nearest, asymmetry, float(excess(np.linalg.eigvalsh(own))), allowed)
+
+
+def mended_inertia(inertia: Any, mass: float, arm: Floats | None) -> Floats:
+    """The inertia matrix (3, 3) about the point that it is given about; if rounded, the nearest of a rigid body.
+
+    inertia   as `inertia_matrix` takes it  [kg m²]
+    mass      float  [kg]
+    arm       (3,)   from the point that the inertia is given about to the centre of mass; None if it is the same point  [m]
+    """
+    miss = _miss(inertia, mass, arm)
+    if miss.is_round_off or max(miss.asymmetry, miss.excess) > miss.allowed:
+        return inertia_matrix(inertia)
+    return miss.nearest if arm is None else miss.given + (miss.nearest - miss.own)
+
+
+def inertia_roundings(inertia: Any, mass: float, arm: Floats | None) -> Iterator[Problem]:
+    """What `mended_inertia` changes in an inertia without problems."""
+    miss = _miss(inertia, mass, arm)
+    if miss.is_round_off:
+        return
+    trace = float(np.trace(miss.given))
+    if miss.asymmetry > 0:
+        yield Problem(
+            ("inertia",), f"products differ by {_share(miss.asymmetry, trace)}; taken as rounded, the mean of both"
+        )
+    if miss.excess > 0:
+        before, after = (show(_moments(matrix)) for matrix in (miss.own, miss.nearest))
+        found = f"one of the principal moments {before} exceeds the sum of the others by {_share(miss.excess, trace)}"
+        yield Problem(("inertia",), f"{found}; taken as rounded, and as {after}")
+
+
+def _share(value: float, trace: float) -> str:
+    """An inertia, and its part of the trace."""
+    return f"{value:.3g} kg m²" + (f", {value / trace:.2g} of the trace" if trace > 0 else "")
+
+
+def _moments(inertia: Floats) -> list[float]:
+    """Principal moments, without what rounding leaves of 0."""
+    moments = np.linalg.eigvalsh(inertia)
+    return [float(each) if abs(each) > ZERO * np.abs(moments).max() else 0.0 for each in moments]
+
+
+def inertia_problems(inertia: Any, mass: float, arm: Floats | None, point: str) -> Iterator[Problem]:
+    """What is wrong with an inertia, which is given as for `mended_inertia`, about a point of that name."""
+    if not inertia_matrix(inertia).any() and arm is None:
+        return
+    miss = _miss(inertia, mass, arm)
+    trace = float(np.trace(miss.given))
+    limit = f"rounding explains {ROUNDING:g} of the trace"
+    if miss.asymmetry > max(miss.allowed, ROUND_OFF * np.abs(miss.given).max()):
+        found = f"{show(inertia_matrix(inertia).tolist())}, off by {_share(miss.asymmetry, trace)}"
+        yield Problem(("inertia",), wrong("a symmetric matrix", found, limit))
+        return
+    if miss.is_round_off or miss.excess <= miss.allowed:
+        return
+    moments, about = _moments(miss.own), " about the center of mass"
+    found = show(moments)
+    remedy = f"{limit}; check inertia, which is given about the {point}, and mass"
+    if moments[0] < -miss.allowed:
+        expected, found = f"a positive semidefinite matrix{about}", f"principal moments {found}{about}"
+    else:
+        expected = "principal moments of which none exceeds the sum of the others"
+        found += f"{about}, of which the largest does by {_share(miss.excess, trace)}"
+    yield Problem(("inertia",), wrong(expected, found, remedy))

@@ -1,0 +1,169 @@
+"""Mass, centre of mass and inertia of a body: explicit values, point masses and shapes, summed.
+
+Primitives have closed forms (a tessellation of a cylinder is 0.6 % light); meshes are integrated by trimesh. A part
+of mass m whose centre of mass is at c, with inertia I_c about it, adds I_c + m (|d|² 1 − d dᵀ), d = c − c_body, to
+the inertia of the body about the body's centre of mass c_body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbvi.errors import ModelError
+from mbvi.model.bodies import Body
+from mbvi.model.expressions import show, wrong
+from mbvi.model.inertia import inertia_matrix, steiner
+from mbvi.model.mesh_files import Files, Volume, mesh_volume
+from mbvi.model.rotations import rotation_matrix
+
+Floats = NDArray[np.float64]
+
+
+class MassProperties(NamedTuple):
+    """Mass, centre of mass and inertia of a rigid body.
+
+    mass             float   [kg]
+    center_of_mass   (3,)    in the body frame  [m]
+    inertia          (3, 3)  about the centre of mass, along the body axes  [kg m²]
+    """
+
+    mass: float
+    center_of_mass: Floats
+    inertia: Floats
+
+
+def mass_properties(body: Body, files: Files | Path | None = None) -> MassProperties:
+    """The sum of a body's explicit mass properties, point masses and shapes.
+
+    Parameters
+    ----------
+    body : Body
+        A body without expressions, as in `Model.resolved().bodies`.
+    files : Files or Path, optional
+        The model's mesh files, `Model.files`, or the folder that they are in; the working directory if None.
+
+    Returns
+    -------
+    MassProperties
+        Mass [kg], centre of mass (3,) in the body frame [m] and inertia (3, 3) about the centre of mass [kg m²].
+
+    Raises
+    ------
+    ModelError
+        If a mass is negative, the inertia is not that of a rigid body, or a mesh cannot be used.
+
+    Examples
+    --------
+    >>> from mbvi.model.bodies import Body, Box
+    >>> mass_properties(Body(shapes=[Box(size=(1, 2, 3), density=2)])).mass
+    12.0
+    """
+    if not isinstance(body, Body):
+        raise ModelError(f"body: {wrong('a Body', show(body), 'take one of Model.resolved().bodies')}")
+    if files is not None and not isinstance(files, Files | Path):
+        raise ModelError(f"files: {wrong('Model.files or a folder as a Path', show(files))}")
+    for problem in body.problems():
+        raise ModelError(str(problem))
+    return checked_properties(body, files)
+
+
+def checked_properties(body: Body, files: Files | Path | None = None) -> MassProperties:
+    """`mass_properties` of a body with no `problems`."""
+    return _sum([_explicit(body), *_point_masses(body), *_shapes(body, files)])
+
+
+def has_mass(body: Body) -> bool:
+    """Whether a body, of numbers only, has mass; no mesh is read."""
+    masses = [body.mass, *(point.mass for point in body.point_masses.values())]
+    return any([*masses, *(shape.mass or shape.density or 0.0 for shape in body.shapes)])
+
+
+def is_massless(body: Body) -> bool:
+    """True if a body, of numbers only, has neither mass nor inertia; no mesh is read."""
+    return not has_mass(body) and not np.any(inertia_matrix(body.inertia))
+
+
+def is_point_mass(body: Body) -> bool:
+    """True if all mass of a body, of numbers only, is at one place, and it has no inertia about it; no mesh is read."""
+    parts = [part for part in (_explicit(body), *_point_masses(body)) if part.mass or part.inertia.any()]
+    has_shape = any(shape.mass or shape.density for shape in body.shapes)
+    is_one = all(np.array_equal(part.center_of_mass, parts[0].center_of_mass) for part in parts)
+    return bool(parts) and is_one and not has_shape and not any(part.inertia.any() for part in parts)
+
+
+def _sum(parts: list[MassProperties]) -> MassProperties:
+    mass = sum(part.mass for part in parts)
+    center = sum((part.mass * part.center_of_mass for part in parts), np.zeros(3)) / (mass or 1.0)
+    inertia = sum((part.inertia + steiner(part.mass, part.center_of_mass - center) for part in parts), np.zeros((3, 3)))
+    return MassProperties(float(mass), center, (inertia + inertia.T) / 2)
+
+
+def _explicit(body: Body) -> MassProperties:
+    center, arm = np.array(body.center_of_mass, dtype=float), body.arm
+    inertia = body.mended_inertia - (0.0 if arm is None else steiner(float(body.mass), arm))
+    return MassProperties(float(body.mass), center, inertia)
+
+
+def _point_masses(body: Body) -> Iterator[MassProperties]:
+    for point in body.point_masses.values():
+        place: Any = body.points[point.position] if isinstance(point.position, str) else point.position
+        yield MassProperties(float(point.mass), np.array(place, dtype=float), np.zeros((3, 3)))
+
+
+def _shapes(body: Body, files: Files | Path | None) -> Iterator[MassProperties]:
+    for shape in body.shapes:
+        if shape.density is None and shape.mass is None:
+            continue
+        volume, center, inertia = mesh_volume(shape, files) if shape.type == "mesh" else _PRIMITIVES[shape.type](shape)
+        density = float(shape.density) if shape.density is not None else float(shape.mass or 0.0) / volume
+        rotation = rotation_matrix(shape.orientation)
+        place = np.array(shape.position, dtype=float) + rotation @ center
+        yield MassProperties(density * volume, place, density * rotation @ inertia @ rotation.T)
+
+
+def _box(shape: Any) -> Volume:
+    x, y, z = shape.size
+    volume = x * y * z
+    return volume, np.zeros(3), volume / 12 * np.diag([y**2 + z**2, x**2 + z**2, x**2 + y**2])
+
+
+def _sphere(shape: Any) -> Volume:
+    volume = 4 / 3 * np.pi * shape.radius**3
+    return volume, np.zeros(3), volume * 2 / 5 * shape.radius**2 * np.eye(3)
+
+
+def _cylinder(shape: Any) -> Volume:
+    r, l = shape.radius, shape.length
+    volume = np.pi * r**2 * l
+    across = (3 * r**2 + l**2) / 12
+    return volume, np.zeros(3), volume * np.diag([across, across, r**2 / 2])
+
+
+def _capsule(shape: Any) -> Volume:
+    """A cylinder and two half spheres of volume V_s in all, whose centres are 3r/8 beyond its ends."""
+    r, l = shape.radius, shape.length
+    cylinder, _, inertia = _cylinder(shape)
+    sphere = 4 / 3 * np.pi * r**3
+    across = sphere * (2 / 5 * r**2 + l**2 / 4 + 3 / 8 * r * l)
+    return cylinder + sphere, np.zeros(3), inertia + np.diag([across, across, sphere * 2 / 5 * r**2])
+
+
+def _cone(shape: Any) -> Volume:
+    r, l = shape.radius, shape.height
+    volume = np.pi / 3 * r**2 * l
+    across = 3 / 80 * (4 * r**2 + l**2)
+    return volume, np.array([0.0, 0.0, l / 4]), volume * np.diag([across, across, 3 / 10 * r**2])
+
+
+_PRIMITIVES: dict[str, Callable[[Any], Volume]] = {
+    "box": _box,
+    "sphere": _sphere,
+    "cylinder": _cylinder,
+    "capsule": _capsule,
+    "cone": _cone,
+}

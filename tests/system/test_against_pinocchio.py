@@ -5,13 +5,14 @@ body angular velocity ω = 2 vec(ā ȧ) for a quaternion a, and Rᵀ ẋ before 
 """
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 import mbvi
 from mbvi.system.reactions import known_names, reactions
 
 from . import mechanisms
+
+pin = pytest.importorskip("pinocchio")  # which has no wheels for Windows
 
 REVOLUTE = {"x": pin.JointModelRX, "y": pin.JointModelRY, "z": pin.JointModelRZ}
 SEEDS = range(12)

@@ -9,12 +9,7 @@ import numpy as np
 
 import mbvi
 from mbvi.exact import FreeBody, LagrangeTop
-from tests.folders import ROOT
-
-
-def load(name: str) -> mbvi.Model:
-    """A model of the folder models."""
-    return mbvi.load(ROOT / "models" / f"{name}.yaml")
+from tests.folders import load
 
 
 def chain(n: int) -> mbvi.Model:

@@ -15,6 +15,7 @@ import mbvi
 from mbvi.cli import app
 from mbvi.papers.catalog import PAPERS, find_report, listing
 from mbvi.papers.report import Table
+from tests.marks import campaign
 
 
 def call(*arguments):
@@ -95,6 +96,7 @@ def test_run_writes_a_folder(tmp_path, monkeypatch):
     assert (folder / "index.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
+@campaign
 def test_quick_says_what_it_leaves_out(tmp_path):
     result = call("run", "tops_and_double_pendulum", "--quick", "-o", tmp_path / "here")
     assert result.exit_code == 0

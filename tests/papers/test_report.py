@@ -197,3 +197,10 @@ def test_labels_lie_within_the_drawing_and_apart(words):
         assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= drawing.bbox.x1 and box.y1 <= drawing.bbox.y1
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_what_is_left_out_is_told():
+    report = Report("title", "source", [TABLE], left_out=["table 2", "figure 3"])
+    assert summary(report).endswith("\n\nLeft out: table 2, figure 3")
+    assert "Left out, since it takes long: table 2, figure 3." in html(report)
+    assert "Left out" not in summary(Report("title", "source", [TABLE])) + html(Report("title", "source", [TABLE]))

@@ -10,13 +10,9 @@ import sympy
 from scipy.integrate import solve_ivp
 
 import mbvi
-from tests.folders import MODELS
+from tests.folders import load as model
 
 from ..system import mechanisms
-
-
-def model(name):
-    return mbvi.load(MODELS / f"{name}.yaml")
 
 
 def top(coordinates, name="lagrange_top_cusps", spin=None):

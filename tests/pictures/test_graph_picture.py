@@ -10,6 +10,7 @@ import mbvi
 from mbvi.model.graph import plan
 from mbvi.pictures import graphs as graph_picture
 from mbvi.pictures.graphs import LOOKS, _apart
+from tests.folders import load
 
 NAMED = ["double_pendulum", "lagrange_top", "four_bar", "stewart_platform", "bricard", "chain_10", "branched_tree"]
 BODY = mbvi.Body(mass=1, inertia=(1, 1, 1))
@@ -52,8 +53,8 @@ def test_bodies_joints_and_chords_are_there_and_no_names_overlap(name, models):
                 assert min(x, y) < 3, (shown[i], shown[k])  # pixels of the empty edges of two texts
 
 
-def test_a_rope_is_drawn_by_its_ends(models):
-    figure = mbvi.draw_graph(mbvi.load(models / "rope_1000.yaml"))
+def test_a_rope_is_drawn_by_its_ends():
+    figure = mbvi.draw_graph(load("rope_1000"))
     assert [text for text in texts(figure) if text[0] != "j" and text != "ball"] == [
         "world", "b1", "b2", "… 995 more …", "b998", "b999", "b1000",
     ]  # fmt: skip

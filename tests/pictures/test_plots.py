@@ -14,6 +14,7 @@ import mbvi
 from mbvi.pictures import style
 from mbvi.pictures.plots import crossings, envelope
 from mbvi.results.summary import energy_error
+from tests.folders import load
 
 
 @pytest.fixture(scope="module")
@@ -177,8 +178,8 @@ def test_coordinates_of_unlike_range_have_panels_of_their_own(models):
     ]
 
 
-def test_many_coordinates_are_grouped_by_name_and_thinned_evenly(models):
-    run = mbvi.simulate(mbvi.load(models / "rope_1000.yaml"), duration=0.002)
+def test_many_coordinates_are_grouped_by_name_and_thinned_evenly():
+    run = mbvi.simulate(load("rope_1000"), duration=0.002)
     figure = run.plot("coordinates")
     found = [axes.get_ylabel().split(" ")[0] for axes in figure.axes]
     assert found == ["x", "y", "z", "qw", "qx", "qy", "qz"]

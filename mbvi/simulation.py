@@ -14,6 +14,7 @@ from mbvi.model.arguments import check_flag, check_kind, check_progress, checked
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
 from mbvi.results import storage
+from mbvi.results.output import check_output
 from mbvi.results.trajectory import Trajectory
 from mbvi.run_arguments import (
     as_system,
@@ -140,7 +141,7 @@ def simulate(
         steps, every = counted_steps(len(step_sizes), every)
         if steps != len(step_sizes):
             raise ModelError(f"step: expected a multiple of every = {every} step sizes, found {len(step_sizes)}")
-    path = None if path is None else storage.check_output(path, force, storage.ENDINGS)
+    path = None if path is None else check_output(path, force, storage.ENDINGS)
     if path is None and store is not None:
         raise ModelError(f"store: expected none without a file, found {store!r}; give a path, or leave it out")
     parts = storage.check_parts(store)

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mbvi.animation import curves
 from mbvi.animation.gltf import glb
@@ -27,10 +26,8 @@ from mbvi.animation.video import GIF_RATE, VIDEO_RATE, Progress, check_encoder, 
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_progress, checked_names, is_number
 from mbvi.model.expressions import show, wrong
-from mbvi.results.storage import check_output, replace_file
-
-if TYPE_CHECKING:
-    from mbvi.results.trajectory import Trajectory
+from mbvi.results.output import check_output, replace_file
+from mbvi.results.trajectory import Trajectory
 
 SUFFIXES = (".glb", ".html", ".mp4", ".gif")
 MOST_RATE = 240

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from mbvi.animation.scene import find_poses
 from mbvi.errors import ModelError
 from mbvi.model import mass_properties
 from mbvi.model.joints import Free
+from mbvi.results.trajectory import Trajectory
 from mbvi.system.poses import Pose, all_poses, all_velocities
 from mbvi.system.reactions import known_names
 from mbvi.system.reactions import reactions as wrenches_of
 from mbvi.system.system import System
-
-if TYPE_CHECKING:
-    from mbvi.results.trajectory import Trajectory
 
 Array = np.ndarray
 

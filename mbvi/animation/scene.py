@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import networkx
 import numpy as np
@@ -30,9 +30,7 @@ from mbvi.model.joints import Ball, Cylindrical, Free, Prismatic, Revolute, Scre
 from mbvi.model.mass_properties import is_massless
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
-
-if TYPE_CHECKING:
-    from mbvi.system.system import System
+from mbvi.system.system import System
 
 Array = np.ndarray
 

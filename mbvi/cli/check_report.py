@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import mbvi
+from mbvi.analysis.symmetry import find_invariants
 from mbvi.cli.rows import dimensions, moves_as_text, value_as_text, what_works
 from mbvi.model.corners import corners_in_steps, corners_of_motions
 from mbvi.model.description import count_steps
 from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
-from mbvi.model.mass_properties import has_mass
+from mbvi.model.graph import describe_tree
+from mbvi.model.mass_properties import has_mass, mass_properties
 from mbvi.model.meshes import odd_meshes
 from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.model.tables import kinks_in_steps, overshoots, short_tables
@@ -55,7 +56,7 @@ def check_report(system: System, start: Start) -> str:
 
 def _graph(model: Model) -> list[str]:
     """The spanning tree, cut at its end where it is large, then chords and constraints."""
-    lines = mbvi.describe_tree(model).splitlines()
+    lines = describe_tree(model).splitlines()
     tree, others = lines[: len(model.bodies) + 1], lines[len(model.bodies) + 1 :]
     if len(tree) > MOST_LINES + 1:
         tree = [*tree[:MOST_LINES], f"… {len(tree) - MOST_LINES} more"]
@@ -97,7 +98,7 @@ def _mobility(system: System, start: Start) -> list[str]:
 def _body_table(model: Model) -> list[str]:
     rows = [("name", "mass [kg]", "centre of mass [m]")]
     for name, body in model.bodies.items():
-        mass, center, inertia = mbvi.mass_properties(body, model.files)
+        mass, center, inertia = mass_properties(body, model.files)
         rounding = 1e-12 * np.sqrt(np.trace(inertia) / mass) if mass else 0.0  # of a mesh
         shown = _vector(np.where(np.abs(center) < rounding, 0.0, center)) if mass else "-"
         rows.append((name, f"{mass:.6g}", shown))
@@ -134,7 +135,7 @@ def _dynamics(system: System, start: Start) -> list[str]:
     energy = f"{system.energy(q, v):.6g} J at the start"
     rows = [("energy", energy, "conserved" if system.is_conservative else what_works(system))]
     p, f = system.gradient(q, v)
-    for invariant in mbvi.find_invariants(system) if np.isfinite(f).all() else ():
+    for invariant in find_invariants(system) if np.isfinite(f).all() else ():
         value = f"{value_as_text(float(invariant.value(q, p)))} {invariant.unit(system.coordinate_units)}".rstrip()
         rows.append((invariant.name, f"{value} at the start", "conserved"))
     return aligned(rows)

@@ -32,6 +32,7 @@ from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
 from mbvi.results import storage
+from mbvi.results.output import check_output
 from mbvi.results.tables import needed
 from mbvi.results.trajectory import Trajectory
 from mbvi.run_arguments import MAX_STORED_BYTES, check_room, note_corners, note_overshoots
@@ -134,7 +135,7 @@ def ensemble(
     needed("xarray", "ensemble")
     if path is not None:
         needed("h5netcdf", "ensemble")
-        path = storage.check_output(path, force, storage.ENDINGS)
+        path = check_output(path, force, storage.ENDINGS)
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of members done and members, found {progress!r}")
     members = Members.of(over)

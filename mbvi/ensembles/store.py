@@ -19,6 +19,7 @@ import numpy as np
 
 from mbvi.model.stored import write_model
 from mbvi.results import storage
+from mbvi.results.output import replace_file, reported
 from mbvi.results.tables import needed
 
 if TYPE_CHECKING:
@@ -161,8 +162,8 @@ class InFile:
         self._status = np.full(structure.members, NOT_RUN, np.int8)
         self._reasons = np.full(structure.members, "", object)
         self._places: dict[str, int] = {}
-        storage.replace_file(path, lambda part: self._places.update(self._lay_out(part)))
-        with storage.reported(path, "a file that can be written"):
+        replace_file(path, lambda part: self._places.update(self._lay_out(part)))
+        with reported(path, "a file that can be written"):
             self._raw = path.open("r+b", buffering=0)
 
     @property
@@ -178,7 +179,7 @@ class InFile:
         ModelError
             If the disk is full.
         """
-        with self._lock, storage.reported(self._path, "room on the disk", "the members that are done are in the file"):
+        with self._lock, reported(self._path, "room on the disk", "the members that are done are in the file"):
             for name, values in result.values.items():
                 self._write(name, result.member, np.ascontiguousarray(values, "<f8"))
             self._write("steps", result.member, np.int64(result.steps))
@@ -190,7 +191,7 @@ class InFile:
         import h5py
 
         empty = {name: np.full(each.shape, np.nan) for name, each in self._structure.variables.items()}
-        with storage.reported(self._path, "room on the disk", "the members that are done are in the file"):
+        with reported(self._path, "room on the disk", "the members that are done are in the file"):
             try:
                 for member in np.flatnonzero(self._status == NOT_RUN):
                     for name, values in empty.items():

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,15 +28,14 @@ from mbvi.kernels.compiler.compiling import COMPILING
 from mbvi.measure.runs import BodyPoints, Curve, chosen_schemes, draw, largest_distance, timed
 from mbvi.model.arguments import is_number
 from mbvi.model.expressions import wrong
+from mbvi.model.model import Model
 from mbvi.run_arguments import as_system, chosen_duration
 from mbvi.schemes.catalog import find_scheme
+from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
+from mbvi.simulation import simulate
 from mbvi.system.system import System
 from mbvi.text import aligned, rounded
-
-if TYPE_CHECKING:
-    from mbvi.model import Model
-    from mbvi.schemes.method import Method
-    from mbvi.schemes.tableau import Tableau
 
 Array = np.ndarray
 REFERENCE = "gauss6"
@@ -321,7 +320,7 @@ class _Search:
         """Wall time of a run [s], by that of its first steps, which compile what is not yet compiled."""
         count, step = min(per_state, PROBED), self.duration / (self.states * per_state)
         with suppress(StepError), doubts_expected():
-            run = mbvi.simulate(self.system, method, step, count * step, every=count)
+            run = simulate(self.system, method, step, count * step, every=count)
             return self.states * per_state / count * run.statistics.seconds
         return 0.0
 
@@ -336,7 +335,7 @@ class _Search:
             spent = self.spent
             try:
                 with self._clock(), doubts_expected():
-                    run = mbvi.simulate(self.system, method, step, self.duration, every=per_state)
+                    run = simulate(self.system, method, step, self.duration, every=per_state)
             except StepError as error:
                 failures, per_state, expected = failures + 1, 2 * per_state, 2 * (self.spent - spent)
                 if failures < FAILURES and self.spent + expected <= limit:

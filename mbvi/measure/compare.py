@@ -11,22 +11,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.errors import ModelError, StepError, doubts_expected
 from mbvi.measure.runs import ABOVE, Curve, chosen_schemes, draw, entries, timed
+from mbvi.model.model import Model
 from mbvi.run_arguments import as_system, checked_time, chosen_duration
+from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
+from mbvi.simulation import simulate
 from mbvi.system.system import System
 from mbvi.text import aligned, rounded
-
-if TYPE_CHECKING:
-    from mbvi.model import Model
-    from mbvi.schemes.method import Method
-    from mbvi.schemes.tableau import Tableau
 
 Array = np.ndarray
 REFERENCE = "gauss6"
@@ -254,6 +252,6 @@ def _reference(system: System, scheme: str, step: float, duration: float) -> Arr
     """The coordinates (n,) at the end of a fine run."""
     try:
         with doubts_expected():
-            return mbvi.simulate(system, scheme, step, duration, every=round(duration / step)).q[-1]
+            return simulate(system, scheme, step, duration, every=round(duration / step)).q[-1]
     except StepError as error:
         raise StepError(f"the reference, {scheme} with step {step:g} s: {error}", error.trajectory) from None

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import mbvi
 from mbvi.errors import ModelError, doubts_expected
 from mbvi.model import Model
 from mbvi.model.expressions import show, wrong
@@ -18,6 +17,7 @@ from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
+from mbvi.simulation import simulate
 from mbvi.steppers.independent import applicable
 from mbvi.system.poses import all_poses
 from mbvi.system.system import System
@@ -61,7 +61,7 @@ def timed(system: System, scheme: Tableau | Method, step: float, duration: float
         if len(runs) == MOST_RUNS:
             break
         with doubts_expected():
-            runs.append(mbvi.simulate(system, scheme, step, duration, every=every))
+            runs.append(simulate(system, scheme, step, duration, every=every))
         spent += runs[-1].statistics.seconds
     return min(runs, key=lambda run: run.statistics.seconds)
 

@@ -10,19 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbvi.model.arguments import check_kind
-from mbvi.model.constraints import Coupling, PrescribedCoordinate, PrescribedPoint
+from mbvi.model.constraints import AnyConstraint, Coupling, PrescribedCoordinate, PrescribedPoint
 from mbvi.model.fields import WORLD
 from mbvi.model.graph import plan, summary
 from mbvi.model.model import Model
 from mbvi.pictures import style
-
-if TYPE_CHECKING:
-    from mbvi.model.constraints import AnyConstraint
 
 MOST_NAMED = 60  # bodies up to which each has a box and a name
 RUN, KEPT = 8, 2  # bodies from which a run of alike ones is drawn together, and how many at each of its ends are kept

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-import mbvi
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_names
-from mbvi.model.expressions import nearest
+from mbvi.model.expressions import evaluate, nearest
+from mbvi.model.mass_properties import mass_properties
 from mbvi.model.units import check_unit
 from mbvi.pictures import style
 from mbvi.results.summary import energy_error
@@ -219,7 +219,7 @@ class Rounding:
         self.mass, self._gravity = 0.0, 0.0
         if isinstance(system, System) and system.model is not None:
             model, poses = system.model.resolved(), all_poses(system, trajectory.q[:1])
-            masses = {name: mbvi.mass_properties(body, model.files) for name, body in model.bodies.items()}
+            masses = {name: mass_properties(body, model.files) for name, body in model.bodies.items()}
             self.mass = sum(each.mass for each in masses.values())
             self._gravity = float(np.linalg.norm(model.gravity))
             points = [
@@ -534,8 +534,9 @@ def _parse_section(trajectory: Trajectory, text: str) -> tuple[int, float]:
         raise ModelError(f"section: expected a coordinate, found {name!r}; {nearest(name, system.coordinate_names)}")
     column = system.coordinate_names.index(name)
     model = system.model if isinstance(system, System) else None
+    parameters: Any = model.resolved().parameters if model else {}
     try:
-        number = mbvi.evaluate(value, model.resolved().parameters if model else {})
+        number = evaluate(value, parameters)
         check_unit(value, {}, system.coordinate_units[column].replace("-", ""))
     except ModelError as error:
         raise ModelError(f"section: {error}") from None

@@ -25,6 +25,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_path
 from mbvi.model.expressions import wrong
+from mbvi.results.output import check_output, replace_file
 
 # Okabe & Ito's colours, which all readers can tell apart, in an order of lightness that also serves in grey.
 COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
@@ -235,8 +236,6 @@ def check_picture(path: str | Path, force: bool = False) -> Path:
         If matplotlib is missing; if the suffix is none of png, svg, pdf; if there is such a file and `force` is not set; if it
         cannot be written.
     """
-    from mbvi.results.storage import check_output  # with numba, which a picture of a model does without
-
     matplotlib()
     path = checked_path(path)
     if path.suffix[1:].lower() not in SUFFIXES:
@@ -253,8 +252,6 @@ def save(figure: Any, path: str | Path, force: bool = False) -> None:
     ModelError
         As `check_picture`.
     """
-    from mbvi.results.storage import replace_file
-
     path = check_picture(path, force)
     data = io.BytesIO()
     kind = path.suffix[1:].lower()

@@ -17,10 +17,8 @@ import contextlib
 import json
 import math
 import mmap
-import os
-import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from io import RawIOBase
@@ -32,11 +30,12 @@ import numpy as np
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.model import Model, to_yaml
-from mbvi.model.arguments import check_ending, check_flag, checked_names, checked_path
+from mbvi.model.arguments import checked_names
 from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import show, wrong
 from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model, stored_files, write_model
+from mbvi.results.output import replace_file, reported
 from mbvi.results.tables import UNIT
 from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
@@ -443,58 +442,12 @@ def row_bytes(system: System, store: Sequence[str]) -> int:
     return 8 * (3 * system.dimension + SCALARS + sum(more[part] for part in store))
 
 
-def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let a function write a file, under another name with the same ending, at once or not at all.
-
-    Raises
-    ------
-    ModelError
-        If it cannot be written.
-    """
-    part = partial_path(path)
-    try:
-        with reported(path, "a file that can be written"):
-            write(part)
-            os.replace(part, path.resolve())
-    except ModelError as error:
-        raise ModelError(str(error).replace(str(part), str(path))) from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def write_at(file: RawIOBase, place: int, data: Any) -> None:
     """Write the bytes of data to a place in a file."""
     rest = memoryview(data).cast("B")
     file.seek(place)
     while len(rest):
         rest = rest[file.write(rest) :]
-
-
-def check_output(path: str | os.PathLike[str], force: bool = False, endings: Sequence[str] = ()) -> Path:
-    """A path that can be written, tried out, so that one knows before a long run; if there are some, with one of the endings.
-
-    Raises
-    ------
-    ModelError
-        If the ending is another, there is such a file and `force` is not set or no truth value, or its folder is missing or
-        cannot be written.
-    """
-    path = checked_path(path)
-    check_flag(force, "force")
-    with reported(path, "a file that can be written"):
-        if path.exists() and not path.is_file():
-            raise ModelError(f"{path}: {wrong('a file', 'a folder' if path.is_dir() else 'a device')}")
-        if endings:
-            check_ending(path, endings)
-        if path.exists() and not force:
-            remedy = "choose another name, or overwrite it by force=True (--force)"
-            raise ModelError(f"{path}: {wrong('a new file', 'one that exists', remedy)}")
-        if not path.resolve().parent.is_dir():
-            found = f"no folder {str(path.parent)!r}"
-            raise ModelError(f"{path}: {wrong('a file in a folder', found, 'make it first')}")
-        partial_path(path).touch()
-        partial_path(path).unlink()
-    return path
 
 
 def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Array]]:
@@ -541,11 +494,6 @@ def readable(path: Path) -> Iterator[None]:
 
 
 # ---------------------------------------------------------------------------------------------- writing
-
-
-def partial_path(path: Path) -> Path:
-    """Where a file is written before it gets its name."""
-    return path.resolve().with_name(f".{path.stem.lstrip('.')}.{os.getpid()}.part{path.suffix}")
 
 
 def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: bytes) -> None:
@@ -655,22 +603,6 @@ def _lock(file: Any, path: Path) -> None:
         raise ModelError(
             f"{path}: {wrong('a file that nothing else writes', 'one that another process writes', remedy)}"
         ) from None
-
-
-@contextlib.contextmanager
-def reported(path: Path, expected: str, remedy: str = "") -> Iterator[None]:
-    """Turn what the operating system or HDF5 says into a ModelError."""
-    try:
-        yield
-    except (OSError, RuntimeError) as error:
-        raise ModelError(f"{path}: {wrong(expected, _reason(error), remedy)}") from None
-
-
-def _reason(error: Exception) -> str:
-    number = getattr(error, "errno", None)
-    said = re.search(r"error message = '([^']+)'", str(error))
-    text = os.strerror(number) if number else said[1] if said else " ".join(str(error).split())
-    return text[:1].lower() + text[1:]
 
 
 # ---------------------------------------------------------------------------------------------- reading

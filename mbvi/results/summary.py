@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from mbvi.results.trajectory import Trajectory
-
+from mbvi.results.trajectory import Trajectory
 
 Array = np.ndarray
 FEWEST_STATES = 10

@@ -22,6 +22,7 @@ from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_path
 from mbvi.model.expressions import show, wrong
 from mbvi.results import storage
+from mbvi.results.output import check_output, replace_file
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
@@ -423,7 +424,7 @@ class Trajectory:
         """
         write = find_writer(checked_path(path))
         tables = self._tables(EXPORTED_ROWS if write is write_csv else len(self))
-        storage.replace_file(storage.check_output(path, force), lambda part: write(part, tables))
+        replace_file(check_output(path, force), lambda part: write(part, tables))
 
     def _tables(self, size: int) -> Iterator[Table]:
         """Tables of so many of the states, one after another."""
@@ -501,7 +502,7 @@ class Trajectory:
         ModelError
             If the ending is another, the file exists or cannot be written, or there is no such part.
         """
-        path, parts = storage.check_output(path, force, storage.ENDINGS), storage.check_parts(store)
+        path, parts = check_output(path, force, storage.ENDINGS), storage.check_parts(store)
         stored = self._completed(parts).stored
         assert stored is not None
         steps = (len(self) - 1) * self.every

@@ -11,7 +11,8 @@ import pytest
 import sympy
 
 import mbvi
-from mbvi.results.storage import Nameplate, check_output
+from mbvi.results.output import check_output
+from mbvi.results.storage import Nameplate
 
 NOBODY = 65534
 MODELS = ["lagrange_top", "branched_tree", "gantry_crane", "spring_damper"]

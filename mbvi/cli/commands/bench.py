@@ -34,7 +34,7 @@ def bench(
     with one_line_errors():
         from mbvi.measure import bench as benchmark
         from mbvi.pictures.style import check_picture, save
-        from mbvi.results.storage import check_output, replace_file
+        from mbvi.results.output import check_output, replace_file
 
         path = check_picture(out, force) if out else None
         record = check_output(json, force, [".json"]) if json else None

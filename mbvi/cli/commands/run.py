@@ -51,7 +51,8 @@ def run(
 ) -> None:
     """Run a model, report how it went, and write the trajectory, while it runs."""
     with one_line_errors():
-        from mbvi.results.storage import ENDINGS, check_output
+        from mbvi.results.output import check_output
+        from mbvi.results.storage import ENDINGS
         from mbvi.run_arguments import check_functions
         from mbvi.system.initial import find_start
 

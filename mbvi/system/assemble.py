@@ -24,12 +24,12 @@ from mbvi.kernels import layout
 from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
 from mbvi.model.constraints import Coupling, PointOnCurve, PrescribedCoordinate
-from mbvi.model.forces import Between, Force, JointDamper, JointSpring, OnJoint, Spring
 from mbvi.model.fields import WORLD
+from mbvi.model.forces import Between, Force, JointDamper, JointSpring, OnJoint, Spring
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.joints import Ball, Joint, Screw, Universal, Weld
-from mbvi.model.model import Model
 from mbvi.model.mass_properties import MassProperties, checked_properties
+from mbvi.model.model import Model
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mbvi.model.forces import Damper, Spring
-from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.model.mass_properties import checked_properties
+from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.system.assemble import assemble
 from mbvi.system.system import System
 

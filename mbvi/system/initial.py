@@ -20,8 +20,8 @@ from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.description import Initial
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.joints import Free
-from mbvi.model.rounding import is_unit
 from mbvi.model.rotations import rotation_matrix
+from mbvi.model.rounding import is_unit
 from mbvi.system.attitudes import Attitudes
 from mbvi.system.base import BaseSystem
 from mbvi.system.forms import with_tree

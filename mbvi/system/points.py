@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mbvi.model.constraints import CoincidentFrames, PointOnCurve, PointOnLine, PointOnPlane
-from mbvi.model.forces import Torque
 from mbvi.model.fields import WORLD
+from mbvi.model.forces import Torque
 from mbvi.model.graph import Plan, is_cut
 from mbvi.model.joints import Ball, Free, Joint, Universal
-from mbvi.model.model import Model
 from mbvi.model.mass_properties import MassProperties
+from mbvi.model.model import Model
 
 NO_INERTIA = 1e-14
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from mbvi.model.graph import Branch, Plan
 from mbvi.model.joints import Joint
-from mbvi.model.model import Model
 from mbvi.model.mass_properties import MassProperties
+from mbvi.model.model import Model
 from mbvi.system.given import Motion, given_joint_state, joint_motion
 
 Array = np.ndarray

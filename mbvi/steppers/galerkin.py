@@ -69,7 +69,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
             f"the reach of the mechanism, or contradict each other. {KEPT} Prescribe smaller motions, or change lengths."
         )
     if locked := joints_in_gimbal_lock(system, space.q):
-        remedy = f"Write coordinates: quaternion in joints.{locked[0]}, or start beside it."
+        remedy = f"Write coordinates: quaternion in joints.{locked[0]}, or start elsewhere."
         return f"{head}: the Euler angles of {_listed(locked)} are in gimbal lock. {KEPT} {remedy}"
     if comes_near_singular(system, space, t, h):
         return f"{head}: {_singular_loops(system, space.q, t, driven, step)}"

@@ -104,7 +104,7 @@ class BaseSystem:
         return own
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the workspaces, which are made anew; functions go as their source.
+        """Everything except the workspaces, which are made again; functions are stored as their source.
 
         Raises
         ------

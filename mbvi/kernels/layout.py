@@ -25,12 +25,16 @@ MOMENT = 14  # 3: first moment, mass times centre of mass [kg m]
 INERTIA = 17  # 6: xx, yy, zz, xy, xz, yz about the link's origin [kg m²]
 SUBTREE_MASS = 23  # [kg]
 
-# Joint forces: System.joint_forces (., 3) = kind, coordinate, time function; joint_force_data (., 2) = constant, rest.
-JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE = 0, 1, 2
-# Body forces: System.body_forces (., 6) = kind, link a, link b, three time functions; body_force_data (., 17) = point a,
+# Joint forces: System.joint_forces (., 3) = kind, coordinate, function; joint_force_data (., 2) = constant, rest. The function is
+# the force at a time, a potential V(q) of the coordinate, or the force at a rate of the coordinate.
+JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE, JOINT_POTENTIAL, JOINT_RATE_FORCE = 0, 1, 2, 3, 4
+CONSERVATIVE_JOINT_FORCES = JOINT_SPRING, JOINT_POTENTIAL
+# Body forces: System.body_forces (., 6) = kind, link a, link b, three functions; body_force_data (., 17) = point a,
 # point b (link frame; world frame for link -1), constant, rest length, rotation of the body in link b.
-# Forces and torques act on b.
-FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER = 0, 1, 2, 3, 4, 5
+# Forces and torques act on b; their functions are components at a time. Those of the kinds from SPRING on act between two points,
+# along the line between them; the first function is a potential V(l) of the length, or the force at a rate of the length.
+FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER, LENGTH_POTENTIAL, LENGTH_RATE_FORCE = range(8)
+CONSERVATIVE_BODY_FORCES = SPRING, LENGTH_POTENTIAL
 # Time functions: System.time_functions (., 3) = kind, start, length into program / table.
 CONSTANT, PROGRAM, TABLE = 0, 1, 2
 # Constraints: System.constraints (k, 8) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the

@@ -7,7 +7,7 @@ import numpy as np
 from mbvi.errors import KEPT
 from mbvi.kernels import layout
 from mbvi.kernels.galerkin import steps as galerkin
-from mbvi.kernels.galerkin import workspace
+from mbvi.kernels.galerkin import tolerances, workspace
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.tableau import Tableau
@@ -81,7 +81,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
     if status == layout.SINGULAR and np.any(system.arrays.reference > 0):
         return f"{head}, largest at {name}. {KEPT} Look in the loops for a body without inertia, and give it some."
     return (
-        f"{head}: residual {residual:.2g} where round-off is {workspace.EPS * size:.2g}, after "
+        f"{head}: residual {residual:.2g} where round-off is {tolerances.EPS * size:.2g}, after "
         f"{int(space.count[workspace.LAST])} iterations, largest at {name}. {KEPT} "
         f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
     )

@@ -614,8 +614,8 @@ def _is_of_floats(value: Any) -> bool:
 
 def _without_forces(arrays: layout.System) -> layout.System:
     """The same without the forces that derive from no potential: all but springs and constant forces along the world's axes."""
-    joint = arrays.joint_forces[:, 0] == layout.JOINT_SPRING
-    body = arrays.body_forces[:, 0] == layout.SPRING
+    joint = np.isin(arrays.joint_forces[:, 0], layout.CONSERVATIVE_JOINT_FORCES)
+    body = np.isin(arrays.body_forces[:, 0], layout.CONSERVATIVE_BODY_FORCES)
     along_world = np.flatnonzero(arrays.body_forces[:, 0] == layout.FORCE_WORLD)
     functions = arrays.time_functions[arrays.body_forces[along_world, 3:6], 0]
     body[along_world] = (functions == layout.CONSTANT).all(axis=1)

@@ -10,9 +10,9 @@ from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDTH, lanes, lanes_at, larger, part, put_lanes, total, wide_lanes, widest
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.compiler.packed import call
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.galerkin.velocities import fill_velocity_nodes, fill_velocity_residual
 from mbvi.kernels.galerkin.workspace import (
-    EPS,
     FIRST_ROW,
     MOMENTUM_SIZE,
     ONE,

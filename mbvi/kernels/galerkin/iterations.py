@@ -14,21 +14,72 @@ from mbvi.kernels.galerkin.broyden import accelerate
 from mbvi.kernels.galerkin.equations import fill_residual, has_saddle
 from mbvi.kernels.galerkin.predictor import is_far_from_start
 from mbvi.kernels.galerkin.simplified import factor_simplified, solve_simplified
+from mbvi.kernels.galerkin.tolerances import (
+    ASTRAY,
+    BELOW_ROUNDING,
+    CLOSE,
+    CLOSER,
+    CONVERGING,
+    EPS,
+    FALLING,
+    FAR_OFF,
+    FEW,
+    FEW_EACH,
+    GROWING,
+    HALF,
+    HELD,
+    HELD_LEFT,
+    HELD_SOLVED,
+    IDLE,
+    LEFT,
+    LEFT_OF_TURNS,
+    MANY,
+    MAX_HALVINGS,
+    MAX_ITERATIONS,
+    MAX_STALLS,
+    MORE,
+    NO_LONGER,
+    NOISE,
+    NOISIEST,
+    OF_MOMENTA,
+    OF_PLACES,
+    ROUGH,
+    ROUGH_EACH,
+    SERVED,
+    SHRINKING,
+    SLOWEST,
+    SMALL,
+    SOLVED,
+    STEADY,
+    STEPS_ANEW,
+    SURE,
+    TELLING,
+    WELL,
+    WILD,
+)
 from mbvi.kernels.galerkin.velocities import fill_step_residual
 from mbvi.kernels.galerkin.workspace import (
     AGE,
     ANEW,
-    BELOW_ROUNDING,
     CONTRACTING,
     CORRECTION,
-    EPS,
+    CORRECTIONS,
+    ENDS,
+    EXPECTED,
     FACTOR_STEP,
+    FIRST_RESIDUAL,
+    FIRST_SIZE,
+    FIRST_STEP,
     GROWTH,
+    IDLE_FOR,
     IS_FLIGHT,
     IS_REDUCED,
     ITERATIONS,
+    KNOWN,
     LAST,
     LAST_RETRY,
+    LEAST_RESIDUAL,
+    LEFT_OVER,
     MAX_AGE,
     MODE,
     MOMENTUM_SIZE,
@@ -38,12 +89,19 @@ from mbvi.kernels.galerkin.workspace import (
     PATIENCE,
     PLACE_SIZE,
     RESIDUAL,
+    RESIDUAL_BEFORE,
     RETRY,
     ROUNDINGS,
     SIMPLIFIED,
     SIMPLIFIED_LIMIT,
     SINCE,
+    SIZE,
+    SIZE_BEFORE,
+    SLOW,
+    STALLS,
+    STEP_BEFORE,
     STIFFNESS,
+    THETA,
     THETA_NEWTON,
     THETA_SIMPLIFIED,
     VIOLATION,
@@ -52,45 +110,7 @@ from mbvi.kernels.galerkin.workspace import (
 )
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System
 from mbvi.kernels.mechanics.lagrangian import Work
-from mbvi.kernels.mechanics.sines import KNOWN
-
-MAX_ITERATIONS = 50
-MAX_HALVINGS = 12
-OF_PLACES = 16.0  # roundings of the positions that a correction may be
-OF_MOMENTA = 100.0 * BELOW_ROUNDING  # error left with constraints, in units of round-off
-HELD_LEFT = 1e-3  # the same, relative to a correction that is rounding
-SURE = 10.0  # how far above what was expected to be left a correction is that is rounding
-MORE = 2  # iterations that the simplified one of constraints adds for that where it ends in rounding
-LEFT = 1e-2  # error that the simplified iteration may leave after a correction that is noise in part, in units of round-off
-LEFT_OF_TURNS = 1e-3  # the same of an open tree with quaternions, of whose momenta none is that of a coordinate
-SOLVED, HELD_SOLVED = 2.0, 4.0  # roundings of the residual that is round-off itself, without constraints and with
-SLOWEST = 0.9  # contraction from which an iteration is one that does not end,
-NEVER = 1e9  # and how many more iterations that counts as
-FAR_OFF = 1e4  # roundings of the residual from which it grows for other reasons
-TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur its ratio to the one before
-NO_LONGER = 0.5  # ratio of corrections from which they no longer shrink
-GROWING = 4.0  # what Newton's contraction may grow by from one iteration to the next
-STEADY, NOISIEST, FALLING, WILD = 8.0, 100.0, 0.8, 2.0  # see may_fall
-# Roundings of the residual, at least and for each coordinate, up to which one correction that does not shrink is round-off (what
-# is left of planar chains is 1.3 for each in nine of ten steps), and up to which several are.
-FEW, FEW_EACH, MANY = 10.0, 3.0, 1e3
-MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
-HALF, IDLE = 0.5, 6  # what is left of an open tree is noise where its least has not fallen so far in so many iterations
-SHRINKING = 0.3  # ratio of corrections below which an iteration converges, whatever residuals do
-WELL = 0.02  # contraction up to which Broyden's updates of it cost more than they gain, where it is Newton's but for a square
-ASTRAY = 0.1  # relative correction from which second derivatives were those of places too far from the solution
-CLOSER = 0.3  # part of it from which on they are formed anew
-CONVERGING = 0.1  # ratio of residuals below which it converges, whatever corrections do: noise wavers by less
-SERVED = (
-    2  # steps that one serves at least if it contracts, of schemes with one control point, whose iterations are cheap
-)
-STEPS_ANEW = 16  # steps that begin with a new Jacobian after one where that of the step before had to be formed anew
-HELD = 1e-9  # largest |g|, relative to the coordinates, before the last correction: rows left out may contradict others
-CLOSE = 1e-11  # expected correction, relative, from which on all angles are found anew, lest their rounding drifts
-# Roundings of the residual, at least and for each coordinate, below which a correction is noise in part, and no longer tells of
-# the Jacobian.
-ROUGH, ROUGH_EACH = 30.0, 0.5
-NOISE = 100.0  # roundings of the residual below which corrections may be those of the rounding of positions
+from mbvi.kernels.mechanics.sines import KNOWN as KNOWN_ANGLE
 
 
 @solver_kernel
@@ -100,6 +120,7 @@ def correct(space, scale, kept):
 
     The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
     """
+    tol = space.tolerances
     z, delta, out = lanes(space.z), lanes(space.delta), lanes(kept)
     step = move = impulse = square = 0.0 * z[0]
     for a in range(space.increment_rows):
@@ -119,16 +140,17 @@ def correct(space, scale, kept):
     space.measure[CORRECTION] = size
     if space.behind // WIDTH < space.rows:
         size = max(size, widest(impulse) / max(space.measure[MOMENTUM_SIZE], 1e-290))
-    return size, largest_step <= OF_PLACES * EPS * max(place, moved), total(square)
+    return size, largest_step <= tol[OF_PLACES] * EPS * max(place, moved), total(square)
 
 
 @copied_kernel
-def is_below_rounding(system, size, theta):
+def is_below_rounding(system, space, size, theta):
     """Whether the error left is far below round-off after a correction of relative size `size`, by the contraction theta.
 
     With constraints the correction itself is small too: what it leaves of g is of second order, which theta does not tell.
     """
-    is_small = not has_saddle(system) or size <= OF_MOMENTA * EPS
+    tol = space.tolerances
+    is_small = not has_saddle(system) or size <= tol[OF_MOMENTA] * EPS
     return theta * size <= BELOW_ROUNDING * EPS and is_small
 
 
@@ -143,44 +165,51 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
 
     is_stalled   whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
     """
+    tol = space.tolerances
     roundings = space.measure[ROUNDINGS]
-    if space.measure[VIOLATION] > HELD:
+    if space.measure[VIOLATION] > tol[HELD]:
         return False
-    is_solved = roundings <= SOLVED and space.has_velocities == 0 and (system.k == 0 or has_saddle(system))
+    is_solved = roundings <= tol[SOLVED] and space.has_velocities == 0 and (system.k == 0 or has_saddle(system))
     if is_below or is_solved:
         return True
     if system.is_geometric == 1:
-        return is_rounding and (roundings <= HELD_SOLVED or (roundings <= NOISE and is_stalled))
-    few = min(max(FEW, FEW_EACH * system.n), MANY) if system.k == 0 else MANY  # of quaternions `may_fall` tells
-    return is_stalled and (roundings <= few or is_rounding or (roundings <= MANY and stalls >= MAX_STALLS))
+        return is_rounding and (roundings <= tol[HELD_SOLVED] or (roundings <= tol[NOISE] and is_stalled))
+    few = (
+        min(max(tol[FEW], tol[FEW_EACH] * system.n), tol[MANY]) if system.k == 0 else tol[MANY]
+    )  # of quaternions `may_fall` tells
+    return is_stalled and (roundings <= few or is_rounding or (roundings <= tol[MANY] and stalls >= tol[MAX_STALLS]))
 
 
 @kernel
 def is_noise(system, space):
     """Whether corrections may be the rounding of positions, and tell nothing of the contraction."""
-    return system.is_geometric == 1 and space.measure[ROUNDINGS] <= NOISE
+    tol = space.tolerances
+    return system.is_geometric == 1 and space.measure[ROUNDINGS] <= tol[NOISE]
 
 
 @kernel
-def may_fall(system, space, ratio, growth, idle):
-    """Whether the residual of an open tree with quaternions may fall further, after it became `ratio` of that before.
+def may_fall(system, space):
+    """Whether the residual of an open tree with quaternions may fall further.
 
     They contract slower, so that accelerated corrections may grow once on their way, as they do at their end. One that grew by
-    much, to `growth` of that before, is the acceleration's error, which the next takes back.
+    much is the acceleration's error, which the next takes back.
     """
-    roundings = space.measure[ROUNDINGS]
-    is_wild = growth > WILD and idle < IDLE
-    is_falling = roundings > STEADY and (ratio <= FALLING or roundings > NOISIEST or is_wild)
-    return system.k > 0 and system.is_open == 1 and is_falling
+    if system.k == 0 or system.is_open == 0:
+        return False
+    trace, tol, roundings = space.trace, space.tolerances, space.measure[ROUNDINGS]
+    is_wild = trace[SIZE] > tol[WILD] * trace[SIZE_BEFORE] and trace[CORRECTIONS] > 0.0 and trace[IDLE_FOR] < tol[IDLE]
+    is_falling = space.measure[RESIDUAL] <= tol[FALLING] * trace[RESIDUAL_BEFORE] or trace[CORRECTIONS] == 0.0
+    return roundings > tol[STEADY] and (is_falling or roundings > tol[NOISIEST] or is_wild)
 
 
 @kernel
 def iterations_left(system, space, size, theta):
     """Iterations until round-off at contraction theta."""
+    tol = space.tolerances
     if is_noise(system, space):
         return 0.0
-    if not theta < SLOWEST:
-        return NEVER
+    if not theta < tol[SLOWEST]:
+        return math.inf
     return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
 
 
@@ -191,99 +220,251 @@ def forget_angles(space):
     for g in range(angles.shape[0]):
         for i in range(angles.shape[1]):
             for lane in range(WIDTH):
-                angles[g, i, KNOWN, lane] = math.inf
+                angles[g, i, KNOWN_ANGLE, lane] = math.inf
     for i in range(space.wide_angles.shape[0]):
         for lane in range(WIDE):
-            space.wide_angles[i, KNOWN, lane] = math.inf
+            space.wide_angles[i, KNOWN_ANGLE, lane] = math.inf
+
+
+@copied_kernel
+def begin_trace(space):
+    """Nothing has been seen of a step yet."""
+    trace = space.trace
+    for i in range(trace.shape[0]):
+        trace[i] = 0.0
+    trace[LEFT_OVER] = trace[LEAST_RESIDUAL] = math.inf
+    trace[THETA] = space.measure[THETA_SIMPLIFIED]
+
+
+@copied_kernel
+def begin_anew(space):
+    """What was seen with another Jacobian tells nothing of this one."""
+    space.trace[CORRECTIONS] = space.trace[SLOW] = 0.0
+    space.trace[KNOWN] = 0.0
+
+
+@copied_kernel
+def is_noise_in_part(system, space):
+    """Whether a correction tells nothing of the Jacobian, since much of its residual is rounding; never with constraints."""
+    tol = space.tolerances
+    return not has_saddle(system) and space.measure[ROUNDINGS] <= max(tol[ROUGH], tol[ROUGH_EACH] * system.n)
+
+
+@copied_kernel
+def correct_accelerated(space, is_rough):
+    """Add the correction in space.delta, accelerated by those before (`broyden`), to the unknowns, and note its size; whether it
+    is the rounding of positions.
+    """
+    trace = space.trace
+    if space.has_series == 1 and trace[THETA] <= space.tolerances[WELL]:
+        trace[KNOWN] = 0.0
+    update = int(trace[KNOWN]) % space.steps.shape[0]
+    scale = accelerate(space, update, not is_rough)
+    size, is_rounding, square = correct(space, scale, space.steps[update])
+    if not is_rough:
+        space.step_products[update, update] = square = max(square, 1e-290)
+        space.inverse_squares[update] = 1.0 / square
+        trace[KNOWN] += 1.0
+    trace[SIZE] = size
+    return is_rounding
+
+
+@copied_kernel
+def is_diverging(space):
+    """Whether residuals grow by more than rounding: the iteration may lead to another solution."""
+    trace, tol = space.trace, space.tolerances
+    is_growing = space.measure[RESIDUAL] > space.limits[GROWTH] * trace[FIRST_RESIDUAL]
+    is_shrinking = trace[SIZE] <= tol[SHRINKING] * trace[SIZE_BEFORE]
+    return trace[CORRECTIONS] > 0.0 and is_growing and not is_shrinking and space.measure[ROUNDINGS] > tol[FAR_OFF]
+
+
+@copied_kernel
+def observe_contraction(system, space):
+    """The contraction theta of this iteration, and the stiffness, what it contracts by before it is accelerated."""
+    trace, measure, tol = space.trace, space.measure, space.tolerances
+    if not is_noise(system, space):
+        trace[THETA] = trace[SIZE] / trace[SIZE_BEFORE]
+        if trace[SIZE] > tol[TELLING]:
+            measure[THETA_SIMPLIFIED] = trace[THETA]
+            if trace[CORRECTIONS] == 1.0 and not has_saddle(system):
+                measure[STIFFNESS] = measure[RESIDUAL] / trace[RESIDUAL_BEFORE]
+    if has_saddle(system) and measure[CORRECTION] < tol[NO_LONGER] * trace[STEP_BEFORE]:
+        kept = 0.5 * measure[STIFFNESS] if trace[CORRECTIONS] == 1.0 else 0.0
+        mean = (measure[CORRECTION] / trace[FIRST_STEP]) ** (1.0 / trace[CORRECTIONS])
+        measure[STIFFNESS] = max(mean, kept)
+
+
+@copied_kernel
+def observe_error_left(system, space):
+    """What the iteration has left of the error, by its contraction: rounding hides it in the last corrections."""
+    trace, measure = space.trace, space.measure
+    if has_saddle(system):
+        trace[EXPECTED], trace[LEFT_OVER] = (
+            trace[LEFT_OVER],
+            measure[STIFFNESS] * min(trace[LEFT_OVER], measure[CORRECTION]),
+        )
+    else:
+        theta = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED])
+        trace[LEFT_OVER] = theta * min(trace[LEFT_OVER], trace[SIZE])
+
+
+@copied_kernel
+def observe_stalls(space):
+    """Whether this correction did not shrink; how often that was so in a row, and since when the residual has not fallen."""
+    trace, tol, residual = space.trace, space.tolerances, space.measure[RESIDUAL]
+    is_longer = (
+        trace[SIZE] > tol[NO_LONGER] * trace[SIZE_BEFORE] and residual > tol[CONVERGING] * trace[RESIDUAL_BEFORE]
+    )
+    is_stalled = trace[CORRECTIONS] > 0.0 and is_longer
+    trace[STALLS] = trace[STALLS] + 1.0 if is_stalled and space.measure[ROUNDINGS] <= tol[MANY] else 0.0
+    trace[IDLE_FOR] = 0.0 if residual < tol[HALF] * trace[LEAST_RESIDUAL] else trace[IDLE_FOR] + 1.0
+    trace[LEAST_RESIDUAL] = min(trace[LEAST_RESIDUAL], residual)
+    return is_stalled
+
+
+@copied_kernel
+def has_ended(system, space, is_rough, is_rounding, is_stalled):
+    """Whether the step is solved: the error left is below rounding, or hidden by it.
+
+    With constraints, a residual that is rounding beside the positions may yet be far from it beside short increments, as of
+    mechanisms much smaller than 1 m: then it goes on for some iterations more.
+    """
+    trace, tol = space.trace, space.tolerances
+    if has_saddle(system):
+        is_below = is_below_rounding(system, space, trace[SIZE], trace[THETA])
+    else:
+        is_below = is_rough and trace[LEFT_OVER] <= (tol[LEFT] if system.k == 0 else tol[LEFT_OF_TURNS]) * EPS
+    is_end = is_converged(system, space, trace[SIZE], is_stalled, is_below, is_rounding, trace[STALLS])
+    is_idle = is_rough and trace[IDLE_FOR] >= tol[IDLE]
+    if not is_idle and not (is_end and not may_fall(system, space)):
+        return False
+    trace[ENDS] += 1.0
+    step = space.measure[CORRECTION]
+    is_hidden = trace[LEFT_OVER] <= tol[HELD_LEFT] * step and step > tol[SURE] * trace[EXPECTED]
+    is_left = trace[LEFT_OVER] > tol[OF_MOMENTA] * EPS and not is_hidden
+    return not (has_saddle(system) and is_left and trace[ENDS] <= tol[MORE])
+
+
+@copied_kernel
+def remember(space):
+    """What the next iteration compares with."""
+    trace, measure = space.trace, space.measure
+    trace[SIZE_BEFORE], trace[RESIDUAL_BEFORE], trace[STEP_BEFORE] = trace[SIZE], measure[RESIDUAL], measure[CORRECTION]
+    if trace[CORRECTIONS] == 0.0:
+        trace[FIRST_SIZE], trace[FIRST_RESIDUAL], trace[FIRST_STEP] = (
+            trace[SIZE],
+            measure[RESIDUAL],
+            measure[CORRECTION],
+        )
+    trace[CORRECTIONS] += 1.0
+
+
+@copied_kernel
+def is_slow(system, space, iteration):
+    """Whether Newton's iteration would be cheaper."""
+    trace, limits = space.trace, space.limits
+    is_fast = iteration == 0 or (trace[THETA] <= limits[CONTRACTING] and trace[SIZE] <= 1.0)
+    return not is_fast and iterations_left(system, space, trace[SIZE], trace[THETA]) > limits[SIMPLIFIED_LIMIT]
 
 
 @inlined_kernel
 def iterate_simplified(system, scheme, work, space, t, h):
-    """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper.
-
-    Rounding hides in the last corrections what the iteration leaves, which has the same sign at every step: `left` follows it
-    from the contraction before. With constraints, a residual that is rounding beside the positions may yet be far from it beside
-    short increments, as of mechanisms much smaller than 1 m.
-    """
-    count, measure = space.count, space.measure
-    served = SERVED if scheme.K.shape[0] == 1 else 1
+    """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper, or where it diverges."""
+    count, trace, tol = space.count, space.trace, space.tolerances
+    served = tol[SERVED] if scheme.K.shape[0] == 1 else 1.0
     is_fresh = has_saddle(system) or count[AGE] >= MAX_AGE or (count[LAST] > 3 and count[AGE] >= served)
     if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
-    left = least = math.inf
-    theta = measure[THETA_SIMPLIFIED]
-    size_before = residual_before = step_before = first_step = first_size = first_residual = expected = 0.0
-    updates = known = slow = more = stalls = idle = 0
-    noise = max(ROUGH, ROUGH_EACH * system.n)
+    begin_trace(space)
+    begin_anew(space)
     for iteration in range(int(space.limits[MOST])):
-        residual = fill_residual(system, scheme, work, space, t, h)
-        measure[RESIDUAL] = residual
-        if not residual < math.inf:
+        # evaluate
+        space.measure[RESIDUAL] = fill_residual(system, scheme, work, space, t, h)
+        if not space.measure[RESIDUAL] < math.inf:
             return NOT_FINITE
+        # correct
         solve_simplified(system, scheme, work, space, t, h)
-        is_rough = not has_saddle(system) and measure[ROUNDINGS] <= noise
-        if space.has_series == 1 and theta <= WELL:
-            known = 0
-        update = known % space.steps.shape[0]
-        scale = accelerate(space, update, not is_rough)
-        size, is_rounding, square = correct(space, scale, space.steps[update])
-        if not is_rough:
-            space.step_products[update, update] = square = max(square, 1e-290)
-            space.inverse_squares[update] = 1.0 / square
-        known += not is_rough
-        step = measure[CORRECTION]
+        is_rough = is_noise_in_part(system, space)
+        is_rounding = correct_accelerated(space, is_rough)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
-        if updates > 0:
-            is_growing = residual > space.limits[GROWTH] * first_residual and size > SHRINKING * size_before
-            if is_growing and measure[ROUNDINGS] > FAR_OFF:
-                return NOT_CONVERGED  # it diverges, and may lead to another solution
-            if not is_noise(system, space):
-                theta = size / size_before
-                if size > TELLING:
-                    measure[THETA_SIMPLIFIED] = theta
-                    if updates == 1 and not has_saddle(system):
-                        measure[STIFFNESS] = residual / residual_before
-            if has_saddle(system) and step < NO_LONGER * step_before:
-                kept = 0.5 * measure[STIFFNESS] if updates == 1 else 0.0
-                measure[STIFFNESS] = max((step / first_step) ** (1.0 / updates), kept)
-        if has_saddle(system):
-            expected, left = left, measure[STIFFNESS] * min(left, step)
-            is_below = is_below_rounding(system, size, theta)
-        else:
-            left = max(measure[STIFFNESS], measure[THETA_SIMPLIFIED]) * min(left, size)
-            is_below = is_rough and left <= (LEFT if system.k == 0 else LEFT_OF_TURNS) * EPS
-        is_solved = left <= OF_MOMENTA * EPS or (left <= HELD_LEFT * step and step > SURE * expected)
-        ratio, growth = (residual / residual_before, size / size_before) if updates > 0 else (0.0, 0.0)
-        is_stalled = updates > 0 and size > NO_LONGER * size_before and ratio > CONVERGING
-        stalls = stalls + 1 if is_stalled and measure[ROUNDINGS] <= MANY else 0
-        is_end = is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
-        idle = 0 if residual < HALF * least else idle + 1
-        least = min(least, residual)
-        if (is_rough and idle >= IDLE) or (is_end and not may_fall(system, space, ratio, growth, idle)):
-            more += 1
-            if is_solved or more > MORE or not has_saddle(system):
-                if is_fresh:
-                    count[AGE] = 0
-                return OK
-        if updates == 0:
-            first_step, first_size, first_residual = step, size, residual
-        updates += 1
-        size_before, residual_before, step_before = size, residual, step
-        if theta * size < CLOSE:
+        # observe
+        if is_diverging(space):
+            return NOT_CONVERGED
+        if trace[CORRECTIONS] > 0.0:
+            observe_contraction(system, space)
+        observe_error_left(system, space)
+        is_stalled = observe_stalls(space)
+        # decide
+        if has_ended(system, space, is_rough, is_rounding, is_stalled):
+            if is_fresh:
+                count[AGE] = 0
+            return OK
+        remember(space)
+        if trace[THETA] * trace[SIZE] < tol[CLOSE]:
             forget_angles(space)
-        is_fast = iteration == 0 or (theta <= space.limits[CONTRACTING] and size <= 1.0)
-        is_slow = not is_fast and iterations_left(system, space, size, theta) > space.limits[SIMPLIFIED_LIMIT]
-        slow = slow + 1 if is_slow else 0
-        is_astray = space.has_series == 1 and first_size > ASTRAY and size < CLOSER * first_size
-        if is_astray or (slow > 0 and not is_fresh) or slow > space.limits[PATIENCE]:
-            if is_fresh and not is_astray:
+        trace[SLOW] = trace[SLOW] + 1.0 if is_slow(system, space, iteration) else 0.0
+        is_far = space.has_series == 1 and trace[FIRST_SIZE] > tol[ASTRAY]
+        is_closer = is_far and trace[SIZE] < tol[CLOSER] * trace[FIRST_SIZE]
+        if is_closer or (trace[SLOW] > 0.0 and not is_fresh) or trace[SLOW] > space.limits[PATIENCE]:
+            if is_fresh and not is_closer:
                 return NOT_CONVERGED
             is_fresh = True
-            updates = known = slow = 0
+            begin_anew(space)
             if not factor_simplified(system, scheme, work, space, t, h):
                 return SINGULAR
     return NOT_CONVERGED
+
+
+@kernel
+def halve_correction(space):
+    """Take half of the last correction in space.delta, from the unknowns before it."""
+    for a in range(space.z.shape[0]):
+        space.delta[a] *= 0.5
+        space.z[a] = space.z_kept[a] + space.delta[a]
+
+
+@kernel
+def factor_jacobian(system, scheme, work, space, t, h):
+    """Form and factor Newton's matrix, by coordinate partitioning where that may be; False where it is singular."""
+    count, arguments = space.count, (system, scheme, work, space, h)
+    count[IS_REDUCED] = space.is_partitioned == 1 and call(space.factor_partitioned, t, arguments) == 1.0
+    return count[IS_REDUCED] == 1 or call(space.factor_newton, t, arguments) == 1.0
+
+
+@kernel
+def solve_jacobian(system, scheme, work, space, t, h):
+    """Newton's correction of the residual into space.delta."""
+    if space.count[IS_REDUCED] == 1:
+        call(space.solve_partitioned, t, (system, scheme, work, space, h))
+    else:
+        call(space.solve_newton, t, (system, scheme, work, space, h))
+
+
+@kernel
+def evaluate_newton(system, scheme, work, space, t, h):
+    """The residual, of increments also where velocities are the unknowns; its size."""
+    space.measure[RESIDUAL] = residual = fill_residual(system, scheme, work, space, t, h)
+    if space.has_velocities == 1 and residual < math.inf:
+        return fill_step_residual(scheme, space)
+    return residual
+
+
+@kernel
+def has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, stalls):
+    """Whether the step is solved after a correction of relative size `size`, by contraction theta, which leaves `left`.
+
+    is_stalled    whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
+    is_rounding   whether the correction is that of positions
+    """
+    measure, tol = space.measure, space.tolerances
+    is_held = measure[VIOLATION] <= tol[HELD]
+    if is_held and (
+        stalls >= tol[MAX_STALLS] or (measure[ROUNDINGS] <= tol[NOISE] and is_rounding and left <= BELOW_ROUNDING * EPS)
+    ):
+        return True
+    is_below = is_below_rounding(system, space, size, theta)
+    return is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
 
 
 @late_kernel(System, Scheme, Work, Space)
@@ -294,76 +475,65 @@ def iterate_newton(t, system, scheme, work, space, h):
 
     Rounding of positions hides in the corrections what the iteration leaves: `left` follows it from their contraction before.
     """
-    count, measure, z = space.count, space.measure, space.z
+    count, measure, tol = space.count, space.measure, space.tolerances
     patience = 3.0 + 0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 3.0
     needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > patience or count[ANEW] > 0
     count[ANEW] = max(count[ANEW] - 1, 0)
-    is_stale = True
-    is_chord = False
+    is_stale = True  # the Jacobian is that of a step before
+    is_chord = False  # the last correction had the same Jacobian, so that their ratio is the contraction
     residual_before = left = math.inf
     size_before = 0.0
     halvings = iteration = stalls = 0
     if system.k > 0:
         call(space.fill_start_jacobian, t, (system, scheme, work, space, h))
-    while iteration < MAX_ITERATIONS:
-        residual = fill_residual(system, scheme, work, space, t, h)
-        measure[RESIDUAL] = residual
-        if space.has_velocities == 1 and residual < math.inf:
-            residual = fill_step_residual(scheme, space)
-        if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= FAR_OFF):
+    while iteration < tol[MAX_ITERATIONS]:
+        # evaluate
+        residual = evaluate_newton(system, scheme, work, space, t, h)
+        if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= tol[FAR_OFF]):
             if is_stale and residual < math.inf:
                 needs_factor = True
-            elif halvings < MAX_HALVINGS:
+            elif halvings < tol[MAX_HALVINGS]:
                 halvings += 1
-                for a in range(z.shape[0]):
-                    space.delta[a] *= 0.5
-                    z[a] = space.z_kept[a] + space.delta[a]
+                halve_correction(space)
                 continue
         if not residual < math.inf:
             return NOT_FINITE
+        # correct
         if needs_factor:
             if iteration > 0 and is_stale:
-                count[ANEW] = STEPS_ANEW
-            count[IS_REDUCED] = 0
-            if space.is_partitioned == 1:
-                count[IS_REDUCED] = call(space.factor_partitioned, t, (system, scheme, work, space, h)) == 1.0
-            if count[IS_REDUCED] == 0 and call(space.factor_newton, t, (system, scheme, work, space, h)) != 1.0:
+                count[ANEW] = int(tol[STEPS_ANEW])
+            if not factor_jacobian(system, scheme, work, space, t, h):
                 return SINGULAR
             is_stale = needs_factor = is_chord = False
         ratio, residual_before = residual / residual_before, residual
-        copy(space.z_kept, z)
-        if count[IS_REDUCED] == 1:
-            call(space.solve_partitioned, t, (system, scheme, work, space, h))
-        else:
-            call(space.solve_newton, t, (system, scheme, work, space, h))
+        copy(space.z_kept, space.z)
+        solve_jacobian(system, scheme, work, space, t, h)
         size, is_rounding, _ = correct(space, 1.0, space.delta)
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
         if iteration == 1 and count[IS_FLIGHT] == 0 and is_far_from_start(space):
             return NOT_CONVERGED
+        # observe
+        is_contraction = is_chord and halvings == 0
         theta = measure[THETA_NEWTON]
-        if is_chord and halvings == 0 and not is_noise(system, space):
+        if is_contraction and not is_noise(system, space):
             theta = size / size_before
-            if size > TELLING:
+            if size > tol[TELLING]:
                 measure[THETA_NEWTON] = theta
-        left = GROWING * theta * min(left, size) if is_chord and halvings == 0 else math.inf
-        is_held = measure[ROUNDINGS] <= NOISE and measure[VIOLATION] <= HELD
-        is_solved = is_held and is_rounding and left <= BELOW_ROUNDING * EPS
-        is_small = size < SMALL or (system.is_geometric == 1 and measure[ROUNDINGS] < MANY)
-        is_stalled = size_before > 0.0 and size > NO_LONGER * size_before and ratio > CONVERGING
+        left = tol[GROWING] * theta * min(left, size) if is_contraction else math.inf
+        is_small = size < tol[SMALL] or (system.is_geometric == 1 and measure[ROUNDINGS] < tol[MANY])
+        is_stalled = size_before > 0.0 and size > tol[NO_LONGER] * size_before and ratio > tol[CONVERGING]
         stalls += is_stalled and is_small
-        is_stuck = stalls >= MAX_STALLS and measure[VIOLATION] <= HELD
-        is_below = is_below_rounding(system, size, theta)
-        if is_stuck or is_solved or is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls):
+        # decide
+        if has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, stalls):
             if not is_stale:
                 count[AGE] = 0
             return OK
-        if not is_chord or theta * size < CLOSE:  # without a chord it may contract by much
+        if not is_chord or theta * size < tol[CLOSE]:  # without a chord it may contract by much
             forget_angles(space)
-        needs_factor = halvings > 0 or (
-            is_chord and iterations_left(system, space, size, theta) > space.limits[NEWTON_LIMIT]
-        )
+        is_slow_chord = is_chord and iterations_left(system, space, size, theta) > space.limits[NEWTON_LIMIT]
+        needs_factor = halvings > 0 or is_slow_chord
         is_chord = True
         size_before = size
         halvings = 0

@@ -10,6 +10,7 @@ from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDTH, lanes, larger, put_lanes, widest
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.compiler.packed import call
+from mbvi.kernels.galerkin.tolerances import FAR
 from mbvi.kernels.galerkin.velocities import are_far_velocities
 from mbvi.kernels.galerkin.workspace import (
     AGE,
@@ -30,7 +31,6 @@ from mbvi.kernels.layout import Scheme, System
 from mbvi.kernels.mechanics.lagrangian import Work, fill_angles, solve_velocity_saddle, solve_velocity_tree
 from mbvi.kernels.mechanics.planar_tree import fill_masses_planar
 
-FAR = 0.1  # distance of a solution from its start, relative to its size, from which the start is not trusted
 FADING = 0.999  # part of the impulses of redundant constraints that the next step starts with (they grew by 5e-5)
 
 
@@ -38,9 +38,9 @@ FADING = 0.999  # part of the impulses of redundant constraints that the next st
 def is_far_from_start(space):
     """Whether the increments have moved away from their start by more than a part of the largest."""
     if space.has_velocities == 1:
-        return are_far_velocities(space, FAR)
+        return are_far_velocities(space, space.tolerances[FAR])
     miss = largest_difference(space.z, space.start, FIRST_ROW, space.increment_rows)
-    return miss > FAR * largest(space.z, FIRST_ROW, space.increment_rows)
+    return miss > space.tolerances[FAR] * largest(space.z, FIRST_ROW, space.increment_rows)
 
 
 @kernel
@@ -148,7 +148,10 @@ def update_history(space, r):
     if has_ahead:
         moved = largest_difference(z, space.ahead, FIRST_ROW, increments)
         pushed = largest_difference(z, space.ahead, behind, end)
-    best, best_order = FAR * largest(z, FIRST_ROW, end), -1  # an extrapolation that misses by more is not used
+    best, best_order = (
+        space.tolerances[FAR] * largest(z, FIRST_ROW, end),
+        -1,
+    )  # an extrapolation that misses by more is not used
     best_move = best_push = best
     for i in range(available + 1):
         move = take_difference(table[i], space.delta, FIRST_ROW, increments)

@@ -16,6 +16,7 @@ from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes, larger, widest
 from mbvi.kernels.compiler.late import LateKernel
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin.tolerances import BELOW_ROUNDING, EPS, VALUES
 from mbvi.kernels.layout import NODE_COORDINATES, NODE_LANES, NODE_ROWS, NODE_START, Scheme, System
 from mbvi.kernels.mechanics.articulated import SOLUTION_WIDTH
 from mbvi.kernels.mechanics.lagrangian import make_lane_work, make_wide_work
@@ -23,11 +24,7 @@ from mbvi.kernels.mechanics.sines import ANGLE_WIDTH
 from mbvi.kernels.mechanics.tree import SWEEP_WIDTH
 
 Array = np.ndarray
-EPS = 2.220446049250313e-16
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
-BELOW_ROUNDING = (
-    1e-4  # the error left by the iteration, in units of round-off: a larger one of constant sign would drift
-)
 DEAR = 10.0  # evaluations that Newton's matrix costs, from which the simplified iteration is tried hard
 # Broyden updates before they begin anew: usually, and then, where so many numbers have room for them.
 MAX_UPDATES, MANY_UPDATES, ROOM = 5, 100, 10**6
@@ -52,6 +49,13 @@ AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 # coordinates (see place_size).
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
+# Columns of Space.trace, what the simplified iteration has seen in this step: relative size of the correction, of the one before
+# and of the first; correction of the increments before, and first; residual before, first, and least; contraction; error that is
+# left, and what was expected to be left; numbers of corrections with this Jacobian, of those that tell of
+# it, of those in a row that stalled, of iterations
+# in which the residual did not fall, of slow ones in a row, and how often the step seemed to have ended.
+SIZE, SIZE_BEFORE, FIRST_SIZE, STEP_BEFORE, FIRST_STEP, RESIDUAL_BEFORE, FIRST_RESIDUAL, LEAST_RESIDUAL = range(8)
+THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, IDLE_FOR, SLOW, ENDS = range(8, 17)
 # Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and beyond which
 # Newton's Jacobian is formed anew; contraction up to which the first needs no more, whatever its correction; the most of its
 # iterations, and of slow ones in a row; how many times larger than at first its residual may be meanwhile; and how much of a
@@ -178,6 +182,7 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
     """What the solver counts and remembers, in columns that are named above, and what it decides by.
 
     history                       (r, 4)   of each substep
+    limits, tolerances                     (.,)     what it decides by: of the system, and for all, see `tolerances`
     has_velocities … has_series            whether, as `Sizes` tells
     first_retry                            steps with Newton's iteration after which the simplified one is tried first
     """
@@ -185,8 +190,9 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
     first_retry = 0 if sizes.has_series or _is_dear(limits) else FIRST_RETRY
     return {
         "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0, 0]),
+        "trace": np.zeros(17),
         "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
-        **read_only(limits=limits),
+        **read_only(limits=limits, tolerances=VALUES),
         "history": np.full((len(scheme.fractions), 4), [-1, -1, 0, 0]),
         "has_velocities": int(sizes.has_velocities),
         "has_wide_nodes": int(sizes.has_wide_nodes),

@@ -10,7 +10,12 @@ and with δx_k = D_k(x), δẋ_k = θ_k × ẋ + U_k(x) (θ_k the angular part o
     ∂F_j/∂q_k = δr_j·(K δr_k + C δṙ_k) + f·∂(D_j(x_b) − D_j(x_a))/∂q_k,     ∂F_j/∂v_k = δr_j·C S_k(r)
 
 where ∂D_j(x)/∂q_k = θ_k × D_j(x) for k nearer the root than j, θ_j × D_k(x) for j nearer the root than k.
-Constant world forces, springs and gravity derive from a potential; all are handled here by their forces.
+
+A force between two points acts along the line between them: with ℓ = |r|, n = r/ℓ and ℓ̇ = n·ṙ its law is φ(ℓ, ℓ̇), and
+
+    f = φ n,     K δr + C δṙ = (φ/ℓ) δr + ((∂φ/∂ℓ − φ/ℓ) n·δr + ∂φ/∂ℓ̇ δℓ̇) n,     δℓ̇ = n·δṙ + ṙ·(δr − n n·δr)/ℓ.
+
+Constant world forces, springs, potentials and gravity derive from a potential; all are handled here by their forces.
 """
 
 import math
@@ -24,8 +29,12 @@ from mbvi.kernels.layout import (
     FORCE_BODY,
     FORCE_WORLD,
     JOINT_DAMPER,
+    JOINT_FORCE,
+    JOINT_POTENTIAL,
+    JOINT_RATE_FORCE,
     JOINT_SPRING,
     KIND,
+    LENGTH_POTENTIAL,
     NODE_COORDINATES,
     PARENT,
     PITCH,
@@ -61,16 +70,38 @@ def value_of(system, work, function, t):
 
 
 @kernel
+def jet_of(system, work, function, x):
+    """A function of a length, a coordinate or a rate, not of time, at x: (φ, φ′, φ″)."""
+    return function_of(system.time_functions, system.operations, system.numbers, work.stack, function, x)
+
+
+@kernel
+def joint_force(system, work, i, t, x, rate):
+    """Force φ of joint force i on its coordinate of value x and rate x′, and what it derives from: (φ, ∂φ/∂x, ∂φ/∂x′, V).
+
+    Spring: φ = −k (x − x₀).  Damper: φ = −c x′.  Potential: φ = −V′(x).  Where it derives from no potential, V = 0.
+    """
+    kind, function = system.joint_forces[i, 0], system.joint_forces[i, 2]
+    constant, rest = system.joint_force_data[i, 0], system.joint_force_data[i, 1]
+    if kind == JOINT_SPRING:
+        return -constant * (x - rest), -constant, 0.0, 0.5 * constant * (x - rest) * (x - rest)
+    if kind == JOINT_DAMPER:
+        return -constant * rate, 0.0, -constant, 0.0
+    if kind == JOINT_POTENTIAL:
+        V, slope, curvature = jet_of(system, work, function, x)
+        return -slope, -curvature, 0.0, V
+    if kind == JOINT_RATE_FORCE:
+        value, slope, _ = jet_of(system, work, function, rate)
+        return value, 0.0, slope, 0.0
+    return value_of(system, work, function, t), 0.0, 0.0, 0.0
+
+
+@kernel
 def add_joint_forces(f, system, work, t, q, v):
-    """Springs −k (q − q₀), dampers −c v and given forces on single coordinates, added to f (n,)."""
+    """Forces on single coordinates, added to f (n,) [N, N m]."""
     for i in range(system.joint_forces.shape[0]):
-        kind, dof, function = system.joint_forces[i, 0], system.joint_forces[i, 1], system.joint_forces[i, 2]
-        if kind == JOINT_SPRING:
-            f[dof] -= system.joint_force_data[i, 0] * (q[dof] - system.joint_force_data[i, 1])
-        elif kind == JOINT_DAMPER:
-            f[dof] -= system.joint_force_data[i, 0] * v[dof]
-        else:
-            f[dof] += value_of(system, work, function, t)
+        dof = system.joint_forces[i, 1]
+        f[dof] += joint_force(system, work, i, t, q[dof], v[dof])[0]
 
 
 @kernel
@@ -105,18 +136,49 @@ def between_anchors(system, world, a, b, q):
 
 
 @kernel
+def is_between_points(system, i):
+    """Whether body force i acts on two points, along the line between them."""
+    return system.body_forces[i, 0] >= SPRING
+
+
+@kernel
+def line_between(a, b, r):
+    """Length ℓ of r, its direction n (0 where ℓ is), and its rate ℓ̇ = n·ṙ: (ℓ, nx, ny, nz, ℓ̇)."""
+    rx, ry, rz = r
+    length = math.sqrt(rx * rx + ry * ry + rz * rz)
+    inverse = 1.0 / length if length > 0.0 else 0.0
+    nx, ny, nz = inverse * rx, inverse * ry, inverse * rz
+    return length, nx, ny, nz, nx * (b[3] - a[3]) + ny * (b[4] - a[4]) + nz * (b[5] - a[5])
+
+
+@kernel
+def force_along(system, work, i, length, rate):
+    """Law of body force i between two points: (φ/ℓ, ∂φ/∂ℓ, ∂φ/∂ℓ̇, V), φ the force on b along the line from a.
+
+    Spring: φ = −k (ℓ − ℓ₀).  Damper: φ = −c ℓ̇.  Potential: φ = −V′(ℓ).  φ/ℓ has a limit at ℓ = 0 where φ is 0 and depends on ℓ;
+    elsewhere it is not finite there. Where a force derives from no potential, V = 0.
+    """
+    kind, constant, rest = system.body_forces[i, 0], system.body_force_data[i, 6], system.body_force_data[i, 7]
+    if kind == SPRING:
+        factor = -constant if rest == 0.0 else -constant * (1.0 - rest / length)
+        return factor, -constant, 0.0, 0.5 * constant * (length - rest) * (length - rest)
+    if kind == DAMPER:
+        return -constant * rate / length, 0.0, -constant, 0.0
+    if kind == LENGTH_POTENTIAL:
+        V, slope, curvature = jet_of(system, work, system.body_forces[i, 3], length)
+        return -curvature if length == slope == 0.0 else -slope / length, -curvature, 0.0, V
+    value, slope, _ = jet_of(system, work, system.body_forces[i, 3], rate)  # LENGTH_RATE_FORCE
+    return value / length, 0.0, slope, 0.0
+
+
+@kernel
 def element_force(system, work, i, t, a, b, r):
     """World components of the force (or torque) that body force i exerts on link b."""
     kind = system.body_forces[i, 0]
-    if kind == SPRING or kind == DAMPER:
-        rx, ry, rz = r
-        k, rest = system.body_force_data[i, 6], system.body_force_data[i, 7]
-        if kind == SPRING:
-            factor = -k if rest == 0.0 else -k * (1.0 - rest / math.sqrt(rx * rx + ry * ry + rz * rz))
-        else:
-            rate = rx * (b[3] - a[3]) + ry * (b[4] - a[4]) + rz * (b[5] - a[5])
-            factor = -k * rate / (rx * rx + ry * ry + rz * rz)
-        return factor * rx, factor * ry, factor * rz
+    if is_between_points(system, i):
+        length, _, _, _, rate = line_between(a, b, r)
+        factor = force_along(system, work, i, length, rate)[0]
+        return factor * r[0], factor * r[1], factor * r[2]
     fx = value_of(system, work, system.body_forces[i, 3], t)
     fy = value_of(system, work, system.body_forces[i, 4], t)
     fz = value_of(system, work, system.body_forces[i, 5], t)
@@ -161,7 +223,7 @@ def add_body_forces(f, system, work, t, q):
             wrench[link, 2] += fz
         else:
             add_wrench(wrench, world, system.body_forces[i, 2], b[0], b[1], b[2], fx, fy, fz)
-            if kind == SPRING or kind == DAMPER:
+            if is_between_points(system, i):
                 add_wrench(wrench, world, system.body_forces[i, 1], a[0], a[1], a[2], -fx, -fy, -fz)
     for i in range(links.shape[0] - 1, -1, -1):
         parent, kind, dof = links[i, PARENT], links[i, KIND], links[i, DOF]
@@ -196,19 +258,16 @@ def add_body_forces(f, system, work, t, q):
 
 @kernel
 def force_potential(system, work, q):
-    """Potential energy of springs and of constant world forces [J]; poses at q are in work.world."""
+    """Potential energy of springs, potentials and constant world forces [J]; poses at q are in work.world."""
     V, world = 0.0, work.world
     for i in range(system.joint_forces.shape[0]):
-        if system.joint_forces[i, 0] == JOINT_SPRING:
-            stretch = q[system.joint_forces[i, 1]] - system.joint_force_data[i, 1]
-            V += 0.5 * system.joint_force_data[i, 0] * stretch * stretch
+        if system.joint_forces[i, 0] == JOINT_SPRING or system.joint_forces[i, 0] == JOINT_POTENTIAL:
+            V += joint_force(system, work, i, 0.0, q[system.joint_forces[i, 1]], 0.0)[3]
     for i in range(system.body_forces.shape[0]):
         kind = system.body_forces[i, 0]
         a, b, r = element_points(system, world, i, q)
-        if kind == SPRING:
-            rx, ry, rz = r
-            stretch = math.sqrt(rx * rx + ry * ry + rz * rz) - system.body_force_data[i, 7]
-            V += 0.5 * system.body_force_data[i, 6] * stretch * stretch
+        if kind == SPRING or kind == LENGTH_POTENTIAL:
+            V += force_along(system, work, i, line_between(a, b, r)[0], 0.0)[3]
         elif kind == FORCE_WORLD and is_constant(system, i):
             fx, fy, fz = element_force(system, work, i, 0.0, a, b, r)
             x, y, z = anchor_place(system.links, system.geometry, world, system.body_forces[i, 2], q)
@@ -271,23 +330,22 @@ def second_place(system, j, k):
 
 
 @kernel
-def add_force_hessian(Kqv, Kqq, system, work, t, q):
+def add_force_hessian(Kqv, Kqq, system, work, t, q, v):
     """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks, where the columns S, D
     and U at q and the velocities are in work.
     """
-    S, D, U, world = work.S, work.D, work.U, work.world
+    D, world = work.D, work.world
     for i in range(system.joint_forces.shape[0]):
-        kind, dof = system.joint_forces[i, 0], system.joint_forces[i, 1]
-        if kind == JOINT_SPRING:
-            Kqq[second_place(system, dof, dof)] -= system.joint_force_data[i, 0]
-        elif kind == JOINT_DAMPER:
-            Kqv[second_place(system, dof, dof)] -= system.joint_force_data[i, 0]
+        dof = system.joint_forces[i, 1]
+        if system.joint_forces[i, 0] != JOINT_FORCE:
+            _, by_place, by_rate, _ = joint_force(system, work, i, t, q[dof], v[dof])
+            Kqq[second_place(system, dof, dof)] += by_place
+            Kqv[second_place(system, dof, dof)] += by_rate
     for i in range(system.body_forces.shape[0]):
-        kind = system.body_forces[i, 0]
         a, b, r = element_points(system, world, i, q)
         force = element_force(system, work, i, t, a, b, r)
-        if kind == SPRING or kind == DAMPER:
-            add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, r, force)
+        if is_between_points(system, i):
+            add_two_point_hessian(Kqv, Kqq, system, work, q, i, a, b, r, force)
         else:
             add_one_point_hessian(Kqq, system, D, world, q, i, b, force)
 
@@ -323,32 +381,28 @@ def add_one_point_hessian(Kqq, system, D, world, q, i, b, force):
 
 
 @kernel
-def two_point_slopes(system, i, a, b, r, dx, dy, dz, ex, ey, ez):
-    """Change of a spring's or damper's force on b when r changes by d and ṙ by e: K d + C e.
+def two_point_slopes(law, line, a, b, dx, dy, dz, ex, ey, ez):
+    """Change of a force between two points, on b, when r changes by d and ṙ by e: K d + C e.
 
-    Spring: K = −k ((1 − ℓ₀/ℓ) 1 + ℓ₀/ℓ n nᵀ).  Damper: f = −c (n·ṙ) n, with δn = (1 − n nᵀ) d / ℓ.
+    law      (φ/ℓ, ∂φ/∂ℓ, ∂φ/∂ℓ̇, V)    of `force_along`
+    line     (ℓ, nx, ny, nz, ℓ̇)        of `line_between`
     """
-    k, rest = system.body_force_data[i, 6], system.body_force_data[i, 7]
-    rx, ry, rz = r
-    if system.body_forces[i, 0] == SPRING and rest == 0.0:
-        return -k * dx, -k * dy, -k * dz
-    length = math.sqrt(rx * rx + ry * ry + rz * rz)
-    nx, ny, nz = rx / length, ry / length, rz / length
+    factor, by_length, by_rate, _ = law
+    length, nx, ny, nz, rate = line
     along = nx * dx + ny * dy + nz * dz
-    if system.body_forces[i, 0] == SPRING:
-        near, radial = -k * (1.0 - rest / length), -k * rest / length * along
-        return near * dx + radial * nx, near * dy + radial * ny, near * dz + radial * nz
-    wx, wy, wz = b[3] - a[3], b[4] - a[4], b[5] - a[5]
-    rate = nx * wx + ny * wy + nz * wz
-    mx, my, mz = (dx - along * nx) / length, (dy - along * ny) / length, (dz - along * nz) / length
-    change = mx * wx + my * wy + mz * wz + nx * ex + ny * ey + nz * ez
-    return -k * (change * nx + rate * mx), -k * (change * ny + rate * my), -k * (change * nz + rate * mz)
+    radial = (by_length - factor) * along
+    if by_rate != 0.0:
+        across = (b[3] - a[3]) * dx + (b[4] - a[4]) * dy + (b[5] - a[5]) * dz - rate * along
+        radial += by_rate * (nx * ex + ny * ey + nz * ez + across / length)
+    return factor * dx + radial * nx, factor * dy + radial * ny, factor * dz + radial * nz
 
 
 @kernel
-def add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, r, force):
-    """Derivatives of a spring or damper between two points, of force `force` on b."""
-    links = system.links
+def add_two_point_hessian(Kqv, Kqq, system, work, q, i, a, b, r, force):
+    """Derivatives of a force between two points, of components `force` on b."""
+    links, S, D, U, world = system.links, work.S, work.D, work.U, work.world
+    line = line_between(a, b, r)
+    law = force_along(system, work, i, line[0], line[4])
     fx, fy, fz = force
     for j_end in range(2):
         j_sign = 2.0 * j_end - 1.0
@@ -364,11 +418,11 @@ def add_two_point_hessian(Kqv, Kqq, system, S, D, U, world, q, i, a, b, r, force
                     dx, dy, dz = at_point(D, k, kx, ky, kz)
                     ex, ey, ez = at_point(U, k, kx, ky, kz)
                     cx, cy, cz = cross(D[k, 0], D[k, 1], D[k, 2], k_point[3], k_point[4], k_point[5])
-                    qx, qy, qz = two_point_slopes(system, i, a, b, r, dx, dy, dz, ex + cx, ey + cy, ez + cz)
+                    qx, qy, qz = two_point_slopes(law, line, a, b, dx, dy, dz, ex + cx, ey + cy, ez + cz)
                     ex, ey, ez = at_point(S, k, kx, ky, kz)
                     vx, vy, vz = 0.0, 0.0, 0.0
-                    if system.body_forces[i, 0] == DAMPER:
-                        vx, vy, vz = two_point_slopes(system, i, a, b, r, 0.0, 0.0, 0.0, ex, ey, ez)
+                    if law[2] != 0.0:  # it depends on rates
+                        vx, vy, vz = two_point_slopes(law, line, a, b, 0.0, 0.0, 0.0, ex, ey, ez)
                     j_link = system.body_forces[i, 1 + j_end]
                     while j_link >= 0:
                         for j in range(links[j_link, DOF], links[j_link, DOF] + link_width(links, j_link)):

@@ -295,7 +295,7 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     """
     fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v)
     if system.is_tree == 1:
-        add_force_hessian(Kqv, Kqq, system, work, t, q)
+        add_force_hessian(Kqv, Kqq, system, work, t, q, v)
     if system.force != 0:
         add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
 

@@ -33,7 +33,33 @@ from mbvi.kernels.compiler.decorators import copied_kernel, copied_solver_kernel
 from mbvi.kernels.compiler.lanes import WIDE, larger, part, total, wide_lanes, widest
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.compiler.packed import Packed, call, read_only
-from mbvi.kernels.galerkin.workspace import BELOW_ROUNDING, EPS, on_grid
+from mbvi.kernels.galerkin.tolerances import (
+    ASTRAY,
+    CLOSE,
+    CLOSED,
+    CLOSER,
+    CLOSING,
+    ENOUGH,
+    EPS,
+    FAR_OFF,
+    FAR_VELOCITIES,
+    LEAST_PIVOT,
+    LEFT,
+    MANY,
+    MAX_CLOSURES,
+    MAX_ITERATIONS,
+    MAX_STALLS,
+    NO_LONGER,
+    OF_PLACES,
+    ROUGH,
+    SHRINKING,
+    SLOW_START,
+    TELLING,
+    TOO_WEAK,
+    VALUES,
+    WEAK,
+)
+from mbvi.kernels.galerkin.workspace import on_grid
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System
 from mbvi.kernels.mechanics.constraints import (
     WRENCH_PARTS,
@@ -62,27 +88,7 @@ from mbvi.kernels.mechanics.planar_tree import fill_directions, fill_gradient_pl
 from mbvi.kernels.mechanics.sines import ANGLE_WIDTH, KNOWN
 from mbvi.kernels.mechanics.tree import SWEEP_WIDTH, WORLD_WIDTH
 
-MAX_ITERATIONS = 60
-MAX_CLOSURES = 12  # of Newton's iteration for q_D at a step's end
-CLOSED = 1e-14  # correction of q_D, relative to its move in the step, that is round-off
-LEAST_PIVOT = 1e-9  # of G where coordinates are chosen, relative to the largest entry of its row: below, it is singular
-# How many times smaller a pivot has become where coordinates are chosen anew, and at nodes at most.
-WEAK, TOO_WEAK = 2.0, 1e4
-FAR = 0.5  # correction, relative to the velocities, of an extrapolation that is not trusted
-CLOSURES = 4  # of q_D at the nodes of free flight, before velocities are corrected
-CLOSING = 2  # iterations that q_D, which was predicted, may take to come onto the constraints
-# Relative correction from which M̂ was that of places too far off, and part of it from which on it is renewed.
-ASTRAY, CLOSER = 0.1, 0.3
-FAR_OFF = 1e4  # roundings of the residual from which it grows for other reasons
-SHRINKING = 0.3  # ratio of corrections below which the iteration converges, whatever residuals do
-TELLING = 1e3 * EPS  # correction, relative, from which rounding does not blur its ratio to the one before
-# Roundings of the residual below which a correction is noise in part; a step ends with so many of those.
-ROUGH, ENOUGH = 30.0, 2
-LEFT = 100.0 * BELOW_ROUNDING * EPS  # error that the iteration may leave, relative: it has the same sign at every step
-# Corrections that shrink less, so often, at fewer roundings of the residual or of places of size 1, are the rounding of forces.
-NO_LONGER, STALLED, MANY, OF_PLACES = 0.5, 3, 1e3, 16.0
-CLOSE = 1e-11  # expected correction, relative, from which on all angles are found anew, lest their rounding drifts
-SLOWEST = 0.5  # contraction at most that a step takes from the one before
+CLOSURES = 4  # iterations of Newton's method for q_D at the nodes of free flight, before velocities are corrected
 # Columns of Space.count: iterations, the most of a step, inversions of M̂, steps known to extrapolate from, and whether M̂ of this
 # step is inverted.
 ITERATIONS, WORST, INVERSIONS, KNOWN_STEPS, IS_INVERTED = 0, 1, 2, 3, 4
@@ -123,6 +129,7 @@ class Space(Packed):
     frames, plane_rows, plane      of a mechanism in a plane, else (0, .): see `plane`
     forces (n, 8)                  those besides gravity at the nodes
     contraction (1,)               of the iteration in the last step
+    tolerances (.,)                what the iteration decides by, see `galerkin.tolerances`
 
     Units, with u that of a coordinate: q, moves [u]; V, v [u/s]; p, μᵀG, r/b [J s/u]; f, H v [J/u]; M̂⁻¹ [u²/(J s²)].
     """
@@ -178,7 +185,7 @@ def make_space(system: System, scheme: Scheme, used: int, frames: np.ndarray, pl
     )
     return Space(
         nodes=nodes,
-        **read_only(frames=frames, plane_rows=plane_rows),
+        **read_only(frames=frames, plane_rows=plane_rows, tolerances=VALUES),
         plane=np.zeros((len(frames), PLANE_WIDTH)),
         fill_gradient_in_plane=fill_gradient_in_plane,
         fill_gradient_in_space=fill_gradient_in_space,
@@ -343,6 +350,7 @@ def fill_places(space, h):
 @kernel
 def use_constraints(system, space):
     """(G_D⁻¹, −T), q_D nearer to the constraints and v_D, from g and G at the nodes; False where G_D is singular."""
+    tol = space.tolerances
     nodes, order, n, d = space.nodes, space.order, system.n, space.pivots.shape[0]
     fill_border(nodes.border, nodes.G, system, space)
     weakness = solve_border(nodes.border, space.pivots, n, d)
@@ -354,7 +362,7 @@ def use_constraints(system, space):
     for a in range(n):
         nodes.v[a] = nodes.V[a]
     fill_dependent(nodes.v, nodes.border, order, n, d)
-    return weakness <= TOO_WEAK
+    return weakness <= tol[TOO_WEAK]
 
 
 @kernel
@@ -531,12 +539,13 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
     The iteration goes on until the error left, which follows from how corrections shrink, is below round-off, or until
     corrections are that of the forces and shrink no longer.
     """
+    tol = space.tolerances
     count, theta, left = space.count, space.contraction[0], math.inf
     size_before = largest_before = first_size = 0.0
     rough = stalls = 0
     count[IS_INVERTED] = 0
     forget_angles(space.nodes, system.links.shape[0])
-    for iteration in range(MAX_ITERATIONS):
+    for iteration in range(int(tol[MAX_ITERATIONS])):
         momentum = fill_reduced_gradient(system, scheme, work, space, t, h)
         if momentum < 0.0:
             return SINGULAR
@@ -545,27 +554,32 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
             return NOT_FINITE
         roundings = residual / (EPS * max(momentum, 1e-290))
         change, speed = correct(system, space, h)
-        size, is_rounding = change / max(speed, 1e-290), abs(h) * change <= OF_PLACES * EPS
+        size, is_rounding = change / max(speed, 1e-290), abs(h) * change <= tol[OF_PLACES] * EPS
         count[ITERATIONS] += 1
         count[WORST] = max(count[WORST], iteration + 1)
-        if not is_flight and size > FAR:
+        if not is_flight and size > tol[FAR_VELOCITIES]:
             return NOT_CONVERGED
-        if iteration > CLOSING and residual > largest_before and size > SHRINKING * size_before and roundings > FAR_OFF:
+        if (
+            iteration > tol[CLOSING]
+            and residual > largest_before
+            and size > tol[SHRINKING] * size_before
+            and roundings > tol[FAR_OFF]
+        ):
             return NOT_CONVERGED
         largest_before = max(largest_before, residual)
-        if iteration > 0 and size > TELLING:
+        if iteration > 0 and size > tol[TELLING]:
             theta = size / size_before
-        is_stalled = iteration > 0 and size > NO_LONGER * size_before and (roundings <= MANY or is_rounding)
+        is_stalled = iteration > 0 and size > tol[NO_LONGER] * size_before and (roundings <= tol[MANY] or is_rounding)
         stalls = stalls + 1 if is_stalled else 0
-        rough += roundings <= ROUGH
+        rough += roundings <= tol[ROUGH]
         left = theta * min(left, size)
-        if (rough >= ENOUGH and left <= LEFT) or stalls >= STALLED:
-            space.contraction[0] = min(theta, SLOWEST)
+        if (rough >= tol[ENOUGH] and left <= tol[LEFT] * EPS) or stalls >= tol[MAX_STALLS]:
+            space.contraction[0] = min(theta, tol[SLOW_START])
             return OK
-        if theta * size < CLOSE:
+        if theta * size < tol[CLOSE]:
             forget_angles(space.nodes, system.links.shape[0])
         first_size = max(first_size, size)
-        count[IS_INVERTED] = not (first_size > ASTRAY and size < CLOSER * first_size)
+        count[IS_INVERTED] = not (first_size > tol[ASTRAY] and size < tol[CLOSER] * first_size)
         if count[IS_INVERTED] == 0:
             first_size = size
         size_before = size
@@ -612,11 +626,12 @@ def fill_start_constraints(system, work, space, t):
 @kernel
 def close(system, work, space, t):
     """Move q_D onto the constraints and fill (G_D⁻¹, −T) there, of other coordinates where a pivot has become small; a status."""
+    tol = space.tolerances
     order, n, d = space.order, system.n, space.pivots.shape[0]
     size_before = math.inf
     for a in range(n):
         work.low[a] = space.q_low[a]
-    for _ in range(MAX_CLOSURES):
+    for _ in range(int(tol[MAX_CLOSURES])):
         fill_start_constraints(system, work, space, t)
         fill_border(space.border, space.G, system, space)
         weakness = solve_border(space.border, space.pivots, n, d)
@@ -627,11 +642,11 @@ def close(system, work, space, t):
                 correction += space.border[r * n + i] * space.g[space.rows[i]]
             space.q[order[r]] -= correction
             size = max(size, abs(correction))
-            is_closed = is_closed and abs(correction) <= CLOSED * abs(space.moves[order[r]])
+            is_closed = is_closed and abs(correction) <= tol[CLOSED] * abs(space.moves[order[r]])
         if not size < math.inf:
             return SINGULAR
-        if is_closed or size >= NO_LONGER * size_before:
-            if weakness < math.inf and (weakness <= WEAK or choose(system, space)):
+        if is_closed or size >= tol[NO_LONGER] * size_before:
+            if weakness < math.inf and (weakness <= tol[WEAK] or choose(system, space)):
                 return OK
             return SINGULAR
         size_before = size
@@ -643,6 +658,7 @@ def choose(system, space):
     """Choose the dependent coordinates by the pivots of G, whose entries are in space.G, and let p̂ be that of the others; False
     where G is singular.
     """
+    tol = space.tolerances
     n, d, matrix, rows, order = system.n, space.pivots.shape[0], space.matrix, space.rows, space.order
     for i in range(system.k):
         rows[i], space.sizes[i] = i, 0.0
@@ -655,7 +671,7 @@ def choose(system, space):
             space.sizes[i] = max(space.sizes[i], abs(matrix[i * n + system.entries[e]]))
     for a in range(n):
         order[a] = a
-    if not find_pivots(matrix, rows, order, space.sizes, n, d, LEAST_PIVOT):
+    if not find_pivots(matrix, rows, order, space.sizes, n, d, tol[LEAST_PIVOT]):
         return False
     for p in range(d):
         space.pivots[p] = matrix[rows[p] * n + order[p]]

@@ -1,0 +1,240 @@
+"""What iterations decide by: one table of all thresholds of the Galerkin steps and of those in independent coordinates.
+
+They stand in an array that a run's workspace holds, so that a campaign can change one of them at a time and see what it does
+(`python -m tests.campaigns.thresholds`). A *rounding* of a residual is EPS times the largest of the terms that cancel in it; one
+of a relative correction is EPS. `off` is the value at which a threshold decides nothing, where there is one.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+EPS = 2.220446049250313e-16
+BELOW_ROUNDING = 1e-4  # error that an iteration may leave [roundings]: it has the same sign at every step
+
+
+class Tolerance(NamedTuple):
+    """A threshold: its name, value, unit, what it decides, and the value at which it decides nothing."""
+
+    name: str
+    value: float
+    unit: str
+    meaning: str
+    off: float | None = None
+
+
+TABLE = (
+    # When a step is solved.
+    Tolerance(
+        "LEFT",
+        1e-2,
+        "roundings",
+        "error that the simplified iteration may leave after a correction that is noise in part",
+        0.0,
+    ),
+    Tolerance(
+        "LEFT_OF_TURNS",
+        1e-3,
+        "roundings",
+        "the same of an open tree with quaternions, of whose momenta none is that of a coordinate",
+        0.0,
+    ),
+    Tolerance(
+        "OF_MOMENTA",
+        1e-2,
+        "roundings",
+        "with constraints, error that may be left, and the correction that ends Newton's iteration",
+        0.0,
+    ),
+    Tolerance(
+        "HELD_LEFT",
+        1e-3,
+        "of a correction",
+        "error that may be left with constraints after a correction that is rounding",
+        0.0,
+    ),
+    Tolerance(
+        "SURE", 10.0, "", "factor by which such a correction is larger than what was expected to be left", math.inf
+    ),
+    Tolerance(
+        "MORE",
+        2.0,
+        "iterations",
+        "that a step with constraints adds where its residual is rounding and the error left may not be",
+        0.0,
+    ),
+    Tolerance(
+        "SOLVED",
+        2.0,
+        "roundings",
+        "of the residual, that are round-off itself without constraints or with those of loops",
+        0.0,
+    ),
+    Tolerance(
+        "HELD_SOLVED",
+        4.0,
+        "roundings",
+        "of the residual with loops, where the correction is rounding of the positions",
+        0.0,
+    ),
+    Tolerance(
+        "HELD",
+        1e-9,
+        "of the coordinates",
+        "largest |g| before the last correction: rows left out may contradict others",
+        math.inf,
+    ),
+    Tolerance(
+        "OF_PLACES", 16.0, "roundings", "of the positions, that a correction which is their rounding may be", 0.0
+    ),
+    Tolerance("GROWING", 4.0, "", "factor by which Newton's contraction may grow from one iteration to the next", 1.0),
+    # What is noise.
+    Tolerance(
+        "ROUGH",
+        30.0,
+        "roundings",
+        "of the residual at least, below which a correction is noise in part and tells nothing of the Jacobian",
+        0.0,
+    ),
+    Tolerance("ROUGH_EACH", 0.5, "roundings", "the same, for each coordinate", 0.0),
+    Tolerance(
+        "NOISE",
+        100.0,
+        "roundings",
+        "of the residual with loops, below which corrections may be the rounding of positions",
+        0.0,
+    ),
+    Tolerance(
+        "FEW",
+        10.0,
+        "roundings",
+        "of the residual at least, up to which one correction that does not shrink is round-off",
+        0.0,
+    ),
+    Tolerance("FEW_EACH", 3.0, "roundings", "the same, for each coordinate", 0.0),
+    Tolerance(
+        "MANY",
+        1e3,
+        "roundings",
+        "of the residual, up to which several corrections that do not shrink are round-off",
+        0.0,
+    ),
+    Tolerance(
+        "MAX_STALLS",
+        3.0,
+        "corrections",
+        "that do not shrink and are small are the rounding of the forces themselves",
+        math.inf,
+    ),
+    Tolerance("SMALL", 1e-8, "of the increments", "such a correction of Newton's iteration", 0.0),
+    Tolerance(
+        "STEADY",
+        8.0,
+        "roundings",
+        "of the residual of an open tree with quaternions, up to which it does not fall further",
+        math.inf,
+    ),
+    Tolerance("NOISIEST", 100.0, "roundings", "of that residual, from which it does", math.inf),
+    Tolerance("FALLING", 0.8, "", "ratio to the residual before, up to which it falls", 0.0),
+    Tolerance(
+        "WILD",
+        2.0,
+        "",
+        "ratio to the correction before, from which it is the acceleration's error, which the next takes back",
+        math.inf,
+    ),
+    Tolerance("HALF", 0.5, "", "part of its least that the residual falls to while it is not noise", 1.0),
+    Tolerance("IDLE", 6.0, "iterations", "in which it did not fall so far, from which what is left is noise", math.inf),
+    # How it converges.
+    Tolerance(
+        "TELLING",
+        1e3 * EPS,
+        "of the increments",
+        "correction from which rounding does not blur its ratio to the one before",
+        0.0,
+    ),
+    Tolerance("NO_LONGER", 0.5, "", "ratio of corrections from which they no longer shrink", 1.0),
+    Tolerance("CONVERGING", 0.1, "", "ratio of residuals below which they converge, whatever corrections do", 0.0),
+    Tolerance("SHRINKING", 0.3, "", "ratio of corrections below which they converge, whatever residuals do", 0.0),
+    Tolerance(
+        "FAR_OFF", 1e4, "roundings", "of the residual, from which it grows for other reasons than rounding", math.inf
+    ),
+    Tolerance("SLOWEST", 0.9, "", "contraction from which an iteration is one that does not end", math.inf),
+    Tolerance(
+        "WELL",
+        0.02,
+        "",
+        "contraction up to which Broyden's updates cost more than they gain, of what is Newton's but for a square",
+        0.0,
+    ),
+    Tolerance(
+        "CLOSE",
+        1e-11,
+        "of the increments",
+        "expected correction from which on angles are found anew, lest their rounding drifts",
+        0.0,
+    ),
+    # When a Jacobian is renewed.
+    Tolerance(
+        "ASTRAY",
+        0.1,
+        "of the increments",
+        "first correction from which second derivatives were those of places too far off",
+        math.inf,
+    ),
+    Tolerance("CLOSER", 0.3, "of the first correction", "that a correction falls to before they are formed anew", 0.0),
+    Tolerance(
+        "SERVED",
+        2.0,
+        "steps",
+        "that a Jacobian which contracts serves at least, of schemes with one control point",
+        1.0,
+    ),
+    Tolerance(
+        "STEPS_ANEW",
+        16.0,
+        "steps",
+        "that begin with a new Jacobian after one where that of the step before had to be formed anew",
+        0.0,
+    ),
+    # Where it gives up.
+    Tolerance(
+        "MAX_ITERATIONS",
+        60.0,
+        "iterations",
+        "of Newton's method or in independent coordinates, after which a step has failed",
+    ),
+    Tolerance("MAX_HALVINGS", 12.0, "halvings", "of a step of Newton's iteration that is too long", 0.0),
+    Tolerance(
+        "FAR",
+        0.1,
+        "of the increments",
+        "distance of a solution from its start, from which the start is not trusted",
+        math.inf,
+    ),
+    # In independent coordinates.
+    Tolerance(
+        "FAR_VELOCITIES", 0.5, "of the velocities", "correction of an extrapolation that is not trusted", math.inf
+    ),
+    Tolerance("CLOSING", 2.0, "iterations", "that dependent coordinates may take to come onto the constraints", 0.0),
+    Tolerance("ENOUGH", 2.0, "corrections", "that are noise in part, after which a step may end", 0.0),
+    Tolerance("SLOW_START", 0.5, "", "contraction at most that a step takes from the one before", math.inf),
+    Tolerance("MAX_CLOSURES", 12.0, "iterations", "of Newton's method for the dependent coordinates at a step's end"),
+    Tolerance("CLOSED", 1e-14, "of their move", "correction of the dependent coordinates that is round-off", 0.0),
+    Tolerance(
+        "LEAST_PIVOT", 1e-9, "of the row of G", "pivot where coordinates are chosen, below which it is singular", 0.0
+    ),
+    Tolerance(
+        "WEAK", 2.0, "", "factor by which a pivot has become smaller where coordinates are chosen anew", math.inf
+    ),
+    Tolerance("TOO_WEAK", 1e4, "", "the same at nodes, where the step fails", math.inf),
+)
+VALUES = np.array([each.value for each in TABLE])
+(
+    LEFT, LEFT_OF_TURNS, OF_MOMENTA, HELD_LEFT, SURE, MORE, SOLVED, HELD_SOLVED, HELD, OF_PLACES, GROWING,
+    ROUGH, ROUGH_EACH, NOISE, FEW, FEW_EACH, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING, WILD, HALF, IDLE,
+    TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, SLOWEST, WELL, CLOSE,
+    ASTRAY, CLOSER, SERVED, STEPS_ANEW, MAX_ITERATIONS, MAX_HALVINGS, FAR,
+    FAR_VELOCITIES, CLOSING, ENOUGH, SLOW_START, MAX_CLOSURES, CLOSED, LEAST_PIVOT, WEAK, TOO_WEAK,
+) = range(len(TABLE))  # fmt: skip

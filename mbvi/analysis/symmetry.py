@@ -30,10 +30,11 @@ from mbvi.errors import ModelError
 from mbvi.floats import as_floats
 from mbvi.kernels import layout
 from mbvi.model.arguments import check_kind, checked_names
+from mbvi.model.directions import cross
 from mbvi.model.expressions import show, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.rotations import rotation_matrix
-from mbvi.system.given import Motion, cross, joint_motion
+from mbvi.system.given import Motion, joint_motion
 from mbvi.system.projection import project_position
 from mbvi.system.system import System
 

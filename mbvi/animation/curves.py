@@ -11,7 +11,6 @@ from mbvi.animation.motion import Motion
 from mbvi.animation.scene import find_poses
 from mbvi.errors import ModelError
 from mbvi.model import mass_properties
-from mbvi.model.joints import Free
 from mbvi.results.trajectory import Trajectory
 from mbvi.system.poses import Pose, all_poses, all_velocities
 from mbvi.system.reactions import known_names
@@ -81,7 +80,7 @@ def angular_momentum(trajectory: Trajectory, motion: Motion) -> Arrow:
         total += np.einsum("fij,jk,flk,fl->fi", rotation, inertia, rotation, omega, optimize=True)
     held = (joint for joint in resolved.joints.values() if "world" in (joint.parent, joint.child))
     m, x, u = np.array(masses), np.array(places), np.array(speeds)
-    if all(isinstance(joint, Free) for joint in held):
+    if all(joint.is_free for joint in held):
         point = np.einsum("b,bfi->fi", m, x) / m.sum()
     else:
         point = np.zeros((len(motion.t), 3))
@@ -112,6 +111,5 @@ def _place(system: System, name: str, poses: dict[str, Pose]) -> Array:
         body, point = model.joints[name].child, model.joints[name].offset
     else:
         element: Any = model.constraints[name]
-        is_between = hasattr(element, "point_b")
-        body, point = (element.body_b, element.point_b) if is_between else (element.body, element.point)
+        body, point = element.ends()[1]
     return poses[body].point(point)

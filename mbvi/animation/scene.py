@@ -18,15 +18,13 @@ import numpy as np
 
 from mbvi.animation import geometry as shapes
 from mbvi.animation.geometry import Geometry
-from mbvi.animation.guides import GUIDES, guide
+from mbvi.animation.guides import guides, wires
 from mbvi.animation.motion import Motion
 from mbvi.errors import ModelError
 from mbvi.model import Model, mass_properties
-from mbvi.model.constraints import Distance
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import Damper, Spring
-from mbvi.model.joints import Ball, Cylindrical, Free, Prismatic, Revolute, Screw, Universal
+from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_massless
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
@@ -195,7 +193,7 @@ def find_poses(system: System, q: Array) -> dict[str, Pose]:
         ends = (joint.parent, joint.position), (joint.child, joint.offset)
         for (body, place), (other, end) in (ends, ends[::-1]):
             arm = np.array(place, dtype=float) - centers.get(body, place)
-            if np.linalg.norm(arm) > 1e-12 and not isinstance(joint, Free):
+            if np.linalg.norm(arm) > 1e-12 and not joint.is_free:
                 center = poses[body].point(centers[body])
                 towards = shapes.directions(poses[other].point(end) - center)
                 rotations = towards @ shapes.rotation_to(arm / np.linalg.norm(arm)).T
@@ -207,11 +205,11 @@ def _holds(model: Model) -> dict[str, list[Array]]:
     """Where joints, springs and rods hold every body, without repetition."""
     holds: dict[str, list[Array]] = {name: [] for name in (WORLD, *model.bodies)}
     ends = [
-        *((joint.parent, joint.position) for joint in model.joints.values() if not isinstance(joint, Free)),
-        *((joint.child, joint.offset) for joint in model.joints.values() if not isinstance(joint, Free)),
-        *((element.body_a, element.point_a) for _, element in _between(model)),
-        *((element.body_b, element.point_b) for _, element in _between(model)),
-        *((element.body_b, element.point_b) for element in model.constraints.values() if isinstance(element, GUIDES)),
+        *((joint.parent, joint.position) for joint in model.joints.values() if not joint.is_free),
+        *((joint.child, joint.offset) for joint in model.joints.values() if not joint.is_free),
+        *(element.ends()[0] for _, element in _between(model)),
+        *(element.ends()[1] for _, element in _between(model)),
+        *(guide.guided for guide in guides(model).values()),
     ]
     for body, point in ends:
         place = np.array(point, dtype=float)
@@ -221,9 +219,9 @@ def _holds(model: Model) -> dict[str, list[Array]]:
 
 
 def _between(model: Model) -> Iterator[tuple[str, Any]]:
-    """Springs, dampers and rods with their names."""
+    """What is drawn between two points, with its name: springs, dampers and rods."""
     for name, element in (model.forces | model.constraints).items():
-        if isinstance(element, Spring | Damper | Distance):
+        if getattr(element, "drawn_as", None):
             yield name, element
 
 
@@ -308,14 +306,14 @@ def _quaternions(rotations: Array) -> Array:
 
 def _links(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
     """Springs as coils, dampers and rods of given length as cylinders; all of length 1 along z, scaled."""
-    looks: dict[type, tuple[Geometry, float]] = {
-        Spring: (shapes.coil(), 0.012 * size),
-        Damper: (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.006 * size),
-        Distance: (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.004 * size),
+    looks: dict[str, tuple[Geometry, float]] = {
+        "coil": (shapes.coil(), 0.012 * size),
+        "thick rod": (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.006 * size),
+        "thin rod": (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.004 * size),
     }
     for name, element in _between(model):
-        geometry, radius = looks[type(element)]
-        start, end = poses[element.body_a].point(element.point_a), poses[element.body_b].point(element.point_b)
+        geometry, radius = looks[element.drawn_as]
+        start, end = (poses[body].point(point) for body, point in element.ends())
         lengths = np.linalg.norm(end - start, axis=1)
         scales = np.stack([np.full_like(lengths, radius)] * 2 + [np.maximum(lengths, 1e-6 * size)], axis=1)
         yield Thing(name, "link", geometry, METAL, start, _quaternions(shapes.directions(end - start)), scales)
@@ -330,17 +328,20 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
         ]
         end, other = ends if joint.child != WORLD else ends[::-1]
         place = np.array(end.point, dtype=float)
-        axis = end.turn @ np.array(getattr(joint, "axis", (0.0, 0.0, 1.0)))
-        if isinstance(joint, Revolute):
-            reach, radius = _pin([each for each in ends if each.body != WORLD], np.array(joint.axis), looks, size)
+        motions, rail = joint.motions(), _rail(joint)
+        if [motion.kind for motion in motions] == ["turn"]:
+            hinge = np.array(motions[0].axis)
+            reach, radius = _pin([each for each in ends if each.body != WORLD], hinge, looks, size)
+            axis = end.turn @ hinge
             part = shapes.rod(place - reach * axis, place + reach * axis, radius)
-        elif end.body == WORLD and isinstance(joint, Prismatic | Cylindrical | Screw):
+        elif end.body == WORLD and rail is not None:
+            axis = end.turn @ rail
             along = (poses[other.body].point(other.point) - place) @ axis
             margin = RAIL * size
             part = shapes.rod(
                 place + (along.min() - margin) * axis, place + (along.max() + margin) * axis, 0.6 * PIN * size
             )
-        elif end.body == WORLD and isinstance(joint, Ball | Universal):
+        elif end.body == WORLD and joint.is_pivot:
             part = shapes.ball(place, PIN * size)
         else:
             continue
@@ -348,18 +349,27 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
         yield Thing(name, "joint", part, color, pose.places, _quaternions(pose.rotations))
 
 
+def _rail(joint: Joint) -> Array | None:
+    """The axis of the line on which a joint moves its place and which its other motions leave as it is; None if there is none."""
+    lines = [motion for motion in joint.motions() if motion.kind in ("slide", "screw")]
+    if len(lines) != 1:
+        return None
+    is_fixed = all(motion.kind != "quaternion" and motion.axis == lines[0].axis for motion in joint.motions())
+    return np.array(lines[0].axis) if is_fixed or joint.parent == WORLD else None
+
+
 def _guides(model: Model, system: System, q: Array, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
     """Lines, borders of planes, and curves that guide points, which move with their body, and the points."""
-    for name, element in model.constraints.items():
-        if isinstance(element, GUIDES):
-            pose, held = poses[element.body_a], poses[element.body_b]
-            way = np.einsum("fji,fj->fi", pose.rotations, held.point(element.point_b) - pose.places)
-            column: int = system.homes.curves.get(name, 0)  # type: ignore[union-attr]
-            wires = guide(element, way, q[:, column], size, WIRE * PIN * size)
-            bead = shapes.ball(np.array(element.point_b, dtype=float), 0.8 * PIN * size)
-            for title, body, part in ((name, element.body_a, wires), (f"{name} point", element.body_b, bead)):
-                place, color = (STILL_POSE, GREY) if body == WORLD else (poses[body], DARK)
-                yield Thing(title, "joint", part, color, place.places, _quaternions(place.rotations))
+    for name, guide in guides(model).items():
+        (body_a, _), (body_b, point_b) = guide.of, guide.guided
+        pose, held = poses[body_a], poses[body_b]
+        way = np.einsum("fji,fj->fi", pose.rotations, held.point(point_b) - pose.places)
+        column: int = system.homes.curves.get(name, 0)  # type: ignore[union-attr]
+        lines = wires(guide, way, q[:, column], size, WIRE * PIN * size)
+        bead = shapes.ball(np.array(point_b, dtype=float), 0.8 * PIN * size)
+        for title, body, part in ((name, body_a, lines), (f"{name} point", body_b, bead)):
+            place, color = (STILL_POSE, GREY) if body == WORLD else (poses[body], DARK)
+            yield Thing(title, "joint", part, color, place.places, _quaternions(place.rotations))
 
 
 class _End(NamedTuple):

@@ -15,7 +15,6 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model.description import Initial
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.joints import Free
 from mbvi.model.model import Model
 from mbvi.model.resolve import checked_initial
 from mbvi.model.units import ANGULAR, check_unit, unit_of
@@ -180,7 +179,7 @@ def check_text(model: Model, name: str, text: str) -> None:
 def _by_bodies(model: Model | None, places: Mapping[str, Place]) -> dict[str, str]:
     """The initial values of free joints by the names of their bodies, which the coordinates of these may have."""
     joints = {} if model is None else model.joints
-    bodies = {name: joint.child for name, joint in joints.items() if isinstance(joint, Free)}
+    bodies = {name: joint.child for name, joint in joints.items() if joint.is_free}
     return {
         f"{name[0]}.{bodies[place.joint]}.{name.rsplit('.', 1)[1]}": name
         for name, place in places.items()

@@ -1,9 +1,13 @@
-"""Constraints other than joints: between two points or frames, between two coordinates, and prescribed motion."""
+"""Constraints other than joints: between two points or frames, between two coordinates, and prescribed motion.
+
+A constraint is its class here. Its fields are what a user writes; `holds` says what they hold, and `ends` between which points;
+the equations follow from that, and how it is drawn and described.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -27,8 +31,10 @@ from mbvi.model.fields import (
     Scalar,
     Table,
 )
-from mbvi.model.forces import Between, OnJoint, same_body
+from mbvi.model.forces import Between, Look, OnJoint, same_body
+from mbvi.model.holds import Apart, Follow, Hold, OnCurve, Parallel, Related, on_line, on_plane, together
 
+ORIGIN = (0.0, 0.0, 0.0)
 FARTHEST = 1e12
 """Size of prescribed places and lengths [m or rad] beyond which numbers of 16 digits no longer tell tenths of a millimetre."""
 BESIDE = 1e-6
@@ -45,7 +51,12 @@ class Distance(Between):
     """
 
     type: Literal["distance"] = "distance"
+    drawn_as: ClassVar[Look] = "thin rod"
     length: Motion
+
+    def holds(self) -> list[Hold]:
+        """The length."""
+        return [Apart(self.length)]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and lengths, as far as they are numbers."""
@@ -70,6 +81,10 @@ class CoincidentPoints(Between):
 
     type: Literal["coincident_points"] = "coincident_points"
 
+    def holds(self) -> list[Hold]:
+        """The place."""
+        return [together()]
+
 
 class CoincidentFrames(Between):
     """Two points at the same place, and one body turned in the frame of the other by a constant orientation.
@@ -83,6 +98,10 @@ class CoincidentFrames(Between):
 
     type: Literal["coincident_frames"] = "coincident_frames"
     orientation: Orientation = (0.0, 0.0, 0.0)
+
+    def holds(self) -> list[Hold]:
+        """Place and orientation."""
+        return [together(), Parallel(self.orientation)]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a unit quaternion."""
@@ -110,6 +129,10 @@ class PointOnLine(Between):
     type: Literal["point_on_line"] = "point_on_line"
     direction: Direction
 
+    def holds(self) -> list[Hold]:
+        """The place on the line."""
+        return [on_line(self.direction)]
+
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a direction."""
         yield from super().problems()
@@ -131,6 +154,10 @@ class PointOnPlane(Between):
 
     type: Literal["point_on_plane"] = "point_on_plane"
     normal: Direction
+
+    def holds(self) -> list[Hold]:
+        """The place on the plane."""
+        return [on_plane(self.normal)]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a normal."""
@@ -168,6 +195,14 @@ class PointOnCurve(Element):
     point_b: Annotated[Place, Kind("place", "body_b")] = (0.0, 0.0, 0.0)
     start: Annotated[Scalar, Kind("numbers", unit="rad")] = 0.0
     start_rate: Annotated[OptionalScalar, Kind("numbers", unit="rad/s")] = None
+
+    def ends(self) -> tuple[tuple[str, Any], tuple[str, Any]]:
+        """The frame of the curve, and the point."""
+        return (self.body_a, ORIGIN), (self.body_b, self.point_b)
+
+    def holds(self) -> list[Hold]:
+        """The place on the curve."""
+        return [OnCurve(self.curve, self.start, self.start_rate)]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a curve that is not a point."""
@@ -214,6 +249,11 @@ class Coupling(Element):
     ratio: Scalar
     offset: Annotated[Scalar, Kind("numbers", unit="coordinate_b")] = 0.0
 
+    def holds(self) -> list[Hold]:
+        """The second coordinate, less ratio times the first."""
+        terms = (self.joint_b, self.coordinate_b, 1.0), (self.joint_a, self.coordinate_a, -float(self.ratio))
+        return [Related(terms, self.offset)]
+
     def problems(self) -> Iterator[Problem]:
         """Two different coordinates and a ratio."""
         if (self.joint_a, self.coordinate_a) == (self.joint_b, self.coordinate_b):
@@ -235,6 +275,10 @@ class PrescribedCoordinate(OnJoint):
 
     type: Literal["prescribed_coordinate"] = "prescribed_coordinate"
     value: Annotated[Motion, Kind("time", unit="coordinate", is_motion=True)]
+
+    def holds(self) -> list[Hold]:
+        """The coordinate."""
+        return [Related([(self.joint, self.coordinate, 1.0)], self.value)]
 
     def problems(self) -> Iterator[Problem]:
         """A value that is too large."""
@@ -259,6 +303,14 @@ class PrescribedPoint(Element):
     body: BodyRef
     point: Annotated[Place, Kind("place", "body")] = (0.0, 0.0, 0.0)
     position: MotionVector
+
+    def ends(self) -> tuple[tuple[str, Any], tuple[str, Any]]:
+        """The world, and the point."""
+        return (WORLD, ORIGIN), (self.body, self.point)
+
+    def holds(self) -> list[Hold]:
+        """The place."""
+        return [Follow(self.position)]
 
     def problems(self) -> Iterator[Problem]:
         """Components that are too large."""

@@ -24,6 +24,11 @@ def quaternion(orientation: Sequence[Any]) -> tuple[float, ...]:
     return tuple(rotations.quaternion(orientation).tolist())
 
 
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a × b of two vectors (3,), faster than numpy's of many."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
 def is_parallel(a: Any, b: Any) -> bool:
     """True if the directions differ by less than 1e-6 rad, or b is zero."""
     return not np.any(b) or float(np.linalg.norm(np.cross(unit(a), unit(b)))) < 1e-6

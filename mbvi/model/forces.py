@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from mbvi.model.base import Element
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.fields import BodyRef, CoordinateRef, FrameRef, JointRef, Kind, Place, Scalar, TimeFunction, TimeVector
+
+Look = Literal["", "coil", "thick rod", "thin rod"]
+"""How what acts between two points looks in animations; empty if nothing is drawn."""
 
 
 class Force(Element):
@@ -74,11 +77,18 @@ class Between(Element):
         Place in its frame [m], or the name of one of its points.
     """
 
+    drawn_as: ClassVar[Look] = ""
+    """How it looks in animations; nothing is drawn by default."""
+
     type: str
     body_a: FrameRef
     point_a: Annotated[Place, Kind("place", "body_a")] = (0.0, 0.0, 0.0)
     body_b: FrameRef
     point_b: Annotated[Place, Kind("place", "body_b")] = (0.0, 0.0, 0.0)
+
+    def ends(self) -> tuple[tuple[str, Any], tuple[str, Any]]:
+        """The two bodies, each with its point."""
+        return (self.body_a, self.point_a), (self.body_b, self.point_b)
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies."""
@@ -97,6 +107,7 @@ class Spring(Between):
     """
 
     type: Literal["spring"] = "spring"
+    drawn_as: ClassVar[Look] = "coil"
     stiffness: Scalar
     rest_length: Scalar = 0.0
 
@@ -117,6 +128,7 @@ class Damper(Between):
     """
 
     type: Literal["damper"] = "damper"
+    drawn_as: ClassVar[Look] = "thick rod"
     damping: Scalar
 
 

@@ -154,9 +154,9 @@ def massless_leaves(model: Description, plan: Plan) -> Iterator[Problem]:
 
     rigid = nx.utils.UnionFind([WORLD, *model.bodies])
     for joint in model.joints.values():
-        if joint.type == "weld":
+        if not joint.coordinate_names:
             rigid.union(joint.parent, joint.child)
-    moved = [branch for branch in plan.branches if model.joints[branch.joint].type != "weld"]
+    moved = [branch for branch in plan.branches if model.joints[branch.joint].coordinate_names]
     ends = {rigid[branch.outer] for branch in moved} - {rigid[branch.inner] for branch in moved}
     massive = {rigid[name] for name, body in model.bodies.items() if not is_massless(body)}
     massless = ends - massive - {rigid[name] for name in _constrained(model, plan)}

@@ -1,16 +1,23 @@
-"""Joints: how a body may move in the frame of another one, and the coordinates of that motion."""
+"""Joints: how a body may move in the frame of another one, and the coordinates of that motion.
+
+A joint is its class here. Its fields are what a user writes; `motions` says how the child moves, and gives the coordinates,
+their units and their number; `holds` says which constraints the joint is where it has no coordinates. All else follows: how it
+is assembled, started, drawn and described.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, StrictBool
 
+from mbvi.errors import ModelError
 from mbvi.model.base import Element
 from mbvi.model.directions import (
+    cross,
     direction_problems,
     is_parallel,
     orientation_problems,
@@ -31,6 +38,8 @@ from mbvi.model.fields import (
     TwoDirections,
     kinds,
 )
+from mbvi.model.holds import AXES, Aligned, Angle, Hold, Parallel, on_line, on_plane, together
+from mbvi.model.motions import EULER_ANGLES, ElementaryMotion, rotation, screw, slide, turn
 
 
 class Joint(Element):
@@ -65,21 +74,50 @@ class Joint(Element):
     offset: JointPlace = (0.0, 0.0, 0.0)
     cut: StrictBool | None = None
 
-    fixed_names: ClassVar[tuple[str, ...]] = ()
-    """Short names of the coordinates of all joints of a type; ball and free joints have a choice instead."""
-    constraint_count: ClassVar[int]
-    """How many constraints it takes to hold the two bodies together without the joint's coordinates."""
+    def motions(self) -> list[ElementaryMotion]:
+        """The elementary motions of the child, each in the frame that those before it have moved.
+
+        Their names are known of every joint, their axes of joints in numbers, as in `Model.resolved`.
+        """
+        raise ModelError(f"joints: {wrong('a type of joint that says its motions', type(self).__name__)}")
+
+    def holds(self) -> list[Hold] | None:
+        """What the joint holds where it becomes constraints, of a joint in numbers: as many rows as `constraint_count`.
+
+        By default None: then its coordinates stay, as those of a massless frame that is welded to the child.
+        """
+        return None
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """Short names of the coordinates, in order."""
-        return self.fixed_names
+        return tuple(name for motion in self.motions() for name in motion.names)
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:
         """Units of the coordinates: "rad", "m", or "-" for components of a quaternion."""
-        angular = ("angle", "angle1", "angle2", "phi", "theta", "psi")
-        return tuple("rad" if name in angular else "-" if name[0] == "q" else "m" for name in self.coordinate_names)
+        return tuple(motion.unit for motion in self.motions() for _ in motion.names)
+
+    @property
+    def constraint_count(self) -> int:
+        """How many constraints it takes to hold the two bodies together without the joint's coordinates."""
+        return 6 - sum(motion.freedoms for motion in self.motions())
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it holds nothing."""
+        return self.constraint_count == 0
+
+    @property
+    def is_pivot(self) -> bool:
+        """Whether the child turns about the joint's place in more than one way, and does not move from there."""
+        motions = self.motions()
+        return all(motion.kind in ("turn", "quaternion") for motion in motions) and self.constraint_count < 5
+
+    @property
+    def has_euler_angles(self) -> bool:
+        """Whether its last three coordinates are Euler angles."""
+        return self.coordinate_names[-3:] == EULER_ANGLES
 
     def problems(self) -> Iterator[Problem]:
         """Axes that have a direction, and a unit quaternion."""
@@ -107,7 +145,14 @@ class Weld(Joint):
     """A rigid connection, without coordinates."""
 
     type: Literal["weld"] = "weld"
-    constraint_count: ClassVar[int] = 6
+
+    def motions(self) -> list[ElementaryMotion]:
+        """None."""
+        return []
+
+    def holds(self) -> list[Hold]:
+        """Place and orientation."""
+        return [together(), Parallel()]
 
 
 class Revolute(Joint):
@@ -121,8 +166,14 @@ class Revolute(Joint):
 
     type: Literal["revolute"] = "revolute"
     axis: Direction
-    fixed_names: ClassVar[tuple[str, ...]] = ("angle",)
-    constraint_count: ClassVar[int] = 5
+
+    def motions(self) -> list[ElementaryMotion]:
+        """A turn about the axis."""
+        return [turn("angle", self.axis)]
+
+    def holds(self) -> list[Hold]:
+        """The place, and the direction of the axis."""
+        return [together(), Aligned(self.axis)]
 
 
 class Prismatic(Joint):
@@ -136,8 +187,14 @@ class Prismatic(Joint):
 
     type: Literal["prismatic"] = "prismatic"
     axis: Direction
-    fixed_names: ClassVar[tuple[str, ...]] = ("displacement",)
-    constraint_count: ClassVar[int] = 5
+
+    def motions(self) -> list[ElementaryMotion]:
+        """A slide along the axis."""
+        return [slide("displacement", self.axis)]
+
+    def holds(self) -> list[Hold]:
+        """The orientation, and the place on the axis."""
+        return [Parallel(), on_line(self.axis)]
 
 
 class Screw(Joint):
@@ -154,8 +211,10 @@ class Screw(Joint):
     type: Literal["screw"] = "screw"
     axis: Direction
     pitch: Scalar
-    fixed_names: ClassVar[tuple[str, ...]] = ("angle",)
-    constraint_count: ClassVar[int] = 5
+
+    def motions(self) -> list[ElementaryMotion]:
+        """A turn about the axis that advances along it."""
+        return [screw("angle", self.axis, self.pitch)]
 
 
 class Cylindrical(Joint):
@@ -169,8 +228,14 @@ class Cylindrical(Joint):
 
     type: Literal["cylindrical"] = "cylindrical"
     axis: Direction
-    fixed_names: ClassVar[tuple[str, ...]] = ("angle", "displacement")
-    constraint_count: ClassVar[int] = 4
+
+    def motions(self) -> list[ElementaryMotion]:
+        """A turn about the axis, and a slide along it."""
+        return [turn("angle", self.axis), slide("displacement", self.axis)]
+
+    def holds(self) -> list[Hold]:
+        """The place on the axis, and its direction."""
+        return [on_line(self.axis), Aligned(self.axis)]
 
 
 class Universal(Joint):
@@ -184,8 +249,14 @@ class Universal(Joint):
 
     type: Literal["universal"] = "universal"
     axes: TwoDirections
-    fixed_names: ClassVar[tuple[str, ...]] = ("angle1", "angle2")
-    constraint_count: ClassVar[int] = 4
+
+    def motions(self) -> list[ElementaryMotion]:
+        """A turn about each of the two axes."""
+        return [turn("angle1", self.axes[0]), turn("angle2", self.axes[1])]
+
+    def holds(self) -> list[Hold]:
+        """The place, and the angle between the axes."""
+        return [together(), Angle(*self.axes)]
 
     def problems(self) -> Iterator[Problem]:
         """Two axes that have directions and are not parallel."""
@@ -216,8 +287,21 @@ class Planar(Joint):
     type: Literal["planar"] = "planar"
     normal: Direction
     x_axis: OptionalVector = None
-    fixed_names: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
-    constraint_count: ClassVar[int] = 3
+
+    def motions(self) -> list[ElementaryMotion]:
+        """Slides along x and y, and a turn about the normal."""
+        return [slide("x", self.x_axis), slide("y", self.y_axis), turn("angle", self.normal)]
+
+    def holds(self) -> list[Hold]:
+        """The place in the plane, and the direction of its normal."""
+        return [on_plane(self.normal), Aligned(self.normal)]
+
+    @property
+    def y_axis(self) -> tuple[float, ...] | None:
+        """The direction of y in the joint frame; None before the joint is in numbers."""
+        if self.x_axis is None or any(isinstance(each, str) for each in (*self.normal, *self.x_axis)):
+            return None
+        return tuple(cross(np.array(self.normal, float), np.array(self.x_axis, float)).tolist())
 
     def problems(self) -> Iterator[Problem]:
         """A normal and, if given, an x axis across it."""
@@ -235,10 +319,6 @@ class Planar(Joint):
         return {**super().canonical(), "x_axis": unit(x - (x @ normal) * normal)}
 
 
-def _rotation_names(coordinates: str) -> tuple[str, ...]:
-    return ("qw", "qx", "qy", "qz") if coordinates == "quaternion" else ("phi", "theta", "psi")
-
-
 class Ball(Joint):
     """Rotation about a point. Coordinates: a unit quaternion qw, qx, qy, qz, or the Euler angles phi, theta, psi [rad].
 
@@ -251,12 +331,14 @@ class Ball(Joint):
 
     type: Literal["ball"] = "ball"
     coordinates: RotationCoordinates = "quaternion"
-    constraint_count: ClassVar[int] = 3
 
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        """The components of the quaternion, or the three angles."""
-        return _rotation_names(self.coordinates)
+    def motions(self) -> list[ElementaryMotion]:
+        """Any rotation."""
+        return rotation(self.coordinates)
+
+    def holds(self) -> list[Hold]:
+        """The place."""
+        return [together()]
 
 
 class Free(Joint):
@@ -270,12 +352,14 @@ class Free(Joint):
 
     type: Literal["free"] = "free"
     coordinates: RotationCoordinates = "quaternion"
-    constraint_count: ClassVar[int] = 0
 
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        """The place, and the components of the quaternion or the three angles."""
-        return ("x", "y", "z", *_rotation_names(self.coordinates))
+    def motions(self) -> list[ElementaryMotion]:
+        """Slides along the three axes, and any rotation."""
+        return [*(slide(name, axis) for name, axis in zip("xyz", AXES, strict=True)), *rotation(self.coordinates)]
+
+    def holds(self) -> list[Hold]:
+        """Nothing."""
+        return []
 
 
 AnyJoint = Annotated[

@@ -182,7 +182,7 @@ class _Resolver:
     def initial(self, value: Any, where: Where, key: str) -> Any:
         """The numbers of the coordinates of a joint, or of their rates."""
         joint = self.model.joints.get(str(where[1]))
-        is_of_joint = joint is not None and np.size(value) in _sizes(joint, key, joint.type == "free")
+        is_of_joint = joint is not None and np.size(value) in _sizes(joint, key, joint.is_free)
         units = list(_units(joint).values()) if joint and is_of_joint else []  # of others it is told how many there are
         if joint and key == "velocity":
             if _has_quaternion(joint) and np.size(value) < len(units):
@@ -341,7 +341,7 @@ def _element_problems(model: Description, parts: set[Where]) -> Iterator[Problem
 def _moved_by(model: Description, name: str) -> tuple[Joint, bool]:
     """A joint of a model of numbers, and whether what it moves is a point mass in flight, whose place alone matters."""
     joint = model.joints[name]
-    return joint, joint.type == "free" and joint.child in model.bodies and is_point_mass(model.bodies[joint.child])
+    return joint, joint.is_free and joint.child in model.bodies and is_point_mass(model.bodies[joint.child])
 
 
 def _initial_problems(initial: Initial, joint: Joint, is_point: bool = False) -> Iterator[Problem]:
@@ -406,7 +406,7 @@ def _initial(initial: Initial, joint: Joint) -> Initial:
     position, velocity = (
         (value,) if isinstance(value, float) else value for value in (initial.position, initial.velocity)
     )
-    if joint.type == "free":  # a point mass, of which the place is enough
+    if joint.is_free:  # a point mass, of which the place is enough
         still = (1.0, 0.0, 0.0, 0.0) if _has_quaternion(joint) else (0.0, 0.0, 0.0)
         position = (*position, *still) if position is not None and len(position) == 3 else position
         velocity = (*velocity, 0.0, 0.0, 0.0) if velocity is not None and len(velocity) == 3 else velocity

@@ -23,16 +23,18 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
-from mbvi.model.constraints import Coupling, PointOnCurve, PrescribedCoordinate
+from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.forces import Between, Force, JointDamper, JointSpring, OnJoint, Spring
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
-from mbvi.model.joints import Ball, Joint, Screw, Universal, Weld
+from mbvi.model.holds import OnCurve, Related
+from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import MassProperties, checked_properties
 from mbvi.model.model import Model
+from mbvi.model.motions import Z, rotation, slide
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system import ties
-from mbvi.system.elementary import Elementary, elementary_joints, prismatic, rotation
+from mbvi.system.elementary import Elementary, elementary, elementary_joints
 from mbvi.system.elimination import Atom, clique, dense, elimination
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes, given_state
@@ -298,7 +300,7 @@ class Builder:
         self.root_coordinates[body] = first, body in self.points
         sequence = [(first, Elementary(layout.TRANSLATION, np.zeros(3), 1.0))]
         if body not in self.points:
-            sequence += [(first + 3, each) for each in rotation("quaternion")]
+            sequence += [(first + 3, elementary(each)) for each in rotation("quaternion")]
         for short in ("x", "y", "z"):
             self.tables.add_coordinate(f"{body}.{short}", "m", atom)
         for short in () if body in self.points else ("qw", "qx", "qy", "qz"):
@@ -332,21 +334,25 @@ class Builder:
     def add_cut_joint(self, name: str, atom: int) -> None:
         """Add the constraints of a joint that is cut; where its coordinates are needed, those and a weld."""
         joint = self.model.joints[name]
-        if name in self.used or isinstance(joint, Screw):
+        holds = joint.holds()
+        if name in self.used or holds is None:
             frame = self.add_joint_links(name, self.frames[joint.parent], atom)
             child = self.frames[joint.child]
             a, b = (ties.End(f.link, f.place, f.rotation) for f in (frame, child))
-            weld = Weld(parent=joint.parent, child=joint.child)
-            self.add_rows(name, ties.joint_rows(self.tables, name, weld, a, b), atom)
+            self.add_rows(name, ties.rows(self.tables, name, ties.weld(), (a, b), self.coordinate), atom)
         elif arm := self.points_arm(joint):
             a, b, length = arm
             self.add_rows(name, [ties.distance(self.tables, name, a, b, length)], atom)
         else:
-            self.add_rows(name, ties.joint_rows(self.tables, name, joint, *ties.joint_ends(joint, self.frames)), atom)
+            rows = list(ties.rows(self.tables, name, holds, ties.joint_ends(joint, self.frames), self.coordinate))
+            if len(rows) != joint.constraint_count:
+                expected = f"{joint.constraint_count} constraints of what a joint of the type {joint.type} holds"
+                raise ModelError(f"joints.{name}: {wrong(expected, str(len(rows)))}")
+            self.add_rows(name, rows, atom)
 
     def points_arm(self, joint: Joint) -> tuple[ties.End, ties.End, float] | None:
         """Of a joint about whose place a point body swings: the two points and their distance."""
-        if not isinstance(joint, Ball | Universal):
+        if not joint.is_pivot:
             return None
         a, b = ties.joint_ends(joint, self.frames)
         for body, place in ((joint.parent, joint.position), (joint.child, joint.offset)):
@@ -359,20 +365,23 @@ class Builder:
 
     def add_constraint(self, name: str, element: Any) -> None:
         """Add the constraints of an element."""
-        if isinstance(element, Coupling | PrescribedCoordinate):
-            names = [getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key)]
+        holds = element.holds()
+        if not holds:
+            expected = "what the constraint holds"
+            raise ModelError(f"constraints.{name}: {wrong(expected, f'nothing, for the type {element.type}')}")
+        names = [joint for hold in holds if isinstance(hold, Related) for joint, _, _ in hold.terms]
+        if names:
             joints = [self.model.joints[each] for each in names]
             atom = self.loop_atom(*(body for joint in joints for body in (joint.parent, joint.child)))
             self.tables.atoms[atom].before |= {self.loops[each] for each in names if each in self.loops}
         else:
-            keys = ("body", "body_a", "body_b")
-            bodies = [getattr(element, key) for key in keys if hasattr(element, key)]
-            atom = self.loop_atom(*bodies, *([WORLD] if len(bodies) == 1 else []))
-        if isinstance(element, PointOnCurve):
+            atom = self.loop_atom(*(body for body, _ in element.ends()))
+        if any(isinstance(hold, OnCurve) for hold in holds):
             s = self.tables.add_coordinate(f"{name}.s", "", atom)
             self.curves[name] = s
-            self.add_sequence(self.frames[WORLD], [(s, prismatic((0.0, 0.0, 1.0)))], atom)
-        self.add_rows(name, ties.element_rows(self.tables, name, element, self.frames, self.coordinate), atom)
+            self.add_sequence(self.frames[WORLD], [(s, elementary(slide("s", Z)))], atom)
+        ends = ties.element_ends(element, self.frames)
+        self.add_rows(name, ties.rows(self.tables, name, holds, ends, self.coordinate), atom)
 
     def add_rows(self, name: str, rows: Any, atom: int) -> None:
         """Add rows to an atom."""

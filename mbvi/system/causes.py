@@ -43,7 +43,7 @@ def almost_no_inertia(system: System, names: list[str]) -> tuple[str, str]:
     if model is None:
         return "", "Look for a singular mass matrix near there."
     joints = [model.joints[name] for name in names if name in model.joints]
-    if any(getattr(joint, "coordinates", "quaternion") != "quaternion" for joint in joints):
+    if any(joint.has_euler_angles for joint in joints):
         return ", as in gimbal lock", "Instead of Euler angles, take a quaternion."
     resolved = model.resolved()
     properties = {name: checked_properties(body, model.files) for name, body in resolved.bodies.items()}

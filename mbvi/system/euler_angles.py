@@ -57,10 +57,11 @@ def euler_angles(system: System) -> list[EulerAngles]:
         return []
     found = []
     for name, first in system.homes.joints.items():
-        sequence = getattr(system.model.joints[name], "coordinates", "quaternion")
-        if sequence != "quaternion":
-            place = first + len(system.model.joints[name].coordinate_names) - 3
-            found.append(EulerAngles(name, place, sequence[0] == sequence[2]))
+        joint = system.model.joints[name]
+        if joint.has_euler_angles:
+            place = first + len(joint.coordinate_names) - 3
+            first_axis, _, last_axis = (motion.axis for motion in joint.motions()[-3:])
+            found.append(EulerAngles(name, place, first_axis == last_axis))
     return found
 
 

@@ -15,21 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbvi.kernels import layout
-from mbvi.model.constraints import PointOnCurve
+from mbvi.model.directions import cross
 from mbvi.model.fields import WORLD
 from mbvi.model.graph import Plan
-from mbvi.model.joints import Joint, Screw
+from mbvi.model.holds import OnCurve
+from mbvi.model.joints import Joint
 from mbvi.model.model import Model
 from mbvi.model.rotations import quaternion, rotation_matrix
 from mbvi.system.elementary import Elementary, elementary_joints
 
 Array = np.ndarray
 NEWTON_STEPS = 50
-
-
-def cross(a: Array, b: Array) -> Array:
-    """a × b of two vectors (3,), faster than numpy's of many."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 class Motion(NamedTuple):
@@ -112,8 +108,13 @@ def given_joint_states(model: Model, homes: Homes) -> dict[str, tuple[Array, Arr
 
 def given_curves(model: Model) -> dict[str, tuple[float, float]]:
     """Parameters of the points on curves, and their rates, that a resolved model gives."""
-    curves = {name: each for name, each in model.constraints.items() if isinstance(each, PointOnCurve)}
-    return {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves.items()}
+    return {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves(model).items()}
+
+
+def curves(model: Model) -> dict[str, OnCurve]:
+    """The curves of a resolved model on which constraints keep points, by the names of these."""
+    held = ((name, hold) for name, constraint in model.constraints.items() for hold in constraint.holds())
+    return {name: hold for name, hold in held if isinstance(hold, OnCurve)}
 
 
 def quaternion_rates(a: Array, omega: Array) -> Array:
@@ -209,7 +210,7 @@ def nearest_joint_state(joint: Joint, relative: Motion, initial: Any = None) -> 
         found = [joint_motion(joint, q, rate) for rate in np.eye(len(q))]
         return np.column_stack([np.concatenate([each.omega, each.velocity]) for each in found])
 
-    if isinstance(joint, Screw) and initial is None:
+    if [each.kind for each in joint.motions()] == ["screw"] and initial is None:
         axis, advance = np.split(columns()[:, 0], 2)
         q = q + (relative.place - joint_motion(joint, q, zero).place) @ axis / (advance @ axis)
     for _ in range(NEWTON_STEPS):

@@ -18,8 +18,8 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.description import Initial
+from mbvi.model.directions import cross
 from mbvi.model.graph import is_backward, loop_of
-from mbvi.model.joints import Free
 from mbvi.model.rotations import rotation_matrix
 from mbvi.model.rounding import is_unit
 from mbvi.system.attitudes import Attitudes
@@ -28,7 +28,7 @@ from mbvi.system.forms import with_tree
 from mbvi.system.given import (
     Motion,
     body_motions,
-    cross,
+    curves,
     given_curves,
     given_joint_states,
     nearest_joint_state,
@@ -324,7 +324,7 @@ def _is_given(system: BaseSystem, owner: str, is_rate: bool) -> bool:
     if system.model is None or not system.starts_as_its_model:
         return True
     if owner in system.model.constraints:
-        return not is_rate or system.model.constraints[owner].start_rate is not None  # type: ignore[union-attr]
+        return not is_rate or curves(system.model.resolved())[owner].start_rate is not None
     initial = system.model.initial.get(owner, Initial())
     return (initial.velocity if is_rate else initial.position) is not None
 
@@ -338,7 +338,7 @@ def starts_from_tree(system: BaseSystem) -> bool:
         return False  # all is welded, and has no coordinates in the tree
     tied = {branch.outer: branch for branch in plan.branches if not is_backward(model, branch, plan)}
     return bool(plan.chords or model.constraints) and any(
-        body in tied and not (is_point and isinstance(model.joints[tied[body].joint], Free))
+        body in tied and not (is_point and model.joints[tied[body].joint].is_free)
         for body, (_, is_point) in roots.items()
     )
 
@@ -389,8 +389,9 @@ def _held(system: BaseSystem) -> Array:
         if initial.hold and name in system.homes.joints:
             first = system.homes.joints[name]
             held[:, first : first + len(system.model.joints[name].coordinate_names)] = True
+    found = curves(system.model.resolved())
     for name, index in system.homes.curves.items():
-        held[1, index] = system.model.constraints[name].start_rate is not None  # type: ignore[union-attr]
+        held[1, index] = found[name].start_rate is not None
     return held
 
 

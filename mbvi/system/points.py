@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.model.constraints import CoincidentFrames, PointOnCurve, PointOnLine, PointOnPlane
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import Torque
 from mbvi.model.graph import Plan, is_cut
-from mbvi.model.joints import Ball, Free, Joint, Universal
+from mbvi.model.holds import turning_sides
+from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import MassProperties
 from mbvi.model.model import Model
 
@@ -47,7 +46,7 @@ def _is_concentrated(properties: MassProperties) -> bool:
 
 
 def _is_free_flight(joint: Joint) -> bool:
-    return isinstance(joint, Free) and joint.parent == WORLD
+    return joint.is_free and joint.parent == WORLD
 
 
 def _is_off(place: Any, properties: MassProperties) -> bool:
@@ -61,18 +60,22 @@ def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> It
         if name not in (joint.parent, joint.child):
             continue
         is_free = _is_free_flight(joint)
-        is_usable = is_free or isinstance(joint, Ball | Universal)
+        is_usable = is_free or joint.is_pivot
         if not is_usable or key in acted_on or not (is_free or is_cut(model, key, plan)):
             yield None
         elif not is_free:
             yield _is_off(joint.position if joint.parent == name else joint.offset, properties)
-    for each in _others(model):
+    for force in model.forces.values():
         for key, point in (("body", "point"), ("body_a", "point_a"), ("body_b", "point_b")):
-            if getattr(each, key, WORLD) == name:
-                is_directed = getattr(each, "frame", "world") == "body" or isinstance(each, Torque | CoincidentFrames)
-                is_guide = key == "body_a" and isinstance(each, PointOnLine | PointOnPlane | PointOnCurve)
-                is_off = not hasattr(each, point) or _is_off(getattr(each, point), properties)
-                yield None if is_directed or is_guide or is_off else False
+            if getattr(force, key, WORLD) == name:
+                is_directed = getattr(force, "frame", "world") == "body"
+                is_off = not hasattr(force, point) or _is_off(getattr(force, point), properties)
+                yield None if is_directed or is_off else False
+    for constraint in model.constraints.values():
+        if hasattr(constraint, "ends"):
+            for (body, place), turns in zip(constraint.ends(), turning_sides(constraint.holds()), strict=True):
+                if body == name:
+                    yield None if turns or _is_off(place, properties) else False
 
 
 def _others(model: Model) -> Iterator[Any]:

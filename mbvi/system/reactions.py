@@ -16,7 +16,6 @@ from mbvi.kernels import layout
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.lagrangian import fill_wrenches
 from mbvi.model.arguments import checked_names
-from mbvi.model.joints import Free
 from mbvi.system.poses import all_poses, unit_quaternions
 from mbvi.system.redundancy import count_redundant
 from mbvi.system.system import System
@@ -58,11 +57,7 @@ def known_names(system: System) -> list[str]:
     """Names of all joints and constraints that have a reaction: with a force of the user's own, none of the tree's joints."""
     if system.model is None:
         return []
-    joints = (
-        []
-        if system.arrays.force
-        else [name for name, each in system.model.joints.items() if not isinstance(each, Free)]
-    )
+    joints = [] if system.arrays.force else [name for name, each in system.model.joints.items() if not each.is_free]
     return list(dict.fromkeys([*joints, *owners(system)]))
 
 
@@ -135,8 +130,7 @@ def _place(system: System, name: str, q: Array) -> Array:
         body, point = model.joints[name].parent, model.joints[name].position
     else:
         element: Any = model.constraints[name]
-        body = getattr(element, "body_b", None) or element.body
-        point = element.point_b if hasattr(element, "point_b") else element.point
+        body, point = element.ends()[1]
     places, rotations = system.poses(body, q)
     return places + rotations @ np.array(point)
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels.mechanics import lagrangian as kernels
-from mbvi.model.joints import Ball, Free
 from mbvi.model.mass_properties import is_point_mass
 from mbvi.system.base import BaseSystem
 from mbvi.system.projection import (
@@ -97,11 +96,8 @@ def _singular_message(system: BaseSystem, M: Array, basis: Array) -> str:
     joints = [owner for owner in owners if owner in system.model.joints]
     is_curve = len(names) == 1 and owners[0] in system.model.constraints
     where = f"joints.{joints[0]}" if joints else f"{'constraints' if is_curve else 'bodies'}.{owners[0]}"
-    is_euler = any(
-        isinstance(system.model.joints[joint], Ball | Free) and system.model.joints[joint].coordinates != "quaternion"  # type: ignore[union-attr]
-        for joint in joints
-    )
-    bodies = [system.model.joints[joint].child for joint in joints if isinstance(system.model.joints[joint], Free)]
+    is_euler = any(system.model.joints[joint].has_euler_angles for joint in joints)
+    bodies = [system.model.joints[joint].child for joint in joints if system.model.joints[joint].is_free]
     points = [
         body for body in bodies if body in system.model.bodies and is_point_mass(system.model.resolved().bodies[body])
     ]

@@ -10,29 +10,18 @@ those that its coordinates do not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.model.constraints import (
-    CoincidentFrames,
-    CoincidentPoints,
-    Coupling,
-    Distance,
-    PointOnCurve,
-    PointOnLine,
-    PointOnPlane,
-    PrescribedCoordinate,
-    PrescribedPoint,
-)
 from mbvi.model.expressions import wrong
-from mbvi.model.forces import Between
-from mbvi.model.joints import Ball, Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Universal, Weld
+from mbvi.model.holds import Across, Aligned, Angle, Apart, Follow, Hold, OnCurve, Parallel, Related, normals, together
+from mbvi.model.joints import Joint
 from mbvi.model.rotations import rotation_matrix
-from mbvi.system.given import cross
 from mbvi.system.tables import SLIDING, Entry, Row, Tables
 
 Array = np.ndarray
@@ -48,34 +37,62 @@ class End(NamedTuple):
     axes: Array
 
 
-def joint_rows(tables: Tables, name: str, joint: Joint, a: End, b: End) -> Iterator[Row]:
-    """The constraints of a joint between the end on its parent and that on its child."""
-    match joint:
-        case Weld():
-            yield from along(tables, name, a, b, AXES)
-            yield from parallel(tables, name, a, b)
-        case Revolute():
-            yield from along(tables, name, a, b, AXES)
-            yield from aligned(tables, name, a, b, joint.axis)
-        case Prismatic():
-            yield from parallel(tables, name, a, b)
-            yield from along(tables, name, a, b, normals(joint.axis))
-        case Cylindrical():
-            yield from along(tables, name, a, b, normals(joint.axis))
-            yield from aligned(tables, name, a, b, joint.axis)
-        case Universal():
-            first, second = np.array(joint.axes[0]), np.array(joint.axes[1])
-            yield from along(tables, name, a, b, AXES)
-            yield across(tables, f"{name}.angle", a, b, first, second, first @ second)
-        case Planar():
-            yield from along(tables, name, a, b, [np.array(joint.normal)])
-            yield from aligned(tables, name, a, b, joint.normal)
-        case Ball():
-            yield from along(tables, name, a, b, AXES)
-        case Free():
-            return  # it holds nothing
-        case _:
-            raise ModelError(f"joints.{name}: {wrong('a joint whose constraints are known', repr(joint))}")
+def rows(
+    tables: Tables, name: str, holds: Sequence[Hold], ends: tuple[End, End] | None, coordinate: Any
+) -> Iterator[Row]:
+    """The constraints of what a joint or an element holds.
+
+    Parameters
+    ----------
+    tables : Tables
+        Those of the system, which grow by functions of time.
+    name : str
+        The joint or element.
+    holds : sequence of Hold
+        What it holds.
+    ends : pair of End, or None
+        The frames a and b; not needed for what relates coordinates.
+    coordinate : callable
+        ``coordinate(joint, name)`` gives the index of a joint's coordinate, or of the parameter of a curve.
+
+    Raises
+    ------
+    ModelError
+        If nothing here says what constraints follow.
+    """
+    for hold in holds:
+        match hold, ends:
+            case Across(directions), (a, b):
+                yield from along(tables, name, a, b, [np.array(each, dtype=float) for each in directions])
+            case Aligned(axis), (a, b):
+                yield from aligned(tables, name, a, b, axis)
+            case Parallel(orientation), (a, b):
+                yield from parallel(tables, name, a, b._replace(axes=b.axes @ rotation_matrix(orientation).T))
+            case Angle(u, w), (a, b):
+                first, second = np.array(u), np.array(w)
+                yield across(tables, f"{name}.angle", a, b, first, second, first @ second)
+            case Apart(length), (a, b):
+                yield distance(tables, name, a, b, length)
+            case Follow(position), (a, b):
+                for i, value in enumerate(position):
+                    yield component(tables, name, a, b, i, **followed(tables, value))
+            case OnCurve(curve), (a, b):
+                s = coordinate(name, "s")
+                parameter = Entry(s, tables.link_of(s), 0.0)
+                for i, value in enumerate(curve):
+                    row = component(tables, name, a, b, i, function=tables.add_function(value), argument=s)
+                    yield replace(row, entries=[*row.entries, parameter])
+            case Related(terms, value), _:
+                places = [(coordinate(joint, short), float(factor)) for joint, short, factor in terms]
+                entries = [Entry(j, tables.link_of(j), factor) for j, factor in places]
+                yield Row(name, layout.COORDINATES, entries, **followed(tables, value))
+            case _:
+                raise ModelError(f"{name}: {wrong('what is known to follow from it', repr(hold))}")
+
+
+def weld() -> list[Hold]:
+    """What holds two frames together."""
+    return [together(), Parallel()]
 
 
 def joint_ends(joint: Joint, frames: Any) -> tuple[End, End]:
@@ -88,14 +105,6 @@ def joint_ends(joint: Joint, frames: Any) -> tuple[End, End]:
     )
 
 
-def normals(axis: Any) -> list[Array]:
-    """Two unit vectors at right angles to a unit vector and to each other."""
-    axis = np.array(axis)
-    first = cross(AXES[np.argmin(np.abs(axis))], axis)
-    first /= np.linalg.norm(first)
-    return [first, cross(axis, first)]
-
-
 def along(tables: Tables, name: str, a: End, b: End, directions: Any, **function: Any) -> Iterator[Row]:
     """u·(x_b − x_a) = 0 for directions u fixed in a."""
     entries = tables.entries(a.link, b.link)
@@ -104,6 +113,12 @@ def along(tables: Tables, name: str, a: End, b: End, directions: Any, **function
         yield Row(
             f"{name}.{short}", layout.ALONG, entries, (a.link, b.link), (a.place, b.place), u=a.axes @ u, **function
         )
+
+
+def component(tables: Tables, name: str, a: End, b: End, i: int, **function: Any) -> Row:
+    """e_i·(x_b − x_a) = f for the axis i of a."""
+    (row,) = along(tables, name, a, b, [AXES[i]], **function)
+    return replace(row, name=f"{name}.{'xyz'[i]}")
 
 
 def across(tables: Tables, name: str, a: End, b: End, u: Array, w: Array, cosine: float = 0.0) -> Row:
@@ -137,61 +152,12 @@ def followed(tables: Tables, value: Any) -> dict[str, Any]:
     return {"offset": value} if isinstance(value, float) else {"function": tables.add_function(value, is_motion=True)}
 
 
-def element_rows(tables: Tables, name: str, element: Any, frames: Any, coordinate: Any) -> Iterator[Row]:
-    """The constraints of an element.
-
-    `coordinate(joint, name)` gives the index of a joint's coordinate, or of the parameter of a curve.
-    """
-    match element:
-        case Coupling():
-            i = coordinate(element.joint_a, element.coordinate_a)
-            j = coordinate(element.joint_b, element.coordinate_b)
-            entries = [Entry(j, tables.link_of(j), 1.0), Entry(i, tables.link_of(i), -float(element.ratio))]
-            yield Row(name, layout.COORDINATES, entries, offset=float(element.offset))
-        case PrescribedCoordinate():
-            i = coordinate(element.joint, element.coordinate)
-            yield Row(name, layout.COORDINATES, [Entry(i, tables.link_of(i), 1.0)], **followed(tables, element.value))
-        case PrescribedPoint():
-            b = _end(frames, element.body, element.point)
-            links, points, entries = (-1, b.link), (np.zeros(3), b.place), tables.entries(-1, b.link)
-            for i, component in enumerate(element.position):
-                held = followed(tables, component)
-                yield Row(f"{name}.{'xyz'[i]}", layout.ALONG, entries, links, points, AXES[i], **held)
-        case PointOnCurve():
-            a, b = _end(frames, element.body_a, (0.0, 0.0, 0.0)), _end(frames, element.body_b, element.point_b)
-            s = coordinate(name, "s")
-            parameter = Entry(s, tables.link_of(s), 0.0)
-            for i, component in enumerate(element.curve):
-                function = tables.add_function(component)
-                for row in along(tables, name, a, b, [AXES[i]], function=function, argument=s):
-                    yield Row(**{**vars(row), "name": f"{name}.{'xyz'[i]}", "entries": [*row.entries, parameter]})
-        case Between():
-            a = _end(frames, element.body_a, element.point_a)
-            b = _end(frames, element.body_b, element.point_b)
-            yield from _between_rows(tables, name, element, a, b)
-        case _:
-            raise _unknown(name, element)
-
-
-def _between_rows(tables: Tables, name: str, element: Any, a: End, b: End) -> Iterator[Row]:
-    match element:
-        case Distance():
-            yield distance(tables, name, a, b, element.length)
-        case CoincidentPoints():
-            yield from along(tables, name, a, b, AXES)
-        case CoincidentFrames():
-            yield from along(tables, name, a, b, AXES)
-            yield from parallel(tables, name, a, b._replace(axes=b.axes @ rotation_matrix(element.orientation).T))
-        case PointOnLine():
-            yield from along(tables, name, a, b, normals(element.direction))
-        case PointOnPlane():
-            yield from along(tables, name, a, b, [np.array(element.normal)])
-        case _:
-            raise _unknown(name, element)
-
-
-def _unknown(name: str, element: Any) -> ModelError:
-    return ModelError(f"constraints.{name}: {wrong('an element whose constraints are known', repr(element))}")
+def element_ends(element: Any, frames: Any) -> tuple[End, End] | None:
+    """The frames of an element's two points; None of one that relates coordinates."""
+    if not hasattr(element, "ends"):
+        return None
+    a, b = (_end(frames, *end) for end in element.ends())
+    return a, b
 
 
 def _end(frames: Any, body: str, point: Any) -> End:

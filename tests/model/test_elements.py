@@ -10,6 +10,8 @@ import pytest
 import mbvi.model as mm
 from mbvi.errors import ModelError
 
+from ..system import mechanisms
+
 BASE = {
     "name": "test",
     "parameters": {"length": 2},
@@ -729,23 +731,12 @@ def test_defaults():
     assert model.joints["crank"].cut is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "count"),
-    [
-        (mm.Weld, 6),
-        (mm.Revolute, 5),
-        (mm.Prismatic, 5),
-        (mm.Screw, 5),
-        (mm.Cylindrical, 4),
-        (mm.Universal, 4),
-        (mm.Planar, 3),
-        (mm.Ball, 3),
-        (mm.Free, 0),
-    ],
-)
-def test_constraints_of_a_joint_are_the_freedoms_it_takes(kind, count):
-    assert kind.constraint_count == count
-    assert kind in (mm.Ball, mm.Free) or 6 - len(kind.fixed_names) == count
+@pytest.mark.parametrize("kind", mechanisms.KINDS)
+def test_constraints_of_a_joint_are_the_freedoms_it_takes(kind):
+    joint = mechanisms.random_joint(np.random.default_rng(1), kind, "world", "b")
+    names = joint.coordinate_names
+    assert joint.constraint_count == 6 - len(names) + ("qw" in names)
+    assert len(set(names)) == len(names) == len(joint.coordinate_units)
 
 
 def test_x_axis_of_a_planar_joint():

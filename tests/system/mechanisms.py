@@ -2,62 +2,80 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 import mbvi
 from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, block_place
+from mbvi.model.constraints import AnyConstraint
+from mbvi.model.fields import Kind, RotationCoordinates, kinds
+from mbvi.model.joints import AnyJoint
 from mbvi.system.given import body_motions, nearest_joint_state
 from mbvi.system.initial import _joint_states as joint_states
 from mbvi.system.initial import find_start
 
-SEQUENCES = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
 THIN = ("weld", "revolute", "prismatic", "screw", "universal")  # joints that a body with one point mass may hang on
-KINDS = (
-    *("weld", "revolute", "prismatic", "screw", "universal", "cylindrical", "planar"),
-    *("ball", "ball euler", "free", "free euler"),
+
+
+def types_of(union):
+    """The types of elements in a union, by their names with spaces."""
+    return {each.model_fields["type"].default.replace("_", " "): each for each in get_args(get_args(union)[0])}
+
+
+JOINTS = types_of(AnyJoint)
+KINDS = tuple(
+    kind
+    for name, joint in JOINTS.items()
+    for kind in ((name, f"{name} euler") if "coordinates" in joint.model_fields else (name,))
 )
+"""All joints; of those that turn by a quaternion or by Euler angles both."""
+SEQUENCES = tuple(get_args(RotationCoordinates))[1:]
+
+
+TABLE = {"times": [0.0, 0.7, 1.0, 2.0], "values": [1.0, -1.0, 0.5, 2.0]}
+DRIVEN = ("cos(t)", TABLE, "t**2/(1 + t)")
+
+
+def random_values(random, element, given):
+    """Random values of all fields of a type of elements that need one and are not given, and of some numbers that do not."""
+
+    def value(key):
+        match kinds(element)[key]:
+            case Kind("direction" | "place"):
+                return random.normal(size=3)
+            case Kind("numbers") if key == "axes":
+                return random.normal(size=(2, 3))
+            case Kind("numbers"):
+                return random.uniform(0.3, 1.0)
+            case Kind("time"):
+                return "1.5 + sin(2*t)"
+            case Kind("times"):
+                return DRIVEN
+            case Kind("curve"):
+                return ("2*cos(s)", "exp(s/3)*sin(s)", 0.5)
+        raise ValueError(f"no random value is known of {element.__name__}.{key}")
+
+    fields = {key: field for key, field in element.model_fields.items() if key not in given}
+    optional = [key for key, field in fields.items() if isinstance(field.default, float) and random.random() < 0.5]
+    return given | {key: value(key) for key, field in fields.items() if field.is_required() or key in optional}
 
 
 def random_joint(random, kind, parent, child):
     """A joint at a random place, with random axes."""
-
-    def vector():
-        return random.normal(size=3)
-
-    common = {
+    joint = JOINTS[kind.removesuffix(" euler")]
+    given = {
         "parent": parent,
         "child": child,
-        "position": 0.5 * vector(),
-        "orientation": vector(),
-        "offset": 0.3 * vector(),
+        "position": 0.5 * random.normal(size=3),
+        "orientation": random.normal(size=3),
+        "offset": 0.3 * random.normal(size=3),
     }
     sequence = str(random.choice(SEQUENCES))
-    match kind:
-        case "weld":
-            return mbvi.Weld(**common)
-        case "revolute":
-            return mbvi.Revolute(**common, axis=vector())
-        case "prismatic":
-            return mbvi.Prismatic(**common, axis=vector())
-        case "screw":
-            return mbvi.Screw(**common, axis=vector(), pitch=random.normal())
-        case "universal":
-            return mbvi.Universal(**common, axes=(vector(), vector()))
-        case "cylindrical":
-            return mbvi.Cylindrical(**common, axis=vector())
-        case "planar":
-            x_axis = vector() if random.random() < 0.5 else None
-            return mbvi.Planar(**common, normal=vector(), x_axis=x_axis)
-        case "ball":
-            return mbvi.Ball(**common)
-        case "ball euler":
-            return mbvi.Ball(**common, coordinates=sequence)
-        case "free":
-            return mbvi.Free(**common)
-        case "free euler":
-            return mbvi.Free(**common, coordinates=sequence)
-    raise ValueError(kind)
+    given |= {"coordinates": sequence} if kind.endswith(" euler") else {}
+    given |= {"x_axis": random.normal(size=3)} if kind == "planar" and random.random() < 0.5 else {}
+    return joint(**random_values(random, joint, given))
 
 
 def random_body(random, is_thin):
@@ -112,10 +130,13 @@ def random_tree(seed, kinds=KINDS, forces=None, depth_bias=3, gravity=None):
     )
 
 
-TIES = (
-    *("distance", "coincident points", "coincident frames", "point on line", "point on plane", "point on curve"),
-    *("coupling", "prescribed coordinate", "prescribed point", "driven distance", "constant distance"),
-)
+CONSTRAINTS = types_of(AnyConstraint)
+LENGTHS = {
+    "driven distance": {"times": [0.0, 1.0, 2.0], "values": [1.0, 2.0, 1.2]},
+    "constant distance": 1.3,
+}
+TIES = (*CONSTRAINTS, *LENGTHS)
+"""All constraints, and a distance that is a table or a number and not an expression."""
 
 
 def random_graph(seed, kinds=KINDS, chords=KINDS, ties=TIES, formulation="tree", mixed=False, forces=None):
@@ -147,38 +168,22 @@ def random_graph(seed, kinds=KINDS, chords=KINDS, ties=TIES, formulation="tree",
 
 def random_tie(random, kind, a, b, bodies, on):
     """A constraint between bodies a and b, of random bodies, or on random coordinates (joint, name)."""
-    points = {"body_a": a, "body_b": b, "point_a": random.normal(size=3), "point_b": 2.0 + random.normal(size=3)}
-    driven = ("cos(t)", {"times": [0.0, 0.7, 1.0, 2.0], "values": [1.0, -1.0, 0.5, 2.0]}, "t**2/(1 + t)")
-    match kind:
-        case "constant distance":
-            return mbvi.Distance(**points, length=1.3)
-        case "distance":
-            return mbvi.Distance(**points, length="1.5 + sin(2*t)")
-        case "driven distance":
-            return mbvi.Distance(**points, length={"times": [0.0, 1.0, 2.0], "values": [1.0, 2.0, 1.2]})
-        case "coincident points":
-            return mbvi.CoincidentPoints(**points)
-        case "coincident frames":
-            return mbvi.CoincidentFrames(**points, orientation=random.normal(size=3))
-        case "point on line":
-            return mbvi.PointOnLine(**points, direction=random.normal(size=3))
-        case "point on plane":
-            return mbvi.PointOnPlane(**points, normal=random.normal(size=3))
-        case "point on curve":
-            curve = ("2*cos(s)", "exp(s/3)*sin(s)", 0.5)
-            return mbvi.PointOnCurve(body_a=a, body_b=b, point_b=random.normal(size=3), curve=curve)
-        case "coupling":
-            (i, first), (j, second) = (on[k] for k in random.choice(len(on), 2, replace=False))
-            return mbvi.Coupling(
-                joint_a=i, coordinate_a=first, joint_b=j, coordinate_b=second, ratio=random.normal(), offset=0.3
-            )
-        case "prescribed coordinate":
-            joint, coordinate = on[random.integers(len(on))]
-            return mbvi.PrescribedCoordinate(joint=joint, coordinate=coordinate, value=driven[0])
-        case "prescribed point":
-            point = random.normal(size=3)
-            return mbvi.PrescribedPoint(body=str(random.choice(bodies)), point=point, position=driven)
-    raise ValueError(kind)
+    constraint = CONSTRAINTS["distance" if kind in LENGTHS else kind]
+    given = {"length": LENGTHS[kind]} if kind in LENGTHS else {}
+    if "body" in constraint.model_fields:
+        given |= {"body": str(random.choice(bodies)), "point": random.normal(size=3)}
+    if "body_a" in constraint.model_fields:
+        given |= {"body_a": a, "body_b": b, "point_b": 2.0 + random.normal(size=3)}
+    if "point_a" in constraint.model_fields:
+        given |= {"point_a": random.normal(size=3)}
+    if "orientation" in constraint.model_fields:
+        given |= {"orientation": random.normal(size=3)}
+    if "joint" in constraint.model_fields:
+        given |= dict(zip(("joint", "coordinate"), on[random.integers(len(on))], strict=True))
+    if "joint_a" in constraint.model_fields:
+        first, second = (on[k] for k in random.choice(len(on), 2, replace=False))
+        given |= {"joint_a": first[0], "coordinate_a": first[1], "joint_b": second[0], "coordinate_b": second[1]}
+    return constraint(**random_values(random, constraint, given))
 
 
 POTENTIAL = ("spring", "joint spring", "weight")

@@ -1,13 +1,19 @@
 """What a run starts from: what the model gives is kept, and directions stand as they are meant."""
 
 import re
+from typing import Literal
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import mbvi
+from mbvi.model.forces import Between
+from mbvi.model.holds import together
+from mbvi.model.joints import Joint
+from mbvi.model.motions import X, Z, turn
 from mbvi.system import ties
+from mbvi.system.assemble import Builder
 from mbvi.system.given import Motion, joint_motion, nearest_joint_state
 from mbvi.system.initial import find_start
 from mbvi.system.tables import Tables
@@ -380,15 +386,54 @@ def test_coordinates_of_a_joint_half_a_turn_away(angle):
     np.testing.assert_allclose([q, v], [[np.radians(angle)], [2.0]], rtol=1e-12)
 
 
+class Rope(Between):
+    """A constraint whose class says nothing of what it holds."""
+
+    type: Literal["rope"] = "rope"
+
+    def holds(self):
+        return []
+
+
+class Hook(Joint):
+    """A joint that has two coordinates and holds three points."""
+
+    type: Literal["hook"] = "hook"
+
+    def motions(self):
+        return [turn("first", X), turn("second", Z)]
+
+    def holds(self):
+        return [together()]
+
+
 def test_kinds_whose_constraints_are_not_known():
     """Whatever kinds come to be, none is without constraints in silence."""
+    body = mbvi.Body(mass=1, inertia=(1, 1, 1))
+    model = mbvi.Model(name="known", bodies={"a": body}, joints={"j": mbvi.Free(parent="world", child="a")})
+
+    def message(**parts):
+        with pytest.raises(mbvi.ModelError) as caught:
+            Builder(model.resolved().replaced(parts)).build()
+        return str(caught.value)
+
+    rope = Rope(body_a="world", body_b="a")
+    assert message(constraints={"x": rope}) == (
+        "constraints.x: expected what the constraint holds, found nothing, for the type rope"
+    )
+    hook = Hook(parent="world", child="a", cut=True)
+    assert message(joints={"x": hook}) == (
+        "joints.x: expected 4 constraints of what a joint of the type hook holds, found 3"
+    )
     end = ties.End(-1, np.zeros(3), np.eye(3))
-    with pytest.raises(
-        mbvi.ModelError, match=r"^joints\.x: expected a joint whose constraints are known, found 'screw'"
-    ):
-        list(ties.joint_rows(Tables(), "x", "screw", end, end))
-    with pytest.raises(mbvi.ModelError, match=r"^constraints\.x: expected an element whose constraints are known"):
-        list(ties.element_rows(Tables(), "x", "glue", {}, None))
+    with pytest.raises(mbvi.ModelError, match=r"^x: expected what is known to follow from it, found 'glue'"):
+        list(ties.rows(Tables(), "x", ["glue"], (end, end), None))
+
+    class Silent(Joint):
+        type: Literal["silent"] = "silent"
+
+    with pytest.raises(mbvi.ModelError, match=r"^joints: expected a type of joint that says its motions, found Silent"):
+        Silent(parent="world", child="a").coordinate_names  # noqa: B018
 
 
 # --------------------------------------------------------------------------------- models that do not move

@@ -1,0 +1,112 @@
+"""What ties two frames a and b together, in words from which the constraints follow: of joints that are cut, and of constraints.
+
+The frames are those of a joint in its parent and in its child, turned alike at zero coordinates, or those of two bodies with
+their origins at two points. With the origins x_a and x_b, directions u of a and w of b,
+
+    across     u·(x_b − x_a) = 0  for some u           apart      |x_b − x_a| = a length
+    aligned    an axis of b has the direction of that of a          follow     x_b − x_a = functions of time, along the axes of a
+    parallel   all axes of b have the directions of those of a      on curve   x_b − x_a = functions of a parameter of its own
+    angle      u·w stays what it is
+
+and of coordinates of joints, `related`: Σ factor × coordinate = a number or a function of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mbvi.model.directions import cross
+
+AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class Across(NamedTuple):
+    """The point of b does not move against that of a along these directions of a."""
+
+    directions: Sequence[Any]
+
+
+class Aligned(NamedTuple):
+    """An axis of b has the direction of the same axis of a."""
+
+    axis: Any
+
+
+class Parallel(NamedTuple):
+    """All axes of b have the directions of those of a; b is turned by an orientation (unit quaternion), if one is given."""
+
+    orientation: Any = (1.0, 0.0, 0.0, 0.0)
+
+
+class Angle(NamedTuple):
+    """The angle between a direction u of a and a direction w of b is that at zero coordinates."""
+
+    u: Any
+    w: Any
+
+
+class Apart(NamedTuple):
+    """The points are at a distance, a number or a function of time."""
+
+    length: Any
+
+
+class Follow(NamedTuple):
+    """The point of b has a place in the frame of a, three numbers or functions of time."""
+
+    position: Sequence[Any]
+
+
+class OnCurve(NamedTuple):
+    """The point of b is on a curve in the frame of a, three numbers or functions of a parameter s that is a coordinate.
+
+    start        s at the start
+    start_rate   its rate at the start, which is then kept; None if it follows from the bodies' velocities
+    """
+
+    curve: Sequence[Any]
+    start: Any = 0.0
+    start_rate: Any = None
+
+
+class Related(NamedTuple):
+    """Σ factor × coordinate = value, for terms (joint, coordinate, factor), and a number or a function of time."""
+
+    terms: Sequence[tuple[str, str | None, float]]
+    value: Any
+
+
+Hold = Across | Aligned | Parallel | Angle | Apart | Follow | OnCurve | Related
+
+
+def together() -> Across:
+    """The two points are at the same place."""
+    return Across(AXES)
+
+
+def on_line(axis: Any) -> Across:
+    """The point of b is on the line of a along the axis, a unit vector."""
+    return Across(normals(axis))
+
+
+def on_plane(normal: Any) -> Across:
+    """The point of b is on the plane of a with that normal, a unit vector."""
+    return Across([normal])
+
+
+def turning_sides(holds: Sequence[Hold]) -> tuple[bool, bool]:
+    """Whether what ties two frames needs the axes of a, and those of b, and not their points alone."""
+    a = [isinstance(hold, OnCurve) or (isinstance(hold, Across) and len(hold.directions) < 3) for hold in holds]
+    both = [isinstance(hold, Aligned | Parallel | Angle) for hold in holds]
+    return any(a + both), any(both)
+
+
+def normals(axis: Any) -> list[np.ndarray]:
+    """Two unit vectors at right angles to a unit vector and to each other."""
+    axis = np.array(axis, dtype=float)
+    first = cross(np.array(AXES[np.argmin(np.abs(axis))]), axis)
+    first /= np.linalg.norm(first)
+    return [first, cross(axis, first)]

@@ -66,7 +66,9 @@ NAVIGATION = {
         "errors",
     ],
     "Background": ["theory", "architecture", "exact", "papers", "work_precision", "benchmarks", "fast_steps"],
-    "Reference": [f"generated/{name}" for name in ("schema", "messages", "api", "analysis", "exact", "schemes")],
+    "Reference": [
+        f"generated/{name}" for name in ("schema", "messages", "api", "results", "analysis", "exact", "schemes")
+    ],
 }
 
 GENERATED_PAGES = """
@@ -74,8 +76,8 @@ GENERATED_PAGES = """
 
 - [Gallery](generated/gallery.md): every model that comes with `mbvi`, drawn
 - [Keys of model files](generated/schema.md), every one; [all messages](generated/messages.md)
-- [Python names](generated/api.md), [analysis](generated/analysis.md), [exact motions](generated/exact.md),
-  [schemes as data](generated/schemes.md)
+- [Python names](generated/api.md), [results](generated/results.md), [analysis](generated/analysis.md),
+  [exact motions](generated/exact.md), [schemes as data](generated/schemes.md)
 """
 
 

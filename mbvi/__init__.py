@@ -2,8 +2,9 @@
 
     Model  →  System  →  scheme  →  simulate()  →  Trajectory
 
-`load` reads a Model from a file, `assemble` makes the System of it, `simulate` advances it. The elements of a model (Body,
-Revolute, Spring, …) are names of this package too; `mbvi.model` lists them. Names are imported when first used.
+`load` reads a Model from a file, `assemble` makes the System of it, `simulate` advances it. What mbvi.model lists, the elements
+of a model (Body, Revolute, Spring, …) among them, can be imported from here too, so that a model in Python needs one import and
+reads like its file. All other names stand in the modules that the reference names. Names are imported when first used.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
+"""The version of this package."""
 
-_HOMES = {
+HOMES = {
     "Model": "mbvi.model",
     "load": "mbvi.model",
     "save": "mbvi.model",
@@ -41,13 +43,14 @@ _HOMES = {
     "SingularityWarning": "mbvi.errors",
     "StabilityWarning": "mbvi.errors",
 }
-__all__ = [*_HOMES, "__version__"]
+"""What a user needs first, in the order in which data flows, and the modules that it comes from."""
+__all__ = [*HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or an element of a model, when it is first used."""
-    home = import_module(_HOMES.get(name, "mbvi.model"))
-    if name.startswith("_") or not hasattr(home, name):
+    """Import a public name, or one of mbvi.model, when it is first used."""
+    home = import_module(HOMES.get(name, "mbvi.model"))
+    if name not in HOMES and name not in home.__all__:
         raise AttributeError(f"module 'mbvi' has no attribute {name!r}")
     value = getattr(home, name)
     globals()[name] = value

@@ -16,34 +16,18 @@ import mbvi
 from mbvi.model.base import Element
 from mbvi.model.file import schema_text
 
+from .names import PAGES, Source, public
+
 Schema = dict[str, Any]
 SCHEMA: Schema = json.loads(schema_text())
 PARTS: Schema = SCHEMA["$defs"]
-PAGES = {
-    "api": ("Python names", "Names of the package `mbvi`, in the order in which data flows through them.", ["mbvi"]),
-    "analysis": (
-        "Analysis",
-        "What runs, schemes and systems are measured with.",
-        [
-            f"mbvi.analysis.{name}"
-            for name in ("symmetry", "noether", "control_points", "linearization", "convergence", "symplecticity")
-        ]
-        + ["mbvi.analysis.small_step", "mbvi.analysis.interaction"],
-    ),
-    "exact": ("Classes of exact motions", "Closed-form solutions; [examples](../exact.md).", ["mbvi.exact"]),
-    "schemes": (
-        "Schemes as data",
-        "What a scheme is made of, and how to make one; [which to take](../schemes.md).",
-        ["mbvi.schemes.tableau", "mbvi.schemes.method", "mbvi.schemes.catalog", "mbvi.system.chart"],
-    ),
-}
 
 
 def write(folder: Path) -> None:
     """Write all pages into a folder."""
     (folder / "schema.md").write_text("\n\n".join(_schema_page()), encoding="utf-8")
-    for name, (title, text, modules) in PAGES.items():
-        blocks = [block for module in modules for block in _module(module, is_alone=len(modules) == 1)]
+    for name, (title, text, sources) in PAGES.items():
+        blocks = [block for source in sources for block in _module(source, is_alone=len(sources) == 1)]
         (folder / f"{name}.md").write_text("\n\n".join([f"# {title}", text, *blocks]), encoding="utf-8")
 
 
@@ -162,31 +146,33 @@ IS_TABLE = re.compile(r"\w+ {2,}\S").match
 IS_SHARED = re.compile(r"(\w+(?:, \w+)+) : (.*)").fullmatch
 
 
-def _module(name: str, is_alone: bool) -> Iterator[str]:
-    """The public names of a module, after its docstring."""
-    module = import_module(name)
+def _module(source: Source, is_alone: bool) -> Iterator[str]:
+    """The public names of a module, after its docstring if all that it has is public."""
+    name, module = source.module, import_module(source.module)
     elements = []
     if not is_alone:
         yield f"## {name}"
+    if not is_alone and not source.names:
         yield _auto("module", name)
-    for key in _public(module):
+    for key in public(source):
         value = getattr(module, key)
         if inspect.isclass(value) and issubclass(value, Element) and value is not mbvi.Model:
             elements.append(f"`{key}`")
         elif inspect.isclass(value):
-            yield _auto("class", f"{name}.{key}", "members")
+            yield _auto("class", f"{name}.{key}", *_members(value))
         elif callable(value):
             yield _auto("function", f"{name}.{key}")
+        else:
+            yield _auto("data", f"{mbvi.HOMES.get(key, name)}.{key}", "no-value")
     if elements:
         yield ELEMENTS.format(names=", ".join(sorted(elements)))
 
 
-def _public(module: Any) -> list[str]:
-    """Names of what is public in a module."""
-    if module is mbvi:
-        return [*dict.fromkeys([*mbvi.__all__, *mbvi.model.__all__])]
-    own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
-    return getattr(module, "__all__", [key for key in own if not key.startswith("_")])
+def _members(value: type) -> list[str]:
+    """The options by which a class is shown with its members, those of a class that is not public itself among them."""
+    names = public(Source("mbvi"))
+    bases = [base for base in value.__bases__ if base.__module__.startswith("mbvi.") and base.__name__ not in names]
+    return ["members", "inherited-members"] if bases and not issubclass(value, Element) else ["members"]
 
 
 def _auto(kind: str, name: str, *options: str) -> str:

@@ -368,6 +368,7 @@ TABLEAUX = _tableaux()
 METHODS = _methods()
 """The others."""
 SCHEMES: dict[str, Tableau | Method] = {**TABLEAUX, **METHODS}
+"""All schemes by name."""
 FAMILIES: dict[str, Callable[..., Method]] = {"direct_midpoint": direct_midpoint, "chorin": chorin}
 """Methods with constants, which their names may give."""
 

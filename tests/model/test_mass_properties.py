@@ -157,6 +157,19 @@ ABOUT = f"about the center of mass; {LIMIT}; check inertia, which is given about
             {"shapes": [Box(size=(1, -1, 1))]},
             "shapes.0.size: expected lengths greater than 0, found [1, -1, 1]; write for example 0.1",
         ),
+        (
+            {"shapes": [Box(size=(1, 1, 1), density=1, mass=3)]},
+            "shapes.0.mass: expected density or mass, found both; remove one of them",
+        ),
+        (
+            {"shapes": [Box(size=(1, 1, 1), density=1, orientation=(2, 0, 0, 0))]},
+            "shapes.0.orientation: expected a unit quaternion (w, x, y, z), found [2, 0, 0, 0] of norm 2; write for example "
+            "[1, 0, 0, 0]",
+        ),
+        (
+            {"inertia_about": "tip", "points": {"top": (0, 0, 1)}},
+            "inertia_about: expected a point, found 'tip'; did you mean 'top'?",
+        ),
     ],
 )
 def test_messages(arguments, message):

@@ -5,6 +5,9 @@ import pytest
 
 from mbvi.papers import quadratic_lagrangians as script
 from mbvi.papers.report import Number
+from tests.marks import coarse
+
+pytestmark = coarse  # the paper's steps are large
 
 COLUMNS = ("10 meshes in a period", "20 meshes in a period", "40 meshes in a period", "order")
 

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.schemes.catalog import TABLEAUX
-from tests.marks import pairs
+from tests.marks import coarse, pairs
 
 from . import systems
 
@@ -61,6 +61,7 @@ def test_reference_of_the_driven_pendulum():
     np.testing.assert_allclose(exact.q[-1], [x, -np.cos(angle)], rtol=0, atol=1e-11)
 
 
+@coarse
 @pytest.mark.parametrize(("scheme", "name"), pairs(SCHEMES, SYSTEMS, whole=("midpoint", "simpson", "gauss3")))
 def test_order(scheme, name):
     """Up to order 8 the three smallest steps show the asymptotic rate; above, round-off comes before it settles."""

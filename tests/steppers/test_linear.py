@@ -15,6 +15,7 @@ from mbvi.analysis.symplecticity import symplecticity_defect
 from mbvi.exact import LinearDoublePendulum
 from mbvi.schemes.linear import newmark, simpson, simpson_with_internal_point
 from mbvi.steppers.linear import internal_points
+from tests.marks import coarse
 
 LINEAR = ("newmark", "simpson_linear", "simpson_condensed")
 GRAVITY = 9.81
@@ -190,6 +191,7 @@ def oscillators(*frequencies, **start):
     return quadratic(np.eye(n), np.diag(np.square(frequencies)), **start)
 
 
+@coarse
 @pytest.mark.parametrize("scheme", ["simpson_linear", "simpson_condensed"])
 def test_stability_limit_is_sharp(scheme):
     """ω_max h just below and above 2√2: bounded, and growing as the trace 2 (X − Y)/(X + Y) of the step tells."""
@@ -209,6 +211,7 @@ def test_stability_limit_is_sharp(scheme):
     assert growth == pytest.approx(np.arccosh(np.abs(half_trace)), rel=1e-6)
 
 
+@coarse
 def test_the_internal_point_keeps_the_step_regular_at_the_limit():
     system = oscillators(2.0, initial_q=[1.0])
     with pytest.warns(mbvi.StabilityWarning) as warned:
@@ -246,6 +249,7 @@ def test_a_mode_that_grows_by_itself(scheme):
         mbvi.simulate(system, scheme, step=5, duration=10)
 
 
+@coarse
 def test_a_motion_that_overflows():
     system = oscillators(1.0, initial_q=[1.0])
     with pytest.warns(mbvi.StabilityWarning), pytest.raises(mbvi.StepError, match="the state became infinite") as error:

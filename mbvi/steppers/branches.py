@@ -50,6 +50,11 @@ NEAR, NOT_FAR = 0.25, 0.5  # distances from a singular configuration, relative t
 CHUNK = 4096  # steps whose states are kept at a time
 
 
+def has_loops(run: Run) -> bool:
+    """Whether loops may leave the branch of their motion, so that the run is watched."""
+    return bool(run.system.arrays.is_geometric and (run.system.arrays.reference > 0).any())
+
+
 class BranchWatch:
     """Looks at all steps of a run for one between branches, at which the run ends, if its system has loops.
 
@@ -72,7 +77,7 @@ class BranchWatch:
         self, run: Run, tableau: Tableau, carried: Sequence[Array], look: Callable[[int, Array], None]
     ) -> None:
         self._reason, self._look = "", look
-        self._run, self._tableau, self._is_needed = run, tableau, self._has_loops(run)
+        self._run, self._tableau, self._is_needed = run, tableau, has_loops(run)
         self._carried = [run.system.arrays.redundant, run.system.arrays.reference, *carried]
         self._is_small = run.system.dimension + run.system.constraint_count <= LARGE  # else its matrices take too long
         self._start = singularity(run.system, run.q, run.start_time) if self._is_needed and self._is_small else 0.0
@@ -81,14 +86,10 @@ class BranchWatch:
         self._last = np.array([[run.q, run.q], [run.p, run.p]])  # q and p of the last two states
         self.state = (self._longest, self._last)
 
-    @staticmethod
-    def _has_loops(run: Run) -> bool:
-        return bool(run.system.arrays.is_geometric and (run.system.arrays.reference > 0).any())
-
     def advance(self, piece: Piece, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps as ``piece(first, last, every, out_q, out_p, all_q, all_p)`` does, which returns a status and the steps done.
 
-        All states are looked at, and every so-manyth goes into out_q and out_p (rows, n). SINGULAR where a step is between
+        All states are checked, and one of `every` steps goes into out_q and out_p (rows, n). SINGULAR where a step is between
         branches.
         """
         every, n = self._run.every, self._run.system.dimension
@@ -142,11 +143,11 @@ class BranchWatch:
             if k == steps:
                 return None
             part = slice(max(k - 1, 0), k + 2)
-            self._reason = self._reason_of(first - known + k, q[part], p[part], length < SLOW * self._longest[0])
+            self._reason = self.reason_of(first - known + k, q[part], p[part], length < SLOW * self._longest[0])
             if self._reason:
                 return first - known + k
 
-    def _reason_of(self, step: int, q: Array, p: Array, is_slow: bool) -> str:
+    def reason_of(self, step: int, q: Array, p: Array, is_slow: bool) -> str:
         """Why a step may be between branches, of its states and the one before it, if there is one; nothing if it is not."""
         system = self._run.system
         t = self._run.start_time + self._run.step * (step + np.arange(2 - len(q), 2))

@@ -328,7 +328,6 @@ def test_an_interruption_ends_other_processes_in_the_middle_of_a_member():
     finally:
         signal.signal(signal.SIGTERM, before)
     assert not multiprocessing.active_children()
-    assert time.monotonic() - began < 30
 
 
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="looks at processes in /proc")

@@ -8,6 +8,7 @@ import sympy
 
 import mbvi
 from mbvi.steppers import branches
+from tests.marks import coarse
 
 from ..physics import systems
 from ..physics.test_loops import change_point, check_parallelogram, directions, smooth_branch
@@ -63,6 +64,7 @@ VERY_LARGE = [  # lengths, formulation, scheme, step, rate, number of the step t
 ]
 
 
+@coarse
 @pytest.mark.parametrize(("which", "formulation", "scheme", "step", "rate", "number"), VERY_LARGE)
 def test_a_step_past_a_singular_configuration_to_another_branch(
     which, formulation, scheme, step, rate, number, monkeypatch
@@ -86,7 +88,7 @@ def test_a_step_past_a_singular_configuration_to_another_branch(
     assert re.search("the loops (would|may) leave the branch of their motion", str(caught.value))
     assert len(caught.value.trajectory) <= number + 1
     np.testing.assert_allclose(off(caught.value.trajectory), 0, rtol=0, atol=1e-6)
-    monkeypatch.setattr(branches.BranchWatch, "_has_loops", staticmethod(lambda run: False))
+    monkeypatch.setattr(branches, "has_loops", lambda run: False)
     try:
         found = run()
     except mbvi.StepError as error:
@@ -94,6 +96,7 @@ def test_a_step_past_a_singular_configuration_to_another_branch(
     assert off(found)[number + 1] > 0.05
 
 
+@coarse
 @pytest.mark.parametrize(
     ("scheme", "step", "rate"), [("midpoint", 0.02, 20.0), ("simpson", 0.05, 20.0), ("gauss3", 0.04, 20.0)]
 )
@@ -108,7 +111,7 @@ def test_a_light_bar_that_leaves_its_branch(scheme, step, rate, monkeypatch):
         run()
     found = caught.value.trajectory
     check_parallelogram(found, 1e-6)
-    monkeypatch.setattr(branches.BranchWatch, "_has_loops", staticmethod(lambda run: False))
+    monkeypatch.setattr(branches, "has_loops", lambda run: False)
     without = run()
     assert np.abs(directions(without)[len(found) : len(found) + 4, 1] - [1, 0]).max() > 0.05
     energy = without.energy()
@@ -123,15 +126,16 @@ def test_the_length_of_pieces_does_not_matter(name, monkeypatch):
         monkeypatch.setattr(branches, "CHUNK", chunk)
         looked_at = seen.setdefault(chunk, [])
         monkeypatch.setattr(
-            branches.BranchWatch, "_reason_of", lambda self, step, *_, looked_at=looked_at: looked_at.append(step) or ""
+            branches.BranchWatch, "reason_of", lambda self, step, *_, looked_at=looked_at: looked_at.append(step) or ""
         )
         mbvi.simulate(systems.model(name), "midpoint", step=0.04, duration=4.0)
     assert seen[4096] == seen[1] == seen[7] and len(seen[1]) > 1
 
 
+@coarse
 def test_what_it_guards_against(monkeypatch):
     """Without the watch the run goes on, on the other branch and with half of its energy."""
-    monkeypatch.setattr(branches.BranchWatch, "_has_loops", staticmethod(lambda run: False))
+    monkeypatch.setattr(branches, "has_loops", lambda run: False)
     found = mbvi.simulate(parallelogram(12.0), "simpson", step=0.025, duration=0.2, formulation="embedding")
     energy = found.energy()
     assert energy[5] < 0.5 * energy[4]
@@ -178,6 +182,7 @@ def resting(name):
     return mbvi.Model(**dict(model) | {"gravity": (0, 0, 0), "initial": {}})
 
 
+@coarse
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
 @pytest.mark.parametrize("name", ["standing", "stewart_platform", "dwelling", "slowing"])
 def test_systems_at_rest(name, formulation):

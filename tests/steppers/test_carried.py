@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi import simulation
 from mbvi.kernels.compiler.packed import Packed, read_only
-from mbvi.steppers import carried, discrete_gradient, independent, loop, splitting
+from mbvi.steppers import carried, discrete_gradient, galerkin, independent, loop, splitting
 
 CASES = [
     ("double_pendulum", "simpson"),
@@ -32,7 +31,7 @@ def spaces(monkeypatch):
         found.extend(spaces)
         return carried.carried(*spaces)
 
-    for module in (simulation, loop, independent, splitting, discrete_gradient):
+    for module in (galerkin, loop, independent, splitting, discrete_gradient):
         monkeypatch.setattr(module, "carried", noted)
     return found
 

@@ -20,6 +20,7 @@ import mbvi
 import mbvi.analysis.symmetry
 from mbvi.exact import DampedOscillator
 from mbvi.model.base import Element
+from tests.marks import campaign
 
 X, V, T = sympy.symbols("x v t")
 ANALYSES = "control_points convergence interaction linearization noether small_step symmetry symplecticity".split()
@@ -324,6 +325,7 @@ OF_MBVI_ALONE = {"Model.replaced", "System.share_work", "System.is_like", "Syste
 
 MOST_CHARACTERS = 6000  # with the name of a file
 RAISE_THEMSELVES = {("progress", "a class")}  # when they are called
+SLOW, SHARE = ("from_sympy", "from_functions", "resume", "ensemble", "compare"), 5  # they compile, or run several times
 
 
 def public():
@@ -415,14 +417,21 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC))
-def test_wrong_arguments(name):
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        *((name, SHARE if name in SLOW else 1) for name in sorted(PUBLIC)),
+        *(pytest.param(name, 1, marks=campaign) for name in SLOW),
+    ],
+)
+def test_wrong_arguments(name, share):
+    """Each parameter is given every value, or every so many, beginning with another one for the next parameter."""
     arguments = WORKING[name]()
     assert sorted(arguments) == sorted(parameters_of(PUBLIC[name]))
     call(name, arguments)
     faults = []
-    for parameter in arguments:
-        for what, value in wrong_values().items():
+    for number, parameter in enumerate(arguments):
+        for what, value in list(wrong_values().items())[number % share :: share]:
             if (parameter, what) in RAISE_THEMSELVES or repr(value) == repr(arguments[parameter]):
                 continue
             if found := fault(name, WORKING[name]() | {parameter: value}):

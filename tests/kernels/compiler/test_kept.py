@@ -1,6 +1,7 @@
 """Compiled kernels that are kept on the disk: what is damaged there is compiled anew."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -10,17 +11,15 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from numba import config, types
-from mbvi.kernels import layout
 from mbvi.kernels.compiler import decorators
 
 folder = Path(sys.argv[1])
-decorators._CACHE_FOLDER = sys.argv[1]
 
 def halved(x):
     return 0.5 * x
 
 def twice():
-    kernel = layout._jitted(halved)
+    kernel = decorators._jitted(halved)
     callback = decorators.compiled_on_disk(types.float64(types.float64), halved)
     return [kernel(6.0), callback.ctypes(6.0), sum(kernel.stats.cache_hits.values()), callback.cache_hits]
 
@@ -59,7 +58,10 @@ def test_damaged_kernels_are_compiled_anew(tmp_path):
     """In a process of its own, which LLVM would end; those who take the place of a file that cannot be removed are not kept."""
     script = tmp_path / "kernels.py"  # numba keeps functions of files alone
     script.write_text(SCRIPT)
-    run = subprocess.run([sys.executable, script, tmp_path / "kept"], capture_output=True, text=True, check=False)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    run = subprocess.run(
+        [sys.executable, script, tmp_path / "kept"], env=environment, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)
     for name, values in found.items():

@@ -64,7 +64,7 @@ class StabilityWarning(MbviWarning):
 
 @contextmanager
 def doubts_expected() -> Iterator[None]:
-    """While runs are done whose errors are measured or told otherwise, an `AccuracyWarning` is not shown."""
+    """Hide `AccuracyWarning` during runs whose errors are measured or reported in another way."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)
         yield

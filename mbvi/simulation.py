@@ -93,7 +93,7 @@ def simulate(
     project : bool, optional
         Whether an initial state that violates the constraints is moved onto them, or refused; by default as the model says.
     every : int
-        Store every so-manyth state (and the initial one).
+        Number of steps per stored state; the initial state is always stored.
     progress : callable, optional
         Called as ``progress(steps_done, steps)`` several times per second.
     path : str or path, optional

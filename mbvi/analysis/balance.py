@@ -86,7 +86,7 @@ class Energies(NamedTuple):
 
 
 def _four_neighbours(values: Array) -> Array:
-    """Of each two states that follow one another, both values and those beside them, (states − 1, 4)."""
+    """For each pair of consecutive states, their values and those before and after them, (states − 1, 4)."""
     return np.lib.stride_tricks.sliding_window_view(np.pad(values, 1, "edge"), 4)
 
 

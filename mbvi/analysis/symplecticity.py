@@ -5,7 +5,7 @@ The step equations of a system without constraints (kernels/galerkin.py), R_j(Y;
     R_j = [j = 0] p + Σ_i b_i (h A_ij f_i + B_ij p_i),     q' = q + Y_s,     p' = Σ_i b_i (h A_is f_i + B_is p_i)
 
 give, with x = (q, p), the derivative ∂Y/∂x = −(∂R/∂Y)⁻¹ ∂R/∂x and from it that of the step (q, p) → (q', p'). The second
-derivatives of L and the first ones of F are the system's own; the step equations are solved here anew, by Newton's method,
+derivatives of L and the first ones of F are the system's own; the step equations are solved again here, by Newton's method,
 so that this also checks the solver of the kernels.
 """
 

@@ -1,4 +1,4 @@
-"""What is drawn beside the bodies: energy and coordinates as plots, angular momentum and reactions as arrows."""
+"""What is drawn in addition to the bodies: energy and coordinates as plots, angular momentum and reactions as arrows."""
 
 from __future__ import annotations
 

@@ -398,7 +398,7 @@ def _grid(scene: Scene, camera: Array, rays: Array) -> Array:
 
 
 def _lines(plane: Array, widths: Array, cell: float) -> Array:
-    """1 on the lines of a square grid, 0 a pixel beside."""
+    """1 on the lines of a square grid, 0 a pixel away."""
     off = np.abs((plane / cell - 0.5) % 1 - 0.5) * cell / np.maximum(widths, 1e-12)
     return 1 - np.minimum(off.min(axis=-1), 1)
 

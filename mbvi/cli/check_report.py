@@ -86,7 +86,7 @@ def _mobility(system: System, start: Start) -> list[str]:
         )
     elif mobility.is_singular:
         lines.append(
-            "singular configuration at the start: more motions are possible here than nearby; start a little beside it"
+            "singular configuration at the start: more motions are possible here than nearby; start near it, but not in it"
         )
     if system.is_driven and not mobility.degrees_of_freedom:
         lines.append("kinematically driven: the constraints prescribe the whole motion as functions of time")
@@ -163,7 +163,7 @@ def oddities(system: System, start: Start) -> list[str]:
     found += [*map(str, odd_meshes(model)), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
     for name, body in resolved.bodies.items():
         if not has_mass(body):
-            found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is tied to")
+            found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is connected to")
     step, duration, steps = run_of(resolved)
     end = steps * step
     found += [*overshoots(resolved), *short_tables(resolved, duration), *kinks_in_steps(resolved, step, end)]
@@ -197,7 +197,7 @@ def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
             if not math.isfinite(value_at(program, 0.0)):
                 yield f"{where}: {infix(program)} has no value at the start{', 0/0' if is_empty_quotient(program, 0.0) else ''}"
         if getattr(force, "damping", 0.0) < 0:
-            yield f"{where}: negative damping; it drives"
+            yield f"{where}: negative damping; it adds energy"
         if getattr(force, "stiffness", 0.0) < 0:
             yield f"{where}: negative stiffness; it pushes away"
 

@@ -76,7 +76,5 @@ def list_of(text: str | None, option: str) -> list[str]:
     """The parts of a list with commas; none of an option that is not given."""
     parts = [part.strip() for part in (text or "").split(",") if part.strip()]
     if text is not None and not parts:
-        raise ModelError(
-            f"{option}: expected a list with commas, found {text!r}; leave the option out for what is usual"
-        )
+        raise ModelError(f"{option}: expected a list with commas, found {text!r}; leave the option out for the default")
     return parts

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mbvi.system.system import System
 
 FEW_MOVES = 6
-MOST_LOOKS, NOTABLE = 64, 0.1  # states that are looked at for how regular they are, and what is told of it
+MOST_LOOKS, NOTABLE = 64, 0.1  # number of states whose regularity is computed, and the value below which it is reported
 
 
 def run_report(trajectory: Trajectory, start: Start | None = None) -> str:

@@ -1,6 +1,6 @@
 """What commands show besides their reports: errors in one line, progress, and where a file was written; and their exit codes.
 
-Exit codes: 0; 2 for what the user can mend (a ModelError, wrong options); 3 for a step that failed, or an ensemble of which no
+Exit codes: 0; 2 for what the user can correct (a ModelError, wrong options); 3 for a step that failed, or an ensemble of which no
 member is done; 130 for Ctrl-C.
 """
 

@@ -91,7 +91,7 @@ def ensemble(
     formulation : str, optional
         tree or embedding, of a model.
     every : int
-        Store every so-manyth state (and the initial one).
+        Number of steps per stored state; the initial state is always stored.
     store : sequence of str, optional
         What to store at these times, of q, v, p, energy and constraint_residual; by default q, v and energy or, with `measure`,
         nothing.
@@ -202,7 +202,7 @@ def _sendable(system: System) -> Model:
     """The model of a system, of which each process makes its own."""
     if system.model is None or system.arrays.force:
         expected, found = "a model, or a system of one without functions of yours", repr(system.name)
-        raise ModelError(f"processes: {wrong(expected, found, 'take threads, which share it')}")
+        raise ModelError(f"processes: {wrong(expected, found, 'use threads, which share it')}")
     return system.model
 
 

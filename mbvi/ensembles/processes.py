@@ -65,7 +65,7 @@ def run_in_processes(
 
 
 class _OtherProcess:
-    """Runs members in a process, which ends when it is told to stop or has lost this one.
+    """Runs members in a process, which ends when it is asked to stop or has lost the calling process.
 
     It is sent its task by `run`: what a process begins with, this one would wait for it to read, and for ever if it cannot.
     """

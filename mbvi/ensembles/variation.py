@@ -58,7 +58,7 @@ class Variation:
     Raises
     ------
     ModelError
-        If nothing has a name, or parameters of a system vary that cannot be assembled anew.
+        If nothing has a name, or parameters of a system vary that cannot be assembled again.
     """
 
     def __init__(self, model: Model | System, formulation: str | None, names: Iterable[str]) -> None:

@@ -245,7 +245,7 @@ def bench(
         tree or embedding, of a model.
     budget : float
         About how long to measure [s], besides compilation: half of it at most for the reference, and what is left, shared among
-        the schemes. A scheme that does not reach the error in its share is told.
+        the schemes. The report names schemes that do not reach the error in their share.
     progress : callable, optional
         Called as ``progress(seconds_spent, budget)``.
 

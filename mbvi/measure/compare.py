@@ -3,7 +3,7 @@
     error(h) = |q_h(T) − q_ref(T)|_∞ ,   order = slope of log(error) over log(h)
 
 The reference is a run of a scheme of high order with half the smallest step; how far it may be off itself is measured by one
-with a quarter of it, and errors near that are told apart.
+with a quarter of it, and errors near that are marked.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def far_problems(value: Any, *where: str | int) -> Iterator[Problem]:
     found = value.values if isinstance(value, Table) else (value,)
     far = [number for number in found if isinstance(number, float) and abs(number) > FARTHEST]
     if far:
-        remedy = "beyond, too few digits are left of a place; check its unit"
+        remedy = "beyond, too few digits are left of a position; check its unit"
         yield Problem(where, wrong(f"a number of size at most {FARTHEST:g}", show(far[0]), remedy))
 
 

@@ -323,7 +323,7 @@ class Table(Element):
             remedy = "give the values before and after a jump, and none between"
             yield Problem(("times",), wrong("each time at most twice", show(self.times), remedy))
         elif np.any(steps == 0) and self.interpolation == "hold":
-            remedy = "remove the value that it never holds"
+            remedy = "remove the value that is never held"
             yield Problem(("times",), wrong("each time once where values are held", show(self.times), remedy))
 
     def motion_problems(self) -> Iterator[Problem]:
@@ -443,7 +443,7 @@ CoordinateRef = Annotated[str | None, Kind("coordinate", "joint")]
 
 Points = Annotated[dict[PointName, Vector], _NUMBERS]
 Place = Annotated[Triple | str, PlainValidator(_place), _any_schema(_VECTOR_SCHEMA, {"type": "string"})]
-"""3 numbers or the name of a point, on the body that a Kind beside it tells; resolved: 3 numbers."""
+"""3 numbers or the name of a point, on the body that a Kind of the same element names; resolved: 3 numbers."""
 
 RotationCoordinates = Literal[
     "quaternion", "xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz"

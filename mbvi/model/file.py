@@ -130,7 +130,7 @@ def save(model: Model, path: str | os.PathLike[str], force: bool = False) -> Non
     ----------
     model : Model
         Paths of meshes are rewritten if the file is in another folder than the model's. If the model is from the file of a
-        run, its mesh files are written too, beside the file.
+        run, its mesh files are written too, next to the file.
     path : str or path
         The file to write.
     force : bool

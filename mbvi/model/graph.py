@@ -163,7 +163,7 @@ def massless_leaves(model: Description, plan: Plan) -> Iterator[Problem]:
     for branch in moved:
         if rigid[branch.outer] in massless:
             found = f"none on the massless body {branch.outer!r} at the end of the tree"
-            remedy = "give it mass or inertia, or tie something that has mass to it"
+            remedy = "give it mass or inertia, or connect something that has mass to it"
             yield Problem(("joints", branch.joint), wrong("mass or inertia that the joint moves", found, remedy))
 
 
@@ -253,7 +253,7 @@ def _branches(ties: Sequence[_Tie], tree: Any) -> tuple[Branch, ...]:
 def _joined_to_themselves(model: Description) -> Iterator[Problem]:
     for name, joint in model.joints.items():
         if joint.parent == joint.child:
-            remedy = "tie two different bodies"
+            remedy = "connect two different bodies"
             yield Problem(("joints", name), wrong("two bodies", f"{joint.child!r} as parent and as child", remedy))
 
 
@@ -269,7 +269,7 @@ def _loose_bodies(model: Description) -> Iterator[Problem]:
     loose = [min(group, key=lambda name: (name in children, place[name])) for group in groups]
     for name in sorted(loose, key=place.__getitem__):
         remedy = "add a joint with this child; of the type free if nothing holds the body"
-        yield Problem(("bodies", name), wrong("a joint that ties the body to the world", "none", remedy))
+        yield Problem(("bodies", name), wrong("a joint that connects the body to the world", "none", remedy))
 
 
 def _kept_chords(model: Description, plan: Plan) -> Iterator[Problem]:
@@ -285,7 +285,7 @@ def _shared_names(model: Description, plan: Plan) -> Iterator[Problem]:
     """Joints whose coordinates would have the names of those of a body: those that are not cut in the embedding."""
     for name, joint in model.joints.items() if model.formulation == "embedding" else ():
         if name in model.bodies and joint.coordinate_names and not is_cut(model, name, plan):
-            expected = "a name that no body has, for a joint whose coordinates are used beside those of bodies"
+            expected = "a name that no body has, for a joint whose coordinates are used together with those of bodies"
             yield Problem(("joints", name), wrong(expected, f"{name!r}, a body", "rename one of them"))
 
 

@@ -62,7 +62,7 @@ class Files:
 
     def _read(self, name: str, limit: float) -> bytes:
         if self.is_given:
-            remedy = "build the system anew, and pass it: mbvi.read(path, system=system)"
+            remedy = "build the system again, and pass it: mbvi.read(path, system=system)"
             raise ModelError(wrong("a mesh that is stored with the model", f"none of the name {name!r}", remedy))
         path = (self.folder or Path()) / name
         if not path.is_file():

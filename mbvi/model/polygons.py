@@ -1,4 +1,4 @@
-"""Vertices and polygons of the mesh files that are lines of words, OBJ and OFF; what is wrong in them is told with its line.
+"""Vertices and polygons of the mesh files that are lines of words, OBJ and OFF; errors name the line.
 
 Of a vertex the place matters, of a corner of a polygon its vertex: weights, colours, textures and normals are left out.
 """

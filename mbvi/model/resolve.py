@@ -183,7 +183,7 @@ class _Resolver:
         """The numbers of the coordinates of a joint, or of their rates."""
         joint = self.model.joints.get(str(where[1]))
         is_of_joint = joint is not None and np.size(value) in _sizes(joint, key, joint.is_free)
-        units = list(_units(joint).values()) if joint and is_of_joint else []  # of others it is told how many there are
+        units = list(_units(joint).values()) if joint and is_of_joint else []  # others: their number
         if joint and key == "velocity":
             if _has_quaternion(joint) and np.size(value) < len(units):
                 units[-4:] = ["rad"] * 3

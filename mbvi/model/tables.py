@@ -15,7 +15,7 @@ from mbvi.model.fields import Table, kinds
 from mbvi.model.interpolation import cubics, find_overshoot
 
 ON_GRID = 1e-6
-"""Of a step, by which a kink may be beside its end."""
+"""Part of a step by which a kink may be away from its end."""
 
 
 class Placed(NamedTuple):

@@ -209,7 +209,7 @@ def _ply(name: str, content: bytes, limit: float) -> Content:
 def _glb(name: str, content: bytes, limit: float) -> Content:
     """The places and indices of its triangles, and its nodes."""
     if content[:4] != b"glTF":
-        raise ModelError(wrong("a GLB file", f"{name!r}, which begins as none does", "export it again"))
+        raise ModelError(wrong("a GLB file", f"{name!r}, which does not begin as one", "export it again"))
     length = int.from_bytes(content[12:16], "little")
     header = json.loads(content[20 : 20 + length])
     if any(not str(each.get("uri", "data:")).startswith("data:") for each in header.get("buffers", [])):

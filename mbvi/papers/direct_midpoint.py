@@ -166,7 +166,7 @@ def smoothest_step() -> float:
 
 
 def curvature_factor() -> float:
-    """The factor of kτ² beside m + τ b in equation 90, from the action of parabolas."""
+    """The factor of kτ² next to m + τ b in equation 90, from the action of parabolas."""
     tau, exact = 0.1, oscillator()
     slope = action_variation(system(), 0.0, [0.0], [0.0], [1.0], tau)[0]
     return float((-slope - exact.mass - tau * exact.damping) / (exact.stiffness * tau**2))
@@ -400,7 +400,7 @@ def appendix() -> Table:
         "Appendix: coefficients of the series",
         ("expression", "power", "coefficients that are right, of so many printed", "terms that there are"),
         rows,
-        "Every coefficient computed anew, on exponentials instead of by commutators. DIFF has no terms of the "
+        "Every coefficient computed again, on exponentials instead of by commutators. DIFF has no terms of the "
         "powers 0 and 1, which is the theorem.",
     )
 

@@ -1,7 +1,8 @@
 """Mechanical integrators from a discrete variational principle, recomputed: figures 1 to 5 and every printed number.
 
 The free rigid body in a unit quaternion and the double spherical pendulum by the discrete Euler–Lagrange equations on pairs of
-positions, started as the paper starts them; the energy–momentum method beside; the integrators of its section 4 on a pendulum.
+positions, started as the paper starts them; the energy–momentum method for comparison; the integrators of its section 4 on a
+pendulum.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def order(errors: dict[float, float]) -> float:
 
 
 def beside(value: float, printed: str, reason: str) -> str | Number:
-    """A value beside the printed one, with the reason if they differ; nine decimals if none is printed."""
+    """A value with the printed one, and the reason if they differ; nine decimals if none is printed."""
     number = Number(float(value), printed)
     if not printed:
         return f"{value:.9f}"
@@ -308,7 +309,7 @@ def unrounded(duration: float) -> tuple[float, ...]:
 def energy_table(duration: float) -> Table:
     """Energies and momenta of the variational integrator, from the printed initial values and from unrounded ones.
 
-    The printed extremes of the energy stand beside those of a run that is as long as the paper's.
+    The printed extremes of the energy are compared with those of a run that is as long as the paper's.
     """
     rows: list[tuple[str | Number, ...]] = []
     reason, none = "the initial values are printed with three decimals", ("", "")

@@ -66,7 +66,7 @@ def errors(run: mbvi.Trajectory) -> dict[str, float]:
 
 
 def table_1() -> Table:
-    """Errors and orders beside the printed ones."""
+    """Errors and orders, with the printed ones."""
     names = NAMES | REFERENCE
     found = {scheme: [errors(simulate(scheme, count)) for count in COUNTS] for scheme in names}
     rows: list[tuple[str | Number, ...]] = []

@@ -73,9 +73,9 @@ REASONS = {
         "0.0137",
     ): "Wrong in the paper: the run of 100 periods with the same step, which contains this one, has the "
     "smaller error 0.00640; and half the step divides the error by about 16.",
-    (10, "RK4", "p", "1.29"): "Of the wrong error beside it.",
+    (10, "RK4", "p", "1.29"): "Computed from the wrong error next to it.",
     (10, "RK4", "q", "0.0157"): "Wrong in the paper, as that of p: half the step divides the error by about 16.",
-    (10, "RK4", "q", "2.09"): "Of the wrong error beside it.",
+    (10, "RK4", "q", "2.09"): "Computed from the wrong error next to it.",
     (
         1000,
         "Newmark",
@@ -164,7 +164,7 @@ def errors(name: str, meshes: int, periods: int) -> dict[str, float]:
 
 
 def table_2() -> Table:
-    """Errors and orders beside the printed ones."""
+    """Errors and orders, with the printed ones."""
     rows: list[tuple[str | Number, ...]] = []
     for (periods, name), printed in PRINTED.items():
         found = [errors(name, meshes, periods) for meshes in MESHES]

@@ -2,7 +2,7 @@
 
     Report      =  title, source and parts: tables, figures, and experiments that give them
     Experiment  =  a title and a function: a table or figure that is still to be computed
-    Table       =  rows of text and Numbers; a Number may have beside it what a paper prints, and why the two differ
+    Table       =  rows of text and Numbers; a Number may come with what a paper prints, and why the two differ
     Figure      =  panels of lines
 
 Figures are drawn by matplotlib, which is imported only then, and stand in the page as SVG.
@@ -33,7 +33,7 @@ DIGITS = 3
 
 @dataclass(frozen=True)
 class Number:
-    """A computed value, perhaps beside a printed one.
+    """A computed value, possibly with a printed one.
 
     Parameters
     ----------

@@ -173,7 +173,7 @@ def table_2(seconds: Sequence[int] = (1, 10, 100, 1000)) -> Table:
 
 
 def table_of_64_digits(steps: int = 10) -> Table:
-    """The compiled kernels beside the same equations in 64 digits."""
+    """The compiled kernels compared with the same equations in 64 digits."""
     cases = {
         "double pendulum": (double_pendulum(), reference.double_pendulum(), 0.01),
         "top with loops": (top(), reference.top(str(INERTIA), str(AXIAL_INERTIA), "0.14715"), 0.005),

@@ -36,13 +36,13 @@ from mbvi.text import count
 Array = np.ndarray
 WIDTH, ROW, WIDE_ROW = 9.0, 2.1, 3.3  # of a figure, and of a row of panels over time, or of others [inch]
 SINGLE = 7.0  # width of a figure of one panel [inch]
-MOST_COLOURS = 6  # curves that are told apart by colour; more of them run through a colour map
+MOST_COLOURS = 6  # curves that have different colours; more of them are coloured by a colour map
 FEW = 2  # coordinates whose phase portraits are in the overview
 MOST_CURVES = 60  # in one panel
 MOST_DRIFTS = 4
 MOST_PORTRAITS = 12
 MOST_RATES = 5  # panels of coordinates up to which the overview has their rates too
-LONGEST = 18  # letters of a name beside the bar of a colour map
+LONGEST = 18  # letters of a name next to the bar of a colour map
 MOST_POINTS = 60_000  # in one panel
 FEWEST_BINS, MOST_BINS = 250, 2500
 MOST_VECTORS = 5000  # points that are no raster in an .svg or .pdf
@@ -53,7 +53,7 @@ TURN = 2.0 * math.pi
 RATE_UNITS = {"rad": "rad/s", "m": "m/s", "-": "1/s"}
 MOMENTUM_UNITS = {"rad": "kg m²/s", "m": "kg m/s", "-": "kg m²/s"}
 EPS = float(np.finfo(float).eps)
-ROUNDED = 16  # roundings of a number: so much of an error cannot be told from none
+ROUNDED = 16  # roundings of a number: an error of this size may be rounding alone
 ROUNDING = 1e-12  # of coordinates, rates, momenta and energies, in parts of the largest or of what they could be
 SOLVED = 1e-9  # the same of forces, which are solved for
 NAMELESS = {"energy", "energy_error", "invariants", "constraints"}  # quantities of the whole system
@@ -286,7 +286,7 @@ def _momenta(view: View) -> Iterator[Panel]:
 
 
 def _groups(view: View) -> list[list[int]]:
-    """The coordinates, apart by unit; many of them by short name, few by range, so that none is flat beside a large one."""
+    """The coordinates, apart by unit; many of them by short name, few by range, so that none is flat next to a large one."""
     system, span = view.trajectory.system, np.ptp(view.trajectory.q, axis=0)
     by_unit: dict[str, list[int]] = {}
     for i in view.columns:
@@ -445,7 +445,7 @@ def _reactions(view: View) -> Iterator[Panel]:
 
 
 def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
-    """Every so-manyth state, if there are very many, and a note of that."""
+    """Evenly spaced states, if there are very many, and a note that says so."""
     every = -(-(len(trajectory) - 1) // MOST_SOLVED)
     return (trajectory, "") if every == 1 else (trajectory.rows(slice(None, None, every)), f"1 state of {every}")
 
@@ -465,7 +465,7 @@ QUANTITIES: dict[str, Callable[[View], Iterator[Panel]]] = {
 
 
 def _overview(view: View) -> Iterator[Panel]:
-    """Coordinates beside their rates, phase portraits of small systems, energies, and what is conserved."""
+    """Coordinates next to their rates, phase portraits of small systems, energies, and what is conserved."""
     if len(_groups(view)) <= MOST_RATES:
         for pair in zip(_coordinates(view), _velocities(view), strict=True):
             yield from pair
@@ -663,7 +663,7 @@ def _draw_curves(axes: Any, panel: Panel) -> None:
             look["zorder"] = 2 + sum(span < spans[i] for span in spans) / len(spans)
         if is_cloud:
             kept = _cells(curve.x, curve.y) if len(curve.y) > MOST_POINTS else kept
-            size = float(np.clip(60 / math.sqrt(len(kept)), 1.5, 4.0))  # few points are seen, and many told apart
+            size = float(np.clip(60 / math.sqrt(len(kept)), 1.5, 4.0))  # few points are visible, and many do not merge
             look |= {"linestyle": "none", "marker": "o", "markersize": size, "markeredgewidth": 0.0}
             look["rasterized"] = len(kept) > MOST_VECTORS
         if panel.kind == "phase" and np.ptp(curve.x) <= panel.rounding[0] and np.ptp(curve.y) <= panel.rounding[1]:

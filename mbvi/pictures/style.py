@@ -193,7 +193,7 @@ def legend_above(axes: Any, width: float) -> float:
 
 
 def label_axis(axis: Any, label: str) -> None:
-    """Label an axis, with a power of ten beside the unit instead of in the numbers."""
+    """Label an axis, with a power of ten next to the unit instead of in the numbers."""
     axis.label.set_parse_math(False)
     largest = max(map(abs, axis.get_view_interval()))
     exponent = math.floor(math.log10(largest)) if 0 < largest < math.inf else 0

@@ -59,7 +59,7 @@ HEAP, HEAP_OBJECT = (
     b"GCOL\x01\0\0\0",
     16,
 )  # what a global heap of HDF5 begins with, and bytes of an object's head, as of its own
-RESTART = "begin anew with its last state as initial_q and initial_v"
+RESTART = "start a new run with its last state as initial_q and initial_v"
 PAGE_BYTES = 4096  # of memory: no header crosses its end, so that even a kill leaves it old or new
 READING_ERRORS = (OSError, RuntimeError, LookupError, TypeError, ValueError, OverflowError, MemoryError, AttributeError)
 
@@ -162,7 +162,7 @@ class Header:
     steps : int
         How many were asked for.
     every : int
-        Every so-manyth state is stored.
+        Number of steps per stored state.
     start_time : float
         [s]
     degrees_of_freedom : int
@@ -216,7 +216,7 @@ class Writer:
     room : int
         Number of rows for which there is room.
     every : int
-        Every so-manyth state is stored.
+        Number of steps per stored state.
     is_variable : bool
         Whether the sizes of the steps change.
 

@@ -136,7 +136,7 @@ class Trajectory:
     step : float
         Step size [s]; the mean one where they change.
     every : int
-        Every so-manyth state is stored.
+        Number of steps per stored state.
     statistics : Statistics
     stored : Stored or None
         What was read from a file.

@@ -51,7 +51,7 @@ class Audit:
     Attributes
     ----------
     findings : list of Finding
-        What a user has to be told.
+        What must be reported to the user.
     state : tuple of ndarray
         What is carried from one piece of the run to the next.
     """

@@ -1,4 +1,4 @@
-"""The loop over steps that all steppers share: in pieces, between which states go to the record and progress is told."""
+"""The loop over steps that all steppers share: in pieces, between which states are recorded and progress is reported."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def advance_pieces(
     run : Run
     piece : callable
         ``piece(first, last, out_q, out_p)`` does the steps from `first` to before `last`, multiples of `every`, and writes the
-        states after every so-manyth into the rows of out_q and out_p (rows, n); it returns a status and the number of steps done
+        one state of `every` steps into the rows of out_q and out_p (rows, n); it returns a status and the number of steps done
         since the start.
     state : sequence of Carried
         All that is carried from one piece to the next.

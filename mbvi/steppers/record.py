@@ -124,7 +124,7 @@ class Record:
         return self._trajectory(0, self._q[:count], self._p[:count])
 
     def ended(self, trajectory: Trajectory, findings: tuple[Finding, ...]) -> Trajectory:
-        """With what makes its result doubtful, which the file is told too."""
+        """The trajectory with what makes its result doubtful, which is written to the file too."""
         if findings and self._writer is not None:
             self._writer.note([each._asdict() for each in findings])
         return replace(trajectory, findings=findings)

@@ -49,7 +49,7 @@ class Run:
     steps : int
         Their number, a multiple of `every`.
     every : int
-        Every so-manyth state is stored.
+        Number of steps per stored state.
     start_time : float
         [s]
     q, v, p : ndarray (n,)

@@ -12,8 +12,8 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 APART = "Set its points so that they pass each other at a distance; on one joint, take a joint_spring or joint_damper."
-FAR = 1e3  # ratio of masses from which it is told
-AWAY = 1e4  # distance of a body's frame from its center of mass, in radii of gyration, from which it is told
+FAR = 1e3  # ratio of masses from which it is reported
+AWAY = 1e4  # distance of a body's frame from its center of mass, in radii of gyration, from which it is reported
 
 
 def force_without_value(system: System, q: Array, times: Array) -> tuple[str, str]:

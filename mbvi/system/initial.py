@@ -2,8 +2,8 @@
 
 What a model gives, or leaves at its default, are coordinates and rates of joints. They are kept; a coordinate that is prescribed
 takes its value and its rate, and where other constraints do not hold, what they tie follows (`projection`). A system in the
-embedding starts from the same coordinates, moved likewise in those of the spanning tree, so that a model starts alike in all
-formulations.
+embedding starts from the same coordinates, moved in the same way in those of the spanning tree, so that a model starts alike in
+all formulations.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from mbvi.system.regularity import SINGULAR, check_regular, smallest_pivot
 Array = np.ndarray
 AnySystem = TypeVar("AnySystem", bound=BaseSystem)
 ZERO = 1e-12  # square of the norm of a quaternion
-NOTICED = 1e-7  # change of a coordinate or rate, relative to the largest, that is told [rad, m, –]
+NOTICED = 1e-7  # change of a coordinate or rate, relative to the largest, that is reported [rad, m, –]
 TOGETHER = 100  # coordinates up to which mass matrices of many states are looked at together
 
 

@@ -422,7 +422,7 @@ def compile_force(force: Any, q: Array, v: Array) -> Any:
 
 
 def _place(initial_q: Any, n: int) -> Array:
-    """The initial coordinates, or zeros; also where they are wrong, which is told later."""
+    """The initial coordinates, or zeros; also if they are wrong, which is reported later."""
     try:
         q = np.array(initial_q, dtype=float)
     except (TypeError, ValueError, OverflowError):

@@ -69,7 +69,7 @@ def returned_kinds(compiled: Any) -> set[str]:
 
 
 def checked_function(where: str, function: Any, signature: str) -> FunctionType:
-    """The Python function of a user's, if it has the parameters of a signature and does not bind the last of them anew.
+    """The Python function of a user's, if it has the parameters of a signature and does not rebind the last of them.
 
     The last is the output, if there are several.
     """
@@ -197,7 +197,7 @@ def _explained(where: str, function: FunctionType, kinds: Sequence[tuple[Any, ..
     """Why numba does not compile a function: its line, and the one line of what numba says that tells something."""
     told = _told(function, _line_told(function, error))
     if _compiles(function, [tuple(map(_writable, kind)) for kind in kinds]):
-        return f"{where}: {wrong(READS, f'one that writes into them, or may do so for all that numba can tell,{told}', COPY)}"
+        return f"{where}: {wrong(READS, f'one that writes into them, or may do so for all numba knows,{told}', COPY)}"
     complex_too = " for complex numbers too, and so without comparisons" if len(kinds) > 1 else ""
     essence = _essence(error)
     remedy = next((remedy for text, remedy in REMEDIES.items() if text in essence), "")
@@ -280,7 +280,7 @@ class OwnValues:
         for (where, name), value in self._then.items():
             if now.get((where, name), MISSING) != value:
                 expected = f"{name}, which the function reads, as it was when the system was made"
-                remedy = "after a change make the system anew, by assemble or from_functions"
+                remedy = "after a change make the system again, by assemble or from_functions"
                 raise ModelError(f"{where}: {wrong(expected, 'another value', remedy)}")
 
 
@@ -300,7 +300,7 @@ def _read_by(function: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:
 
 
 def _renew(function: Any, seen: set[int]) -> None:
-    """Compile anew what a function calls and was compiled before, with values from outside that may be others by now."""
+    """Compile again what a function calls and was compiled before, since values from outside may have changed."""
     for _, value in _outside(getattr(function, "py_func", function)):
         if hasattr(value, "recompile") and id(value) not in seen:
             seen.add(id(value))

@@ -30,7 +30,7 @@ CONSTRAINT_TOLERANCE = 1e-9
 NEWTON_STEPS = 200
 NEAR = 1e-9  # of the nearest position, from where only the constraints are solved further
 PATIENCE = 15  # steps in a row that may be no shorter than one before
-RETRIES = (0.0, 0.01, 0.1)  # how far away positions on the constraints are looked for anew [rad, m, –]
+RETRIES = (0.0, 0.01, 0.1)  # how far away positions on the constraints are looked for again [rad, m, –]
 LONGEST_STEP = 0.3  # change of a coordinate in one step [rad, m, –]
 LARGE = 600  # coordinates and constraints from which dense matrices take too long
 NOTHING = 1e-9  # entry of the constraint Jacobian, relative to the largest of its row, that ties nothing
@@ -182,7 +182,7 @@ def _newton(
 
 
 def _starts(system: BaseSystem, q0: Array, t: float, free: Array) -> Iterator[Array]:
-    """Where Newton's method is tried anew: at random places near q0, and at the positions of least |g| found from there."""
+    """Where Newton's method is tried again: at random places near q0, and at the positions of least |g| found from there."""
     from scipy.optimize import least_squares
 
     def at(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Systems with a quadratic Lagrangian, L = ½ vᵀM v − ½ qᵀK q + fᵀq: told from others, and their constants."""
+"""Systems with a quadratic Lagrangian, L = ½ vᵀM v − ½ qᵀK q + fᵀq: how they are recognized, and their constants."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from mbvi.system.projection import (
 )
 
 Array = np.ndarray
-BESIDE = 1e-2  # how far away redundant constraints are counted anew [rad, m, –]
+BESIDE = 1e-2  # how far away redundant constraints are counted again [rad, m, –]
 RANK = 1e-9  # singular value below which constraints are redundant, relative to the largest
 NEARLY = 1e-2  # smallest singular value, relative to the largest, that is near a singular configuration
 
@@ -92,7 +92,7 @@ def smallest_loop_pivots(system: BaseSystem, loops: Array, q: Array, t: float) -
     """About the smallest pivot of each of these nodes that is not left out, at q: of the largest entry of the inverse."""
     arrays, work = system.arrays, system.work
     if not kernels.factor_mass_saddle(arrays, work, t, q):
-        return np.zeros(len(loops))  # the mass matrix is singular, which is told later
+        return np.zeros(len(loops))  # the mass matrix is singular, which is reported later
     found = []
     for loop in loops:
         width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])

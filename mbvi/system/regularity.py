@@ -122,7 +122,7 @@ def _singular_message(system: BaseSystem, M: Array, basis: Array) -> str:
 def independence(system: BaseSystem, q: Array, t: float) -> float:
     """Least eigenvalue of the mass matrix of the velocities along the constraints, scaled to a diagonal of 1.
 
-    Near 0 some motion has almost no inertia beside those that it is made of, and its velocity few true digits; where only one of
+    Near 0 some motion has almost no inertia next to those that it is made of, and its velocity few true digits; where only one of
     the inertias is small, as at a small radius of polar coordinates, it is 1.
     """
     M = free_mass(system, q, t)[0]

@@ -52,7 +52,7 @@ class System(BaseSystem):
     """
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """As it was, but for the state that it starts from, which is found anew."""
+        """The same system, except for the initial state, which is computed again."""
         super().__setstate__(state)
         self.__dict__.pop("_initial_state", None)
 

@@ -94,5 +94,5 @@ def size(A: Array) -> float:
 
 
 def rank(A: Array, beside: float) -> int:
-    """Number of singular values that are not zero beside this size."""
+    """Number of singular values that are not zero compared with this size."""
     return int(np.sum(np.linalg.svd(A, compute_uv=False) > RANK * beside))

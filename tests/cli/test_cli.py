@@ -159,7 +159,7 @@ def test_run_says_before_the_run_that_it_cannot_write(folder, monkeypatch):
         (["pendulum.yaml", "--duration", "__import__('os')"], "--duration: expected "),
         (
             ["pendulum.yaml", "--store", ""],
-            "--store: expected a list with commas, found ''; leave the option out for what is usual\n",
+            "--store: expected a list with commas, found ''; leave the option out for the default\n",
         ),
         (["pendulum.yaml", "--store", ",,"], "--store: expected a list with commas, found ',,'; "),
         (
@@ -298,11 +298,11 @@ def test_run_goes_on_from_a_file(folder):
         ),
         (
             ["--step", "0.02"],
-            "--step: expected that of pendulum.h5, 0.01, found 0.02; leave it out, or run anew without ",
+            "--step: expected that of pendulum.h5, 0.01, found 0.02; leave it out, or start a new run without ",
         ),
         (
             ["--every", "2"],
-            "--every: expected that of pendulum.h5, 1, found 2; leave it out, or run anew without --resume",
+            "--every: expected that of pendulum.h5, 1, found 2; leave it out, or start a new run without --resume",
         ),
         (["--out", "b.h5"], "--out: expected no such option with --resume; leave it out\n"),
         (["--force"], "--force: expected no such option with --resume; leave it out\n"),

@@ -279,8 +279,8 @@ def test_what_is_odd():
         "forces.band: its ends coincide at the start, where its direction is not defined",
         "forces.band: negative stiffness; it pushes away",
         "forces.brake: no effect, since base and world do not move against each other",
-        "forces.brake: negative damping; it drives",
-        "bodies.knot: no mass; its motion follows from that of the bodies it is tied to",
+        "forces.brake: negative damping; it adds energy",
+        "bodies.knot: no mass; its motion follows from that of the bodies it is connected to",
         "simulation.duration: not a multiple of the step; the run ends at t = 1.02 s",
     ]
     assert "  - parameters.b: nothing uses it" in check_report(system, start).splitlines()
@@ -419,7 +419,7 @@ def test_mobility_of_a_loop(models):
 def test_a_singular_configuration_is_noted():
     lines = section(check_report(*described(LINKAGE)), "Mobility")
     assert (
-        "  singular configuration at the start: more motions are possible here than nearby; start a little beside it"
+        "  singular configuration at the start: more motions are possible here than nearby; start near it, but not in it"
         in lines
     )
     raised = LINKAGE + "initial: {A: {position: 1}, B: {position: -1}, C: {position: 1}}\n"

@@ -356,8 +356,8 @@ MESSAGES = [
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1, 1], "values": [1, 2, 3], "interpolation": "hold"}]}},
-        "forces.f.vector.2.times: expected each time once where values are held, found [0, 1, 1]; remove the value that it never "
-        "holds",
+        "forces.f.vector.2.times: expected each time once where values are held, found [0, 1, 1]; remove the value that is never "
+        "held",
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 5e-324], "values": [1, 2]}]}},
@@ -370,12 +370,12 @@ MESSAGES = [
     (
         {"constraints__motor": {**CRANK, "value": 1e15}},
         "constraints.motor.value: expected a number of size at most 1e+12, found 1e+15; beyond, too few digits are left of a "
-        "place; check its unit",
+        "position; check its unit",
     ),
     (
         {"constraints__hand": {**POINT, "position": [0, {"times": [0, 1], "values": [0, -1e16]}, 0]}},
         "constraints.hand.position.1: expected a number of size at most 1e+12, found -1e+16; beyond, too few digits are left of "
-        "a place; check its unit",
+        "a position; check its unit",
     ),
     (
         {"constraints__motor": {**CRANK, "value": {"times": [0, 1], "values": [1, 2], "interpolation": "linear"}}},

@@ -108,7 +108,7 @@ MESSAGES = [
     (
         "parent: world",
         "parent: top",
-        "10: joints.contact: expected two bodies, found 'top' as parent and as child; tie two different bodies",
+        "10: joints.contact: expected two bodies, found 'top' as parent and as child; connect two different bodies",
     ),
     (
         "parameters:",

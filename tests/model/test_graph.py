@@ -111,7 +111,7 @@ def test_is_cut(formulation, is_by_default):
 
 
 LOOSE = (
-    "expected a joint that ties the body to the world, found none; add a joint with this child; "
+    "expected a joint that connects the body to the world, found none; add a joint with this child; "
     "of the type free if nothing holds the body"
 )
 
@@ -121,7 +121,7 @@ LOOSE = (
     [
         (
             {"r": (Free, "world", "a"), "s": (Ball, "b", "b")},
-            "joints.s: expected two bodies, found 'b' as parent and as child; tie two different bodies",
+            "joints.s: expected two bodies, found 'b' as parent and as child; connect two different bodies",
         ),
         ({"r": (Free, "world", "a"), "s": (Ball, "b", "c")}, f"bodies.b: {LOOSE}"),
         ({"r": (Free, "world", "a"), "s": (Ball, "c", "b")}, f"bodies.c: {LOOSE}"),
@@ -151,15 +151,15 @@ def test_a_joint_whose_coordinates_are_used_beside_those_of_bodies_has_a_name_of
     with pytest.raises(ModelError) as caught:
         model(joints, formulation="embedding")
     assert str(caught.value) == (
-        "joints.a: expected a name that no body has, for a joint whose coordinates are used beside those of bodies, found 'a', a "
-        "body; rename one of them"
+        "joints.a: expected a name that no body has, for a joint whose coordinates are used together with those of bodies, "
+        "found 'a', a body; rename one of them"
     )
 
 
 def massless_end(name, body):
     return (
         f"joints.{name}: expected mass or inertia that the joint moves, found none on the massless body {body!r} "
-        "at the end of the tree; give it mass or inertia, or tie something that has mass to it"
+        "at the end of the tree; give it mass or inertia, or connect something that has mass to it"
     )
 
 

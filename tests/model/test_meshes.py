@@ -20,7 +20,7 @@ from mbvi.model.surfaces import volume_of
 CUBE = trimesh.creation.box((1, 1, 1))
 STL_TEXT = CUBE.export(file_type="stl_ascii").encode()
 TETRAHEDRON = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 6\n"
-BEGINS = "expected a GLB file, found 'cube.glb', which begins as none does; export it again"
+BEGINS = "expected a GLB file, found 'cube.glb', which does not begin as one; export it again"
 
 
 def write_textured(path):

@@ -113,13 +113,13 @@ def test_steps_that_change_are_in_the_file(scheme, models, tmp_path, stepwise):
     assert np.array_equal(part.step_sizes, sizes[:60])
     with xarray.open_dataset(path, engine="h5netcdf") as dataset:
         assert np.array_equal(dataset.step_sizes, sizes) and dataset.step_sizes.attrs["units"] == "s"
-    remedy = "leave it out, or begin anew with its last state as initial_q and initial_v"
+    remedy = "leave it out, or start a new run with its last state as initial_q and initial_v"
     message = f"duration: expected none where the sizes of all steps were given, found 2.0; {remedy}"
     assert error_of(mbvi.resume, path, 2.0) == message
     longer = mbvi.resume(path)
     assert all_bits(longer) == all_bits(whole) and np.array_equal(longer.step_sizes, sizes)
     assert replace(longer.statistics, seconds=0) == replace(whole.statistics, seconds=0)
-    expected = f"{path}: expected less than 300 steps done, found 300 steps; begin anew"
+    expected = f"{path}: expected less than 300 steps done, found 300 steps; start a new run"
     assert error_of(mbvi.resume, path).startswith(expected)
 
 
@@ -337,7 +337,7 @@ def test_of_a_damaged_state_the_one_before_is_taken(tmp_path, eager):
     assert all_bits(mbvi.resume(path, duration=5.0)) == all_bits(whole)
     with h5py.File(path, "r+") as file:
         file["restart/state"][:, 100:200] = 0xFF
-    remedy = "begin anew with its last state as initial_q and initial_v"
+    remedy = "start a new run with its last state as initial_q and initial_v"
     assert error_of(mbvi.resume, path, 6.0) == (
         f"{path}: expected a file that a run wrote, found no state to go on from; {remedy}"
     )
@@ -405,7 +405,7 @@ def test_a_failed_run_has_its_states_in_the_file(tmp_path):
     assert str(in_file.value) == str(in_memory.value)
     assert all_bits(in_file.value.trajectory) == all_bits(in_memory.value.trajectory)
     assert bits(mbvi.read(tmp_path / "a.h5")) == bits(in_memory.value.trajectory)
-    assert "found no state to go on from; begin anew" in error_of(mbvi.resume, tmp_path / "a.h5")
+    assert "found no state to go on from; start a new run" in error_of(mbvi.resume, tmp_path / "a.h5")
 
 
 def test_a_run_that_cannot_begin_leaves_what_is_there(tmp_path):
@@ -471,7 +471,9 @@ def test_a_saved_trajectory_has_no_state_to_go_on_from(tmp_path):
     path = tmp_path / "a.h5"
     mbvi.simulate(spinning_pendulum(), step=0.01, duration=1.0).save(path)
     message = error_of(mbvi.resume, path, 2.0)
-    assert message.startswith(f"{path}: expected a file that a run wrote, found no state to go on from; begin anew")
+    assert message.startswith(
+        f"{path}: expected a file that a run wrote, found no state to go on from; start a new run"
+    )
 
 
 def test_another_model_or_version(streamed):
@@ -484,7 +486,7 @@ def test_another_model_or_version(streamed):
         file.attrs["mbvi_version"] = "0.0.1"
     message = error_of(mbvi.resume, streamed, 2.0)
     assert message.startswith(
-        f"{streamed}: expected a run of mbvi {mbvi.__version__}, found one of mbvi 0.0.1; begin anew"
+        f"{streamed}: expected a run of mbvi {mbvi.__version__}, found one of mbvi 0.0.1; start a new run"
     )
     assert len(mbvi.read(streamed)) == 101
 

@@ -154,7 +154,7 @@ def test_a_damaged_mesh(there, here):
     message = (
         "run.h5: model:7: bodies.upper.shapes.0.file: expected a mesh that is stored with the model, found none of the "
     )
-    remedy = "build the system anew, and pass it: mbvi.read(path, system=system)"
+    remedy = "build the system again, and pass it: mbvi.read(path, system=system)"
     assert error_of(mbvi.read, "run.h5") == message + f"name 'parts/link.stl'; {remedy} (and 1 more)"
     assert mbvi.read("run.h5", system=run.system).system is run.system
 

@@ -100,7 +100,7 @@ def _resume(
         if option == "step" and stored.step_sizes is not None:
             expected = "steps that change"
         if value not in (None, expected):
-            remedy = "leave it out, or run anew without --resume"
+            remedy = "leave it out, or start a new run without --resume"
             raise ModelError(f"--{option}: expected that of {path}, {expected}, found {value}; {remedy}")
     length = number_of(duration, "--duration", stored.system.model)
     with _kept_states(path), progress_bar(stored.system.name) as progress, doubts_expected():

@@ -275,7 +275,7 @@ class Writer:
         """Note the statistics and, if it is given, the state of the stepper after so many steps."""
         with self._saved():
             if state:
-                head = np.array([_checksum(steps, state), steps], dtype="<i8").tobytes()
+                head = np.array([checksum_of(steps, state), steps], dtype="<i8").tobytes()
                 slots = self._file["restart/state"]
                 write_at(self._raw, slots.id.get_offset() + self._turn * slots.shape[1], head + state)
                 self._turn = 1 - self._turn
@@ -315,7 +315,7 @@ class Writer:
             checksum, steps = map(int, slot[: 8 * HEAD].view("<i8"))
             state = slot[8 * HEAD :].tobytes()
             has_rows = 0 <= steps < self.every * self.rows and steps % self.every == 0
-            if has_rows and checksum == _checksum(steps, state):
+            if has_rows and checksum == checksum_of(steps, state):
                 found.append((steps, turn, state))
         return found
 
@@ -335,7 +335,8 @@ class Writer:
         return reported(self.path, "room on the disk", remedy)
 
 
-def _checksum(steps: int, state: bytes) -> int:
+def checksum_of(steps: int, state: bytes) -> int:
+    """What stands before a stepper's state after a number of steps, so that a half-written one is recognised."""
     return zlib.crc32(state, zlib.crc32(str(steps).encode()))
 
 

@@ -158,7 +158,7 @@ def forge_state(chance: random.Random, file: h5py.File) -> None:
             at = chance.randrange(storage.HEAD, len(words))
             is_number = chance.random() < 0.5
             words[at] = np.float64(chance.choice(NUMBERS)).view(np.int64) if is_number else chance.choice(INTEGERS)
-        words[0] = storage._checksum(int(words[1]), slot[8 * storage.HEAD :].tobytes())
+        words[0] = storage.checksum_of(int(words[1]), slot[8 * storage.HEAD :].tobytes())
         file["restart/state"][i] = slot
 
 

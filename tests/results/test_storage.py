@@ -651,7 +651,7 @@ def forge(path, change):
             numbers = slot.view("<i8")
             if numbers.any():
                 change(numbers[storage.HEAD :])
-                numbers[0] = storage._checksum(int(numbers[1]), slot[8 * storage.HEAD :].tobytes())
+                numbers[0] = storage.checksum_of(int(numbers[1]), slot[8 * storage.HEAD :].tobytes())
                 file["restart/state"][i] = slot
 
 
@@ -701,7 +701,7 @@ def test_a_state_of_steps_whose_rows_are_not_there(streamed):
             slots = file["restart/state"][()]
             for slot in slots:
                 slot[8:16] = np.frombuffer(np.int64(steps).tobytes(), np.uint8)
-                slot[:8] = np.frombuffer(np.int64(storage._checksum(steps, slot[16:].tobytes())).tobytes(), np.uint8)
+                slot[:8] = np.frombuffer(np.int64(storage.checksum_of(steps, slot[16:].tobytes())).tobytes(), np.uint8)
             file["restart/state"][...] = slots
         assert "found no state to go on from" in error_of(mbvi.resume, streamed, 3.0)
 

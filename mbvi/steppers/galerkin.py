@@ -97,8 +97,8 @@ def _singular_loops(system: System, q: np.ndarray, t: float, driven: str, step: 
         )
     if step == 0 and is_nearly_singular(system, q, t):
         return (
-            f"the loops start in a singular configuration, in which more motions are possible than nearby. {KEPT} Start a little "
-            "beside it, by initial coordinates with which bars are not in line."
+            f"the loops start in a singular configuration, in which more motions are possible than nearby. {KEPT} Start near it, "
+            "but not in it, with initial coordinates for which the bars are not in line."
         )
     limit = f" It may be the end of the reach, which the motions prescribed by {driven} leave." if driven else ""
     return (

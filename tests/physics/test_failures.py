@@ -486,7 +486,7 @@ def in_line(**initial):
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
 def test_a_loop_that_starts_in_line(formulation):
     with pytest.raises(
-        mbvi.StepError, match=r"the loops start in a singular configuration.* Start a little beside it"
+        mbvi.StepError, match=r"the loops start in a singular configuration.* Start near it, but not in it"
     ) as caught:
         mbvi.simulate(in_line(A=mbvi.Initial(velocity=1)), step=0.01, duration=1, formulation=formulation)
     assert "Another step" not in str(caught.value)

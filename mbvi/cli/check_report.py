@@ -14,6 +14,7 @@ from mbvi.model.corners import corners_in_steps, corners_of_motions
 from mbvi.model.description import count_steps
 from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
+from mbvi.model.forces import Between, Force, OnJoint
 from mbvi.model.graph import describe_tree
 from mbvi.model.mass_properties import has_mass, mass_properties
 from mbvi.model.meshes import odd_meshes
@@ -116,12 +117,12 @@ def _force_table(model: Model) -> list[str]:
 
 
 def _acts_on(force: Any) -> str:
-    match force.type:
-        case "joint_spring" | "joint_damper" | "joint_force":
+    match force:
+        case OnJoint():
             return f"{force.joint}.{force.coordinate}"
-        case "spring" | "damper":
+        case Between():
             return f"between {force.body_a} and {force.body_b}"
-        case "force":
+        case Force():
             return f"on {force.body} at {_vector(force.point)}, along the axes of {_axes(force)}"
     return f"on {force.body}, along the axes of {_axes(force)}"
 

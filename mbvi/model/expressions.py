@@ -174,8 +174,8 @@ def evaluate(text: str | float, parameters: Mapping[str, float]) -> float:
     return float(value)
 
 
-def postfix(text: str | float, parameters: Mapping[str, float], variable: Literal["t", "s"] = "t") -> Program:
-    """The postfix program of a function of the time t [s], or of the parameter s of a curve.
+def postfix(text: str | float, parameters: Mapping[str, float], variable: Literal["t", "s", "x"] = "t") -> Program:
+    """The postfix program of a function of the time t [s], of the parameter s of a curve, or of x in the law of a force.
 
     Parameters
     ----------
@@ -203,8 +203,8 @@ def postfix(text: str | float, parameters: Mapping[str, float], variable: Litera
     (3.0, 6.283185307179586, 't', '*', 'sin', '*')
     """
     values = _checked(text, parameters)
-    if not isinstance(variable, str) or variable not in ("t", "s"):
-        raise ModelError(f"variable: {wrong('t or s', show(variable))}")
+    if not isinstance(variable, str) or variable not in ("t", "s", "x"):
+        raise ModelError(f"variable: {wrong('t, s or x', show(variable))}")
     program = _compile(text, values, variable)
     size = _stack_size(program)
     if size > MAX_STACK:

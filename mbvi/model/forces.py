@@ -1,18 +1,66 @@
-"""Forces, springs and dampers: what acts on bodies, between two points and on the coordinates of joints."""
+"""Forces, springs and dampers: what acts on bodies, between two points and on the coordinates of joints.
+
+A force between two points, or on a coordinate, is its class here. Its fields are what a user writes, and its law is an expression
+of them and of x: the `potential` of a distance or coordinate x, or the `force_of_rate` of its rate x. From that follow the
+equations of motion, whether the energy is conserved, and how the force is described.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
+from mbvi.errors import ModelError
 from mbvi.model.base import Element
-from mbvi.model.expressions import Problem, show, wrong
+from mbvi.model.expressions import Problem, postfix, show, wrong
 from mbvi.model.fields import BodyRef, CoordinateRef, FrameRef, JointRef, Kind, Place, Scalar, TimeFunction, TimeVector
 
 Look = Literal["", "coil", "thick rod", "thin rod"]
 """How what acts between two points looks in animations; empty if nothing is drawn."""
+
+
+class Law(NamedTuple):
+    """How a force depends on the distance of its points, or on its coordinate, as kernels take it.
+
+    kind             spring, damper; or a function: potential of x, force of the rate, force of the time
+    constant, rest   of a spring or damper
+    function         a number, a postfix program or a table
+    """
+
+    kind: Literal["spring", "damper", "potential", "force of rate", "force of time"]
+    constant: Any = 0.0
+    rest: Any = 0.0
+    function: Any = None
+
+
+class HasLaw:
+    """The common part of forces between two points and on coordinates: one of the two expressions."""
+
+    potential: ClassVar[str] = ""
+    """The potential V [J], an expression of the fields and of x: the distance [m], or the coordinate [rad or m]."""
+    force_of_rate: ClassVar[str] = ""
+    """The force [N] apart between the points, or on the coordinate [N m or N]; x is the rate of distance or coordinate."""
+
+    @property
+    def derives_from_potential(self) -> bool:
+        """Whether the force is part of the potential."""
+        return bool(self.potential)
+
+    def law(self) -> Law:
+        """The law of a force in numbers."""
+        if self.potential:
+            return Law("potential", function=self.function(self.potential))
+        if self.force_of_rate:
+            return Law("force of rate", function=self.function(self.force_of_rate))
+        expected = "a type of force with a potential or a force_of_rate"
+        raise ModelError(f"forces: {wrong(expected, type(self).__name__)}")
+
+    def function(self, text: str) -> Any:
+        """The postfix program of an expression of the fields and of x."""
+        fields = {key: value for key, value in vars(self).items() if isinstance(value, float)}
+        return postfix(text, fields, "x")
 
 
 class Force(Element):
@@ -36,6 +84,11 @@ class Force(Element):
     vector: TimeVector
     frame: Literal["world", "body"] = "world"
 
+    @property
+    def derives_from_potential(self) -> bool:
+        """Whether it is constant along the world's axes."""
+        return self.frame == "world" and all(isinstance(component, float) for component in self.vector)
+
 
 class Torque(Element):
     """A torque on a body.
@@ -54,6 +107,7 @@ class Torque(Element):
     body: BodyRef
     vector: TimeVector
     frame: Literal["world", "body"] = "world"
+    derives_from_potential: ClassVar[bool] = False
 
 
 def same_body(body_a: str, body_b: str) -> Iterator[Problem]:
@@ -95,7 +149,7 @@ class Between(Element):
         yield from same_body(self.body_a, self.body_b)
 
 
-class Spring(Between):
+class Spring(HasLaw, Between):
     """A linear spring between two points: the force stiffness × (distance − rest_length) pulls them together.
 
     Parameters
@@ -107,9 +161,14 @@ class Spring(Between):
     """
 
     type: Literal["spring"] = "spring"
-    drawn_as: ClassVar[Look] = "coil"
     stiffness: Scalar
     rest_length: Scalar = 0.0
+    potential: ClassVar[str] = "stiffness / 2 * (x - rest_length)**2"
+    drawn_as: ClassVar[Look] = "coil"
+
+    def law(self) -> Law:
+        """A kind of its own, which is fast."""
+        return Law("spring", self.stiffness, self.rest_length)
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a length."""
@@ -118,7 +177,7 @@ class Spring(Between):
             yield Problem(("rest_length",), wrong("a length of at least 0", show(self.rest_length)))
 
 
-class Damper(Between):
+class Damper(HasLaw, Between):
     """A linear damper between two points: the force damping × (rate of their distance) resists.
 
     Parameters
@@ -128,8 +187,13 @@ class Damper(Between):
     """
 
     type: Literal["damper"] = "damper"
-    drawn_as: ClassVar[Look] = "thick rod"
     damping: Scalar
+    force_of_rate: ClassVar[str] = "-damping * x"
+    drawn_as: ClassVar[Look] = "thick rod"
+
+    def law(self) -> Law:
+        """A kind of its own, which is fast."""
+        return Law("damper", self.damping)
 
 
 class OnJoint(Element):
@@ -148,7 +212,7 @@ class OnJoint(Element):
     coordinate: CoordinateRef = None
 
 
-class JointSpring(OnJoint):
+class JointSpring(HasLaw, OnJoint):
     """A linear spring on a joint coordinate q: −stiffness × (q − rest).
 
     Parameters
@@ -162,9 +226,14 @@ class JointSpring(OnJoint):
     type: Literal["joint_spring"] = "joint_spring"
     stiffness: Scalar
     rest: Annotated[Scalar, Kind("numbers", unit="coordinate")] = 0.0
+    potential: ClassVar[str] = "stiffness / 2 * (x - rest)**2"
+
+    def law(self) -> Law:
+        """A kind of its own, which is fast."""
+        return Law("spring", self.stiffness, self.rest)
 
 
-class JointDamper(OnJoint):
+class JointDamper(HasLaw, OnJoint):
     """A linear damper on a joint coordinate: −damping × its rate.
 
     Parameters
@@ -175,9 +244,14 @@ class JointDamper(OnJoint):
 
     type: Literal["joint_damper"] = "joint_damper"
     damping: Scalar
+    force_of_rate: ClassVar[str] = "-damping * x"
+
+    def law(self) -> Law:
+        """A kind of its own, which is fast."""
+        return Law("damper", self.damping)
 
 
-class JointForce(OnJoint):
+class JointForce(HasLaw, OnJoint):
     """A torque on an angle or a force on a displacement.
 
     Parameters
@@ -188,6 +262,10 @@ class JointForce(OnJoint):
 
     type: Literal["joint_force"] = "joint_force"
     value: TimeFunction
+
+    def law(self) -> Law:
+        """The value, whatever the coordinate."""
+        return Law("force of time", function=self.value)
 
 
 AnyForce = Annotated[

@@ -13,7 +13,7 @@ do those of a joint of the tree whose quaternion, which turns the child in the p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import networkx as nx
@@ -25,7 +25,7 @@ from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import Between, Force, JointDamper, JointSpring, OnJoint, Spring
+from mbvi.model.forces import Between, Force, Law, OnJoint, Torque
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.holds import OnCurve, Related
 from mbvi.model.joints import Joint
@@ -46,13 +46,26 @@ from mbvi.system.scales import set_scales
 from mbvi.system.system import System
 from mbvi.system.tables import WIDTHS, BodyFrame, Entry, Row, Tables
 from mbvi.system.weightless import crosses, weightless_bodies
-from mbvi.system.work import derives_from_potential
 
 Array = np.ndarray
 POSITIONS = 3  # where idle constraints are looked for
 NOTHING = 1e-13  # how little they may depend on coordinates there: some hundred roundings
 DENSE = 12  # coordinates of a system up to which its matrix is one dense block
 MIXED_DENSE = 24  # the same without constraints
+
+BETWEEN = {
+    "spring": layout.SPRING,
+    "damper": layout.DAMPER,
+    "potential": layout.LENGTH_POTENTIAL,
+    "force of rate": layout.LENGTH_RATE_FORCE,
+}
+ON_COORDINATE = {
+    "spring": layout.JOINT_SPRING,
+    "damper": layout.JOINT_DAMPER,
+    "potential": layout.JOINT_POTENTIAL,
+    "force of rate": layout.JOINT_RATE_FORCE,
+    "force of time": layout.JOINT_FORCE,
+}
 
 
 def assemble(model: Model, formulation: str | None = None, force: Any = None) -> System:
@@ -190,8 +203,8 @@ class Builder:
         for name, element in self.model.constraints.items():
             self.add_constraint(name, element)
         self.add_subtree_masses()
-        for force in self.model.forces.values():
-            self.add_force(force)
+        for name, force in self.model.forces.items():
+            self.add_force(name, force)
 
     def is_tied(self, branch: Branch) -> bool:
         """Whether a joint of the tree becomes constraints, and its outer body has coordinates of its own."""
@@ -536,24 +549,34 @@ class Builder:
     def is_conservative(self) -> bool:
         """Whether all forces derive from a potential, and no constraint depends on time."""
         is_driven = any(row.function >= 0 and row.argument < 0 for row in self.tables.rows)
-        return not is_driven and all(derives_from_potential(each) for each in self.model.forces.values())
+        return not is_driven and all(each.derives_from_potential for each in self.model.forces.values())
 
-    def add_force(self, force: Any) -> None:
+    def add_force(self, name: str, force: Any) -> None:
         """Add one force of the model."""
-        tables, frames = self.tables, self.frames
-        if isinstance(force, OnJoint):
-            self.add_joint_force(force, self.coordinate(force.joint, str(force.coordinate)))
-        elif isinstance(force, Between):
-            a, b = frames[force.body_a], frames[force.body_b]
-            kind = layout.SPRING if isinstance(force, Spring) else layout.DAMPER
-            constant, rest = (
-                (force.stiffness, force.rest_length) if isinstance(force, Spring) else (force.damping, 0.0)  # type: ignore[attr-defined]
-            )
-            tables.body_forces.append([kind, a.link, b.link, 0, 0, 0])
-            ends = [a.point(force.point_a), b.point(force.point_b)]
-            tables.body_force_data.append([*ends[0], *ends[1], constant, rest, *np.eye(3).ravel()])
-        else:
-            self.add_body_force(force, frames[force.body])
+        match force:
+            case OnJoint():
+                self.add_joint_force(name, force)
+            case Between():
+                self.add_force_between(name, force)
+            case Force() | Torque():
+                self.add_body_force(force, self.frames[force.body])
+            case _:
+                raise ModelError(f"forces.{name}: {wrong('what is known to follow from it', repr(force))}")
+
+    def add_force_between(self, name: str, force: Any) -> None:
+        """Add a force between two points."""
+        law, (a, b) = force.law(), [(self.frames[body], point) for body, point in force.ends()]
+        kind, function = self.kind_and_function(name, law, BETWEEN)
+        self.tables.body_forces.append([kind, a[0].link, b[0].link, function, 0, 0])
+        points = [frame.point(point) for frame, point in (a, b)]
+        self.tables.body_force_data.append([*points[0], *points[1], law.constant, law.rest, *np.eye(3).ravel()])
+
+    def kind_and_function(self, name: str, law: Law, kinds: Mapping[str, int]) -> tuple[int, int]:
+        """The kind of a force, and the index of its function, 0 if it has none."""
+        expected = f"a law of the kind {' or '.join(kinds)}"
+        if law.kind not in kinds:
+            raise ModelError(f"forces.{name}: {wrong(expected, law.kind)}")
+        return kinds[law.kind], 0 if law.function is None else self.tables.add_function(law.function)
 
     def add_body_force(self, force: Any, frame: BodyFrame) -> None:
         """Add a force or torque on a body."""
@@ -571,17 +594,12 @@ class Builder:
         self.tables.body_forces.append([kind, -1, frame.link, *functions])
         self.tables.body_force_data.append([0.0, 0.0, 0.0, *point, 0.0, 0.0, *frame.rotation.ravel()])
 
-    def add_joint_force(self, force: Any, coordinate: int) -> None:
+    def add_joint_force(self, name: str, force: Any) -> None:
         """Add a force on a joint's coordinate."""
-        match force:
-            case JointSpring():
-                row, data = [layout.JOINT_SPRING, coordinate, 0], [force.stiffness, force.rest]
-            case JointDamper():
-                row, data = [layout.JOINT_DAMPER, coordinate, 0], [force.damping, 0.0]
-            case _:
-                row, data = [layout.JOINT_FORCE, coordinate, self.tables.add_function(force.value)], [0.0, 0.0]
-        self.tables.joint_forces.append(row)
-        self.tables.joint_force_data.append(data)
+        law = force.law()
+        kind, function = self.kind_and_function(name, law, ON_COORDINATE)
+        self.tables.joint_forces.append([kind, self.coordinate(force.joint, str(force.coordinate)), function])
+        self.tables.joint_force_data.append([law.constant, law.rest])
 
 
 def _turned(cosine: float, expected: float) -> float:

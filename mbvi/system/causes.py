@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbvi.model.forces import Damper, Spring
+from mbvi.model.forces import Between
 from mbvi.model.mass_properties import checked_properties
 from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.system.assemble import assemble
@@ -21,7 +21,7 @@ def force_without_value(system: System, q: Array, times: Array) -> tuple[str, st
     for name in [] if system.model is None else system.model.forces:
         alone = assemble(system.model.replaced({"forces": {name: system.model.forces[name]}}))  # type: ignore[union-attr]
         if alone.dimension == system.dimension and not _is_finite(alone, q, times):
-            if isinstance(system.model.forces[name], Spring | Damper):  # type: ignore[union-attr]
+            if isinstance(system.model.forces[name], Between):  # type: ignore[union-attr]
                 return f": the ends of forces.{name} meet, where it has no direction", APART
             own = programs(system.model.resolved().forces[name])  # type: ignore[union-attr]
             if any(is_empty_quotient(each, t) for each in own for t in times):

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mbvi.model.forces import Force, JointSpring, Spring
 from mbvi.system.system import System
-
-
-def derives_from_potential(force: Any) -> bool:
-    """Whether a force of a resolved model is part of the potential: a spring, or constant along the world's axes."""
-    if isinstance(force, Spring | JointSpring):
-        return True
-    return (
-        isinstance(force, Force)
-        and force.frame == "world"
-        and all(isinstance(component, float) for component in force.vector)
-    )
 
 
 def what_does_work(system: System) -> str:
@@ -24,7 +10,7 @@ def what_does_work(system: System) -> str:
     if system.is_driven:
         return "prescribed motions"
     forces = {} if system.model is None else system.model.resolved().forces
-    names = [f"{force.type} {name!r}" for name, force in forces.items() if not derives_from_potential(force)]
+    names = [f"{force.type} {name!r}" for name, force in forces.items() if not force.derives_from_potential]
     if names:
         return f"the {names[0]}, which does work" + (f", and {len(names) - 1} more" if len(names) > 1 else "")
     return "dampers, functions of time or forces of your own" if system.model is None else "a force of your own"

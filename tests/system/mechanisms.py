@@ -11,6 +11,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, block_place
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.fields import Kind, RotationCoordinates, kinds
+from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint
 from mbvi.system.given import body_motions, nearest_joint_state
 from mbvi.system.initial import _joint_states as joint_states
@@ -186,52 +187,48 @@ def random_tie(random, kind, a, b, bodies, on):
     return constraint(**random_values(random, constraint, given))
 
 
-POTENTIAL = ("spring", "joint spring", "weight")
-OTHER = ("damper", "joint damper", "joint force", "world force", "body force", "world torque", "body torque")
+FORCES = {
+    **{kind: (force, {}) for kind, force in types_of(AnyForce).items() if kind not in ("force", "torque")},
+    "weight": (mbvi.Force, {"vector": (0.3, -0.7, 1.1)}),
+    "world force": (mbvi.Force, {"vector": ("sin(t)", 0.6, "t**2")}),
+    "body force": (mbvi.Force, {"vector": (TABLE, -0.4, "t**2"), "frame": "body"}),
+    "world torque": (mbvi.Torque, {"vector": (TABLE, 0.8, "t**2")}),
+    "body torque": (mbvi.Torque, {"vector": ("cos(t)", -0.5, "t**2"), "frame": "body"}),
+}
+"""All forces, and those on a body in both frames."""
+
+
+def random_force(random, kind, bodies, on):
+    """A force between or on random bodies, or on a random coordinate of `on`, pairs of a joint and a name."""
+    force, given = FORCES[kind]
+    if "body_a" in force.model_fields:
+        a, b = random.choice(["world", *bodies], 2, replace=False)
+        given = given | {"body_a": str(a), "point_a": random.normal(size=3)}
+        given |= {"body_b": str(b), "point_b": 3.0 + random.normal(size=3)}
+    if "body" in force.model_fields:
+        given = given | {"body": str(random.choice(bodies))}
+    if "point" in force.model_fields:
+        given = given | {"point": random.normal(size=3)}
+    if "joint" in force.model_fields:
+        given = given | dict(zip(("joint", "coordinate"), on[random.integers(len(on))], strict=True))
+    if kind == "joint force":
+        given = given | {"value": random.choice([TABLE, "exp(-t) * cos(3*t)"])}
+    return force(**random_values(random, force, given))
+
+
+def derives_from_potential(kind):
+    return random_force(np.random.default_rng(0), kind, ["a", "b"], [("j", "angle")]).derives_from_potential
+
+
+POTENTIAL = tuple(kind for kind in FORCES if derives_from_potential(kind))
+OTHER = tuple(kind for kind in FORCES if kind not in POTENTIAL)
 
 
 def random_forces(random, bodies, joints, kinds):
     """Two forces of every kind given, between random bodies and on random joint coordinates, if there are any."""
     on = [(n, c) for n, j in joints.items() for c in j.coordinate_names if not c.startswith("q")]
-    table = {"times": [0.0, 0.7, 1.0, 2.0], "values": [1.0, -1.0, 0.5, 2.0]}
-
-    def between():
-        a, b = random.choice(["world", *bodies], 2, replace=False)
-        ends = {"point_a": random.normal(size=3), "point_b": 3.0 + random.normal(size=3)}
-        return {"body_a": str(a), "body_b": str(b), **ends}
-
-    def acting(time):
-        vector = (time, random.normal(), "t**2") if time else random.normal(size=3)
-        return {"body": str(random.choice(bodies)), "vector": vector}
-
-    def one(kind):
-        joint, coordinate = on[random.integers(len(on))] if on else ("", "")
-        where = {"joint": joint, "coordinate": coordinate}
-        match kind:
-            case "spring":
-                return mbvi.Spring(**between(), stiffness=random.uniform(1, 5), rest_length=random.choice([0.0, 1.3]))
-            case "damper":
-                return mbvi.Damper(**between(), damping=random.uniform(0.2, 1))
-            case "joint spring":
-                return mbvi.JointSpring(**where, stiffness=random.uniform(1, 5), rest=random.normal())
-            case "joint damper":
-                return mbvi.JointDamper(**where, damping=random.uniform(0.2, 1))
-            case "joint force":
-                return mbvi.JointForce(**where, value=random.choice([table, "exp(-t) * cos(3*t)"]))
-            case "weight":
-                return mbvi.Force(**acting(None), point=random.normal(size=3))
-            case "world force":
-                return mbvi.Force(**acting("sin(t)"), point=random.normal(size=3))
-            case "body force":
-                return mbvi.Force(**acting(table), point=random.normal(size=3), frame="body")
-            case "world torque":
-                return mbvi.Torque(**acting(table))
-            case "body torque":
-                return mbvi.Torque(**acting("cos(t)"), frame="body")
-        raise ValueError(kind)
-
-    possible = [kind for kind in kinds if on or not kind.startswith("joint")]
-    return {f"{kind} {i}": one(kind) for kind in possible for i in range(2)}
+    possible = [kind for kind in kinds if on or "joint" not in FORCES[kind][0].model_fields]
+    return {f"{kind} {i}": random_force(random, kind, bodies, on) for kind in possible for i in range(2)}
 
 
 def without_tables(model):

@@ -34,6 +34,18 @@ from mbvi.model.fields import (
 from mbvi.model.forces import Between, Look, OnJoint, same_body
 from mbvi.model.holds import Apart, Follow, Hold, OnCurve, Parallel, Related, on_line, on_plane, together
 
+__all__ = [
+    "CoincidentFrames",
+    "CoincidentPoints",
+    "Coupling",
+    "Distance",
+    "PointOnCurve",
+    "PointOnLine",
+    "PointOnPlane",
+    "PrescribedCoordinate",
+    "PrescribedPoint",
+]
+
 ORIGIN = (0.0, 0.0, 0.0)
 FARTHEST = 1e12
 """Size of prescribed places and lengths [m or rad] beyond which numbers of 16 digits no longer tell tenths of a millimetre."""

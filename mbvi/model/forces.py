@@ -17,6 +17,16 @@ from mbvi.model.base import Element
 from mbvi.model.expressions import Problem, postfix, show, wrong
 from mbvi.model.fields import BodyRef, CoordinateRef, FrameRef, JointRef, Kind, Place, Scalar, TimeFunction, TimeVector
 
+__all__ = [
+    "Damper",
+    "Force",
+    "JointDamper",
+    "JointForce",
+    "JointSpring",
+    "Spring",
+    "Torque",
+]
+
 Look = Literal["", "coil", "thick rod", "thin rod"]
 """How what acts between two points looks in animations; empty if nothing is drawn."""
 

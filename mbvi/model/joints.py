@@ -41,6 +41,19 @@ from mbvi.model.fields import (
 from mbvi.model.holds import AXES, Aligned, Angle, Hold, Parallel, on_line, on_plane, together
 from mbvi.model.motions import EULER_ANGLES, ElementaryMotion, rotation, screw, slide, turn
 
+__all__ = [
+    "Ball",
+    "Cylindrical",
+    "Free",
+    "Joint",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "Screw",
+    "Universal",
+    "Weld",
+]
+
 
 class Joint(Element):
     """The common part of all joints.

@@ -50,6 +50,7 @@ __all__ = [
     "Prismatic",
     "Revolute",
     "Screw",
+    "Slot",
     "Universal",
     "Weld",
 ]
@@ -354,6 +355,30 @@ class Ball(Joint):
         return [together()]
 
 
+class Slot(Joint):
+    """Translation of a point along an axis, and any rotation about it. Coordinates: displacement [m], then those of a ball joint.
+
+    Parameters
+    ----------
+    axis : vector
+        Direction in the joint frame; normalised.
+    coordinates : str
+        quaternion, or the axes of three successive rotations, each about an axis of the frame already turned, as zxz.
+    """
+
+    type: Literal["slot"] = "slot"
+    axis: Direction
+    coordinates: RotationCoordinates = "quaternion"
+
+    def motions(self) -> list[ElementaryMotion]:
+        """A slide along the axis, and any rotation."""
+        return [slide("displacement", self.axis), *rotation(self.coordinates)]
+
+    def holds(self) -> list[Hold]:
+        """The place on the axis."""
+        return [on_line(self.axis)]
+
+
 class Free(Joint):
     """Free motion. Coordinates: x, y, z [m], then those of the rotation as in a ball joint.
 
@@ -376,5 +401,6 @@ class Free(Joint):
 
 
 AnyJoint = Annotated[
-    Weld | Revolute | Prismatic | Screw | Universal | Cylindrical | Planar | Ball | Free, Field(discriminator="type")
+    Weld | Revolute | Prismatic | Screw | Universal | Cylindrical | Planar | Ball | Slot | Free,
+    Field(discriminator="type"),
 ]

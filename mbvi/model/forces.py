@@ -20,6 +20,7 @@ from mbvi.model.fields import BodyRef, CoordinateRef, FrameRef, JointRef, Kind, 
 __all__ = [
     "Damper",
     "Force",
+    "InverseSquare",
     "JointDamper",
     "JointForce",
     "JointSpring",
@@ -206,6 +207,20 @@ class Damper(HasLaw, Between):
         return Law("damper", self.damping)
 
 
+class InverseSquare(HasLaw, Between):
+    """A force between two points in proportion to the inverse square of their distance, as of gravity or of charges.
+
+    Parameters
+    ----------
+    strength : number
+        Force times the square of the distance: it pulls together, or pushes apart if negative [N m²].
+    """
+
+    type: Literal["inverse_square"] = "inverse_square"
+    strength: Scalar
+    potential: ClassVar[str] = "-strength / x"
+
+
 class OnJoint(Element):
     """The common part of what acts on one coordinate of a joint.
 
@@ -279,5 +294,6 @@ class JointForce(HasLaw, OnJoint):
 
 
 AnyForce = Annotated[
-    Force | Torque | Spring | Damper | JointSpring | JointDamper | JointForce, Field(discriminator="type")
+    Force | Torque | Spring | Damper | InverseSquare | JointSpring | JointDamper | JointForce,
+    Field(discriminator="type"),
 ]

@@ -22,6 +22,7 @@ __all__ = [
     "Force",
     "InverseSquare",
     "JointDamper",
+    "JointDrag",
     "JointForce",
     "JointSpring",
     "Spring",
@@ -276,6 +277,20 @@ class JointDamper(HasLaw, OnJoint):
         return Law("damper", self.damping)
 
 
+class JointDrag(HasLaw, OnJoint):
+    """A resistance on a joint coordinate in proportion to the square of its rate, as of a fluid.
+
+    Parameters
+    ----------
+    coefficient : number
+        Torque per square of the angular rate, or force per square of the speed [N m s²/rad² or N s²/m²].
+    """
+
+    type: Literal["joint_drag"] = "joint_drag"
+    coefficient: Scalar
+    force_of_rate: ClassVar[str] = "-coefficient * abs(x) * x"
+
+
 class JointForce(HasLaw, OnJoint):
     """A torque on an angle or a force on a displacement.
 
@@ -294,6 +309,6 @@ class JointForce(HasLaw, OnJoint):
 
 
 AnyForce = Annotated[
-    Force | Torque | Spring | Damper | InverseSquare | JointSpring | JointDamper | JointForce,
+    Force | Torque | Spring | Damper | InverseSquare | JointSpring | JointDamper | JointDrag | JointForce,
     Field(discriminator="type"),
 ]

@@ -8,7 +8,7 @@ import mbvi
 from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, factor_saddle, products_size, scales_size, solve_saddle
 from mbvi.kernels.mechanics import lagrangian as kernels
-from mbvi.system.elimination import Atom, elimination
+from mbvi.system.elimination import Atom, Block, Border, Node, Pair, elimination
 from mbvi.system.redundancy import _leave_out
 
 from . import mechanisms
@@ -145,6 +145,33 @@ FREE = mbvi.Model(
     bodies={"a": mbvi.Body(mass=1, inertia=(1, 1, 1))},
     joints={"j": mbvi.Free(parent="world", child="a")},
 )
+
+
+@pytest.mark.parametrize(
+    ("record", "columns"),
+    [
+        (Node, {"coordinates": "NODE_COORDINATES", "rows": "NODE_ROWS", "start": "NODE_START", "lanes": "NODE_LANES"}),
+        (Node, {f"mass_{name.lower()}": name for name in ("DIAGONAL", "UPPER", "LOWER")}),
+        (
+            Node,
+            {name.lower(): name for name in ("SECOND_DIAGONAL", "FIRST_PAIR", "PAIRS", "FIRST_TARGET", "TIES_FROM")},
+        ),
+        (Node, {name.lower(): name for name in ("FIRST_MEMBER", "TIED", "TIED_LANES", "STRIDE", "FIRST_BLOCK")}),
+        (Node, {name.lower(): name for name in ("BLOCKS", "FIRST_BORDER", "BORDERS")}),
+        (Pair, {name.lower(): name for name in ("LATER", "COLUMN", "SECOND_UPPER")}),
+        (Block, {name: f"BLOCK_{name.upper()}" for name in Block._fields}),
+        (Border, {name: f"BORDER_{name.upper()}" for name in Border._fields}),
+    ],
+)
+def test_fields_of_records_are_the_columns_of_the_layout(record, columns):
+    assert {field: record._fields.index(field) for field in columns} == {
+        field: getattr(layout, column) for field, column in columns.items()
+    }
+
+
+def test_places_in_a_jacobian_are_those_behind_the_places_in_the_mass_matrix():
+    assert Node._fields.index("jacobian_diagonal") == layout.DIAGONAL + JACOBIAN
+    assert [name.split("_")[1] for name in Node._fields[-6:]] == 2 * ["diagonal", "upper", "lower"]
 
 
 @pytest.mark.parametrize("s", [1, 2])

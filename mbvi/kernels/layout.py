@@ -97,44 +97,60 @@ TIME_RATES = types.float64(types.float64, _vector, _vector, _vector, _vector)  #
 class System(Packed):
     """A system as arrays and functions; the columns are named above.
 
-    n, k                 numbers of coordinates and of constraints
-    is_tree              1: links; 0: the functions gradient … curvature
-    is_open              whether it is a tree of joints with no constraints but those of unit quaternions
-    is_planar            whether all links are revolute and hang on parallel axes, see `planar`
-    is_geometric         whether constraints depend on the links' poses
-    gravity              (3,)  [m/s²]
-    links, geometry      (L, 7), (L, 24)
-    joint_forces, joint_force_data, body_forces, body_force_data    one row each
-    time_functions       (., 3)
-    operations, numbers  programs in postfix form, and constants and tables
-    constraints, constraint_data, entries, signs    rows of the constraints, and entries of their Jacobian
-    coordinate_links     (n,)  link of each coordinate
-    before               (n,)  coordinate before each on its path from the world, the one before it in its link first; -1
-    reference, redundant (nodes,)  of constraints that close loops: a size of their scaled pivots, and how many follow from
-                         others (-1: not counted yet); 0 for other nodes
-    scales               (side_size,)  of the unknowns, at their places in a right side: with them pivots have no units
-    anchored             (n,)  1 for a coordinate of a slider or translation that is part of an anchor, 0 for others
-    periodic             (n,)  1 for an angle that matters only up to whole turns, 0 for others
-    coordinate_nodes, row_nodes    (n, 2), (k, 2): node, and index in it; node −1 of an idle row
-    nodes, members, pairs, targets, blocks, borders    the elimination: see above and `saddle`
-    places               (n + k,)  of coordinates and constraint rows in a right side of one stage, (side_size,); of idle rows
-                         the first behind the nodes, where solutions stay 0
-    mass_size, matrix_size, second_size    numbers of entries of the matrix of M and G, of a Jacobian, of second derivatives
-    gradient, hessian, potential, vector_potential, constraint, curvature, force, time_rates      compiled functions, or 0
+    n, k                            int               numbers of coordinates and of constraints
+    is_tree                         int               1: links; 0: the functions gradient … curvature
+    is_open                         int               1 for a tree of joints with no constraints but those of unit
+                                                      quaternions
+    is_planar                       int               1 where all links are revolute and hang on parallel axes, see
+                                                      `planar_tree`
+    is_geometric                    int               1 where constraints depend on the links' poses
+    gravity                         (3,)              [m/s²]
+    links, geometry                 (L, 7), (L, 24)
+    joint_forces, joint_force_data  (., 3), (., 2)    a row for each force on a coordinate
+    body_forces, body_force_data    (., 6), (., 17)   a row for each force on bodies
+    time_functions                  (., 3)
+    operations, numbers             (.,)              programs in postfix form, and constants and tables
+    constraints, constraint_data    (k, 8), (k, 13)   rows of the constraints
+    entries, signs                  (E,)              entries of their Jacobian
+    coordinate_links                (n,)              link of each coordinate
+    before                          (n,)              coordinate before each on its path from the world, the one before
+                                                      it in its link first; -1
+    reference                       (nodes,)          a size of the scaled pivots of constraints that close loops; 0 for
+                                                      other nodes
+    redundant                       (nodes,)          how many of these constraints follow from others (-1: not counted
+                                                      yet); 0 for other nodes
+    scales                          (side_size,)      of the unknowns, at their places in a right side: with them pivots
+                                                      have no units
+    anchored                        (n,)              1 for a coordinate of a slider or translation that is part of an
+                                                      anchor, 0 for others
+    periodic                        (n,)              1 for an angle that matters only up to whole turns, 0 for others
+    coordinate_nodes, row_nodes     (n, 2), (k, 2)    node, and index in it; node −1 of an idle row
+    nodes                           (nodes, 23)       the elimination: see above and `saddle`
+    members, pairs, targets         (n,), (., 4), (.,)
+    blocks, borders                 (., 4), (., 7)
+    places                          (n + k,)          of coordinates and constraint rows in a right side of one stage,
+                                                      (side_size,); of idle rows the first behind the nodes, where
+                                                      solutions stay 0
+    mass_size, matrix_size          int               numbers of entries of the matrix of M and G, and of a Jacobian
+    second_size, side_size          int               numbers of entries of second derivatives, and of a right side
+    gradient, hessian, potential, vector_potential, constraint, curvature, force, time_rates      compiled functions, or
+                                                                                                  0
     """
 
 
 class Scheme(Packed):
     """A Galerkin scheme as arrays: section "Schemes" of the theory.
 
-    A, B    (m, s+1)  values and derivatives of the Lagrange basis at the m quadrature nodes
-    b, c    (m,)      weights and nodes
-    d       (s+1,)    control points
-    K       (s, s)    K[j, l-1] = sum_i b_i B_ij B_il, j = 0 … s-1, l = 1 … s
-    K_inverse (s, s)
-    a       (s, s)    velocities at the nodes to places there, see `velocities`; (0, 0) where they do not determine the polynomial
-    ahead   (2, s, 2 s) extrapolation of the unknowns of a step from those of the last two; (2, s, 0) where there is none
-    ahead_of_velocities (2, s, 2 s) the same where velocities are the unknowns
-    fractions (r,)    substeps of a composition, as fractions of the step
-    is_projected      whether the momenta given out satisfy the hidden constraint
+    A, B                   (m, s+1)        values and derivatives of the Lagrange basis at the m quadrature nodes
+    b, c                   (m,)            weights and nodes
+    d                      (s+1,)          control points
+    K                      (s, s)          K[j, l-1] = sum_i b_i B_ij B_il, j = 0 … s-1, l = 1 … s
+    K_inverse              (s, s)
+    a                      (s, s)          velocities at the nodes to places there, see `velocities`; (0, 0) where they
+                                           do not determine the polynomial
+    ahead                  (2, s, 2 s)     extrapolation of the unknowns of a step from those of the last two; (2, s, 0)
+                                           where there is none
+    ahead_of_velocities    (2, s, 2 s)     the same where velocities are the unknowns
+    fractions              (r,)            substeps of a composition, as fractions of the step
+    is_projected           int             whether the momenta given out satisfy the hidden constraint
     """

@@ -1,4 +1,4 @@
-"""Where a motion bends from one step to the next."""
+"""Bends of a motion: steps whose displacement differs much from that of the step before."""
 
 import math
 
@@ -7,14 +7,16 @@ from mbvi.kernels.compiler.decorators import kernel
 
 @kernel
 def next_bend(q, before, first, steps, longest, bend, at_rest):
-    """(k, |Δq_k|, the longest |Δq| until then) of the first step k ≥ first beside a bend, or at the end of q; k = steps if there
-    is none.
+    """The first step from `first` on that is at a bend, or at the end of q: (k, |Δq_k|, longest |Δq| up to there).
 
-    A step of at most at_rest max(1, |q|) may be rounding, and is passed over.
+    k = steps if there is none. Δq_k = q[k + 1] − q[k] is the displacement of step k. A displacement of at most at_rest
+    · max(1, |q|) may be rounding, and is passed over.
 
-    q        (., n)   states before the first step and after all steps, and after the next, if that is known
-    before   (n,)     Δq of the step before the first; not a number where there is none
-    bend     float    see `is_bend`
+    q         (rows, n)   states before the first step and after every step, and after one more step, if that is known
+    before    (n,)        displacement of the step before the first; not a number where there is none
+    longest   float       longest displacement of the steps before the first
+    bend      float       see `is_bend`
+    at_rest   float       relative size of a displacement that may be rounding
     """
     for k in range(first, steps):
         length = size = 0.0
@@ -32,7 +34,11 @@ def next_bend(q, before, first, steps, longest, bend, at_rest):
 
 @kernel
 def is_bend(q, before, k, bend):
-    """Whether |Δq_k − Δq_{k−1}| > bend (|Δq_k| + |Δq_{k−1}|)."""
+    """Whether |Δq_k − Δq_{k−1}| > bend (|Δq_k| + |Δq_{k−1}|).
+
+    q         (rows, n)   states, of which row k is that before step k
+    before    (n,)        Δq_{−1}
+    """
     apart = length = last = 0.0
     for a in range(q.shape[1]):
         move, other = q[k + 1, a] - q[k, a], before[a]

@@ -1,13 +1,17 @@
-"""Sums over many steps, with what rounding leaves of them."""
+"""Sums over many steps, with the rounding error of each sum kept apart."""
 
 from mbvi.kernels.compiler.decorators import kernel
 
 
 @kernel
 def add_compensated(x, low, a, increment):
-    """x[a] + low[a] += increment, with the rounding error kept in low[a].
+    """Add an increment to the sum x[a] + low[a], whose second part is the rounding error of the first.
 
-    Source: Kahan, Commun. ACM 8 (1965).
+    x, low      (n,)      in and out, entry a alone
+    increment   float     in the unit of x
+
+    Sources: Kahan, Commun. ACM 8 (1965), page 40; Higham, Accuracy and Stability of Numerical Algorithms (2002),
+    section 4.3.
     """
     y = low[a] + increment
     total = x[a] + y

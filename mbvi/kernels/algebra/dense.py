@@ -1,4 +1,4 @@
-"""The inverse of a mass matrix in place, for small ones."""
+"""The inverse of a small mass matrix, in place."""
 
 from mbvi.kernels.compiler.decorators import solver_kernel
 from mbvi.kernels.compiler.lanes import widest
@@ -6,16 +6,17 @@ from mbvi.kernels.compiler.lanes import widest
 
 @solver_kernel
 def invert(M, rows, n):
-    """Overwrite a symmetric positive definite M (n², row by row) by its inverse; False if a pivot is not positive. On numbers,
-    or on as many matrices as there are lanes.
+    """Overwrite a symmetric positive definite M by its inverse; False if a pivot is not positive.
 
-    Pivots k, l = k + 1 are swept two at a time, in the lower triangle alone: with D = M_{kl,kl} and w_j = D⁻¹ M_{kl,j} in `rows`,
+    Pivots k, l = k + 1 are swept two at a time, in the lower triangle alone: with D = M_{kl,kl} and w_j = D⁻¹ M_{kl,j}
+    in `rows`,
 
         M_ij ← M_ij − M_{kl,i}·w_j,     M_{kl,i} ← w_i,     M_{kl,kl} ← −D⁻¹,
 
-    after which all pivots leave −M⁻¹.
+    after which all pivots leave −M⁻¹. All entries may be lanes: then as many matrices are inverted as there are lanes.
 
-    rows      (2 n,)   work
+    M         (n²,)     in and out, row by row
+    rows      (2 n,)    work (or longer)
 
     Source: Goodnight, The American Statistician 33 (1979) (the sweep operator).
     """
@@ -68,7 +69,11 @@ def invert(M, rows, n):
 
 @solver_kernel
 def multiply_symmetric(out, M, x):
-    """out = M x, (n,), of a symmetric M (n², row by row)."""
+    """out = M x.
+
+    out, x    (n,)      out: written; x: read
+    M         (n²,)     symmetric, row by row
+    """
     n = x.shape[0]
     for i in range(n):
         out[i] = 0.0

@@ -1,23 +1,27 @@
-"""Newton's direction for few coordinates with constraints, by coordinate partitioning: `saddle` finds it for any number.
+"""Newton's direction for few coordinates with constraints, by coordinate partitioning.
 
-At a control point the k constraints determine k of the n coordinates, x_D, by the others, x_I. With G = (G_D, G_I) and
-T = G_D⁻¹ G_I
+(`saddle` finds it for any number.) At a control point the k constraints determine k of the n coordinates, x_D, by the
+others, x_I. With G = (G_D, G_I) and T = G_D⁻¹ G_I
 
-    x_D = G_D⁻¹ c − T x_I  of  G x = c,      λ = G_D⁻ᵀ w_D  of  Gᵀ λ = w,
+    x_D = G_D⁻¹ c − T x_I  solves  G x = c,      λ = G_D⁻ᵀ w_D  solves the dependent rows of  Gᵀ λ = w,
 
-and w_I − Tᵀ w_D holds no λ. So of the equations of all s control points,
+and w_I − Tᵀ w_D does not contain λ. So the equations of all s control points,
 
     Σ_l A_jl x_l + G_jᵀ λ_j = r_j,  j = 0 … s−1,      G_l x_l = c_l,  l = 1 … s,
 
-there are left, with Â_jl = (A_jl)_I − T_jᵀ (A_jl)_D and y_l = G_D⁻¹ c_l, those for the x_I:
+are reduced, with Â_jl = (A_jl)_I − T_jᵀ (A_jl)_D and y_l = G_D⁻¹ c_l, to those for the x_I:
 
     Σ_l (Â_jl,I − Â_jl,D T_l) x_l,I = (r_j)_I − T_jᵀ (r_j)_D − Σ_l Â_jl,D y_l
 
-Which rows and columns go together is told by the largest pivots of G at the step's end, relative to the largest entries of their
-rows. Where one of them is small there or at another control point, near a singular configuration, nothing is factored.
+The dependent coordinates are those of the largest pivots of G at the step's end, relative to the largest entries of
+their rows. Where one of these pivots is small there or at another control point, near a singular configuration, nothing
+is factored.
 
-Up to four control points stand side by side, in lanes: j of rows, or l of increments. What belongs to none is 0, but in G, which
-has to be regular there too. Coordinates are in the order of their elimination.
+Up to four control points stand side by side in lanes: lane j of rows of the Jacobian, lane l of its columns. A lane
+without a control point holds 0, except in G, which has to be regular there too. Coordinates are in the order of their
+elimination.
+
+The arrays of `space`, and their shapes, are those of `galerkin.workspace._partition`.
 
 Source: Wehage & Haug, J. Mech. Des. 104 (1982).
 """
@@ -35,13 +39,16 @@ from mbvi.kernels.layout import (
     NODE_COORDINATES,
 )
 
-SMALL_PIVOT = 1e-2  # of G, relative to the largest entry of its row, that is not taken
+SMALL_PIVOT = 1e-2  # a pivot of G, relative to the largest entry of its row, that is too small
 ROWS, COLUMNS = 0, 1  # sides of a Jacobian: control points j, and l
 
 
 @copied_solver_kernel
 def fill_borders(space, system, s):
-    """G at the control points of both sides; lanes left over have the first of them."""
+    """Fill space.borders with G at the control points of rows and of columns.
+
+    Lanes without a control point have G of the first one.
+    """
     n, G = system.n, space.G
     second, third, fourth = min(1, s - 1), 2 if s > 2 else 0, 3 if s > 3 else 0
     for side in range(2):
@@ -58,7 +65,11 @@ def fill_borders(space, system, s):
 
 @copied_solver_kernel
 def choose_pivots(space, n, s):
-    """Order rows and columns of G by its pivots at the step's end, and find the sizes of its rows; False if a pivot is small."""
+    """Order the rows and columns of G by its pivots at the step's end; False if one of these is small.
+
+    The orders go into space.row_order and space.column_order. The largest entries of the rows of G go into
+    space.row_sizes. space.pivoting is overwritten.
+    """
     rows, columns, sizes, W = space.row_order, space.column_order, space.row_sizes, space.pivoting
     border, count = lanes(space.borders[COLUMNS]), space.used.shape[0]
     for i in range(count):
@@ -74,8 +85,15 @@ def choose_pivots(space, n, s):
 
 @copied_solver_kernel
 def find_pivots(W, rows, columns, sizes, n, count, least):
-    """Bring so many rows and columns of a matrix W (., n) to the front by its pivots, the largest first, relative to the sizes of
-    their rows; False if one is smaller than `least`. Leaves the pivots in W, at their row and column.
+    """Bring the rows and columns of the `count` largest pivots of a matrix W to the front.
+
+    Pivots are taken relative to the sizes of their rows. Returns False if one of these is smaller than `least`. The
+    pivots are left in W, at their rows and columns.
+
+    W         (r n,)    in and out, row by row, r ≥ count; overwritten by elimination
+    rows      (r,)      in and out: the rows, those with pivots first
+    columns   (n,)      in and out: the columns, those with pivots first
+    sizes     (r,)      sizes of the rows, in their original order
     """
     for p in range(count):
         best, row, column = least, -1, p
@@ -98,7 +116,7 @@ def find_pivots(W, rows, columns, sizes, n, count, least):
 
 @copied_solver_kernel
 def invert_borders(space, n):
-    """G_D⁻¹ and T at the control points of both sides; False if a pivot is small."""
+    """G_D⁻¹ and T at all control points into space.inverses and space.ties; False if a pivot is small."""
     rows, columns, count = space.row_order, space.column_order, space.used.shape[0]
     free = n - count
     for side in range(2):
@@ -131,12 +149,13 @@ def invert_borders(space, n):
 
 @copied_solver_kernel
 def add_blocks(space, system, A, B, A_rows, B_rows, weights, h):
-    """Add what up to four quadrature nodes i give to the A_jl of two coordinates (see `add_stages`):
+    """Add the contribution of up to four quadrature nodes i to space.blocks, the A_jl of every two coordinates:
 
     Σ_i b_i [B_il (B_ij Lvv_i + h A_ij Kqv_i) + h A_il (B_ij Lvq_i + h A_ij Kqq_i)]
 
-    A, B             (m, s+1)     of the nodes
-    A_rows, B_rows   (m, ., 4)    the same of j = 0 … s−1
+    A, B             (m, s+1)     coefficients of these nodes
+    A_rows, B_rows   (m, 1, 4)    those of j = 0 … s−1, in lanes, with zeros behind
+    weights          (m,)         b_i
     """
     m, s, nodes = A.shape[0], A.shape[1] - 1, system.nodes
     places, moves, blocks = lanes(A_rows), lanes(B_rows), lanes(space.blocks)
@@ -163,7 +182,7 @@ def add_blocks(space, system, A, B, A_rows, B_rows, weights, h):
 
 @copied_solver_kernel
 def add_diagonal(space, n, s):
-    """Add the curvatures at the control points 1 … s−1, which stand in the first lanes, to the A_jl of j = l."""
+    """Add the curvatures at the control points 1 … s−1, which stand in the first lanes, to the blocks A_jl with j = l."""
     blocks, units = lanes(space.blocks), lanes(space.units)
     for entry in range(n * n):
         value = lanes_at(space.curvatures, entry * WIDTH)
@@ -174,7 +193,7 @@ def add_diagonal(space, n, s):
 
 @copied_solver_kernel
 def reduce_blocks(space, n, s):
-    """Â, and the inverse of the equations for x_I; False if they are singular."""
+    """Â into space.free_rows and the inverse of the matrix for x_I into space.reduced; False if that is singular."""
     columns, count = space.column_order, space.used.shape[0]
     free = n - count
     blocks, kept, reduced = lanes(space.blocks), lanes(space.free_rows), lanes(space.reduced)
@@ -208,7 +227,7 @@ def reduce_blocks(space, n, s):
 
 @copied_solver_kernel
 def solve_reduced(space, system, s, h):
-    """delta = −J⁻¹ R, in increments and impulses."""
+    """space.delta = −J⁻¹ R, in increments and impulses, with the factors of `reduce_blocks`; space.R is read."""
     n, members, rows, columns = system.n, system.members, space.row_order, space.column_order
     used, R, delta = space.used, space.R, space.delta
     count, behind, is_point = used.shape[0], space.behind, lanes(space.is_point)[0]

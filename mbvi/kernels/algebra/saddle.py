@@ -1,33 +1,47 @@
 """The saddle-point matrix of a step, in blocks along the graph: places of its blocks, elimination, solution.
 
-A node holds coordinates of one or several bodies and the constraint rows that tie them; nodes are eliminated in order, and
-a pair is a node and a later one that it is tied to, or becomes tied to on the way (the pattern is found once, see
-`mbvi.system.elimination`). With diagonal block D of a node, A_b the block (node, b) and B_b the block (b, node) for each later
-node b of its pairs,
+A node holds the coordinates of one or several bodies and the constraint rows that tie them. Nodes are eliminated in
+order. A pair is a node and a later one that it is tied to, or that elimination ties it to (the pattern is found once,
+see `mbvi.system.elimination`). With D the diagonal block of a node, A_b the block (node, b) and B_b the block (b, node)
+for each later node b of its pairs, the node is eliminated, and solved for, by
 
     (b, c) −= B_b D⁻¹ A_c;      y = D⁻¹ x,     x_b −= B_b y;      backwards  y ← y − D⁻¹ Σ_b A_b y_b.
 
-D is inverted by Gauss–Jordan elimination with pivoting inside the block, and its inverse transposed, so that D⁻¹ x is a sum of
-rows; A_b and B_b stay as they are.
+D is inverted by Gauss–Jordan elimination with pivoting inside the block, and its inverse is transposed, so that D⁻¹ x
+is a sum of rows; A_b and B_b stay as they are.
 
-Of a node stand first the rows of D, then those of all A_b side by side, then those of all transposed B_b. Each
-block has whole lanes (`lanes`), filled up with zeros, so that rows are added four numbers at a time; so has the part of a node in
-a right side. For s stages a node has s times as many unknowns, the coordinates of all stages before the rows of all; every block
-is s times as wide and as high. Of the later node a block holds the first unknowns alone, as many as earlier nodes are tied to:
-most often its coordinates, and not its constraints.
+The rows of D of a node come first in memory, then those of all its A_b side by side, then those of all transposed B_b.
+Each block has whole lanes (`lanes`), filled up with zeros, so that rows are added four numbers at a time; so has the
+part of a node in a right side. For s stages a node has s times as many unknowns, the coordinates of all stages before
+the rows of all; every block is s times as wide and as high. A block holds only the first unknowns of the later node, as
+many as earlier nodes are tied to: most often its coordinates, and not its constraints.
 
-The matrix of M and G, [M Gᵀ; G 0], is symmetric: its transposed B_b are its A_b, and of these it has only the rows that M and G
-tie to later nodes. A Jacobian has all of them.
+The matrix of M and G, [M Gᵀ; G 0], is symmetric: its transposed B_b are its A_b, and it has only those rows of A_b that
+M and G tie to later nodes. A Jacobian has all of them.
 
-Where a node has a reference, its constraints close loops and may be redundant: then the pivot is the largest entry left, and as
-many rows as are redundant anywhere on the constraints are left out at last (their unknowns become 0); in a singular
-configuration those below 1e-10 of the reference as well. To count these, System.redundant is −1: then rows are left out whose
-pivots are below 1e-9 of the reference.
+Where a node has a reference, its constraints close loops and may be redundant: then the pivot is the largest entry
+left, and as many rows as are redundant everywhere on the constraints are left out at last (their unknowns become 0); in
+a singular configuration rows below 1e-10 of the reference are left out as well. While System.redundant is −1 these rows
+are being counted: then rows are left out whose pivots are below 1e-9 of the reference.
 
-Masses, moments of inertia and directions stand side by side in D, and their units say what is large. A block with rows of
-constraints is therefore scaled by System.scales while it is inverted, so that units have no say in which are pivots.
+Masses, moments of inertia and directions stand side by side in D, and their units decide which entries are large. A
+block with constraint rows is therefore scaled by System.scales while it is inverted, so that units do not decide which
+are pivots.
 
-Source: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9.
+Example. Two points in a plane hang as a chain on two rods, rows 0 and 1; row 2, which holds a coordinate of the second
+one, closes a loop. These are three nodes with two pairs, (0, 1) and (1, 2), and the matrix of one stage has the blocks
+
+               q0  q1  λ0   q2  q3  λ1   λ2
+    q0 q1 g0   D    (0)     A   (12)            node 0 at  0 of a right side (λ0 at 2)
+    q2 q3 g1   Bᵀ  (24)     D   (36)     A (48)  node 1 at  4 (λ1 at 6)
+    g2                      Bᵀ  (60)     D (72)  node 2 at  8
+
+with the first place of each in parentheses. Blocks of node 0 and 1 have three rows of one lane (12 numbers), D of node
+2 has one row: 76 numbers in all. The block (1, 0) holds row g1 as well as q2 and q3, since that row ties node 0.
+`elimination` makes these.
+
+Sources: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9;
+Higham, Accuracy and Stability of Numerical Algorithms (2002), section 14.4 (Gauss–Jordan elimination).
 """
 
 import numpy as np
@@ -73,20 +87,25 @@ from mbvi.kernels.layout import (
 )
 
 REDUNDANT = 1e-9  # a pivot, relative to the node's reference, whose constraint follows from others
-NEARLY = 0.1  # a pivot on the diagonal, relative to the largest of its column, that is taken without exchanging rows
-CLEAR = 1e-3  # the same of one that is taken without a look at other columns, where no constraint follows from others
-LOST = 1e-10  # the same in a singular configuration, where a constraint is lost for a moment
-# numba would compile what takes literal numbers once more.
+NEARLY = 0.1  # a pivot on the diagonal, relative to the largest entry of its column, that needs no exchange of rows
+CLEAR = (
+    1e-3  # a pivot, relative to the reference, that needs no search of other columns where no constraint is redundant
+)
+LOST = 1e-10  # a pivot, relative to the reference, whose constraint is lost for a moment in a singular configuration
+# numba would compile kernels once more for literal numbers.
 ONE_STAGE, FIRST_STAGE, ONE_SIDE = np.int64(1), np.int64(0), np.int64(1)
-MASS, JACOBIAN = np.int64(0), np.int64(3)  # kinds of a matrix: columns of System.nodes to those of its places
+MASS, JACOBIAN = (
+    np.int64(0),
+    np.int64(3),
+)  # kinds of a matrix, and how far its places in System.nodes are behind those of MASS
 LINE = 8  # numbers that a line of the cache holds
-AHEAD = 8  # nodes between what is read and what is asked for
+AHEAD = 8  # nodes between the one that is read and the one that the memory is asked for
 UNCACHED = 1 << 16  # numbers of a matrix that does not stay in a processor's own cache
-SINGULAR_PIVOT = 1e-16  # a pivot, relative to what stands above it in its column, that is rounding
+SINGULAR_PIVOT = 1e-16  # a pivot, relative to the entries above it in its column, that is rounding
 
 
 def products_size(system: System) -> int:
-    """Numbers that `eliminate` needs as work, for one stage."""
+    """Numbers that `eliminate` needs as work for products, for one stage; s² times as many for s stages."""
     nodes = system.nodes
     rows = nodes[:, NODE_COORDINATES] + nodes[:, NODE_ROWS]
     return int((rows * nodes[:, STRIDE]).max(initial=0))
@@ -99,7 +118,7 @@ def scales_size(system: System, stages: int = 1) -> int:
 
 @kernel
 def find_pair(system, early, late):
-    """The pair of a node and a later one, −1 if they are not tied."""
+    """The pair of a node and a later one; −1 if they are not tied."""
     first = system.nodes[early, FIRST_PAIR]
     for i in range(first, first + system.nodes[early, PAIRS]):
         if system.pairs[i, LATER] == late:
@@ -109,7 +128,7 @@ def find_pair(system, early, late):
 
 @kernel
 def second_block(system, a, b):
-    """Place of block (a, b) of nodes in the second derivatives, −1 if it is not stored."""
+    """Place of the block (a, b) of nodes in the second derivatives; −1 if it is not stored."""
     if a == b:
         return system.nodes[a, SECOND_DIAGONAL]
     i = find_pair(system, min(a, b), max(a, b))
@@ -118,13 +137,13 @@ def second_block(system, a, b):
 
 @copied_kernel
 def place_in_order(system, j):
-    """Place of a coordinate in the order of elimination."""
+    """Place of coordinate j in the order of elimination."""
     return system.nodes[system.coordinate_nodes[j, 0], FIRST_MEMBER] + system.coordinate_nodes[j, 1]
 
 
 @copied_kernel
 def node_width(system, a, s):
-    """Number of unknowns of a node in s stages."""
+    """Number of unknowns of node a in s stages."""
     return s * (system.nodes[a, NODE_COORDINATES] + system.nodes[a, NODE_ROWS])
 
 
@@ -136,13 +155,16 @@ def diagonal_place(system, kind, s, a, i):
 
 @copied_kernel
 def tie_place(system, kind, s, a, i, side, column):
-    """Place in a matrix of s stages of row i of A_b (side UPPER), or of transposed B_b (LOWER), of node a from a column on."""
+    """Place in a matrix of s stages of row i of A_b (side UPPER), or of transposed B_b (LOWER), of node a.
+
+    column    int   first column of the block in the rows of one stage, a column of System.pairs
+    """
     return s * (s * system.nodes[a, side + kind] + i * system.nodes[a, STRIDE] + column)
 
 
 @copied_kernel
 def block_place(system, kind, s, a, b):
-    """Of the block (a, b) of nodes in a matrix of s stages: its place, and the steps to the next row and to the next column."""
+    """Place of the block (a, b) of nodes in a matrix of s stages, and the steps to its next row and to its next column."""
     if a == b:
         return diagonal_place(system, kind, s, a, 0), s * WIDTH * system.nodes[a, NODE_LANES], 1
     early = min(a, b)
@@ -154,7 +176,10 @@ def block_place(system, kind, s, a, b):
 
 @kernel
 def fill_transposed(out, X, system):
-    """out = Xᵀ, in blocks of second derivatives."""
+    """out = Xᵀ, in blocks of second derivatives.
+
+    out, X    (second_size,)    out: written; X: read, another array
+    """
     for i in range(system.blocks.shape[0]):
         rows = system.nodes[system.blocks[i, BLOCK_ROW], NODE_COORDINATES]
         columns = system.nodes[system.blocks[i, BLOCK_COLUMN], NODE_COORDINATES]
@@ -166,7 +191,10 @@ def fill_transposed(out, X, system):
 
 @copied_kernel
 def place_of_second(system, kind, s, i):
-    """Of block i of second derivatives in a matrix of s stages: place and steps as of `block_place`, and its size."""
+    """Place in a matrix of s stages of block i of second derivatives, its steps and its size.
+
+    The steps are those of `block_place`; the size is the numbers of rows and of columns.
+    """
     row, column = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
     place, down, across = block_place(system, kind, s, row, column)
     return place, down, across, system.nodes[row, NODE_COORDINATES], system.nodes[column, NODE_COORDINATES]
@@ -174,16 +202,19 @@ def place_of_second(system, kind, s, i):
 
 @solver_kernel
 def add_stages(J, system, A, B, A_points, B_points, weights, h, Lvv, Lvq, Kqv, Kqq, width, sums):
-    """Add what some quadrature nodes i give to a Jacobian of s stages:
+    """Add to a Jacobian of s stages the contribution of some quadrature nodes i:
 
     Σ_i b_i [B_ij (B_il Lvv_i + h A_il Lvq_i) + h A_ij (B_il Kqv_i + h A_il Kqq_i)]
 
     in momentum rows j = 0 … s−1 and columns l = 1 … s, for four rows and four columns at a time.
 
-    A, B                 (m, s+1)     of the nodes
-    A_points, B_points   (m, ., 4)    the same of l = 1 … s, with zeros behind
-    Lvv … Kqq            (.,)         second derivatives, every entry of all nodes side by side in so many places
-    sums                 (4, 4)       work
+    J                    (s² matrix_size,)       in and out
+    A, B                 (m, s+1)                coefficients of these nodes, m ≤ width
+    A_points, B_points   (m, groups, 4)          those of l = 1 … s, with zeros behind
+    weights              (m,)                    b_i
+    Lvv, Lvq, Kqv, Kqq   (width second_size,)    second derivatives, every entry of all nodes side by side
+    width                int                     places for each entry, of which the first m are read
+    sums                 (4, 4)                  work
     """
     m, s = A.shape[0], A.shape[1] - 1
     places, moves, out = lanes(A_points), lanes(B_points), lanes(sums)
@@ -215,7 +246,11 @@ def add_stages(J, system, A, B, A_points, B_points, weights, h, Lvv, Lvq, Kqv, K
 
 @solver_kernel
 def add_second(J, system, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
-    """Add vv Lvv + vq Lvq + qv Kqv + qq Kqq to a Jacobian of one stage."""
+    """Add vv Lvv + vq Lvq + qv Kqv + qq Kqq to a Jacobian of one stage.
+
+    J                    (matrix_size,)    in and out
+    Lvv, Lvq, Kqv, Kqq   (second_size,)    second derivatives
+    """
     for i in range(system.blocks.shape[0]):
         place, down, across, rows, columns = place_of_second(system, JACOBIAN, ONE_STAGE, i)
         source = system.blocks[i, BLOCK_SECOND]
@@ -228,7 +263,11 @@ def add_second(J, system, vv, vq, qv, qq, Lvv, Lvq, Kqv, Kqq):
 
 @solver_kernel
 def add_mass(J, M, system, a):
-    """Add the blocks of M of node a, and of it and later nodes, to the matrix of M and G."""
+    """Add the blocks of M that node a has with itself and with later nodes to the matrix of M and G.
+
+    J         (mass_size,)      in and out
+    M         (second_size,)    in blocks of second derivatives
+    """
     first = system.nodes[a, FIRST_BLOCK]
     for i in range(first, first + system.nodes[a, BLOCKS]):
         if system.blocks[i, BLOCK_ROW] > system.blocks[i, BLOCK_COLUMN]:
@@ -244,10 +283,13 @@ def add_mass(J, M, system, a):
 
 @copied_solver_kernel
 def add_jacobian(J, G_upper, G_lower, system, kind, s, row_stage, column_stage, a):
-    """Add the borders of node a to a matrix of s stages: G_upperᵀ in the momentum rows and impulse columns of row_stage, G_lower
-    in the constraint rows and coordinate columns of column_stage.
+    """Add the borders of node a to a matrix of s stages.
 
-    G_upper, G_lower   (E,)   entries of the constraint Jacobian at the two control points
+    G_upperᵀ stands in the momentum rows and impulse columns of row_stage, G_lower in the constraint rows and coordinate
+    columns of column_stage.
+
+    J                  (s² size,)   in and out, size = matrix_size, or mass_size of kind MASS
+    G_upper, G_lower   (E,)         entries of the constraint Jacobian at the two control points
     """
     first, stride = system.nodes[a, FIRST_BORDER], s * system.nodes[a, STRIDE]
     for i in range(first, first + system.nodes[a, BORDERS]):
@@ -276,7 +318,10 @@ def add_jacobian(J, G_upper, G_lower, system, kind, s, row_stage, column_stage, 
 
 @solver_kernel
 def exchange_rows(rows, a, b, count):
-    """Exchange two rows of `count` lanes that begin at a and b."""
+    """Exchange two rows of `count` lanes that begin at a and b.
+
+    rows      (count,)    in and out, an array of lanes (longer than that: it contains both rows)
+    """
     for k in range(count):
         kept = rows[a + k]
         rows[a + k] = rows[b + k]
@@ -285,7 +330,10 @@ def exchange_rows(rows, a, b, count):
 
 @solver_kernel
 def exchange_columns(A, a, b, w, stride):
-    """Exchange two columns of w numbers that begin at a and b."""
+    """Exchange two columns of w numbers, in rows of length `stride`, that begin at a and b.
+
+    A         (w stride,)    in and out (or longer)
+    """
     for i in range(w):
         kept = A[a + i * stride]
         A[a + i * stride] = A[b + i * stride]
@@ -294,7 +342,10 @@ def exchange_columns(A, a, b, w, stride):
 
 @solver_kernel
 def transpose(A, at, w, stride):
-    """Exchange rows and columns of w × w numbers, rows of a length."""
+    """Exchange rows and columns of the w × w numbers from `at` on, in rows of length `stride`.
+
+    A         (w stride,)    in and out (or longer)
+    """
     for i in range(1, w):
         for j in range(i):
             kept = A[at + i * stride + j]
@@ -304,14 +355,17 @@ def transpose(A, at, w, stride):
 
 @copied_solver_kernel
 def invert_block(A, at, w, stride, width, pivots, above, reference, redundant, least):
-    """Overwrite D by its transposed inverse; its rank, −1 if it is singular though nothing may be redundant.
+    """Overwrite D by its transposed inverse. Returns its rank, or −1 if it is singular though nothing may be redundant.
 
-    at, w, stride     place, number and length of rows, of which the first `width` lanes hold D
-    redundant         how many rows are left out, −1: those below REDUNDANT · reference
-    least             a pivot, relative to what stands above it in its column, that is none
-
-    pivots   (., 2)   work: row and column that were exchanged with each
-    above    (.,)     work: largest entry above the diagonal of every column
+    A                 (w stride,)    in and out: contains D (or longer)
+    at, w, stride     int            place of D, number of its rows, and their length; the first `width` lanes of each
+                                     hold D
+    pivots            (w, 2)         work: row and column that were exchanged with each (or longer)
+    above             (4 width,)     work: largest entry above the diagonal of every column (or longer)
+    reference         float          size of the pivots of a node whose constraints may be redundant; 0.0 of others
+    redundant         int            number of rows that are left out; −1: all that are below REDUNDANT · reference
+    least             float          a pivot of this size, relative to the entries above it in its column, counts as
+                                     zero
     """
     rows, largest = lanes(A), lanes(above)
     top, step, rank = at // WIDTH, stride // WIDTH, w
@@ -370,7 +424,11 @@ def invert_block(A, at, w, stride, width, pivots, above, reference, redundant, l
 
 @copied_solver_kernel
 def scale_block(A, at, w, stride, scales):
-    """Multiply the rows and columns of D by their scales."""
+    """Multiply the rows and columns of D, which begins at `at`, by their scales.
+
+    A         (w stride,)    in and out: contains D (or longer)
+    scales    (stride,)      scales of the w unknowns; what is behind these meets zeros alone
+    """
     rows, of_columns = lanes(A), lanes(scales)
     for i in range(w):
         first = (at + i * stride) // WIDTH
@@ -380,7 +438,10 @@ def scale_block(A, at, w, stride, scales):
 
 @solver_kernel
 def fill_scales(scales, system, s, a):
-    """The scales of the unknowns of node a in s stages."""
+    """Fill the scales of the unknowns of node a in s stages, coordinates of all stages before the rows of all.
+
+    scales    (4 s NODE_LANES,)    out; what only fills up lanes is not written (or longer)
+    """
     start, coordinates, rows = (
         system.nodes[a, NODE_START],
         system.nodes[a, NODE_COORDINATES],
@@ -401,9 +462,12 @@ def ties_from(system, kind, s, a):
 
 @copied_solver_kernel
 def add_columns(y, x, first, A, at, w, stride, width, start):
-    """y += D⁻¹ x from the place `first` on, of x the unknowns from `start` on; `at` to `width` as in `invert_block`.
+    """y += D⁻¹ x from the place `first` on; only the unknowns of x from `start` on are taken.
 
-    The last unknowns, which earlier nodes do not change, come first, so that nothing waits for these.
+    The last unknowns, which earlier nodes do not change, are taken first, so that nothing waits for these.
+
+    y, x      (size,)        right sides, in whole lanes; y: out, added to; x: read, another array
+    A         (w stride,)    contains the D⁻¹ of `invert_block`, at `at` (or longer)
     """
     rows, out = lanes(A), lanes(y)
     to, last, step = first // WIDTH, (at + (w - 1) * stride) // WIDTH, stride // WIDTH
@@ -431,7 +495,11 @@ def add_columns(y, x, first, A, at, w, stride, width, start):
 
 @copied_solver_kernel
 def multiply_block(y, x, first, A, at, w, stride, width):
-    """y = D⁻¹ x, from the place `first` on; `at` to `width` as in `invert_block`."""
+    """y = D⁻¹ x, from the place `first` on.
+
+    y, x      (size,)        y: out; x: read, another array
+    A         (w stride,)    contains the D⁻¹ of `invert_block`, at `at` (or longer)
+    """
     out = lanes(y)
     for k in range(first // WIDTH, first // WIDTH + width):
         out[k] = 0.0
@@ -440,10 +508,13 @@ def multiply_block(y, x, first, A, at, w, stride, width):
 
 @solver_kernel
 def fill_products(products, A, at, row, ties, stride, count):
-    """D⁻¹ A_b of a node for all later b, into products.
+    """D⁻¹ A_b of a node for all later b.
 
-    at, ties      places of the first of its `count` unknowns that are tied, in D and in A_b
-    row, stride   length of the rows of D and of A_b
+    products      (count stride,)    out, row by row (or longer)
+    A             (size,)            the matrix
+    at, ties      int                places in D and in A_b of the first of the `count` unknowns of the node that are
+                                     tied
+    row, stride   int                lengths of the rows of D and of A_b
     """
     rows, out, wide = lanes(A), lanes(products), stride // WIDTH
     for j in range(count):
@@ -472,7 +543,11 @@ def fill_products(products, A, at, row, ties, stride, count):
 
 @solver_kernel
 def subtract_product(A, out, out_stride, left, left_at, right, right_at, stride, inner, high, wide):
-    """A[out] −= leftᵀ right, of `high` rows and `wide` lanes; left and right of `inner` rows of a length."""
+    """A[out] −= leftᵀ right, of `high` rows and `wide` lanes.
+
+    A              (size,)            in and out: the matrix; the block begins at `out`, with rows of length out_stride
+    left, right    (inner stride,)    `inner` rows from left_at and right_at on (or longer); A itself, or products
+    """
     rows, others = lanes(A), lanes(right)
     for i in range(high):
         for k in range(wide):
@@ -484,10 +559,15 @@ def subtract_product(A, out, out_stride, left, left_at, right, right_at, stride,
 
 @copied_solver_kernel
 def eliminate(A, products, scales, pivots, above, ranks, system, kind, s, a):
-    """Eliminate node a, whose blocks are complete, of the matrix A of s stages, in place; False if that is singular.
+    """Eliminate node a, whose blocks are complete, of a matrix of s stages, in place; False if the node is singular.
 
-    kind                   MASS of the matrix of M and G, JACOBIAN
-    products, scales (.,)  work
+    A           (s² size,)              in and out, size = mass_size of kind MASS (the matrix of M and G), matrix_size
+                                        of JACOBIAN
+    products    (s² products_size,)     work, of the size that `products_size` tells
+    scales      (scales_size,)          work, of the size that `scales_size` tells for s stages
+    pivots      (w, 2)                  work, of the widest node in s stages
+    above       (w,)                    work, in whole lanes
+    ranks       (nodes,)                out: the rank of D, entry a alone; −1 where it is singular
     """
     nodes, pairs = system.nodes, system.pairs
     at, row, w = diagonal_place(system, kind, s, a, 0), s * WIDTH * nodes[a, NODE_LANES], node_width(system, a, s)
@@ -528,7 +608,7 @@ def eliminate(A, products, scales, pivots, above, ranks, system, kind, s, a):
 
 @solver_kernel
 def factor_saddle(A, products, scales, pivots, above, ranks, system, kind, s):
-    """Eliminate all nodes of the matrix A of s stages in turn; False if it is singular."""
+    """Eliminate all nodes of a matrix of s stages in turn; False if it is singular. Arguments are those of `eliminate`."""
     for a in range(system.nodes.shape[0]):
         if not eliminate(A, products, scales, pivots, above, ranks, system, kind, s, a):
             return False
@@ -537,7 +617,10 @@ def factor_saddle(A, products, scales, pivots, above, ranks, system, kind, s):
 
 @solver_kernel
 def prefetch_rows(A, system, kind, s, a, start):
-    """Ask for the rows of node a from `start` on that a solution reads."""
+    """Ask the memory for the rows of node a, from row `start` on, that a solution reads.
+
+    A         (s² size,)    the matrix; only its places matter
+    """
     rows, w = lanes(A), node_width(system, a, s)
     for k in range(diagonal_place(system, kind, s, a, start), diagonal_place(system, kind, s, a, w), LINE):
         prefetch(rows, k // WIDTH)
@@ -548,7 +631,11 @@ def prefetch_rows(A, system, kind, s, a, start):
 
 @solver_kernel
 def solve_saddle(y, x, A, system, kind, s, sides):
-    """Solve for y, in the order of elimination, and overwrite right sides x, one behind the other; A of s stages, eliminated."""
+    """Solve for y, in the order of elimination, with an eliminated matrix of s stages.
+
+    y, x      (sides s side_size,)    y: out, solutions; x: overwritten, right sides; each side behind the one before
+    A         (s² size,)              eliminated by `eliminate`, size as there
+    """
     nodes, pairs, rows, left, right = system.nodes, system.pairs, lanes(A), lanes(x), lanes(y)
     count, size = nodes.shape[0], s * system.side_size
     ahead = AHEAD if A.shape[0] >= UNCACHED else count

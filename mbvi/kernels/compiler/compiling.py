@@ -1,6 +1,6 @@
-"""While numba compiles, or loads what it compiled: how long that takes, and garbage collection meanwhile.
+"""How long numba compiles, or loads what it compiled; and rare garbage collection during that time.
 
-What it makes stays, and to search it for garbage again and again takes an eighth of the time.
+The objects that numba makes stay, and searching them for garbage again and again takes an eighth of the time.
 """
 
 import gc
@@ -14,12 +14,14 @@ RARELY = 100_000  # objects made between two searches
 
 
 class Compiling(Listener):
-    """Of the events of numba's lock, each of which may come from several threads, and from one several times over.
+    """Listens to the events of numba's lock, which may come from several threads, and several times from one.
 
     Attributes
     ----------
     seconds : float
-        How long it was held in this process, until now.
+        How long the lock was held in this process, until now.
+    lasting : float
+        How long it has been held now [s]; 0.0 if it is free.
     """
 
     def __init__(self) -> None:
@@ -30,7 +32,7 @@ class Compiling(Listener):
 
     @property
     def seconds(self) -> float:
-        """How long the lock was held."""
+        """How long the lock was held [s]."""
         with self._lock:
             return self._seconds + (time.perf_counter() - self._began if self._held else 0.0)
 
@@ -41,7 +43,7 @@ class Compiling(Listener):
             return time.perf_counter() - self._began if self._held else 0.0
 
     def on_start(self, event: Any) -> None:
-        """Search rarely, unless it is switched off or rarer yet."""
+        """Search for garbage rarely, unless that is switched off or rarer yet."""
         with self._lock:
             if self._held == 0:
                 self._began = time.perf_counter()
@@ -51,7 +53,7 @@ class Compiling(Listener):
             self._held += 1
 
     def on_end(self, event: Any) -> None:
-        """As it was."""
+        """Search as before."""
         with self._lock:
             self._held -= 1
             if self._held == 0:

@@ -1,5 +1,7 @@
-"""How a function becomes machine code: the decorators of all kernels, the folder where compiled kernels are kept, and compiled
-functions of a system, each with an address of its own.
+"""How a function becomes machine code.
+
+Here are the decorators of all kernels, the folder where compiled kernels are kept, and compiled functions of a system,
+each with an address of its own.
 """
 
 import hashlib
@@ -22,8 +24,10 @@ from mbvi.kernels.compiler.inside_numba import callback_on_disk, dumps, keep_on_
 
 
 def _cache_folder() -> str:
-    """Folder of the compiled kernels, named by a hash of their sources: numba looks only at the file a function
-    stands in, so that a changed kernel would leave its callers in other files stale.
+    """Folder of the compiled kernels, named by a hash of the sources of all kernels.
+
+    Numba itself looks only at the file in which a function stands: a changed kernel would leave its callers in other
+    files stale.
     """
     sources = sorted(Path(__file__).parents[1].rglob("*.py"))
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
@@ -42,7 +46,10 @@ _CACHE_FOLDER = _cache_folder()
 
 
 def _load_functions_of_arrays() -> None:
-    """Numba asks, once, whether scipy has BLAS. It has; the answer alone would import scipy.linalg, for a tenth of a second."""
+    """Answer numba's question whether scipy has BLAS: it has.
+
+    To look would import scipy.linalg, which takes a tenth of a second.
+    """
     if not hasattr(linalg, "ensure_blas"):
         return
     asked, linalg.ensure_blas = linalg.ensure_blas, lambda: None
@@ -60,9 +67,10 @@ _WITHOUT_ALLOCATION = {"_nrt": False}
 
 
 class _Inner(CPUDispatcher):
-    """A kernel that kernels call, without the wrapper that calls from Python need, an eighth of the time that compiling takes.
+    """A kernel that kernels call, without a wrapper for calls from Python.
 
-    Called from Python all the same, it is compiled once more, with one.
+    That takes an eighth of the time of compiling. When it is called from Python nevertheless, it is compiled once more,
+    with a wrapper.
     """
 
     _options: dict[str, Any]
@@ -89,7 +97,7 @@ def _compile(function: Callable, **options: Any) -> Callable:
 
 @contextmanager
 def _cached(folder: str = "") -> Iterator[None]:
-    """What numba is asked for here, it keeps in the folder, or one in it."""
+    """Keep what numba compiles here in the folder of compiled kernels, or in a folder within it."""
     previous, config.CACHE_DIR = config.CACHE_DIR, str(Path(_CACHE_FOLDER, folder))
     try:
         yield
@@ -98,32 +106,44 @@ def _cached(folder: str = "") -> Iterator[None]:
 
 
 def kernel(function: Callable) -> Callable:
-    """Compile a kernel on first use and keep it on disk. Division by zero gives inf or nan, never an exception."""
+    """Compile a kernel when it is first used and keep it on disk.
+
+    Division by zero gives inf or nan, never an exception.
+    """
     return _compile(function, fastmath={"contract"})
 
 
 def inlined_kernel(function: Callable) -> Callable:
-    """The same, compiled as part of its only caller: numba compiles all that a kernel calls anew with every caller."""
+    """A kernel that is compiled as a part of its only caller.
+
+    Numba compiles all that a kernel calls anew with every caller.
+    """
     return _compile(function, fastmath={"contract"}, inline="always")
 
 
 def solver_kernel(function: Callable) -> Callable:
-    """The same for linear algebra that only steers an iteration: the compiler may reorder sums, so as to vectorise."""
+    """A kernel of linear algebra that only steers an iteration: the compiler may reorder sums, and so use vectors."""
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
 
 
 def copied_kernel(function: Callable) -> Callable:
-    """A kernel that is copied into its callers: a call passes every word of all arrays, which is long where little is done."""
+    """A kernel that is copied into its callers.
+
+    A call passes every word of all arrays, which takes long where little is done.
+    """
     return _compile(function, fastmath={"contract"}, forceinline=True)
 
 
 def copied_solver_kernel(function: Callable) -> Callable:
-    """The same for linear algebra, see `solver_kernel`."""
+    """A kernel of linear algebra that is copied into its callers, see `solver_kernel` and `copied_kernel`."""
     return _compile(function, fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
 
 
 class CompiledFunction:
-    """A function of a system at a fixed address, at 0 with numba switched off. Where it is unpickled, it is compiled anew."""
+    """A function of a system at a fixed address (0 with numba switched off).
+
+    Where it is unpickled, it is compiled anew.
+    """
 
     def __init__(self, signature: Any, function: Callable) -> None:
         self._signature, self._function = signature, function
@@ -132,15 +152,15 @@ class CompiledFunction:
         self.address = 0 if self._compiled is None else self._compiled.address
 
     def __call__(self, *arguments: Any) -> Any:
-        """The function itself, where numba is switched off."""
+        """Call the function itself, as is done where numba is switched off."""
         return self._python(*arguments)
 
     def __deepcopy__(self, memo: Any) -> "CompiledFunction":
-        """Itself: nothing changes it."""
+        """The same object, since nothing changes it."""
         return self
 
     def __reduce__(self) -> Any:
-        """Its source, and what it closes over."""
+        """The function's source, and the variables that it closes over."""
         return _compiled_again, (self._signature, dumps(self._function))
 
 
@@ -189,7 +209,7 @@ def returning_zero(inner: Callable) -> Callable:
     def outer(t, q, v, F):
         try:
             inner(t, q, v, F)
-        except Exception:  # none gets out of compiled code
+        except Exception:  # none can leave compiled code
             F[:] = np.nan
         return 0.0
 

@@ -1,8 +1,8 @@
-"""What numba has no public function for: compiled kernels on the disk that may be damaged, and functions as bytes.
+"""What numba has no public function for: compiled kernels on disk that may be damaged, and functions as bytes.
 
-Of every kernel there are an index and a file of machine code for each signature. Of one that is not whole numba would raise
-whatever its unpickling raises, or LLVM end the process, at every later run. So each has four bytes of a checksum behind it, which
-its pickles do not read; a file that is not whole is removed, and its kernel compiled anew.
+Each kernel has an index and a file of machine code for each signature. From a damaged file numba would raise whatever
+its unpickling raises, or LLVM would end the process, at every later run. So each file ends with a checksum of four
+bytes, which unpickling does not read; a damaged file is removed, and its kernel is compiled anew.
 """
 
 import io
@@ -27,7 +27,7 @@ def _checksum(content: bytes) -> bytes:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a file is there and ends with the checksum of what stands before; another one is removed."""
+    """Whether a file exists and ends with the checksum of what stands before; a damaged file is removed."""
     with suppress(OSError):
         content = path.read_bytes()
         if len(content) > CHECKSUM and content[-CHECKSUM:] == _checksum(content[:-CHECKSUM]):
@@ -37,7 +37,7 @@ def _is_whole(path: Path) -> bool:
 
 
 class _CheckedFiles(IndexDataCacheFile):
-    """The files of a kernel."""
+    """The files of a kernel, with checksums."""
 
     def _load_index(self) -> dict[Any, str]:
         return super()._load_index() if _is_whole(Path(self._index_path)) else {}
@@ -57,7 +57,10 @@ class _CheckedFiles(IndexDataCacheFile):
 
 
 class _CheckedCache(FunctionCache):
-    """The cache of a kernel. Where it cannot be written, as on a full disk, the kernel is compiled for this process alone."""
+    """The cache of a kernel.
+
+    Where it cannot be written, as on a full disk, the kernel is compiled for this process alone.
+    """
 
     def __init__(self, function: Callable) -> None:
         super().__init__(function)
@@ -65,13 +68,13 @@ class _CheckedCache(FunctionCache):
         self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled."""
+        """Keep a compiled kernel."""
         with suppress(OSError):
             super().save_overload(signature, compiled)
 
 
 def keep_on_disk(dispatcher: Any) -> Any:
-    """Give a dispatcher the cache, in numba's folder of now."""
+    """Give a dispatcher the cache, in the folder that numba has at this moment."""
     dispatcher._cache = _CheckedCache(dispatcher.py_func)
     return dispatcher
 

@@ -1,11 +1,24 @@
-"""Four numbers at once, or eight: kernels on lanes evaluate a formula at so many points in the time of one.
+"""Four numbers at once, or eight: kernels on lanes evaluate a formula at as many points in the time of one.
 
-A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as an array
-(…) whose elements are vectors of four, which a processor adds and multiplies in one instruction; of an array of one axis,
-element k is the four numbers from 4 k on, and of two axes of lanes one index gives a row. `wide_lanes(a)` does the same by
-eight, for which some processors take two instructions. `lanes_at` and `put_lanes` read and write the four numbers from any place
-on. Numbers and lanes mix; there are no comparisons. Of numbers, `total`, `larger` and `widest` do what they say as of one lane.
-`prefetch` asks the memory for lanes that will soon be read.
+>>> import numpy as np
+>>> from numba import njit
+>>> @njit
+... def fill_energy(T, m, v):  # of numbers
+...     T[0] = 0.5 * m * (v[0] * v[0] + v[1] * v[1])
+>>> @njit
+... def fill_energies(T, m, v):  # the same at four points: v[0] is a vector of four numbers
+...     fill_energy(lanes(T), m, lanes(v))
+>>> T, v = np.zeros((1, 4)), np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, 1.0]])
+>>> fill_energies(T[0], 2.0, v)
+>>> T
+array([[ 1.,  5.,  9., 17.]])
+
+A kernel that reads and writes plain numbers works on lanes as it stands: `lanes(a)` shows an array (…, 4) of float64 as
+an array (…) whose elements are vectors of four, which a processor adds and multiplies in one instruction. Of an array
+of one axis, element k is the four numbers from 4 k on; of two axes of lanes, one index gives a row. `wide_lanes(a)`
+does the same with vectors of eight, for which some processors take two instructions. `lanes_at` and `put_lanes` read
+and write the four numbers from any place on. Numbers and lanes mix; there are no comparisons. `total`, `larger` and
+`widest` take a number as one lane. `prefetch` asks the memory for lanes that will soon be read.
 """
 
 import operator
@@ -25,18 +38,18 @@ _BYTES = 8
 
 
 class Lanes(types.Type):
-    """Four float64, or eight."""
+    """A vector of four float64, or of eight."""
 
     def __init__(self, width: int) -> None:
         self.width, self.vector = width, ir.VectorType(ir.DoubleType(), width)
         super().__init__(name=f"{width} lanes")
 
     def unify(self, typingctx: Any, other: Any) -> Any:
-        """A variable that is a number on one way and lanes on another holds lanes."""
+        """A variable that is a number on one path and lanes on another holds lanes."""
         return self if isinstance(other, types.Float | types.Integer) else None
 
     def can_convert_from(self, typingctx: Any, other: Any) -> Any:
-        """A number stands for equal ones."""
+        """A number stands for as many equal ones."""
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
 
 
@@ -92,7 +105,7 @@ def _width_of(typing_context, array):
 
 
 def lanes_from(context: Any, builder: Any, kind: LanesArray, address: Any, columns: Any) -> Any:
-    """An array of lanes at an address, a number or a pointer, of so many lanes in a row."""
+    """An array of lanes at an address, which is a number or a pointer, with so many lanes in a row."""
     view = cgutils.create_struct_proxy(kind)(context, builder)
     pointer = ir.DoubleType().as_pointer()
     view.data = (
@@ -120,7 +133,7 @@ def _put_lanes(typing_context, array, first, x):
 
 
 def _place_of_four(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-    """Pointer to the four numbers of an array of one axis from a place on."""
+    """Pointer to the four numbers from a place on, in an array of one axis."""
     source = context.make_array(signature.args[0])(context, builder, values[0])
     first = context.cast(builder, values[1], signature.args[1], types.intp)
     return builder.bitcast(builder.gep(source.data, [first]), _VECTOR.as_pointer())
@@ -237,22 +250,22 @@ class _InterpretedLanes:
 
 
 # lanes(a)            an array of float64, (…, 4) of two or three axes or (4 m,), C-contiguous, as an array of lanes
-# wide_lanes(a)       the same by eight
+# wide_lanes(a)       the same array as one of vectors of eight
 # width_of(a)         how many lanes an element of an array of lanes has
 # lanes_at(a, k)      the four numbers a[k : k + 4] of an array of one axis
-# put_lanes(a, k, x)  writes them
+# put_lanes(a, k, x)  write these four
 # total(x)            the sum of the lanes: the second half is added to the first, until one is left
 # first_halves(x, y)  x0, x1, y0, y1
 # larger(size, x)     in every lane the larger of size and |x|
 # widest(x)           the largest lane
-# part(x, lane)       one of them; of a number itself
+# part(x, lane)       one lane; of a number, the number itself
 # of_four(a, b, c, d) lanes of four numbers
 # prefetch(array, k)  ask for element k of an array of lanes
 if config.DISABLE_JIT:
     lanes, total, widest = _InterpretedLanes, np.sum, np.max
 
     def wide_lanes(array: np.ndarray) -> _InterpretedLanes:
-        """An array as one of eight lanes."""
+        """An array as one of vectors of eight lanes."""
         return _InterpretedLanes(array, WIDE)
 
     def width_of(array: _InterpretedLanes) -> int:
@@ -260,11 +273,11 @@ if config.DISABLE_JIT:
         return array.width
 
     def lanes_at(array: np.ndarray, first: int) -> np.ndarray:
-        """Four numbers from a place on."""
+        """The four numbers from a place on."""
         return array[first : first + WIDTH].copy()
 
     def put_lanes(array: np.ndarray, first: int, x: Any) -> None:
-        """Write them."""
+        """Write the four numbers from a place on."""
         array[first : first + WIDTH] = x
 
     def part(x: Any, lane: int) -> Any:
@@ -276,7 +289,7 @@ if config.DISABLE_JIT:
         return np.array([a, b, c, d])
 
     def first_halves(x: Any, y: Any) -> np.ndarray:
-        """Two lanes of each."""
+        """The first two lanes of each."""
         return np.array([x[0], x[1], y[0], y[1]])
 
     def larger(size: Any, x: Any) -> Any:
@@ -284,7 +297,7 @@ if config.DISABLE_JIT:
         return np.maximum(size, np.abs(x))
 
     def prefetch(array: Any, index: int) -> None:
-        """Nothing: there is no waiting for memory to be spared."""
+        """Do nothing."""
 else:
     lanes, lanes_at, put_lanes, part, prefetch = _view, _lanes_at, _put_lanes, _part, _prefetch
     total, larger, widest, first_halves, of_four = _total, _larger, _widest, _first_halves, _of_four
@@ -292,7 +305,7 @@ else:
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:
-    """Pointer to the lanes at an index, an integer or two."""
+    """Pointer to the lanes at an index, which is an integer or two."""
     view = cgutils.create_struct_proxy(kind)(context, builder, array)
     if kind.ndim == 1:
         number = context.cast(builder, index, index_kind, types.intp)

@@ -1,8 +1,8 @@
 """Kernels that are compiled when a run first needs them: many never do, and compiling takes seconds.
 
-A caller has the address of such a kernel in a field of a Packed object, as it has those of a user's functions. That is at first
-the address of a stub, which compiles the kernel, puts its address in the field and calls it; objects that are made later have the
-address of the kernel from the start.
+A caller has the address of such a kernel in a field of a Packed object, as it has those of a user's functions. At first
+that is the address of a stub, which compiles the kernel, puts its address in the field and calls it. Objects that are
+made later have the address of the kernel from the start.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ class LateKernel:
     function : callable
         Its name is that of the field.
     classes : classes of Packed
-        Of the objects.
+        The classes of the objects.
     """
 
     _lock = threading.Lock()
@@ -43,7 +43,7 @@ class LateKernel:
         self.address = ctypes.cast(self._stub, ctypes.c_void_p).value
 
     def __call__(self, *arguments: Any) -> float:
-        """The function itself, where numba is switched off."""
+        """Call the function itself, as is done where numba is switched off."""
         return self._function(*arguments)
 
     def _first_call(self, t: float, *rest: Any) -> float:
@@ -55,7 +55,7 @@ class LateKernel:
                     signature = types.float64(types.float64, *kinds, types.float64)
                     self._compiled = compiled_on_disk(signature, self._function)
                     self.address = self._compiled.address
-        except BaseException as error:  # an interrupt among them; none can pass through the caller
+        except BaseException as error:  # interrupts too; none can pass through the caller
             self._error = error
             return math.nan
         _, word = kinds[-1].layout[self.name]
@@ -63,12 +63,12 @@ class LateKernel:
         return self._at(self._compiled.address)(t, *objects, h)
 
     def raise_error(self) -> None:
-        """Raise what compiling raised; for the Python code that called the caller."""
+        """Raise the error of compiling, if there was one; called by the Python code that called the kernel's caller."""
         error, self._error = self._error, None
         if error is not None:
             raise error
 
 
 def late_kernel(*classes: type[Packed]) -> Callable[[Callable[..., float]], LateKernel]:
-    """Make a function (t, *objects, h) of objects of those classes a kernel that is compiled late."""
+    """Make a function (t, *objects, h) of objects of these classes a kernel that is compiled late."""
     return lambda function: LateKernel(function, classes)

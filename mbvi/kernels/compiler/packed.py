@@ -1,12 +1,27 @@
 """Many arrays that travel through kernels as one pointer.
 
-A `Packed` object shows its fields as attributes, in Python and in kernels alike. Kernels receive the address of a table of
-words (data pointer and shape of each array, value of each number), so that a call costs one machine word and not several
-hundred, and compiling its callers takes seconds and not a minute. Fields are fixed when the object is made; the arrays'
-contents may change.
+>>> import numpy as np
+>>> from numba import njit
+>>> class Points(Packed):
+...     pass
+>>> points = Points(count=2, q=np.zeros(2), v=np.array([1.0, 3.0]))
+>>> @njit
+... def move(points, h):
+...     for a in range(points.count):
+...         points.q[a] += h * points.v[a]
+>>> move(points, 0.5)
+>>> points.q
+array([0.5, 1.5])
+>>> len(points.words)  # the number, and the address and the length of either array
+5
 
-A class with a `width` shows its arrays (…, width) as arrays of as many lanes (`lanes`): a kernel that takes its arrays from such
-an object works on four or eight numbers at once as it stands.
+A `Packed` object shows its fields as attributes, in Python and in kernels alike. Kernels receive the address of a table
+of words (data pointer and shape of each array, value of each number), so that a call costs one machine word and not
+several hundred, and compiling its callers takes seconds and not a minute. Fields are fixed when the object is made; the
+arrays' contents may change.
+
+A class with a `width` shows its arrays (…, width) as arrays of as many lanes (`lanes`): a kernel that takes its arrays
+from such an object works on four or eight numbers at once as it stands.
 """
 
 from functools import cache
@@ -33,10 +48,10 @@ CACHE_LINE = 64  # bytes
 
 
 class Packed:
-    """Fields given by name: float64 or int64 arrays, integers, compiled functions (`numba.cfunc`), other packed objects.
+    """Fields given by name: float64 or int64 arrays, integers, compiled functions, other packed objects.
 
-    Arrays are copied into `memory`, one behind the other, C-contiguous and each from the start of a cache line. What was given
-    read-only stays so: a constant, which no kernel writes to.
+    Arrays are copied into `memory`, one behind the other, C-contiguous and each from the start of a cache line. An
+    array that is given read-only stays so: a constant, which no kernel writes to.
 
     Raises
     ------
@@ -79,11 +94,11 @@ class Packed:
         if own.kind is None:
             own.kind = PackedType(own.__name__, tuple(layout))
         elif own.kind.fields != tuple(layout):
-            raise TypeError(f"{own.__name__}: expected the fields of {own.kind}, found {_told(tuple(layout))}")
-        self._numba_type_ = own.kind  # where numba looks for it
+            raise TypeError(f"{own.__name__}: expected the fields of {own.kind}, found {_as_text(tuple(layout))}")
+        self._numba_type_ = own.kind  # numba looks for it there
 
     def __reduce__(self) -> Any:
-        """Its fields: their addresses are others elsewhere."""
+        """The fields: addresses are others in another process."""
         return type(self)._of, ({name: getattr(self, name) for name in self._numba_type_.layout},)
 
     @classmethod
@@ -109,7 +124,7 @@ def _room(array: np.ndarray) -> int:
 
 @cache
 def _array_type(dtype: str, ndim: int, width: int) -> types.Type:
-    """The type of a C-contiguous array of numbers, or of so many lanes."""
+    """The type of a C-contiguous array of numbers, or of `width` lanes."""
     return LanesArray(ndim - 1, width) if width else typeof(np.zeros((1,) * ndim, dtype))
 
 
@@ -119,10 +134,10 @@ class PackedType(types.Type):
     def __init__(self, name: str, fields: tuple[tuple[str, types.Type, int], ...]) -> None:
         self.fields = fields
         self.layout = {field: (kind, word) for field, kind, word in fields}
-        super().__init__(name=f"{name}({_told(fields)})")
+        super().__init__(name=f"{name}({_as_text(fields)})")
 
 
-def _told(fields: tuple[tuple[str, types.Type, int], ...]) -> str:
+def _as_text(fields: tuple[tuple[str, types.Type, int], ...]) -> str:
     """Fields as a text."""
     return ", ".join(f"{name}: {kind}" for name, kind, _ in fields)
 
@@ -168,7 +183,7 @@ def _load_field(context: Any, builder: Any, kind: PackedType, value: Any, name: 
     if isinstance(field, LanesArray):
         return lanes_from(context, builder, field, load_constant(first), load_constant(first + field.ndim))
     if not isinstance(field, types.Array):
-        return load(first)  # that of a function may change, when it is compiled
+        return load(first)  # the address of a function changes when it is compiled
     size = 8
     shape = [load_constant(first + 1 + axis) for axis in range(field.ndim)]
     strides = [ir.Constant(word, size)]

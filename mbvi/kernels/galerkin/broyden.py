@@ -11,15 +11,18 @@ from mbvi.kernels.compiler.decorators import copied_kernel, solver_kernel
 from mbvi.kernels.compiler.lanes import lanes, total
 from mbvi.kernels.galerkin.workspace import PARALLEL
 
-TINY = 1e-3  # size of 1 − c from which on it is divided by
+TINY = 1e-3  # least size of 1 − c that is a divisor
 
 
 @solver_kernel
 def accelerate(space, iteration, is_known):
-    """delta ← z_{n−1}, by the equations at the head of this file; the factor 1/(1 − c_{n−1}), which `correct` applies.
+    """delta ← z_{n−1}, by the equations at the head of this file; returns the factor 1/(1 − c_{n−1}).
 
-    Products are those of increments; with those of corrections known, s_iᵀ s_j, those with delta alone are needed. Without
-    `is_known`, delta is noise in part: it becomes z_{n−1}, by the updates that are known, and no s_n.
+    `correct` applies the factor. Products are those of increments alone. Those of corrections with each other, s_iᵀ
+    s_j, are known, and those with delta are formed. Without `is_known`, delta is noise in part: it becomes z_{n−1}, by
+    the updates that are known, and no s_n.
+
+    Arrays are those of space, see `workspace._broyden`.
     """
     delta, products, along, c = lanes(space.delta), space.step_products, space.along, space.update
     count, increments, last, inverses = space.rows, space.increment_rows, iteration - 1, space.inverse_squares
@@ -47,7 +50,10 @@ def accelerate(space, iteration, is_known):
 
 @copied_kernel
 def product_of(x, y, count):
-    """xᵀ y of so many lanes, in two sums, of which each has to wait for what was added to it last."""
+    """xᵀ y, in two sums, so that not every addition waits for the one before.
+
+    x, y      (count,)    arrays of lanes (or longer)
+    """
     one = other = 0.0 * x[0]
     for a in range(0, count - 1, 2):
         one = one + x[a] * y[a]

@@ -1,7 +1,9 @@
-"""The residual of the equations of a step, which `galerkin` states: R_j of the momenta, and g(Q_l)/h.
+"""The residual of the equations of a step, which `steps` states: R_j of the momenta, and g(Q_l)/h.
 
-Quadrature nodes, and control points with their constraints, are evaluated four at once (`lanes`), up to eight nodes of schemes of
-Gauss in one vector.
+Quadrature nodes, and control points with their constraints, are evaluated four at once (`lanes`), up to eight nodes of
+schemes of Gauss in one vector. Arrays are those of `workspace.Space`, whose functions tell their shapes.
+
+Source: Marsden & West 2001, section 2.6 (Galerkin variational integrators), and part 3 (constraints).
 """
 
 import math
@@ -42,14 +44,16 @@ from mbvi.kernels.mechanics.lagrangian import (
 from mbvi.kernels.mechanics.planar_tree import fill_directions, fill_gradient_planar, turn_directions
 from mbvi.kernels.mechanics.tree import fill_cosines, fill_gradient_tree, turn_cosines
 
-BY_PLACE = (
-    0.05  # part of what the rounding of positions in g would move momenta by that Newton's Jacobian, if old, leaves
-)
+BY_PLACE = 0.05  # part of the change of momenta by the rounding of positions in g that an old Jacobian leaves
 
 
 @copied_kernel
 def fill_node(node_q, node_v, space, A, B, s, h):
-    """State at a quadrature node of the polynomial through the control points, with its A, B (s+1,); or at four, in lanes."""
+    """The state at a quadrature node of the polynomial through the control points, or at four nodes, in lanes.
+
+    node_q, node_v   (n,)      out  [u, u/s], u the unit of a coordinate
+    A, B             (s+1,)    coefficients of the node
+    """
     z, q, q_low = space.z, space.q, space.q_low
     for a in range(q.shape[0]):
         place, move = q_low[a] + A[1] * z[a * s], B[1] * z[a * s]
@@ -62,7 +66,7 @@ def fill_node(node_q, node_v, space, A, B, s, h):
 
 @copied_kernel
 def fill_nodes(space, g, s, h):
-    """States at group g of four quadrature nodes, in lanes into space.lane_q and space.lane_v."""
+    """The states at group g of four quadrature nodes, in lanes into space.lane_q and space.lane_v."""
     node_q, node_v = lanes(space.lane_q), lanes(space.lane_v)
     if space.has_velocities == 1:
         groups = space.b.shape[0]
@@ -73,11 +77,12 @@ def fill_nodes(space, g, s, h):
 
 @kernel
 def add_nodes(space, g, h):
-    """Add what four quadrature nodes give, without p_k, to R_1 … R_s in space.points and to space.impulse = h Σ b_i f_i; the
-    largest momentum. R_s is that of the step's end.
+    """Add the contributions of four quadrature nodes to R_1 … R_s and to the impulse; returns the largest momentum.
 
-    The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i, or
-    A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
+    R_1 … R_s are in space.points, without p_k, with R_s that of the step's end; space.impulse is h Σ b_i f_i.
+
+    The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i,
+    or A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
     """
     p, f, weight, impulse = lanes(space.momenta), lanes(space.forces), lanes(space.b)[g], space.impulse
     A, B, values = lanes(space.A_points), lanes(space.B_points), lanes(space.points)
@@ -91,7 +96,7 @@ def add_nodes(space, g, h):
             value = 0.0 * weight
             if g > 0:
                 value = values[c, a]
-            for i in range(WIDTH):  # small terms first
+            for i in range(WIDTH):  # small terms are added first
                 value = value + A[g * WIDTH + i, c] * part(force, i)
             for i in range(WIDTH):
                 value = value + B[g * WIDTH + i, c] * part(momentum, i)
@@ -101,9 +106,9 @@ def add_nodes(space, g, h):
 
 @kernel
 def fill_first_rows(space, s):
-    """R_1 … R_{s−1} of space.points into space.R, and R_0, of which the sum of all is p_k + space.impulse.
+    """R_1 … R_{s−1} of space.points into space.R, and R_0, which follows from the sum of all rows, p_k + space.impulse.
 
-    R_s is written too, and R_0 of the next coordinate then in its place.
+    R_s is written too, and then overwritten by R_0 of the next coordinate.
     """
     R, values, n = space.R, lanes(space.points), space.p.shape[0]
     for a in range(n):
@@ -111,13 +116,13 @@ def fill_first_rows(space, s):
         for c in range(space.points.shape[0]):
             others += total(values[c, a])
             put_lanes(R, a * s + 1 + c * WIDTH, values[c, a])
-        R[a * s] = (space.p[a] - others) + (space.impulse[a] + space.p_low[a])  # nearly equal ones first
+        R[a * s] = (space.p[a] - others) + (space.impulse[a] + space.p_low[a])  # nearly equal terms are combined first
     R[n * s] = 0.0
 
 
 @copied_kernel
 def fill_only_rows(space, A, B, weight, h):
-    """R_0 of a scheme with one quadrature node and one control point, and space.impulse; the largest momentum."""
+    """R_0 of a scheme with one quadrature node and one control point, and space.impulse; returns the largest momentum."""
     size = 0.0
     for a in range(space.p.shape[0]):
         size = max(size, abs(space.node_p[a]))
@@ -129,9 +134,9 @@ def fill_only_rows(space, A, B, weight, h):
 
 @kernel
 def fill_at_only_node(system, scheme, work, space, t, h):
-    """The residual of a scheme with one quadrature node and one control point, without constraints; the largest momentum.
+    """The residual of a scheme with one node and one control point, without constraints; returns the largest momentum.
 
-    Here and below: each path of `fill_residual` in a kernel of its own, which begins with its own constants alone.
+    Here and below, each path of `fill_residual` is a kernel of its own, so that it begins with its own constants alone.
     """
     fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], scheme.K.shape[0], h)
     fill_gradient(space.node_p, space.node_f, system, work, t + scheme.c[0] * h, space.node_q, space.node_v)
@@ -140,7 +145,7 @@ def fill_at_only_node(system, scheme, work, space, t, h):
 
 @kernel
 def fill_in_plane(system, work, space, g, s, h):
-    """Momenta and forces at group g of four quadrature nodes, of a planar tree under gravity alone."""
+    """Momenta and forces at group g of four quadrature nodes, for a planar tree under gravity alone."""
     n = system.n
     fill_nodes(space, g, s, h)
     p, f = lanes(space.momenta[g * n : (g + 1) * n]), lanes(space.forces[g * n : (g + 1) * n])
@@ -152,7 +157,7 @@ def fill_in_plane(system, work, space, g, s, h):
 
 @kernel
 def fill_at_nodes(system, scheme, work, space, t, g, h):
-    """The same of any system."""
+    """Momenta and forces at group g of four quadrature nodes, for any system."""
     m, n = scheme.b.shape[0], system.n
     for i in range(m):
         space.t[i] = t + scheme.c[i] * h
@@ -164,7 +169,7 @@ def fill_at_nodes(system, scheme, work, space, t, g, h):
 
 @kernel
 def fill_sums_of_velocities(space, h):
-    """What `fill_residual` does where velocities are the unknowns, from momenta and forces."""
+    """The residual where velocities are the unknowns, from momenta and forces; returns its size."""
     R, momenta, forces = lanes(space.R), lanes(space.momenta), lanes(space.forces)
     rows, b, inverse = lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
     size, momentum = fill_velocity_residual(R, momenta, forces, rows, b, inverse, space, space.b.shape[0], h)
@@ -173,9 +178,9 @@ def fill_sums_of_velocities(space, h):
 
 @kernel
 def fill_residual(system, scheme, work, space, t, h):
-    """Residual of the step equations at space.z into space.R (constraints divided by h); returns its size.
+    """The residual of the step equations at space.z into space.R (constraints divided by h); returns its size.
 
-    Also fills space.impulse, G(Q_j) and what `residual_size` does.
+    space.impulse, G(Q_j) and what `residual_size` measures are filled too.
     """
     m, s = scheme.b.shape[0], scheme.K.shape[0]
     size = 0.0
@@ -206,7 +211,7 @@ def fill_residual(system, scheme, work, space, t, h):
 
 @late_kernel(System, Scheme, Work, Space)
 def fill_wide_residual(t, system, scheme, work, space, h):
-    """What `fill_residual` does of a tree, at up to eight nodes at once."""
+    """What `fill_residual` does, for a tree at up to eight nodes at once."""
     if system.is_planar == 1:
         fill_wide_in_plane(system, space, h)
     else:
@@ -218,7 +223,7 @@ def fill_wide_residual(t, system, scheme, work, space, h):
 
 @kernel
 def fill_wide_in_plane(system, space, h):
-    """Momenta and forces at up to eight nodes, of a planar tree under gravity."""
+    """Momenta and forces at up to eight nodes, for a planar tree under gravity."""
     q, v, V = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z)
     p, f, angles = wide_lanes(space.momenta), wide_lanes(space.forces), wide_lanes(space.wide_angles)
     fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, FIRST_ROW, ONE, h)
@@ -229,7 +234,7 @@ def fill_wide_in_plane(system, space, h):
 
 @kernel
 def fill_wide_in_space(system, space, h):
-    """The same of any tree."""
+    """Momenta and forces at up to eight nodes, for any tree under gravity."""
     q, v, V = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z)
     p, f, angles = wide_lanes(space.momenta), wide_lanes(space.forces), wide_lanes(space.wide_angles)
     fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, FIRST_ROW, ONE, h)
@@ -240,7 +245,7 @@ def fill_wide_in_space(system, space, h):
 
 @kernel
 def add_wide_forces(system, scheme, work, space, t, h):
-    """Add forces besides gravity at up to eight nodes."""
+    """Add the forces other than gravity at up to eight nodes."""
     for node in range(scheme.c.shape[0]):
         group, lane = node // WIDTH, node % WIDTH
         for a in range(system.n):
@@ -253,7 +258,7 @@ def add_wide_forces(system, scheme, work, space, t, h):
 
 @kernel
 def fill_wide_sums(space, h):
-    """What `fill_sums_of_velocities` does, of up to eight nodes."""
+    """What `fill_sums_of_velocities` does, for up to eight nodes."""
     R, p, f = wide_lanes(space.R), wide_lanes(space.momenta), wide_lanes(space.forces)
     rows, b, inverse = wide_lanes(space.a_rows), wide_lanes(space.b), wide_lanes(space.b_inverse)
     size, momentum = fill_velocity_residual(R, p, f, rows, b, inverse, space, ONE, h)
@@ -262,7 +267,10 @@ def fill_wide_sums(space, h):
 
 @copied_kernel
 def keep_roundings(space, size, momentum):
-    """The size of a residual, after what `residual_size` fills besides of one without constraints."""
+    """Keep the largest momentum and the residual in units of its rounding; returns the size of the residual.
+
+    It is what `residual_size` does where there are no constraints.
+    """
     space.measure[MOMENTUM_SIZE] = momentum
     space.measure[ROUNDINGS] = size / (EPS * max(momentum, 1e-290))
     return size
@@ -270,10 +278,11 @@ def keep_roundings(space, size, momentum):
 
 @kernel
 def residual_size(system, space, momentum, h):
-    """Largest entry of the residual, inf if one is not finite.
+    """The largest entry of the residual, inf if one is not finite.
 
-    Also fills space.measure: the size of the momenta that cancel in it, the largest |g|, and the largest entry in units of its
-    own rounding, that of the momenta or that of the positions, which moves them by the constraints.
+    space.measure is filled too: the size of the momenta that cancel in the residual, the largest |g|, and the largest
+    entry in units of its own rounding, that of the momenta or that of the positions, which changes momenta by way of
+    the constraints.
     """
     R = lanes(space.R)
     check = sizes = constraints = 0.0 * R[0]
@@ -292,7 +301,7 @@ def residual_size(system, space, momentum, h):
         space.measure[VIOLATION] = constraint * abs(h) / place
         roundings = max(roundings, space.measure[VIOLATION] / EPS)
         size = max(size, constraint)
-    if total(check) != 0.0:  # `larger` passes over what is not a number
+    if total(check) != 0.0:  # `larger` ignores what is not a number
         size = roundings = math.inf
     space.measure[MOMENTUM_SIZE], space.measure[ROUNDINGS] = momentum, roundings
     return size
@@ -300,7 +309,7 @@ def residual_size(system, space, momentum, h):
 
 @kernel
 def place_size(system, space):
-    """Size of the coordinates that constraints depend on: of unit quaternions 1, else of the largest coordinate."""
+    """The size of the coordinates that constraints depend on: at least 1, that of unit quaternions."""
     size = 1.0
     if system.is_geometric == 1 or system.is_tree == 0:
         for a in range(system.n):
@@ -311,9 +320,10 @@ def place_size(system, space):
 
 @late_kernel(System, Scheme, Work, Space)
 def fill_constraint_residual(t, system, scheme, work, space, h):
-    """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h; the largest term added.
+    """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h.
 
-    G(Q_0) was filled when the step began, and of the last control point the values alone are needed.
+    Returns the largest term added. G(Q_0) was filled when the step began, and at the last control point the values
+    alone are needed.
     """
     s, behind = scheme.K.shape[0], space.behind
     R, z = space.R, space.z
@@ -334,7 +344,7 @@ def fill_constraint_residual(t, system, scheme, work, space, h):
 
 @kernel
 def fill_point_residuals(system, scheme, work, space, t, h):
-    """The same of the control points behind the first, of a tree: four at once."""
+    """What `fill_constraint_residual` does at the control points behind the first, for a tree: four at once."""
     s, behind, at_points = scheme.K.shape[0], space.behind, space.lane_work
     R, groups = space.R, space.points.shape[0]
     size = 0.0 * lanes(space.is_inner)[0]
@@ -364,8 +374,10 @@ def fill_point_residuals(system, scheme, work, space, t, h):
 
 @copied_kernel
 def fill_points(system, scheme, work, space, c, t, h):
-    """Poses and columns at group c of four control points behind the first, and the impulses at those before the step's end, in
-    lanes into space.lane_work. Lanes left over have the step's start and no impulse.
+    """Poses, columns and impulses at group c of four control points behind the first, in lanes into space.lane_work.
+
+    Impulses are those at points before the step's end. Lanes without a control point have the step's start and no
+    impulse.
     """
     s, at_points = scheme.K.shape[0], space.lane_work
     for a in range(system.n):
@@ -383,9 +395,12 @@ def fill_points(system, scheme, work, space, c, t, h):
 
 @late_kernel(System, Scheme, Work, Space)
 def fill_quaternion_residual(t, system, scheme, work, space, h):
-    """What `fill_constraint_residual` does for an open tree: G is the quaternions, here also in lanes of a_j and of a_l."""
+    """What `fill_constraint_residual` does for an open tree, whose G are the quaternions.
+
+    They also go into space.quaternions, in lanes of a_j and of a_l.
+    """
     s, behind = scheme.K.shape[0], space.behind
-    R, z, beside = space.R, space.z, space.quaternions
+    R, z, quaternions = space.R, space.z, space.quaternions
     size = 0.0
     for b in range(system.k):
         first, entry = quaternion_place(system, b), system.constraints[b, FIRST_ENTRY]
@@ -396,12 +411,12 @@ def fill_quaternion_residual(t, system, scheme, work, space, h):
                 value += a * a
                 space.G[j, entry + c] = a
                 if j < s:
-                    beside[0, j // WIDTH, entry + c, j % WIDTH] = a
+                    quaternions[0, j // WIDTH, entry + c, j % WIDTH] = a
                     term = a * z[behind + b * s + j]
                     R[(first + c) * s + j] += term
                     size = max(size, abs(term))
                 if j > 0:
-                    beside[1, (j - 1) // WIDTH, entry + c, (j - 1) % WIDTH] = a
+                    quaternions[1, (j - 1) // WIDTH, entry + c, (j - 1) % WIDTH] = a
             if j > 0:
                 R[behind + b * s + j - 1] = 0.5 * value / h
     return size
@@ -409,13 +424,13 @@ def fill_quaternion_residual(t, system, scheme, work, space, h):
 
 @copied_kernel
 def control_increment(space, a, j, s):
-    """What is to be added to q_k for coordinate a of control point j."""
+    """What is added to q_k to give coordinate a of control point j."""
     return space.q_low[a] + (space.z[a * s + j - 1] if j > 0 else 0.0)
 
 
 @copied_kernel
 def fill_control_point(work, space, j, s):
-    """Q_j = q_k + Y_j into space.node_q, and what rounding leaves of it into work.low."""
+    """Q_j = q_k + Y_j into space.node_q, and its rounding error into work.low."""
     for a in range(space.node_q.shape[0]):
         y = control_increment(space, a, j, s)
         place = space.q[a] + y
@@ -425,7 +440,12 @@ def fill_control_point(work, space, j, s):
 
 @copied_kernel
 def add_constraint_force(out, first, stride, G, system, impulses, start, step):
-    """Add Gᵀ Λ to out[first :: stride], Λ = impulses[start :: step]; the largest term added."""
+    """Add Gᵀ Λ to out[first :: stride], Λ = impulses[start :: step]; returns the largest term added.
+
+    out         (.,)    in and out, n entries that are `stride` apart
+    G           (E,)    entries of the constraint Jacobian
+    impulses    (.,)    k entries that are `step` apart
+    """
     size = 0.0
     for b in range(system.k):
         impulse = impulses[start + b * step]
@@ -439,5 +459,8 @@ def add_constraint_force(out, first, stride, G, system, impulses, start, step):
 
 @copied_kernel
 def has_saddle(system):
-    """Whether constraints are solved for with M, and not, as those of unit quaternions in an open tree, each for itself."""
+    """Whether constraints are solved for together with M.
+
+    Those of unit quaternions in an open tree are solved for one by one.
+    """
     return system.k > 0 and system.is_open == 0

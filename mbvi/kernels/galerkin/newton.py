@@ -3,8 +3,11 @@
     h ∂R_j/∂Y_l = Σ_i b_i (B_ij B_il ∂p/∂v + h B_ij A_il ∂p/∂q + h A_ij B_il ∂f/∂v + h² A_ij A_il ∂f/∂q)
                   + h [j = l] ∂²(Λ_jᵀ g)/∂q²,
 
-bordered by G(Q_j)ᵀ and G(Q_l). Few coordinates with constraints are solved for by coordinate partitioning (`partition`), others
-by elimination along the graph (`saddle`).
+bordered by G(Q_j)ᵀ and G(Q_l). Few coordinates with constraints are solved for by coordinate partitioning
+(`partition`), others by elimination along the graph (`saddle`). Arrays are those of `workspace.Space`, whose functions
+tell their shapes.
+
+Source: the derivatives of the equations at the head of `steps` (Marsden & West 2001, section 2.6).
 """
 
 from mbvi.kernels.algebra.partition import (
@@ -30,7 +33,7 @@ from mbvi.kernels.mechanics.lagrangian import Work, fill_hessian, fill_hessians
 
 @copied_kernel
 def fill_hessians_at_nodes(system, work, space, first, end, s, h):
-    """Second derivatives at up to four quadrature nodes at once, from node `first` on."""
+    """Second derivatives at up to four quadrature nodes at once, from node `first` to node `end` − 1, into space."""
     fill_nodes(space, first // WIDTH, s, h)
     fill_hessians(
         space.Lvv, space.Lvq, space.Kqv, space.Kqq, system, work, space.lane_work, space.t[first:end], space.lane_q,
@@ -40,7 +43,7 @@ def fill_hessians_at_nodes(system, work, space, first, end, s, h):
 
 @late_kernel(System, Scheme, Work, Space)
 def factor_partitioned(t, system, scheme, work, space, h):
-    """What `factor_newton` does, by coordinate partitioning; 0.0 where that has to do it.
+    """What `factor_newton` does, by coordinate partitioning; returns 0.0 where `factor_newton` has to do it.
 
     Poses and columns at the control points are those of the residual, until second derivatives overwrite them.
     """
@@ -81,9 +84,10 @@ def solve_partitioned(t, system, scheme, work, space, h):
 
 @late_kernel(System, Scheme, Work, Space)
 def factor_newton(t, system, scheme, work, space, h):
-    """Assemble and factor the whole Jacobian, with respect to Y/h and Λ, at space.z: what the residual was computed at.
+    """Assemble and factor the whole Jacobian, with respect to Y/h and Λ, at space.z, where the residual was computed.
 
-    Its borders are G(Q_j)ᵀ and G(Q_l), and the curvature h ∂²(Λ_jᵀ g)/∂q² is part of the diagonal blocks.
+    Its borders are G(Q_j)ᵀ and G(Q_l), and the curvature h ∂²(Λ_jᵀ g)/∂q² is part of the diagonal blocks. Returns 0.0
+    where the Jacobian is singular.
     """
     m, s = scheme.b.shape[0], scheme.K.shape[0]
     J = space.J
@@ -121,7 +125,12 @@ def factor_newton(t, system, scheme, work, space, h):
 
 @kernel
 def add_curvatures(J, system, scheme, work, space, t, h):
-    """Add the curvatures of the constraints at the control points between a step's ends, and fill G(Q_s), unless it is filled."""
+    """Add the curvatures of the constraints at the control points between a step's ends.
+
+    G(Q_s) is filled, unless it is.
+
+    J         (s² matrix_size,)    in and out
+    """
     s = scheme.K.shape[0]
     if s < SEVERAL or system.constraint != 0:
         fill_control_point(work, space, s, s)

@@ -1,8 +1,10 @@
-"""Where the iteration of a step starts: an extrapolation from the steps before, or free flight.
+"""The start of the iteration of a step: an extrapolation from the steps before, or free flight.
 
-That is the polynomial extrapolation in k of the unknowns themselves, of the order that would have served best on the last step,
-which is best where steps are short, or that in time through the last control points, which is best where they are long; or
-free flight where none would have served.
+The extrapolation is that of the unknowns themselves as polynomials in k, of the order that would have served best on
+the last step, which is best where steps are short, or that in time along the polynomials of the last two steps, which
+is best where they are long. Free flight is taken where none would have served.
+
+Source: Hairer, Lubich & Wanner 2006, section VIII.6.1 (starting approximations).
 """
 
 from mbvi.kernels.algebra.dense import invert, multiply_symmetric
@@ -31,12 +33,12 @@ from mbvi.kernels.layout import Scheme, System
 from mbvi.kernels.mechanics.lagrangian import Work, fill_angles, solve_velocity_saddle, solve_velocity_tree
 from mbvi.kernels.mechanics.planar_tree import fill_masses_planar
 
-FADING = 0.999  # part of the impulses of redundant constraints that the next step starts with (they grew by 5e-5)
+FADING = 0.999  # of the impulses of redundant constraints, the next step starts with this part (they grew by 5e-5)
 
 
 @kernel
 def is_far_from_start(space):
-    """Whether the increments have moved away from their start by more than a part of the largest."""
+    """Whether the increments have moved away from their start by more than a part of the largest increment."""
     if space.has_velocities == 1:
         return are_far_velocities(space, space.tolerances[FAR])
     miss = largest_difference(space.z, space.start, FIRST_ROW, space.increment_rows)
@@ -45,7 +47,7 @@ def is_far_from_start(space):
 
 @kernel
 def fill_ahead(system, scheme, space, r):
-    """Extrapolation of the unknowns of substep r along the polynomials of the last two steps into space.ahead."""
+    """Extrapolation of the unknowns of substep r along the polynomials of the last two steps, into space.ahead."""
     s, last, change, out = scheme.K.shape[0], space.table[r, 0], space.table[r, 1], space.ahead
     for section in range(2):
         both, before = lanes(space.ahead_both[section]), lanes(space.ahead_before[section])
@@ -61,10 +63,11 @@ def fill_ahead(system, scheme, space, r):
 
 @kernel
 def fill_start(system, scheme, space, r):
-    """Start of substep r in space.z: extrapolation of the unknowns of the last steps.
+    """The start of substep r into space.z: an extrapolation of the unknowns of the last steps.
 
-    Where constraints are redundant, no equation determines a part of their impulses, which extrapolation would let grow, and so
-    would what rounding leaves of it as other rows are left out: they start from a part of those of the last step.
+    Where constraints are redundant, no equation determines a part of their impulses. Extrapolation would let that part
+    grow, and so would the rounding errors that remain of it when other rows are left out: they start from a part of
+    those of the last step.
     """
     s, history = scheme.K.shape[0], space.history[r]
     behind, z = space.behind // WIDTH, lanes(space.z)
@@ -89,7 +92,7 @@ def fill_start(system, scheme, space, r):
 
 @kernel
 def fill_free_flight(system, scheme, work, space, t, h):
-    """Start without a past: Y_l = d_l h v, no impulses; at rest where M does not tell the velocity."""
+    """A start without a past: Y_l = d_l h v, no impulses; at rest where M does not determine the velocity."""
     n, s = system.n, scheme.K.shape[0]
     if system.is_planar == 1 and n < ARTICULATED_FROM and system.k == 0:
         fill_angles(work.angles, system, space.q)
@@ -117,7 +120,11 @@ def fill_free_flight(system, scheme, work, space, t, h):
 
 @copied_kernel
 def take_difference(row, delta, first, end):
-    """Exchange a row of differences for the new ones in delta, and these for those of the next order; the largest new one."""
+    """Replace a row of differences by new ones, and these by those of the next order; returns the largest new one.
+
+    row       (N,)    in and out: lanes first … end − 1 become those of delta
+    delta     (N,)    in and out: the same lanes become the differences delta − row
+    """
     if first >= end:
         return 0.0
     rows, new = lanes(row), lanes(delta)
@@ -134,9 +141,9 @@ def take_difference(row, delta, first, end):
 def update_history(space, r):
     """Backward differences of the unknowns of substep r, and the extrapolation that was best for them.
 
-    table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}, that along polynomials by
-    z − space.ahead. Increments, which are the first unknowns, and impulses may each take the latter; at first both do, where
-    two steps are alike.
+    table[r, i] = ∇ⁱ z; the extrapolation Σ_{i ≤ order} ∇ⁱ of the step before missed by ∇^{order+1}, that along
+    polynomials by z − space.ahead. Increments, which are the first unknowns, and impulses may each take the latter; at
+    first both do, where two steps are alike.
     """
     history, table, z = space.history[r], space.table[r], space.z
     increments, behind, end = space.increment_rows, space.behind // WIDTH, space.rows
@@ -167,7 +174,7 @@ def update_history(space, r):
 
 @late_kernel(System, Scheme, Work, Space)
 def fill_start_velocity(t, system, scheme, work, space, h):
-    """v and μ of the momentum space.p on the constraints into work.solution; 0.0 where that is singular."""
+    """v and μ of the momentum space.p on the constraints into work.solution; returns 0.0 where they are not determined."""
     if call(space.factor_start, t, (system, scheme, work, space, h)) != 1.0:
         return 0.0
     solve_velocity_saddle(system, work, t, space.q, space.p)

@@ -1,16 +1,22 @@
-"""The correction of the simplified iteration, Y ← Y − h (K⁻¹ ⊗ M⁻¹) R, cheap and linear, with M at the predicted middle.
+"""The correction of the simplified iteration, Y ← Y − h (K⁻¹ ⊗ M⁻¹) R, with M at the predicted middle.
 
-With constraints it takes M and G of one place for all control points, so that one factor, of a single stage, serves all s
-of them: that of the predicted middle where n + k is small and there are no loops, whose inverse is formed and applied to four
-control points at once, else that of the step's start, which serves the momentum given out as well:
+It costs little and is linear. With constraints it takes M and G of one place for all control points, so that one
+factor, of a single stage, serves all s of them: those of the predicted middle where n + k is small and there are no
+loops, whose inverse is formed and applied to four control points at once, else those of the step's start, whose factor
+serves the momentum given out as well:
 
     M δY_l/h + Gᵀ μ_l = −Σ_j K⁻¹_lj R_j,     G δY_l/h = −g(Q_l)/h,     δΛ_j = Σ_l K_jl μ_l.
 
-In an open tree, whose only constraints are those of unit quaternions, each is solved for by itself (`articulated`): with a_j that
-of Q_j, δΛ_j = −a_jᵀR_j/|a_j|², the corrections of quaternions are turns of the a_l, and M and K act on torques and turns.
+In an open tree, whose only constraints are those of unit quaternions, each is solved for by itself (`articulated`):
+with a_j that of Q_j, δΛ_j = −a_jᵀR_j/|a_j|², the corrections of quaternions are turns of the a_l, and M and K act on
+torques and turns.
 
-Where velocities at the nodes are the unknowns, M is that of each node if it is a dense matrix, and the correction takes a second
-term of the series of Newton's: `velocities`.
+Where velocities at the nodes are the unknowns, M is that of each node if it is a dense matrix, and the correction takes
+a second term of the series of Newton's matrix: `velocities`.
+
+Arrays are those of `workspace.Space`, whose functions tell their shapes.
+
+Source: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section IV.8 (simplified Newton iterations).
 """
 
 from mbvi.kernels.algebra.dense import invert
@@ -52,19 +58,19 @@ from mbvi.kernels.mechanics.planar_tree import fill_masses_planar
 
 @late_kernel(System, Scheme, Work, Space)
 def factor_nodes(t, system, scheme, work, space, h):
-    """Second derivatives at the nodes, and inverses of M; 0.0 if one is not positive definite."""
+    """Second derivatives at the nodes, and inverses of M; returns 0.0 if one is not positive definite."""
     return 1.0 if factor_by_fours(system, space, h) else 0.0
 
 
 @late_kernel(System, Scheme, Work, Space)
 def factor_wide(t, system, scheme, work, space, h):
-    """The same at up to eight nodes at once."""
+    """What `factor_nodes` does, at up to eight nodes at once."""
     return 1.0 if factor_eight(system, space, h) else 0.0
 
 
 @late_kernel(System, Scheme, Work, Space)
 def solve_wide(t, system, scheme, work, space, h):
-    """What `solve_velocities` does with these."""
+    """What `solve_velocities` does, with the factors of `factor_wide`."""
     R, delta, b, inverse = (
         wide_lanes(space.R),
         wide_lanes(space.delta),
@@ -80,14 +86,16 @@ def solve_wide(t, system, scheme, work, space, h):
 
 @kernel
 def is_articulated(system):
-    """Whether M is inverted by the articulated-body recursion, O(n), and not as a dense matrix."""
+    """Whether M is inverted by the articulated-body recursion, in O(n), and not as a dense matrix."""
     return system.is_open == 1 and (system.k > 0 or system.n >= ARTICULATED_FROM)
 
 
 @kernel
 def factor_simplified(system, scheme, work, space, t, h):
-    """Invert M at the middle of the predicted polynomial, or factor it for the articulated-body recursion; with constraints,
-    M and G, there or at the step's start.
+    """Invert M at the middle of the predicted polynomial, or factor it for the articulated-body recursion.
+
+    With constraints M and G are inverted there, or factored at the step's start. Returns False if the matrix is
+    singular.
     """
     n = system.n
     if has_saddle(system) and space.inverse.shape[0] == 0:
@@ -118,7 +126,7 @@ def factor_simplified(system, scheme, work, space, t, h):
 
 @late_kernel(System, Scheme, Work, Space)
 def factor_start(t, system, scheme, work, space, h):
-    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; 0.0 if it is singular. Fills G(Q_0)."""
+    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; returns 0.0 if it is singular. Fills G(Q_0)."""
     if space.count[IS_FACTORED] == 0:
         space.count[SIMPLIFIED_FACTORS] += 1
         space.count[HAS_JACOBIAN] = 1
@@ -132,7 +140,7 @@ def factor_start(t, system, scheme, work, space, h):
 
 @late_kernel(System, Scheme, Work, Space)
 def invert_middle(t, system, scheme, work, space, h):
-    """Invert [M Gᵀ; G 0] at space.node_q, the middle, into space.inverse; 0.0 if it is singular. Fills G(Q_0)."""
+    """Invert [M Gᵀ; G 0] at space.node_q, the middle, into space.inverse; returns 0.0 if it is singular. Fills G(Q_0)."""
     size = space.inverse.shape[0]
     call(space.fill_start_jacobian, t, (system, scheme, work, space, h))
     space.count[SIMPLIFIED_FACTORS] += 1
@@ -219,7 +227,7 @@ def solve_simplified_saddle(t, system, scheme, work, space, h):
 
 @solver_kernel
 def solve_simplified(system, scheme, work, space, t, h):
-    """delta = −h (K⁻¹ ⊗ M⁻¹) R."""
+    """space.delta = −h (K⁻¹ ⊗ M⁻¹) R."""
     if space.inverse.shape[0] > 0:
         call(space.solve_small_saddle, t, (system, scheme, work, space, h))
     elif has_saddle(system):
@@ -239,7 +247,7 @@ def solve_simplified(system, scheme, work, space, t, h):
 
 @solver_kernel
 def solve_only_stage(system, scheme, work, space, h):
-    """The same of a scheme with one control point."""
+    """What `solve_simplified` does for a scheme with one control point."""
     n, behind, factor = system.n, space.behind, -h * scheme.K_inverse[0, 0]
     R, delta = space.R, space.delta
     if not is_articulated(system):
@@ -266,7 +274,7 @@ def solve_only_stage(system, scheme, work, space, h):
 
 @solver_kernel
 def solve_stages(system, work, space, s, h):
-    """The same for all control points, four at once."""
+    """What `solve_simplified` does for all control points, four at once."""
     R, M, delta, columns, x = space.R, space.M, space.delta, lanes(space.K_inverse), lanes(space.points)
     n, groups = system.n, space.points.shape[0]
     for c in range(groups):
@@ -292,9 +300,13 @@ def solve_stages(system, work, space, s, h):
 
 @copied_kernel
 def put_points(out, x, n, s):
-    """Numbers of s control points in lanes x, (groups, n), to where unknowns stand.
+    """Put the numbers of s control points, which are in lanes, where unknowns stand.
 
-    Two coordinates at once where they fill the lanes: what two writes share cannot be read before both are done.
+    out       (N,)           out, the increments; up to three numbers behind them are overwritten
+    x         (groups, n)    array of lanes, four control points each
+
+    Two coordinates are put at once where they fill the lanes: memory that two writes share cannot be read before both
+    are done.
     """
     if s == 2:
         for a in range(0, n - 1, 2):

@@ -1,33 +1,39 @@
-"""The step equations of `galerkin` with velocities for unknowns, of schemes with as many nodes as control points, as Gauss's.
+"""The step equations of `steps` with velocities for unknowns.
 
-Velocities V_i at the nodes then determine the polynomial, and so, where the weights are those of its integral, the node states
+This is for schemes with as many nodes as control points, as those of Gauss. Velocities V_i at the nodes then determine
+the polynomial, and so, where the weights are those of its integral, the node states
 
     q_i = q_k + h Σ_j a_ij V_j,     q_{k+1} = q_k + h Σ_j b_j V_j,     a_ij = ∫_0^{c_i} ℓ_j,  ℓ_j(c_l) = δ_jl.
 
-Without constraints Σ_i b_i h L(q_i, V_i) + p_kᵀ q_k − p_{k+1}ᵀ q_{k+1} is stationary where, with p_i = ∂L/∂v and f_i = ∂L/∂q + F,
+Without constraints Σ_i b_i h L(q_i, V_i) + p_kᵀ q_k − p_{k+1}ᵀ q_{k+1} is stationary where, with p_i = ∂L/∂v and f_i =
+∂L/∂q + F,
 
     r_i = b_i (p_i − p_k) + h Σ_j (a_ji − b_i) b_j f_j = 0,     p_{k+1} = p_k + h Σ_j b_j f_j.
 
-That holds for rounded a and b, so that their rounding leaves the step symplectic, if the differences a_ji − b_i are exact: a and
-b are multiples of 2⁻⁵³. It holds for products h V_j and h b_j f_j that are rounded once, for all that they are part of: those
-with an h as 0.05 have rounding errors whose mean is not zero, which would else be a drift. In terms of `galerkin`
+That holds for rounded a and b, so that their rounding leaves the step symplectic, if the differences a_ji − b_i are
+exact: a and b are multiples of 2⁻⁵³. It holds for products h V_j and h b_j f_j that are rounded once, in all places
+where they occur: the rounding errors of those with an h as 0.05 have a mean that is not zero, which would otherwise be
+a drift. In terms of `steps`
 
     V_i = (1/h) Σ_l B_il Y_l,     R_j = Σ_i B_ij r_i,
 
-the simplified iteration needs no K: V_i ← V_i − M⁻¹ r_i/b_i, with an M of each node where it is inverted as a dense matrix. The
-residual is r_i/b_i, which has the size of momenta. Its derivatives in the V are, with y_i = h Σ_j a_ij δV_j,
+the simplified iteration needs no K: V_i ← V_i − M⁻¹ r_i/b_i, with an M of each node where it is inverted as a dense
+matrix. The residual is r_i/b_i, which has the size of momenta. Its derivatives in the V are, with y_i = h Σ_j a_ij
+δV_j,
 
     δr_i/b_i = M_i δV_i + (E δV)_i,     (E δV)_i = ∂p_i/∂q y_i + (1/b_i) Σ_j (a_ji − b_i) h b_j (∂f_j/∂v δV_j + ∂f_j/∂q y_j),
 
-and where M is of each node, so are they, and their inverse takes two terms of its series, M⁻¹ − M⁻¹ E M⁻¹: what such a
-correction leaves of an error is about the square of what M⁻¹ alone does.
+and where M is of each node, so are they, and their inverse takes two terms of its series, M⁻¹ − M⁻¹ E M⁻¹: the error
+after such a correction is about the square of that after M⁻¹ alone.
 
-V_i of coordinate a is lane i of the `groups` lanes from a `groups` on; lanes left over are zero.
+V_i of coordinate a is lane i of the `groups` lanes from a · groups on; lanes without a node are zero. In the shapes
+below `width` is the number of lanes in a vector, 4 or 8, and an element is one vector.
 
-Units, with u that of a coordinate: q, moves y [u]; V, δV [u/s]; p, r/b, impulses [J s/u]; f [J/u]; h, and what a and b are
-multiplied by, [s]; M⁻¹ [u²/(J s²)], ∂p/∂q [J s/u²], ∂f/∂q [J/u²].
+Units, with u that of a coordinate: q, moves y [u]; V, δV [u/s]; p, r/b, impulses [J s/u]; f [J/u]; h, and what a and b
+are multiplied by, [s]; M⁻¹ [u²/(J s²)], ∂p/∂q [J s/u²], ∂f/∂q [J/u²].
 
-Sources: Marsden & West 2001, section 2.6 (symplectic partitioned Runge–Kutta methods); Hairer, Lubich & Wanner 2006, VI.6.
+Sources: Marsden & West 2001, section 2.6 (symplectic partitioned Runge–Kutta methods); Hairer, Lubich & Wanner 2006,
+VI.6.
 """
 
 import math
@@ -41,7 +47,12 @@ from mbvi.kernels.mechanics.lagrangian import fill_node_hessians
 
 @copied_kernel
 def fill_velocity_nodes(node_q, node_v, V, columns, space, g, groups, h):
-    """States at group g of as many nodes as there are lanes, from velocities V and a by columns, in lanes as well."""
+    """The states at group g of as many nodes as there are lanes, from velocities.
+
+    node_q, node_v   (n,)                   out
+    V                (groups n,)            velocities
+    columns          (groups² width,)       a_ij by columns
+    """
     width = width_of(V)
     for a in range(space.q.shape[0]):
         move = 0.0 * V[0]
@@ -55,9 +66,10 @@ def fill_velocity_nodes(node_q, node_v, V, columns, space, g, groups, h):
 
 @copied_kernel
 def fill_velocity_residual(R, p, f, rows, b, inverse, space, groups, h):
-    """r_i/b_i into R, all in lanes; the largest, inf if one is not finite, and the largest momentum.
+    """r_i/b_i; returns the largest, inf if one is not finite, and the largest momentum.
 
-    p, f         (groups n,)          momenta and forces at the nodes
+    R            (groups n,)          out, in the places of V
+    p, f         (groups n,)          momenta and forces at the nodes, one group behind the other
     rows         (groups² width,)     a_ji − b_i by rows
     b, inverse   (groups,)            weights and 1/b
     """
@@ -80,7 +92,10 @@ def fill_velocity_residual(R, p, f, rows, b, inverse, space, groups, h):
 
 @kernel
 def fill_impulse(space, h):
-    """h Σ b_j f_j into space.impulse, by pairs of the nodes: one after another, their rounding errors have a mean."""
+    """h Σ b_j f_j into space.impulse, by pairs of the nodes.
+
+    Terms that are added one after another would have rounding errors with a mean.
+    """
     f, b, n, groups = lanes(space.forces), lanes(space.b), space.p.shape[0], space.b.shape[0]
     along, across = (groups, 1) if space.has_wide_nodes == 1 else (1, n)
     for a in range(n):
@@ -92,8 +107,10 @@ def fill_impulse(space, h):
 
 @kernel
 def factor_by_fours(system, space, h):
-    """Second derivatives at the nodes of the polynomial of space.z, and the inverses of M there; False if one is not positive
+    """Second derivatives at the nodes of the polynomial of space.z, and inverses of M; False if one is not positive
     definite.
+
+    They go into space.node_Lvq, space.node_Lqq and space.node_masses.
     """
     q, v, V, groups = lanes(space.lane_q), lanes(space.lane_v), lanes(space.z), space.node_masses.shape[0]
     for g in range(groups):
@@ -107,7 +124,10 @@ def factor_by_fours(system, space, h):
 
 @kernel
 def factor_eight(system, space, h):
-    """The same of up to eight nodes at once."""
+    """What `factor_by_fours` does, at up to eight nodes at once.
+
+    They go into space.wide_Lvq, space.wide_Lqq and space.wide_masses.
+    """
     q, v, V = wide_lanes(space.wide_q), wide_lanes(space.wide_v), wide_lanes(space.z)
     fill_velocity_nodes(q, v, V, wide_lanes(space.a_columns), space, 0, 1, h)
     M, Lvq, Lqq = wide_lanes(space.wide_masses), wide_lanes(space.wide_Lvq), wide_lanes(space.wide_Lqq)
@@ -118,7 +138,7 @@ def factor_eight(system, space, h):
 
 @kernel
 def put_at_nodes(space):
-    """The inverse space.M of the middle for all nodes: of a user's own functions, which do not work on lanes."""
+    """Take the inverse space.M of the middle for all nodes: for a user's own functions, which do not work on lanes."""
     for g in range(space.node_masses.shape[0]):
         M = lanes(space.node_masses[g])
         for i in range(space.node_masses.shape[1]):
@@ -127,7 +147,7 @@ def put_at_nodes(space):
 
 @solver_kernel
 def solve_series(space, n, h):
-    """delta = −(M⁻¹ − M⁻¹ E M⁻¹) r_i/b_i of up to four nodes."""
+    """space.delta = −(M⁻¹ − M⁻¹ E M⁻¹) r_i/b_i of up to four nodes."""
     M, Lvq, Lqq = lanes(space.node_masses[0]), lanes(space.node_Lvq[0]), lanes(space.node_Lqq[0])
     columns, rows, b, inverse = lanes(space.a_columns), lanes(space.a_rows), lanes(space.b), lanes(space.b_inverse)
     delta, R, moves, impulses = lanes(space.delta), lanes(space.R), lanes(space.moves), lanes(space.impulses)
@@ -136,7 +156,7 @@ def solve_series(space, n, h):
 
 @solver_kernel
 def solve_velocities(system, work, space, h):
-    """delta = −M⁻¹ r_i/b_i, with the next term of the series where there are second derivatives of each node."""
+    """space.delta = −M⁻¹ r_i/b_i, with the next term of the series where there are second derivatives of each node."""
     R, delta, x = lanes(space.R), lanes(space.delta), lanes(space.points)
     n, groups = system.n, space.b.shape[0]
     if space.has_series == 1:
@@ -156,11 +176,14 @@ def solve_velocities(system, work, space, h):
 
 @copied_solver_kernel
 def solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, n, h):
-    """delta = −(M⁻¹ − M⁻¹ E M⁻¹) R of as many nodes as there are lanes, all in lanes.
+    """delta = −(M⁻¹ − M⁻¹ E M⁻¹) R of as many nodes as there are lanes.
 
-    M, Lvq, Lqq          (n²,)   inverses of M, ∂p/∂q and ∂f/∂q at the nodes; without forces ∂f/∂v is the transpose of ∂p/∂q
-    columns … inverse            see `fill_velocity_nodes` and `fill_velocity_residual`
-    moves, impulses      (n,)    work
+    delta, R             (n,)        delta: out; R: read
+    M, Lvq, Lqq          (n²,)       inverses of M, ∂p/∂q and ∂f/∂q at the nodes; without forces ∂f/∂v is the transpose
+                                     of ∂p/∂q
+    columns, rows        (width,)    a_ij by columns, a_ji − b_i by rows
+    b, inverse           (1,)        weights and 1/b
+    moves, impulses      (n,)        work
     """
     width = width_of(R)
     multiply_by_masses(delta, M, R, n, 0, 1)
@@ -188,8 +211,12 @@ def solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, mov
 
 @copied_solver_kernel
 def multiply_by_masses(delta, M, R, n, c, groups):
-    """delta = −M R of group c of nodes, all in lanes."""
-    for a in range(0, n, 2):  # two rows at once; of an odd number the last twice
+    """delta = −M R at group c of nodes.
+
+    delta, R     (groups n,)    delta: out, of group c alone; R: read
+    M            (n²,)          inverses of M at the nodes of the group, row by row
+    """
+    for a in range(0, n, 2):  # two rows at once; where n is odd, the last row twice
         other = min(a + 1, n - 1)
         one, two = M[a * n] * R[c], M[other * n] * R[c]
         for b in range(1, n):
@@ -210,9 +237,9 @@ def increment(space, a, h):
 
 @kernel
 def fill_step_residual(scheme, space):
-    """R_j = Σ_i B_ij r_i into space.permuted, where Newton's iteration takes them from; the largest.
+    """R_j = Σ_i B_ij r_i into space.permuted, where Newton's iteration takes them from; returns the largest.
 
-    By these that iteration is judged: with r_i, long steps more often fail, or lead to other solutions.
+    That iteration is judged by these: by r_i, long steps more often fail, or lead to other solutions.
     """
     s, stride, size = scheme.K.shape[0], space.b.shape[0] * WIDTH, 0.0
     for a in range(space.q.shape[0]):
@@ -245,7 +272,7 @@ def are_far_velocities(space, limit):
 
 @kernel
 def put_step_correction(scheme, space):
-    """delta of velocities from that of increments, −h times space.eliminated."""
+    """space.delta of velocities from the correction of increments, −h times space.eliminated."""
     s, stride = scheme.K.shape[0], space.b.shape[0] * WIDTH
     for a in range(space.q.shape[0]):
         for i in range(s):

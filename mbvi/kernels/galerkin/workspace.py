@@ -1,8 +1,12 @@
-"""What a run of a Galerkin scheme overwrites, and where its numbers stand.
+"""The arrays that a run of a Galerkin scheme overwrites, and the places of their numbers.
 
-Increment Y_l of coordinate a stands at a s + l − 1 of the unknowns, and impulse Λ_j of constraint b at b s + j behind them, from
-`Space.behind` on; residuals likewise. Velocities for unknowns stand as `velocities` tells. Four numbers are read and written at
-once (`lanes`); each part ends with zeros.
+Increment Y_l of coordinate a stands at a s + l − 1 of the unknowns, and impulse Λ_j of constraint b at b s + j behind
+them, from `Space.behind` on; residuals likewise. Velocities for unknowns stand as the head of `velocities` says. Four
+numbers are read and written at once (`lanes`); each part ends with zeros.
+
+In the shapes below N is the number of unknowns with these zeros, L that of links, E that of entries of the constraint
+Jacobian, r that of substeps, and `groups` of four control points, or four nodes, stand behind each other. `.` is a
+length that depends on the path that the step takes, 0 where an array is not needed.
 """
 
 import math
@@ -25,8 +29,8 @@ from mbvi.kernels.mechanics.tree import SWEEP_WIDTH
 
 Array = np.ndarray
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
-DEAR = 10.0  # evaluations that Newton's matrix costs, from which the simplified iteration is tried hard
-# Broyden updates before they begin anew: usually, and then, where so many numbers have room for them.
+EXPENSIVE = 10.0  # evaluations that Newton's matrix costs, from which the simplified iteration may take more iterations
+# Broyden updates before they begin anew: usually, and where Newton's matrix is expensive, in so many numbers of memory.
 MAX_UPDATES, MANY_UPDATES, ROOM = 5, 100, 10**6
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
 SMALL_SADDLE = 16  # coordinates and constraints, without loops, up to which the inverse of M and G is formed
@@ -35,46 +39,48 @@ MAX_AGE = 20  # steps that one factor may serve
 SEVERAL = 3  # control points from which their constraints are evaluated four at once
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
-FIRST_ROW, ONE, NO_STAGES = np.int64(0), np.int64(1), np.int64(0)  # numba would compile what takes literals once more
+FIRST_ROW, ONE, NO_STAGES = np.int64(0), np.int64(1), np.int64(0)  # numba would compile kernels once more for literals
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
 ITERATIONS, SIMPLIFIED_FACTORS, NEWTON_FACTORS, WORST, MODE, AGE, LAST, SINCE = 0, 1, 2, 3, 4, 5, 6, 7
 RETRY, IS_FACTORED, HAS_JACOBIAN, ANEW, IS_REDUCED, IS_FLIGHT = 8, 9, 10, 11, 12, 13
-# Columns of Space.history: how many differences are known, the order of their extrapolation that served best on the last step
-# (-1: none), and whether that along the polynomials of the last steps served better, for increments and for impulses.
+# Columns of Space.history: number of differences that are known, the order of the extrapolation that served best on the last step
+# (-1: none), and whether the extrapolation along the last polynomials served better, for increments and for impulses.
 AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 # Columns of Space.measure: contraction of either iteration, residual of the last step, step of Newton's last factor,
-# largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (what the simplified
-# iteration contracts by before it is accelerated: in an open tree h² ∂f/∂q against M, with constraints of the increments),
-# residual in units of rounding, largest |g| relative to the coordinates, last correction of the increments, relative, size of the
-# coordinates (see place_size).
+# largest node momentum or constraint impulse (the size of the terms that cancel in the residual), stiffness (the
+# contraction of the simplified iteration before it is accelerated: in an open tree h² ∂f/∂q relative to M, with
+# constraints that of the increments), residual in units of its rounding, largest |g| relative to the coordinates, last
+# correction of the increments relative to these, and size of the coordinates (see place_size).
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
-# Columns of Space.trace, what the simplified iteration has seen in this step: relative size of the correction, of the one before
-# and of the first; correction of the increments before, and first; residual before, first, and least; contraction; error that is
-# left, and what was expected to be left; numbers of corrections with this Jacobian, of those that tell of
-# it, of those in a row that stalled, of iterations
-# in which the residual did not fall, of slow ones in a row, and how often the step seemed to have ended.
+# Columns of Space.trace, what the simplified iteration has observed in this step: relative size of the correction, of the
+# one before and of the first; correction of the increments before, and first; residual before, first, and least;
+# contraction; error that is left, and the error that was expected to be left; numbers of corrections with this Jacobian,
+# of those that determine its contraction, of those in a row that stalled, of iterations in which the residual did not
+# fall, of slow ones in a row, and how often the step seemed to have ended.
 SIZE, SIZE_BEFORE, FIRST_SIZE, STEP_BEFORE, FIRST_STEP, RESIDUAL_BEFORE, FIRST_RESIDUAL, LEAST_RESIDUAL = range(8)
 THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, IDLE_FOR, SLOW, ENDS = range(8, 17)
-# Columns of Space.limits: iterations still needed beyond which the simplified iteration gives way to Newton's, and beyond which
-# Newton's Jacobian is formed anew; contraction up to which the first needs no more, whatever its correction; the most of its
-# iterations, and of slow ones in a row; how many times larger than at first its residual may be meanwhile; and how much of a
-# correction may be along the one before, where Broyden's updates lengthen it.
+# Columns of Space.limits: number of iterations still needed from which Newton's iteration replaces the simplified one,
+# and from which Newton's Jacobian is formed anew; contraction up to which the simplified iteration needs no more than
+# that, whatever its correction; the largest number of its iterations, and of slow ones in a row; the factor by which its
+# residual may exceed the first one; and the part of a correction that may be along the one before, where Broyden's
+# updates lengthen it.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT, CONTRACTING, MOST, PATIENCE, GROWTH, PARALLEL = 0, 1, 2, 3, 4, 5, 6
-# The last four: usually, and where Newton's matrix is dear.
+# The last four: usually, and where Newton's matrix is expensive.
 SHORT, LONG = (50.0, 2.0, 1.0, 0.5), (150.0, 20.0, 1e3, math.inf)
 
 
 class Space(Packed):
-    """What a run overwrites; made once by `make_space`, whose parts tell what stands in it."""
+    """The arrays that a run overwrites. `make_space` makes them once; its parts list them."""
 
 
 class Sizes(NamedTuple):
-    """Sizes of a workspace, and which ways a step of a system by a scheme may go.
+    """Sizes of a workspace, and the ways that a step of a system by a scheme may go.
 
     n, k, m, s               coordinates, constraints, quadrature nodes, control points
-    groups, node_groups      of four control points, and of four nodes
-    behind, N                of the unknowns: place of the first impulse, and all, with the zeros behind each part
+    groups, node_groups      groups of four control points, and of four nodes
+    behind, N                place of the first impulse among the unknowns, and number of all, with the zeros behind
+                             each part
     increment_rows           lanes of increments, or of velocities
     has_velocities           whether velocities at the nodes are the unknowns (`velocities`)
     has_node_masses          whether M of each node is inverted as a dense matrix
@@ -121,7 +127,9 @@ def find_sizes(system: System, scheme: Scheme) -> Sizes:
     used = np.count_nonzero(system.row_nodes[:, 0] >= 0)
     has_wide_hessians = is_tree and m > 1 and system.second_size < UNCACHED
     has_node_masses = has_velocities and not (system.is_open == 1 and n >= ARTICULATED_FROM)
-    if k == 0 and n < ARTICULATED_FROM and system.second_size != n * n:  # what inverts M would write behind it
+    if (
+        k == 0 and n < ARTICULATED_FROM and system.second_size != n * n
+    ):  # else the inversion of M would write behind its array
         raise ValueError(f"expected a mass matrix of one block, found {system.second_size} numbers of {n} coordinates")
     return Sizes(
         n=n,
@@ -168,10 +176,10 @@ def make_space(system: System, scheme: Scheme, late: Sequence[LateKernel]) -> Sp
 def _state(sizes: Sizes) -> dict[str, Any]:
     """The state between steps.
 
-    q, p           (n,)   coordinates, without whole turns, and discrete momenta
-    q_low, p_low   (n,)   what rounding leaves of them
-    turns          (n,)   whole turns of angles
-    impulse        (n,)   what p gains in the step
+    q, p           (n,)    coordinates, without whole turns, and discrete momenta
+    q_low, p_low   (n,)    their rounding errors
+    turns          (n,)    whole turns of angles
+    impulse        (n,)    what p gains in the step
     """
     n = sizes.n
     turns = np.zeros(n, np.int64)
@@ -179,15 +187,19 @@ def _state(sizes: Sizes) -> dict[str, Any]:
 
 
 def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]:
-    """What the solver counts and remembers, in columns that are named above, and what it decides by.
+    """What the solver counts and remembers, in columns that are named above, and the limits by which it decides.
 
-    history                       (r, 4)   of each substep
-    limits, tolerances                     (.,)     what it decides by: of the system, and for all, see `tolerances`
-    has_velocities … has_series            whether, as `Sizes` tells
-    first_retry                            steps with Newton's iteration after which the simplified one is tried first
+    count                         (14,)     see the names of the columns
+    measure                       (10,)     see the names of the columns
+    trace                         (17,)     see the names of the columns
+    limits                        (7,)      of this system, see the names of the columns
+    tolerances                    (.,)      of all systems, see `tolerances`
+    history                       (r, 4)    of each substep
+    has_velocities … has_series   int       1 or 0, see `Sizes`
+    first_retry                   int       steps with Newton's iteration after which the simplified one is tried first
     """
-    # What is Newton's but for a square seldom fails twice in a row.
-    first_retry = 0 if sizes.has_series or _is_dear(limits) else FIRST_RETRY
+    # An iteration that is Newton's except for a term of second order seldom fails twice in a row.
+    first_retry = 0 if sizes.has_series or _is_expensive(limits) else FIRST_RETRY
     return {
         "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0, 0]),
         "trace": np.zeros(17),
@@ -217,20 +229,21 @@ def _limits(system: System, sizes: Sizes) -> Array:
     ratio = jacobian / evaluation
     limit = 4.0 * (3.0 + ratio) if is_open else 1.5 * (3.0 + ratio) if sizes.is_small else 2.0 + ratio
     contracting = math.exp(math.log(BELOW_ROUNDING * EPS) / limit)
-    return np.array([limit, 1.0 + ratio, contracting, *(LONG if is_open and ratio > DEAR else SHORT)])
+    return np.array([limit, 1.0 + ratio, contracting, *(LONG if is_open and ratio > EXPENSIVE else SHORT)])
 
 
-def _is_dear(limits: Array) -> bool:
-    """Whether Newton's matrix costs so much that the simplified iteration is tried hard."""
+def _is_expensive(limits: Array) -> bool:
+    """Whether Newton's matrix costs so much that the simplified iteration may take more iterations."""
     return limits[MOST] == LONG[0]
 
 
 def _unknowns(sizes: Sizes) -> dict[str, Any]:
-    """The unknowns of a step and what changes them, (N,) each.
+    """The unknowns of a step and what changes them.
 
-    z, start, z_kept                 unknowns, where they started, and those before the last correction of Newton's iteration
-    R, delta                         residual and correction
-    behind, increment_rows, rows     place of the first impulse; lanes of increments, and of all
+    z, start, z_kept                (N,)    unknowns, where they started, and those before the last correction of
+                                            Newton's iteration
+    R, delta                        (N,)    residual and correction
+    behind, increment_rows, rows    int     place of the first impulse; lanes of increments, and of all
     """
     arrays = {name: np.zeros(sizes.N) for name in ("z", "start", "z_kept", "R", "delta")}
     rows = sizes.N // WIDTH if sizes.k else sizes.increment_rows
@@ -238,14 +251,14 @@ def _unknowns(sizes: Sizes) -> dict[str, Any]:
 
 
 def _broyden(sizes: Sizes, limits: Array) -> dict[str, Any]:
-    """Corrections of a step, for `broyden`.
+    """Corrections of a step, for `broyden`, of which there may be c.
 
-    steps             (., N)   s_j
-    step_products     (., .)   s_iᵀ s_j
-    inverse_squares   (.,)     1/|s_j|²
-    along, update     (.,)     s_jᵀ z, and c_j
+    steps             (c, N)    s_j
+    step_products     (c, c)    s_iᵀ s_j
+    inverse_squares   (c,)      1/|s_j|²
+    along, update     (c,)      s_jᵀ z, and c_j
     """
-    count = max(MAX_UPDATES, min(MANY_UPDATES, ROOM // sizes.N)) if _is_dear(limits) else MAX_UPDATES
+    count = max(MAX_UPDATES, min(MANY_UPDATES, ROOM // sizes.N)) if _is_expensive(limits) else MAX_UPDATES
     arrays = {name: np.zeros(count) for name in ("inverse_squares", "along", "update")}
     return arrays | {"steps": np.zeros((count, sizes.N)), "step_products": np.zeros((count, count))}
 
@@ -253,10 +266,11 @@ def _broyden(sizes: Sizes, limits: Array) -> dict[str, Any]:
 def _extrapolation(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
     """What `predictor` extrapolates from.
 
-    table                       (r, ., N)        backward differences of the unknowns of each substep
-    ahead                       (N,)             extrapolation along the polynomials of the last two steps
-    ahead_both, ahead_before    (2, s, ., 4)     its coefficients of the last unknowns, and of their last change (subtracted)
-    is_polynomial                                whether there is one
+    table                       (r, MAX_ORDER + 2, N)    backward differences of the unknowns of each substep
+    ahead                       (N,)                     extrapolation along the polynomials of the last two steps
+    ahead_both, ahead_before    (2, s, groups, 4)        its coefficients of the last unknowns, and of their last change
+                                                         (subtracted)
+    is_polynomial               int                      1 or 0: whether there is one
     """
     ahead, s = scheme.ahead_of_velocities if sizes.has_velocities else scheme.ahead, sizes.s
     return {
@@ -271,12 +285,17 @@ def _extrapolation(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
 
 
 def _coefficients(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
-    """The scheme's coefficients in lanes: of nodes (A, B, b) or of control points l = 1 … s, or of nodes as control points (a).
+    """The scheme's coefficients in lanes of nodes or of control points; those without one hold zeros.
 
-    A_rows, B_rows      of j = 0 … s−1
-    a_columns, a_rows   a_ij by columns, and a_ji − b_i by rows
-    b_inverse           1/b
-    is_point            1 in lanes of control points; is_inner: in those before the step's end
+    A, B                  (node_groups, s+1, 4)      of four nodes side by side
+    b, b_inverse          (node_groups, 4)           weights, and 1/b
+    A_points, B_points    (4 node_groups, groups, 4) of l = 1 … s
+    A_rows, B_rows        (4 node_groups, groups, 4) of j = 0 … s−1
+    a_columns, a_rows     (16 node_groups²,)         a_ij by columns, and a_ji − b_i by rows
+    K, K_inverse          (s, groups, 4)             transposed
+    d                     (groups, 4)                control points 1 … s
+    is_point              (groups, 4)                1 in lanes of control points
+    is_inner              (groups, 4)                1 in lanes of those before the step's end
     """
     s = sizes.s
     a, b = (on_grid(scheme.a), on_grid(scheme.b)) if sizes.has_velocities else (scheme.a, scheme.b)
@@ -302,12 +321,14 @@ def _coefficients(scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
 def _nodes(system: System, sizes: Sizes) -> dict[str, Any]:
     """Quadrature nodes.
 
-    t                               (m,)         their times [s]
-    node_q, node_v, node_p, node_f  (n,)         state, momentum and force at one; q and p at other places too
-    lane_q, lane_v                  (n, 4)       states at four
-    momenta, forces                 (. n, 4)     at all
-    angles                          (., L, ., 4) cosines and sines, see `sines`
-    points, mixed                   (., n, 4)    numbers of control points, before and after what mixes coordinates
+    t                                 (m,)                      their times [s]
+    node_q, node_v, node_p, node_f    (n,)                      state, momentum and force at one; q and p at other
+                                                                places too
+    lane_q, lane_v                    (n, 4)                    states at four
+    momenta, forces                   (node_groups n, 4)        at all
+    angles                            (node_groups, L, 6, 4)    cosines and sines, see `sines`
+    points, mixed                     (groups, n, 4)            numbers of control points, before and after what mixes
+                                                                coordinates
     """
     n, links = sizes.n, len(system.links)
     return {name: np.zeros(n) for name in ("node_q", "node_v", "node_p", "node_f")} | {
@@ -316,14 +337,22 @@ def _nodes(system: System, sizes: Sizes) -> dict[str, Any]:
         "lane_v": np.zeros((n, WIDTH)),
         "momenta": np.zeros((sizes.node_groups * n, WIDTH)),
         "forces": np.zeros((sizes.node_groups * n, WIDTH)),
-        "angles": np.full((sizes.node_groups, links, ANGLE_WIDTH, WIDTH), math.inf),  # none is known
+        "angles": np.full((sizes.node_groups, links, ANGLE_WIDTH, WIDTH), math.inf),  # no angle is known
         "points": np.zeros((sizes.groups, n, WIDTH)),
         "mixed": np.zeros((sizes.groups, n, WIDTH)),
     }
 
 
 def _eight_nodes(system: System, sizes: Sizes) -> dict[str, Any]:
-    """States, angles, sweeps, inverses of M and second derivatives at up to eight nodes, side by side."""
+    """States, angles, sweeps, inverses of M and second derivatives at up to eight nodes, side by side.
+
+    wide_q, wide_v                             (n, 8)        states
+    wide_angles                                (L, 6, 8)     cosines and sines, see `sines`
+    wide_row                                   (L, 27, 8)    work of the sweeps
+    wide_masses, wide_Lvq, wide_Lqv, wide_Lqq  (n², 8)       inverses of M and second derivatives; (0, 8) where they are
+                                                             not needed
+    wide_work                                  WideWork      work of second derivatives
+    """
     n, links = (sizes.n, len(system.links)) if sizes.has_wide_nodes else (0, 0)
     second = n * n if sizes.has_derivatives else 0
     arrays = {f"wide_{name}": np.zeros((second, WIDE)) for name in ("masses", "Lvq", "Lqv", "Lqq")}
@@ -339,9 +368,13 @@ def _eight_nodes(system: System, sizes: Sizes) -> dict[str, Any]:
 def _velocities(sizes: Sizes) -> dict[str, Any]:
     """Velocities as unknowns, see `velocities`.
 
-    node_masses, node_Lvq, node_Lqq   (., n², 4)   inverses of M and second derivatives at the nodes; node_Lqv: of four
-    pivot_rows                        work of inversion
-    moves, impulses                   (N,)         y and what E gives
+    Lengths n² are 0 where M is not of each node, or second derivatives are not.
+
+    node_masses                (groups, n², 4)    inverses of M at the nodes
+    node_Lvq, node_Lqq         (groups, n², 4)    second derivatives there
+    node_Lqv                   (n², 4)            of one group
+    pivot_rows                 (16 n,)            work of inversion
+    moves, impulses            (N,)               y, and the impulses of E
     """
     is_by_fours = sizes.has_node_masses and not (sizes.has_derivatives and sizes.has_wide_nodes)
     masses = sizes.n**2 if is_by_fours else 0
@@ -360,12 +393,12 @@ def _velocities(sizes: Sizes) -> dict[str, Any]:
 def _constraints(system: System, sizes: Sizes) -> dict[str, Any]:
     """Constraints at the control points.
 
-    g, g_t            (k,)          at one
-    G                 (s + 1, .)    entries of the Jacobian at Q_0 … Q_s
-    point_g           (., k, 4)     at four
-    point_impulses    (k,)          Λ_j
-    quaternions       (2, ., ., 4)  of open trees: a_j and a_l
-    lane_work         of four places at once
+    g, g_t            (k,)                 at one
+    G                 (s + 1, E)           entries of the Jacobian at Q_0 … Q_s
+    point_g           (groups, k, 4)       at four
+    point_impulses    (k,)                 Λ_j
+    quaternions       (2, groups, E, 4)    of open trees: a_j and a_l
+    lane_work         LaneWork             of four places at once
     """
     k, entries = sizes.k, len(system.entries)
     is_open = system.is_open == 1 or k == 0
@@ -384,11 +417,11 @@ def _constraints(system: System, sizes: Sizes) -> dict[str, Any]:
 def _simplified(system: System, sizes: Sizes) -> dict[str, Any]:
     """The simplified iteration.
 
-    M                                 (.,)        inverse at the middle
-    solved                            (L, ., 4)   of the articulated-body recursion
-    inverse                           (., .)      of [M Gᵀ; G 0] where it is small
-    small_sides, small_solutions      (., ., 4)   what it is applied to, and what that gives
-    sides, solutions                  (.,)        the same by its factors
+    M                                 (second_size,)          inverse at the middle
+    solved                            (L, 10, 4)              of the articulated-body recursion
+    inverse                           (n + k, n + k)          of [M Gᵀ; G 0] where it is small, else (0, 0)
+    small_sides, small_solutions      (groups, n + k, 4)      what it is applied to, and the results
+    sides, solutions                  (s side_size,)          the same by the factors of [M Gᵀ; G 0]
     """
     small, size = (sizes.n + sizes.k if sizes.is_small else 0), sizes.s * system.side_size
     return {
@@ -403,14 +436,22 @@ def _simplified(system: System, sizes: Sizes) -> dict[str, Any]:
 
 
 def _partition(system: System, scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
-    """Newton's direction by coordinate partitioning, see `partition`; d constraints that are used, and f free coordinates.
+    """Newton's direction by coordinate partitioning, see `partition`.
+
+    There are d constraints in use, and f = n − d free coordinates; all lengths are 0 where there is no partitioning.
 
     used                       (d,)                constraints
-    row_order, column_order    (d,), (n,)          of G by its pivots; row_sizes, pivoting: sizes of its rows, and work
-    borders, inverses, ties    (2, ., 4)           G, G_D⁻¹ and T at the control points of rows, and of columns
-    blocks, curvatures         (4 n², 4), (4 n²,)  A_jl, and curvatures at the control points; units: rows of the identity
-    free_rows, reduced         (4 f n, 4), (.,)    rows of the free coordinates, Â and its inverse, with its pivots and work
-    unknowns … rights          (., 4)              x, multipliers, and right sides of the free coordinates
+    row_order, column_order    (d,), (n,)          of G by its pivots
+    row_sizes, pivoting        (d,), (d n,)        sizes of the rows of G, and work
+    borders, inverses          (2, d n, 4), (2, d², 4)    G and G_D⁻¹ at the control points of rows, and of columns
+    ties                       (2, d f, 4)         T there
+    blocks, curvatures         (4 n², 4), (4 n²,)  A_jl, and curvatures at the control points
+    units                      (4, 4)              rows of the identity
+    free_rows, reduced         (4 f n, 4), (16 f²,)    rows of the free coordinates, Â and its inverse
+    reduced_pivots             (4 f, 2)            work of the inversion
+    reduced_above              (4 f,)              work of the inversion
+    unknowns, multipliers      (n, 4), (d, 4)      x and λ
+    rights                     (f, 4)              right sides of the free coordinates
     """
     used = np.flatnonzero(system.row_nodes[:, 0] >= 0) if sizes.is_partitioned else np.zeros(0, np.int64)
     dependent, few = len(used), sizes.n if sizes.is_partitioned else 0
@@ -439,11 +480,16 @@ def _partition(system: System, scheme: Scheme, sizes: Sizes) -> dict[str, Any]:
 def _newton(system: System, sizes: Sizes) -> dict[str, Any]:
     """Newton's direction by elimination, see `saddle`.
 
-    Lvv … Kqq                    (.,)     second derivatives at so many nodes side by side as hessian_lanes tells
-    J                            (.,)     the Jacobian and its factors, with pivots, scales, products and ranks
-    above, sums                           work
-    places                       (.,)     of the unknowns in the order of elimination
-    permuted, eliminated         (.,)     right side and solution in that order
+    Lvv, Lvq, Kqv, Kqq     (hessian_lanes second_size,)    second derivatives at so many nodes side by side
+    J                      (s² matrix_size,)               the Jacobian and its factors
+    pivots, above          (w, 2), (w,)                    work of elimination, w the unknowns of the widest node in s
+                                                           stages
+    products, scales       (.,), (.,)                      work of elimination, see `saddle.products_size` and
+                                                           `saddle.scales_size`
+    ranks                  (nodes,)                        ranks of the nodes
+    sums                   (4, 4)                          work of `saddle.add_stages`
+    places                 (s (n + k),)                    of the unknowns in the order of elimination
+    permuted, eliminated   (s side_size,)                  right side and solution in that order
     """
     s, lanes_of_second = sizes.s, WIDTH if sizes.has_wide_hessians else 1
     width, size = WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0)), s * system.side_size
@@ -463,17 +509,20 @@ def _newton(system: System, sizes: Sizes) -> dict[str, Any]:
 
 
 def on_grid(x: np.ndarray) -> np.ndarray:
-    """Coefficients rounded to multiples of 2⁻⁵³: between −1 and 1 differences of these are exact."""
+    """Coefficients rounded to multiples of 2⁻⁵³: differences of those between −1 and 1 are exact."""
     return np.round(x * 2.0**53) * 2.0**-53
 
 
 def with_zeros(count: int, room: int) -> int:
-    """Room for so many numbers and some after them, if there are any: a multiple of four."""
+    """Room for `count` numbers and some after them, if there are any: a multiple of four."""
     return -(-(count + room) // WIDTH) * WIDTH if count else 0
 
 
 def in_lanes(rows: np.ndarray) -> np.ndarray:
-    """Rows (m, …) of quadrature nodes in groups of lanes, (groups, …, 4); lanes left over take the first row, of no weight."""
+    """Rows (m, …) of quadrature nodes in groups of lanes, (groups, …, 4).
+
+    Lanes without a node take the first row, or 0 of an array (m,), which holds weights.
+    """
     groups = -(-len(rows) // WIDTH)
     rest = groups * WIDTH - len(rows)
     filled = np.concatenate([rows, np.repeat(rows[:1] if rows.ndim > 1 else [0.0], rest, axis=0)])
@@ -481,12 +530,12 @@ def in_lanes(rows: np.ndarray) -> np.ndarray:
 
 
 def with_rows_of_zeros(rows: np.ndarray) -> np.ndarray:
-    """Rows (m, …) of quadrature nodes, and zeros for the lanes that are left over."""
+    """Rows (m, …) of quadrature nodes, and zeros for the lanes without a node."""
     return np.concatenate([rows, np.zeros((-len(rows) % WIDTH, *rows.shape[1:]))])
 
 
 def by_points(rows: np.ndarray) -> np.ndarray:
-    """Rows (…, s) of control points in groups of lanes, (…, groups, 4), with zeros in those left over."""
+    """Rows (…, s) of control points in groups of lanes, (…, groups, 4), with zeros in lanes without a control point."""
     s = rows.shape[-1]
     groups = -(-s // WIDTH)
     filled = np.zeros((*rows.shape[:-1], groups * WIDTH))
@@ -512,14 +561,20 @@ def stage_places(system: System, s: int) -> np.ndarray:
 
 @kernel
 def copy(out, x):
-    """out = x, (N,)."""
+    """out = x.
+
+    out, x    (N,)    out: written; x: read
+    """
     for a in range(x.shape[0]):
         out[a] = x[a]
 
 
 @copied_kernel
 def largest(x, first, end):
-    """Largest |x| of the lanes of an array (N,) from `first` to `end`; not of those that are not a number."""
+    """The largest |x| of the lanes from `first` to `end` − 1; entries that are not a number do not count.
+
+    x         (N,)    in whole lanes
+    """
     rows = lanes(x)
     size = 0.0 * rows[0]
     for a in range(first, end):
@@ -529,7 +584,10 @@ def largest(x, first, end):
 
 @copied_kernel
 def largest_difference(x, y, first, end):
-    """Largest |x − y| of the lanes of two arrays (N,) from `first` to `end`."""
+    """The largest |x − y| of the lanes from `first` to `end` − 1.
+
+    x, y      (N,)    in whole lanes
+    """
     if first >= end:
         return 0.0
     one, other = lanes(x), lanes(y)

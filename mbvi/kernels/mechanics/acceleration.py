@@ -2,8 +2,11 @@
 
     M a − Gᵀ λ = f − (∂p/∂q) v − ∂p/∂t        G a = −vᵀ (∂²g/∂q²) v − 2 (∂G/∂t) v − ∂²g/∂t²
 
-Where constraints are redundant, many λ give the same force Gᵀ λ. Of these that of least norm is taken: it has no part N with
-Gᵀ N = 0, and so is in the span of the columns of G.
+Where constraints are redundant, many λ give the same force Gᵀ λ. The one of least norm is taken: it has no part N with
+Gᵀ N = 0, and so lies in the span of the columns of G.
+
+Sources: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section VII.1 (constrained mechanical
+systems); Higham, Accuracy and Stability of Numerical Algorithms (2002), section 19.8 (the method of Gram and Schmidt).
 """
 
 import numpy as np
@@ -16,7 +19,11 @@ from mbvi.kernels.mechanics.lagrangian import solve_acceleration, solve_mass_sad
 
 @kernel
 def fill_acceleration(a, system, work, t, q, v):
-    """a (n,) out, of a system without constraints, at (t, q, v); False where the mass matrix is singular."""
+    """The acceleration of a system without constraints at (t, q, v); False where the mass matrix is singular.
+
+    a         (n,)    out  [u/s²] (or longer), u the unit of a coordinate; not written where the mass matrix is singular
+    q, v      (n,)    [u, u/s]
+    """
     if not solve_acceleration(system, work, t, q, v, work.rate):
         return False
     for i in range(system.n):
@@ -33,7 +40,12 @@ def fill_acceleration(a, system, work, t, q, v):
 
 @kernel
 def fill_time_rates(p_t, g_tt, system, t, q, v):
-    """∂p/∂t (n,) and 2 (∂G/∂t) v + ∂²g/∂t² (k,) of a user's M and g that depend on time; nothing where they do not."""
+    """∂p/∂t and 2 (∂G/∂t) v + ∂²g/∂t² of a user's M and g that depend on time; nothing is written where they do not.
+
+    p_t       (n,)    out  [J/u]
+    g_tt      (k,)    out  [unit of g/s²]
+    q, v      (n,)    [u, u/s]
+    """
     if system.time_rates != 0:
         call(system.time_rates, t, (q, v, p_t, g_tt))
 
@@ -42,15 +54,15 @@ def fill_time_rates(p_t, g_tt, system, t, q, v):
 def fill_accelerations(a, lam, system, work, rows, p_t, g_tt, t, q, v):
     """Accelerations and multipliers of many states, not a number where the equations are singular.
 
-    a         (states, n)   out
-    lam       (states, k)   out
-    rows      (n, k)        overwritten by G transposed, where constraints are redundant
-    p_t       (states, n)   ∂p/∂t; or (1, n) where it is 0
-    g_tt      (states, k)   2 (∂G/∂t) v + ∂²g/∂t²; or (1, k) where it is 0
-    t         (states,)     [s]
-    q, v      (states, n)
+    a         (states, n)    out  [u/s²]
+    lam       (states, k)    out  [J/unit of g]
+    rows      (n, k)         work: overwritten by G transposed, where constraints are redundant
+    p_t       (states, n)    ∂p/∂t; or (1, n) where it is 0
+    g_tt      (states, k)    2 (∂G/∂t) v + ∂²g/∂t²; or (1, k) where it is 0
+    t         (states,)      [s]
+    q, v      (states, n)    [u, u/s]
 
-    Returns the number of states whose equations are regular before the first whose are not.
+    Returns the number of states before the first whose equations are singular.
     """
     n, k, regular = system.n, system.k, q.shape[0]
     for i in range(q.shape[0]):
@@ -73,7 +85,12 @@ def fill_accelerations(a, lam, system, work, rows, p_t, g_tt, t, q, v):
 
 @kernel
 def add_momentum_rate(a, lam, system, work, p_t):
-    """What ∂p/∂t (n,) adds to a (n,) and λ (k,), with the factors of the mass matrix and the constraints."""
+    """Add to accelerations and multipliers the part that is due to ∂p/∂t, with the factors of `factor_mass_saddle`.
+
+    a         (n,)    in and out  [u/s²]
+    lam       (k,)    in and out
+    p_t       (n,)    ∂p/∂t  [J/u]
+    """
     for c in range(system.n):
         work.solution[c] = -p_t[c]
     for b in range(system.k):
@@ -87,7 +104,7 @@ def add_momentum_rate(a, lam, system, work, p_t):
 
 @kernel
 def count_independent(system, work):
-    """Number of independent constraints, by the factors of the mass matrix with the constraints."""
+    """The number of independent constraints, by the ranks that `factor_mass_saddle` left in work."""
     rank = 0
     for i in range(system.nodes.shape[0]):
         rank += work.ranks[i] - system.nodes[i, NODE_COORDINATES]
@@ -96,13 +113,17 @@ def count_independent(system, work):
 
 @kernel
 def keep_least(lam, columns, rank, system, work):
-    """Replace λ (k,) by the least with the same force Gᵀ λ, its projection on the span of G's columns.
+    """Replace λ by the least one with the same force Gᵀ λ, its projection on the span of G's columns.
 
-    An orthonormal basis of that is made by the method of Gram and Schmidt, from the longest remainder to the shortest; each is
-    made orthogonal once more to those before, since one that lost digits is no longer so to round-off.
+    An orthonormal basis of that span is made by the method of Gram and Schmidt, from the longest remainder to the
+    shortest. Each vector is made orthogonal once more to those before it, since one that lost digits is no longer
+    orthogonal to round-off.
 
-    columns   (n, k)  overwritten: G transposed, and its rows from the first on by the basis
-    rank      int     number of independent constraints
+    lam       (k,)      in and out
+    columns   (n, k)    work: G transposed, overwritten from the first row on by the basis
+    rank      int       number of independent constraints
+
+    G is that in work.G; work.rate is overwritten.
     """
     n, k = system.n, system.k
     columns[:, :] = 0.0
@@ -110,7 +131,7 @@ def keep_least(lam, columns, rank, system, work):
         first = system.constraints[b, FIRST_ENTRY]
         for e in range(first, first + system.constraints[b, ENTRIES]):
             columns[system.entries[e], b] += work.G[e]
-    total = work.rate  # of the projections
+    total = work.rate  # sum of the projections
     total[:] = 0.0
     for i in range(rank):
         longest, best = i, -1.0
@@ -135,7 +156,10 @@ def keep_least(lam, columns, rank, system, work):
 
 @kernel
 def product(x, y, size):
-    """Scalar product of x and y (size,)."""
+    """The scalar product of x and y.
+
+    x, y      (size,)    or longer
+    """
     total = 0.0
     for i in range(size):
         total += x[i] * y[i]
@@ -144,6 +168,9 @@ def product(x, y, size):
 
 @kernel
 def subtract_multiple(x, factor, y, size):
-    """x −= factor y, (size,)."""
+    """x −= factor y.
+
+    x, y      (size,)    x: in and out; y: read (or longer)
+    """
     for i in range(size):
         x[i] -= factor * y[i]

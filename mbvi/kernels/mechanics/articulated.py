@@ -1,24 +1,31 @@
 """M⁻¹ times vectors in O(n): the articulated-body recursion on a tree of joints and of points of their own.
 
-With the articulated inertia Iᴬ of every link (what a subtree resists with when its joints are free),
+With the articulated inertia Iᴬ of every link (the resistance of a subtree whose joints are free),
 
     inward    U = Iᴬ S,  d = Sᵀ U,  Iᴬ_parent += X* (Iᴬ − U Uᵀ/d) X            (factor: once per configuration)
     inward    u = r − Sᵀ b,  b_parent += X* b + V u                             (solve: once per right-hand side)
     outward   x = u/d − Vᵀ a_parent,  a = X a_parent + S x
 
-with V = X* U/d gives M x = r. All is in world axes, of every link about its own origin, so that X is the shift by the link's
-place t from its parent. Inertias are blocks J, H, C with [N; P] = [J H; Hᵀ C] [ω; v]; S = [turn a; slide a] with the joint's
-axis a.
+with V = X* U/d gives M x = r. All is in world axes, of every link about its own origin, so that X is the shift by the
+link's place t from its parent. Inertias are blocks J, H, C with [N; P] = [J H; Hᵀ C] [ω; v]; S = [turn a; slide a] with
+the joint's axis a.
 
-A ball joint's motions S are all rotations about the link's origin: d is J, and of Iᴬ the parent feels C − Hᵀ J⁻¹ H alone. Its
-unit quaternion a has |a|² = 1 for a constraint, with M a = 0: what solves M v + a μ = p, aᵀ v = g is v = a (g, ½ ω)/|a|², with ω
-from the torques N = ½ vec(ā p)/|a|², and μ = aᵀp/|a|². Where balls hang on balls, angular velocities are not relative to the
-parent, but to what their first hangs on,
+A ball joint's motions S are all rotations about the link's origin: d is J, and of Iᴬ the parent feels C − Hᵀ J⁻¹ H
+alone. Its unit quaternion a has |a|² = 1 for a constraint, with M a = 0: what solves M v + a μ = p, aᵀ v = g is v = a
+(g, ½ ω)/|a|², with ω from the torques N = ½ vec(ā p)/|a|², and μ = aᵀp/|a|². Where balls hang on balls, angular
+velocities are not relative to the parent, but to the link that the first of them hangs on,
 
     y = ω + Rᵀ y_parent,    N_parent −= R N,    in the link's axes, R link to parent,
 
-so that a link that spins about its axis, with what hangs on it at rest, is one number and not a difference: an iteration
-may then take ω and N at other configurations than M.
+so that the rate of a link that spins about its axis, with what hangs on it at rest, is one number and not a difference:
+an iteration may then take ω and N at other configurations than M.
+
+Arguments of the kernels:
+
+row         (L, 46)    the factors, columns are named below
+links       (L, 7)     System.links
+geometry    (L, 24)    System.geometry
+q           (n,)       configuration  [u], u the unit of a coordinate
 
 Source: Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3.
 """
@@ -51,11 +58,11 @@ from mbvi.kernels.mechanics.rotation import (
 from mbvi.kernels.mechanics.sines import cosine_and_sine
 
 # Columns of a row (L, 46): V (6), 1/d, place from the parent's origin (3), turn a, slide a, rotation link to world (9),
-# J (xx yy zz xy xz yz), H (9, row by row), C (as J). Of a ball joint at last J⁻¹ and J⁻¹ H for J and H.
+# J (xx yy zz xy xz yz), H (9, row by row), C (as J). A ball joint has J⁻¹ and J⁻¹ H for J and H in the end.
 V, INVERSE, SHIFT, ANGULAR, LINEAR, TURN, J, H, C = 0, 6, 7, 10, 13, 16, 25, 31, 40
 ARTICULATED_WIDTH = 46
-# Columns of a solution's row (L, 10): bias b, or later acceleration a (6); u; of a ball the sum of N of all balls from it on, or
-# later the angular velocity of what their first hangs on.
+# Columns of a solution's row (L, 10): bias b, or later acceleration a (6); u; for a ball the sum of N of all balls from it on, or
+# later the angular velocity of the link that the first of them hangs on.
 BIAS, RATES, FORCE_LEFT, CARRIED = 0, 0, 6, 7
 SOLUTION_WIDTH = 10
 
@@ -64,7 +71,9 @@ SOLUTION_WIDTH = 10
 def factor_articulated(row, links, geometry, q):
     """Articulated inertias of all links at q; False if the mass matrix is not positive definite in rounded numbers.
 
-    row       (L, 46)   out
+    Arguments: see the head of this file.
+
+    row       (L, 46)   out; of translations only 1/d is written
     """
     for i in range(links.shape[0]):
         if links[i, KIND] == TRANSLATION:
@@ -105,7 +114,12 @@ def factor_articulated(row, links, geometry, q):
 
 @solver_kernel
 def fill_frame(row, i, links, geometry, q):
-    """Rotation of a link's frame, its place from its parent's origin and its joint's screw, in world axes."""
+    """Rotation of a link's frame, its place from its parent's origin and its joint's screw, in world axes.
+
+    Arguments: see the head of this file.
+
+    row       (L, 46)   out, row i; its columns H are work
+    """
     parent, kind, x = links[i, PARENT], links[i, KIND], q[links[i, DOF]]
     c, s = (1.0, 0.0) if kind == PRISMATIC else cosine_and_sine(x)
     if kind == QUATERNION:
@@ -136,7 +150,10 @@ def fill_frame(row, i, links, geometry, q):
 
 @solver_kernel
 def fill_rigid_blocks(row, i, geometry):
-    """J = R I Rᵀ, H = [R h]×, C = m 1 of the link alone."""
+    """J = R I Rᵀ, H = [R h]×, C = m 1 of link i alone. Arguments: see the head of this file.
+
+    row       (L, 46)   out, row i, whose rotation is read
+    """
     Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
     Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
     a0, a1, a2 = rotate(row, i, TURN, Ixx, Ixy, Ixz)
@@ -156,14 +173,14 @@ def fill_rigid_blocks(row, i, geometry):
 
 @solver_kernel
 def multiply_block(row, i, block, x, y, z):
-    """B x of a symmetric 3 × 3 block."""
+    """B x of the symmetric 3 × 3 block B that begins at column `block` of row i. Arguments: see the head of this file."""
     B = row[i, block : block + 6]
     return multiply_symmetric(B[0], B[1], B[2], B[3], B[4], B[5], x, y, z)
 
 
 @solver_kernel
 def multiply_symmetric(xx, yy, zz, xy, xz, yz, x, y, z):
-    """B x of a symmetric B."""
+    """B x of a symmetric 3 × 3 matrix B."""
     return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
 
 
@@ -187,7 +204,12 @@ def invert_symmetric(xx, yy, zz, xy, xz, yz):
 
 @solver_kernel
 def eliminate_ball(row, i, parent):
-    """J⁻¹ and J⁻¹ H of a ball joint, and C − Hᵀ J⁻¹ H to its parent; False if J is not positive definite in rounded numbers."""
+    """Replace J and H of a ball joint by J⁻¹ and J⁻¹ H, and add C − Hᵀ J⁻¹ H to its parent's inertia.
+
+    Returns False if J is not positive definite in rounded numbers.
+
+    row       (L, 46)   in and out, rows i and `parent`
+    """
     B, H_i = row[i, J : J + 6], row[i, H : H + 9]
     is_positive, xx, yy, zz, xy, xz, yz = invert_symmetric(B[0], B[1], B[2], B[3], B[4], B[5])
     if not is_positive:
@@ -217,9 +239,11 @@ def eliminate_ball(row, i, parent):
 
 @solver_kernel
 def add_to_parent(row, i, parent, n0, n1, n2, p0, p1, p2):
-    """Add Iᴬ − U Uᵀ/d of a link, shifted by t, to its parent's Iᴬ; U = [n; p].
+    """Add Iᴬ − U Uᵀ/d of link i, shifted by t, to its parent's Iᴬ; U = [n; p].
 
-    C,   H' = H + [t]× C,   J + [t]× Hᵀ − H' [t]×.
+    The blocks of the shifted inertia are C,   H' = H + [t]× C,   J + [t]× Hᵀ − H' [t]×.
+
+    row       (L, 46)   in and out: row i is read, J, H and C of row `parent` are added to
     """
     inverse = row[i, INVERSE]
     m0, m1, m2 = inverse * n0, inverse * n1, inverse * n2
@@ -265,13 +289,18 @@ def add_to_parent(row, i, parent, n0, n1, n2, p0, p1, p2):
 
 @solver_kernel
 def solve_articulated(x, solution, row, links):
-    """Overwrite x (n,) by M⁻¹ x, with the rows of `factor_articulated`; on numbers, or on four vectors in lanes.
+    """Overwrite x by M⁻¹ x, with the rows of `factor_articulated`; on numbers, or on four vectors in lanes.
 
-    Of a quaternion x has four numbers: one that is left as it is, and the torque N, or angular velocity y, in the link's axes.
+    A quaternion has four numbers in x: one that is left as it is, and the torque N, or angular velocity y, in the
+    link's axes.
 
-    solution  (L, 10)   work
+    x           (n,)       in and out  [in: J/u or J s/u; out: u/s² or u/s] (or longer)
+    solution    (L, 10)    work
+    row         (L, 46)    factors
+    links       (L, 7)     System.links
 
-    What goes from a link to its neighbour in number stays in variables, whose sums are all that the next link waits for.
+    What goes from a link to its neighbour in number stays in variables, whose sums are all that the next link waits
+    for.
     """
     count = links.shape[0]
     for i in range(count):
@@ -358,10 +387,12 @@ def solve_articulated(x, solution, row, links):
 
 @copied_solver_kernel
 def to_torque(x, Q, at, first, system):
-    """Overwrite the covector of a quaternion x[first : first + 4] by (aᵀx, ½ vec(ā x))/|a|², the multiplier and the torque N; of
-    quaternions in turn, the parent's first.
+    """Overwrite the covector of a quaternion x[first : first + 4] by (aᵀx, ½ vec(ā x))/|a|².
 
-    Q[at : at + 4]   the quaternion a
+    These are the multiplier and the torque N. Where quaternions hang on quaternions, the parent's is taken first.
+
+    x         (n,)    in and out, also the torque of the parent where that is a ball (or longer)
+    Q         (.,)    Q[at : at + 4] is the quaternion a
     """
     a0, a1, a2, a3 = Q[at], Q[at + 1], Q[at + 2], Q[at + 3]
     scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
@@ -384,9 +415,12 @@ def to_torque(x, Q, at, first, system):
 
 @copied_solver_kernel
 def to_rate(x, Q, at, first, system):
-    """Overwrite (g, y) at x[first : first + 4] by the rate a (g, ½ ω)/|a|² of a quaternion; the parent's last.
+    """Overwrite (g, y) at x[first : first + 4] by the rate a (g, ½ ω)/|a|² of a quaternion.
 
-    Q[at : at + 4]   the quaternion a
+    Where quaternions hang on quaternions, the parent's is taken last.
+
+    x         (n,)    in and out, these four numbers alone (or longer)
+    Q         (.,)    Q[at : at + 4] is the quaternion a
     """
     a0, a1, a2, a3 = Q[at], Q[at + 1], Q[at + 2], Q[at + 3]
     scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)

@@ -1,7 +1,7 @@
 """Derivatives of a user's M(q), V(q), g(q) by complex steps: ∂f/∂q_j = Im f(q + i ε e_j)/ε, exact to round-off.
 
-Second derivatives are central differences of these. Those of L only steer Newton's method; those of g are also in accelerations
-and multipliers, so that their differences are of order 4.
+Second derivatives are central differences of these. Those of L only steer Newton's method; those of g are also part of
+accelerations and multipliers, and so their differences are of order 4.
 
 Source: Squire & Trapp, SIAM Review 40 (1998).
 """
@@ -16,10 +16,10 @@ from numba import config, njit
 
 from mbvi.kernels import layout
 from mbvi.kernels.compiler import decorators
-from mbvi.kernels.mechanics.lagrangian import size_beside
+from mbvi.kernels.mechanics.lagrangian import size_for_steps
 
 TINY = 1e-200
-WIDE = 1e-5  # of differences: of g in parts of a size of the coordinates
+WIDE = 1e-5  # step of differences; for g it is relative to a size of the coordinates
 
 
 def compile_functions(
@@ -27,14 +27,14 @@ def compile_functions(
 ) -> dict[str, Any]:
     """The compiled functions of a system: gradient, hessian, potential, and with constraints constraint, curvature.
 
-    The user's are `decorators.protected`.
+    The user's functions are `decorators.protected`.
     """
     jit = (lambda function: function) if config.DISABLE_JIT else njit(error_model="numpy")
 
     @jit
     def M_of(q, M):
         M[:] = 0.0
-        try:  # no exception gets out of compiled code
+        try:  # no exception can leave compiled code
             mass(q, M)
         except Exception:
             M[:] = np.nan
@@ -134,7 +134,7 @@ def compile_functions(
         y = q.copy()
         for a in range(n):
             change[:] = 0.0
-            step = WIDE * size_beside(q, a)
+            step = WIDE * size_for_steps(q, a)
             for steps, weight in ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)):
                 y[a] = q[a] + steps * step
                 constraint(t, y, g, G, g_t)

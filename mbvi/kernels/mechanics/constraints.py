@@ -1,23 +1,40 @@
 """Holonomic constraints g(t, q) = 0: values, Jacobian and the second derivatives of λᵀg.
 
-With r = x_b − x_a between a point of link a and one of link b, u fixed in link a, w fixed in link b, and f a function of time
-or of one coordinate:
+With r = x_b − x_a between a point of link a and one of link b, u fixed in link a, w fixed in link b, and f a function
+of time or of one coordinate:
 
     along        g = u·r − f                      across    g = u·w − c
     distance     g = (|r|² − f²)/(2 f)            coordinates   g = Σ α_j q_j − f
     unit quaternion a    g = (|a|² − 1)/2
 
-The Jacobian of the first three is a wrench W on link b, and −W on link a: ∂g/∂q_j = ± W·D_j with D_j the displacement column
-of coordinate j, + on the side of b and − on that of a; what carries both links has no part in it. W is
+The Jacobian of the first three is a wrench W on link b, and −W on link a: ∂g/∂q_j = ± W·D_j with D_j the displacement
+column of coordinate j, + on the side of b and − on that of a; what carries both links has no part in it. W is
 
     along: force u at x_b       across: moment w × u       distance: force r/f at x_b.
 
-Its moment and the columns of a link's tree are about the origin of the tree's last link. Each of two trees has its own such
-origin, near its bodies, and r contains the distance of their anchors: nothing is rounded to the distance from the world's origin.
+Its moment and the columns of a link's tree are about the origin of the tree's last link. Each of two trees has its own
+such origin, near its bodies, and r contains the distance of their anchors: nothing is rounded to the distance from the
+world's origin.
 
 For the second derivatives, ∂D_j/∂q_k = D_k × D_j for k nearer the root than j, and W turns and moves with either side.
 
-An *idle* constraint has no entries: it holds whatever the coordinates are, as what would keep a planar loop in its plane.
+An *idle* constraint has no entries: it holds whatever the coordinates are, as the one that would keep a planar loop in
+its plane.
+
+Arguments of the kernels, on numbers or on lanes, with u the unit of a coordinate and E entries of the Jacobian:
+
+q, v       (n,)       configuration and velocity  [u, u/s]
+g, g_t     (k,)       out: values and ∂g/∂t
+G          (E,)       out: entries of the Jacobian, see System.entries
+lam        (k,)       λ
+world      (L, 18)    poses of links, by `tree.fill_world`
+D          (n, 6)     displacement columns, by `tree.fill_screws`
+wrench     (9,)       moment about the origin of b's columns, force, moment about that of a's columns (or longer)
+twists     (2, 6)     twists of the side of b, and of the side of a
+stack      (STACK_SIZE, 3)    work of functions
+J          (.,)       in and out: a matrix of s stages (s² matrix_size numbers), or blocks, see `add_to_blocks`
+
+Work.wrench_of, the columns of which are named below, has what the constraint that was evaluated last consists of.
 
 Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
@@ -75,7 +92,10 @@ WRENCH_PARTS, WRENCH_WIDTH = 25, 9
 
 @kernel
 def fill_functions(system, work, t, q):
-    """f, f' and f'' of every constraint that has a function, at (t, q), into work.functions."""
+    """f, f' and f'' of every constraint that has a function, at (t, q), into work.functions.
+
+    Arguments: see the head of this file.
+    """
     for i in range(system.k):
         if system.constraints[i, FUNCTION] >= 0:
             at = system.constraints[i, ARGUMENT]
@@ -85,7 +105,7 @@ def fill_functions(system, work, t, q):
 
 @kernel
 def fill_functions_at_points(system, work, stack, t, q):
-    """The same in lanes, at four points."""
+    """What `fill_functions` does, in lanes at four points. Arguments: see the head of this file."""
     for i in range(system.k):
         if system.constraints[i, FUNCTION] >= 0:
             at = system.constraints[i, ARGUMENT]
@@ -101,7 +121,7 @@ def fill_functions_at_points(system, work, stack, t, q):
 
 @kernel
 def function_at(system, stack, i, x):
-    """(f, f', f'') of the function of constraint i."""
+    """(f, f', f'') of the function of constraint i at x. Arguments: see the head of this file."""
     return function_of(
         system.time_functions, system.operations, system.numbers, stack, system.constraints[i, FUNCTION], x
     )
@@ -109,7 +129,7 @@ def function_at(system, stack, i, x):
 
 @kernel
 def fill_constraint_geometry(system, work, q):
-    """Poses and columns of all links at q into work, for the functions below."""
+    """Poses and columns of all links at q into work, for the kernels below. Arguments: see the head of this file."""
     if system.is_geometric == 1:
         fill_world(system, work, q, work.zero)
         fill_screws(system, work, q)
@@ -117,7 +137,7 @@ def fill_constraint_geometry(system, work, q):
 
 @kernel
 def world_direction(world, link, x, y, z):
-    """World components of a direction fixed in a link."""
+    """World components of a direction fixed in a link. Arguments: see the head of this file."""
     if link < 0:
         return x, y, z
     return rotate(world, link, WORLD_ROTATION, x, y, z)
@@ -125,7 +145,10 @@ def world_direction(world, link, x, y, z):
 
 @kernel
 def place_from_anchor(world, link, x, y, z):
-    """A point of a link, from its anchor; a point of the world is its own anchor."""
+    """A point of a link, from its anchor [m]; a point of the world is its own anchor.
+
+    Arguments: see the head of this file.
+    """
     if link < 0:
         return 0.0, 0.0, 0.0
     x, y, z = world_direction(world, link, x, y, z)
@@ -134,7 +157,10 @@ def place_from_anchor(world, link, x, y, z):
 
 @kernel
 def anchor_of_point(system, world, i, link, point, q):
-    """The anchor of a point of constraint i, with its components from column `point` on."""
+    """The anchor of a point of constraint i [m].
+
+    Columns of System.constraint_data from `point` on have the point's components. Arguments: see the head of this file.
+    """
     if link < 0:
         data = system.constraint_data
         return data[i, point], data[i, point + 1], data[i, point + 2]
@@ -143,7 +169,12 @@ def anchor_of_point(system, world, i, link, point, q):
 
 @kernel
 def fill_points(system, work, i, a, b, q):
-    """The points x_a and x_b of constraint i and r between them, into work.wrench_of."""
+    """The points x_a and x_b of constraint i and r between them, into work.wrench_of.
+
+    Arguments: see the head of this file.
+
+    work.low is the rounding error of q.
+    """
     row, data, world = work.wrench_of, system.constraint_data, work.world
     ax, ay, az = place_from_anchor(world, a, data[i, POINT_A], data[i, POINT_A + 1], data[i, POINT_A + 2])
     bx, by, bz = place_from_anchor(world, b, data[i, POINT_B], data[i, POINT_B + 1], data[i, POINT_B + 2])
@@ -162,13 +193,16 @@ def fill_points(system, work, i, a, b, q):
 
 @kernel
 def set_nine(row, mx, my, mz, fx, fy, fz, nx, ny, nz):
-    """Write the moment about the origin of b, the force, and the moment about the origin of a."""
+    """Write the moment about the origin of b, the force, and the moment about the origin of a.
+
+    row       (9,)    out (or longer)
+    """
     row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8] = mx, my, mz, fx, fy, fz, nx, ny, nz
 
 
 @kernel
 def times_column(wrench, D, j, sign):
-    """± W·D_j of a wrench of nine columns, about the origin of the side that coordinate j is on."""
+    """± W·D_j, about the origin of the side that coordinate j is on. Arguments: see the head of this file."""
     j = np.uintp(j)
     moment = MOMENT if sign > 0.0 else MOMENT_A
     return sign * (
@@ -179,10 +213,13 @@ def times_column(wrench, D, j, sign):
 
 @copied_kernel
 def fill_parts(system, work, i, q, is_next):
-    """(g, f', f'') of constraint i, f its function, without what its own coordinates add; what its wrench is made of is left in
-    work.wrench_of.
+    """(g, f', f'') of constraint i, f its function, without the part of its own coordinates.
 
-    is_next   whether constraint i − 1 was taken before, at the same q: what both have in common is there
+    Arguments: see the head of this file.
+
+    What its wrench consists of is left in work.wrench_of.
+
+    is_next   bool   whether constraint i − 1 was evaluated before, at the same q: what both have in common is there
     """
     row, data, world = work.wrench_of, system.constraint_data, work.world
     kind, a, b = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, LINK_A], system.constraints[i, LINK_B]
@@ -227,11 +264,7 @@ def fill_wrench(system, work, i):
 
 @copied_kernel
 def fill_constraints(g, G, g_t, system, work, t, q):
-    """Constraint values, Jacobian and explicit time derivative.
-
-    g, g_t    (k,)      out
-    G         (E,)      out, the entries of the Jacobian, see System.entries
-    """
+    """Constraint values, Jacobian and explicit time derivative at (t, q). Arguments: see the head of this file."""
     if system.constraint != 0:
         call(system.constraint, t, (q, g, G, g_t))
         return
@@ -242,7 +275,10 @@ def fill_constraints(g, G, g_t, system, work, t, q):
 
 @copied_kernel
 def fill_rows(g, G, g_t, system, work, q):
-    """What `fill_constraints` does, where functions, poses and columns at q are in work; of numbers or of lanes."""
+    """What `fill_constraints` does for a tree, where functions, poses and columns at q are in work.
+
+    Arguments: see the head of this file.
+    """
     for i in range(system.k):
         g[i], slope = fill_value(system, work, i, q)
         fill_row(G, system, work, i, slope, q)
@@ -251,7 +287,11 @@ def fill_rows(g, G, g_t, system, work, q):
 
 @kernel
 def fill_values(g, G, g_t, system, work, t, q):
-    """Constraint values alone, into g; G and g_t are work for a function of a user's that gives all."""
+    """Constraint values alone, into g. Arguments: see the head of this file.
+
+    G         (E,)    work, of a user's function, which fills all three
+    g_t       (k,)    work
+    """
     if system.constraint != 0:
         call(system.constraint, t, (q, g, G, g_t))
         return
@@ -264,7 +304,10 @@ def fill_values(g, G, g_t, system, work, t, q):
 
 @copied_kernel
 def fill_value(system, work, i, q):
-    """(g, f') of constraint i, f its function, after i − 1; what its wrench is made of is left in work.wrench_of."""
+    """(g, f') of constraint i, f its function, evaluated after i − 1. Arguments: see the head of this file.
+
+    What its wrench consists of is left in work.wrench_of.
+    """
     kind, first, count = (
         system.constraints[i, CONSTRAINT_KIND],
         system.constraints[i, FIRST_ENTRY],
@@ -286,13 +329,13 @@ def fill_value(system, work, i, q):
 
 @kernel
 def own_end(system, i):
-    """The end of the entries of constraint i but that of its function's argument."""
+    """The end of the entries of constraint i without that of its function's argument."""
     return system.constraints[i, FIRST_ENTRY] + system.constraints[i, ENTRIES] - (system.constraints[i, ARGUMENT] >= 0)
 
 
 @copied_kernel
 def fill_row(G, system, work, i, slope, q):
-    """The entries of constraint i, after `fill_value`."""
+    """The entries of constraint i, after `fill_value`, which returned `slope`. Arguments: see the head of this file."""
     kind, first, end = system.constraints[i, CONSTRAINT_KIND], system.constraints[i, FIRST_ENTRY], own_end(system, i)
     if system.constraints[i, ENTRIES] == 0:
         return
@@ -344,7 +387,11 @@ def fill_wrench_rate(system, work, i, e):
 
 @kernel
 def set_force_rate(rate, row, part, fx, fy, fz):
-    """The rate of a wrench whose force changes by f on a line through x_b (part 1) or x_a (part 0)."""
+    """Write the rate of a wrench whose force changes by f on a line through x_b (part = 1) or x_a (part = 0).
+
+    rate      (9,)     out
+    row       (25,)    work.wrench_of, of which the points are read
+    """
     bx, by, bz = row[AT_B], row[AT_B + 1], row[AT_B + 2]
     ax, ay, az = row[AT_A], row[AT_A + 1], row[AT_A + 2]
     rx, ry, rz = row[GAP], row[GAP + 1], row[GAP + 2]
@@ -356,7 +403,10 @@ def set_force_rate(rate, row, part, fx, fy, fz):
 
 @kernel
 def column_rate(system, work, q, j_entry, k_entry):
-    """W·∂D_j/∂q_k of the wrench in work.wrench_of, for two entries of its constraint."""
+    """W·∂D_j/∂q_k of the wrench in work.wrench_of, for two entries of its constraint.
+
+    Arguments: see the head of this file.
+    """
     row, D, world = work.wrench_of, work.D, work.world
     if system.signs[j_entry] != system.signs[k_entry]:
         return 0.0
@@ -385,7 +435,7 @@ def column_rate(system, work, q, j_entry, k_entry):
 
 @kernel
 def group_end(system, i):
-    """The first constraint after i between other links, of other coordinates, or of another argument."""
+    """The first constraint after i that is between other links, of other coordinates, or of another argument."""
     rows, end = system.constraints, i + 1
     while end < system.k and rows[end, CONSTRAINT_KIND] in GEOMETRIC:
         for column in (LINK_A, LINK_B, ARGUMENT, ENTRIES):
@@ -397,10 +447,13 @@ def group_end(system, i):
 
 @kernel
 def fill_group(system, work, i, end, q, weights, factor):
-    """Sums over the constraints i … end, of the same links and coordinates: Σ w W, and for every entry Σ w ∂W/∂q.
+    """Sums over the constraints i … end − 1, of the same links and coordinates: Σ w W, and for every entry Σ w ∂W/∂q.
 
-    Fills work.wrench_of (first nine columns) and work.wrench_rates, weighted with factor · weights; the argument's second
-    derivative Σ −w f'' is returned.
+    They go into work.wrench_of (first nine columns) and work.wrench_rates; work.wrench_sum and work.wrench_rate are
+    overwritten. Returns the second derivative with respect to the argument, Σ −w f''. Arguments: see the head of this
+    file.
+
+    weights   (k,)    w/factor
     """
     total, rates = work.wrench_sum, work.wrench_rates
     first = system.constraints[i, FIRST_ENTRY]
@@ -431,7 +484,10 @@ def fill_group(system, work, i, end, q, weights, factor):
 
 @kernel
 def second_entry(system, work, q, first, j_entry, k_entry):
-    """Σ w ∂²g/∂q_j∂q_k of the constraints of `fill_group`, for two entries counted from the first."""
+    """Σ w ∂²g/∂q_j∂q_k of the constraints of `fill_group`, for two entries counted from the first.
+
+    Arguments: see the head of this file.
+    """
     sign = system.signs[first + j_entry]
     value = sign * column_rate(system, work, q, first + j_entry, first + k_entry)
     return value + times_column(work.wrench_rates[k_entry], work.D, system.entries[first + j_entry], sign)
@@ -439,11 +495,13 @@ def second_entry(system, work, q, first, j_entry, k_entry):
 
 @kernel
 def add_curvature_product(out, system, work, q, v, weights):
-    """Add (∂²(λᵀg)/∂q²) v of geometric constraints without functions to out (n,), as the rate at which Gᵀλ changes along v.
+    """Add (∂²(λᵀg)/∂q²) v of geometric constraints without functions, as the rate at which Gᵀλ changes along v.
 
-    Poses and columns at q are in work; links are no balls. With the twist V of what carries coordinate j, relative to what
-    carries both sides, D_j changes by V × D_j, and a wrench with its points and directions.
+    Poses and columns at q are in work; no link hangs on a ball joint. With the twist V of what carries coordinate j,
+    relative to what carries both sides, D_j changes by V × D_j, and a wrench changes with its points and directions.
+    Arguments: see the head of this file.
 
+    out       (n,)   in and out
     weights   (k,)   λ
     """
     D, total, rate, twists = work.D, work.wrench_sum, work.wrench_rate, work.twists
@@ -472,7 +530,10 @@ def add_curvature_product(out, system, work, q, v, weights):
 
 @kernel
 def forget_twists(twists):
-    """No twist of either side."""
+    """Set the twists of both sides to zero.
+
+    twists    (2, 6)    out
+    """
     for side in range(2):
         for c in range(6):
             twists[side, c] = 0.0
@@ -480,7 +541,12 @@ def forget_twists(twists):
 
 @kernel
 def add_twist(twists, D, j, sign, v):
-    """Add D_j v_j to the twist of the side that coordinate j is on: b in row 0, a in row 1."""
+    """Add D_j v_j to the twist of the side that coordinate j is on: b in row 0, a in row 1.
+
+    Arguments: see the head of this file.
+
+    twists    (2, 6)    in and out
+    """
     side = 0 if sign > 0.0 else 1
     for c in range(6):
         twists[side, c] = twists[side, c] + D[j, c] * v[j]
@@ -488,7 +554,7 @@ def add_twist(twists, D, j, sign, v):
 
 @kernel
 def times_turned_column(wrench, twists, D, j, sign):
-    """± W·(V × D_j) with the twist V of the side that coordinate j is on."""
+    """± W·(V × D_j) with the twist V of the side that coordinate j is on. Arguments: see the head of this file."""
     side, moment = (0, MOMENT) if sign > 0.0 else (1, MOMENT_A)
     wx, wy, wz = twists[side, 0], twists[side, 1], twists[side, 2]
     ux, uy, uz = twists[side, 3], twists[side, 4], twists[side, 5]
@@ -502,8 +568,10 @@ def times_turned_column(wrench, twists, D, j, sign):
 
 @kernel
 def add_wrench_and_rate(system, work, i, weight):
-    """Add the weighted wrench of constraint i, which is in work.wrench_of, to work.wrench_sum, and its rate at the twists of both
-    sides to work.wrench_rate.
+    """Add the weighted wrench of constraint i to work.wrench_sum, and its rate to work.wrench_rate.
+
+    The rate is that at the twists of both sides. The wrench, and what it consists of, is in work.wrench_of, the twists
+    are in work.twists.
     """
     row, twists, total, rate = work.wrench_of, work.twists, work.wrench_sum, work.wrench_rate
     for c in range(WRENCH_WIDTH):
@@ -533,7 +601,10 @@ def add_wrench_and_rate(system, work, i, weight):
 
 @kernel
 def add_nine(row, weight, mx, my, mz, fx, fy, fz, nx, ny, nz):
-    """Add a weighted wrench."""
+    """Add a weighted wrench.
+
+    row       (9,)    in and out
+    """
     row[0], row[1], row[2] = row[0] + weight * mx, row[1] + weight * my, row[2] + weight * mz
     row[3], row[4], row[5] = row[3] + weight * fx, row[4] + weight * fy, row[5] + weight * fz
     row[6], row[7], row[8] = row[6] + weight * nx, row[7] + weight * ny, row[8] + weight * nz
@@ -541,7 +612,7 @@ def add_nine(row, weight, mx, my, mz, fx, fy, fz, nx, ny, nz):
 
 @kernel
 def momentum_place(system, j, k, s, row_stage, column_stage):
-    """Place in the matrix of s stages of the entry in the momentum row of coordinate j and the column of coordinate k."""
+    """Place in a matrix of s stages of the entry in the momentum row of coordinate j and the column of coordinate k."""
     a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
     row = row_stage * system.nodes[a, NODE_COORDINATES] + system.coordinate_nodes[j, 1]
     column = column_stage * system.nodes[b, NODE_COORDINATES] + system.coordinate_nodes[k, 1]
@@ -551,11 +622,7 @@ def momentum_place(system, j, k, s, row_stage, column_stage):
 
 @kernel
 def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage):
-    """Add factor · ∂²(λᵀg)/∂q² to blocks of a matrix of s stages.
-
-    J         (.,)      the matrix
-    lam       (k,)      λ
-    """
+    """Add factor · ∂²(λᵀg)/∂q² to blocks of a matrix of s stages. Arguments: see the head of this file."""
     if system.constraint != 0:
         add_own_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage)
         return
@@ -566,7 +633,7 @@ def add_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage
 
 @kernel
 def add_own_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_stage):
-    """The same of a user's constraints, which all come to one block."""
+    """What `add_curvature` does for a user's constraints. Arguments: see the head of this file."""
     n = system.n
     work.curvature[:] = 0.0
     call(system.curvature, t, (q, lam, work.curvature))
@@ -577,12 +644,14 @@ def add_own_curvature(J, system, work, t, q, lam, factor, s, row_stage, column_s
 
 @kernel
 def add_tree_curvature(J, system, work, q, lam, factor, s, row_stage, column_stage, count):
-    """The same of a tree, where functions, poses and columns at q are in work.
+    """What `add_curvature` does for a tree, where functions, poses and columns at q are in work.
 
-    In lanes, q (n,) and λ (k,) are those of `count` control points, whose blocks follow each other along the diagonal; J may
-    have no stages, see `add_to_blocks`.
+    Arguments: see the head of this file.
+
+    In lanes, q and λ are those of `count` control points, whose blocks follow each other along the diagonal; J may have
+    no stages, see `add_to_blocks`.
     """
-    i = np.int64(0)  # numba would compile what takes a literal 0 once more
+    i = np.int64(0)  # numba would compile kernels once more for a literal 0
     while i < system.k:
         kind, first, entries = (
             system.constraints[i, CONSTRAINT_KIND],
@@ -610,9 +679,12 @@ def add_tree_curvature(J, system, work, q, lam, factor, s, row_stage, column_sta
 
 @kernel
 def add_to_blocks(J, system, j, k, s, row_stage, column_stage, count, value):
-    """Add the parts of a value to the momentum rows of coordinate j and the columns of coordinate k of so many stages.
+    """Add the parts of a value to the momentum rows of coordinate j and the columns of coordinate k in `count` stages.
 
-    Of no stages, s = 0, J has the value itself: in lanes, for every two coordinates in the order of elimination.
+    With no stages, s = 0, the value itself is added to J, which has four numbers for every two coordinates in the order
+    of elimination.
+
+    J         (s² matrix_size,)    in and out; (4 n²,) where s = 0
     """
     if s == 0:
         at = (place_in_order(system, j) * system.n + place_in_order(system, k)) * WIDTH
@@ -624,7 +696,10 @@ def add_to_blocks(J, system, j, k, s, row_stage, column_stage, count, value):
 
 @kernel
 def add_group_curvature(J, system, work, q, first, entries, s, row_stage, column_stage, count):
-    """Add the second derivatives of the constraints of `fill_group` to blocks of a matrix of s stages."""
+    """Add the second derivatives of the constraints of `fill_group` to blocks of a matrix of s stages.
+
+    Arguments: see the head of this file.
+    """
     for k_entry in range(entries):
         k = system.entries[first + k_entry]
         for j_entry in range(k_entry + 1):
@@ -637,7 +712,10 @@ def add_group_curvature(J, system, work, q, first, entries, s, row_stage, column
 
 @kernel
 def fill_curvature_rate(out, system, work, t, q, v):
-    """vᵀ (∂²g_i/∂q²) v of every constraint, (k,)."""
+    """vᵀ (∂²g_i/∂q²) v of every constraint. Arguments: see the head of this file.
+
+    out       (k,)    out
+    """
     n = system.n
     if system.constraint != 0:
         for i in range(system.k):

@@ -4,23 +4,32 @@ With the body's unit quaternion x and its angular momentum ℓ, both along princ
 
     ℓ' = ℓ × ω,    x' = ½ x ⋆ (0, ω),    ω_i = ℓ_i/I_i
 
-Of a symmetric body (I₁ = I₂), with δ = (1/I₃ − 1/I₁) ℓ₃, the motion through h is
+The motion of a symmetric body (I₁ = I₂) through h is, with δ = (1/I₃ − 1/I₁) ℓ₃,
 
     x(h) = x ⋆ exp(½ h ℓ/I₁) ⋆ exp(½ h δ e₃),    ℓ(h) = ℓ turned through −h δ about e₃
 
-Of others it is Taylor series, whose terms follow from those before, through as long a part of h as the last ones are rounding,
-and then from there: of the direction n = ℓ/G of the momentum, G = |ℓ|, in axes of which it is nearest to the third, and of χ, the
-turn about the momentum beside the shortest rotation s(n) that takes n to the third axis:
+That of other bodies is found by Taylor series, whose terms follow from those before, through a part of h in which the
+last ones are rounding, and then on from there. The unknowns are the direction n = ℓ/G of the momentum, G = |ℓ|, in axes
+of which it is nearest to the third, and χ, the turn about the momentum in addition to the shortest rotation s(n) that
+takes n to the third axis:
 
     n₀' = G (a₂ − a₁) n₁ n₂ and in turn,    a_i = 1/I_i
     χ' = G a₂ + G ((a₀ − a₂) n₀² + (a₁ − a₂) n₁²)/(1 + n₂)
     x(h) = x ⋆ s(n)* ⋆ exp(½ χ e₂) ⋆ s(n(h)),    s(n) = (1 + n₂, n₁, −n₀, 0)/√(2 (1 + n₂))
 
-The numerator of χ' is a constant of the motion, since the energy is. What is added is differences: short steps lose nothing.
+The numerator of χ' is a constant of the motion, since the energy is. Differences are added to the state, so that short
+steps lose no digits.
 
-A state y is seven numbers, x (scalar part first) and ℓ; `low` keeps what rounding leaves of them.
+Arguments of the kernels:
 
-Sources: Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid Bodies, § 69; Jorba & Zou, Exp. Math. 14 (2005).
+y         (7,)             in and out: the quaternion x (scalar part first), and ℓ along principal axes  [–, kg m²/s]
+low       (7,)             in and out: the rounding errors of y
+inverse   (3,)             1/I₁, 1/I₂, 1/I₃  [1/(kg m²)]
+series    (3 TERMS + 3, 4)    work: terms of a series, in lanes
+room      (4,)             work, or more than four numbers
+
+Sources: Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid Bodies, § 69; Jorba & Zou, Exp. Math.
+14 (2005).
 """
 
 import math
@@ -31,16 +40,19 @@ from mbvi.kernels.compiler.lanes import WIDTH, lanes, larger, of_four, part, wid
 from mbvi.kernels.mechanics.sines import cosine_and_sine
 
 TERMS = 30
-FACTOR, OTHER = TERMS + 1, 2 * (TERMS + 1)  # after the terms: where what their products are made of begins
-SERIES = (3 * (TERMS + 1), WIDTH)  # shape of the room for one
-SMALL = 1e-17  # relative, of terms that are rounding
-TINY = 1e-150  # least momentum that matters
-MAX_SERIES = 100_000  # through one h; a state that needs more is not a number then
+FACTOR, OTHER = TERMS + 1, 2 * (TERMS + 1)  # rows where the factors of their products begin
+SERIES = (3 * (TERMS + 1), WIDTH)  # shape of the work array
+SMALL = 1e-17  # relative size of terms that are rounding
+TINY = 1e-150  # momentum below which a body is at rest [kg m²/s]
+MAX_SERIES = 100_000  # of one h; a state that needs more becomes not a number
 
 
 @kernel
 def add_rotated(y, low, turn, u0_less_1, u1, u2, u3):
-    """x ← x ⋆ u, of a unit quaternion u; `turn` is no more than room (4,)."""
+    """x ← x ⋆ u for a unit quaternion u, given by u0 − 1, u1, u2, u3. Arguments: see the head of this file.
+
+    turn      (4,)    work: what is added to x
+    """
     turn[0] = y[0] * u0_less_1 - y[1] * u1 - y[2] * u2 - y[3] * u3
     turn[1] = y[0] * u1 + y[1] * u0_less_1 + y[2] * u3 - y[3] * u2
     turn[2] = y[0] * u2 - y[1] * u3 + y[2] * u0_less_1 + y[3] * u1
@@ -51,7 +63,10 @@ def add_rotated(y, low, turn, u0_less_1, u1, u2, u3):
 
 @inlined_kernel
 def turn_symmetric(y, low, inverse, room, h):
-    """The free rotation of a body whose first two moments of inertia are equal."""
+    """The free rotation through h of a body whose first two moments of inertia are equal.
+
+    Arguments: see the head of this file.
+    """
     size = math.sqrt(y[4] * y[4] + y[5] * y[5] + y[6] * y[6])
     angle = 0.5 * h * inverse[0] * size
     part = math.sin(angle) / size if size > 0.0 else 0.0
@@ -71,16 +86,19 @@ def turn_symmetric(y, low, inverse, room, h):
 
 @kernel
 def size_of(x):
-    """The largest of four sizes."""
+    """The largest magnitude of four lanes."""
     return widest(larger(0.0 * x, x))
 
 
 @inlined_kernel
 def fill_series(series, n0, n1, n2, rates, weight):
-    """Terms of n, and of the integral w of χ' − G a₂, until two are rounding beside 1; how many there are.
+    """Terms of n, and of the integral w of χ' − G a₂, until two are rounding compared with 1; their number.
 
-    rates    (lanes)   of n, so that h n₀' = r₀ n₁ n₂ and in turn; last −1/(1 + n₂), by which w' (1 + n₂) is constant
-    weight             h w' at the start
+    series    (3 TERMS + 3, 4)    out: rows 1 to the number that is returned, in lanes n₀, n₁, n₂, w; further rows are
+                                  work
+    rates     lanes               of n, so that h n₀' = r₀ n₁ n₂ and in turn; last −1/(1 + n₂), by which w' (1 + n₂) is
+                                  constant
+    weight    float               h w' at the start
     """
     rows, quiet = lanes(series), 0
     first, other = of_four(n1, n2, n0, weight), of_four(n2, n0, n1, 0.0)
@@ -108,7 +126,10 @@ def fill_series(series, n0, n1, n2, rates, weight):
 
 @inlined_kernel
 def add_turn(y, low, room, n0, n1, n2, g0, g1, g2, turn, a, b, c, sign):
-    """x ← x ⋆ s(n)* ⋆ exp(½ χ e₂) ⋆ s(n + g) along the axes a, b, c, of which the last two are turned round if sign < 0."""
+    """x ← x ⋆ s(n)* ⋆ exp(½ χ e₂) ⋆ s(n + g) along the axes a, b, c, of which the last two are reversed if sign < 0.
+
+    Arguments: see the head of this file. `turn` is χ.
+    """
     cosine, sine = cosine_and_sine(0.25 * turn)
     S, C = 2.0 * sine * cosine, 1.0 - 2.0 * sine * sine
     before, after = math.sqrt(2.0 * (1.0 + n2)), math.sqrt(2.0 * (1.0 + n2 + g2))
@@ -125,7 +146,10 @@ def add_turn(y, low, room, n0, n1, n2, g0, g1, g2, turn, a, b, c, sign):
 
 @inlined_kernel
 def turn_by_series(y, low, inverse, series, h):
-    """The free rotation through h, in as many parts as it takes for the terms to fall to rounding."""
+    """The free rotation through h, in as many parts as it takes for the terms to fall to rounding.
+
+    Arguments: see the head of this file. y is made not a number if that takes more than MAX_SERIES parts.
+    """
     rows, left = lanes(series), h
     for _ in range(MAX_SERIES):
         c = 0
@@ -162,11 +186,9 @@ def turn_by_series(y, low, inverse, series, h):
 
 @kernel
 def turn_freely(y, low, inverse, series, h):
-    """Advance y (7,) and low (7,) through the time h of a free rotation.
+    """Advance y and low through the time h [s], of either sign, of a free rotation.
 
-    inverse   (3,)     1/I₁, 1/I₂, 1/I₃ [1/(kg m²)]
-    series    SERIES   overwritten
-    h         [s], of either sign
+    Arguments: see the head of this file.
     """
     if inverse[0] == inverse[1]:
         turn_symmetric(y, low, inverse, series[0], h)

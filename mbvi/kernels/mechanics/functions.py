@@ -6,6 +6,15 @@ A *jet* is (f, f′, f″) at x. Every operation on jets follows from the chain 
 
 and from the product rule. abs, min and max have the derivatives of the branch that they take: of the first argument
 where both are equal.
+
+Arguments of the kernels:
+
+time_functions    (F, 3)             System.time_functions: kind, start, length
+operations        (.,)               System.operations: programs
+numbers           (.,)               System.numbers: constants and tables
+stack             (STACK_SIZE, 3)    work: jets
+
+Source: Griewank & Walther, Evaluating Derivatives (2008) (propagation of derivatives through a program).
 """
 
 import math
@@ -20,15 +29,12 @@ OPERATIONS = (
 )  # fmt: skip
 STACK_SIZE = 64
 
-NODE_ROUNDING = 32 * 2.0**-52  # relative: t₀ + n h, and times in a model, are rounded a few times each
+NODE_ROUNDING = 32 * 2.0**-52  # relative: t₀ + n h, and the times in a model, are each rounded a few times
 
 
 @kernel
 def function_of(time_functions, operations, numbers, stack, index, x):
-    """The jet (f, f′, f″) of function `index` at x.
-
-    stack    (STACK_SIZE, 3)    work: jets
-    """
+    """The jet (f, f′, f″) of function `index` at x. Arguments: see the head of this file."""
     kind, start, length = time_functions[index, 0], time_functions[index, 1], time_functions[index, 2]
     if kind == CONSTANT:
         return numbers[start], 0.0, 0.0
@@ -39,12 +45,16 @@ def function_of(time_functions, operations, numbers, stack, index, x):
 
 @kernel
 def interpolate(numbers, start, length, x):
-    """The jet of a table, a cubic polynomial c_0 + c_1 z + c_2 z² + c_3 z³ between each two of its breaks and beyond its ends.
+    """The jet of a table at x.
 
-    The breaks, increasing, stand in numbers[start : start + length], behind them the four coefficients of each of the
-    length + 1 pieces. z = x − the break before x; before the first break, x − that. At a break the piece behind it holds.
+    A table is a cubic polynomial c_0 + c_1 z + c_2 z² + c_3 z³ between each two of its breaks and beyond its ends. The
+    breaks, increasing, stand in numbers[start : start + length], and behind them the four coefficients of each of the
+    length + 1 pieces. z is x less the break before x; before the first break, x less that one. At a break the piece
+    behind it holds.
+
+    numbers   (.,)    System.numbers
     """
-    lower, upper = 0, length  # of breaks that are known not to be beyond x, and that may not be
+    lower, upper = 0, length  # breaks before `lower` are not beyond x, those from `upper` on are
     while lower < upper:
         middle = (lower + upper) // 2
         if x < numbers[start + middle]:
@@ -59,10 +69,11 @@ def interpolate(numbers, start, length, x):
 
 @kernel
 def time_inside(step, t):
-    """Where a table is read at the time t: at an end of a step, inside it by what rounding may leave of the times of steps.
+    """The time at which a table is read for the time t.
 
-    So a function that jumps where two steps meet has its value before the jump in the step that ends there, and the one after
-    in the step that begins.
+    At an end of a step it is inside the step, by as much as the rounding of such times may be. So a function that jumps
+    where two steps meet has its value before the jump in the step that ends there, and the one after the jump in the
+    step that begins there.
 
     step    (2,)    times at which the step begins and ends [s]; nan between steps
     """
@@ -77,7 +88,10 @@ def time_inside(step, t):
 
 @kernel
 def run_program(operations, numbers, stack, start, length, x):
-    """Run a postfix program: operations[start : start + 2 length] are pairs (operation, index of a number)."""
+    """The jet of a postfix program at x. Arguments: see the head of this file.
+
+    operations[start : start + 2 length] are pairs (operation, index of a number).
+    """
     top = -1
     for i in range(start, start + 2 * length, 2):
         code = operations[i]
@@ -107,7 +121,10 @@ def chain(u, du, ddu, dy, ddy):
 
 @kernel
 def binary(code, stack, top):
-    """The jet of one of the operations of two arguments, the jets at the top of the stack."""
+    """The jet of an operation on the jets in rows `top` and `top + 1` of the stack.
+
+    Arguments: see the head of this file.
+    """
     x, dx, ddx = stack[top, 0], stack[top, 1], stack[top, 2]
     y, dy, ddy = stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2]
     if code == 2:
@@ -122,7 +139,7 @@ def binary(code, stack, top):
         return f, df, (ddx - 2.0 * df * dy - f * ddy) / y
     if code == 6:
         return power(x, dx, ddx, y, dy, ddy)
-    if code == 14:  # of x/y, whatever the quadrant
+    if code == 14:  # its derivatives are those of atan(x/y), in any quadrant
         square = x * x + y * y
         df = (dx * y - x * dy) / square
         return math.atan2(x, y), df, (ddx * y - x * ddy - 2.0 * df * (x * dx + y * dy)) / square
@@ -147,7 +164,7 @@ def power(x, dx, ddx, y, dy, ddy):
 
 @kernel
 def unary(code, x):
-    """One of the operations of one argument, and its first two derivatives by it."""
+    """The value of an operation of one argument, and its first two derivatives with respect to that."""
     if code == 7:
         return -x, -1.0, 0.0
     if code == 8 or code == 9:

@@ -1,6 +1,19 @@
-"""The handful of functions that every scheme needs of a system: L_v, L_q + F, their derivatives, V, g.
+"""The functions that every scheme needs of a system: L_v, L_q + F, their derivatives, V, g.
 
-One dispatch for both kinds of systems: trees of joints, and a user's own functions.
+Each kernel chooses between the two kinds of systems: trees of joints, and a user's own functions. The unit of a
+coordinate is u: rad, m, or 1 of a quaternion's. Second derivatives, in blocks of nodes, are arrays (second_size,): see
+System.blocks.
+
+Arguments of the kernels:
+
+t         float     time [s]
+q, v      (n,)      configuration and velocity  [u, u/s]
+p, f      (n,)      out: ∂L/∂v and ∂L/∂q + F  [J s/u, J/u]
+angles    (L, 6)    in and out: cosines and sines, see `sines`
+row       (R, 27)    work of `fill_gradient_tree`
+Lvv, Lvq, Kqv, Kqq    (second_size,)    out: ∂p/∂v (the mass matrix), ∂p/∂q, ∂f/∂v, ∂f/∂q in blocks
+
+Sources: those of `tree`, `forces` and `constraints`, of which these kernels are made.
 """
 
 import numpy as np
@@ -97,20 +110,28 @@ from mbvi.kernels.mechanics.tree import (
 
 
 class Work(Packed):
-    """Arrays that the evaluation of a system overwrites; see the kernels of a tree.
+    """Arrays that the evaluation of a system overwrites.
+
+    Their shapes stand in `make_work`, their contents at the kernels of a tree.
 
     step (2,)   times at which the step that is made begins and ends [s]; nan between steps
     """
 
 
 class LaneWork(Packed):
-    """What the second derivatives and the constraints of a tree at four states overwrite, in lanes; names are those of `Work`."""
+    """Arrays that the second derivatives and the constraints of a tree at four states overwrite, in lanes.
+
+    Names are those of `Work`.
+    """
 
     width = WIDTH
 
 
 class WideWork(Packed):
-    """The same of eight states, for what `fill_node_hessians` takes."""
+    """Arrays that the second derivatives of a tree at eight states overwrite, in lanes.
+
+    `fill_node_hessians` takes them. Names are those of `Work`.
+    """
 
     width = WIDE
 
@@ -214,7 +235,10 @@ def make_work(system: System) -> Work:
 
 @copied_kernel
 def fill_angles(angles, system, q):
-    """Cosines and sines of all joint angles of a tree, on numbers or on lanes: of the links where it is planar."""
+    """Cosines and sines of all joint angles of a tree; of a planar tree those of its links. On numbers or on lanes.
+
+    Arguments: see the head of this file.
+    """
     if system.is_planar == 1:
         fill_directions(angles, system, q)
     else:
@@ -223,7 +247,10 @@ def fill_angles(angles, system, q):
 
 @copied_kernel
 def turn_angles(angles, system, q):
-    """The same from those known, which costs less; False if one is too far from them."""
+    """What `fill_angles` does, at less cost, from known angles; False if one is too far from these.
+
+    Arguments: see the head of this file.
+    """
     if system.is_planar == 1:
         return turn_directions(angles, system, q)
     return turn_cosines(angles, system.links, q)
@@ -231,7 +258,10 @@ def turn_angles(angles, system, q):
 
 @copied_kernel
 def fill_gradient_links(p, f, row, angles, system, q, v):
-    """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity, in the plane where it is planar; on numbers or on lanes."""
+    """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity, with shorter formulas where it is planar.
+
+    On numbers or on lanes. Arguments: see the head of this file.
+    """
     if system.is_planar == 1:
         fill_gradient_planar(p, f, row, angles, system, v)
     else:
@@ -240,7 +270,7 @@ def fill_gradient_links(p, f, row, angles, system, q, v):
 
 @copied_kernel
 def fill_gradient(p, f, system, work, t, q, v):
-    """p = ∂L/∂v and f = ∂L/∂q + F, both (n,), at (t, q, v)."""
+    """p = ∂L/∂v and f = ∂L/∂q + F at (t, q, v). Arguments: see the head of this file."""
     if system.is_tree == 1:
         fill_angles(work.angles, system, q)
         fill_gradient_links(p, f, work.row, work.angles, system, q, v)
@@ -251,14 +281,17 @@ def fill_gradient(p, f, system, work, t, q, v):
 
 @kernel
 def add_forces(f, system, work, t, q, v):
-    """Add the forces besides gravity to f (n,)."""
+    """Add the forces other than gravity to f. Arguments: see the head of this file.
+
+    f         (n,)    in and out  [J/u]
+    """
     if system.joint_forces.shape[0] > 0:
         add_joint_forces(f, system, work, t, q, v)
     if system.body_forces.shape[0] > 0:
         fill_world(system, work, q, v)
         add_body_forces(f, system, work, t, q)
     if system.force != 0:
-        work.own[:] = 0.0  # a function that sets F, and does not add to it, leaves the other forces as they are
+        work.own[:] = 0.0  # so a function that sets F, and does not add to it, leaves the other forces unchanged
         call(system.force, t, (q, v, work.own))
         for a in range(system.n):
             f[a] += work.own[a]
@@ -266,9 +299,11 @@ def add_forces(f, system, work, t, q, v):
 
 @copied_kernel
 def fill_gradients(p, f, angles, system, work, t, q, v):
-    """The same at up to four states at once: p, f, q, v (n, 4), t (states,). Further lanes may hold anything.
+    """p = ∂L/∂v and f = ∂L/∂q + F at up to four states at once. Further lanes may hold anything.
 
-    angles   (L, 6, 4)   those known, in and out: what the last call, of states near these, left in it
+    p, f, q, v    (n, 4)          p, f: out; q, v: read
+    angles        (L, 6, 4)       in and out: the angles of the last call, which are known
+    t             (states,)       [s]
     """
     if system.is_tree == 1:
         if not turn_angles(lanes(angles), system, lanes(q)):
@@ -288,11 +323,7 @@ def fill_gradients(p, f, angles, system, work, t, q, v):
 
 @kernel
 def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
-    """Derivatives of p = ∂L/∂v and of f = ∂L/∂q + F.
-
-    Lvv, Lvq  (.,)    out, in blocks of second derivatives: ∂p/∂v (the mass matrix), ∂p/∂q
-    Kqv, Kqq  (.,)    out: ∂f/∂v, ∂f/∂q
-    """
+    """Derivatives of p = ∂L/∂v and of f = ∂L/∂q + F. Arguments: see the head of this file."""
     fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v)
     if system.is_tree == 1:
         add_force_hessian(Kqv, Kqq, system, work, t, q, v)
@@ -302,7 +333,10 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
 
 @kernel
 def fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
-    """The same of f = ∂L/∂q, without forces: accelerations take no derivatives of those."""
+    """Derivatives of p = ∂L/∂v and of f = ∂L/∂q, without forces, whose derivatives accelerations do not need.
+
+    Arguments: see the head of this file.
+    """
     if system.is_tree == 1:
         fill_world(system, work, q, v)
         fill_hessian_tree(Lvv, Lvq, Kqv, Kqq, system, work, q, v)
@@ -312,15 +346,17 @@ def fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
 
 @copied_kernel
 def has_forces(system):
-    """Whether there are forces besides gravity."""
+    """Whether there are forces other than gravity."""
     return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0 or system.force != 0
 
 
 @kernel
 def fill_hessians(Lvv, Lvq, Kqv, Kqq, system, work, lane_work, t, q, v):
-    """The same of a tree at up to four states at once: q, v (n, 4), t (states,). Further lanes may hold anything.
+    """What `fill_hessian` does for a tree, at up to four states at once. Further lanes may hold anything.
 
-    Lvv, Lvq, Kqv, Kqq   (4 .,)   out: every entry of the four states side by side
+    Lvv, Lvq, Kqv, Kqq   (4 second_size,)    out: every entry of the four states side by side
+    q, v                 (n, 4)              configurations and velocities
+    t                    (states,)           [s]
     """
     if not has_forces(system):
         fill_world(system, lane_work, lanes(q), lanes(v))
@@ -336,8 +372,11 @@ def fill_hessians(Lvv, Lvq, Kqv, Kqq, system, work, lane_work, t, q, v):
 
 
 @kernel
-def size_beside(x, a):
-    """A size for steps of x[a] (n,): its own, or up to 1 that of the largest, and at least 1e-3."""
+def size_for_steps(x, a):
+    """A size for steps of x[a]: its own, or up to 1 that of the largest entry, and at least 1e-3.
+
+    x         (n,)
+    """
     largest = 1e-3
     for b in range(x.shape[0]):
         largest = max(largest, abs(x[b]))
@@ -346,9 +385,15 @@ def size_beside(x, a):
 
 @kernel
 def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
-    """Derivatives of a user's force function by central differences.
+    """Derivatives of a user's force function by central differences, added to Kqv and Kqq.
 
-    Most schemes steer Newton's method by them alone; those of `parabola` have them in their equations.
+    Arguments: see the head of this file.
+
+    Most schemes only steer Newton's method by them; those of `parabola` have them in their equations. q and v are
+    changed meanwhile, and restored.
+
+    Kqv, Kqq   (second_size,)    in and out
+    q, v       (n,)              in and out
     """
     n = system.n
     base, side = work.base, work.side
@@ -357,7 +402,7 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
         K = Kqq if j < n else Kqv
         column = j if j < n else j - n
         kept = x[column]
-        step = 6e-6 * size_beside(x, column)
+        step = 6e-6 * size_for_steps(x, column)
         x[column] = kept + step
         side[:] = 0.0
         call(system.force, t, (q, v, side))
@@ -371,7 +416,11 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
 
 @kernel
 def fill_mass_matrix(M, system, work, t, q):
-    """M(q) = ∂²L/∂v², in blocks of second derivatives."""
+    """M(q) = ∂²L/∂v².
+
+    M         (second_size,)    out, in blocks of second derivatives
+    q         (n,)              configuration
+    """
     if system.is_tree == 1:
         fill_world(system, work, q, work.zero)
         fill_inertia(system, work)
@@ -390,7 +439,13 @@ def fill_mass_matrix(M, system, work, t, q):
 
 @kernel
 def subtract_vector_potential(p, system, work, t, q):
-    """p −= A(t, q), the part of the momentum ∂L/∂v = M v + A that is there at rest: of a user's Lagrangian. Uses work.side."""
+    """Subtract A(t, q), the momentum at rest, of the momentum ∂L/∂v = M v + A of a user's Lagrangian.
+
+    work.side is overwritten.
+
+    p         (n,)    in and out  [J s/u] (or longer)
+    q         (n,)    configuration
+    """
     if system.vector_potential != 0:
         call(system.vector_potential, t, (q, work.side))
         for a in range(system.n):
@@ -399,9 +454,12 @@ def subtract_vector_potential(p, system, work, t, q):
 
 @kernel
 def fill_node_hessians(Lvv, Lvq, Lqv, Lqq, angles, system, lane_work, q, v):
-    """Second derivatives of the Lagrangian of a tree of few coordinates at as many states as there are lanes: q, v (n,).
+    """Second derivatives of the Lagrangian of a tree of few coordinates at as many states as there are lanes.
 
-    Lvv, Lvq, Lqv, Lqq   (n²,)   out, row by row; Lqv is not filled where the tree is planar: it is the transpose of Lvq
+    Lvv, Lvq, Lqv, Lqq   (n²,)     out, row by row, in lanes; where the tree is planar Lqv, the transpose of Lvq, is not
+                                   written
+    angles               (L, 6)    in lanes: out where the tree is planar, else not used
+    q, v                 (n,)      in lanes
     """
     if system.is_planar == 1:
         fill_angles(angles, system, q)
@@ -413,7 +471,10 @@ def fill_node_hessians(Lvv, Lvq, Lqv, Lqq, angles, system, lane_work, q, v):
 
 @kernel
 def potential(system, work, t, q):
-    """V(t, q) [J]: gravity, springs and constant forces, or the user's own."""
+    """V(t, q) [J]: that of gravity, springs and constant forces, or the user's own.
+
+    Arguments: see the head of this file.
+    """
     if system.is_tree == 1:
         fill_world(system, work, q, work.zero)
         return gravity_potential(system.links, system.geometry, system.gravity, work.world, q) + force_potential(
@@ -427,9 +488,9 @@ def fill_energies(kinetic, potentials, p, system, work, t, q, v):
     """Kinetic and potential energy, and momentum, of many states.
 
     kinetic, potentials   (states,)      out  [J]
-    p                     (states, n)    out  [kg m²/s, kg m/s]
+    p                     (states, n)    out  [J s/u]
     t                     (states,)      [s]
-    q, v                  (states, n)
+    q, v                  (states, n)    [u, u/s]
     """
     for i in range(q.shape[0]):
         fill_gradient(p[i], work.base, system, work, t[i], q[i], v[i])
@@ -447,8 +508,9 @@ def fill_energies(kinetic, potentials, p, system, work, t, q, v):
 def fill_poses(places, rotations, system, work, link, q):
     """Place and rotation of one link's frame in many states.
 
-    places     (states, 3)       out  [m]
-    rotations  (states, 3, 3)    out, link to world
+    places       (states, 3)       out  [m]
+    rotations    (states, 3, 3)    out, link to world
+    q            (states, n)       configurations
     """
     for i in range(q.shape[0]):
         fill_world(system, work, q[i], work.zero)
@@ -461,7 +523,10 @@ def fill_poses(places, rotations, system, work, link, q):
 
 @kernel
 def factor_mass_saddle(system, work, t, q):
-    """Factor [M Gᵀ; G 0] at (t, q) into work.saddle; False if it is singular. Fills work.g, work.G and work.g_t."""
+    """Factor [M Gᵀ; G 0] at (t, q) into work.saddle; False if it is singular. Arguments: see the head of this file.
+
+    work.M, work.g, work.G and work.g_t are filled.
+    """
     A = work.saddle
     A[:] = 0.0
     fill_mass_matrix(work.M, system, work, t, q)
@@ -470,7 +535,7 @@ def factor_mass_saddle(system, work, t, q):
     elif system.k > 0:
         fill_functions(system, work, t, q)
         fill_rows(work.g, work.G, work.g_t, system, work, q)
-    for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed: thus they are in the cache
+    for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed, so that they are in the cache
         if A.shape[0] >= UNCACHED and a + AHEAD < system.nodes.shape[0]:
             prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
         add_mass(A, work.M, system, a)
@@ -484,7 +549,7 @@ def factor_mass_saddle(system, work, t, q):
 
 @kernel
 def solve_mass_saddle(system, work):
-    """Overwrite work.solution (n + k,) by the solution with the factors of `factor_mass_saddle`."""
+    """Overwrite work.solution (n + k,), a right side, by the solution with the factors of `factor_mass_saddle`."""
     x, y, places = work.permuted, work.solution, system.places
     for a in range(places.shape[0]):
         x[places[a]] = y[a]
@@ -495,7 +560,10 @@ def solve_mass_saddle(system, work):
 
 @kernel
 def solve_velocity(system, work, t, q, p):
-    """Solve M v + A + Gᵀμ = p, G v + ∂g/∂t = 0 into work.solution = (v, μ); False where the matrix is singular."""
+    """Solve M v + A + Gᵀμ = p, G v + ∂g/∂t = 0 into work.solution = (v, μ); False where the matrix is singular.
+
+    q, p      (n,)    configuration and momentum  [u, J s/u]
+    """
     if system.is_open == 1:
         return solve_velocity_tree(system, work, q, p)
     if not factor_mass_saddle(system, work, t, q):
@@ -506,7 +574,10 @@ def solve_velocity(system, work, t, q, p):
 
 @kernel
 def solve_velocity_tree(system, work, q, p):
-    """The same for an open tree: of constraints it has those of unit quaternions alone."""
+    """What `solve_velocity` does for an open tree, whose only constraints are those of unit quaternions.
+
+    Arguments are those of `solve_velocity`.
+    """
     x = work.solution
     for a in range(system.n):
         x[a] = p[a]
@@ -532,7 +603,10 @@ def quaternion_place(system, b):
 
 @kernel
 def solve_velocity_saddle(system, work, t, q, p):
-    """The same with the factors of `factor_mass_saddle`."""
+    """What `solve_velocity` does, with the factors of `factor_mass_saddle` at (t, q).
+
+    Arguments are those of `solve_velocity`.
+    """
     for a in range(system.n):
         work.solution[a] = p[a]
     subtract_vector_potential(work.solution, system, work, t, q)
@@ -545,8 +619,9 @@ def solve_velocity_saddle(system, work, t, q, p):
 def fill_velocities(v, system, work, t, q, p):
     """v = M⁻¹ (p − A) on the constraints for many states; False where M is singular.
 
-    v, q, p   (states, n)
-    t         (states,)    [s]
+    v         (states, n)    out  [u/s]
+    q, p      (states, n)    configurations and momenta  [u, J s/u]
+    t         (states,)      [s]
     """
     for i in range(q.shape[0]):
         if not solve_velocity(system, work, t[i], q[i], p[i]):
@@ -558,7 +633,10 @@ def fill_velocities(v, system, work, t, q, p):
 
 @kernel
 def fill_tree_velocities(v, system, work, q, p):
-    """The same for an open tree; nothing of further constraints is compiled with it."""
+    """What `fill_velocities` does for an open tree, without the code of further constraints.
+
+    Arguments are those of `fill_velocities`.
+    """
     for i in range(q.shape[0]):
         if not solve_velocity_tree(system, work, q[i], p[i]):
             return False
@@ -569,9 +647,12 @@ def fill_tree_velocities(v, system, work, q, p):
 
 @kernel
 def solve_acceleration(system, work, t, q, v, g_tt):
-    """Solve M a + Gᵀλ = f − (∂p/∂q) v, G a = −vᵀ(∂²g/∂q²)v − g_tt into work.solution = (a, λ); False where singular.
+    """Solve M a + Gᵀλ = f − (∂p/∂q) v, G a = −vᵀ(∂²g/∂q²)v − g_tt into work.solution = (a, λ).
 
-    g_tt      (k,)    what the explicit time adds: 2 (∂G/∂t) v + ∂²g/∂t²
+    Returns False where the matrix is singular.
+
+    q, v      (n,)    configuration and velocity  [u, u/s]
+    g_tt      (k,)    the contribution of the explicit time: 2 (∂G/∂t) v + ∂²g/∂t²
     """
     n = system.n
     if not factor_mass_saddle(system, work, t, q):
@@ -591,7 +672,11 @@ def solve_acceleration(system, work, t, q, v, g_tt):
 
 @kernel
 def subtract_second_product(out, X, system, v):
-    """out −= X v, X in blocks of second derivatives."""
+    """out −= X v.
+
+    out, v    (n,)              out: in and out; v: read
+    X         (second_size,)    in blocks of second derivatives
+    """
     for i in range(system.blocks.shape[0]):
         A, B = system.blocks[i, BLOCK_ROW], system.blocks[i, BLOCK_COLUMN]
         rows, columns = system.nodes[A, FIRST_MEMBER], system.nodes[B, FIRST_MEMBER]
@@ -606,7 +691,8 @@ def subtract_second_product(out, X, system, v):
 def fill_wrenches(out, system, work, t, q):
     """The wrench of every geometric constraint on its link b, for a multiplier of 1.
 
-    out   (k, 6)   out: moment about the world's origin [m or 1], force [1]; zero for other constraints
+    out   (k, 6)    out: moment about the world's origin [m or 1], force [1]; zero for other constraints
+    q     (n,)      configuration
     """
     fill_functions(system, work, t, q)
     fill_constraint_geometry(system, work, q)
@@ -626,11 +712,11 @@ def fill_wrenches(out, system, work, t, q):
 
 @kernel
 def fill_constraint_residuals(out, system, work, t, q):
-    """Largest |g| at each of many states.
+    """The largest |g| at each of many states, or what out had if that is larger.
 
-    out   (states,)      out
+    out   (states,)      in and out
     t     (states,)      [s]
-    q     (states, n)
+    q     (states, n)    configurations
     """
     for i in range(q.shape[0]):
         fill_constraints(work.g, work.G, work.g_t, system, work, t[i], q[i])

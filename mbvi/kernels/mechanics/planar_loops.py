@@ -1,12 +1,23 @@
-"""Loops of planar trees: what `constraints` does, without all that is zero there.
+"""Loops of planar trees: what `constraints` does, without the terms that are zero for these.
 
-All links turn about parallel axes, and of each constraint that is not idle g is u·r − f with u in the plane, r between points of
-links b and a, or Σ α_j q_j − f. In the axes of the plane, with X_j the place of the joint of coordinate j, σ_j its sense of
-rotation about the plane's normal, and a × b = a_x b_y − a_y b_x,
+All links turn about parallel axes, and g of each constraint that is not idle is u·r − f with u in the plane, r between
+points of links b and a, or Σ α_j q_j − f. In the axes of the plane, with X_j the place of the joint of coordinate j,
+σ_j its sense of rotation about the plane's normal, and a × b = a_x b_y − a_y b_x,
 
     ∂g/∂q_j = ± σ_j (x_b − X_j) × u,     + on the side of b and − on that of a, with which u turns,
 
 and along a motion these change at the rate ± σ_j ((ẋ_b − Ẋ_j) × u + (x_b − X_j) × u̇).
+
+Arguments of the kernels, on numbers or on lanes:
+
+plane     (L, 7)    links in the plane, see the column names below: places and directions by `place_in_plane`,
+                    velocities by `move_in_plane`
+frames    (L, 5)    constants of the links, see the column names below
+rows      (k, 6)    constants of the constraints, see the column names below
+angles    (L, 6)    cosines and sines by `planar_tree.fill_directions`
+q, v      (n,)      configuration and velocity  [rad, rad/s]
+
+Source: Nikravesh, Computer-Aided Analysis of Mechanical Systems (1988), chapter 4 (planar joints).
 """
 
 from mbvi.kernels.compiler.decorators import copied_kernel
@@ -32,14 +43,17 @@ PLANE_WIDTH = 7
 # Columns of a frame (L, 5), of every link: place of the joint of its tree's root, direction of the x axis of the root's frame at
 # rest, and the sense of the link's rotation about the normal.
 ROOT, AXIS, SENSE = 0, 2, 4
-# Columns of a constraint (k, 6): its points in links a and b, or in the plane, and u in link a. The second component of what
-# stands in a link counts along the normal times the link's x axis, not along its y axis.
+# Columns of a constraint (k, 6): its points in links a and b, or in the plane, and u in link a. The second component of a
+# vector in a link is that along the normal times the link's x axis, not along its y axis.
 FROM, TO, ALONG_U = 0, 2, 4
 
 
 @copied_kernel
 def point_in_plane(plane, link, x, y):
-    """A point of a link, of the plane itself for link −1; on numbers or on lanes."""
+    """A point of a link in the plane's axes, a point of the plane itself for link −1 [m].
+
+    Arguments: see the head of this file.
+    """
     if link < 0:
         return x + 0.0 * plane[0, JOINT], y + 0.0 * plane[0, JOINT]
     u, v = direction_in_plane(plane, link, x, y)
@@ -48,7 +62,10 @@ def point_in_plane(plane, link, x, y):
 
 @copied_kernel
 def direction_in_plane(plane, link, x, y):
-    """The same of a direction."""
+    """A direction of a link in the plane's axes, one of the plane itself for link −1.
+
+    Arguments: see the head of this file.
+    """
     if link < 0:
         return x + 0.0 * plane[0, JOINT], y + 0.0 * plane[0, JOINT]
     c, s = plane[link, DIRECTION], plane[link, DIRECTION + 1]
@@ -57,7 +74,10 @@ def direction_in_plane(plane, link, x, y):
 
 @copied_kernel
 def place_in_plane(plane, frames, angles, system):
-    """Places and directions of all links, from the angles of `planar.fill_directions`."""
+    """Places and directions of all links. Arguments: see the head of this file.
+
+    plane     (L, 7)    out, the first four columns alone
+    """
     links, geometry = system.links, system.geometry
     for i in range(links.shape[0]):
         parent, sense = links[i, PARENT], frames[i, SENSE]
@@ -72,7 +92,10 @@ def place_in_plane(plane, frames, angles, system):
 
 @copied_kernel
 def move_in_plane(plane, frames, system, v):
-    """Velocities of all links."""
+    """Velocities of all links, which are placed. Arguments: see the head of this file.
+
+    plane     (L, 7)    in and out: places are read, the last three columns are written
+    """
     links = system.links
     for i in range(links.shape[0]):
         parent = links[i, PARENT]
@@ -86,7 +109,13 @@ def move_in_plane(plane, frames, system, v):
 
 @copied_kernel
 def fill_rows_in_plane(g, G, plane, frames, rows, system, q):
-    """Values and Jacobian of the constraints, where links are placed in the plane."""
+    """Values and Jacobian of the constraints, where links are placed in the plane.
+
+    Arguments: see the head of this file.
+
+    g         (k,)      out; of idle constraints their offset alone, which has no meaning
+    G         (E,)      out, the entries of the Jacobian, see System.entries
+    """
     constraints = system.constraints
     bx = by = rx = ry = 0.0 * q[0]
     for i in range(system.k):
@@ -114,7 +143,13 @@ def fill_rows_in_plane(g, G, plane, frames, rows, system, q):
 
 @copied_kernel
 def add_curvature_in_plane(out, plane, frames, rows, system, weights):
-    """Add the rate of Gᵀλ along the motion to out (n,), where links are placed and move in the plane; weights (k,): λ."""
+    """Add the rate of Gᵀλ along the motion, where links are placed and move in the plane.
+
+    Arguments: see the head of this file.
+
+    out       (n,)    in and out
+    weights   (k,)    λ
+    """
     constraints = system.constraints
     bx = by = px = py = 0.0 * out[0]
     for i in range(system.k):

@@ -1,7 +1,7 @@
-"""Trees whose joints all turn about parallel axes, of any body: what `tree` does, without all that is zero there.
+"""Trees whose joints all turn about parallel axes: what `tree` does, without the terms that are zero for these.
 
-All stands in the axes of the frame of a tree's root, about each link's own joint. Of twists ω_z and u_x, u_y matter, of momenta
-N_z and P_x, P_y, of gravity and first moments what lies in the plane; with composite quantities,
+All vectors stand in the axes of the frame of a tree's root, about each link's own joint. Of twists ω_z and u_x, u_y
+matter, of momenta N_z and P_x, P_y, of gravity and first moments the parts in the plane; with composite quantities,
 
     p_j = N_z,     ∂L/∂q_j = P_x u_y − P_y u_x + h_x g_y − h_y g_x,
 
@@ -12,6 +12,11 @@ and with places r of the joints and composite mass m, first moment H and second 
 and for these k, with h_j = H_j − m_j r_j and W_j = P_j − m_j ṙ_j,
 
     ∂p_k/∂q_j = r_j·P_j − H_j·ṙ_j − r_k·W_j,     ∂p_j/∂q_k = −h_j·ṙ_k,     ∂²L/∂q_k∂q_j = −ṙ_k·W_j − h_j·g.
+
+All coordinates are angles, so that there are as many as links: L = n. Every kernel works on numbers or on lanes.
+
+Source: the formulas at the head of `tree` (Featherstone 2008, chapter 6), written out for rotations about one
+direction.
 """
 
 import numpy as np
@@ -46,17 +51,17 @@ from mbvi.kernels.mechanics.sines import (
 
 # Columns of a sweep's row: ω, u, place from the parent's joint, composite N, P and first moment.
 OMEGA, LINEAR, ARM, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT = 0, 1, 3, 5, 6, 8
-# The same for second derivatives: place of the link's joint in the root's frame, composite first and second moment, ω, the
+# Columns of a row of second derivatives: place of the link's joint in the root's frame, composite first and second moment, ω, the
 # joint's velocity, composite P.
 ORIGIN, FIRST, SECOND, RATE, VELOCITY, SUM = 0, 2, 4, 5, 6, 8
 
 
 @copied_kernel
 def fill_directions(angles, system, q):
-    """Cosine and sine of the angle of every link against the root of its tree, known from now on; on numbers or on lanes.
+    """Cosine and sine of the angle of every link against the root of its tree, known from now on.
 
-    angles    (L, 6)   out, see the column names of `sines`
-    q         (n,)     [rad]
+    angles    (L, 6)    out, see the column names of `sines`
+    q         (n,)      [rad]
     """
     links, geometry = system.links, system.geometry
     for link in range(links.shape[0]):
@@ -75,7 +80,11 @@ def fill_directions(angles, system, q):
 
 @copied_kernel
 def turn_directions(angles, system, q):
-    """The same from those known; False if a link has turned too far since."""
+    """Cosines and sines of the angles of all links, from those known; False if one is too far from that.
+
+    angles    (L, 6)    in and out: known angles are read, the last three columns are written
+    q         (n,)      [rad]
+    """
     links = system.links
     turn = far = 0.0 * q[0]
     for link in range(links.shape[0]):
@@ -94,9 +103,15 @@ def turn_directions(angles, system, q):
 
 @copied_kernel
 def fill_gradient_planar(p, f, row, angles, system, v):
-    """p = ∂L/∂v and f = ∂L/∂q under gravity, with the arguments of `fill_gradient_tree`; on numbers or on lanes."""
+    """p = ∂L/∂v and f = ∂L/∂q under gravity.
+
+    p, f      (n,)        out  [kg m²/s, N m]
+    row       (R, 10)     work, or with more columns, for the R links of the largest run of whole trees
+    angles    (L, 6)      cosines and sines by `fill_directions`
+    v         (n,)        [rad/s]
+    """
     links, geometry, gravity = system.links, system.geometry, system.gravity
-    first = 0  # unsigned indices, since numba looks whether others count from an array's end
+    first = 0  # indices are made unsigned, since for others numba tests whether they count from an array's end
     while first < links.shape[0]:
         last = links[first, LAST_OF_RUN]
         w = ux = uy = c = s = 0.0 * v[0]
@@ -154,7 +169,11 @@ def fill_gradient_planar(p, f, row, angles, system, v):
 
 @copied_kernel
 def place_links(row, angles, system):
-    """Places of the joints, and first and second moments of the links, about the root's origin into `row`."""
+    """Places of the joints, and first and second moments of the links, about the root's origin.
+
+    row       (L, 5)    out, or with more columns
+    angles    (L, 6)    cosines and sines by `fill_directions`
+    """
     links, geometry = system.links, system.geometry
     for i in range(system.n):
         parent = links[i, PARENT]
@@ -173,7 +192,10 @@ def place_links(row, angles, system):
 
 @copied_kernel
 def add_to_parents_moments(row, i, parent):
-    """Add the composite moments of link i to those of its parent, if it has one."""
+    """Add the composite moments of link i to those of its parent, if it has one.
+
+    row       (L, 5)    in and out, the row of the parent, columns FIRST and SECOND; or with more columns
+    """
     if parent >= 0:
         row[parent, FIRST] += row[i, FIRST]
         row[parent, FIRST + 1] += row[i, FIRST + 1]
@@ -182,11 +204,11 @@ def add_to_parents_moments(row, i, parent):
 
 @kernel
 def fill_masses_planar(M, row, angles, system):
-    """M of few coordinates; on numbers or on lanes.
+    """M of few coordinates.
 
-    M         (n²,)    out, row by row  [kg m²]
-    row       (L, 5)   work, or with more columns
-    angles    (L, 6)   cosines and sines by `fill_directions`
+    M         (n²,)     out, row by row  [kg m²]
+    row       (L, 5)    work, or with more columns
+    angles    (L, 6)    cosines and sines by `fill_directions`
     """
     links, geometry, n = system.links, system.geometry, system.n
     place_links(row, angles, system)
@@ -210,13 +232,13 @@ def fill_masses_planar(M, row, angles, system):
 
 @kernel
 def fill_hessian_planar(Lvv, Lvq, Lqq, row, angles, system, v):
-    """All second derivatives of the Lagrangian of few coordinates under gravity; on numbers or on lanes.
+    """All second derivatives of the Lagrangian of few coordinates under gravity.
 
-    Lvv, Lvq, Lqq   (n²,)     out, row by row [kg m², kg m²/s, J]; Lqv is the transpose of Lvq. Of the last two, entries that are
-                              zero whatever the state, between branches, are not written
-    row             (L, 10)   work, or with more columns
-    angles          (L, 6)    cosines and sines by `fill_directions`
-    v               (n,)      [rad/s]
+    Lvv, Lvq, Lqq   (n²,)      out, row by row [kg m², kg m²/s, J]; Lqv is the transpose of Lvq. Of the last two,
+                               entries between branches, which are always zero, are not written
+    row             (L, 10)    work, or with more columns
+    angles          (L, 6)     cosines and sines by `fill_directions`
+    v               (n,)       [rad/s]
     """
     links, geometry, gravity, n = system.links, system.geometry, system.gravity, system.n
     place_links(row, angles, system)

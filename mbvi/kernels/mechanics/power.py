@@ -3,6 +3,8 @@
     d/dt (T + V) = v·F − λ·∂g/∂t,
 
 since constraint forces Gᵀλ do the work λ·(G v) = −λ·∂g/∂t.
+
+Source: Goldstein, Poole & Safko, Classical Mechanics (2002), section 2.7 (the energy function).
 """
 
 import math
@@ -14,13 +16,13 @@ from mbvi.kernels.mechanics.lagrangian import fill_gradient
 
 @kernel
 def fill_powers(out, system, unforced, work, side, t, q, v):
-    """v·F of many states: of all forces less that of the forces that derive from a potential.
+    """v·F of many states: the power of all forces less that of the forces that derive from a potential.
 
-    out       (states,)     out  [W]
-    unforced                the system without the other forces
-    side                    at which a table is read that jumps at t: −1 before t, 1 after it
-    t         (states,)     [s]
-    q, v      (states, n)
+    out        (states,)      out  [W]
+    unforced   System         the same system without the other forces
+    side       float          side from which a table is read that jumps at t: −1 before t, 1 after it
+    t          (states,)      [s]
+    q, v       (states, n)    [u, u/s], u the unit of a coordinate
     """
     for i in range(q.shape[0]):
         out[i] = 0.0
@@ -36,10 +38,10 @@ def fill_powers(out, system, unforced, work, side, t, q, v):
 
 @kernel
 def subtract_drive_powers(out, system, work, t, q, lam):
-    """Subtract λ·∂g/∂t of many states.
+    """Subtract the power λ·∂g/∂t of prescribed motions in many states.
 
-    out       (states,)     [W]
-    t         (states,)     [s]
+    out       (states,)      in and out  [W]
+    t         (states,)      [s]
     q, lam    (states, n), (states, k)
     """
     for i in range(q.shape[0]):

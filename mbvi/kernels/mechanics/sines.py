@@ -1,15 +1,15 @@
-"""Cosine and sine of an angle, of numbers as of lanes: arithmetic alone, without a branch.
+"""Cosine and sine of an angle, of numbers and of lanes alike: arithmetic alone, without a branch.
 
-With k = round(2 x/π) and r = x − k π/2, |r| ≤ π/4, held as a number and a rest, polynomials in r give cos r and sin r within one
-rounding of 1; x is k quarters of a turn further, whose cosine and sine, 0 and ±1, are exact polynomials in k − 4 round(k/4).
-Beyond 1e6 rad the error is what a rounding of x makes.
+With k = round(2 x/π) and r = x − k π/2, |r| ≤ π/4, held as a number and a rest, polynomials in r give cos r and sin r
+within one rounding of 1; x is k quarters of a turn further, whose cosine and sine, 0 and ±1, are exact polynomials in k
+− 4 round(k/4). Beyond 1e6 rad the error is that of a rounding of x.
 
 Source: the coefficients and the splitting of π/2 are those of fdlibm (k_sin.c, k_cos.c, e_rem_pio2.c).
 """
 
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 
-ROUND = 1.5 * 2.0**52  # what is added to a number and taken away again, to round it to an integer
+ROUND = 1.5 * 2.0**52  # added to a number and subtracted again, it rounds that to an integer
 QUARTERS = 0.6366197723675814  # 2/π
 QUARTER_HIGH, QUARTER_LOW = 1.5707963267341256, 6.077100506506192e-11  # the first 33 bits of π/2, and the rest of it
 S1, S2, S3 = -0.16666666666666632, 0.00833333333332249, -0.0001984126982985795
@@ -40,16 +40,19 @@ def cosine_and_sine(x):
     return c * u - s * w, s * u + c * w
 
 
-NEAR = 0.125  # angle [rad] up to which `turned` is right to a rounding
-# Columns of a link's angle: one that it had (infinity, from which all are far, where none is known), cosine and sine of the
-# link's then, how far it has turned since, and its cosine and sine.
+NEAR = 0.125  # angle [rad] up to which `turned` is accurate to a rounding
+# Columns of a link's angle: a known angle (infinity, which is far from all, where none is known), cosine and sine of the link's
+# angle when that was known, how far the link has turned since, and its cosine and sine now.
 KNOWN, KNOWN_COSINE, KNOWN_SINE, TURN, COSINE, SINE = 0, 1, 2, 3, 4, 5
 ANGLE_WIDTH = 6
 
 
 @copied_kernel
 def turned(c, s, d):
-    """(cos(x + d), sin(x + d)) for cos x = c, sin x = s and |d| ≤ NEAR, to half a rounding more than those of c and s."""
+    """(cos(x + d), sin(x + d)) for cos x = c, sin x = s and |d| ≤ NEAR, to half a rounding more than those of c and s.
+
+    By the Taylor polynomials of sin d and 1 − cos d, whose next terms are d¹¹/11! and d¹²/12!.
+    """
     z = d * d
     zz = z * z
     sine = d + (d * z) * ((-1.0 / 6.0 + z * (1.0 / 120.0)) + zz * (-1.0 / 5040.0 + z * (1.0 / 362880.0)))

@@ -10,17 +10,29 @@ and for k an ancestor of j or j itself, with X_j = Iᶜ_j U_j + S_j ×* F_j,
 
     T_vv[k,j] = S_kᵀ Iᶜ_j S_j     T_vq[k,j] = S_kᵀ X_j     T_vq[j,k] = U_kᵀ Iᶜ_j S_j     T_qq[k,j] = U_kᵀ X_j.
 
-A unit-quaternion ball joint a has the body angular velocity ω = 2 vec(ā ȧ), also off the unit sphere, and the rotation of
-a/|a|. Its velocity columns S_α = 2 vec(ā e_α) and its displacement columns D_α = S_α/|a|² differ off the sphere; in the
-link's frame U_α = [(ω − 2 vec(ā ȧ)) × D_α + 2 vec(ē_α ȧ); u × D_α].
+A unit-quaternion ball joint a has the body angular velocity ω = 2 vec(ā ȧ), also off the unit sphere, and the rotation
+of a/|a|. Its velocity columns S_α = 2 vec(ā e_α) and its displacement columns D_α = S_α/|a|² differ off the sphere; in
+the link's frame U_α = [(ω − 2 vec(ā ȧ)) × D_α + 2 vec(ē_α ȧ); u × D_α].
 
-Twists are [angular; linear]. The O(n) sweep works in link frames, each at its own joint; the second derivatives in world
-axes about the origin of the last link of the same tree.
+Twists are [angular; linear]. The O(n) sweep works in link frames, each at its own joint; the second derivatives in
+world axes about the origin of the last link of the same tree.
 
-A link's *anchor* is the first joint of its tree, carried along by the sliders or translation that the link's path from the world
-begins with.
-Places stand relative to the anchor: what all that hangs on it shares, as the place of a free body, is added where it matters, so
-that no rounding of it spoils the rest.
+A link's *anchor* is the first joint of its tree, carried along by the sliders or translation that the link's path from
+the world begins with. Places stand relative to the anchor: what all that hangs on it shares, as the place of a free
+body, is added where it matters, so that no rounding of it spoils the rest.
+
+Arguments of the kernels, with u the unit of a coordinate (rad, m, or 1 of a quaternion's):
+
+links       (L, 7)           System.links
+geometry    (L, 24)          System.geometry
+gravity     (3,)             System.gravity  [m/s²]
+world       (L, 18)          poses and velocities of the links' frames, by `fill_world`
+q, v        (n,)             configuration and velocity  [u, u/s]
+
+In lanes every entry of these is a vector, except those of links, geometry and gravity.
+
+Sources: Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 2 (twists and wrenches) and 6 (composite inertias
+and the mass matrix). The other derivatives follow from ∂S_j/∂q_k = S_k × S_j for an ancestor k of j.
 """
 
 import numpy as np
@@ -70,7 +82,7 @@ SWEEP_WIDTH = 27
 
 @copied_kernel
 def has_angle(links, i):
-    """Whether a link's joint turns by an angle."""
+    """Whether the joint of link i turns by an angle. Arguments: see the head of this file."""
     kind = links[i, KIND]
     return kind != PRISMATIC and kind != QUATERNION and kind != TRANSLATION
 
@@ -79,8 +91,9 @@ def has_angle(links, i):
 def fill_cosines(angles, links, q):
     """Cosine and sine of every joint angle, known from now on; on numbers or on lanes.
 
-    angles   (L, 6)   out, see the column names of `sines`
-    q        (n,)     [rad, …]
+    Arguments: see the head of this file.
+
+    angles    (L, 6)    out, see the column names of `sines`; rows of joints without an angle are not written
     """
     for link in range(links.shape[0]):
         i = np.uintp(link)
@@ -93,7 +106,12 @@ def fill_cosines(angles, links, q):
 
 @copied_kernel
 def turn_cosines(angles, links, q):
-    """The same from those known; False if a joint has turned too far since."""
+    """Cosines and sines of all joint angles, from those known; False if one is too far from that.
+
+    Arguments: see the head of this file. On numbers or on lanes.
+
+    angles    (L, 6)    in and out: known angles are read, the last two columns are written
+    """
     far = 0.0 * q[0]
     for link in range(links.shape[0]):
         i = np.uintp(link)
@@ -108,15 +126,17 @@ def turn_cosines(angles, links, q):
 def fill_gradient_tree(p, f, row, angles, system, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
-    What goes from a link to its neighbour in number stays in variables, whose sums are all that the next link waits for.
+    What goes from a link to its neighbour in number stays in variables, whose sums are all that the next link waits
+    for.
 
-    p, f      (n,)      out  [kg m²/s or kg m/s, N m or N]
-    angles    (L, 6)    cosines and sines by `fill_cosines`
-    row       (., 27)   work, see the column names above, for the links of the largest run of whole trees, which are swept in turn
-    q, v      (n,)      configuration and velocity  [rad, m, –]
+    p, f      (n,)         out  [J s/u, J/u]
+    row       (R, 27)      work, see the column names above, for the R links of the largest run of whole trees, which
+                           are swept in turn
+    angles    (L, 6)       cosines and sines by `fill_cosines`
+    q, v      (n,)         configuration and velocity  [u, u/s]
     """
     links, geometry, gravity = system.links, system.geometry, system.gravity
-    first = 0  # unsigned indices, since numba looks whether others count from an array's end
+    first = 0  # indices are made unsigned, since for others numba tests whether they count from an array's end
     while first < links.shape[0]:
         last = links[first, LAST_OF_RUN]
         wx = wy = wz = ux = uy = uz = gx = gy = gz = 0.0 * v[0]
@@ -151,7 +171,7 @@ def fill_gradient_tree(p, f, row, angles, system, q, v):
                     q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
                 )
                 wx, wy, wz = wx + 2.0 * rx, wy + 2.0 * ry, wz + 2.0 * rz
-            elif kind == TRANSLATION:  # of the world
+            elif kind == TRANSLATION:  # relative to the world
                 ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
             else:
                 if kind != REVOLUTE:
@@ -252,12 +272,16 @@ def fill_gradient_tree(p, f, row, angles, system, q, v):
 
 @copied_kernel
 def fill_gradient_quaternion(p, f, row, i, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz):
-    """p and f of the four coordinates of a unit-quaternion ball joint, from the composite momenta and first moment of its link.
+    """p and f of a unit-quaternion ball joint, from the composite momenta and first moment of its link.
 
-    With ŵ = ω − 2 vec(ā ȧ) and τ = h × g the moment of the subtree's weight, p_α = N·S_α and f_α = N·U_α(angular) + P·U_α(linear)
-    + D_α·τ are products of quaternions,
+    With ŵ = ω − 2 vec(ā ȧ) and τ = h × g the moment of the subtree's weight, p_α = N·S_α and f_α = N·U_α(angular) +
+    P·U_α(linear) + D_α·τ are products of quaternions,
 
         p = 2 a N,     f = (2/|a|²) a (N × ŵ + P × u + τ) − 2 ȧ N.
+
+    p, f      (n,)       out, entries dof … dof + 3 alone
+    row       (R, 27)    of which row i has the twist and gravity of the link
+    q, v      (n,)       configuration and velocity
     """
     a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
     b0, b1, b2, b3 = v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
@@ -281,13 +305,15 @@ def fill_gradient_quaternion(p, f, row, i, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx
 # velocity.
 WORLD_ROTATION, WORLD_PLACE, WORLD_LINEAR, WORLD_OMEGA = 0, 9, 12, 15
 WORLD_WIDTH = 18
-SCREW_WIDTH, INERTIA_WIDTH = np.int64(6), np.int64(10)  # numba would compile what takes literals once more
+SCREW_WIDTH, INERTIA_WIDTH = np.int64(6), np.int64(10)  # numba would compile kernels once more for literals
 
 
 @kernel
 def fill_world(system, work, q, v):
-    """Pose and velocity of every link's frame, in world axes, into work.world: rotation (9), place from the anchor [m] (3),
-    velocity of that point [m/s] (3), angular velocity [rad/s] (3).
+    """Pose and velocity of every link's frame, in world axes, into work.world. Arguments: see the head of this file.
+
+    work.world has for every link: rotation to the world (9), place from the anchor [m] (3), velocity of the frame's
+    origin [m/s] (3), angular velocity [rad/s] (3). On numbers or on lanes.
     """
     world, links, geometry = work.world, system.links, system.geometry
     for i in range(links.shape[0]):
@@ -319,7 +345,7 @@ def fill_world(system, work, q, v):
             a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
             for r in range(3):
                 jx, jy, jz = world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2]
-                quaternion_matrix(world, i, WORLD_PLACE, a0, a1, a2, a3)  # the columns behind are not yet written
+                quaternion_matrix(world, i, WORLD_PLACE, a0, a1, a2, a3)  # these columns are not yet written
                 jx, jy, jz = rotate_back(world, i, WORLD_PLACE, jx, jy, jz)
                 world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = jx, jy, jz
             rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
@@ -348,7 +374,10 @@ def fill_world(system, work, q, v):
 
 @kernel
 def slide(links, geometry, world, link, q):
-    """How far sliders or a translation carry a link's anchor, in world axes [m]; 0 for link −1, the world."""
+    """How far sliders or a translation carry a link's anchor, in world axes [m]; 0 for link −1, the world.
+
+    Arguments: see the head of this file.
+    """
     x = y = z = 0.0
     i = links[link, ANCHOR] if link >= 0 else -1
     if i >= 0 and links[i, KIND] == TRANSLATION:
@@ -363,7 +392,7 @@ def slide(links, geometry, world, link, q):
 
 @kernel
 def anchor_place(links, geometry, world, link, q):
-    """Place of a link's anchor, in world axes [m]; 0 for link −1, the world."""
+    """Place of a link's anchor, in world axes [m]; 0 for link −1, the world. Arguments: see the head of this file."""
     x, y, z = slide(links, geometry, world, link, q)
     i = links[link, ANCHOR] if link >= 0 else -1
     while i >= 0 and links[i, PARENT] >= 0:
@@ -375,7 +404,10 @@ def anchor_place(links, geometry, world, link, q):
 
 @kernel
 def columns_origin(links, world, link):
-    """The origin of the columns of a link's tree, that of its last link, from the link's anchor; 0 for link −1, the world."""
+    """The origin of the columns of a link's tree, from the link's anchor; 0 for link −1, the world.
+
+    It is the origin of the tree's last link. Arguments: see the head of this file.
+    """
     if link < 0:
         return 0.0, 0.0, 0.0
     last = links[link, LAST_LINK]
@@ -384,14 +416,14 @@ def columns_origin(links, world, link):
 
 @kernel
 def from_last(links, world, i):
-    """Place of a link's origin from that of the last link of its tree."""
+    """Place of a link's origin from that of the last link of its tree. Arguments: see the head of this file."""
     x, y, z = columns_origin(links, world, i)
     return world[i, WORLD_PLACE] - x, world[i, WORLD_PLACE + 1] - y, world[i, WORLD_PLACE + 2] - z
 
 
 @kernel
 def gravity_potential(links, geometry, gravity, world, q):
-    """V = −Σ m gᵀ c of the links' poses [J]."""
+    """V = −Σ m gᵀ c of the links' poses [J]. Arguments: see the head of this file."""
     V = 0.0
     for i in range(links.shape[0]):
         m = geometry[i, MASS]
@@ -407,8 +439,10 @@ def gravity_potential(links, geometry, gravity, world, q):
 
 @copied_kernel
 def fill_inertia(system, work):
-    """Inertia of every link, in world axes about the origin of its tree's last link, into work.inertia: mass, first moment (3),
-    second moments xx yy zz xy xz yz (6).
+    """Inertia of every link, in world axes about the origin of its tree's last link, into work.inertia.
+
+    work.inertia has for every link: mass, first moment (3), second moments xx yy zz xy xz yz (6); it takes the poses in
+    work.world.
     """
     inertia, links, geometry, world = work.inertia, system.links, system.geometry, work.world
     for i in range(links.shape[0]):
@@ -439,7 +473,11 @@ def fill_inertia(system, work):
 
 @kernel
 def accumulate(rows, links, width):
-    """Add to every link's row of some width those of its whole subtree: own quantities become composite ones."""
+    """Add to every link's row those of its whole subtree: a link's own quantities become composite ones.
+
+    rows      (L, columns)    in and out, the first `width` columns alone
+    links     (L, 7)          System.links
+    """
     for i in range(links.shape[0] - 1, -1, -1):
         parent = links[i, PARENT]
         if parent >= 0:
@@ -449,8 +487,10 @@ def accumulate(rows, links, width):
 
 @copied_kernel
 def fill_momentum(system, work):
-    """Momentum I_i V_i [angular; linear] of every link, in world axes about the origin of its tree's last link, into
-    work.momentum [kg m²/s, kg m/s]; work.inertia of the links themselves.
+    """Momentum I_i V_i of every link, [angular; linear], into work.momentum.
+
+    It is in world axes about the origin of the tree's last link; units are kg m²/s and kg m/s. The kernel takes
+    work.world, and in work.inertia the inertias of the links themselves; work.pair is overwritten.
     """
     momentum, inertia, pair, links, world = work.momentum, work.inertia, work.pair, system.links, work.world
     for i in range(links.shape[0]):
@@ -466,15 +506,17 @@ def fill_momentum(system, work):
 
 @kernel
 def link_width(links, i):
-    """Number of coordinates of a link's joint."""
+    """Number of coordinates of the joint of link i. Arguments: see the head of this file."""
     kind = links[i, KIND]
     return 4 if kind == QUATERNION else 3 if kind == TRANSLATION else 1
 
 
 @copied_kernel
 def fill_screws(system, work, q):
-    """Velocity columns S and displacement columns D of every coordinate, [angular; linear], in world axes about the origin of its
-    tree's last link, into work.S and work.D.
+    """Velocity columns S and displacement columns D of every coordinate, into work.S and work.D.
+
+    Columns are [angular; linear], in world axes about the origin of the tree's last link. Poses at q are in work.world.
+    Arguments: see the head of this file.
     """
     S, D, links, geometry, world = work.S, work.D, system.links, system.geometry, work.world
     for i in range(links.shape[0]):
@@ -514,8 +556,11 @@ def fill_screws(system, work, q):
 
 @copied_kernel
 def fill_convective(system, work, q, v):
-    """Columns U of every coordinate, the twist by which the subtree's velocity changes, seen from the turned subtree, in work.U:
-    V × D, with 2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α more in a quaternion's angular part.
+    """Columns U of every coordinate, into work.U.
+
+    U is the twist by which the subtree's velocity changes, seen from the turned subtree: V × D, and in a quaternion's
+    angular part 2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α in addition. Poses and velocities are in work.world, D in work.D.
+    Arguments: see the head of this file.
     """
     U, D, links, world = work.U, work.D, system.links, work.world
     for i in range(links.shape[0]):
@@ -548,9 +593,13 @@ def fill_convective(system, work, q, v):
 
 @kernel
 def fill_mass_matrix_tree(M, system, work):
-    """M[k, j] = S_kᵀ Iᶜ_j S_j for k an ancestor of j or j itself (composite rigid body algorithm).
+    """M[k, j] = S_kᵀ Iᶜ_j S_j for k an ancestor of j or j itself (composite-rigid-body algorithm).
 
-    M         (.,)      out, in blocks of second derivatives  [kg m², kg m or kg]
+    M         (second_size,)    out, in blocks of second derivatives  [kg m², kg m or kg]
+
+    It takes work.S and the composite inertias in work.inertia; work.pair is overwritten.
+
+    Source: Featherstone 2008, section 6.2.
     """
     S, inertia, pair, links = work.S, work.inertia, work.pair, system.links
     for place in range(system.second_size):
@@ -577,7 +626,10 @@ def fill_mass_matrix_tree(M, system, work):
 
 @copied_kernel
 def fill_composites(system, work, q, v):
-    """The columns S, D and U, and composite inertias and momenta, where poses and velocities at q, v are in work.world."""
+    """The columns S, D and U, and composite inertias and momenta, into work.
+
+    Poses and velocities at q, v are in work.world. Arguments: see the head of this file.
+    """
     fill_screws(system, work, q)
     fill_convective(system, work, q, v)
     fill_inertia(system, work)
@@ -588,8 +640,9 @@ def fill_composites(system, work, q, v):
 
 @kernel
 def fill_pair(system, work, i, j):
-    """Iᶜ S_j and X_j of coordinate j of link i into the first rows of work.pair; returns how the moment of the subtree's weight
-    changes, (d × h + m l) × g.
+    """Iᶜ S_j and X_j of coordinate j of link i into the first rows of work.pair.
+
+    Returns how the moment of the subtree's weight changes with q_j, (d × h + m l) × g.
     """
     gravity, D, inertia, momentum, pair = system.gravity, work.D, work.inertia, work.momentum, work.pair
     Nx, Ny, Nz = momentum[i, 0], momentum[i, 1], momentum[i, 2]
@@ -613,17 +666,20 @@ def fill_pair(system, work, i, j):
 
 @copied_kernel
 def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
-    """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth), where poses and velocities at q, v are
-    in work.world. Fills the columns S, D and U, and composite inertias and momenta.
+    """All second derivatives of the Lagrangian of a tree under gravity, in O(n · depth).
 
-    Lvv, Lvq, Lqv, Lqq   (.,)     out: ∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q in blocks
+    Poses and velocities at q, v are in work.world. The columns S, D and U, and composite inertias and momenta, are left
+    in work.
+
+    Lvv, Lvq, Lqv, Lqq   (second_size,)    out: ∂p/∂v, ∂p/∂q, ∂f/∂v, ∂f/∂q in blocks
+    q, v                 (n,)              configuration and velocity
 
     The four products of two coordinates are made at once, in lanes.
 
     Source: the formulas at the head of this file.
     """
     links, S, D, U, pair = system.links, work.S, work.D, work.U, work.pair
-    columns, factors = work.columns, work.factors  # in lanes S S U U, and what each is multiplied by
+    columns, factors = work.columns, work.factors  # lanes S, S, U, U, and their factors
     fill_composites(system, work, q, v)
     for j in range(system.n):
         for a in range(6):
@@ -644,11 +700,11 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
             for a in range(6):
                 factors[a, 0] = factors[a, 2] = pair[0, a]
                 factors[a, 1] = factors[a, 3] = pair[1, a]
-            # In variables they stay in registers.
+            # Variables stay in registers.
             f0, f1, f2, f3, f4, f5 = factor[0], factor[1], factor[2], factor[3], factor[4], factor[5]
             k, above_node, up, down = end - 1, -1, 0, 0
             while k >= 0:
-                c = np.uintp(k)  # since numba looks whether other indices count from an array's end
+                c = np.uintp(k)  # since for other indices numba tests whether they count from an array's end
                 if system.coordinate_nodes[c, 0] != above_node:
                     above_node = system.coordinate_nodes[c, 0]
                     up = second_block(system, above_node, node) + local
@@ -669,7 +725,10 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
 
 @kernel
 def fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
-    """The same at four states, of which everything is in lanes."""
+    """What `fill_hessian_tree` does, at as many states as there are lanes.
+
+    Arguments are those of `fill_hessian_tree`, all in lanes.
+    """
     links, S, D, U, pair = system.links, work.S, work.D, work.U, work.pair
     fill_composites(system, work, q, v)
     for place in range(system.second_size):
@@ -703,8 +762,11 @@ def fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
 def fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i):
     """The 4 × 4 diagonal blocks of Lvq, Lqv and Lqq of a unit-quaternion ball joint.
 
-    In the frame of the link, where the composite quantities of the subtree do not depend on the joint's own coordinates,
-    with ŵ = ω − 2 vec(ā ȧ), S_αβ = ∂S_α/∂a_β = 2 vec(ē_β e_α), D_αβ = ∂D_α/∂a_β = S_αβ/|a|² − 2 a_β S_α/|a|⁴:
+    Arguments are those of `fill_hessian_tree`.
+
+    In the frame of the link, where the composite quantities of the subtree do not depend on the joint's own
+    coordinates, with ŵ = ω − 2 vec(ā ȧ), S_αβ = ∂S_α/∂a_β = 2 vec(ē_β e_α), D_αβ = ∂D_α/∂a_β = S_αβ/|a|² − 2 a_β
+    S_α/|a|⁴:
 
         Lvq[α,β] = S_α·Iᶜ U_β + N·S_αβ
         Lqq[α,β] = U_α·Iᶜ U_β + N·((ŵ×D_β)×D_α + ŵ×D_αβ) + P·((u×D_β)×D_α + u×D_αβ)
@@ -763,7 +825,10 @@ def fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i):
 
 @kernel
 def displacement_derivative(q, dof, alpha, beta):
-    """∂D_α/∂a_β of a unit-quaternion ball joint, in the frame of its link: S_αβ/|a|² − 2 a_β S_α/|a|⁴."""
+    """∂D_α/∂a_β of a unit-quaternion ball joint, in the frame of its link: S_αβ/|a|² − 2 a_β S_α/|a|⁴.
+
+    q         (n,)    configuration, whose entries dof … dof + 3 are the quaternion
+    """
     a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
     scale = 2.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
     e0, e1, e2, e3 = 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)

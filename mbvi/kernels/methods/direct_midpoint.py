@@ -1,4 +1,5 @@
-"""The direct midpoint method: a parabola over the step, whose acceleration is that of the system in the middle of the step.
+"""The direct midpoint method: a parabola over the step, whose acceleration is that of the system in the middle of the
+step.
 
     q' = q + 2τ v + 2τ² a,     v' = v + 2τ a,     a = A(t + τ, q + τ v + g τ² a, v + τ a),     2τ = h.
 
@@ -6,8 +7,8 @@ g = 0 is the direct midpoint method, g = 1 the implicit midpoint rule. The equat
 
     a₀ = A(t + τ, q + τ v, v),     a* = A(… aₙ …),     a** = A(… a* …),     aₙ₊₁ = (a* + a**)/2,
 
-which contracts where the derivative of A by a has eigenvalues between −2 and 1. Where it does not, Newton's iteration solves
-(1 − ∂A/∂a) δ = A − a with a difference quotient, which is exact where A is linear in q and v.
+which contracts where the derivative of A with respect to a has eigenvalues between −2 and 1. Where it does not,
+Newton's iteration solves (1 − ∂A/∂a) δ = A − a with a difference quotient, which is exact where A is linear in q and v.
 
 Source: Mutze, A simple variational integrator for general holonomic mechanical systems, section 6, equations 73 to 80.
 """
@@ -24,22 +25,27 @@ from mbvi.kernels.methods.stored_state import store_state
 
 EPS = 2.220446049250313e-16
 MAX_ITERATIONS = 30
-MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
-DIFFERENCE = 1e-6  # of velocities, relative
+MAX_STALLS, SMALL = (
+    3,
+    1e-8,
+)  # so many corrections of this size that do not shrink are the rounding of the forces themselves
+DIFFERENCE = 1e-6  # relative step of the difference quotients, of velocities
 # Columns of Space.count: totals of a run, and the iterations of the last step.
 ITERATIONS, WORST, FACTORS, LAST = 0, 1, 2, 3
 
 
 class Space(Packed):
-    """What a run overwrites.
+    """The arrays that a run overwrites, with m = n filled up to whole lanes.
 
-    q, v, a (n,)             the state, and the acceleration of the last step
-    once, twice (m,), (n,)   a*, a**, m the whole lanes of n
-    node_q, node_v (n,)      state in the middle of the step
-    matrix (n m,)            1 − ∂A/∂a, row by row, each of m numbers: n and zeros that fill up the lanes; then its inverse
-    side, above (m,)         a** − a, and work
-    pivots (n, 2)            work
-    count (4,)               see the columns above
+    q, v, a           (n,)      the state, and the acceleration of the last step  [u, u/s, u/s²], u the unit of a
+                                coordinate
+    once, twice       (m,), (n,)    a* and a**
+    node_q, node_v    (n,)      state in the middle of the step
+    matrix            (n m,)    1 − ∂A/∂a, row by row, each of n numbers and zeros that fill up the lanes; then its
+                                inverse
+    side, above       (m,)      A − a, and work
+    pivots            (n, 2)    work
+    count             (4,)      see the columns above
     """
 
 
@@ -64,7 +70,11 @@ def make_space(system: System, q: np.ndarray, v: np.ndarray) -> Space:
 
 @kernel
 def fill_middle(out, a, system, work, space, t, tau, g):
-    """out = A(t + τ, q + τ v + g τ² a, v + τ a), (n,); False where the mass matrix is singular."""
+    """out = A(t + τ, q + τ v + g τ² a, v + τ a); False where the mass matrix is singular.
+
+    out       (n,)    out, or longer; may be `a`
+    a         (n,)    acceleration, or longer
+    """
     for i in range(system.n):
         space.node_v[i] = space.v[i] + tau * a[i]
         space.node_q[i] = space.q[i] + tau * (space.v[i] + g * tau * a[i])
@@ -73,7 +83,7 @@ def fill_middle(out, a, system, work, space, t, tau, g):
 
 @kernel
 def size_of(space, tau):
-    """Largest velocity, or gain of velocity in half a step."""
+    """The largest velocity, or gain of velocity in half a step."""
     size = 0.0
     for i in range(space.v.shape[0]):
         size = max(size, abs(space.v[i]), abs(tau * space.a[i]))
@@ -90,7 +100,9 @@ def is_finished(space, change, change_before, stalls, tau):
 
 @kernel
 def iterate(system, work, space, t, tau, g, iterations):
-    """Iterate a, so many times, or to round-off if that is negative; a status, NOT_CONVERGED where that is slow."""
+    """Iterate a, so many times, or to round-off if that number is negative; returns a status, NOT_CONVERGED where that
+    is slow.
+    """
     n, a, once, twice, count = system.n, space.a, space.once, space.twice, space.count
     before, stalls, growths = -1.0, 0, 0
     limit = MAX_ITERATIONS if iterations < 0 else iterations
@@ -120,7 +132,7 @@ def iterate(system, work, space, t, tau, g, iterations):
 
 @kernel
 def iterate_newton(system, work, space, t, tau, g):
-    """Newton's iteration for a; a status."""
+    """Newton's iteration for a; returns a status."""
     n, a, once, twice, matrix, count = system.n, space.a, space.once, space.twice, space.matrix, space.count
     side, m = space.side, space.side.shape[0]
     before, stalls = -1.0, 0
@@ -160,7 +172,7 @@ def iterate_newton(system, work, space, t, tau, g):
 
 @kernel
 def fill_start(system, work, space, t, tau):
-    """a₀; False where the mass matrix is singular."""
+    """a₀ into space.a; False where the mass matrix is singular."""
     for i in range(system.n):
         space.a[i] = 0.0
     return fill_middle(space.a, space.a, system, work, space, t, tau, 0.0)
@@ -168,7 +180,7 @@ def fill_start(system, work, space, t, tau):
 
 @kernel
 def solve(system, work, space, t, tau, g, iterations):
-    """The acceleration of a step; a status."""
+    """The acceleration of a step into space.a; returns a status."""
     if not fill_start(system, work, space, t, tau):
         return SINGULAR
     status = iterate(system, work, space, t, tau, g, iterations)
@@ -181,7 +193,7 @@ def solve(system, work, space, t, tau, g, iterations):
 
 @kernel
 def advance(system, work, space, t, h, g, iterations):
-    """One step of size h from the time t; a status."""
+    """One step of size h from the time t; returns a status."""
     q, v, a, count, tau = space.q, space.v, space.a, space.count, 0.5 * h
     count[LAST] = 0
     status = solve(system, work, space, t, tau, g, iterations)
@@ -198,11 +210,11 @@ def advance(system, work, space, t, h, g, iterations):
 
 @kernel
 def run(system, work, space, g, iterations, t, h, every, out_q, out_p):
-    """Advance through steps of sizes h, storing every `every`-th state; (status, steps done).
+    """Advance through steps of sizes h, storing every `every`-th state; returns a status and the number of steps done.
 
     iterations     int            for a; −1: to round-off
     t, h           (steps,)       times at which the steps begin, and sizes [s]
-    out_q, out_p   (stored, n)    out
+    out_q, out_p   (stored, n)    out: coordinates and momenta  [u, J s/u]
     """
     for step in range(h.shape[0]):
         status = advance(system, work, space, t[step], h[step], g, iterations)

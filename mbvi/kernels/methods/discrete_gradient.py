@@ -1,16 +1,18 @@
 """Steps that conserve the energy, by discrete gradients: the energy–momentum method, and the scheme of Chorin et al.
 
-A discrete gradient of H satisfies ∇̄H · (z' − z) = H(z') − H(z); the step z' − z = h J ∇̄H then conserves H, since J is skew.
+A discrete gradient of H satisfies ∇̄H · (z' − z) = H(z') − H(z); the step z' − z = h J ∇̄H then conserves H, since J is
+skew.
 
-ENERGY_MOMENTUM, for a constant M and constraints g that are at most quadratic in q, with q̄, p̄ the means of a step's ends:
+ENERGY_MOMENTUM, for a constant M and constraints g that are at most quadratic in q, with q̄, p̄ the means of a step's
+ends:
 
     q' − q = h M⁻¹(p̄ + Ḡᵀμ),   p' − p = −h ∇̄V − ḠᵀΛ − h C(μ) M⁻¹p̄,   g(q') = 0,   G(q') M⁻¹p' = 0
 
     ∇̄V = ∇V(q̄) + (V' − V − ∇V(q̄)·Δq) M d/(dᵀM d),   Ḡ = G(q̄),   C(μ) = ∂²(μᵀg)/∂q²
 
-These are Hamilton's equations of H + λᵀg + μᵀ(G M⁻¹p) with their discrete gradients: of g and G M⁻¹p, which are quadratic in
-(q, p), those at the middle are discrete gradients, and neither changes in a step. The increment Δq less what the fields ξ(q̄) of
-linear symmetries have of it, in the metric M, is d: so the momenta p·ξ(q) are conserved as well.
+These are Hamilton's equations of H + λᵀg + μᵀ(G M⁻¹p) with their discrete gradients. Those of g and G M⁻¹p, which are
+quadratic in (q, p), are the gradients at the middle, and neither function changes in a step. d is the increment Δq less
+its part along the fields ξ(q̄) of linear symmetries, in the metric M: so the momenta p·ξ(q) are conserved as well.
 
 CHORIN, without constraints, with constants α, β, γ, δ between 0 and 1:
 
@@ -20,8 +22,8 @@ CHORIN, without constraints, with constants α, β, γ, δ between 0 and 1:
 Differences of H that are rounding alone are taken as those of these gradients. The step equations are solved by
 Newton's iteration; its Jacobian, by differences, is kept while it contracts well.
 
-Sources: Gonzalez, J. Nonlinear Sci. 6 (1996) and Physica D 132 (1999); Chorin, Hughes, McCracken &
-Marsden, Commun. Pure Appl. Math. 31 (1978).
+Sources: Gonzalez, J. Nonlinear Sci. 6 (1996) and Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun.
+Pure Appl. Math. 31 (1978).
 """
 
 import math
@@ -38,12 +40,12 @@ from mbvi.kernels.mechanics.lagrangian import fill_gradient, potential, solve_ve
 
 ENERGY_MOMENTUM, CHORIN = 0, 1
 EPS = 2.220446049250313e-16
-ROUNDINGS = 4.0  # of its terms, that a difference of energies is at most where it counts as rounding
+ROUNDINGS = 4.0  # a difference of energies up to so many roundings of its terms counts as rounding
 DIFFERENCE = 1.5e-8  # relative step of the differences in the Jacobian
-CONTRACTION = 0.1  # of a correction to the one before, beyond which the Jacobian is formed anew
+CONTRACTION = 0.1  # ratio of a correction to the one before from which the Jacobian is formed anew
 NOISE = 100.0  # roundings of positions below which a correction that no longer shrinks is rounding
-SMALL = 1e-8  # the same of a correction, relative, by a Jacobian formed there
-SMALLEST_FIELD = 1e-12  # part of a field that is left of it, if it depends on others, is rounding
+SMALL = 1e-8  # relative correction below which one by the newest Jacobian that no longer shrinks is rounding
+SMALLEST_FIELD = 1e-12  # part of the square of a field that is independent of others; less is rounding
 MAX_ITERATIONS, MAX_HALVINGS = 50, 10
 
 # Columns of Energies.count: totals of a run, and what the solver remembers.
@@ -51,7 +53,30 @@ ITERATIONS, FACTORS, WORST, IS_FACTORED, STEPS = 0, 1, 2, 3, 4
 
 
 class Energies(Packed):
-    """What a run by discrete gradients overwrites, and the constants M, M⁻¹ and fields that it needs; made once."""
+    """The arrays that a run by discrete gradients overwrites, and the constants that it needs; `make_energies` makes
+    them once.
+
+    With N unknowns, n + 2 k or 2 n, in rows of W numbers, N filled up to whole lanes, m fields, and u the unit of a
+    coordinate:
+
+    M, M_inverse              (n, n)            constant mass matrix and its inverse
+    fields                    (m, n, n + 1)     ξ(q) = A q + b of linear symmetries, as [A b]
+    redundant                 (1,)              number of unknowns that are not determined
+    constants                 (4,)              α, β, γ, δ
+    q, p, q_next, p_next      (n,)              states at the start and at the end of the step  [u, J s/u]
+    energy                    (1,)              H, or V of ENERGY_MOMENTUM, at the start [J]
+    middle, middle_p          (n,)              q̄ and p̄ + Ḡᵀμ, or another place between the ends
+    v, side, force, unused    (n,)              velocity, work, −∇V, work
+    directions, weighted      (m + 1, n)        ξ(q̄), orthonormal, and d; and M times these
+    g, g_t                    (k,)              constraints
+    G, G_side                 (E,)              entries of their Jacobian, at two places
+    z, z_kept, R, R_kept      (N,)              unknowns, residual, and what they were before
+    before                    (2, N)            unknowns of the last two steps
+    delta, right, above       (W,)              correction, right side, work
+    J                         (N W,)            the Jacobian, then its inverse
+    pivots                    (N, 2)            work
+    count                     (5,)              see the columns above
+    """
 
 
 def make_energies(
@@ -59,15 +84,15 @@ def make_energies(
 ) -> Energies:
     """Workspace of a run.
 
-    kind        ENERGY_MOMENTUM or CHORIN
-    M           (n, n)        constant mass matrix, of ENERGY_MOMENTUM
-    fields      (m, n, n+1)   ξ(q) = A q + b of linear symmetries, as [A b]
-    redundant   int           constraints that follow from others
-    numbers     (4,)          α, β, γ, δ, of CHORIN
+    kind        int             ENERGY_MOMENTUM or CHORIN
+    M           (n, n)          constant mass matrix, of ENERGY_MOMENTUM
+    fields      (m, n, n+1)     ξ(q) = A q + b of linear symmetries, as [A b]
+    redundant   int             number of constraints that follow from others
+    numbers     (4,)            α, β, γ, δ, of CHORIN
     """
     n, k = system.n, system.k
     N = n + 2 * k if kind == ENERGY_MOMENTUM else 2 * n
-    stride = -(-N // WIDTH) * WIDTH  # of a row of J, whole lanes
+    stride = -(-N // WIDTH) * WIDTH  # length of a row of J, in whole lanes
     return Energies(
         kind=kind,
         **read_only(
@@ -110,13 +135,17 @@ def make_energies(
 
 @kernel
 def is_rounding(difference, size):
-    """Whether a difference of energies is the rounding of terms of that size."""
+    """Whether a difference of energies is no more than the rounding of terms of that size."""
     return abs(difference) <= ROUNDINGS * EPS * size
 
 
 @kernel
 def multiply(out, A, x):
-    """out = A x, of a matrix (n, n)."""
+    """out = A x.
+
+    out, x    (n,)      out: written; x: read
+    A         (n, n)
+    """
     for i in range(x.shape[0]):
         total = 0.0
         for j in range(x.shape[0]):
@@ -126,7 +155,12 @@ def multiply(out, A, x):
 
 @kernel
 def add_transposed(out, G, system, impulses, start, factor):
-    """out += factor Gᵀ impulses[start : start + k]."""
+    """out += factor Gᵀ impulses[start : start + k].
+
+    out         (n,)    in and out (or longer)
+    G           (E,)    entries of the constraint Jacobian
+    impulses    (.,)    k numbers from `start` on are read
+    """
     for b in range(system.k):
         first = system.constraints[b, FIRST_ENTRY]
         for e in range(first, first + system.constraints[b, ENTRIES]):
@@ -137,8 +171,8 @@ def add_transposed(out, G, system, impulses, start, factor):
 def fill_across(space):
     """d, the increment Y of coordinates less its part along symmetries at the middle, in the metric M; returns dᵀM d.
 
-    0 where the increment is along symmetries, and rounding alone is left of it.
-    d and M d are the last rows of space.directions and space.weighted.
+    It returns 0 where the increment is along symmetries, and rounding alone is left of it. d and M d are the last rows
+    of space.directions and space.weighted.
     """
     n, m = space.q.shape[0], space.fields.shape[0]
     d, Md = space.directions, space.weighted
@@ -155,7 +189,7 @@ def fill_across(space):
         whole = square = 0.0
         for a in range(n):
             whole += d[i, a] * Md[i, a]
-        for j in range(2 * i):  # twice, so that rounding leaves nothing
+        for j in range(2 * i):  # twice, so that no rounding error along these is left
             product = 0.0
             for a in range(n):
                 product += d[i, a] * Md[j % i, a]
@@ -225,7 +259,10 @@ def fill_energy_momentum(system, work, space, t, h):
 
 @kernel
 def hamiltonian(system, work, space, t, q, p):
-    """H(q, p) [J], without constraints; leaves the velocities M(q)⁻¹ p in space.v."""
+    """H(q, p) [J], without constraints; leaves the velocities M(q)⁻¹ p in space.v.
+
+    q, p      (n,)    [u, J s/u], u the unit of a coordinate
+    """
     if not solve_velocity(system, work, t, q, p):
         return math.nan
     kinetic = 0.0
@@ -243,7 +280,7 @@ def ratio(difference, product, size):
 
 @kernel
 def fill_velocity_between(system, work, space, t, of_q, of_p):
-    """q + of_q Δq and p + of_p Δp into space.middle and space.middle_p, and ∂H/∂p there into space.v."""
+    """∂H/∂p at q + of_q Δq, p + of_p Δp into space.v; the place is left in space.middle and space.middle_p."""
     for a in range(system.n):
         space.middle[a] = space.q[a] + of_q * space.z[a]
         space.middle_p[a] = space.p[a] + of_p * space.z[system.n + a]
@@ -281,7 +318,7 @@ def fill_chorin(system, work, space, t, h):
 
 @kernel
 def fill_residual(system, work, space, t, h):
-    """Residual of the step equations at space.z; its largest entry, inf if one is not finite."""
+    """Residual of the step equations at space.z; returns its largest entry, inf if one is not finite."""
     if space.kind == ENERGY_MOMENTUM:
         fill_energy_momentum(system, work, space, t, h)
     else:
@@ -294,7 +331,10 @@ def fill_residual(system, work, space, t, h):
 
 @kernel
 def largest(x, first, last):
-    """Largest |x| of some entries."""
+    """The largest |x| of the entries from `first` to `last` − 1.
+
+    x         (.,)
+    """
     size = 0.0
     for a in range(first, last):
         size = max(size, abs(x[a]))
@@ -329,7 +369,7 @@ def factor_jacobian(system, work, space, t, h):
 
 @inlined_kernel
 def solve_step(system, work, space, t, h):
-    """Solve the step equations from space.z; a status."""
+    """Solve the step equations from space.z; returns a status."""
     n, N, stride = system.n, space.z.shape[0], space.right.shape[0]
     z, delta = space.z, space.delta
     before = math.inf
@@ -377,7 +417,10 @@ def solve_step(system, work, space, t, h):
 
 @inlined_kernel
 def fill_start(system, work, space, t, h, is_first):
-    """Start of a step: extrapolation of the last two, or a step of constant force without impulses; and the energy before it."""
+    """The start of a step, and the energy before it.
+
+    The start is an extrapolation of the last two steps, or a step of constant force without impulses if `is_first`.
+    """
     n, before, force, middle_p = system.n, space.before, space.force, space.middle_p
     if space.kind == ENERGY_MOMENTUM:
         multiply(space.v, space.M_inverse, space.p)
@@ -405,7 +448,7 @@ def fill_start(system, work, space, t, h, is_first):
 
 @inlined_kernel
 def advance(system, work, space, t, h):
-    """One step from space.q, space.p; a status."""
+    """One step from space.q, space.p; returns a status."""
     n, N = system.n, space.z.shape[0]
     before = space.before
     status = NOT_CONVERGED
@@ -429,10 +472,11 @@ def advance(system, work, space, t, h):
 
 @kernel
 def run(system, work, space, t, h, first, last, every, out_q, out_p):
-    """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
+    """Advance from step `first` to step `last`, storing every `every`-th state; returns a status and the number of
+    steps done.
 
-    t, h          any time, of a system that does not depend on it, and the step [s]
-    out_q, out_p  (stored, n)   out: states after the steps first + every, first + 2 every, …
+    t, h           float          any time, since the system does not depend on it, and the step [s]
+    out_q, out_p   (stored, n)    out: states after the steps first + every, first + 2 every, …
     """
     stored = 0
     for step in range(first, last):

@@ -1,7 +1,8 @@
 """Steps along the parabola whose action is stationary.
 
-A parabola from q with the velocity v over the time 2τ is told by one unknown u: its acceleration, or its place in the middle less
-q. With h = 2τ c at the nodes of a quadrature, the chord q₀ from end to end and the variation σ with fixed ends,
+A parabola from q with the velocity v over the time 2τ is determined by one unknown u: its acceleration, or its place in
+the middle less q. With h = 2τ c at the nodes of a quadrature, the chord q₀ from end to end and the variation σ with
+fixed ends,
 
     place q + C_q v + A u,    velocity C_v v + B u,    place − q₀ = C_d v + D u
 
@@ -15,7 +16,7 @@ the step solves R = Σ w [σ f + σ̇ p] = 0, or with forces that contribute to 
 
     R = Σ w [σ f + σ̇ p + (σ F_qᵀ + σ̇ F_vᵀ)(place − q₀)] = 0
 
-by Newton's iteration with its derivative by u, but for second derivatives of F.
+by Newton's iteration with its derivative with respect to u, without the second derivatives of F.
 
 Source: Mutze, A simple variational integrator for general holonomic mechanical systems, sections 3 and 4.
 """
@@ -43,21 +44,29 @@ from mbvi.kernels.methods.stored_state import store_state
 EPS = 2.220446049250313e-16
 MAX_ITERATIONS = 30
 SLOW = 0.1  # ratio of successive corrections from which the derivative is formed anew
-MAX_STALLS, SMALL = 3, 1e-8  # so many small corrections that do not shrink are the rounding of the forces themselves
+MAX_STALLS, SMALL = (
+    3,
+    1e-8,
+)  # so many corrections of this size that do not shrink are the rounding of the forces themselves
 # Columns of Space.count: totals of a run, and the iterations of the last step.
 ITERATIONS, WORST, FACTORS, LAST = 0, 1, 2, 3
 
 
 class Space(Packed):
-    """What a run overwrites, and how it steps.
+    """The arrays that a run overwrites, and how it steps.
 
-    points, weights (m,)             of the quadrature on [0, 1]
-    is_three_point                   1: u is the place in the middle; 0: the acceleration
-    is_force_varied                  1: forces contribute to the action
-    q, v, a, u, R (n,)               the state, the last acceleration, the unknown, the residual
-    node_q, node_v, node_p, node_f, off (n,)
-    Lvv, Lvq, Kqv, Kqq, own_* (.,)   second derivatives, of the whole system and of its Lagrangian alone
-    count (4,)                       see the columns above
+    points, weights                       (m,)              of the quadrature on [0, 1]
+    is_three_point                        int               1: u is the place in the middle; 0: the acceleration
+    is_force_varied                       int               1: forces contribute to the action
+    q, v, a                               (n,)              the state, and the last acceleration
+    u, R                                  (n,)              the unknown, and the residual
+    node_q, node_v, node_p, node_f        (n,)              state, momentum and force at a node
+    off                                   (n,)              place − q₀ at a node
+    Lvv, Lvq, Kqv, Kqq                    (second_size,)    second derivatives of the whole system
+    own_vv, own_vq, own_qv, own_qq        (second_size,)    those of its Lagrangian alone
+    J                                     (matrix_size,)    ∂R/∂u, factored
+    products                              (.,)              work of elimination
+    count                                 (4,)              see the columns above
     """
 
 
@@ -65,7 +74,7 @@ def make_space(
     system: System, points: np.ndarray, weights: np.ndarray, q: np.ndarray, v: np.ndarray, *, is_three_point: bool = False,
     is_force_varied: bool = False,
 ) -> Space:  # fmt: skip
-    """Workspace of a run from q, v (n,)."""
+    """Workspace of a run from q, v (n,), with a quadrature of points and weights (m,)."""
     vectors = {key: np.zeros(system.n) for key in ("a", "u", "R", "node_q", "node_v", "node_p", "node_f", "off")}
     names = ("Lvv", "Lvq", "Kqv", "Kqq", "own_vv", "own_vq", "own_qv", "own_qq")
     return Space(
@@ -98,9 +107,9 @@ def coefficients(c, tau, is_three_point):
 
 @kernel
 def fill_variation(system, own, work, space, t, tau, has_derivative):
-    """R into space.R, and with a derivative that by u, factored, into space.J; False if that is singular.
+    """R into space.R, and with has_derivative ∂R/∂u, factored, into space.J; False if that is singular.
 
-    own    the system without forces that have no potential
+    own       System    the same system without forces that have no potential
     """
     R, u, off, J = space.R, space.u, space.off, space.J
     for a in range(system.n):
@@ -133,7 +142,11 @@ def fill_variation(system, own, work, space, t, tau, has_derivative):
 
 @kernel
 def add_force_variation(R, system, own, work, space, t, x, y):
-    """R += (x F_qᵀ + y F_vᵀ) off; leaves F_vᵀ in space.own_vv and F_qᵀ in space.own_vq."""
+    """R += (x F_qᵀ + y F_vᵀ) off; F_vᵀ is left in space.own_vv and F_qᵀ in space.own_vq.
+
+    R         (n,)      in and out
+    own       System    the same system without forces that have no potential
+    """
     fill_hessian(space.own_vv, space.own_vq, space.own_qv, space.own_qq, own, work, t, space.node_q, space.node_v)
     for e in range(space.own_qv.shape[0]):
         space.own_qv[e] = space.Kqv[e] - space.own_qv[e]
@@ -149,9 +162,9 @@ def add_force_variation(R, system, own, work, space, t, x, y):
 
 @kernel
 def solve(system, own, work, space, t, tau):
-    """The unknown of a step from that of the last acceleration; a status."""
+    """The unknown of a step, starting from the last acceleration, into space.u; returns a status."""
     n, u = system.n, space.u
-    scale = tau if space.is_three_point == 1 else 1.0 / tau  # of u, times a velocity
+    scale = tau if space.is_three_point == 1 else 1.0 / tau  # unit of u, divided by that of a velocity
     for a in range(n):
         u[a] = tau * (space.v[a] + 0.5 * tau * space.a[a]) if space.is_three_point == 1 else space.a[a]
     before, stalls, is_stale = math.inf, 0, True
@@ -182,7 +195,7 @@ def solve(system, own, work, space, t, tau):
 
 @kernel
 def advance(system, own, work, space, t, h):
-    """One step of size h from the time t; a status."""
+    """One step of size h from the time t; returns a status."""
     q, v, u, tau, count = space.q, space.v, space.u, 0.5 * h, space.count
     count[LAST] = 0
     work.step[0], work.step[1] = t, t + h
@@ -206,10 +219,10 @@ def advance(system, own, work, space, t, h):
 
 @kernel
 def run(system, own, work, space, t, h, every, out_q, out_p):
-    """Advance through steps of sizes h, storing every `every`-th state; (status, steps done).
+    """Advance through steps of sizes h, storing every `every`-th state; returns a status and the number of steps done.
 
     t, h           (steps,)       times at which the steps begin, and sizes [s]
-    out_q, out_p   (stored, n)    out
+    out_q, out_p   (stored, n)    out: coordinates and momenta  [u, J s/u], u the unit of a coordinate
     """
     for step in range(h.shape[0]):
         status = advance(system, own, work, space, t[step], h[step])

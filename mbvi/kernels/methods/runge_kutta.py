@@ -15,21 +15,22 @@ from mbvi.kernels.layout import NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.acceleration import fill_acceleration
 from mbvi.kernels.methods.stored_state import store_state
 
-FARTHEST = 1e16  # [rad]
+FARTHEST = 1e16  # angle from which a rounding may be a turn [rad]
 
 
 class Space(Packed):
-    """A method of s stages, and what a run overwrites.
+    """A method of s stages, and the arrays that a run overwrites.
 
-    A (s, s), b (s,), c (s,)      the method
-    q, v (n,)                     the state
-    rate_q, rate_v (s, n)         rates of the stages
-    node_q, node_v (n,)           state of a stage
+    A                 (s, s)    coefficients of the method
+    b, c              (s,)      its weights and nodes
+    q, v              (n,)      the state  [u, u/s], u the unit of a coordinate
+    rate_q, rate_v    (s, n)    rates of the stages
+    node_q, node_v    (n,)      state of a stage
     """
 
 
 def make_space(system: System, A: np.ndarray, b: np.ndarray, c: np.ndarray, q: np.ndarray, v: np.ndarray) -> Space:
-    """Workspace of a run from q, v (n,) with a method A, b, c."""
+    """Workspace of a run from q, v (n,) with a method A (s, s), b (s,), c (s,)."""
     s, n = len(b), system.n
     return Space(
         **read_only(A=A, b=b, c=c),
@@ -44,7 +45,7 @@ def make_space(system: System, A: np.ndarray, b: np.ndarray, c: np.ndarray, q: n
 
 @kernel
 def advance(system, work, space, t, h):
-    """One step of size h from the time t; a status."""
+    """One step of size h from the time t; returns a status."""
     n, s = system.n, space.b.shape[0]
     work.step[0], work.step[1] = t, t + h
     q, v, node_q, node_v, rate_q, rate_v = space.q, space.v, space.node_q, space.node_v, space.rate_q, space.rate_v
@@ -72,7 +73,10 @@ def advance(system, work, space, t, h):
 
 @kernel
 def is_near(q):
-    """Whether numbers (n,) still tell angles: their rounding is less than a turn."""
+    """Whether numbers still determine angles: their rounding is less than a turn.
+
+    q         (n,)    [rad]
+    """
     for a in range(q.shape[0]):
         if not abs(q[a]) < FARTHEST:
             return False
@@ -81,10 +85,10 @@ def is_near(q):
 
 @kernel
 def run(system, work, space, t, h, every, out_q, out_p):
-    """Advance through steps of sizes h, storing every `every`-th state; (status, steps done).
+    """Advance through steps of sizes h, storing every `every`-th state; returns a status and the number of steps done.
 
     t, h           (steps,)       times at which the steps begin, and sizes [s]
-    out_q, out_p   (stored, n)    out
+    out_q, out_p   (stored, n)    out: coordinates and momenta  [u, J s/u]
     """
     for step in range(h.shape[0]):
         status = advance(system, work, space, t[step], h[step])

@@ -1,12 +1,13 @@
 """Splittings of H = T + V: kicks by the forces of V, and the exact free motion of T.
 
-T is that of coordinates of constant inertia, which drift, and of balls, bodies with a unit quaternion that T leaves to
+T is that of coordinates of constant inertia, which drift, and of balls: bodies with a unit quaternion that T leaves to
 themselves, which turn as free rigid bodies do (`free_rotation`):
 
     kick:  p ← p − h ∇V(q),  and of a ball ℓ ← ℓ − ½ h vec(x̄ ⋆ ∂V/∂x)
     free motion:  q ← q + h M⁻¹ p,  and of a ball (x, ℓ) → their free rotation through h
 
-Both are solved exactly, so that any sequence of them is symplectic; unit quaternions stay so, and p = 2 x ⋆ (0, ℓ) is tangent.
+Both are solved exactly, so that any sequence of them is symplectic; unit quaternions stay so, and p = 2 x ⋆ (0, ℓ) is
+tangent.
 
 Source: McLachlan & Quispel, Acta Numerica 11 (2002).
 """
@@ -23,17 +24,23 @@ from mbvi.kernels.mechanics.rotation import conjugate_product_vector, product_wi
 
 
 class Space(Packed):
-    """A splitting of a system, and what a run overwrites.
+    """A splitting of a system, and the arrays that a run overwrites, for c drifting coordinates and b balls.
 
-    numbers (r,)                   kicks and free motions in turn, as fractions of the step, from a kick on
-    drifting (c,)                  coordinates of constant inertia
-    starts (c + 1,), columns, values (.,)   M⁻¹ of these: entries of each row that are not 0
-    balls (b,)                     first coordinate of each quaternion
-    inverse (b, 3), axes (b, 4)    inverse principal moments [1/(kg m²)] and the rotation from principal to body axes
-    q, p, q_low, p_low (n,)        the state, and what rounding leaves of drifting coordinates
-    y, y_low (b, 7)                quaternion and angular momentum of each ball along principal axes
-    force, unused, rest (n,)       −∇V, and rest a velocity of zero
-    is_current (1,)                whether `force` is that at q
+    numbers             (r,)             kicks and free motions in turn, as fractions of the step, from a kick on
+    drifting            (c,)             coordinates of constant inertia
+    starts              (c + 1,)         first entry of each row of M⁻¹ of these, and the end
+    columns, values     (entries,)       entries of that M⁻¹ that are not 0
+    balls               (b,)             first coordinate of each quaternion
+    inverse             (b, 3)           inverse principal moments of inertia [1/(kg m²)]
+    axes                (b, 4)           rotation from principal to body axes
+    q, p                (n,)             the state  [u, J s/u], u the unit of a coordinate
+    q_low, p_low        (n,)             rounding errors of drifting coordinates and of their momenta
+    y, y_low            (b, 7)           quaternion and angular momentum of each ball along principal axes, and their
+                                         rounding errors
+    series              (93, 4)          work of free rotations
+    force, unused       (n,)             −∇V, and momenta that are not needed
+    rest                (n,)             a velocity of zero
+    is_current          (1,)             1 if `force` is that at q, else 0
     """
 
 
@@ -46,7 +53,7 @@ def make_space(
     inverse: np.ndarray,
     axes: np.ndarray,
 ) -> Space:
-    """Workspace of a run; see `Space`, of which M_inverse holds starts, columns and values."""
+    """Workspace of a run; see `Space` for the shapes. M_inverse holds starts, columns and values."""
     n, b = system.n, len(balls)
     return Space(
         **read_only(
@@ -75,14 +82,14 @@ def make_space(
 
 @kernel
 def product(a0, a1, a2, a3, b0, b1, b2, b3):
-    """a ⋆ b."""
+    """The product a ⋆ b of quaternions."""
     v0, v1, v2, v3 = product_with_vector(a0, a1, a2, a3, b1, b2, b3)
     return a0 * b0 + v0, a1 * b0 + v1, a2 * b0 + v2, a3 * b0 + v3
 
 
 @kernel
 def begin(space):
-    """Balls from q and p."""
+    """Quaternions and angular momenta of balls, from q and p."""
     for b in range(space.balls.shape[0]):
         a, e, y = space.balls[b], space.axes[b], space.y[b]
         q, p = space.q, space.p
@@ -94,7 +101,7 @@ def begin(space):
 
 @inlined_kernel
 def kick(system, work, space, t, h):
-    """Momenta gain the forces of V through h."""
+    """Add to the momenta what the forces of V give them through h."""
     if h == 0.0:
         return
     force = space.force
@@ -115,7 +122,7 @@ def kick(system, work, space, t, h):
 
 @inlined_kernel
 def move_freely(space, h):
-    """The motion of T through h."""
+    """Move by T alone through h."""
     q, p = space.q, space.p
     for c in range(space.drifting.shape[0]):
         v = 0.0
@@ -131,7 +138,7 @@ def move_freely(space, h):
 
 @inlined_kernel
 def finish(space):
-    """Momenta of balls; a status."""
+    """Momenta of balls into space.p; returns a status."""
     p, check = space.p, 0.0
     for b in range(space.balls.shape[0]):
         a, e, y = space.balls[b], space.axes[b], space.y[b]
@@ -144,10 +151,11 @@ def finish(space):
 
 @kernel
 def run(system, work, space, t, h, first, last, every, out_q, out_p):
-    """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
+    """Advance from step `first` to step `last`, storing every `every`-th state; returns a status and the number of
+    steps done.
 
-    t, h          any time, of a system that does not depend on it, and the step [s]
-    out_q, out_p  (stored, n)   out: states after the steps first + every, first + 2 every, …
+    t, h           float          any time, since the system does not depend on it, and the step [s]
+    out_q, out_p   (stored, n)    out: states after the steps first + every, first + 2 every, …
     """
     stored = 0
     for step in range(first, last):

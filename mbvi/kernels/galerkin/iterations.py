@@ -115,10 +115,13 @@ from mbvi.kernels.mechanics.sines import KNOWN as KNOWN_ANGLE
 
 @solver_kernel
 def correct(space, scale, kept):
-    """Add the correction, times a scale, to the unknowns, and keep it in `kept` (N,); its size, relative, whether that of the
-    increments is the positions' rounding, and the square of the increments'.
+    """Add the correction, times a scale, to the unknowns, and keep it in `kept`.
 
-    The size is the larger of the increments' correction by the largest increment and the impulses' by the momenta.
+    Returns its relative size, whether that of the increments is the rounding of positions, and the square of that of
+    the increments. The size is the larger of the increments' correction relative to the largest increment and the
+    impulses' relative to the momenta.
+
+    kept      (N,)    out
     """
     tol = space.tolerances
     z, delta, out = lanes(space.z), lanes(space.delta), lanes(kept)

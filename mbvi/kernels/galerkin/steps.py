@@ -107,7 +107,10 @@ def finish_step(system, scheme, space, h):
 
 @kernel
 def project_quaternions(p, system, space):
-    """What `fill_projected_momentum` does for an open tree, to p (n,): no momentum along a quaternion a, p − a aᵀp/|a|²."""
+    """What `fill_projected_momentum` does for an open tree: no momentum along a quaternion a, p − a aᵀp/|a|².
+
+    p         (n,)    in and out
+    """
     for b in range(system.k):
         first = quaternion_place(system, b)
         along = size = 0.0
@@ -179,7 +182,10 @@ def advance(system, scheme, work, space, t, h, r):
 
 @kernel
 def store_state(q, p, system, space):
-    """The state of the workspace, with all turns, into q and p (n,)."""
+    """The state of the workspace, with all turns, into q and p.
+
+    q, p      (n,)    out
+    """
     for a in range(system.n):
         q[a] = space.q[a] + space.turns[a] * (2.0 * math.pi)
     copy(p, space.p)

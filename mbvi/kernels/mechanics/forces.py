@@ -1,4 +1,4 @@
-"""Forces beside gravity: on joint coordinates, on body points, and between two body points.
+"""Forces other than gravity: on joint coordinates, on body points, and between two body points.
 
 A force f on a point x of link b, and −f on a point of link a, has the generalized force (virtual work, D_j the
 displacement column of coordinate j, taken at the point)
@@ -16,6 +16,23 @@ A force between two points acts along the line between them: with ℓ = |r|, n =
     f = φ n,     K δr + C δṙ = (φ/ℓ) δr + ((∂φ/∂ℓ − φ/ℓ) n·δr + ∂φ/∂ℓ̇ δℓ̇) n,     δℓ̇ = n·δṙ + ṙ·(δr − n n·δr)/ℓ.
 
 Constant world forces, springs, potentials and gravity derive from a potential; all are handled here by their forces.
+
+Arguments of the kernels, with u the unit of a coordinate:
+
+f            (n,)              in and out: generalized forces  [J/u]
+q, v         (n,)              configuration and velocity  [u, u/s]
+world        (L, 18)           poses and velocities of links, by `tree.fill_world`
+links        (L, 7)            System.links
+S, D, U      (n, 6)            columns of the coordinates, by `tree.fill_screws` and `tree.fill_convective`
+columns      (n, 6)            S, D or U
+wrench       (L, 6)            in and out: [moment; force] on each link, about its origin  [N m, N]
+a, b         (6,)              tuples: position from its anchor and velocity of the point of force i on link a, or b
+                               [m, m/s]
+point        (6,)              tuple: a or b
+r            (3,)              tuple: r from a to b  [m]
+Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives
+
+Source: Featherstone 2008, chapter 2 (forces as wrenches, and their virtual work).
 """
 
 import math
@@ -98,7 +115,7 @@ def joint_force(system, work, i, t, x, rate):
 
 @kernel
 def add_joint_forces(f, system, work, t, q, v):
-    """Forces on single coordinates, added to f (n,) [N, N m]."""
+    """Add the forces on single coordinates to f [N, N m]. Arguments: see the head of this file."""
     for i in range(system.joint_forces.shape[0]):
         dof = system.joint_forces[i, 1]
         f[dof] += joint_force(system, work, i, t, q[dof], v[dof])[0]
@@ -106,7 +123,10 @@ def add_joint_forces(f, system, work, t, q, v):
 
 @kernel
 def point_motion(world, link, x, y, z):
-    """Position from its anchor and velocity of a point of a link, in world axes; link −1 is the world."""
+    """Position from its anchor and velocity of a point of a link, in world axes; link −1 is the world.
+
+    Arguments: see the head of this file.
+    """
     if link < 0:
         return x, y, z, 0.0, 0.0, 0.0
     x, y, z = rotate(world, link, WORLD_ROTATION, x, y, z)
@@ -119,7 +139,10 @@ def point_motion(world, link, x, y, z):
 
 @kernel
 def element_points(system, world, i, q):
-    """The two points of body force i: (a: position from its anchor x y z and velocity ẋ ẏ ż, b: the same, r from a to b)."""
+    """The two points of body force i, (a, b, r): position from its anchor and velocity of each, and r from a to b.
+
+    Arguments: see the head of this file.
+    """
     data = system.body_force_data
     a = point_motion(world, system.body_forces[i, 1], data[i, 0], data[i, 1], data[i, 2])
     b = point_motion(world, system.body_forces[i, 2], data[i, 3], data[i, 4], data[i, 5])
@@ -129,7 +152,11 @@ def element_points(system, world, i, q):
 
 @kernel
 def between_anchors(system, world, a, b, q):
-    """From the anchor of link a to that of link b."""
+    """The vector from the anchor of link a to that of link b [m].
+
+    world     (L, 18)    poses of links
+    q         (n,)       configuration
+    """
     ax, ay, az = anchor_place(system.links, system.geometry, world, a, q)
     bx, by, bz = anchor_place(system.links, system.geometry, world, b, q)
     return bx - ax, by - ay, bz - az
@@ -143,7 +170,10 @@ def is_between_points(system, i):
 
 @kernel
 def line_between(a, b, r):
-    """Length ℓ of r, its direction n (0 where ℓ is), and its rate ℓ̇ = n·ṙ: (ℓ, nx, ny, nz, ℓ̇)."""
+    """Length ℓ of r, its direction n (0 where ℓ is), and its rate ℓ̇ = n·ṙ: (ℓ, nx, ny, nz, ℓ̇).
+
+    Arguments: see the head of this file.
+    """
     rx, ry, rz = r
     length = math.sqrt(rx * rx + ry * ry + rz * rz)
     inverse = 1.0 / length if length > 0.0 else 0.0
@@ -173,7 +203,10 @@ def force_along(system, work, i, length, rate):
 
 @kernel
 def element_force(system, work, i, t, a, b, r):
-    """World components of the force (or torque) that body force i exerts on link b."""
+    """World components of the force (or torque) that body force i exerts on link b.
+
+    Arguments: see the head of this file.
+    """
     kind = system.body_forces[i, 0]
     if is_between_points(system, i):
         length, _, _, _, rate = line_between(a, b, r)
@@ -190,7 +223,7 @@ def element_force(system, work, i, t, a, b, r):
 
 @kernel
 def add_wrench(wrench, world, link, x, y, z, fx, fy, fz):
-    """Add a force at a world point to a link's wrench about its own origin."""
+    """Add a force at a world point to a link's wrench about its own origin. Arguments: see the head of this file."""
     if link >= 0:
         Nx, Ny, Nz = cross(
             x - world[link, WORLD_PLACE], y - world[link, WORLD_PLACE + 1], z - world[link, WORLD_PLACE + 2], fx, fy, fz
@@ -205,10 +238,10 @@ def add_wrench(wrench, world, link, x, y, z, fx, fy, fz):
 
 @kernel
 def add_body_forces(f, system, work, t, q):
-    """Generalized forces of all forces and torques on bodies, added to f (n,), by one sweep from the leaves.
+    """Add the generalized forces of all forces and torques on bodies to f, by one sweep from the leaves.
 
-    work.wrench   (L, 6)    [moment; force] on each link and what hangs on it, world axes, about the link's origin
-    work.world    (L, 18)   in: poses and velocities at q, v
+    Arguments: see the head of this file. Poses and velocities at q, v are in work.world; work.wrench is overwritten by
+    the wrench on each link and what hangs on it.
     """
     links, geometry, wrench, world = system.links, system.geometry, work.wrench, work.world
     wrench[:, :] = 0.0
@@ -258,7 +291,10 @@ def add_body_forces(f, system, work, t, q):
 
 @kernel
 def force_potential(system, work, q):
-    """Potential energy of springs, potentials and constant world forces [J]; poses at q are in work.world."""
+    """Potential energy of springs, potentials and constant world forces [J]; poses at q are in work.world.
+
+    Arguments: see the head of this file.
+    """
     V, world = 0.0, work.world
     for i in range(system.joint_forces.shape[0]):
         if system.joint_forces[i, 0] == JOINT_SPRING or system.joint_forces[i, 0] == JOINT_POTENTIAL:
@@ -286,14 +322,17 @@ def is_constant(system, i):
 
 @kernel
 def from_columns_origin(links, world, link, point):
-    """A point of a link, given from its anchor, from the origin of the tree's columns."""
+    """A point of a link, from the origin of the tree's columns [m]. Arguments: see the head of this file."""
     x, y, z = columns_origin(links, world, link)
     return point[0] - x, point[1] - y, point[2] - z
 
 
 @kernel
 def at_point(columns, j, x, y, z):
-    """Linear part of twist column j at a point given relative to the columns' origin."""
+    """Linear part of twist column j at a point given relative to the columns' origin.
+
+    Arguments: see the head of this file.
+    """
     rx, ry, rz = cross(columns[j, 0], columns[j, 1], columns[j, 2], x, y, z)
     return columns[j, 3] + rx, columns[j, 4] + ry, columns[j, 5] + rz
 
@@ -302,7 +341,8 @@ def at_point(columns, j, x, y, z):
 def column_derivative(system, D, world, q, j_link, j, k_link, k, x, y, z):
     """∂D_j(x)/∂q_k of two coordinates that both carry the point x (relative to the columns' origin).
 
-    Returns the angular and the linear part at the point, in world axes. Links are numbered from the root.
+    Returns the angular and the linear part at the point, in world axes. Links are numbered from the root. Arguments:
+    see the head of this file.
     """
     if j_link < k_link:
         lx, ly, lz = at_point(D, k, x, y, z)
@@ -331,8 +371,9 @@ def second_place(system, j, k):
 
 @kernel
 def add_force_hessian(Kqv, Kqq, system, work, t, q, v):
-    """Derivatives of all forces with respect to q (added to Kqq) and v (added to Kqv), both in blocks, where the columns S, D
-    and U at q and the velocities are in work.
+    """Add the derivatives of all forces with respect to q and v to Kqq and Kqv. Arguments: see the head of this file.
+
+    The columns S, D and U at q and the velocities are in work.
     """
     D, world = work.D, work.world
     for i in range(system.joint_forces.shape[0]):
@@ -352,7 +393,10 @@ def add_force_hessian(Kqv, Kqq, system, work, t, q, v):
 
 @kernel
 def add_one_point_hessian(Kqq, system, D, world, q, i, b, force):
-    """Derivatives of one force or torque on a body, of world components `force` at the point b."""
+    """Add the derivatives of one force or torque on a body, of world components `force` at the point b, to Kqq.
+
+    Arguments: see the head of this file.
+    """
     links = system.links
     kind, link = system.body_forces[i, 0], system.body_forces[i, 2]
     is_torque = kind == TORQUE_WORLD or kind == TORQUE_BODY
@@ -386,6 +430,8 @@ def two_point_slopes(law, line, a, b, dx, dy, dz, ex, ey, ez):
 
     law      (φ/ℓ, ∂φ/∂ℓ, ∂φ/∂ℓ̇, V)    of `force_along`
     line     (ℓ, nx, ny, nz, ℓ̇)        of `line_between`
+
+    Arguments: see the head of this file.
     """
     factor, by_length, by_rate, _ = law
     length, nx, ny, nz, rate = line
@@ -399,7 +445,10 @@ def two_point_slopes(law, line, a, b, dx, dy, dz, ex, ey, ez):
 
 @kernel
 def add_two_point_hessian(Kqv, Kqq, system, work, q, i, a, b, r, force):
-    """Derivatives of a force between two points, of components `force` on b."""
+    """Add the derivatives of a force between two points, of components `force` on b, to Kqv and Kqq.
+
+    Arguments: see the head of this file. The columns S, D and U at q and the velocities are in work.
+    """
     links, S, D, U, world = system.links, work.S, work.D, work.U, work.world
     line = line_between(a, b, r)
     law = force_along(system, work, i, line[0], line[4])

@@ -211,7 +211,12 @@ def make_space(system: System, scheme: Scheme, used: int, frames: np.ndarray, pl
 
 @copied_solver_kernel
 def fill_border(border, G, system, space):
-    """G of the constraints in use, row by row in the order of the coordinates, from its entries; on numbers or on lanes."""
+    """G of the constraints in use, row by row in the order of the coordinates, from its entries; on numbers or on
+    lanes.
+
+    border    (d n,)    out
+    G         (E,)      entries of the constraint Jacobian
+    """
     n = system.n
     for r in range(space.pivots.shape[0]):
         for a in range(n):
@@ -223,10 +228,14 @@ def fill_border(border, G, system, space):
 
 @copied_solver_kernel
 def solve_border(border, pivots, n, d):
-    """Overwrite (G_D, G_I) by (G_D⁻¹, G_D⁻¹ G_I), by Gauss–Jordan elimination without exchanges, on numbers or on lanes; how many
-    times smaller than `pivots` one has become, infinity where one has another sign.
+    """Overwrite (G_D, G_I) by (G_D⁻¹, G_D⁻¹ G_I), by Gauss–Jordan elimination without exchanges; on numbers or on
+    lanes.
 
-    Between two signs G_D is singular: q_D would be on another branch of the motion.
+    Returns how many times smaller than `pivots` one has become, infinity where one has another sign: between two signs
+    G_D is singular, and q_D would be on another branch of the motion.
+
+    border    (d n,)    in and out, row by row
+    pivots    (d,)      those of G when the coordinates were chosen
     """
     weakness = turned = 0.0 * border[0]
     for p in range(d):
@@ -248,7 +257,12 @@ def solve_border(border, pivots, n, d):
 
 @copied_solver_kernel
 def fill_dependent(v, border, order, n, d):
-    """v_D = T v_I, in the places of the dependent coordinates; on numbers or on lanes."""
+    """v_D = T v_I, in the places of the dependent coordinates; on numbers or on lanes.
+
+    v         (n,)      in and out: v_I is read, v_D is written
+    border    (d n,)    (G_D⁻¹, −T)
+    order     (n,)      coordinates, the dependent first
+    """
     for r in range(d):
         value = border[r * n + d] * v[order[d]]
         for a in range(d + 1, n):
@@ -258,7 +272,12 @@ def fill_dependent(v, border, order, n, d):
 
 @copied_kernel
 def reduced(x, border, order, n, d, b):
-    """x_I + Tᵀ x_D of independent coordinate b; on numbers or on lanes."""
+    """x_I + Tᵀ x_D of independent coordinate b; on numbers or on lanes.
+
+    x         (n,)      a covector
+    border    (d n,)    (G_D⁻¹, −T)
+    order     (n,)      coordinates, the dependent first
+    """
     value = x[order[d + b]]
     for r in range(d):
         value = value - border[r * n + d + b] * x[order[r]]
@@ -277,7 +296,10 @@ def fill_moves(nodes, a, h):
 
 @kernel
 def fill_momentum(p, system, work, space):
-    """p = M v of the state between steps, from p̂; False if M̂ is singular."""
+    """p = M v of the state between steps, from p̂, and v into space.v; False if M̂ is singular.
+
+    p         (n,)      out  [J s/u]
+    """
     order, n, d, v = space.order, system.n, space.pivots.shape[0], space.v
     m = n - d
     fill_angles(work.angles, system, space.q)

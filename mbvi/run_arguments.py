@@ -244,8 +244,8 @@ def given_sizes(step: Any, method: Tableau | Method, duration: Any) -> np.ndarra
     """The sizes of all steps, checked; None where the step is one number."""
     if step is None or isinstance(step, str | int | float | np.number) or getattr(step, "ndim", 1) == 0:
         return None
-    if not (isinstance(method, Method) and method.is_variable):
-        allowed = ", ".join(name for name, each in SCHEMES.items() if isinstance(each, Method) and each.is_variable)
+    if not method.is_variable:
+        allowed = ", ".join(name for name, each in SCHEMES.items() if each.is_variable)
         raise ModelError(
             f"step: expected one number of seconds with scheme {method.name}, found {type(step).__name__}; steps that change are "
             f"for {allowed}"

@@ -37,9 +37,8 @@ from mbvi.run_arguments import (
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
-from mbvi.steppers import RUNNERS
+from mbvi.steppers import runner_of
 from mbvi.steppers.chart import run as run_in_chart
-from mbvi.steppers.galerkin import run_galerkin
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
 from mbvi.system.initial import find_start
@@ -276,6 +275,4 @@ def _warn(trajectory: Trajectory) -> None:
 def _run(run: Run) -> Trajectory:
     if run.chart is not None:
         return run_in_chart(run)
-    if isinstance(run.method, Method):
-        return RUNNERS[run.method.runner](run)
-    return run_galerkin(run, run.method)
+    return runner_of(run.method)(run)

@@ -29,7 +29,7 @@ from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import check_driven
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.steppers import RUNNERS
+from mbvi.steppers import runner_of
 from mbvi.steppers.audit import Audit, are_doubtful
 from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.galerkin import step_message
@@ -163,7 +163,7 @@ def check_scheme(plan: Plan) -> None:
             continue
         try:
             with suppress(StepError):
-                RUNNERS[plan.method.runner](_run(plan, system, start, 1, 1))
+                runner_of(plan.method)(_run(plan, system, start, 1, 1))
             suited += 1
         except ModelError as error:
             refused.append((member, error))
@@ -294,7 +294,7 @@ class Worker:
         """The states of a run, and why it ended early if it did."""
         if isinstance(run.method, Method):
             try:
-                return RUNNERS[run.method.runner](run), ""
+                return runner_of(run.method)(run), ""
             except StepError as error:
                 return error.trajectory, error.reason
         return self._stepper(run.system, run.method).run(run)

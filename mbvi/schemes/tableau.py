@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,11 @@ class Tableau:
     fractions: tuple[float, ...] = (1.0,)
     description: str = ""
     is_projected: bool = True
+
+    runner: ClassVar[str] = "galerkin"
+    """What runs it, as in a `Method`."""
+    is_variable: ClassVar[bool] = False
+    """Its steps are all of one size, as those of most methods."""
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not a scheme."""

@@ -1,18 +1,15 @@
-"""Steppers of methods that are no Galerkin schemes: one file each, with a function from a `Run` to a trajectory."""
+"""Ways of stepping: one file each, whose function `run` takes a `Run` to a trajectory; a scheme names its file as `runner`."""
 
 from collections.abc import Callable
+from importlib import import_module
 
 from mbvi.results.trajectory import Trajectory
-from mbvi.steppers import direct_midpoint, discrete_gradient, independent, linear, parabola, runge_kutta, splitting
+from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.run import Run
 
-RUNNERS: dict[str, Callable[[Run], Trajectory]] = {
-    "linear": linear.run,
-    "direct_midpoint": direct_midpoint.run,
-    "parabola": parabola.run,
-    "runge_kutta": runge_kutta.run,
-    "discrete_gradient": discrete_gradient.run,
-    "splitting": splitting.run,
-    "independent": independent.run,
-}
-"""By the names that `Method.runner` has."""
+
+def runner_of(method: Tableau | Method) -> Callable[[Run], Trajectory]:
+    """What runs a scheme: the function `run` of the file that it names."""
+    run: Callable[[Run], Trajectory] = import_module(f"mbvi.steppers.{method.runner}").run
+    return run

@@ -29,6 +29,18 @@ LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps
 MOST_NAMES = 4
 
 
+def run(run: Run) -> Trajectory:
+    """Run a Galerkin scheme.
+
+    Raises
+    ------
+    StepError
+        If a step does not converge.
+    """
+    assert isinstance(run.method, Tableau)
+    return run_galerkin(run, run.method)
+
+
 def run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     """Advance by a Galerkin scheme."""
     system, scheme = run.system, scheme_arrays(tableau)

@@ -320,7 +320,14 @@ REQUIRED = {  # fields of elements that 1 is no value of
     **{"vector": (0, 0, 1), "file": "a.stl", "position": (0, 0, 0), "curve": ("s", 0, 0)},
     **{"times": (0, 1), "values": (0, 1), "name": "a", "bodies": {}},
 }
-OF_MBVI_ALONE = {"Model.replaced", "System.share_work", "System.is_like", "System.starting", "Model.model_post_init"}
+OF_MBVI_ALONE = {
+    "Model.replaced",
+    "System.share_work",
+    "System.is_like",
+    "System.starting",
+    "System.of_model",
+    "Model.model_post_init",
+}
 
 
 MOST_CHARACTERS = 6000  # with the name of a file
@@ -337,7 +344,9 @@ def public():
             if inspect.isclass(value) and not issubclass(value, Element | Exception) and name not in MADE:
                 found[name] = value
             if inspect.isclass(value) and (not issubclass(value, Element) or value is mbvi.Model):
-                found |= {f"{name}.{key}": each for key, each in vars(value).items() if is_method(key, each)}
+                owners = value.__mro__ if value is mbvi.System else [value]  # what a system can is that of its base too
+                methods = {key: each for owner in owners for key, each in vars(owner).items() if is_method(key, each)}
+                found |= {f"{name}.{key}": each for key, each in methods.items()}
             elif callable(value) and not inspect.isclass(value):
                 found[name] = value
     return {name: value for name, value in found.items() if parameters_of(value) and name not in OF_MBVI_ALONE}

@@ -244,7 +244,7 @@ def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
         tab = driver.chromium.launch(executable_path=browser, args=flags).new_page(
             viewport={"width": 1200, "height": 800}
         )
-        tab.goto(path.as_uri())
+        tab.goto(path.as_uri(), timeout=120_000)
         tab.wait_for_function("document.title.startsWith('found')", timeout=120_000)
         found = json.loads(tab.title().removeprefix("found "))
         ticks = tab.evaluate(

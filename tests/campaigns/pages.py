@@ -127,7 +127,7 @@ def opened(path: Path, model: mbvi.Model) -> str:
     tab.on("request", lambda request: requests.append(request.url))
     tab.add_init_script(WATCH)
     try:
-        tab.goto(path.as_uri())
+        tab.goto(path.as_uri(), timeout=120_000)
         tab.wait_for_function("typeof viewer === 'object'", timeout=60_000)
         tab.evaluate(
             "viewer.setTime(0.1); for (const id of ['frames', 'momentum', 'trails', 'panel']) byId(id).click()"

@@ -27,6 +27,7 @@ from mbvi.ensembles.worker import Worker
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.model.fields import idle_parameters
 from tests.folders import ROOT
+from tests.marks import coarse
 
 DONE, FAILED, REFUSED, NOT_RUN = 0, 1, 2, -1
 EVERYTHING = ("q", "v", "p", "energy", "constraint_residual")
@@ -444,6 +445,7 @@ def double():
     return model("double_pendulum")
 
 
+@coarse
 def test_members_that_fail_among_others_that_run_together():
     """Three or four at a time here, of which some fail."""
     described, options = model("double_pendulum"), {"scheme": "gauss3", "step": 0.1, "duration": 1.0}

@@ -8,6 +8,7 @@ import pytest
 import mbvi
 from mbvi.kernels.galerkin.workspace import EPS
 from mbvi.system.causes import almost_no_inertia
+from tests.marks import coarse
 
 from . import systems
 
@@ -163,6 +164,7 @@ def test_small_steps_converge(name, scheme, steps):
 LARGE = {"lagrange_top": ("gauss8", 0.2), "elastic pendulum": ("gauss8", 0.5)}
 
 
+@coarse
 @pytest.mark.parametrize("name", LARGE)
 def test_large_steps_fail_rather_than_leave_the_motion(name):
     """The step equations have other solutions, far from the motion: a step must not take one of them.

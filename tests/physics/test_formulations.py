@@ -10,6 +10,7 @@ import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.system.given import joint_motion, nearest_joint_state
 from mbvi.system.initial import find_start
+from tests.marks import pairs
 
 from ..system import mechanisms
 from . import systems
@@ -164,12 +165,15 @@ def test_accelerations_are_those_of_the_tree(name):
         assert np.abs(found[key] - expected).max() < 1e-9 * np.abs(expected).max(), key
 
 
+LARGEST = {"midpoint": 0.02, "simpson": 0.04}  # steps [s]
+
+
 @pytest.mark.filterwarnings("ignore:.*the spline through its table:mbvi.ModelWarning")  # of one of the ties
-@pytest.mark.parametrize(("scheme", "coarse"), [("midpoint", 0.02), ("simpson", 0.04)])
-@pytest.mark.parametrize("name", [*LINKAGES, *mechanisms.TIES])
-def test_motions_differ_at_the_order_of_the_scheme(name, scheme, coarse):
-    made, order, steps = linkage_systems(name), mbvi.SCHEMES[scheme].order, [coarse, coarse / 2, coarse / 4]
-    ends = {key: [poses(made[key], run(made[key], scheme, h, 8 * coarse).q[-1]) for h in steps] for key in made}
+@pytest.mark.parametrize(("name", "scheme"), pairs([*LINKAGES, *mechanisms.TIES], LARGEST))
+def test_motions_differ_at_the_order_of_the_scheme(name, scheme):
+    made, order, largest = linkage_systems(name), mbvi.SCHEMES[scheme].order, LARGEST[scheme]
+    steps = [largest, largest / 2, largest / 4]
+    ends = {key: [poses(made[key], run(made[key], scheme, h, 8 * largest).q[-1]) for h in steps] for key in made}
     expected = ends.pop("tree")
     for key, found in ends.items():
         differences = [np.linalg.norm(x - y) for x, y in zip(found, expected, strict=True)]

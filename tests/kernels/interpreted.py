@@ -1,0 +1,100 @@
+"""Short runs that call nearly all kernels: `python -m tests.kernels.interpreted` prints what each ends with.
+
+With NUMBA_DISABLE_JIT=1 kernels are Python, of which coverage tells what these runs reach.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+import mbvi
+from tests.folders import load
+from tests.system import mechanisms
+
+STEPS = 2
+MODELS = (
+    ("lagrange_top", "simpson", 0.01),
+    ("free_rigid_body", "gauss2", 0.01),
+    ("spring_damper", "suzuki4", 0.01),
+    ("gantry_crane", "lobatto4", 0.05),
+    ("chain_10", "midpoint", 0.002),
+    ("branched_tree", "midpoint", 0.005),
+    ("double_pendulum", "gauss6", 0.05),
+    ("double_pendulum", "rk4", 0.01),
+    ("double_pendulum", "direct_midpoint", 0.01),
+    ("spring_damper", "midpoint_variation", 0.01),
+    ("double_spherical_pendulum", "energy_momentum", 0.05),
+    ("double_spherical_pendulum", "rattle", 0.05),
+    ("double_pendulum", "chorin", 0.01),
+    ("heavy_top_quaternion", "blanes_moan4", 0.01),
+    ("free_rigid_body", "splitting", 0.1),
+    ("four_bar", "simpson", 0.01),
+    ("four_bar", "independent4", 0.01),
+    ("slider_crank", "gauss3", 0.01),
+    ("bricard", "midpoint", 0.01),
+    ("bricard", "independent6", 0.01),
+    ("stewart_platform", "gauss2", 0.01),
+)
+EMBEDDED = ("four_bar", "lagrange_top", "chain_10")
+LOOPS = (("ball", "tree"), ("screw", "tree"), ("universal", "tree"), ("universal", "embedding"))
+ALL_FORCES = mechanisms.POTENTIAL + mechanisms.OTHER
+
+
+def mass(q, M):
+    M[0, 0] = 1.0 + q[0] ** 2
+    M[1, 1] = 1.0
+
+
+def potential(q):
+    return q[0] ** 4 + q[1]
+
+
+def force(t, q, v, F):
+    F[0] -= 0.1 * v[0]
+
+
+def unit_circle(q, g):
+    g[0] = q[0] ** 2 + q[1] ** 2 - 1.0
+
+
+def ended(model: mbvi.Model | mbvi.System, scheme: str, step: float, **options: object) -> list[float]:
+    """What a run ends with."""
+    run = mbvi.simulate(model, scheme, step=step, duration=STEPS * step, **options)
+    return [*run.q[-1], *run.v[-1], float(run.energy()[-1])]
+
+
+def analysed(system: mbvi.System) -> list[float]:
+    """Accelerations, and forces of joints, of the first steps."""
+    run = mbvi.simulate(system, "midpoint", step=0.01, duration=STEPS * 0.01)
+    found = [system.acceleration(run.q[-1], run.v[-1], run.t[-1])]
+    found += [np.asarray(each).ravel() for each in system.second_derivatives(run.q[-1], run.v[-1], run.t[-1])]
+    return [float(x) for each in found for x in np.ravel(each)]
+
+
+def runs() -> Iterator[tuple[str, Callable[[], list[float]]]]:
+    """All, by their names."""
+    for name, scheme, step in MODELS:
+        yield f"{name} {scheme}", lambda name=name, scheme=scheme, step=step: ended(load(name), scheme, step)
+    for name in EMBEDDED:
+        yield f"{name} embedded", lambda name=name: ended(load(name), "simpson", 0.005, formulation="embedding")
+    for kind, formulation in LOOPS:
+        linkage = mechanisms.linkage(kind, 0, is_loop=True, forces=ALL_FORCES)
+        yield (
+            f"{kind} in a loop, {formulation}",
+            lambda model=linkage, formulation=formulation: ended(model, "midpoint", 0.005, formulation=formulation),
+        )
+    for kind in mechanisms.TIES:
+        random, model = np.random.default_rng(5), mechanisms.linkage("free euler", 0, forces=ALL_FORCES)
+        tie = mechanisms.random_tie(random, kind, "a", "c", ["c"], [("kind", "phi"), ("slide", "displacement")])
+        tied = mbvi.Model(**dict(model) | {"constraints": {"tie": tie}})
+        yield kind, lambda model=tied: ended(model, "simpson", 0.005)
+    for constraints in ({}, {"constraints": unit_circle, "constraint_count": 1}):
+        own = mbvi.from_functions(["x", "y"], mass, potential, force=force, initial_q=[1.0, 0.0], **constraints)
+        yield f"functions {len(constraints)}", lambda system=own: ended(system, "gauss3", 0.05)
+    for name in ("branched_tree", "four_bar"):
+        yield f"{name}, its accelerations", lambda name=name: analysed(mbvi.assemble(load(name)))
+
+
+if __name__ == "__main__":
+    print(json.dumps({name: run() for name, run in runs()}))

@@ -5,13 +5,16 @@ its unpickling raises, or LLVM would end the process, at every later run. So eac
 bytes, which unpickling does not read; a damaged file is removed, and its kernel is compiled anew.
 """
 
+import hashlib
 import io
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from numba import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
 from numba.core.serialize import dumps, loads
@@ -56,6 +59,16 @@ class _CheckedFiles(IndexDataCacheFile):
             file.write(buffer.getvalue() + _checksum(buffer.getvalue()))
 
 
+@cache
+def _stamp(source: Path) -> bytes:
+    """What tells whether a source has changed since its kernels were compiled: its content.
+
+    Numba takes the time of the file, and keeps kernels by its path: of copies of a package, as one installed and one in a
+    checkout, each would compile all kernels.
+    """
+    return hashlib.sha256(source.read_bytes()).digest()
+
+
 class _CheckedCache(FunctionCache):
     """The cache of a kernel.
 
@@ -64,12 +77,14 @@ class _CheckedCache(FunctionCache):
 
     def __init__(self, function: Callable) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+        source = Path(function.__code__.co_filename)
+        self._cache_path = str(Path(config.CACHE_DIR, source.parent.name))
+        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, _stamp(source))
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel."""
         with suppress(OSError):
+            Path(self._cache_path).mkdir(parents=True, exist_ok=True)
             super().save_overload(signature, compiled)
 
 

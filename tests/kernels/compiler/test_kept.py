@@ -66,3 +66,28 @@ def test_damaged_kernels_are_compiled_anew(tmp_path):
     found = json.loads(run.stdout)
     for name, values in found.items():
         assert values == (KEPT if "kept" in name else ANEW), name
+
+
+COPY = """
+from mbvi.kernels.compiler import decorators
+
+def halved(x):
+    return 0.5 * x
+
+kernel = decorators._jitted(halved)
+kernel(6.0)
+print(sum(kernel.stats.cache_hits.values()))
+"""
+
+
+def test_copies_of_a_package_share_what_is_compiled(tmp_path):
+    """As an installed package and its sources do; with other sources a kernel is compiled anew, and then kept."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    hits = []
+    for place, text in (("one", COPY), ("two", COPY), ("three", COPY.replace("0.5", "0.25")), ("two", COPY)):
+        script = tmp_path / place / "package" / "kernels.py"
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(text)
+        line = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(script.parent)!r}); import kernels"]
+        hits.append(int(subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout))
+    assert hits == [0, 1, 0, 0]

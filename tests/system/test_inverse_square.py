@@ -5,7 +5,7 @@ import pytest
 
 import mbvi
 
-PERIHELION, SPEED, STRENGTH, MASS = 0.5, 2.3, 3.0, 2.0
+PERIHELION, SPEED, STRENGTH, MASS = 0.5, 2.2, 3.0, 2.0
 
 
 def kepler(t):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.model.expressions import evaluate
+from mbvi.model.forces import Between, OnJoint
 
 from ...system import mechanisms
 
@@ -102,29 +104,33 @@ def value(component, t):
     return {"t**2": t**2, "sin(t)": np.sin(t), "cos(t)": np.cos(t)}[component]
 
 
+def distance_and_rate(system, force, q, v):
+    """Distance of the two points of a force, and its rate."""
+    (xa, Ra, ua, wa), (xb, Rb, ub, wb) = (body_motion(system, body, q, v) for body in (force.body_a, force.body_b))
+    a, b = Ra @ np.array(force.point_a), Rb @ np.array(force.point_b)
+    r, rate = xb + b - xa - a, ub + np.cross(wb, b) - ua - np.cross(wa, a)
+    return np.linalg.norm(r), r @ rate / np.linalg.norm(r)
+
+
 def power(system, force, q, v, t):
     """Power of one force [W], from the motion of its points."""
-    names = list(system.coordinate_names)
+    if isinstance(force, OnJoint):
+        rate = v[list(system.coordinate_names).index(f"{force.joint}.{force.coordinate}")]
+    elif isinstance(force, Between):
+        _, rate = distance_and_rate(system, force, q, v)
     match force.type:
-        case "joint_damper":
-            i = names.index(f"{force.joint}.{force.coordinate}")
-            return -force.damping * v[i] ** 2
+        case "joint_damper" | "damper":
+            return -force.damping * rate**2
         case "joint_force":
-            i = names.index(f"{force.joint}.{force.coordinate}")
-            return value(force.value, t) * v[i]
-        case "damper":
-            (xa, Ra, ua, wa), (xb, Rb, ub, wb) = (
-                body_motion(system, body, q, v) for body in (force.body_a, force.body_b)
-            )
-            a, b = Ra @ np.array(force.point_a), Rb @ np.array(force.point_b)
-            r, rate = xb + b - xa - a, ub + np.cross(wb, b) - ua - np.cross(wa, a)
-            return -force.damping * (r @ rate) ** 2 / (r @ r)
-    _, R, u, w = body_motion(system, force.body, q, v)
-    vector = np.array([value(c, t) if isinstance(c, str) else c for c in force.vector])
-    vector = R @ vector if force.frame == "body" else vector
-    if force.type == "torque":
-        return vector @ w
-    return vector @ (u + np.cross(w, R @ np.array(force.point)))
+            return value(force.value, t) * rate
+        case "force" | "torque":
+            _, R, u, w = body_motion(system, force.body, q, v)
+            vector = np.array([value(c, t) if isinstance(c, str) else c for c in force.vector])
+            vector = R @ vector if force.frame == "body" else vector
+            return vector @ w if force.type == "torque" else vector @ (u + np.cross(w, R @ np.array(force.point)))
+        case _:  # of a force with a law of its own, what its expression says
+            fields = {key: each for key, each in vars(force).items() if isinstance(each, float)}
+            return evaluate(force.force_of_rate, fields | {"x": rate}) * rate
 
 
 @pytest.mark.parametrize("kind", mechanisms.OTHER)

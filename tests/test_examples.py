@@ -80,7 +80,7 @@ def test_flip_map(tmp_path):
 
 
 def test_all_examples_are_tested():
-    assert all(f"test_{path.stem}" in globals() for path in ROOT / "examples".glob("*.py"))
+    assert all(f"test_{path.stem}" in globals() for path in (ROOT / "examples").glob("*.py"))
 
 
 def test_they_run_as_scripts():

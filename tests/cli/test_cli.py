@@ -666,6 +666,8 @@ def test_a_missing_library_names_its_extra(suffix, library, run_file, monkeypatc
 
 
 def test_warnings_say_no_line_of_the_package():
-    program = "import warnings, mbvi.cli as cli; cli.app = lambda prog_name: warnings.warn('odd'); cli.main()"
+    program = (
+        "import warnings, mbvi.cli.application as cli; cli.app = lambda prog_name: warnings.warn('odd'); cli.main()"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "odd\n")

@@ -45,7 +45,7 @@ def test_base_is_right():
     assert mm.Model(**BASE).resolved().bodies["rod"].points["tip"] == (0.0, 0.0, -2.0)
 
 
-KNOWN_JOINTS = "weld, revolute, prismatic, screw, universal, cylindrical, planar, ball, free"
+KNOWN_JOINTS = "weld, revolute, prismatic, screw, universal, cylindrical, planar, ball, slot, free"
 EULER = "'quaternion', 'xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'zxz' or 'zyz'"
 FORCE = {"type": "force", "body": "rod", "vector": [0, 0, 1]}
 SPRING = {"type": "spring", "body_a": "world", "body_b": "rod", "stiffness": 1}

@@ -15,7 +15,7 @@ import mbvi
 from mbvi.cli import app
 from mbvi.papers.catalog import PAPERS, find_report, listing
 from mbvi.papers.report import Table
-from tests.marks import campaign
+from tests.marks import campaign, coarse
 
 
 def call(*arguments):
@@ -133,6 +133,7 @@ def test_a_missing_library_is_named_before_anything_is_computed(library, tmp_pat
     assert not (tmp_path / "here").exists()
 
 
+@coarse
 @pytest.mark.parametrize("name", ["nonlinear_pendulum", "quadratic_lagrangians", "direct_midpoint"])
 def test_every_difference_has_a_reason(name):
     report = find_report(name).computed()

@@ -212,7 +212,7 @@ def case(name):
         case "tree with springs":
             return Case(tree(), 4.0)
         case "tree with dampers":
-            return Case(tree(mechanisms.POTENTIAL + mechanisms.OTHER), 4.0)
+            return Case(tree(mechanisms.SMOOTH), 4.0)
         case "elastic pendulum":
             return Case(elastic_pendulum(), 10.0)
         case "elastic pendulum, forced":

@@ -12,6 +12,7 @@ from mbvi.analysis.convergence import convergence_order
 from mbvi.analysis.small_step import action_variation
 from mbvi.analysis.symplecticity import symplecticity_defect
 from mbvi.schemes.catalog import direct_midpoint
+from tests.marks import coarse
 
 from ..physics import systems
 from .test_runge_kutta import CASES, changing_steps, measured_order
@@ -263,6 +264,7 @@ def test_a_step_back_undoes_a_step(method):
 # ---------------------------------------------------------------------------------- solving for the acceleration
 
 
+@coarse
 def test_stiff_dampers_are_solved_beyond_the_iteration():
     """τ b/m = 50: the iteration diverges; the linear solution, equation 79, does not."""
     x, y, u, w = sympy.symbols("x y u w")

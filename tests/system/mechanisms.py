@@ -222,6 +222,8 @@ def derives_from_potential(kind):
 
 POTENTIAL = tuple(kind for kind in FORCES if derives_from_potential(kind))
 OTHER = tuple(kind for kind in FORCES if kind not in POTENTIAL)
+SMOOTH = tuple(kind for kind in FORCES if kind not in ("joint drag", "inverse square"))
+"""Whose second derivatives do not jump, and which have no pole: errors of schemes of high order fall as their order says."""
 
 
 def random_forces(random, bodies, joints, kinds):

@@ -178,6 +178,7 @@ def compare(
 
     Examples
     --------
+    >>> import mbvi
     >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
     >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
     >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot}, initial={"pivot": {"position": 1}})

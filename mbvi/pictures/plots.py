@@ -113,6 +113,7 @@ def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None,
 
     Examples
     --------
+    >>> import mbvi
     >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
     >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
     >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})

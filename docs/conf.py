@@ -65,7 +65,16 @@ NAVIGATION = {
         "ensembles",
         "errors",
     ],
-    "Background": ["theory", "architecture", "extending", "exact", "papers", "work_precision", "benchmarks", "fast_steps"],
+    "Background": [
+        "theory",
+        "architecture",
+        "extending",
+        "exact",
+        "papers",
+        "work_precision",
+        "benchmarks",
+        "fast_steps",
+    ],
     "Reference": [
         f"generated/{name}" for name in ("schema", "messages", "api", "results", "analysis", "exact", "schemes")
     ],

@@ -294,7 +294,7 @@ def test_run_goes_on_from_a_file(folder):
     [
         (
             ["--scheme", "midpoint"],
-            "--scheme: expected that of pendulum.h5, simpson, found midpoint; leave it out, or run ",
+            "--scheme: expected that of pendulum.h5, simpson, found midpoint; leave it out, or start a new run ",
         ),
         (
             ["--step", "0.02"],

@@ -30,4 +30,4 @@ def test_interpreted_equals_compiled():
     assert compiled.keys() == interpreted.keys()
     for name, values in compiled.items():
         # Compiled code rounds once where a product is added to a sum.
-        assert np.allclose(values, interpreted[name], rtol=1e-11, atol=1e-11), name
+        assert np.allclose(values, interpreted[name], rtol=1e-11, atol=1e-12), name

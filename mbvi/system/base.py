@@ -36,24 +36,7 @@ class BaseSystem:
     """A mechanical system as compiled functions of its coordinates: what a `System` is made of, and what finds its start uses.
 
     All functions take coordinates q and velocities v of shape (n,), in the order and units of `coordinate_names` and
-    `coordinate_units`. Several threads may use one system.
-
-    Attributes
-    ----------
-    name : str
-    coordinate_names, coordinate_units : tuple of str
-    given_q, given_v : ndarray (n,)
-        Initial coordinates and velocities as they were given, which constraints need not allow.
-    starts_as_its_model : bool
-        Whether these are what its model gives.
-    is_conservative : bool
-        Whether all forces derive from a potential that does not depend on time.
-    constraint_names : tuple of str
-        Of every constraint g_i: that of its joint, element or coordinates, and a short one.
-    model : Model or None
-        The model it was assembled from.
-    homes : Homes or None
-        Where the coordinates of an assembled system come from.
+    `coordinate_units`. Several threads may use one system. Attributes are those of `System`.
     """
 
     def __init__(

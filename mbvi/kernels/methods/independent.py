@@ -34,10 +34,8 @@ from mbvi.kernels.compiler.lanes import WIDE, larger, part, total, wide_lanes, w
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.compiler.packed import Packed, call, read_only
 from mbvi.kernels.galerkin.tolerances import (
-    ASTRAY,
     CLOSE,
     CLOSED,
-    CLOSER,
     CLOSING,
     ENOUGH,
     EPS,
@@ -52,7 +50,6 @@ from mbvi.kernels.galerkin.tolerances import (
     NO_LONGER,
     OF_PLACES,
     ROUGH,
-    SHRINKING,
     SLOW_START,
     TELLING,
     TOO_WEAK,
@@ -563,7 +560,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
     """
     tol = space.tolerances
     count, theta, left = space.count, space.contraction[0], math.inf
-    size_before = largest_before = first_size = 0.0
+    size_before = largest_before = 0.0
     rough = stalls = 0
     count[IS_INVERTED] = 0
     forget_angles(space.nodes, system.links.shape[0])
@@ -581,12 +578,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         count[WORST] = max(count[WORST], iteration + 1)
         if not is_flight and size > tol[FAR_VELOCITIES]:
             return NOT_CONVERGED
-        if (
-            iteration > tol[CLOSING]
-            and residual > largest_before
-            and size > tol[SHRINKING] * size_before
-            and roundings > tol[FAR_OFF]
-        ):
+        if iteration > tol[CLOSING] and residual > largest_before and roundings > tol[FAR_OFF]:
             return NOT_CONVERGED
         largest_before = max(largest_before, residual)
         if iteration > 0 and size > tol[TELLING]:
@@ -600,10 +592,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
             return OK
         if theta * size < tol[CLOSE]:
             forget_angles(space.nodes, system.links.shape[0])
-        first_size = max(first_size, size)
-        count[IS_INVERTED] = not (first_size > tol[ASTRAY] and size < tol[CLOSER] * first_size)
-        if count[IS_INVERTED] == 0:
-            first_size = size
+        count[IS_INVERTED] = 1
         size_before = size
     return NOT_CONVERGED
 

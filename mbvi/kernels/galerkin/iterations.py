@@ -6,14 +6,16 @@ residual is round-off itself.
 
 import math
 
-from mbvi.kernels.compiler.decorators import copied_kernel, inlined_kernel, kernel, solver_kernel
+from numba import types
+
+from mbvi.kernels.compiler.decorators import copied_kernel, kernel, solver_kernel
 from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes, larger, total, widest
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.galerkin.broyden import accelerate
 from mbvi.kernels.galerkin.equations import fill_residual, has_saddle
+from mbvi.kernels.galerkin.newton import factor_newton, factor_partitioned, solve_newton, solve_partitioned
 from mbvi.kernels.galerkin.predictor import is_far_from_start
-from mbvi.kernels.galerkin.simplified import factor_simplified, solve_simplified
+from mbvi.kernels.galerkin.simplified import factor_simplified, fill_start_jacobian, solve_simplified
 from mbvi.kernels.galerkin.tolerances import (
     BELOW_ROUNDING,
     CLOSE,
@@ -92,11 +94,9 @@ from mbvi.kernels.galerkin.workspace import (
     THETA_NEWTON,
     THETA_SIMPLIFIED,
     VIOLATION,
-    Space,
     copy,
 )
-from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System
-from mbvi.kernels.mechanics.lagrangian import Work
+from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR
 from mbvi.kernels.mechanics.sines import KNOWN as KNOWN_ANGLE
 
 
@@ -341,7 +341,7 @@ def is_slow(system, space, iteration):
     return not is_fast and iterations_left(system, space, trace[SIZE], trace[THETA]) > limits[SIMPLIFIED_LIMIT]
 
 
-@inlined_kernel
+@kernel
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper, or where it diverges."""
     count, trace, tol = space.count, space.trace, space.tolerances
@@ -399,18 +399,18 @@ def halve_correction(space):
 @kernel
 def factor_jacobian(system, scheme, work, space, t, h):
     """Form and factor Newton's matrix, by coordinate partitioning where that may be; False where it is singular."""
-    count, arguments = space.count, (system, scheme, work, space, h)
-    count[IS_REDUCED] = space.is_partitioned == 1 and call(space.factor_partitioned, t, arguments) == 1.0
-    return count[IS_REDUCED] == 1 or call(space.factor_newton, t, arguments) == 1.0
+    count = space.count
+    count[IS_REDUCED] = space.is_partitioned == 1 and factor_partitioned(system, scheme, work, space, t, h)
+    return count[IS_REDUCED] == 1 or factor_newton(system, scheme, work, space, t, h)
 
 
 @kernel
 def solve_jacobian(system, scheme, work, space, t, h):
     """Newton's correction of the residual into space.delta."""
     if space.count[IS_REDUCED] == 1:
-        call(space.solve_partitioned, t, (system, scheme, work, space, h))
+        solve_partitioned(system, scheme, work, space, t, h)
     else:
-        call(space.solve_newton, t, (system, scheme, work, space, h))
+        solve_newton(system, scheme, work, space, t, h)
 
 
 @kernel
@@ -439,8 +439,8 @@ def has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, 
     return is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def iterate_newton(t, system, scheme, work, space, h):
+@late_kernel(types.int64)
+def iterate_newton(system, scheme, work, space, t, h):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long.
 
     From an extrapolation it ends where the first correction leads far away: `advance` would not take the solution.
@@ -457,7 +457,7 @@ def iterate_newton(t, system, scheme, work, space, h):
     size_before = 0.0
     halvings = iteration = stalls = 0
     if system.k > 0:
-        call(space.fill_start_jacobian, t, (system, scheme, work, space, h))
+        fill_start_jacobian(system, scheme, work, space, t, h)
     while iteration < tol[MAX_ITERATIONS]:
         # evaluate
         residual = evaluate_newton(system, scheme, work, space, t, h)
@@ -512,7 +512,7 @@ def iterate_newton(t, system, scheme, work, space, h):
     return NOT_CONVERGED
 
 
-@inlined_kernel
+@kernel
 def solve_step(system, scheme, work, space, t, h):
     """Solve the step equations from the start in space.z, free flight or an extrapolation; a status."""
     count, z = space.count, space.z
@@ -532,5 +532,5 @@ def solve_step(system, scheme, work, space, t, h):
         count[MODE] = NEWTON
         count[SINCE] = 0
         count[AGE] = MAX_AGE
-    status = call(space.iterate_newton, t, (system, scheme, work, space, h))
+    status = iterate_newton(system, scheme, work, space, t, h)
     return int(status) if status >= 0.0 else NOT_FINITE

@@ -10,7 +10,6 @@ length that depends on the path that the step takes, 0 where an array is not nee
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ import numpy as np
 from mbvi.kernels.algebra.saddle import UNCACHED, products_size, scales_size
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes, larger, widest
-from mbvi.kernels.compiler.late import LateKernel
 from mbvi.kernels.compiler.packed import Packed, read_only
 from mbvi.kernels.galerkin.tolerances import BELOW_ROUNDING, EPS, VALUES
 from mbvi.kernels.layout import NODE_COORDINATES, NODE_LANES, NODE_ROWS, NODE_START, Scheme, System
@@ -151,8 +149,8 @@ def find_sizes(system: System, scheme: Scheme) -> Sizes:
     )
 
 
-def make_space(system: System, scheme: Scheme, late: Sequence[LateKernel]) -> Space:
-    """Workspace of a run that may call these late kernels."""
+def make_space(system: System, scheme: Scheme) -> Space:
+    """Workspace of a run."""
     sizes = find_sizes(system, scheme)
     limits = _limits(system, sizes)
     return Space(
@@ -169,7 +167,6 @@ def make_space(system: System, scheme: Scheme, late: Sequence[LateKernel]) -> Sp
         **_simplified(system, sizes),
         **_partition(system, scheme, sizes),
         **_newton(system, sizes),
-        **{each.name: each for each in late},
     )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from mbvi.errors import AccuracyWarning, ModelWarning
 from mbvi.kernels.compiler.folder import FOLDER
 from mbvi.kernels.compiler.late import LateKernel
 from mbvi.model.bodies import Body, Box
+from mbvi.model.description import Initial
 from mbvi.model.forces import Spring, Torque
 from mbvi.model.joints import Ball, Revolute
 from mbvi.model.model import Model
@@ -21,6 +23,7 @@ from mbvi.system.assemble import assemble
 SCHEMES = "midpoint", "simpson", "gauss4", "independent4"
 FORMULATIONS = "tree", "embedding"
 STEP, STEPS = 1e-3, 2
+START = {"shaft": 1.57, "crank pin": -1.1, "support": 1.8}  # near that of the linkage [rad]
 
 
 def warm_up(
@@ -50,10 +53,11 @@ def warm_up(
     for done, (model, formulation, scheme) in enumerate(runs):
         if progress is not None:
             progress(done, len(runs))
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), TemporaryDirectory() as folder:
             warnings.simplefilter("ignore", (AccuracyWarning, ModelWarning))
-            trajectory = simulate(assemble(model, formulation), scheme, STEP, STEPS * STEP)
-        _ = trajectory.energy(), trajectory.constraint_residual(), trajectory.multipliers
+            file = Path(folder, "run.h5")
+            trajectory = simulate(assemble(model, formulation), scheme, STEP, STEPS * STEP, path=file)
+            _ = trajectory.energy(), trajectory.constraint_residual(), trajectory.multipliers
         LateKernel.compile_known()
     return Path(FOLDER)
 
@@ -77,7 +81,7 @@ def typical_models() -> list[Model]:
     axis = (0, -1, 0)
 
     def bar(length: float) -> Body:
-        return Body(shapes=[Box(size=(length, 0.02, 0.04), position=(length / 2, 0, 0), mass=1.0)])
+        return Body(shapes=(Box(size=(length, 0.02, 0.04), position=(length / 2, 0, 0), mass=1.0),))
 
     shaft = Revolute(parent="world", child="crank", axis=axis)
     pendulum = Model(name="pendulum", bodies={"crank": bar(0.3)}, joints={"shaft": shaft})
@@ -101,6 +105,6 @@ def typical_models() -> list[Model]:
                 parent="coupler", child="rocker", axis=axis, position=(0.9, 0, 0), offset=(0.7, 0, 0)
             ),
         },
-        initial={"shaft": {"position": 1.57}, "crank pin": {"position": -1.1}, "support": {"position": 1.8}},
+        initial={name: Initial(position=place) for name, place in START.items()},
     )
     return [pendulum, top, linkage]

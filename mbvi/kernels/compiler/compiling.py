@@ -8,6 +8,8 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba.core.event import Listener
@@ -18,6 +20,16 @@ LOG = logging.getLogger("mbvi.compiling")  # on stderr, where a program has not 
 LOG.disabled = bool(os.environ.get("MBVI_QUIET"))
 RARELY = 100_000  # objects made between two searches
 TOLD_EVERY = 10.0  # seconds
+
+
+@contextmanager
+def told_otherwise() -> Iterator[None]:
+    """Write no messages meanwhile: something else shows that kernels are compiled."""
+    before, LOG.disabled = LOG.disabled, True
+    try:
+        yield
+    finally:
+        LOG.disabled = before
 
 
 class Compiling(Listener):

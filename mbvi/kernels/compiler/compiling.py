@@ -91,12 +91,15 @@ class Compiling(Listener):
                 self.name = ""
                 self._turn.give()
 
-    def begin(self, name: str) -> bool:
-        """Take the turn to compile a kernel that is not on disk; whether it may be there now, since others had the turn."""
+    def begin(self, name: str, key: str) -> bool:
+        """Take the turn to compile a kernel that is not on disk; whether it may be there now, since others had the turn.
+
+        name, key   the name of the kernel, and one that no other kernel has, nor this for other arguments
+        """
         if self.name:
             return False
         self.name = name
-        self._turn.take()
+        self._turn.take(key)
         return True
 
     def tell(self) -> None:

@@ -52,17 +52,18 @@ FOLDER = _folder()
 
 
 class Turn:
-    """The turn to compile: of several processes that need the same kernels, the others wait, and then load them."""
+    """The turn to compile a kernel: of several processes that need it, the others wait, and then load it."""
 
     def __init__(self) -> None:
         self._lock: Any = None
 
-    def take(self) -> None:
-        """Wait for the turn; without it after some minutes, or where the folder can only be read."""
+    def take(self, kernel: str) -> None:
+        """Wait for the turn; go on without it after some minutes, or where the folder can only be read."""
         from filelock import FileLock, Timeout  # here, since most runs compile nothing
 
-        lock = FileLock(Path(FOLDER, "turn"))
+        lock = FileLock(Path(FOLDER, "turns", kernel))
         with suppress(OSError, Timeout):
+            Path(FOLDER, "turns").mkdir(exist_ok=True)
             lock.acquire(timeout=LONGEST)
             self._lock = lock
 

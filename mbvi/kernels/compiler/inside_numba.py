@@ -168,7 +168,8 @@ class _CheckedCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """A kernel that was compiled, perhaps by another process just now."""
         found = self._load_whole(sig, target_context)
-        if found is None and COMPILING.begin(self._py_func.__name__):
+        digest = hashlib.sha256(str(sig).encode()).hexdigest()[:16]
+        if found is None and COMPILING.begin(self._py_func.__name__, f"{self._impl.filename_base}-{digest}"):
             found = self._load_whole(sig, target_context)
         return found
 

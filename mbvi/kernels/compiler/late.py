@@ -27,7 +27,6 @@ compiled, these contain late kernels as they do any other.
 import ctypes
 import hashlib
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -36,6 +35,7 @@ from typing import Any, ClassVar
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import config, types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.extending import lower_builtin
@@ -47,11 +47,11 @@ from mbvi.kernels.compiler.known_numba import IS_KNOWN
 if IS_KNOWN:
     from mbvi.kernels.compiler.whole_programs import call_native
 
-_lock = threading.RLock()
-
 
 class LateKernel:
     """A kernel that is compiled when compiled code first calls it.
+
+    Numba's own lock guards it: with another, two threads could wait for each other.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class LateKernel:
 
     def word(self, arguments: tuple[types.Type, ...]) -> "_Word":
         """The word that holds the address of the kernel for arguments of these types."""
-        with _lock:
+        with global_compiler_lock:
             if arguments not in self._words:
                 self._words[arguments] = _Word(self, arguments)
             return self._words[arguments]
@@ -144,7 +144,7 @@ class _Word:
 
     def compile(self) -> int:
         """Compile the kernel, if it is not compiled, and put its address here."""
-        with _lock:
+        with global_compiler_lock:
             if not self.is_compiled:
                 self._address.value = self._late.compiled(self._arguments)
                 self.is_compiled = True

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mbvi.analysis.noether import discrete_momenta
+from mbvi.catalog import SCHEMES, find_scheme
 from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics import functions
@@ -26,7 +27,6 @@ from mbvi.model.tables import overshoots
 from mbvi.model.units import check_unit
 from mbvi.results import storage
 from mbvi.results.trajectory import derived, known_invariants
-from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau

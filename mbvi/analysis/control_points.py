@@ -21,7 +21,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.model.arguments import check_kind, checked_number
-from mbvi.schemes.catalog import find_tableau
+from mbvi.schemes.galerkin import find_tableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.redundancy import count_redundant
 from mbvi.system.scheme import scheme_arrays

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mbvi
+from mbvi.catalog import find_scheme
 from mbvi.errors import ModelError, StepError, doubts_expected
 from mbvi.kernels.compiler.compiling import COMPILING
 from mbvi.measure.runs import BodyPoints, Curve, chosen_schemes, draw, largest_distance, timed
@@ -30,7 +31,6 @@ from mbvi.model.arguments import is_number
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
 from mbvi.run_arguments import as_system, chosen_duration
-from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import simulate

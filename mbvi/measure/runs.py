@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mbvi.catalog import find_scheme
 from mbvi.errors import ModelError, doubts_expected
 from mbvi.model import Model
 from mbvi.model.expressions import show, wrong
 from mbvi.model.mass_properties import mass_properties
 from mbvi.pictures import style
 from mbvi.results.trajectory import Trajectory
-from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import simulate

@@ -37,7 +37,6 @@ from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model, stored_files, write_model
 from mbvi.results.output import replace_file, reported
 from mbvi.results.tables import UNIT
-from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
@@ -735,9 +734,9 @@ def _scheme_of(numbers: dict[str, Any]) -> Tableau | Method:
         if is_galerkin:
             return Tableau(**numbers)
         name = str(numbers["name"])
-        if numbers.get("runner") == "runge_kutta" and name not in SCHEMES:
-            return find_scheme(ButcherTableau.of(numbers["numbers"], name))
-        known = find_scheme(name)
+        if numbers.get("runner") == "runge_kutta" and name not in mbvi.SCHEMES:
+            return mbvi.find_scheme(ButcherTableau.of(numbers["numbers"], name))
+        known = mbvi.find_scheme(name)
     except ModelError as error:
         raise ValueError(str(error)) from None
     if not isinstance(known, Method) or list(known.numbers) != numbers["numbers"]:

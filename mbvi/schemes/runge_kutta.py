@@ -147,15 +147,3 @@ def _density(tree: Tree) -> int:
 
 def _size(tree: Tree) -> int:
     return 1 + sum(map(_size, tree))
-
-
-EXPLICIT = {
-    "rk4": ButcherTableau(
-        np.array([[0, 0, 0, 0], [1 / 2, 0, 0, 0], [0, 1 / 2, 0, 0], [0, 0, 1, 0]]),
-        np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]),
-        "rk4",
-    ),
-    "explicit_midpoint": ButcherTableau(np.array([[0, 0], [1 / 2, 0]]), np.array([0.0, 1.0]), "explicit_midpoint"),
-    "heun": ButcherTableau(np.array([[0.0, 0], [1, 0]]), np.array([1 / 2, 1 / 2]), "heun"),
-}
-"""By their names in `simulate`."""

@@ -6,13 +6,13 @@ import pytest
 import sympy
 
 import mbvi
+from mbvi.catalog import find_scheme
 from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.galerkin import equations as step_equations
 from mbvi.kernels.galerkin import iterations
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.kernels.galerkin.workspace import NEWTON_FACTORS
 from mbvi.kernels.mechanics.lagrangian import make_work
-from mbvi.schemes.catalog import find_scheme
 from mbvi.system.initial import find_start
 from mbvi.system.scheme import scheme_arrays
 

@@ -248,6 +248,23 @@ def test_the_page_on_the_architecture_names_every_storey():
     assert [storey for storey in storeys if f"`{storey}`" not in page] == ["__main__"]
 
 
+def test_what_the_page_on_adding_shows_stands_in_one_code_file():
+    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "mbvi").rglob("*.py")}
+    shown = [
+        (name, added)
+        for name, kind, text in blocks(ROOT / "docs" / "extending.md")
+        if kind == "diff"
+        for added in re.findall(r'^\+class (\w+)|^\+    type: Literal\["(\w+)"\]', text, re.MULTILINE)
+    ]
+    assert len(shown) == 8
+    for name, added in shown:
+        word = re.compile(rf"\b{''.join(added)}\b")
+        assert [path for path, text in sources.items() if word.search(text)] == [ROOT / name], added
+    for file in re.findall(r"^\| an?\w* .*? \|.*?`([\w/.]+)`", page, re.MULTILINE):
+        assert (ROOT / "mbvi" / file).exists(), file
+
+
 def test_links_lead_somewhere():
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

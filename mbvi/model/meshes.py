@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mbvi.errors import ModelError, ModelWarning
-from mbvi.model.bodies import Mesh
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, Where
 from mbvi.model.mesh_files import content, has_volume, mesh_volume, read_mesh
 from mbvi.model.model import Model
+from mbvi.model.shapes import Mesh
 from mbvi.model.surfaces import odd_shells
 
 LONG = 10.0  # m; what is longer, or heavier than HEAVY, may be in millimetres if no scale is given

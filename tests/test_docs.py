@@ -255,11 +255,11 @@ def test_what_the_page_on_adding_shows_stands_in_one_code_file():
         (name, added)
         for name, kind, text in blocks(ROOT / "docs" / "extending.md")
         if kind == "diff"
-        for added in re.findall(r'^\+class (\w+)|^\+    type: Literal\["(\w+)"\]', text, re.MULTILINE)
+        for added in re.findall(r'^\+class (\w+)|^\+    type: Literal\[("\w+")\]', text, re.MULTILINE)
     ]
     assert len(shown) == 8
     for name, added in shown:
-        word = re.compile(rf"\b{''.join(added)}\b")
+        word = re.compile(rf"(?<!\w){''.join(added)}(?!\w)")
         assert [path for path, text in sources.items() if word.search(text)] == [ROOT / name], added
     for file in re.findall(r"^\| an?\w* .*? \|.*?`([\w/.]+)`", page, re.MULTILINE):
         assert (ROOT / "mbvi" / file).exists(), file

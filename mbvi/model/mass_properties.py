@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mbvi.errors import ModelError
 from mbvi.model.bodies import Body
 from mbvi.model.expressions import show, wrong
+from mbvi.model.fields import expressions
 from mbvi.model.inertia import inertia_matrix, steiner
 from mbvi.model.mesh_files import Files
 from mbvi.model.rotations import rotation_matrix
@@ -54,7 +55,7 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
     Raises
     ------
     ModelError
-        If a mass is negative, the inertia is not that of a rigid body, or a mesh cannot be used.
+        If the body has expressions, a mass is negative, the inertia is not that of a rigid body, or a mesh cannot be used.
 
     Examples
     --------
@@ -66,6 +67,9 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
         raise ModelError(f"body: {wrong('a Body', show(body), 'take one of Model.resolved().bodies')}")
     if files is not None and not isinstance(files, Files | Path):
         raise ModelError(f"files: {wrong('Model.files or a folder as a Path', show(files))}")
+    for text in expressions(body):
+        remedy = "take the body of Model.resolved().bodies, in which expressions are evaluated"
+        raise ModelError(f"body: {wrong('numbers', f'the expression {show(text)}', remedy)}")
     for problem in body.problems():
         raise ModelError(str(problem))
     return checked_properties(body, files)

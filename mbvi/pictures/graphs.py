@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbvi.model.arguments import check_kind
-from mbvi.model.constraints import AnyConstraint, Coupling, PrescribedCoordinate, PrescribedPoint
-from mbvi.model.fields import WORLD
+from mbvi.model.constraints import AnyConstraint
+from mbvi.model.fields import WORLD, kinds
 from mbvi.model.graph import plan, summary
 from mbvi.model.model import Model
 from mbvi.pictures import style
@@ -118,23 +119,26 @@ def _graph(model: Model) -> Graph:
         for name, joint in model.joints.items()
     ]
     for name, constraint in model.constraints.items():
-        is_prescribed = isinstance(constraint, PrescribedCoordinate | PrescribedPoint)
-        type_shown = "prescribed" if is_prescribed else constraint.type
-        edges.append(Edge(*_tied(constraint, model), name, type_shown, "constraint"))
+        kind = "prescribed" if constraint.type.startswith("prescribed_") else constraint.type
+        edges += [Edge(a, b, name, kind, "constraint") for a, b in _tied(constraint, model)]
     return Graph({name: name for name in (WORLD, *model.bodies)}, edges)
 
 
-def _tied(constraint: AnyConstraint, model: Model) -> tuple[str, str]:
-    """The two bodies between which a constraint is drawn: of a coupling those that its joints move, if they are two."""
-    match constraint:
-        case Coupling(joint_a=a, joint_b=b) if model.joints[a].child != model.joints[b].child:
-            return model.joints[a].child, model.joints[b].child
-        case Coupling(joint_b=joint) | PrescribedCoordinate(joint=joint):
-            return model.joints[joint].parent, model.joints[joint].child
-        case PrescribedPoint(body=body):
-            return WORLD, body
-        case _:
-            return constraint.body_a, constraint.body_b
+def _tied(constraint: AnyConstraint, model: Model) -> list[tuple[str, str]]:
+    """The pairs of nodes between which a constraint is drawn, from the bodies and joints that its fields name.
+
+    They are the bodies, and those that the joints move, each with the next. Where that is one body only, a constraint on joints
+    is drawn along the last of them, another to the world.
+    """
+    named: dict[str, list[str]] = {"bodies": [], "joints": []}
+    for key, kind in kinds(type(constraint)).items():
+        if kind is not None and kind.name == "name":
+            named[kind.of].append(getattr(constraint, key))
+    joints = [model.joints[name] for name in named["joints"]]
+    nodes = list(dict.fromkeys([*named["bodies"], *(joint.child for joint in joints)]))
+    if len(nodes) == 1:
+        nodes = [joints[-1].parent if joints else WORLD, *nodes]
+    return list(pairwise(nodes))
 
 
 def _contracted(graph: Graph) -> Graph:

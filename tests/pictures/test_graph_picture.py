@@ -1,16 +1,19 @@
 """Pictures of graphs: everything is in them, nothing covers anything else, and large ones stay readable."""
 
 import io
+import re
+from typing import get_args
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import mbvi
+from mbvi.model.constraints import AnyConstraint
 from mbvi.model.graph import plan
 from mbvi.pictures import graphs as graph_picture
 from mbvi.pictures.graphs import LOOKS, _apart
-from tests.folders import load
+from tests.folders import ROOT, load
 
 NAMED = ["double_pendulum", "lagrange_top", "four_bar", "stewart_platform", "bricard", "chain_10", "branched_tree"]
 BODY = mbvi.Body(mass=1, inertia=(1, 1, 1))
@@ -134,6 +137,14 @@ def test_constraints_on_joints_are_there():
     drawn = [line.get_xydata()[[0, -1]] for line in lines_of(figure, "constraint")]
     ties = [("gear", "planet"), ("world", "nut"), ("carrier", "planet"), ("world", "load")]
     np.testing.assert_allclose(drawn, [[boxes[a], boxes[b]] for a, b in ties], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [each.model_fields["type"].default for each in get_args(get_args(AnyConstraint)[0])])
+def test_every_constraint_is_drawn(kind):
+    """In the model that the documentation has of each."""
+    page = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
+    model = mbvi.from_yaml(re.search(rf"<!-- {kind}.yaml -->\n```yaml\n(.*?)```", page, re.DOTALL)[1])
+    assert len(lines_of(mbvi.draw_graph(model), "constraint")) == len(model.constraints) > 0
 
 
 def test_places_are_apart_and_near_those_wanted():

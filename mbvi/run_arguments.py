@@ -37,6 +37,7 @@ from mbvi.system.driven import driven_names, is_in_reach
 from mbvi.system.initial import Start
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.system import System
+from mbvi.system.tables import driven_rows
 
 MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
@@ -119,7 +120,7 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
     times = np.linspace(start_time, start_time + steps * h, min(steps, MOST_SAMPLES) + 1)
     arrays, stack = system.arrays, np.zeros((functions.STACK_SIZE, 3))
     of = arrays.time_functions, arrays.operations, arrays.numbers, stack
-    for i in system.driven_rows:
+    for i in driven_rows(system.arrays):
         row, name = arrays.constraints[i], system.constraint_names[i]
         least, expected = -math.inf, "finite values"
         if row[layout.CONSTRAINT_KIND] == layout.DISTANCE:

@@ -324,10 +324,6 @@ REQUIRED = {  # fields of elements that 1 is no value of
 }
 OF_MBVI_ALONE = {
     "Model.replaced",
-    "System.share_work",
-    "System.is_like",
-    "System.starting",
-    "System.of_model",
     "Model.model_post_init",
 }
 

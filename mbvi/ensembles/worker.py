@@ -35,6 +35,7 @@ from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.galerkin import step_message
 from mbvi.steppers.parts import Steps
 from mbvi.steppers.run import Run
+from mbvi.system.copies import is_like, share_work
 from mbvi.system.initial import Start, find_start
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
@@ -283,8 +284,8 @@ class Worker:
         parameters = self._plan.parameters(member)
         if parameters != self._parameters:
             system = self._plan.system(member)
-            if system.is_like(self._system):
-                system.share_work(self._system)
+            if is_like(system, self._system):
+                share_work(system, self._system)
             else:
                 self._galerkin = None
             self._system, self._parameters = system, parameters

@@ -120,7 +120,7 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
     if idle := idle_rows(system):
         builder.tables.make_idle(idle)
         system = builder.system(model, own_force)
-    system.own_values = values
+    system._own_values = values
     if system.constraint_count:
         set_scales(system)
     return system

@@ -275,3 +275,10 @@ def _integers(rows: list, width: int) -> Array:
 
 def _floats(rows: list, width: int) -> Array:
     return np.array(rows, dtype=float).reshape(-1, width)
+
+
+def driven_rows(arrays: layout.System) -> Array:
+    """Indices of the constraints that prescribe motions as functions of time; of an assembled system."""
+    functions = arrays.constraints[:, layout.FUNCTION]
+    rows = np.flatnonzero((arrays.constraints[:, layout.ARGUMENT] < 0) & (functions >= 0))
+    return rows[arrays.time_functions[functions[rows], 0] != layout.CONSTANT]

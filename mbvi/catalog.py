@@ -21,7 +21,7 @@ from mbvi.steppers import announced
 from mbvi.steppers.runge_kutta import method_of
 
 METHODS: dict[str, Method] = {each.name: each for each in announced("SCHEMES")}
-"""All that are no Galerkin schemes."""
+"""All schemes that are no Galerkin schemes."""
 SCHEMES: dict[str, Tableau | Method] = {**TABLEAUX, **METHODS}
 """All schemes by name."""
 FAMILIES: dict[str, Callable[..., Method]] = {each.__name__: each for each in announced("FAMILIES")}
@@ -95,7 +95,7 @@ def _member(name: str) -> Method:
 
 
 def _constants(name: str) -> dict[str, Any] | None:
-    """Those that a name gives, each once and by its own name; none if it is no such name."""
+    """The constants that a name gives, each once and by its own name; None if it is no such name."""
     try:
         call = ast.parse(name, mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:

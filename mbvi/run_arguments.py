@@ -43,7 +43,7 @@ MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 SAME = 1e-6  # relative difference of energies up to which a given system is that of a file
 LONGEST = 1e20  # step [s]: its square, and products with it, are far from an overflow
-RESOLVED = 100  # parts of a step that times at the start are to tell apart
+RESOLVED = 100  # number of different times that a step near the start must contain
 EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0}  # [s]
 
 

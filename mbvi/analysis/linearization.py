@@ -27,9 +27,9 @@ from mbvi.system.redundancy import RANK, null_space
 from mbvi.system.system import System
 
 Array = np.ndarray
-AT_REST = 1e-8  # of the forces, against those that a displacement of 1 rad, 1 m or 1 would make
-SYMMETRIC = 1e-6  # some derivatives of a user's own functions are differences, exact to about 1e-8
-NEUTRAL = 1e-12  # of ω², against the largest
+AT_REST = 1e-8  # size of the forces, relative to those that a displacement of 1 rad, 1 m or 1 would cause
+SYMMETRIC = 1e-6  # relative asymmetry: some derivatives of a user's own functions are differences, exact to about 1e-8
+NEUTRAL = 1e-12  # size of ω², relative to the largest, that counts as 0
 TIMES = (1.2345, 7.89)  # at which forces must be what they are at t = 0 [s]
 
 

@@ -9,7 +9,7 @@ quaternions, or where joints that bodies hang in the world by can give it, at al
 The other candidates are translations of every coordinate; for every unit quaternion a, its rotations in the frame it hangs in
 (a → e ⋆ a) and in its own (a → a ⋆ e); for every place x, y, z of a free joint or a body, or x, y of a planar joint, the
 rotations e × x, which become symmetries together with those of its orientation; and for the few coordinates of a system that is
-not made from a model, all linear fields; without those that the conserved totals leave nothing to tell of. The symmetries are the
+not made from a model, all linear fields. Candidates that follow from the conserved totals are left out. The symmetries are the
 linear combinations that vanish at random states; where there are many candidates, only each by itself is tried.
 
 Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether theorem).
@@ -41,7 +41,7 @@ from mbvi.system.system import System
 Array = np.ndarray
 TOLERANCE = 1e-9
 MOST_COMBINED = 300
-"""Beyond so many candidates, only each by itself is tried."""
+"""With more candidates than this, each is tried by itself only."""
 FEW_STATES = 6
 LEAST_WEIGHT = 1e-8
 """Weights of a combination below this part of the largest are rounding."""
@@ -51,7 +51,7 @@ SMALLEST_PART = 1e-4
 """Rates are judged against at least this part of the kinetic energy."""
 LINEAR, ANGULAR = "kg m/s", "kg m²/s"
 MOTION_STATES = 4
-"""At so many random states a field moves a body as it should, or does not."""
+"""Number of random states at which it is tested whether a field moves a body as it should."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,7 +418,7 @@ def _moving_weights(hanger: _Hanger, fields: Sequence[Array]) -> tuple[Array, Ar
 
 
 def _without_rounding(x: Array) -> Array:
-    """Whole numbers where x is nearly one."""
+    """x with whole numbers where it is nearly a whole number."""
     return np.where(np.abs(x - np.round(x)) < TOLERANCE, np.round(x), x)
 
 

@@ -90,7 +90,7 @@ def animate(
 
 
 def check_speed(speed: float) -> float:
-    """The speed, if there is such a one."""
+    """The speed, checked."""
     if not (is_number(speed) and speed > 0):
         raise ModelError(f"speed: {wrong('simulated seconds per second, greater than 0', show(speed))}")
     return float(speed)
@@ -116,7 +116,7 @@ def picture_rate(path: Path, rate: int | None = None) -> int:
 
 
 def speed_report(speed: float, spin: Spin, rate: float) -> str:
-    """How fast it plays, and why or what of it."""
+    """How fast the animation plays, and why, or what cannot be seen at that speed."""
     turn, natural = math.degrees(spin.rate * speed / rate), natural_speed(spin, rate)
     text = "real time" if speed == 1 else f"{speed:g} × real time"
     if turn > math.degrees(MOST_TURN) * (1 + 1e-9):

@@ -34,7 +34,7 @@ DARK = 0.55
 ROUND = 0.05
 """Relative difference of moments of inertia that count as equal."""
 SIDES = 8
-"""Of a wire."""
+"""Sides of a wire's cross-section."""
 
 
 class Geometry(NamedTuple):
@@ -170,7 +170,7 @@ def tube(path: Array, radius: float) -> Geometry:
 
 
 def _strips(rows: int, columns: int) -> Array:
-    """Triangles between successive rings of so many vertices."""
+    """Triangles between successive rings of `columns` vertices."""
     i, j = (each.ravel() for each in np.meshgrid(np.arange(rows - 1), np.arange(columns), indexing="ij"))
     a, b, c, d = (k * columns + m % columns for k in (i, i + 1) for m in (j, j + 1))
     return np.concatenate([np.stack([a, b, d], 1), np.stack([a, d, c], 1)])
@@ -262,7 +262,7 @@ class Solid(NamedTuple):
 
 
 def _solid(body: Body) -> Solid | None:
-    """Of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
+    """The box of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
     explicit = mass_properties(body.replaced({"point_masses": {}}))
     if explicit.mass <= 0 or not explicit.inertia.any():
         return None

@@ -84,7 +84,7 @@ def pictures(scene: Scene, size: tuple[int, int]) -> Iterator[Array]:
 
 
 class Samples(NamedTuple):
-    """Of a picture the depth (H, W) and the triangle (H, W) in every sample, and the first and last of them in each row (H,).
+    """The depth (H, W) and the triangle (H, W) in every sample of a picture, and the first and last with one in each row (H,).
 
     They are those of `raster.fill_nearest`.
     """

@@ -43,9 +43,9 @@ from mbvi.system.system import System
 Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
-MOST_AT_ONCE = 64  # members that a worker takes,
+MOST_AT_ONCE = 64  # the most members that a worker takes at once,
 SHARES = 4  # and at most this part of what each has to run yet, so that they end at about the same time
-PIECE_STEPS = 4096  # between looks at whether to stop
+PIECE_STEPS = 4096  # steps from one look at whether to stop to the next
 POLL_SECONDS = 0.1
 OF_VELOCITIES = {"v", "energy"}
 
@@ -387,7 +387,7 @@ class _Galerkin:
 
 
 def stored_values(system: System, t: Array, q: Array, p: Array, names: Sequence[str]) -> dict[str, Array]:
-    """Those variables (states, …) of all states.
+    """The named variables (states, …) of all states.
 
     Raises
     ------

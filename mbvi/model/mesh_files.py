@@ -56,7 +56,7 @@ class Files:
         self.folder = folder
         self.is_given = contents is not None
         self._contents = dict(contents or {})
-        self.told: set[str] = set()
+        self.warned: set[str] = set()
         """What has been warned of."""
 
     def read(self, name: str, limit: float) -> bytes:

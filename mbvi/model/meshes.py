@@ -66,6 +66,6 @@ def odd_meshes(model: Model) -> Iterator[Problem]:
 def warn(model: Model, stacklevel: int) -> None:
     """Warn of what the meshes of a model may not mean, once in all copies of the model."""
     for problem in odd_meshes(model):
-        if str(problem) not in model.files.told:
-            model.files.told.add(str(problem))
+        if str(problem) not in model.files.warned:
+            model.files.warned.add(str(problem))
             warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)

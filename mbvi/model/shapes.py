@@ -26,9 +26,9 @@ __all__ = ["Box", "Capsule", "Cone", "Cylinder", "Mesh", "Sphere"]
 
 Floats = NDArray[np.float64]
 
-LEAST_LENGTH = 1e-50  # of a shape, whose volume is then not 0
+LEAST_LENGTH = 1e-50  # least length of a shape, whose volume is then not 0
 SLENDER = 0.35
-"""Thickness of a rod, in its length, at most."""
+"""Largest thickness of a rod, relative to its length."""
 
 
 def negative_mass(value: Any, key: str) -> Iterator[Problem]:
@@ -114,7 +114,7 @@ class Box(Posed):
     lengths: ClassVar[tuple[str, ...]] = ("size",)
 
     def volume(self, files: Files) -> Volume:
-        """That of a solid box."""
+        """The volume of a solid box."""
         x, y, z = _numbers(self.size).tolist()
         volume = x * y * z
         return volume, np.zeros(3), volume / 12 * np.diag([y**2 + z**2, x**2 + z**2, x**2 + y**2])
@@ -143,7 +143,7 @@ class Sphere(Posed):
     lengths: ClassVar[tuple[str, ...]] = ("radius",)
 
     def volume(self, files: Files) -> Volume:
-        """That of a solid ball."""
+        """The volume of a solid ball."""
         r = float(self.radius)
         volume = 4 / 3 * np.pi * r**3
         return volume, np.zeros(3), volume * 2 / 5 * r**2 * np.eye(3)
@@ -180,7 +180,7 @@ class Cylinder(Posed):
     )
 
     def volume(self, files: Files) -> Volume:
-        """That of a solid cylinder."""
+        """The volume of a solid cylinder."""
         r, l = float(self.radius), float(self.length)
         volume = np.pi * r**2 * l
         across = (3 * r**2 + l**2) / 12
@@ -199,7 +199,7 @@ class Cylinder(Posed):
 
     @property
     def hides_turns(self) -> bool:
-        """Where it is no rod."""
+        """Whether it is thicker than a rod."""
         return float(self.radius) > SLENDER * float(self.length)
 
 
@@ -263,7 +263,7 @@ class Cone(Posed):
     )
 
     def volume(self, files: Files) -> Volume:
-        """That of a solid cone, whose centre is at a quarter of its height."""
+        """The volume of a solid cone, whose centre is at a quarter of its height."""
         r, l = float(self.radius), float(self.height)
         volume = np.pi / 3 * r**2 * l
         across = 3 / 80 * (4 * r**2 + l**2)
@@ -282,7 +282,7 @@ class Cone(Posed):
 
     @property
     def hides_turns(self) -> bool:
-        """Always."""
+        """True: a cone is always round."""
         return True
 
 
@@ -313,7 +313,7 @@ class Mesh(Posed):
         return 1.0 if self.scale is None else float(self.scale)
 
     def volume(self, files: Files) -> Volume:
-        """That of the solid in the mesh."""
+        """The volume of the solid that the mesh bounds."""
         return mesh_volume(self, files)
 
     def bounds(self, files: Files) -> tuple[Floats, Floats]:

@@ -85,7 +85,7 @@ class ButcherTableau(NamedTuple):
         return cls(A.reshape(stages, stages), b, name).checked()
 
     def checked(self) -> ButcherTableau:
-        """The same as arrays of numbers, if it is an explicit method.
+        """The tableau with arrays of numbers, if it is an explicit method.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class ButcherTableau(NamedTuple):
 
 @cache
 def _trees(nodes: int) -> tuple[Tree, ...]:
-    """All rooted trees of so many nodes."""
+    """All rooted trees with a number of nodes."""
     if nodes == 1:
         return ((),)
     return tuple(sorted({grown for tree in _trees(nodes - 1) for grown in _grown(tree)}))

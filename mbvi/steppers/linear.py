@@ -23,7 +23,7 @@ from mbvi.system.quadratic import QuadraticLagrangian, quadratic_lagrangian
 
 Array = np.ndarray
 LARGEST_GROWTH = {"newmark": 2.0, "simpson_linear": math.sqrt(24.0), "simpson_condensed": math.sqrt(24.0)}
-"""Of h times the rate of a mode that grows: there the equations of a step are singular."""
+"""The h times the rate of a growing mode at which the equations of a step are singular."""
 NEWMARK = "Newmark, J. Eng. Mech. Div. 85 (1959); Kane, Marsden, Ortiz & West, Int. J. Numer. Methods Eng. 49 (2000)"
 QUADRATIC = "Rojas-Quintero, Dubois & Cabrera-Díaz, Axioms 13 (2024)"
 SCHEMES = (

@@ -73,15 +73,15 @@ class BaseSystem:
         self._local = threading.local()
 
     def __copy__(self) -> Self:
-        """One that shares all, also the workspaces."""
+        """A copy that shares everything, also the workspaces."""
         own = object.__new__(type(self))
         own.__dict__.update(self.__dict__)
-        if own.__dict__.get("unforced") is self:  # so that a system without such forces is itself in its copies too
+        if own.__dict__.get("unforced") is self:  # a copy without such forces is its own unforced system
             own.__dict__["unforced"] = own
         return own
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """One that shares nothing."""
+        """A copy that shares nothing."""
         own = memo[id(self)] = object.__new__(type(self))
         own.__setstate__(deepcopy(self._without_work(), memo))
         return own
@@ -104,7 +104,7 @@ class BaseSystem:
         return self._without_work() | {"_own_values": None}  # elsewhere it is as it was made
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """As it was."""
+        """The system as it was stored."""
         self.__dict__.update(state)
         self._local = threading.local()
 
@@ -351,7 +351,7 @@ class BaseSystem:
         return 0.5 * (np.sum(self._quaternions(q) ** 2, axis=-1) - 1.0)
 
     def _quaternions(self, x: Array) -> Array:
-        """Of x (…, n), by the coordinates of an open tree, what belongs to its unit quaternions (…, k, 4)."""
+        """The parts (…, k, 4) of x (…, n), by the coordinates of an open tree, that belong to its unit quaternions."""
         return x[..., self.arrays.entries].reshape(*x.shape[:-1], self.constraint_count, 4)
 
     def constraint(self, q: ArrayLike, t: float = 0.0) -> Array:
@@ -376,7 +376,7 @@ class BaseSystem:
         return full
 
     def _matrix_blocks(self) -> Iterator[tuple[int, int, int, int, int]]:
-        """Of every block of a Jacobian its row and column nodes, its place, and the steps to next row and column."""
+        """Row node, column node, place, and steps to the next row and column of every block of a Jacobian."""
         arrays = self.arrays
         for node, row in enumerate(arrays.nodes):
             pairs = arrays.pairs[row[layout.FIRST_PAIR] : row[layout.FIRST_PAIR] + row[layout.PAIRS]]
@@ -551,7 +551,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _without_forces(arrays: layout.System) -> layout.System:
-    """The same without the forces that derive from no potential: all but springs and constant forces along the world's axes."""
+    """The arrays without the forces that derive from no potential: all but springs and constant forces along the world's axes."""
     joint = np.isin(arrays.joint_forces[:, 0], layout.CONSERVATIVE_JOINT_FORCES)
     body = np.isin(arrays.body_forces[:, 0], layout.CONSERVATIVE_BODY_FORCES)
     along_world = np.flatnonzero(arrays.body_forces[:, 0] == layout.FORCE_WORLD)

@@ -249,7 +249,7 @@ def _moved(
 
 
 def _refused(system: BaseSystem, attitudes: Attitudes, q: Array, t: float) -> str:
-    """That a position is not on the constraints, or that directions stand at a root that is not meant."""
+    """An error: a position is not on the constraints, or directions stand at a root that is not meant."""
     g, angles = system.constraint(q, t), np.rad2deg(attitudes.angles(q))
     if np.abs(g).max() > CONSTRAINT_TOLERANCE:
         found = f"|g| = {np.abs(g).max():.3g}, largest of {worst(system, g)}"
@@ -289,7 +289,7 @@ def _with_prescribed(system: BaseSystem, t: float, held: Array) -> tuple[Array, 
 
 
 def _carried(system: BaseSystem, before: Array, q: Array, v: Array) -> Array:
-    """The same velocities with the angular velocities that they mean, where quaternions have moved: ȧ = a ⋆ (ā₀ ⋆ ȧ₀)/|a₀|²."""
+    """Velocities with the angular velocities that they mean, where quaternions have moved: ȧ = a ⋆ (ā₀ ⋆ ȧ₀)/|a₀|²."""
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     if np.array_equal(before, q):
         return v
@@ -346,7 +346,7 @@ def starts_from_tree(system: BaseSystem) -> bool:
 
 
 def tree_system(system: AnySystem) -> AnySystem:
-    """The same model with all joints of the spanning tree as coordinates."""
+    """The system of the same model with all joints of the spanning tree as coordinates."""
     assert system.model is not None and system.homes is not None
     return system._of_model(with_tree(system.model.resolved(), system.homes.plan.chords))
 

@@ -22,7 +22,7 @@ from mbvi.system.redundancy import count_redundant, node_widths
 from mbvi.system.system import System
 
 Array = np.ndarray
-DIFFERENCE = 1e-3  # so much change coordinates [rad, m, –]
+DIFFERENCE = 1e-3  # step of the differences [rad, m, –]
 
 
 @kernel
@@ -112,7 +112,7 @@ def _wrenches(system: System, names: Sequence[str], t: Array, q: Array, lam: Arr
 
 
 def _owner_numbers(system: System, names: Sequence[str]) -> Array:
-    """Of every constraint (k,) the number of the joint or constraint that it is of and that holds bodies by it; −1 if of none."""
+    """For every constraint (k,) the number of the joint or constraint that holds bodies by it; −1 if there is none."""
     index = {name: i for i, name in enumerate(names)}
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     return np.array(

@@ -23,7 +23,7 @@ def write(show: Show, path: Path) -> None:
 
 
 def _encode(shown: Iterator[Array], path: Path, count: int, rate: int) -> None:
-    """Encode so many pictures (H, W, 3)."""
+    """Encode `count` pictures (H, W, 3)."""
     import imageio_ffmpeg
 
     options = ["-crf", "18", "-preset", "veryfast", "-movflags", "+faststart"]

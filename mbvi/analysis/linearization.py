@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
-from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
 from mbvi.system.assemble import assemble
 from mbvi.system.initial import find_start
 from mbvi.system.redundancy import RANK, null_space
 from mbvi.system.system import System
+from mbvi.system.tables import functions_of_time
 
 Array = np.ndarray
 AT_REST = 1e-8  # size of the forces, relative to those that a displacement of 1 rad, 1 m or 1 would cause
@@ -180,7 +180,7 @@ def _check_time(system: System, q: Array, rest: Array) -> None:
             change = np.abs(after - before).max(axis=1)
             if change.any():
                 raise ModelError(_time_message(system, f"a change at {names[int(np.argmax(change))]}"))
-    if (system.arrays.time_functions[:, 0] != layout.CONSTANT).any():
+    if len(functions_of_time(system.arrays)):
         raise ModelError(_time_message(system, "functions of time"))
 
 

@@ -137,8 +137,8 @@ class _Terms(NamedTuple):
 def find_invariants(system: System) -> tuple[Invariant, ...]:
     """The conserved momenta of a system: total momentum and angular momentum first, then as simple combinations as there are.
 
-    Of functions of your own, what they do is looked at in random states near the initial one, at times up to 10 s: a force that
-    begins later or acts only far away is not seen.
+    Of functions of your own in Python or SymPy, what they do is looked at in random states near the initial one, at times up to
+    10 s: a force of theirs that begins later or acts only far away is not seen.
 
     Examples
     --------
@@ -212,17 +212,25 @@ def _last_entries(rows: Array) -> set[int]:
 
 
 def _with_any_forces(system: System, random: np.random.Generator) -> System:
-    """The system with arbitrary constants for all functions of time: what all of these conserve, no function of time changes."""
+    """The system with a random straight line for every function: what the forces of all of them conserve, no function changes.
+
+    So a force is seen that begins later, or that acts only at other distances than those near the initial position.
+    """
     arrays = system.arrays
-    depends = arrays.time_functions[:, 0] != layout.CONSTANT
-    if not depends.any():
+    depends = np.flatnonzero(arrays.time_functions[:, 0] != layout.CONSTANT)
+    if not len(depends):
         return system
-    functions, first = arrays.time_functions.copy(), len(arrays.numbers)
-    functions[depends] = [[layout.CONSTANT, first + i, 1] for i in range(depends.sum())]
-    numbers = np.concatenate([arrays.numbers, random.uniform(1.0, 2.0, depends.sum())])
+    lines, first = (
+        np.zeros((len(depends), 1 + 2 * 4)),
+        len(arrays.numbers),
+    )  # a break at 0, and the same cubic on both sides
+    lines[:, [1, 2]] = lines[:, [5, 6]] = random.uniform(1.0, 2.0, (len(depends), 2))
+    functions = arrays.time_functions.copy()
+    functions[depends] = [[layout.TABLE, first + i * lines.shape[1], 1] for i in range(len(depends))]
     fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
+    fields |= {"time_functions": functions, "numbers": np.concatenate([arrays.numbers, lines.ravel()])}
     other = copy(system)
-    other.arrays = layout.System(**(fields | {"time_functions": functions, "numbers": numbers}))
+    other.arrays = layout.System(**fields)
     return other
 
 

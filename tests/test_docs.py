@@ -132,9 +132,9 @@ def test_the_model_of_the_guide_runs():
 ELEMENTS = {"joints": AnyJoint, "forces": AnyForce, "constraints": AnyConstraint}
 
 
-def examples(page):
-    """The models of a page of elements, by the type that each shows."""
-    found = blocks(ROOT / "docs" / f"{page}.md")
+def examples(elements):
+    """The models of the pages of joints, forces or constraints, by the type that each shows."""
+    found = [block for page in (ROOT / "docs").glob(f"{elements}*.md") for block in blocks(page)]
     return {Path(name).stem: mbvi.from_yaml(text) for name, kind, text in found if kind == "yaml"}
 
 

@@ -141,8 +141,8 @@ def test_constraints_on_joints_are_there():
 @pytest.mark.parametrize("kind", [each.model_fields["type"].default for each in get_args(get_args(AnyConstraint)[0])])
 def test_every_constraint_is_drawn(kind):
     """In the model that the documentation has of each."""
-    page = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
-    model = mbvi.from_yaml(re.search(rf"<!-- {kind}.yaml -->\n```yaml\n(.*?)```", page, re.DOTALL)[1])
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("constraints*.md"))
+    model = mbvi.from_yaml(re.search(rf"<!-- {kind}.yaml -->\n```yaml\n(.*?)```", pages, re.DOTALL)[1])
     assert len(lines_of(mbvi.draw_graph(model), "constraint")) == len(model.constraints) > 0
 
 

@@ -4,6 +4,9 @@ import os
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the threads of several test processes get in each other's way
+os.environ.setdefault(
+    "MBVI_QUIET", "1"
+)  # so that messages that kernels are compiled are not among those that are compared
 
 import pytest
 

@@ -19,6 +19,7 @@ import numpy as np
 from mbvi.errors import StepError
 from mbvi.kernels import layout
 from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.model.arguments import check_kind, checked_number
 from mbvi.schemes.galerkin import find_tableau
@@ -69,7 +70,7 @@ def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q
     v = system.velocities(np.array([t]), q[None], p[None])[0]
     if not arrays.redundant.any() and np.any(system.work.ranks < node_widths(arrays)):
         count_redundant(system, q, t)  # no run of the system did so
-    space, work = galerkin.make_space(arrays, scheme), make_work(arrays)
+    space, work = make_space(arrays, scheme), make_work(arrays)
     space.q[:], space.p[:] = q, system.momentum(q, v, t)
     ends, others = np.zeros((2, 1, arrays.n)), np.zeros((2, 0, arrays.n))
     status, _ = galerkin.run(arrays, scheme, work, space, t, h, 0, 1, 1, *ends, *others)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mbvi.results.trajectory import Trajectory
 
 WRONG, FAILED, INTERRUPTED = 2, 3, 130
-NOTED_FROM = 2.0  # seconds of compilation; to load what was compiled takes less
 
 
 def states_written(trajectory: Trajectory, path: Path) -> str:
@@ -58,15 +57,15 @@ def progress_bar(name: str, unit: str = "steps") -> Iterator[Callable[[int, int]
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
-    from mbvi.kernels.compiler.compiling import COMPILING
+    from mbvi.kernels.compiler.compiling import COMPILING, told_otherwise
 
     class Title(ProgressColumn):
         def render(self, task: Any) -> Text:
-            note = " (compiling, only once: some 40 s)" if COMPILING.lasting > NOTED_FROM else ""
+            note = f" (compiling {COMPILING.name}, once)" if COMPILING.name else ""
             return Text(f"{task.description}{note}")
 
     text = Title(), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
-    with Progress(*text, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+    with told_otherwise(), Progress(*text, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(name, total=None)
         yield lambda done, steps: bar.update(task, completed=done, total=steps)
 

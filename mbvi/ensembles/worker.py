@@ -24,6 +24,7 @@ from mbvi.errors import ModelError, StepError
 from mbvi.kernels import layout
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.kernels.galerkin import workspace
+from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import check_driven
@@ -346,7 +347,7 @@ class _Galerkin:
 
     def __init__(self, system: System, tableau: Tableau) -> None:
         self._tableau, self._scheme = tableau, scheme_arrays(tableau)
-        self._work, self._space = make_work(system.arrays), galerkin.make_space(system.arrays, self._scheme)
+        self._work, self._space = make_work(system.arrays), make_space(system.arrays, self._scheme)
         self._own = as_new(self._space.memory, self._work.memory)
 
     def run_all(self, system: System, plan: Plan, q: Array, p: Array) -> tuple[Array, Array, Array]:

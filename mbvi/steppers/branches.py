@@ -28,6 +28,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.algebra.bends import next_bend
 from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.run import Run
@@ -192,7 +193,7 @@ class BranchWatch:
     def _end_elsewhere(self, t: float, q: Array, p: Array) -> bool:
         """Whether two half steps from a state end far from where the step does, of its states q (2, n), or do not converge."""
         system, scheme = self._run.system, scheme_arrays(self._tableau)
-        space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
+        space, work = make_space(system.arrays, scheme), make_work(system.arrays)
         space.q[:], space.p[:] = q[0], p
         ends = np.empty((2, 1, system.dimension))
         to_kernel = system.arrays, scheme, work, space, t, self._run.step / 2

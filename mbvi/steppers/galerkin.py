@@ -6,8 +6,8 @@ import numpy as np
 
 from mbvi.errors import KEPT
 from mbvi.kernels import layout
-from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.kernels.galerkin import tolerances, workspace
+from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.tableau import Tableau
@@ -44,7 +44,7 @@ def run(run: Run) -> Trajectory:
 def run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
     """Advance by a Galerkin scheme."""
     system, scheme = run.system, scheme_arrays(tableau)
-    space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
+    space, work = make_space(system.arrays, scheme), make_work(system.arrays)
     space.q[:], space.p[:] = run.q, run.p
     steps = Steps(run, scheme, work, space)
     columns = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]

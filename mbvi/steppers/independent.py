@@ -61,7 +61,7 @@ def run(run: Run) -> Trajectory:
     to_kernel = arrays, scheme, work, space, run.start_time, run.step
     return advance_pieces(
         run,
-        lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
+        lambda first, last, *out: kernels.advance_steps(*to_kernel, first, last, run.every, *out),
         carried(space, space.nodes, work),
         lambda: (*space.count[[kernels.ITERATIONS, kernels.WORST, kernels.INVERSIONS]], 0),
         lambda step, status: _failure(run, space, step, status),

@@ -8,12 +8,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import mbvi
 from tests.benchmarks import peers
-from tests.benchmarks.measure import medians
 from tests.benchmarks.peers.tree import tree_of
 from tests.benchmarks.systems import load
 from tests.folders import ROOT
@@ -122,8 +122,28 @@ def _energy_figures(trajectory: mbvi.Trajectory) -> dict[str, float]:
     }
 
 
+COUNT = "s = 0\nfor i in range(10_000_000): s += i"
+PEERS = {  # what is imported, and one evaluation or step of a pendulum
+    "heyoka": """import heyoka as hy
+x, v = hy.make_vars("x", "v")
+hy.taylor_adaptive([(x, v), (v, -9.81 * hy.sin(x))], [1.0, 0.0]).propagate_until(1.0)""",
+    "Pinocchio": """import numpy as np, pinocchio as pin
+model = pin.buildSampleModelManipulator()
+pin.aba(model, model.createData(), pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv))""",
+    "MuJoCo": """import mujoco
+text = '<mujoco><worldbody><body><joint/><geom size="0.1" pos="0 0 -1"/></body></worldbody></mujoco>'
+model = mujoco.MjModel.from_xml_string(text)
+mujoco.mj_step(model, mujoco.MjData(model))""",
+    "Exudyn": """import exudyn as exu
+container = exu.SystemContainer()
+system = container.AddSystem()
+system.Assemble()""",
+}
+REPEATS = 3
+
+
 def start_up() -> list[dict]:
-    """Wall times as a user feels them, and memory: import, the first run ever, nearly all of it compilation, later ones."""
+    """Wall times as a user feels them, and memory: first runs, nearly all of it compilation, later ones; those of peers."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_CACHE_HOME": folder}
         environment.pop("NUMBA_CACHE_DIR", None)
@@ -133,23 +153,38 @@ def start_up() -> list[dict]:
             subprocess.run(command, check=True, env=environment, cwd=folder, capture_output=True)
             return time.perf_counter() - began
 
-        line = (sys.executable, "-c", "from mbvi.cli import main; main()")
-        run = *line, "run", str(ROOT / "models" / "lagrange_top.yaml"), "--force"
-        first = seconds(*run)
-        later = medians(
-            {
-                "Python itself": lambda: seconds(sys.executable, "-c", "pass"),
-                "import mbvi": lambda: seconds(sys.executable, "-c", "import mbvi"),
-                "mbvi --version": lambda: seconds(*line, "--version"),
-                "mbvi schemes": lambda: seconds(*line, "schemes"),
-                "mbvi check": lambda: seconds(*line, "check", str(ROOT / "models" / "lagrange_top.yaml")),
-                "mbvi run, once compiled": lambda: seconds(*run),
-            },
-            3,
-        )
-        rows = [{"case": "first mbvi run, all compilation included", "s": first}]
-        rows += [{"case": case, "s": value} for case, value in later.items()]
+        line, python = (sys.executable, "-c", "from mbvi.cli import main; main()"), (sys.executable, "-c")
+        top, loop = (str(ROOT / "models" / f"{name}.yaml") for name in ("lagrange_top", "four_bar"))
+        run = *line, "run", top, "--force"
+        first = {
+            "first mbvi run, lagrange_top": run,
+            "then the first with a loop, four_bar": (*line, "run", loop, "--force"),
+            "then the first in the embedding": (*line, "run", loop, "--formulation", "embedding", "--force"),
+            "then the first page": (*line, "animate", "lagrange_top.h5", "--force"),
+        }
+        later = {
+            "mbvi run, once compiled": run,
+            "import mbvi": (*python, "import mbvi"),
+            "mbvi --version": (*line, "--version"),
+            "mbvi check": (*line, "check", top),
+        }
+        peers = {name: (*python, text) for name, text in PEERS.items()}
+        rows = []
+        for case, command in first.items():
+            rows.append(_row(case, [seconds(*command)], seconds(*python, COUNT)))
+        for case, command in (later | peers).items():
+            try:
+                times = [seconds(*command) for _ in range(REPEATS)]
+            except subprocess.CalledProcessError:
+                rows.append({"case": f"{case}: missing"})
+                continue
+            rows.append(_row(case, times, seconds(*python, COUNT)))
         return [*rows, {"case": "memory of mbvi run", "MB": _memory(run, environment, Path(folder))}]
+
+
+def _row(case: str, times: list[float], unit: float) -> dict[str, Any]:
+    """Minimum and median, in seconds and in loops of 1e7 additions."""
+    return {"case": case, "s": float(np.median(times)), "loops": np.median(times) / unit, "least": min(times) / unit}
 
 
 def _memory(command: tuple[str, ...], environment: dict[str, str], folder: Path) -> float:

@@ -427,7 +427,7 @@ def scale_block(A, at, w, stride, scales):
     """Multiply the rows and columns of D, which begins at `at`, by their scales.
 
     A         (w stride,)    in and out: contains D (or longer)
-    scales    (stride,)      scales of the w unknowns; what is behind these meets zeros alone
+    scales    (stride,)      scales of the w unknowns; what is behind these meets zeros alone (or longer)
     """
     rows, of_columns = lanes(A), lanes(scales)
     for i in range(w):

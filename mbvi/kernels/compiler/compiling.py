@@ -1,16 +1,35 @@
-"""How long numba compiles, or loads what it compiled; and rare garbage collection during that time.
+"""How long numba compiles, or loads what it compiled; whoever waits is told; and rare garbage collection during that time.
 
 The objects that numba makes stay, and searching them for garbage again and again takes an eighth of the time.
 """
 
 import gc
+import logging
+import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba.core.event import Listener
 
+from mbvi.kernels.compiler.folder import FOLDER, Turn
+
+LOG = logging.getLogger("mbvi.compiling")  # on stderr, where a program has not configured logging
+LOG.disabled = bool(os.environ.get("MBVI_QUIET"))
 RARELY = 100_000  # objects made between two searches
+TOLD_EVERY = 10.0  # seconds
+
+
+@contextmanager
+def told_otherwise() -> Iterator[None]:
+    """Write no messages meanwhile: something else shows that kernels are compiled."""
+    before, LOG.disabled = LOG.disabled, True
+    try:
+        yield
+    finally:
+        LOG.disabled = before
 
 
 class Compiling(Listener):
@@ -22,13 +41,23 @@ class Compiling(Listener):
         How long the lock was held in this process, until now.
     lasting : float
         How long it has been held now [s]; 0.0 if it is free.
+    errors : list of exceptions
+        What was raised where compiled code called a kernel that had to be compiled first.
+    name : str
+        The kernel that Python or compiled code has called, and that is compiled now; else empty.
+    count : int
+        How many kernels this process has compiled.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._turn = Turn()
         self._held = 0
         self._usual = gc.get_threshold()
-        self._seconds = self._began = 0.0
+        self._seconds = self._began = self._told = 0.0
+        self.errors: list[BaseException] = []
+        self.name = ""
+        self.count = 0
 
     @property
     def seconds(self) -> float:
@@ -53,12 +82,40 @@ class Compiling(Listener):
             self._held += 1
 
     def on_end(self, event: Any) -> None:
-        """Search as before."""
+        """Search as before, and let other processes compile."""
         with self._lock:
             self._held -= 1
             if self._held == 0:
                 self._seconds += time.perf_counter() - self._began
                 gc.set_threshold(*self._usual)
+                self.name = ""
+                self._turn.give()
+
+    def begin(self, name: str) -> bool:
+        """Take the turn to compile a kernel that is not on disk; whether it may be there now, since others had the turn."""
+        if self.name:
+            return False
+        self.name = name
+        self._turn.take()
+        return True
+
+    def tell(self) -> None:
+        """Count a kernel that is compiled now, and say at first, and then from time to time, how far it is."""
+        now, self.count = time.perf_counter(), self.count + 1
+        if self.count == 1:
+            LOG.warning("mbvi compiles its kernels for this processor, once; they are kept in %s", FOLDER)
+        elif now > self._told + TOLD_EVERY:
+            LOG.warning("mbvi has compiled %d kernels in %.0f s; now %s", self.count - 1, self.seconds, self.name)
+        else:
+            return
+        self._told = now
+
+    def raise_error(self) -> None:
+        """Raise the first error of compiling a kernel that compiled code had called, through which it cannot pass."""
+        if self.errors:
+            error = self.errors[0]
+            self.errors.clear()
+            raise error
 
 
 COMPILING = Compiling()

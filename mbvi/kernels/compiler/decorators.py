@@ -4,11 +4,7 @@ Here are the decorators of all kernels, the folder where compiled kernels are ke
 each with an address of its own.
 """
 
-import hashlib
-import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,32 +13,19 @@ import numpy as np
 from numba import cfunc, config, njit, types
 from numba.core.event import register
 from numba.core.registry import CPUDispatcher
+from numba.core.serialize import dumps, loads
 from numba.np import linalg
 
 from mbvi.kernels.compiler.compiling import COMPILING
-from mbvi.kernels.compiler.inside_numba import callback_on_disk, dumps, keep_on_disk, loads
+from mbvi.kernels.compiler.folder import FOLDER
+from mbvi.kernels.compiler.known_numba import IS_KNOWN
 
+if IS_KNOWN:
+    from mbvi.kernels.compiler.inside_numba import keep_on_disk
+    from mbvi.kernels.compiler.typings import remember_typings
+    from mbvi.kernels.compiler.whole_programs import EntryPipeline, InnerPipeline
 
-def _cache_folder() -> str:
-    """Folder of the compiled kernels, named by a hash of the sources of all kernels.
-
-    Numba itself looks only at the file in which a function stands: a changed kernel would leave its callers in other
-    files stale.
-    """
-    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
-    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
-    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(home) / "mbvi" / digest
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return str(folder)
-    except OSError:
-        pass
-    return tempfile.mkdtemp(prefix="mbvi-")  # compiled for this process alone
-
-
-_CACHE_FOLDER = _cache_folder()
+    remember_typings()
 
 
 def _load_functions_of_arrays() -> None:
@@ -67,42 +50,40 @@ _WITHOUT_ALLOCATION = {"_nrt": False}
 
 
 class _Inner(CPUDispatcher):
-    """A kernel that kernels call, without a wrapper for calls from Python.
-
-    That takes an eighth of the time of compiling. When it is called from Python nevertheless, it is compiled once more,
-    with a wrapper.
-    """
+    """A kernel that kernels call. When Python calls it, it is compiled once more, as an entry."""
 
     _options: dict[str, Any]
-    _called: Callable | None = None
+    called: Any = None  # the entry
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """The signature for arguments of these types: an integer that is known is one like any other."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._called is None:
-            self._called = _jitted(self.py_func, "called", **self._options)
-        return self._called(*arguments)
+        if self.called is None:
+            self.called = _jitted(self.py_func, "called", False, **self._options)
+        returned = self.called(*arguments)
+        COMPILING.raise_error()
+        return returned
 
 
-def _jitted(function: Callable, folder: str = "", **options: Any) -> Any:
-    compiled = njit(error_model="numpy", nogil=True, no_cfunc_wrapper=True, **_WITHOUT_ALLOCATION, **options)(function)
-    with _cached(folder):
-        return compiled if config.DISABLE_JIT else keep_on_disk(compiled)
+def _jitted(function: Callable, folder: str, is_inner: bool, **options: Any) -> Any:
+    """A compiled function, kept on disk in this folder within that of all kernels."""
+    options |= {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, **_WITHOUT_ALLOCATION}
+    previous, config.CACHE_DIR = config.CACHE_DIR, str(Path(FOLDER, folder))
+    try:
+        if config.DISABLE_JIT or not IS_KNOWN:
+            return njit(cache=True, **options)(function)
+        return keep_on_disk(njit(pipeline_class=InnerPipeline if is_inner else EntryPipeline, **options)(function))
+    finally:
+        config.CACHE_DIR = previous
 
 
 def _compile(function: Callable, **options: Any) -> Callable:
-    compiled = _jitted(function, no_cpython_wrapper=True, **options)
+    compiled = _jitted(function, "", True, no_cpython_wrapper=True, **options)
     if not config.DISABLE_JIT:
         compiled.__class__, compiled._options = _Inner, options
     return compiled
-
-
-@contextmanager
-def _cached(folder: str = "") -> Iterator[None]:
-    """Keep what numba compiles here in the folder of compiled kernels, or in a folder within it."""
-    previous, config.CACHE_DIR = config.CACHE_DIR, str(Path(_CACHE_FOLDER, folder))
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = previous
 
 
 def kernel(function: Callable) -> Callable:
@@ -113,12 +94,9 @@ def kernel(function: Callable) -> Callable:
     return _compile(function, fastmath={"contract"})
 
 
-def inlined_kernel(function: Callable) -> Callable:
-    """A kernel that is compiled as a part of its only caller.
-
-    Numba compiles all that a kernel calls anew with every caller.
-    """
-    return _compile(function, fastmath={"contract"}, inline="always")
+def entry_kernel(function: Callable) -> Any:
+    """A kernel with machine code of its own, for compiled callers that have its address."""
+    return _jitted(function, "entries", False, no_cpython_wrapper=True, fastmath={"contract"})
 
 
 def solver_kernel(function: Callable) -> Callable:
@@ -171,12 +149,6 @@ def _compiled_again(signature: Any, source: bytes) -> CompiledFunction:
 def compiled(signature: Any, function: Callable) -> CompiledFunction:
     """A function of a system, compiled at a fixed address."""
     return CompiledFunction(signature, function)
-
-
-def compiled_on_disk(signature: Any, function: Callable) -> Any:
-    """A kernel at a fixed address, kept on disk."""
-    with _cached():
-        return callback_on_disk(signature, function, error_model="numpy", fastmath={"contract"}, **_WITHOUT_ALLOCATION)
 
 
 def protected(function: Callable, *kinds: tuple[types.Type, ...]) -> Callable:

@@ -8,10 +8,11 @@ Source: Marsden & West 2001, section 2.6 (Galerkin variational integrators), and
 
 import math
 
+from numba import types
+
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDTH, lanes, lanes_at, larger, part, put_lanes, total, wide_lanes, widest
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.galerkin.velocities import fill_velocity_nodes, fill_velocity_residual
 from mbvi.kernels.galerkin.workspace import (
@@ -22,10 +23,9 @@ from mbvi.kernels.galerkin.workspace import (
     ROUNDINGS,
     SEVERAL,
     VIOLATION,
-    Space,
     largest,
 )
-from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, Scheme, System
+from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY
 from mbvi.kernels.mechanics.constraints import (
     fill_constraint_geometry,
     fill_constraints,
@@ -34,7 +34,6 @@ from mbvi.kernels.mechanics.constraints import (
     fill_values,
 )
 from mbvi.kernels.mechanics.lagrangian import (
-    Work,
     add_forces,
     fill_gradient,
     fill_gradients,
@@ -132,18 +131,18 @@ def fill_only_rows(space, A, B, weight, h):
     return size
 
 
-@kernel
+@late_kernel(types.float64)
 def fill_at_only_node(system, scheme, work, space, t, h):
     """The residual of a scheme with one node and one control point, without constraints; returns the largest momentum.
 
-    Here and below, each path of `fill_residual` is a kernel of its own, so that it begins with its own constants alone.
+    Here and below, each path of `fill_residual` is a late kernel, since most runs take one alone.
     """
     fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], scheme.K.shape[0], h)
     fill_gradient(space.node_p, space.node_f, system, work, t + scheme.c[0] * h, space.node_q, space.node_v)
     return fill_only_rows(space, scheme.A[0, 1], scheme.B[0, 1], scheme.b[0], h)
 
 
-@kernel
+@late_kernel()
 def fill_in_plane(system, work, space, g, s, h):
     """Momenta and forces at group g of four quadrature nodes, for a planar tree under gravity alone."""
     n = system.n
@@ -155,7 +154,7 @@ def fill_in_plane(system, work, space, g, s, h):
     fill_gradient_planar(p, f, lanes(work.lane_row), angles, system, lanes(space.lane_v))
 
 
-@kernel
+@late_kernel()
 def fill_at_nodes(system, scheme, work, space, t, g, h):
     """Momenta and forces at group g of four quadrature nodes, for any system."""
     m, n = scheme.b.shape[0], system.n
@@ -176,7 +175,7 @@ def fill_sums_of_velocities(space, h):
     return keep_roundings(space, size, momentum)
 
 
-@kernel
+@late_kernel(types.float64)
 def fill_residual(system, scheme, work, space, t, h):
     """The residual of the step equations at space.z into space.R (constraints divided by h); returns its size.
 
@@ -185,7 +184,7 @@ def fill_residual(system, scheme, work, space, t, h):
     m, s = scheme.b.shape[0], scheme.K.shape[0]
     size = 0.0
     if space.has_wide_nodes == 1:
-        return call(space.fill_wide_residual, t, (system, scheme, work, space, h))
+        return fill_wide_residual(system, scheme, work, space, t, h)
     if m == 1:
         size = fill_at_only_node(system, scheme, work, space, t, h)
     else:
@@ -203,14 +202,14 @@ def fill_residual(system, scheme, work, space, t, h):
             return fill_sums_of_velocities(space, h)
         fill_first_rows(space, s)
     if has_saddle(system):
-        size = max(size, call(space.fill_constraint_residual, t, (system, scheme, work, space, h)))
+        size = max(size, fill_constraint_residual(system, scheme, work, space, t, h))
     elif system.k > 0:
-        size = max(size, call(space.fill_quaternion_residual, t, (system, scheme, work, space, h)))
+        size = max(size, fill_quaternion_residual(system, scheme, work, space, t, h))
     return residual_size(system, space, size, h)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def fill_wide_residual(t, system, scheme, work, space, h):
+@late_kernel(types.float64)
+def fill_wide_residual(system, scheme, work, space, t, h):
     """What `fill_residual` does, for a tree at up to eight nodes at once."""
     if system.is_planar == 1:
         fill_wide_in_plane(system, space, h)
@@ -318,8 +317,8 @@ def place_size(system, space):
     return size
 
 
-@late_kernel(System, Scheme, Work, Space)
-def fill_constraint_residual(t, system, scheme, work, space, h):
+@late_kernel(types.float64)
+def fill_constraint_residual(system, scheme, work, space, t, h):
     """Add G(Q_j)ᵀ Λ_j to the momentum rows of the residual, and write its constraint rows g(Q_l)/h.
 
     Returns the largest term added. G(Q_0) was filled when the step began, and at the last control point the values
@@ -393,8 +392,8 @@ def fill_points(system, scheme, work, space, c, t, h):
     fill_constraint_geometry(system, at_points, at_points.q)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def fill_quaternion_residual(t, system, scheme, work, space, h):
+@late_kernel(types.float64)
+def fill_quaternion_residual(system, scheme, work, space, t, h):
     """What `fill_constraint_residual` does for an open tree, whose G are the quaternions.
 
     They also go into space.quaternions, in lanes of a_j and of a_l.

@@ -6,27 +6,23 @@ residual is round-off itself.
 
 import math
 
-from mbvi.kernels.compiler.decorators import copied_kernel, inlined_kernel, kernel, solver_kernel
+from numba import types
+
+from mbvi.kernels.compiler.decorators import copied_kernel, kernel, solver_kernel
 from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes, larger, total, widest
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.galerkin.broyden import accelerate
 from mbvi.kernels.galerkin.equations import fill_residual, has_saddle
+from mbvi.kernels.galerkin.newton import factor_newton, factor_partitioned, solve_newton, solve_partitioned
 from mbvi.kernels.galerkin.predictor import is_far_from_start
-from mbvi.kernels.galerkin.simplified import factor_simplified, solve_simplified
+from mbvi.kernels.galerkin.simplified import factor_simplified, fill_start_jacobian, solve_simplified
 from mbvi.kernels.galerkin.tolerances import (
-    ASTRAY,
     BELOW_ROUNDING,
     CLOSE,
-    CLOSER,
-    CONVERGING,
     EPS,
     FALLING,
     FAR_OFF,
     FEW,
-    FEW_EACH,
-    GROWING,
-    HALF,
     HELD,
     HELD_LEFT,
     HELD_SOLVED,
@@ -44,18 +40,12 @@ from mbvi.kernels.galerkin.tolerances import (
     OF_MOMENTA,
     OF_PLACES,
     ROUGH,
-    ROUGH_EACH,
     SERVED,
-    SHRINKING,
-    SLOWEST,
-    SMALL,
     SOLVED,
     STEADY,
     STEPS_ANEW,
     SURE,
     TELLING,
-    WELL,
-    WILD,
 )
 from mbvi.kernels.galerkin.velocities import fill_step_residual
 from mbvi.kernels.galerkin.workspace import (
@@ -68,7 +58,6 @@ from mbvi.kernels.galerkin.workspace import (
     EXPECTED,
     FACTOR_STEP,
     FIRST_RESIDUAL,
-    FIRST_SIZE,
     FIRST_STEP,
     GROWTH,
     IDLE_FOR,
@@ -105,11 +94,9 @@ from mbvi.kernels.galerkin.workspace import (
     THETA_NEWTON,
     THETA_SIMPLIFIED,
     VIOLATION,
-    Space,
     copy,
 )
-from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System
-from mbvi.kernels.mechanics.lagrangian import Work
+from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR
 from mbvi.kernels.mechanics.sines import KNOWN as KNOWN_ANGLE
 
 
@@ -166,7 +153,7 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
     unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign. In an open
     tree with quaternions it drifts the momenta of rotations, of which none is that of a coordinate.
 
-    is_stalled   whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
+    is_stalled   whether the correction did not shrink; `stalls`: how often that was so
     """
     tol = space.tolerances
     roundings = space.measure[ROUNDINGS]
@@ -177,9 +164,7 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
         return True
     if system.is_geometric == 1:
         return is_rounding and (roundings <= tol[HELD_SOLVED] or (roundings <= tol[NOISE] and is_stalled))
-    few = (
-        min(max(tol[FEW], tol[FEW_EACH] * system.n), tol[MANY]) if system.k == 0 else tol[MANY]
-    )  # of quaternions `may_fall` tells
+    few = min(tol[FEW] * system.n, tol[MANY]) if system.k == 0 else tol[MANY]  # of quaternions `may_fall` tells
     return is_stalled and (roundings <= few or is_rounding or (roundings <= tol[MANY] and stalls >= tol[MAX_STALLS]))
 
 
@@ -194,24 +179,21 @@ def is_noise(system, space):
 def may_fall(system, space):
     """Whether the residual of an open tree with quaternions may fall further.
 
-    They contract slower, so that accelerated corrections may grow once on their way, as they do at their end. One that grew by
-    much is the acceleration's error, which the next takes back.
+    They contract slower, so that accelerated corrections may grow once on their way, as they do at their end.
     """
     if system.k == 0 or system.is_open == 0:
         return False
     trace, tol, roundings = space.trace, space.tolerances, space.measure[ROUNDINGS]
-    is_wild = trace[SIZE] > tol[WILD] * trace[SIZE_BEFORE] and trace[CORRECTIONS] > 0.0 and trace[IDLE_FOR] < tol[IDLE]
     is_falling = space.measure[RESIDUAL] <= tol[FALLING] * trace[RESIDUAL_BEFORE] or trace[CORRECTIONS] == 0.0
-    return roundings > tol[STEADY] and (is_falling or roundings > tol[NOISIEST] or is_wild)
+    return roundings > tol[STEADY] and (is_falling or roundings > tol[NOISIEST])
 
 
 @kernel
 def iterations_left(system, space, size, theta):
     """Iterations until round-off at contraction theta."""
-    tol = space.tolerances
     if is_noise(system, space):
         return 0.0
-    if not theta < tol[SLOWEST]:
+    if not theta < 1.0:
         return math.inf
     return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
 
@@ -250,7 +232,7 @@ def begin_anew(space):
 def is_noise_in_part(system, space):
     """Whether a correction tells nothing of the Jacobian, since much of its residual is rounding; never with constraints."""
     tol = space.tolerances
-    return not has_saddle(system) and space.measure[ROUNDINGS] <= max(tol[ROUGH], tol[ROUGH_EACH] * system.n)
+    return not has_saddle(system) and space.measure[ROUNDINGS] <= tol[ROUGH]
 
 
 @copied_kernel
@@ -259,8 +241,6 @@ def correct_accelerated(space, is_rough):
     is the rounding of positions.
     """
     trace = space.trace
-    if space.has_series == 1 and trace[THETA] <= space.tolerances[WELL]:
-        trace[KNOWN] = 0.0
     update = int(trace[KNOWN]) % space.steps.shape[0]
     scale = accelerate(space, update, not is_rough)
     size, is_rounding, square = correct(space, scale, space.steps[update])
@@ -275,10 +255,8 @@ def correct_accelerated(space, is_rough):
 @copied_kernel
 def is_diverging(space):
     """Whether residuals grow by more than rounding: the iteration may lead to another solution."""
-    trace, tol = space.trace, space.tolerances
-    is_growing = space.measure[RESIDUAL] > space.limits[GROWTH] * trace[FIRST_RESIDUAL]
-    is_shrinking = trace[SIZE] <= tol[SHRINKING] * trace[SIZE_BEFORE]
-    return trace[CORRECTIONS] > 0.0 and is_growing and not is_shrinking and space.measure[ROUNDINGS] > tol[FAR_OFF]
+    is_growing = space.measure[RESIDUAL] > space.limits[GROWTH] * space.trace[FIRST_RESIDUAL]
+    return space.trace[CORRECTIONS] > 0.0 and is_growing and space.measure[ROUNDINGS] > space.tolerances[FAR_OFF]
 
 
 @copied_kernel
@@ -315,12 +293,9 @@ def observe_error_left(system, space):
 def observe_stalls(space):
     """Whether this correction did not shrink; how often that was so in a row, and since when the residual has not fallen."""
     trace, tol, residual = space.trace, space.tolerances, space.measure[RESIDUAL]
-    is_longer = (
-        trace[SIZE] > tol[NO_LONGER] * trace[SIZE_BEFORE] and residual > tol[CONVERGING] * trace[RESIDUAL_BEFORE]
-    )
-    is_stalled = trace[CORRECTIONS] > 0.0 and is_longer
+    is_stalled = trace[CORRECTIONS] > 0.0 and trace[SIZE] > tol[NO_LONGER] * trace[SIZE_BEFORE]
     trace[STALLS] = trace[STALLS] + 1.0 if is_stalled and space.measure[ROUNDINGS] <= tol[MANY] else 0.0
-    trace[IDLE_FOR] = 0.0 if residual < tol[HALF] * trace[LEAST_RESIDUAL] else trace[IDLE_FOR] + 1.0
+    trace[IDLE_FOR] = 0.0 if residual < trace[LEAST_RESIDUAL] else trace[IDLE_FOR] + 1.0
     trace[LEAST_RESIDUAL] = min(trace[LEAST_RESIDUAL], residual)
     return is_stalled
 
@@ -354,11 +329,7 @@ def remember(space):
     trace, measure = space.trace, space.measure
     trace[SIZE_BEFORE], trace[RESIDUAL_BEFORE], trace[STEP_BEFORE] = trace[SIZE], measure[RESIDUAL], measure[CORRECTION]
     if trace[CORRECTIONS] == 0.0:
-        trace[FIRST_SIZE], trace[FIRST_RESIDUAL], trace[FIRST_STEP] = (
-            trace[SIZE],
-            measure[RESIDUAL],
-            measure[CORRECTION],
-        )
+        trace[FIRST_RESIDUAL], trace[FIRST_STEP] = measure[RESIDUAL], measure[CORRECTION]
     trace[CORRECTIONS] += 1.0
 
 
@@ -370,7 +341,7 @@ def is_slow(system, space, iteration):
     return not is_fast and iterations_left(system, space, trace[SIZE], trace[THETA]) > limits[SIMPLIFIED_LIMIT]
 
 
-@inlined_kernel
+@kernel
 def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper, or where it diverges."""
     count, trace, tol = space.count, space.trace, space.tolerances
@@ -407,10 +378,8 @@ def iterate_simplified(system, scheme, work, space, t, h):
         if trace[THETA] * trace[SIZE] < tol[CLOSE]:
             forget_angles(space)
         trace[SLOW] = trace[SLOW] + 1.0 if is_slow(system, space, iteration) else 0.0
-        is_far = space.has_series == 1 and trace[FIRST_SIZE] > tol[ASTRAY]
-        is_closer = is_far and trace[SIZE] < tol[CLOSER] * trace[FIRST_SIZE]
-        if is_closer or (trace[SLOW] > 0.0 and not is_fresh) or trace[SLOW] > space.limits[PATIENCE]:
-            if is_fresh and not is_closer:
+        if (trace[SLOW] > 0.0 and not is_fresh) or trace[SLOW] > space.limits[PATIENCE]:
+            if is_fresh:
                 return NOT_CONVERGED
             is_fresh = True
             begin_anew(space)
@@ -430,18 +399,18 @@ def halve_correction(space):
 @kernel
 def factor_jacobian(system, scheme, work, space, t, h):
     """Form and factor Newton's matrix, by coordinate partitioning where that may be; False where it is singular."""
-    count, arguments = space.count, (system, scheme, work, space, h)
-    count[IS_REDUCED] = space.is_partitioned == 1 and call(space.factor_partitioned, t, arguments) == 1.0
-    return count[IS_REDUCED] == 1 or call(space.factor_newton, t, arguments) == 1.0
+    count = space.count
+    count[IS_REDUCED] = space.is_partitioned == 1 and factor_partitioned(system, scheme, work, space, t, h)
+    return count[IS_REDUCED] == 1 or factor_newton(system, scheme, work, space, t, h)
 
 
 @kernel
 def solve_jacobian(system, scheme, work, space, t, h):
     """Newton's correction of the residual into space.delta."""
     if space.count[IS_REDUCED] == 1:
-        call(space.solve_partitioned, t, (system, scheme, work, space, h))
+        solve_partitioned(system, scheme, work, space, t, h)
     else:
-        call(space.solve_newton, t, (system, scheme, work, space, h))
+        solve_newton(system, scheme, work, space, t, h)
 
 
 @kernel
@@ -457,7 +426,7 @@ def evaluate_newton(system, scheme, work, space, t, h):
 def has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, stalls):
     """Whether the step is solved after a correction of relative size `size`, by contraction theta, which leaves `left`.
 
-    is_stalled    whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
+    is_stalled    whether the correction did not shrink; `stalls`: how often that was so
     is_rounding   whether the correction is that of positions
     """
     measure, tol = space.measure, space.tolerances
@@ -470,8 +439,8 @@ def has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, 
     return is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def iterate_newton(t, system, scheme, work, space, h):
+@late_kernel(types.int64)
+def iterate_newton(system, scheme, work, space, t, h):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long.
 
     From an extrapolation it ends where the first correction leads far away: `advance` would not take the solution.
@@ -488,7 +457,7 @@ def iterate_newton(t, system, scheme, work, space, h):
     size_before = 0.0
     halvings = iteration = stalls = 0
     if system.k > 0:
-        call(space.fill_start_jacobian, t, (system, scheme, work, space, h))
+        fill_start_jacobian(system, scheme, work, space, t, h)
     while iteration < tol[MAX_ITERATIONS]:
         # evaluate
         residual = evaluate_newton(system, scheme, work, space, t, h)
@@ -508,7 +477,7 @@ def iterate_newton(t, system, scheme, work, space, h):
             if not factor_jacobian(system, scheme, work, space, t, h):
                 return SINGULAR
             is_stale = needs_factor = is_chord = False
-        ratio, residual_before = residual / residual_before, residual
+        residual_before = residual
         copy(space.z_kept, space.z)
         solve_jacobian(system, scheme, work, space, t, h)
         size, is_rounding, _ = correct(space, 1.0, space.delta)
@@ -524,9 +493,9 @@ def iterate_newton(t, system, scheme, work, space, h):
             theta = size / size_before
             if size > tol[TELLING]:
                 measure[THETA_NEWTON] = theta
-        left = tol[GROWING] * theta * min(left, size) if is_contraction else math.inf
-        is_small = size < tol[SMALL] or (system.is_geometric == 1 and measure[ROUNDINGS] < tol[MANY])
-        is_stalled = size_before > 0.0 and size > tol[NO_LONGER] * size_before and ratio > tol[CONVERGING]
+        left = theta * min(left, size) if is_contraction else math.inf
+        is_small = system.is_geometric == 1 and measure[ROUNDINGS] < tol[MANY]
+        is_stalled = size_before > 0.0 and size > tol[NO_LONGER] * size_before
         stalls += is_stalled and is_small
         # decide
         if has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, stalls):
@@ -543,7 +512,7 @@ def iterate_newton(t, system, scheme, work, space, h):
     return NOT_CONVERGED
 
 
-@inlined_kernel
+@kernel
 def solve_step(system, scheme, work, space, t, h):
     """Solve the step equations from the start in space.z, free flight or an extrapolation; a status."""
     count, z = space.count, space.z
@@ -563,5 +532,5 @@ def solve_step(system, scheme, work, space, t, h):
         count[MODE] = NEWTON
         count[SINCE] = 0
         count[AGE] = MAX_AGE
-    status = call(space.iterate_newton, t, (system, scheme, work, space, h))
+    status = iterate_newton(system, scheme, work, space, t, h)
     return int(status) if status >= 0.0 else NOT_FINITE

@@ -10,6 +10,8 @@ tell their shapes.
 Source: the derivatives of the equations at the head of `steps` (Marsden & West 2001, section 2.6).
 """
 
+from numba import types
+
 from mbvi.kernels.algebra.partition import (
     add_blocks,
     add_diagonal,
@@ -25,10 +27,9 @@ from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.galerkin.equations import fill_control_point, fill_nodes, fill_points
 from mbvi.kernels.galerkin.velocities import fill_step_residual, put_step_correction
-from mbvi.kernels.galerkin.workspace import FACTOR_STEP, FIRST_ROW, NEWTON_FACTORS, NO_STAGES, ONE, SEVERAL, Space
-from mbvi.kernels.layout import Scheme, System
+from mbvi.kernels.galerkin.workspace import FACTOR_STEP, FIRST_ROW, NEWTON_FACTORS, NO_STAGES, ONE, SEVERAL
 from mbvi.kernels.mechanics.constraints import add_own_curvature, add_tree_curvature, fill_constraints
-from mbvi.kernels.mechanics.lagrangian import Work, fill_hessian, fill_hessians
+from mbvi.kernels.mechanics.lagrangian import fill_hessian, fill_hessians
 
 
 @copied_kernel
@@ -41,19 +42,19 @@ def fill_hessians_at_nodes(system, work, space, first, end, s, h):
     )  # fmt: skip
 
 
-@late_kernel(System, Scheme, Work, Space)
-def factor_partitioned(t, system, scheme, work, space, h):
-    """What `factor_newton` does, by coordinate partitioning; returns 0.0 where `factor_newton` has to do it.
+@late_kernel(types.boolean)
+def factor_partitioned(system, scheme, work, space, t, h):
+    """What `factor_newton` does, by coordinate partitioning; returns False where `factor_newton` has to do it.
 
     Poses and columns at the control points are those of the residual, until second derivatives overwrite them.
     """
     m, n, s, points = scheme.b.shape[0], system.n, scheme.K.shape[0], space.lane_work
     for a in range(system.nodes.shape[0]):
         if system.redundant[a] != 0:
-            return 0.0
+            return False
     fill_borders(space, system, s)
     if not (choose_pivots(space, n, s) and invert_borders(space, n)):
-        return 0.0
+        return False
     space.curvatures[:] = 0.0
     add_tree_curvature(
         space.curvatures, system, points, points.q, points.impulse, h, NO_STAGES, FIRST_ROW, FIRST_ROW, ONE
@@ -69,21 +70,20 @@ def factor_partitioned(t, system, scheme, work, space, h):
         add_blocks(space, system, A, B, A_rows, B_rows, scheme.b[first:end], h)
     add_diagonal(space, n, s)
     if not reduce_blocks(space, n, s):
-        return 0.0
+        return False
     space.count[NEWTON_FACTORS] += 1
     space.measure[FACTOR_STEP] = h
-    return 1.0
+    return True
 
 
-@late_kernel(System, Scheme, Work, Space)
-def solve_partitioned(t, system, scheme, work, space, h):
+@late_kernel()
+def solve_partitioned(system, scheme, work, space, t, h):
     """What `solve_newton` does, by the factors of `factor_partitioned`."""
     solve_reduced(space, system, scheme.K.shape[0], h)
-    return 1.0
 
 
-@late_kernel(System, Scheme, Work, Space)
-def factor_newton(t, system, scheme, work, space, h):
+@late_kernel(types.boolean)
+def factor_newton(system, scheme, work, space, t, h):
     """Assemble and factor the whole Jacobian, with respect to Y/h and Λ, at space.z, where the residual was computed.
 
     Its borders are G(Q_j)ᵀ and G(Q_l), and the curvature h ∂²(Λ_jᵀ g)/∂q² is part of the diagonal blocks. Returns 0.0
@@ -119,8 +119,8 @@ def factor_newton(t, system, scheme, work, space, h):
         if not eliminate(
             J, space.products, space.scales, space.pivots, space.above, space.ranks, system, JACOBIAN, s, a
         ):
-            return 0.0
-    return 1.0
+            return False
+    return True
 
 
 @kernel
@@ -149,8 +149,8 @@ def add_curvatures(J, system, scheme, work, space, t, h):
         add_own_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, space.point_impulses, h, s, j, j - 1)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def solve_newton(t, system, scheme, work, space, h):
+@late_kernel()
+def solve_newton(system, scheme, work, space, t, h):
     """delta = −J⁻¹ R, in increments and impulses."""
     s, behind, increments = scheme.K.shape[0], space.behind, scheme.K.shape[0] * system.n
     y, places, delta = space.eliminated, space.places, space.delta
@@ -164,9 +164,8 @@ def solve_newton(t, system, scheme, work, space, h):
     solve_saddle(y, space.permuted, space.J, system, JACOBIAN, s, ONE_SIDE)
     if space.has_velocities == 1:
         put_step_correction(scheme, space)
-        return 1.0
+        return
     for a in range(increments):
         delta[a] = -h * y[places[a]]
     for b in range(s * system.k):
         delta[behind + b] = -y[places[increments + b]]
-    return 1.0

@@ -7,11 +7,13 @@ is best where they are long. Free flight is taken where none would have served.
 Source: Hairer, Lubich & Wanner 2006, section VIII.6.1 (starting approximations).
 """
 
+from numba import types
+
 from mbvi.kernels.algebra.dense import invert, multiply_symmetric
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDTH, lanes, larger, put_lanes, widest
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.compiler.packed import call
+from mbvi.kernels.galerkin.simplified import factor_start
 from mbvi.kernels.galerkin.tolerances import FAR
 from mbvi.kernels.galerkin.velocities import are_far_velocities
 from mbvi.kernels.galerkin.workspace import (
@@ -24,13 +26,11 @@ from mbvi.kernels.galerkin.workspace import (
     MOVES_AHEAD,
     ORDER,
     PUSHES_AHEAD,
-    Space,
     copy,
     largest,
     largest_difference,
 )
-from mbvi.kernels.layout import Scheme, System
-from mbvi.kernels.mechanics.lagrangian import Work, fill_angles, solve_velocity_saddle, solve_velocity_tree
+from mbvi.kernels.mechanics.lagrangian import fill_angles, solve_velocity_saddle, solve_velocity_tree
 from mbvi.kernels.mechanics.planar_tree import fill_masses_planar
 
 FADING = 0.999  # of the impulses of redundant constraints, the next step starts with this part (they grew by 5e-5)
@@ -102,7 +102,7 @@ def fill_free_flight(system, scheme, work, space, t, h):
     elif system.is_open == 1:
         is_regular = solve_velocity_tree(system, work, space.q, space.p)
     else:
-        is_regular = call(space.fill_start_velocity, t, (system, scheme, work, space, h)) == 1.0
+        is_regular = fill_start_velocity(system, scheme, work, space, t, h)
     if not is_regular:
         work.solution[:] = 0.0
     if space.has_velocities == 1:
@@ -172,10 +172,10 @@ def update_history(space, r):
     history[PUSHES_AHEAD] = is_first or (has_ahead and pushed < best_push)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def fill_start_velocity(t, system, scheme, work, space, h):
-    """v and μ of the momentum space.p on the constraints into work.solution; returns 0.0 where they are not determined."""
-    if call(space.factor_start, t, (system, scheme, work, space, h)) != 1.0:
-        return 0.0
+@late_kernel(types.boolean)
+def fill_start_velocity(system, scheme, work, space, t, h):
+    """v and μ of the momentum space.p on the constraints into work.solution; returns False where they are not determined."""
+    if not factor_start(system, scheme, work, space, t, h):
+        return False
     solve_velocity_saddle(system, work, t, space.q, space.p)
-    return 1.0
+    return True

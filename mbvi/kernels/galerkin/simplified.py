@@ -19,12 +19,13 @@ Arrays are those of `workspace.Space`, whose functions tell their shapes.
 Source: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section IV.8 (simplified Newton iterations).
 """
 
+from numba import types
+
 from mbvi.kernels.algebra.dense import invert
 from mbvi.kernels.algebra.saddle import MASS, ONE_STAGE, solve_saddle
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel, solver_kernel
 from mbvi.kernels.compiler.lanes import WIDTH, first_halves, lanes, lanes_at, put_lanes, wide_lanes
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.galerkin.equations import has_saddle
 from mbvi.kernels.galerkin.velocities import (
     factor_by_fours,
@@ -39,14 +40,12 @@ from mbvi.kernels.galerkin.workspace import (
     HAS_JACOBIAN,
     IS_FACTORED,
     SIMPLIFIED_FACTORS,
-    Space,
     copy,
 )
-from mbvi.kernels.layout import FIRST_ENTRY, Scheme, System
+from mbvi.kernels.layout import FIRST_ENTRY
 from mbvi.kernels.mechanics.articulated import factor_articulated, solve_articulated, to_rate, to_torque
 from mbvi.kernels.mechanics.constraints import fill_constraints
 from mbvi.kernels.mechanics.lagrangian import (
-    Work,
     factor_mass_saddle,
     fill_angles,
     fill_mass_matrix,
@@ -56,20 +55,20 @@ from mbvi.kernels.mechanics.lagrangian import (
 from mbvi.kernels.mechanics.planar_tree import fill_masses_planar
 
 
-@late_kernel(System, Scheme, Work, Space)
-def factor_nodes(t, system, scheme, work, space, h):
-    """Second derivatives at the nodes, and inverses of M; returns 0.0 if one is not positive definite."""
-    return 1.0 if factor_by_fours(system, space, h) else 0.0
+@late_kernel(types.boolean)
+def factor_nodes(system, scheme, work, space, t, h):
+    """Second derivatives at the nodes, and inverses of M; returns False if one is not positive definite."""
+    return factor_by_fours(system, space, h)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def factor_wide(t, system, scheme, work, space, h):
+@late_kernel(types.boolean)
+def factor_wide(system, scheme, work, space, t, h):
     """What `factor_nodes` does, at up to eight nodes at once."""
-    return 1.0 if factor_eight(system, space, h) else 0.0
+    return factor_eight(system, space, h)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def solve_wide(t, system, scheme, work, space, h):
+@late_kernel()
+def solve_wide(system, scheme, work, space, t, h):
     """What `solve_velocities` does, with the factors of `factor_wide`."""
     R, delta, b, inverse = (
         wide_lanes(space.R),
@@ -81,7 +80,6 @@ def solve_wide(t, system, scheme, work, space, h):
     columns, rows = wide_lanes(space.a_columns), wide_lanes(space.a_rows)
     moves, impulses = wide_lanes(space.moves), wide_lanes(space.impulses)
     solve_with_derivatives(delta, R, M, Lvq, Lqq, columns, rows, b, inverse, moves, impulses, system.n, h)
-    return 1.0
 
 
 @kernel
@@ -99,20 +97,20 @@ def factor_simplified(system, scheme, work, space, t, h):
     """
     n = system.n
     if has_saddle(system) and space.inverse.shape[0] == 0:
-        return call(space.factor_start, t, (system, scheme, work, space, h)) == 1.0
+        return factor_start(system, scheme, work, space, t, h)
     s = scheme.K.shape[0]
     for a in range(n):
         move = increment(space, a, h) if space.has_velocities == 1 else space.z[a * s + s - 1]
         space.node_q[a] = space.q[a] + 0.5 * move
     if has_saddle(system):
-        return call(space.invert_middle, t, (system, scheme, work, space, h)) == 1.0
+        return invert_middle(system, scheme, work, space, t, h)
     space.count[SIMPLIFIED_FACTORS] += 1
     if is_articulated(system):
         return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
     if space.wide_Lvq.shape[0] > 0:
-        return call(space.factor_wide, t, (system, scheme, work, space, h)) == 1.0
+        return factor_wide(system, scheme, work, space, t, h)
     if space.node_Lvq.shape[1] > 0:
-        return call(space.factor_nodes, t, (system, scheme, work, space, h)) == 1.0
+        return factor_nodes(system, scheme, work, space, t, h)
     if system.is_planar == 1:
         fill_angles(work.angles, system, space.node_q)
         fill_masses_planar(space.M, work.inertia, work.angles, system)
@@ -124,49 +122,48 @@ def factor_simplified(system, scheme, work, space, t, h):
     return is_regular
 
 
-@late_kernel(System, Scheme, Work, Space)
-def factor_start(t, system, scheme, work, space, h):
-    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; returns 0.0 if it is singular. Fills G(Q_0)."""
+@late_kernel(types.boolean)
+def factor_start(system, scheme, work, space, t, h):
+    """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; returns False if it is singular. Fills G(Q_0)."""
     if space.count[IS_FACTORED] == 0:
         space.count[SIMPLIFIED_FACTORS] += 1
         space.count[HAS_JACOBIAN] = 1
         is_regular = factor_mass_saddle(system, work, t, space.q)
         copy(space.G[0], work.G)
         if not is_regular:
-            return 0.0
+            return False
         space.count[IS_FACTORED] = 1
-    return 1.0
+    return True
 
 
-@late_kernel(System, Scheme, Work, Space)
-def invert_middle(t, system, scheme, work, space, h):
-    """Invert [M Gᵀ; G 0] at space.node_q, the middle, into space.inverse; returns 0.0 if it is singular. Fills G(Q_0)."""
+@late_kernel(types.boolean)
+def invert_middle(system, scheme, work, space, t, h):
+    """Invert [M Gᵀ; G 0] at space.node_q, the middle, into space.inverse; returns False if it is singular. Fills G(Q_0)."""
     size = space.inverse.shape[0]
-    call(space.fill_start_jacobian, t, (system, scheme, work, space, h))
+    fill_start_jacobian(system, scheme, work, space, t, h)
     space.count[SIMPLIFIED_FACTORS] += 1
     space.count[IS_FACTORED] = 0
     if not factor_mass_saddle(system, work, t + 0.5 * h, space.node_q):
-        return 0.0
+        return False
     for i in range(size):
         for j in range(size):
             work.solution[j] = 1.0 * (j == i)
         solve_mass_saddle(system, work)
         for j in range(size):
             space.inverse[j, i] = work.solution[j]
-    return 1.0
+    return True
 
 
-@late_kernel(System, Scheme, Work, Space)
-def fill_start_jacobian(t, system, scheme, work, space, h):
+@late_kernel()
+def fill_start_jacobian(system, scheme, work, space, t, h):
     """Fill G(Q_0), unless it is filled."""
     if space.count[HAS_JACOBIAN] == 0:
         space.count[HAS_JACOBIAN] = 1
         fill_constraints(space.g, space.G[0], space.g_t, system, work, t, space.q)
-    return 1.0
 
 
-@late_kernel(System, Scheme, Work, Space)
-def solve_small_saddle(t, system, scheme, work, space, h):
+@late_kernel()
+def solve_small_saddle(system, scheme, work, space, t, h):
     """What `solve_simplified_saddle` does by space.inverse, for four control points at once."""
     n, s, behind, size = system.n, scheme.K.shape[0], space.behind, space.inverse.shape[0]
     R, delta, inverse, groups = space.R, space.delta, space.inverse, space.points.shape[0]
@@ -196,11 +193,10 @@ def solve_small_saddle(t, system, scheme, work, space, h):
                 value = value + impulse_columns[l, c] * space.small_solutions[l // WIDTH, n + b, l % WIDTH]
             put_lanes(delta, behind + b * s + c * WIDTH, value)
     put_lanes(delta, behind + system.k * s, 0.0 * columns[0, 0])
-    return 1.0
 
 
-@late_kernel(System, Scheme, Work, Space)
-def solve_simplified_saddle(t, system, scheme, work, space, h):
+@late_kernel()
+def solve_simplified_saddle(system, scheme, work, space, t, h):
     """The correction of the simplified iteration with constraints, by the equations at the head of this file."""
     n, k, s, behind = system.n, system.k, scheme.K.shape[0], space.behind
     R, delta, x, y, places, size = space.R, space.delta, space.sides, space.solutions, system.places, system.side_size
@@ -222,25 +218,24 @@ def solve_simplified_saddle(t, system, scheme, work, space, h):
             for l in range(s):
                 value += scheme.K[j, l] * y[l * size + places[n + b]]
             delta[behind + b * s + j] = value
-    return 1.0
 
 
 @solver_kernel
 def solve_simplified(system, scheme, work, space, t, h):
     """space.delta = −h (K⁻¹ ⊗ M⁻¹) R."""
     if space.inverse.shape[0] > 0:
-        call(space.solve_small_saddle, t, (system, scheme, work, space, h))
+        solve_small_saddle(system, scheme, work, space, t, h)
     elif has_saddle(system):
-        call(space.solve_simplified_saddle, t, (system, scheme, work, space, h))
+        solve_simplified_saddle(system, scheme, work, space, t, h)
     elif scheme.K.shape[0] == 1:
         solve_only_stage(system, scheme, work, space, h)
     elif space.has_velocities == 1:
         if space.wide_Lvq.shape[0] > 0:
-            call(space.solve_wide, t, (system, scheme, work, space, h))
+            solve_wide(system, scheme, work, space, t, h)
         else:
             solve_velocities(system, work, space, h)
     elif system.k > 0:
-        call(space.solve_quaternion_stages, t, (system, scheme, work, space, h))
+        solve_quaternion_stages(system, scheme, work, space, t, h)
     else:
         solve_stages(system, work, space, scheme.K.shape[0], h)
 
@@ -319,8 +314,8 @@ def put_points(out, x, n, s):
             put_lanes(out, a * s + first, x[first // WIDTH, a])
 
 
-@late_kernel(System, Scheme, Work, Space)
-def solve_quaternion_stages(t, system, scheme, work, space, h):
+@late_kernel()
+def solve_quaternion_stages(system, scheme, work, space, t, h):
     """What `solve_stages` does where there are quaternions, of which Q_j have torques and Q_l turns."""
     n, s, behind, groups = system.n, scheme.K.shape[0], space.behind, space.points.shape[0]
     for c in range(groups):
@@ -348,4 +343,3 @@ def solve_quaternion_stages(t, system, scheme, work, space, h):
             to_rate(x, quaternions, system.constraints[b, FIRST_ENTRY], first, system)
     put_points(space.delta, mixed, n, s)
     put_lanes(space.delta, n * s, 0.0 * lanes(space.delta)[0])
-    return 1.0

@@ -27,22 +27,17 @@ Sources: Marsden & West 2001 (Galerkin variational integrators); Hairer, McLachl
 import math
 
 import numpy as np
+from numba import types
 
 from mbvi.kernels.algebra.compensated import add_compensated
-from mbvi.kernels.compiler.decorators import inlined_kernel, kernel
+from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.compiler.packed import call
-from mbvi.kernels.galerkin import workspace
 from mbvi.kernels.galerkin.equations import (
     add_constraint_force,
-    fill_constraint_residual,
-    fill_quaternion_residual,
     fill_residual,
-    fill_wide_residual,
     place_size,
 )
-from mbvi.kernels.galerkin.iterations import forget_angles, iterate_newton, solve_step
-from mbvi.kernels.galerkin.newton import factor_newton, factor_partitioned, solve_newton, solve_partitioned
+from mbvi.kernels.galerkin.iterations import forget_angles, solve_step
 from mbvi.kernels.galerkin.predictor import (
     fill_ahead,
     fill_free_flight,
@@ -50,17 +45,6 @@ from mbvi.kernels.galerkin.predictor import (
     fill_start_velocity,
     is_far_from_start,
     update_history,
-)
-from mbvi.kernels.galerkin.simplified import (
-    factor_nodes,
-    factor_start,
-    factor_wide,
-    fill_start_jacobian,
-    invert_middle,
-    solve_quaternion_stages,
-    solve_simplified_saddle,
-    solve_small_saddle,
-    solve_wide,
 )
 from mbvi.kernels.galerkin.velocities import fill_impulse, increment
 from mbvi.kernels.galerkin.workspace import (
@@ -75,11 +59,10 @@ from mbvi.kernels.galerkin.workspace import (
     ORDER,
     PLACE_SIZE,
     WORST,
-    Space,
     copy,
 )
-from mbvi.kernels.layout import NOT_CONVERGED, OK, SINGULAR, Scheme, System
-from mbvi.kernels.mechanics.lagrangian import Work, quaternion_place
+from mbvi.kernels.layout import NOT_CONVERGED, OK, SINGULAR
+from mbvi.kernels.mechanics.lagrangian import quaternion_place
 
 
 @kernel
@@ -121,32 +104,19 @@ def project_quaternions(p, system, space):
             p[a] -= space.q[a] * (along / size)
 
 
-@late_kernel(System, Scheme, Work, Space)
-def fill_projected_momentum(t, system, scheme, work, space, h):
-    """The momentum that satisfies the hidden constraint G v + ∂g/∂t = 0, p − Gᵀμ, into space.node_p; 0.0 where singular."""
-    if call(space.fill_start_velocity, t, (system, scheme, work, space, h)) != 1.0:
-        return 0.0
+@late_kernel(types.boolean)
+def fill_projected_momentum(system, scheme, work, space, t, h):
+    """The momentum that satisfies the hidden constraint G v + ∂g/∂t = 0, p − Gᵀμ, into space.node_p; False where singular."""
+    if not fill_start_velocity(system, scheme, work, space, t, h):
+        return False
     copy(space.node_p, space.p)
     for b in range(system.k):
         work.solution[system.n + b] *= -1.0
     add_constraint_force(space.node_p, FIRST_ROW, ONE, work.G, system, work.solution, system.n, ONE)
-    return 1.0
+    return True
 
 
-LATE = (
-    iterate_newton, factor_newton, solve_newton, factor_partitioned, solve_partitioned, factor_start, invert_middle,
-    fill_start_jacobian, solve_simplified_saddle, solve_small_saddle, solve_quaternion_stages, fill_constraint_residual,
-    fill_quaternion_residual, fill_wide_residual, factor_nodes, factor_wide, solve_wide, fill_start_velocity,
-    fill_projected_momentum,
-)  # fmt: skip
-
-
-def make_space(system, scheme):
-    """Workspace of a run."""
-    return workspace.make_space(system, scheme, LATE)
-
-
-@inlined_kernel
+@kernel
 def advance(system, scheme, work, space, t, h, r):
     """Substep r of a step, from space.q, space.p; a status.
 
@@ -191,7 +161,7 @@ def store_state(q, p, system, space):
     copy(p, space.p)
 
 
-@inlined_kernel
+@kernel
 def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q, out_p, all_q, all_p):
     """Advance from step `first` to step `last`, storing every `every`-th state; (status, steps done).
 
@@ -216,7 +186,7 @@ def advance_steps(system, scheme, work, space, t0, h, first, last, every, out_q,
             if system.is_open == 1 and scheme.is_projected == 1:
                 project_quaternions(out_p[stored], system, space)
             elif system.k > 0 and scheme.is_projected == 1:
-                if call(space.fill_projected_momentum, t0 + (step + 1) * h, (system, scheme, work, space, h)) != 1.0:
+                if not fill_projected_momentum(system, scheme, work, space, t0 + (step + 1) * h, h):
                     return SINGULAR, step
                 copy(out_p[stored], space.node_p)
             stored += 1
@@ -259,7 +229,7 @@ NOTHING = ((np.empty(0, np.uint8),) * 2,) * 2
 def run(system, scheme, work, space, t0, h, first, last, every, out_q, out_p, all_q, all_p):
     """`advance_steps` as Python calls it: go on from where the workspace is; (status, steps done)."""
     runs, ends = (out_q[None], out_p[None], all_q, all_p), np.zeros((2, 1), np.int64)
-    _advance_runs(
+    advance_runs(
         system, scheme, work, space, t0, h, first, last, every, *runs, NOTHING, *np.empty((2, 0, system.n)), *ends
     )
     return int(ends[0, 0]), int(ends[1, 0])
@@ -274,12 +244,5 @@ def run_all(system, scheme, work, space, h, steps, every, renewed, q, p):
     """
     out, others = np.empty((2, len(q), steps // every, system.n)), np.empty((2, 0, system.n))
     ends = np.zeros((2, len(q)), np.int64)
-    _advance_runs(system, scheme, work, space, 0.0, h, 0, steps, every, *out, *others, renewed, q, p, *ends)
+    advance_runs(system, scheme, work, space, 0.0, h, 0, steps, every, *out, *others, renewed, q, p, *ends)
     return *np.concatenate([np.stack([q, p])[:, :, None], out], axis=2), ends[0]
-
-
-def _advance_runs(*arguments):
-    """What compiling a kernel raised during it is raised here."""
-    advance_runs(*arguments)
-    for each in LATE:
-        each.raise_error()

@@ -10,7 +10,6 @@ length that depends on the path that the step takes, 0 where an array is not nee
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ import numpy as np
 from mbvi.kernels.algebra.saddle import UNCACHED, products_size, scales_size
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes, larger, widest
-from mbvi.kernels.compiler.late import LateKernel
 from mbvi.kernels.compiler.packed import Packed, read_only
 from mbvi.kernels.galerkin.tolerances import BELOW_ROUNDING, EPS, VALUES
 from mbvi.kernels.layout import NODE_COORDINATES, NODE_LANES, NODE_ROWS, NODE_START, Scheme, System
@@ -53,13 +51,13 @@ AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 # correction of the increments relative to these, and size of the coordinates (see place_size).
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
-# Columns of Space.trace, what the simplified iteration has observed in this step: relative size of the correction, of the
-# one before and of the first; correction of the increments before, and first; residual before, first, and least;
+# Columns of Space.trace, what the simplified iteration has observed in this step: relative size of the correction, and of the
+# one before; correction of the increments before, and first; residual before, first, and least;
 # contraction; error that is left, and the error that was expected to be left; numbers of corrections with this Jacobian,
 # of those that determine its contraction, of those in a row that stalled, of iterations in which the residual did not
 # fall, of slow ones in a row, and how often the step seemed to have ended.
-SIZE, SIZE_BEFORE, FIRST_SIZE, STEP_BEFORE, FIRST_STEP, RESIDUAL_BEFORE, FIRST_RESIDUAL, LEAST_RESIDUAL = range(8)
-THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, IDLE_FOR, SLOW, ENDS = range(8, 17)
+SIZE, SIZE_BEFORE, STEP_BEFORE, FIRST_STEP, RESIDUAL_BEFORE, FIRST_RESIDUAL, LEAST_RESIDUAL = range(7)
+THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, IDLE_FOR, SLOW, ENDS = range(7, 16)
 # Columns of Space.limits: number of iterations still needed from which Newton's iteration replaces the simplified one,
 # and from which Newton's Jacobian is formed anew; contraction up to which the simplified iteration needs no more than
 # that, whatever its correction; the largest number of its iterations, and of slow ones in a row; the factor by which its
@@ -151,8 +149,8 @@ def find_sizes(system: System, scheme: Scheme) -> Sizes:
     )
 
 
-def make_space(system: System, scheme: Scheme, late: Sequence[LateKernel]) -> Space:
-    """Workspace of a run that may call these late kernels."""
+def make_space(system: System, scheme: Scheme) -> Space:
+    """Workspace of a run."""
     sizes = find_sizes(system, scheme)
     limits = _limits(system, sizes)
     return Space(
@@ -169,7 +167,6 @@ def make_space(system: System, scheme: Scheme, late: Sequence[LateKernel]) -> Sp
         **_simplified(system, sizes),
         **_partition(system, scheme, sizes),
         **_newton(system, sizes),
-        **{each.name: each for each in late},
     )
 
 
@@ -191,7 +188,7 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
 
     count                         (14,)     see the names of the columns
     measure                       (10,)     see the names of the columns
-    trace                         (17,)     see the names of the columns
+    trace                         (16,)     see the names of the columns
     limits                        (7,)      of this system, see the names of the columns
     tolerances                    (.,)      of all systems, see `tolerances`
     history                       (r, 4)    of each substep
@@ -202,7 +199,7 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
     first_retry = 0 if sizes.has_series or _is_expensive(limits) else FIRST_RETRY
     return {
         "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0, 0]),
-        "trace": np.zeros(17),
+        "trace": np.zeros(16),
         "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         **read_only(limits=limits, tolerances=VALUES),
         "history": np.full((len(scheme.fractions), 4), [-1, -1, 0, 0]),

@@ -37,8 +37,11 @@ Source: Featherstone 2008, chapter 2 (forces as wrenches, and their virtual work
 
 import math
 
+from numba import types
+
 from mbvi.kernels.algebra.saddle import second_block
 from mbvi.kernels.compiler.decorators import kernel
+from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.layout import (
     CONSTANT,
     DAMPER,
@@ -289,7 +292,7 @@ def add_body_forces(f, system, work, t, q):
             wrench[parent, 2] += wrench[i, 2] + Nz
 
 
-@kernel
+@late_kernel(types.float64)
 def force_potential(system, work, q):
     """Potential energy of springs, potentials and constant world forces [J]; poses at q are in work.world.
 
@@ -369,7 +372,7 @@ def second_place(system, j, k):
     return place + system.coordinate_nodes[j, 1] * system.nodes[b, NODE_COORDINATES] + system.coordinate_nodes[k, 1]
 
 
-@kernel
+@late_kernel()
 def add_force_hessian(Kqv, Kqq, system, work, t, q, v):
     """Add the derivatives of all forces with respect to q and v to Kqq and Kqv. Arguments: see the head of this file.
 

@@ -35,7 +35,7 @@ Sources: Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid
 import math
 
 from mbvi.kernels.algebra.compensated import add_compensated
-from mbvi.kernels.compiler.decorators import inlined_kernel, kernel
+from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH, lanes, larger, of_four, part, widest
 from mbvi.kernels.mechanics.sines import cosine_and_sine
 
@@ -61,7 +61,7 @@ def add_rotated(y, low, turn, u0_less_1, u1, u2, u3):
         add_compensated(y, low, i, turn[i])
 
 
-@inlined_kernel
+@kernel
 def turn_symmetric(y, low, inverse, room, h):
     """The free rotation through h of a body whose first two moments of inertia are equal.
 
@@ -90,7 +90,7 @@ def size_of(x):
     return widest(larger(0.0 * x, x))
 
 
-@inlined_kernel
+@kernel
 def fill_series(series, n0, n1, n2, rates, weight):
     """Terms of n, and of the integral w of χ' − G a₂, until two are rounding compared with 1; their number.
 
@@ -124,7 +124,7 @@ def fill_series(series, n0, n1, n2, rates, weight):
     return TERMS
 
 
-@inlined_kernel
+@kernel
 def add_turn(y, low, room, n0, n1, n2, g0, g1, g2, turn, a, b, c, sign):
     """x ← x ⋆ s(n)* ⋆ exp(½ χ e₂) ⋆ s(n + g) along the axes a, b, c, of which the last two are reversed if sign < 0.
 
@@ -144,7 +144,7 @@ def add_turn(y, low, room, n0, n1, n2, g0, g1, g2, turn, a, b, c, sign):
     add_rotated(y, low, room, u0, room[0], room[1], room[2])
 
 
-@inlined_kernel
+@kernel
 def turn_by_series(y, low, inverse, series, h):
     """The free rotation through h, in as many parts as it takes for the terms to fall to rounding.
 

@@ -35,6 +35,7 @@ from mbvi.kernels.algebra.saddle import (
 )
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes
+from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.compiler.packed import Packed, call
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
@@ -276,10 +277,11 @@ def fill_gradient(p, f, system, work, t, q, v):
         fill_gradient_links(p, f, work.row, work.angles, system, q, v)
     else:
         call(system.gradient, t, (q, v, p, f))
-    add_forces(f, system, work, t, q, v)
+    if has_forces(system):
+        add_forces(f, system, work, t, q, v)
 
 
-@kernel
+@late_kernel()
 def add_forces(f, system, work, t, q, v):
     """Add the forces other than gravity to f. Arguments: see the head of this file.
 
@@ -316,16 +318,17 @@ def fill_gradients(p, f, angles, system, work, t, q, v):
             work.lane_q[a], work.lane_v[a], work.base[a], work.side[a] = q[a, lane], v[a, lane], p[a, lane], f[a, lane]
         if system.is_tree == 0:
             call(system.gradient, t[lane], (work.lane_q, work.lane_v, work.base, work.side))
-        add_forces(work.side, system, work, t[lane], work.lane_q, work.lane_v)
+        if has_forces(system):
+            add_forces(work.side, system, work, t[lane], work.lane_q, work.lane_v)
         for a in range(system.n):
             p[a, lane], f[a, lane] = work.base[a], work.side[a]
 
 
-@kernel
+@late_kernel()
 def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     """Derivatives of p = ∂L/∂v and of f = ∂L/∂q + F. Arguments: see the head of this file."""
     fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v)
-    if system.is_tree == 1:
+    if system.is_tree == 1 and has_element_forces(system):
         add_force_hessian(Kqv, Kqq, system, work, t, q, v)
     if system.force != 0:
         add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
@@ -347,7 +350,13 @@ def fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
 @copied_kernel
 def has_forces(system):
     """Whether there are forces other than gravity."""
-    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0 or system.force != 0
+    return has_element_forces(system) or system.force != 0
+
+
+@copied_kernel
+def has_element_forces(system):
+    """Whether elements of the model are forces, on joints or on bodies."""
+    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0
 
 
 @kernel
@@ -477,9 +486,8 @@ def potential(system, work, t, q):
     """
     if system.is_tree == 1:
         fill_world(system, work, q, work.zero)
-        return gravity_potential(system.links, system.geometry, system.gravity, work.world, q) + force_potential(
-            system, work, q
-        )
+        V = gravity_potential(system.links, system.geometry, system.gravity, work.world, q)
+        return V + force_potential(system, work, q) if has_element_forces(system) else V
     return call(system.potential, t, (q,))
 
 

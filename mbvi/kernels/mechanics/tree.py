@@ -123,6 +123,203 @@ def turn_cosines(angles, links, q):
 
 
 @copied_kernel
+def nine_of(row, k, column):
+    """The nine numbers of row k from a column on.
+
+    row       (R, 27)    see the column names above
+    """
+    return (
+        row[k, column], row[k, column + 1], row[k, column + 2],
+        row[k, column + 3], row[k, column + 4], row[k, column + 5],
+        row[k, column + 6], row[k, column + 7], row[k, column + 8],
+    )  # fmt: skip
+
+
+@copied_kernel
+def put_nine(row, k, column, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """Write three vectors into row k from a column on.
+
+    row       (R, 27)    out, nine columns of row k alone
+    """
+    row[k, column], row[k, column + 1], row[k, column + 2] = ax, ay, az
+    row[k, column + 3], row[k, column + 4], row[k, column + 5] = bx, by, bz
+    row[k, column + 6], row[k, column + 7], row[k, column + 8] = cx, cy, cz
+
+
+@copied_kernel
+def plus_nine(row, k, column, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """Three vectors plus those of row k from a column on.
+
+    row       (R, 27)    see the column names above
+    """
+    x, y, z, u, v, w, l, m, n = nine_of(row, k, column)
+    return ax + x, ay + y, az + z, bx + u, by + v, bz + w, cx + l, cy + m, cz + n
+
+
+@copied_kernel
+def add_nine(row, k, column, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """Add three vectors to row k from a column on.
+
+    row       (R, 27)    in and out, nine columns of row k alone
+    """
+    row[k, column] += ax
+    row[k, column + 1] += ay
+    row[k, column + 2] += az
+    row[k, column + 3] += bx
+    row[k, column + 4] += by
+    row[k, column + 5] += bz
+    row[k, column + 6] += cx
+    row[k, column + 7] += cy
+    row[k, column + 8] += cz
+
+
+@copied_kernel
+def into_frame(rows, i, column, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """Rᵀ a, Rᵀ b, Rᵀ c of three vectors, with R in nine columns of row i.
+
+    rows      (., columns)    R from column `column` of row i on
+    """
+    ax, ay, az = rotate_back(rows, i, column, ax, ay, az)
+    bx, by, bz = rotate_back(rows, i, column, bx, by, bz)
+    cx, cy, cz = rotate_back(rows, i, column, cx, cy, cz)
+    return ax, ay, az, bx, by, bz, cx, cy, cz
+
+
+@copied_kernel
+def out_of_frame(rows, i, column, ax, ay, az, bx, by, bz, cx, cy, cz):
+    """R a, R b, R c of three vectors, with R in nine columns of row i.
+
+    rows      (., columns)    R from column `column` of row i on
+    """
+    ax, ay, az = rotate(rows, i, column, ax, ay, az)
+    bx, by, bz = rotate(rows, i, column, bx, by, bz)
+    cx, cy, cz = rotate(rows, i, column, cx, cy, cz)
+    return ax, ay, az, bx, by, bz, cx, cy, cz
+
+
+@copied_kernel
+def velocity_at_joint(geometry, i, wx, wy, wz, ux, uy, uz):
+    """u + ω × r, the parent's velocity at the place r of the joint of link i. Arguments: see the head of this file."""
+    x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+    return ux + (wy * z - wz * y), uy + (wz * x - wx * z), uz + (wx * y - wy * x)
+
+
+@copied_kernel
+def add_ball_rate(q, v, dof, wx, wy, wz):
+    """ω + 2 vec(ā ȧ) in the frame of a ball joint's link. Arguments: see the head of this file."""
+    x, y, z = conjugate_product_vector(
+        q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+    )
+    return wx + 2.0 * x, wy + 2.0 * y, wz + 2.0 * z
+
+
+@copied_kernel
+def past_screw(geometry, angles, i, kind, x, rate, wx, wy, wz, ux, uy, uz, gx, gy, gz):
+    """Twist ω, u and gravity behind a joint with an axis, of coordinate x and its rate, in the axes of its link.
+
+    The link slides by d = pitch x along the axis, u ← u + ω × d e₃ + ḋ e₃, and turns about it, ω ← Rᵀ ω + ẋ e₃.
+
+    angles    (L, 6)    cosines and sines
+
+    Arguments: see the head of this file.
+    """
+    if kind != REVOLUTE:
+        d = x * geometry[i, PITCH]
+        ux += wy * d
+        uy -= wx * d
+        uz += rate * geometry[i, PITCH]
+    if kind != PRISMATIC:
+        c, s = angles[i, COSINE], angles[i, SINE]
+        wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + rate
+        ux, uy = c * ux + s * uy, c * uy - s * ux
+        gx, gy = c * gx + s * gy, c * gy - s * gx
+    return wx, wy, wz, ux, uy, uz, gx, gy, gz
+
+
+@copied_kernel
+def turn_back(angles, i, Nx, Ny, Px, Py, hx, hy):
+    """R N, R P and R h of momenta and a first moment before a joint that turns about e₃, of which the third components stay.
+
+    angles    (L, 6)    cosines and sines
+    """
+    c, s = angles[i, COSINE], angles[i, SINE]
+    return c * Nx - s * Ny, s * Nx + c * Ny, c * Px - s * Py, s * Px + c * Py, c * hx - s * hy, s * hx + c * hy
+
+
+@copied_kernel
+def slide_back(geometry, i, x, m, Nx, Ny, Px, Py, hz):
+    """N + d e₃ × P and h + m d e₃ before a joint that slides by d = pitch x along e₃; the other components stay.
+
+    Arguments: see the head of this file.
+    """
+    d = x * geometry[i, PITCH]
+    return Nx - d * Py, Ny + d * Px, hz + m * d
+
+
+@copied_kernel
+def moments_at_parent(geometry, i, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz):
+    """N + r × P and h + m r about the parent's joint, r the place of the joint of link i.
+
+    Arguments: see the head of this file.
+    """
+    x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
+    return (
+        Nx + y * Pz - z * Py, Ny + z * Px - x * Pz, Nz + x * Py - y * Px,
+        hx + m * x, hy + m * y, hz + m * z,
+    )  # fmt: skip
+
+
+@copied_kernel
+def put_momentum(row, k, geometry, i, wx, wy, wz, ux, uy, uz):
+    """Momentum I_i V_i of link i, and its first moment h, into row k: N = I ω + h × u, P = m u + ω × h.
+
+    row       (R, 27)    out, the columns of momenta and first moment of row k alone
+
+    Arguments: see the head of this file.
+    """
+    m = geometry[i, MASS]
+    Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+    if m == 0.0 and Ixx == 0.0 and Iyy == 0.0 and Izz == 0.0:  # a link between the joints of a sequence
+        for a in range(ANGULAR_MOMENTUM, QUATERNION_ROTATION):
+            row[k, a] = 0.0
+        return
+    hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
+    Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
+    row[k, ANGULAR_MOMENTUM] = Ixx * wx + Ixy * wy + Ixz * wz + hy * uz - hz * uy
+    row[k, ANGULAR_MOMENTUM + 1] = Ixy * wx + Iyy * wy + Iyz * wz + hz * ux - hx * uz
+    row[k, ANGULAR_MOMENTUM + 2] = Ixz * wx + Iyz * wy + Izz * wz + hx * uy - hy * ux
+    row[k, MOMENTUM] = m * ux + wy * hz - wz * hy
+    row[k, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
+    row[k, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
+    row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2] = hx, hy, hz
+
+
+@copied_kernel
+def fill_gradient_screw(p, f, row, k, geometry, i, kind, dof, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy):
+    """p and f of a joint with an axis e₃, from the composite momenta N, P, first moment h and mass m of its link.
+
+    p = N₃ + pitch P₃ and f = (N × ω + P × u + h × g)₃ + pitch (P × ω + m g)₃, without the first where the joint does not turn.
+
+    p, f      (n,)       out, entry dof alone
+    row       (R, 27)    of which row k has the twist and gravity of the link
+
+    Arguments: see the head of this file.
+    """
+    wx, wy = row[k, OMEGA], row[k, OMEGA + 1]
+    ux, uy = row[k, LINEAR], row[k, LINEAR + 1]
+    gx, gy = row[k, GRAVITY], row[k, GRAVITY + 1]
+    turn = shift = turn_force = shift_force = 0.0
+    if kind != PRISMATIC:
+        turn = Nz
+        turn_force = Nx * wy - Ny * wx + Px * uy - Py * ux + hx * gy - hy * gx
+    if kind != REVOLUTE:
+        shift = geometry[i, PITCH] * Pz
+        shift_force = geometry[i, PITCH] * (Px * wy - Py * wx + m * row[k, GRAVITY + 2])
+    p[dof] = turn + shift
+    f[dof] = turn_force + shift_force
+
+
+@copied_kernel
 def fill_gradient_tree(p, f, row, angles, system, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
@@ -151,57 +348,26 @@ def fill_gradient_tree(p, f, row, angles, system, q, v):
                 gx, gy, gz = gravity[0], gravity[1], gravity[2]
             else:
                 if parent != link - 1:
-                    wx, wy, wz = row[above, OMEGA], row[above, OMEGA + 1], row[above, OMEGA + 2]
-                    ux, uy, uz = row[above, LINEAR], row[above, LINEAR + 1], row[above, LINEAR + 2]
-                    gx, gy, gz = row[above, GRAVITY], row[above, GRAVITY + 1], row[above, GRAVITY + 2]
-                x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
-                ux += wy * z - wz * y
-                uy += wz * x - wx * z
-                uz += wx * y - wy * x
+                    wx, wy, wz, ux, uy, uz, gx, gy, gz = nine_of(row, above, OMEGA)
+                ux, uy, uz = velocity_at_joint(geometry, i, wx, wy, wz, ux, uy, uz)
             if links[i, ALIGNED] == 0:
-                wx, wy, wz = rotate_back(geometry, link, ROTATION, wx, wy, wz)
-                ux, uy, uz = rotate_back(geometry, link, ROTATION, ux, uy, uz)
-                gx, gy, gz = rotate_back(geometry, link, ROTATION, gx, gy, gz)
+                wx, wy, wz, ux, uy, uz, gx, gy, gz = into_frame(
+                    geometry, link, ROTATION, wx, wy, wz, ux, uy, uz, gx, gy, gz
+                )
             if kind == QUATERNION:
                 quaternion_matrix(row, at, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
-                wx, wy, wz = rotate_back(row, at, QUATERNION_ROTATION, wx, wy, wz)
-                ux, uy, uz = rotate_back(row, at, QUATERNION_ROTATION, ux, uy, uz)
-                gx, gy, gz = rotate_back(row, at, QUATERNION_ROTATION, gx, gy, gz)
-                rx, ry, rz = conjugate_product_vector(
-                    q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+                wx, wy, wz, ux, uy, uz, gx, gy, gz = into_frame(
+                    row, at, QUATERNION_ROTATION, wx, wy, wz, ux, uy, uz, gx, gy, gz
                 )
-                wx, wy, wz = wx + 2.0 * rx, wy + 2.0 * ry, wz + 2.0 * rz
+                wx, wy, wz = add_ball_rate(q, v, dof, wx, wy, wz)
             elif kind == TRANSLATION:  # relative to the world
                 ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
             else:
-                if kind != REVOLUTE:
-                    d = q[dof] * geometry[i, PITCH]
-                    ux += wy * d
-                    uy -= wx * d
-                    uz += v[dof] * geometry[i, PITCH]
-                if kind != PRISMATIC:
-                    c, s = angles[i, COSINE], angles[i, SINE]
-                    wx, wy, wz = c * wx + s * wy, c * wy - s * wx, wz + v[dof]
-                    ux, uy = c * ux + s * uy, c * uy - s * ux
-                    gx, gy = c * gx + s * gy, c * gy - s * gx
-            row[k, OMEGA], row[k, OMEGA + 1], row[k, OMEGA + 2] = wx, wy, wz
-            row[k, LINEAR], row[k, LINEAR + 1], row[k, LINEAR + 2] = ux, uy, uz
-            row[k, GRAVITY], row[k, GRAVITY + 1], row[k, GRAVITY + 2] = gx, gy, gz
-            m = geometry[i, MASS]
-            Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
-            if m == 0.0 and Ixx == 0.0 and Iyy == 0.0 and Izz == 0.0:  # a link between the joints of a sequence
-                for a in range(ANGULAR_MOMENTUM, QUATERNION_ROTATION):
-                    row[k, a] = 0.0
-                continue
-            hx, hy, hz = geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
-            Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
-            row[k, ANGULAR_MOMENTUM] = Ixx * wx + Ixy * wy + Ixz * wz + hy * uz - hz * uy
-            row[k, ANGULAR_MOMENTUM + 1] = Ixy * wx + Iyy * wy + Iyz * wz + hz * ux - hx * uz
-            row[k, ANGULAR_MOMENTUM + 2] = Ixz * wx + Iyz * wy + Izz * wz + hx * uy - hy * ux
-            row[k, MOMENTUM] = m * ux + wy * hz - wz * hy
-            row[k, MOMENTUM + 1] = m * uy + wz * hx - wx * hz
-            row[k, MOMENTUM + 2] = m * uz + wx * hy - wy * hx
-            row[k, FIRST_MOMENT], row[k, FIRST_MOMENT + 1], row[k, FIRST_MOMENT + 2] = hx, hy, hz
+                wx, wy, wz, ux, uy, uz, gx, gy, gz = past_screw(
+                    geometry, angles, i, kind, q[dof], v[dof], wx, wy, wz, ux, uy, uz, gx, gy, gz
+                )
+            put_nine(row, k, OMEGA, wx, wy, wz, ux, uy, uz, gx, gy, gz)
+            put_momentum(row, k, geometry, i, wx, wy, wz, ux, uy, uz)
         Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * v[0]
         for link in range(last, first - 1, -1):
             i, k, at = np.uintp(link), np.uintp(link - first), link - first
@@ -210,62 +376,32 @@ def fill_gradient_tree(p, f, row, angles, system, q, v):
             kind = links[i, KIND]
             dof = links[i, DOF]
             m = geometry[i, SUBTREE_MASS]
-            Nx, Ny = Nx + row[k, ANGULAR_MOMENTUM], Ny + row[k, ANGULAR_MOMENTUM + 1]
-            Nz = Nz + row[k, ANGULAR_MOMENTUM + 2]
-            Px, Py, Pz = Px + row[k, MOMENTUM], Py + row[k, MOMENTUM + 1], Pz + row[k, MOMENTUM + 2]
-            hx, hy, hz = hx + row[k, FIRST_MOMENT], hy + row[k, FIRST_MOMENT + 1], hz + row[k, FIRST_MOMENT + 2]
+            Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = plus_nine(row, k, ANGULAR_MOMENTUM, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
             if kind == QUATERNION:
                 fill_gradient_quaternion(p, f, row, at, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
                 if parent >= 0:
-                    Nx, Ny, Nz = rotate(row, at, QUATERNION_ROTATION, Nx, Ny, Nz)
-                    Px, Py, Pz = rotate(row, at, QUATERNION_ROTATION, Px, Py, Pz)
-                    hx, hy, hz = rotate(row, at, QUATERNION_ROTATION, hx, hy, hz)
+                    Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = out_of_frame(
+                        row, at, QUATERNION_ROTATION, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
+                    )
             elif kind == TRANSLATION:
                 p[dof], p[dof + 1], p[dof + 2] = Px, Py, Pz
                 f[dof], f[dof + 1], f[dof + 2] = m * gravity[0], m * gravity[1], m * gravity[2]
             else:
-                wx, wy = row[k, OMEGA], row[k, OMEGA + 1]
-                ux, uy = row[k, LINEAR], row[k, LINEAR + 1]
-                gx, gy = row[k, GRAVITY], row[k, GRAVITY + 1]
-                turn = shift = turn_force = shift_force = 0.0
-                if kind != PRISMATIC:
-                    turn = Nz
-                    turn_force = Nx * wy - Ny * wx + Px * uy - Py * ux + hx * gy - hy * gx
-                if kind != REVOLUTE:
-                    shift = geometry[i, PITCH] * Pz
-                    shift_force = geometry[i, PITCH] * (Px * wy - Py * wx + m * row[k, GRAVITY + 2])
-                p[dof] = turn + shift
-                f[dof] = turn_force + shift_force
+                fill_gradient_screw(p, f, row, k, geometry, i, kind, dof, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy)
                 if parent >= 0:
                     if kind != PRISMATIC:
-                        c, s = angles[i, COSINE], angles[i, SINE]
-                        Nx, Ny = c * Nx - s * Ny, s * Nx + c * Ny
-                        Px, Py = c * Px - s * Py, s * Px + c * Py
-                        hx, hy = c * hx - s * hy, s * hx + c * hy
+                        Nx, Ny, Px, Py, hx, hy = turn_back(angles, i, Nx, Ny, Px, Py, hx, hy)
                     if kind != REVOLUTE:
-                        d = q[dof] * geometry[i, PITCH]
-                        Nx -= d * Py
-                        Ny += d * Px
-                        hz += m * d
+                        Nx, Ny, hz = slide_back(geometry, i, q[dof], m, Nx, Ny, Px, Py, hz)
             if parent >= 0:
                 if links[i, ALIGNED] == 0:
-                    Nx, Ny, Nz = rotate(geometry, link, ROTATION, Nx, Ny, Nz)
-                    Px, Py, Pz = rotate(geometry, link, ROTATION, Px, Py, Pz)
-                    hx, hy, hz = rotate(geometry, link, ROTATION, hx, hy, hz)
-                x, y, z = geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
-                Nx, Ny, Nz = Nx + y * Pz - z * Py, Ny + z * Px - x * Pz, Nz + x * Py - y * Px
-                hx, hy, hz = hx + m * x, hy + m * y, hz + m * z
+                    Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = out_of_frame(
+                        geometry, link, ROTATION, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
+                    )
+                Nx, Ny, Nz, hx, hy, hz = moments_at_parent(geometry, i, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
             if parent < 0 or parent != link - 1:
                 if parent >= 0:
-                    row[above, ANGULAR_MOMENTUM] += Nx
-                    row[above, ANGULAR_MOMENTUM + 1] += Ny
-                    row[above, ANGULAR_MOMENTUM + 2] += Nz
-                    row[above, MOMENTUM] += Px
-                    row[above, MOMENTUM + 1] += Py
-                    row[above, MOMENTUM + 2] += Pz
-                    row[above, FIRST_MOMENT] += hx
-                    row[above, FIRST_MOMENT + 1] += hy
-                    row[above, FIRST_MOMENT + 2] += hz
+                    add_nine(row, above, ANGULAR_MOMENTUM, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
                 Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * Nx
         first = last + 1
 
@@ -308,6 +444,69 @@ WORLD_WIDTH = 18
 SCREW_WIDTH, INERTIA_WIDTH = np.int64(6), np.int64(10)  # numba would compile kernels once more for literals
 
 
+@copied_kernel
+def place_on_parent(world, geometry, i, parent):
+    """Place, velocity and angular velocity of the frame of joint i on its parent, whose rotation goes into row i.
+
+    x = R_parent r + x_parent,   u = ω × R_parent r + u_parent,   R = R_parent R_joint. Arguments: see the head of this file.
+
+    world     (L, 18)    in and out: the row of the parent is read, the rotation of row i is written
+    """
+    x, y, z = rotate(world, parent, WORLD_ROTATION, geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2])
+    wx, wy, wz = world[parent, WORLD_OMEGA], world[parent, WORLD_OMEGA + 1], world[parent, WORLD_OMEGA + 2]
+    ux, uy, uz = cross(wx, wy, wz, x, y, z)
+    x += world[parent, WORLD_PLACE]
+    y += world[parent, WORLD_PLACE + 1]
+    z += world[parent, WORLD_PLACE + 2]
+    ux += world[parent, WORLD_LINEAR]
+    uy += world[parent, WORLD_LINEAR + 1]
+    uz += world[parent, WORLD_LINEAR + 2]
+    for r in range(3):
+        Rx, Ry, Rz = rotate_back(
+            geometry, i, ROTATION, world[parent, 3 * r], world[parent, 3 * r + 1], world[parent, 3 * r + 2]
+        )
+        world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = Rx, Ry, Rz
+    return x, y, z, ux, uy, uz, wx, wy, wz
+
+
+@copied_kernel
+def turn_by_quaternion(world, i, q, dof):
+    """R ← R R(a) of link i, with a ball joint's quaternion a. Arguments: see the head of this file.
+
+    world     (L, 18)    in and out, the rotation of row i; its columns of places are work
+    """
+    a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+    for r in range(3):
+        jx, jy, jz = world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2]
+        quaternion_matrix(world, i, WORLD_PLACE, a0, a1, a2, a3)  # these columns are not yet written
+        jx, jy, jz = rotate_back(world, i, WORLD_PLACE, jx, jy, jz)
+        world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = jx, jy, jz
+
+
+@copied_kernel
+def ball_rate(world, i, q, v, dof):
+    """2 R vec(ā ȧ), the angular velocity of a ball joint's link relative to its parent, in world axes.
+
+    Arguments: see the head of this file.
+    """
+    x, y, z = conjugate_product_vector(
+        q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
+    )
+    return rotate(world, i, WORLD_ROTATION, 2.0 * x, 2.0 * y, 2.0 * z)
+
+
+@copied_kernel
+def turn_about_axis(world, i, angle):
+    """R ← R R₃(angle) of link i, about the axis of its joint.
+
+    world     (L, 18)    in and out, the rotation of row i
+    """
+    c, s = cosine_and_sine(angle)
+    for r in range(3):
+        jx, jy = world[i, 3 * r], world[i, 3 * r + 1]
+        world[i, 3 * r], world[i, 3 * r + 1] = c * jx + s * jy, c * jy - s * jx
+
+
 @kernel
 def fill_world(system, work, q, v):
     """Pose and velocity of every link's frame, in world axes, into work.world. Arguments: see the head of this file.
@@ -322,34 +521,13 @@ def fill_world(system, work, q, v):
         dof = links[i, DOF]
         x = y = z = wx = wy = wz = ux = uy = uz = 0.0
         if parent >= 0:
-            x, y, z = rotate(
-                world, parent, WORLD_ROTATION, geometry[i, PLACE], geometry[i, PLACE + 1], geometry[i, PLACE + 2]
-            )
-            wx, wy, wz = world[parent, WORLD_OMEGA], world[parent, WORLD_OMEGA + 1], world[parent, WORLD_OMEGA + 2]
-            ux, uy, uz = cross(wx, wy, wz, x, y, z)
-            x += world[parent, WORLD_PLACE]
-            y += world[parent, WORLD_PLACE + 1]
-            z += world[parent, WORLD_PLACE + 2]
-            ux += world[parent, WORLD_LINEAR]
-            uy += world[parent, WORLD_LINEAR + 1]
-            uz += world[parent, WORLD_LINEAR + 2]
-            for r in range(3):
-                Rx, Ry, Rz = rotate_back(
-                    geometry, i, ROTATION, world[parent, 3 * r], world[parent, 3 * r + 1], world[parent, 3 * r + 2]
-                )
-                world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = Rx, Ry, Rz
+            x, y, z, ux, uy, uz, wx, wy, wz = place_on_parent(world, geometry, i, parent)
         else:
             for r in range(9):
                 world[i, r] = geometry[i, ROTATION + r]
         if kind == QUATERNION:
-            a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
-            for r in range(3):
-                jx, jy, jz = world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2]
-                quaternion_matrix(world, i, WORLD_PLACE, a0, a1, a2, a3)  # these columns are not yet written
-                jx, jy, jz = rotate_back(world, i, WORLD_PLACE, jx, jy, jz)
-                world[i, 3 * r], world[i, 3 * r + 1], world[i, 3 * r + 2] = jx, jy, jz
-            rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
-            rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
+            turn_by_quaternion(world, i, q, dof)
+            rx, ry, rz = ball_rate(world, i, q, v, dof)
             wx, wy, wz = wx + rx, wy + ry, wz + rz
         elif kind == TRANSLATION:
             ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
@@ -362,10 +540,7 @@ def fill_world(system, work, q, v):
                 sx, sy, sz = cross(wx, wy, wz, ax, ay, az)
                 ux, uy, uz = ux + d * sx + rate * ax, uy + d * sy + rate * ay, uz + d * sz + rate * az
             if kind != PRISMATIC:
-                c, s = cosine_and_sine(q[dof])
-                for r in range(3):
-                    jx, jy = world[i, 3 * r], world[i, 3 * r + 1]
-                    world[i, 3 * r], world[i, 3 * r + 1] = c * jx + s * jy, c * jy - s * jx
+                turn_about_axis(world, i, q[dof])
                 wx, wy, wz = wx + v[dof] * ax, wy + v[dof] * ay, wz + v[dof] * az
         world[i, WORLD_PLACE], world[i, WORLD_PLACE + 1], world[i, WORLD_PLACE + 2] = x, y, z
         world[i, WORLD_LINEAR], world[i, WORLD_LINEAR + 1], world[i, WORLD_LINEAR + 2] = ux, uy, uz
@@ -438,6 +613,20 @@ def gravity_potential(links, geometry, gravity, world, q):
 
 
 @copied_kernel
+def turned_inertia(world, geometry, i):
+    """R I Rᵀ of link i, its second moments xx yy zz xy xz yz in world axes. Arguments: see the head of this file."""
+    Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
+    Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
+    a0, a1, a2 = rotate(world, i, WORLD_ROTATION, Ixx, Ixy, Ixz)  # rows of R I
+    b0, b1, b2 = rotate(world, i, WORLD_ROTATION, Ixy, Iyy, Iyz)
+    c0, c1, c2 = rotate(world, i, WORLD_ROTATION, Ixz, Iyz, Izz)
+    xx, xy, xz = rotate(world, i, WORLD_ROTATION, a0, b0, c0)
+    _, yy, yz = rotate(world, i, WORLD_ROTATION, a1, b1, c1)
+    _, _, zz = rotate(world, i, WORLD_ROTATION, a2, b2, c2)
+    return xx, yy, zz, xy, xz, yz
+
+
+@copied_kernel
 def fill_inertia(system, work):
     """Inertia of every link, in world axes about the origin of its tree's last link, into work.inertia.
 
@@ -451,15 +640,8 @@ def fill_inertia(system, work):
         hx, hy, hz = rotate(
             world, i, WORLD_ROTATION, geometry[i, MOMENT], geometry[i, MOMENT + 1], geometry[i, MOMENT + 2]
         )
-        Ixx, Iyy, Izz = geometry[i, INERTIA], geometry[i, INERTIA + 1], geometry[i, INERTIA + 2]
-        Ixy, Ixz, Iyz = geometry[i, INERTIA + 3], geometry[i, INERTIA + 4], geometry[i, INERTIA + 5]
-        # Rows of R I, then R I Rᵀ, then the shift by (x, y, z): J = R I Rᵀ + (2 x·h + m x·x) 1 − h xᵀ − x hᵀ − m x xᵀ.
-        a0, a1, a2 = rotate(world, i, WORLD_ROTATION, Ixx, Ixy, Ixz)
-        b0, b1, b2 = rotate(world, i, WORLD_ROTATION, Ixy, Iyy, Iyz)
-        c0, c1, c2 = rotate(world, i, WORLD_ROTATION, Ixz, Iyz, Izz)
-        xx, xy, xz = rotate(world, i, WORLD_ROTATION, a0, b0, c0)
-        _, yy, yz = rotate(world, i, WORLD_ROTATION, a1, b1, c1)
-        _, _, zz = rotate(world, i, WORLD_ROTATION, a2, b2, c2)
+        xx, yy, zz, xy, xz, yz = turned_inertia(world, geometry, i)
+        # Shifted by x = (x, y, z): J = R I Rᵀ + (2 x·h + m x·x) 1 − h xᵀ − x hᵀ − m x xᵀ.
         trace = 2.0 * (x * hx + y * hy + z * hz) + m * (x * x + y * y + z * z)
         inertia[i, 0] = m
         inertia[i, 1], inertia[i, 2], inertia[i, 3] = hx + m * x, hy + m * y, hz + m * z
@@ -512,6 +694,47 @@ def link_width(links, i):
 
 
 @copied_kernel
+def fill_ball_screws(S, D, world, i, q, dof, x, y, z):
+    """S_α = [2 R vec(ā e_α); x × that] and D_α = S_α/|a|² of a ball joint at x. Arguments: see the head of this file.
+
+    S, D      (n, 6)    out, rows dof … dof + 3 alone
+    """
+    a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
+    scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+    for alpha in range(4):
+        sx, sy, sz = conjugate_product_vector(
+            a0, a1, a2, a3, 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)
+        )
+        sx, sy, sz = rotate(world, i, WORLD_ROTATION, 2.0 * sx, 2.0 * sy, 2.0 * sz)
+        lx, ly, lz = cross(x, y, z, sx, sy, sz)
+        S[dof + alpha, 0], S[dof + alpha, 1], S[dof + alpha, 2] = sx, sy, sz
+        S[dof + alpha, 3], S[dof + alpha, 4], S[dof + alpha, 5] = lx, ly, lz
+        for j in range(6):
+            D[dof + alpha, j] = scale * S[dof + alpha, j]
+
+
+@copied_kernel
+def fill_axis_screw(S, D, world, geometry, i, kind, dof, x, y, z):
+    """S = D = [e; x × e + pitch e] of a joint at x with the axis e, [0; pitch e] of a slider.
+
+    Arguments: see the head of this file.
+
+    S, D      (n, 6)    out, row dof alone
+    """
+    ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
+    sx = sy = sz = lx = ly = lz = 0.0
+    if kind != PRISMATIC:
+        sx, sy, sz = ax, ay, az
+        lx, ly, lz = cross(x, y, z, ax, ay, az)
+    if kind != REVOLUTE:
+        pitch = geometry[i, PITCH]
+        lx, ly, lz = lx + pitch * ax, ly + pitch * ay, lz + pitch * az
+    S[dof, 0], S[dof, 1], S[dof, 2], S[dof, 3], S[dof, 4], S[dof, 5] = sx, sy, sz, lx, ly, lz
+    for j in range(6):
+        D[dof, j] = S[dof, j]
+
+
+@copied_kernel
 def fill_screws(system, work, q):
     """Velocity columns S and displacement columns D of every coordinate, into work.S and work.D.
 
@@ -524,34 +747,27 @@ def fill_screws(system, work, q):
         dof = links[i, DOF]
         x, y, z = from_last(links, world, i)
         if kind == QUATERNION:
-            a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
-            scale = 1.0 / (a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
-            for alpha in range(4):
-                sx, sy, sz = conjugate_product_vector(
-                    a0, a1, a2, a3, 1.0 * (alpha == 0), 1.0 * (alpha == 1), 1.0 * (alpha == 2), 1.0 * (alpha == 3)
-                )
-                sx, sy, sz = rotate(world, i, WORLD_ROTATION, 2.0 * sx, 2.0 * sy, 2.0 * sz)
-                lx, ly, lz = cross(x, y, z, sx, sy, sz)
-                S[dof + alpha, 0], S[dof + alpha, 1], S[dof + alpha, 2] = sx, sy, sz
-                S[dof + alpha, 3], S[dof + alpha, 4], S[dof + alpha, 5] = lx, ly, lz
-                for j in range(6):
-                    D[dof + alpha, j] = scale * S[dof + alpha, j]
+            fill_ball_screws(S, D, world, i, q, dof, x, y, z)
         elif kind == TRANSLATION:
             for a in range(3):
                 for j in range(6):
                     S[dof + a, j] = D[dof + a, j] = 1.0 * (j == 3 + a)
         else:
-            ax, ay, az = world[i, 2], world[i, 5], world[i, 8]
-            sx = sy = sz = lx = ly = lz = 0.0
-            if kind != PRISMATIC:
-                sx, sy, sz = ax, ay, az
-                lx, ly, lz = cross(x, y, z, ax, ay, az)
-            if kind != REVOLUTE:
-                pitch = geometry[i, PITCH]
-                lx, ly, lz = lx + pitch * ax, ly + pitch * ay, lz + pitch * az
-            S[dof, 0], S[dof, 1], S[dof, 2], S[dof, 3], S[dof, 4], S[dof, 5] = sx, sy, sz, lx, ly, lz
-            for j in range(6):
-                D[dof, j] = S[dof, j]
+            fill_axis_screw(S, D, world, geometry, i, kind, dof, x, y, z)
+
+
+@copied_kernel
+def ball_convection(world, i, q, v, dof, j, dx, dy, dz):
+    """2 vec(ē_α ȧ) − 2 vec(ā ȧ) × D_α of a ball joint, in world axes, α = j − dof and d the angular part of D_α.
+
+    Arguments: see the head of this file.
+    """
+    e0, e1, e2, e3 = 1.0 * (j == dof), 1.0 * (j == dof + 1), 1.0 * (j == dof + 2), 1.0 * (j == dof + 3)
+    kx, ky, kz = conjugate_product_vector(e0, e1, e2, e3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
+    kx, ky, kz = rotate(world, i, WORLD_ROTATION, 2.0 * kx, 2.0 * ky, 2.0 * kz)
+    rx, ry, rz = ball_rate(world, i, q, v, dof)
+    rx, ry, rz = cross(rx, ry, rz, dx, dy, dz)
+    return kx - rx, ky - ry, kz - rz
 
 
 @copied_kernel
@@ -577,18 +793,17 @@ def fill_convective(system, work, q, v):
             lx, ly, lz = cross(ux, uy, uz, dx, dy, dz)
             U[j, 3], U[j, 4], U[j, 5] = rx + lx, ry + ly, rz + lz
             if kind == QUATERNION:
-                e0, e1, e2, e3 = 1.0 * (j == dof), 1.0 * (j == dof + 1), 1.0 * (j == dof + 2), 1.0 * (j == dof + 3)
-                kx, ky, kz = conjugate_product_vector(e0, e1, e2, e3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
-                kx, ky, kz = rotate(world, i, WORLD_ROTATION, 2.0 * kx, 2.0 * ky, 2.0 * kz)
-                rx, ry, rz = conjugate_product_vector(
-                    q[dof], q[dof + 1], q[dof + 2], q[dof + 3], v[dof], v[dof + 1], v[dof + 2], v[dof + 3]
-                )
-                rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
-                rx, ry, rz = cross(rx, ry, rz, dx, dy, dz)
-                kx, ky, kz = kx - rx, ky - ry, kz - rz
+                kx, ky, kz = ball_convection(world, i, q, v, dof, j, dx, dy, dz)
                 lx, ly, lz = cross(x, y, z, kx, ky, kz)
                 U[j, 0], U[j, 1], U[j, 2] = U[j, 0] + kx, U[j, 1] + ky, U[j, 2] + kz
                 U[j, 3], U[j, 4], U[j, 5] = U[j, 3] + lx, U[j, 4] + ly, U[j, 5] + lz
+
+
+@copied_kernel
+def blocks_of(system, above_node, node, local):
+    """Places of column `local` of block (above_node, node), and of row `local` of block (node, above_node)."""
+    up = second_block(system, above_node, node) + local
+    return up, second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
 
 
 @kernel
@@ -615,8 +830,7 @@ def fill_mass_matrix_tree(M, system, work):
             while k >= 0:
                 if system.coordinate_nodes[k, 0] != above_node:
                     above_node = system.coordinate_nodes[k, 0]
-                    up = second_block(system, above_node, node) + local
-                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                    up, down = blocks_of(system, above_node, node, local)
                 above_local = system.coordinate_nodes[k, 1]
                 value = dot6(S, k, pair, 0)
                 M[up + above_local * width] = value
@@ -707,8 +921,7 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
                 c = np.uintp(k)  # since for other indices numba tests whether they count from an array's end
                 if system.coordinate_nodes[c, 0] != above_node:
                     above_node = system.coordinate_nodes[c, 0]
-                    up = second_block(system, above_node, node) + local
-                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                    up, down = blocks_of(system, above_node, node, local)
                 above_local = system.coordinate_nodes[c, 1]
                 kj, jk = np.uintp(up + above_local * width), np.uintp(down + above_local)
                 products = column[c, 0] * f0 + column[c, 1] * f1 + column[c, 2] * f2
@@ -744,8 +957,7 @@ def fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
             while k >= 0:
                 if system.coordinate_nodes[k, 0] != above_node:
                     above_node = system.coordinate_nodes[k, 0]
-                    up = second_block(system, above_node, node) + local
-                    down = second_block(system, node, above_node) + local * system.nodes[above_node, NODE_COORDINATES]
+                    up, down = blocks_of(system, above_node, node, local)
                 above_local = system.coordinate_nodes[k, 1]
                 kj, jk = up + above_local * width, down + above_local
                 Lvv[kj] = Lvv[jk] = dot6(S, k, pair, 0)
@@ -756,6 +968,21 @@ def fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
                 k = system.before[k]
         if links[i, KIND] == QUATERNION:
             fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
+
+
+@copied_kernel
+def composites_at_link(links, world, inertia, momentum, i):
+    """Composite momenta N, P and first moment h of link i about its own origin. Arguments: see the head of this file.
+
+    inertia   (L, 10)    composite inertias, about the origin of the tree's last link
+    momentum  (L, 6)     composite momenta, about that too
+    """
+    x, y, z = from_last(links, world, i)
+    m = inertia[i, 0]
+    hx, hy, hz = inertia[i, 1] - m * x, inertia[i, 2] - m * y, inertia[i, 3] - m * z
+    Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
+    sx, sy, sz = cross(x, y, z, Px, Py, Pz)
+    return momentum[i, 0] - sx, momentum[i, 1] - sy, momentum[i, 2] - sz, Px, Py, Pz, hx, hy, hz
 
 
 @copied_kernel
@@ -780,17 +1007,10 @@ def fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i):
     node = system.coordinate_nodes[dof, 0]
     at, width = system.nodes[node, SECOND_DIAGONAL], system.nodes[node, NODE_COORDINATES]
     a0, a1, a2, a3 = q[dof], q[dof + 1], q[dof + 2], q[dof + 3]
-    # The link's origin relative to the point of reference; momenta and first moment shifted to it.
-    x, y, z = from_last(links, world, i)
-    m = inertia[i, 0]
-    hx, hy, hz = inertia[i, 1] - m * x, inertia[i, 2] - m * y, inertia[i, 3] - m * z
-    Px, Py, Pz = momentum[i, 3], momentum[i, 4], momentum[i, 5]
-    sx, sy, sz = cross(x, y, z, Px, Py, Pz)
-    Nx, Ny, Nz = momentum[i, 0] - sx, momentum[i, 1] - sy, momentum[i, 2] - sz
+    Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = composites_at_link(links, world, inertia, momentum, i)
     ux, uy, uz = world[i, WORLD_LINEAR], world[i, WORLD_LINEAR + 1], world[i, WORLD_LINEAR + 2]
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
-    rx, ry, rz = conjugate_product_vector(a0, a1, a2, a3, v[dof], v[dof + 1], v[dof + 2], v[dof + 3])
-    rx, ry, rz = rotate(world, i, WORLD_ROTATION, 2.0 * rx, 2.0 * ry, 2.0 * rz)
+    rx, ry, rz = ball_rate(world, i, q, v, dof)
     wx, wy, wz = world[i, WORLD_OMEGA] - rx, world[i, WORLD_OMEGA + 1] - ry, world[i, WORLD_OMEGA + 2] - rz
     # N·(ŵ×D_αβ) + P·(u×D_αβ) + D_αβ·(h×g) = D_αβ·K.
     kx, ky, kz = cross(Nx, Ny, Nz, wx, wy, wz)

@@ -31,7 +31,7 @@ import math
 import numpy as np
 
 from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_block
-from mbvi.kernels.compiler.decorators import inlined_kernel, kernel
+from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed, read_only
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
@@ -167,7 +167,7 @@ def add_transposed(out, G, system, impulses, start, factor):
             out[system.entries[e]] += factor * G[e] * impulses[start + b]
 
 
-@inlined_kernel
+@kernel
 def fill_across(space):
     """d, the increment Y of coordinates less its part along symmetries at the middle, in the metric M; returns dᵀM d.
 
@@ -207,7 +207,7 @@ def fill_across(space):
     return 0.0
 
 
-@inlined_kernel
+@kernel
 def fill_energy_momentum(system, work, space, t, h):
     """Residual of the energy–momentum method at z = (Y, Λ, μ), and the state at the step's end."""
     n, k = system.n, system.k
@@ -287,7 +287,7 @@ def fill_velocity_between(system, work, space, t, of_q, of_p):
     hamiltonian(system, work, space, t, space.middle, space.middle_p)
 
 
-@inlined_kernel
+@kernel
 def fill_chorin(system, work, space, t, h):
     """Residual of the scheme of Chorin et al. at z = (Δq, Δp), and the state at the step's end."""
     n = system.n
@@ -341,7 +341,7 @@ def largest(x, first, last):
     return size
 
 
-@inlined_kernel
+@kernel
 def factor_jacobian(system, work, space, t, h):
     """Invert the Jacobian at space.z, where the residual is space.R; False if it is singular."""
     n, N, stride = system.n, space.z.shape[0], space.right.shape[0]
@@ -367,7 +367,7 @@ def factor_jacobian(system, work, space, t, h):
     return invert_block(J, 0, N, stride, width, space.pivots, space.above, reference, redundant, SINGULAR_PIVOT) >= 0
 
 
-@inlined_kernel
+@kernel
 def solve_step(system, work, space, t, h):
     """Solve the step equations from space.z; returns a status."""
     n, N, stride = system.n, space.z.shape[0], space.right.shape[0]
@@ -415,7 +415,7 @@ def solve_step(system, work, space, t, h):
     return NOT_CONVERGED
 
 
-@inlined_kernel
+@kernel
 def fill_start(system, work, space, t, h, is_first):
     """The start of a step, and the energy before it.
 
@@ -446,7 +446,7 @@ def fill_start(system, work, space, t, h, is_first):
     space.count[IS_FACTORED] = 0
 
 
-@inlined_kernel
+@kernel
 def advance(system, work, space, t, h):
     """One step from space.q, space.p; returns a status."""
     n, N = system.n, space.z.shape[0]

@@ -25,6 +25,7 @@ Sources: Wehage & Haug, J. Mech. Des. 104 (1982) (partitioning of coordinates); 
 import math
 
 import numpy as np
+from numba import types
 
 from mbvi.kernels.algebra.compensated import add_compensated
 from mbvi.kernels.algebra.dense import invert
@@ -32,12 +33,10 @@ from mbvi.kernels.algebra.partition import find_pivots
 from mbvi.kernels.compiler.decorators import copied_kernel, copied_solver_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDE, larger, part, total, wide_lanes, widest
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.compiler.packed import Packed, call, read_only
+from mbvi.kernels.compiler.packed import Packed, read_only
 from mbvi.kernels.galerkin.tolerances import (
-    ASTRAY,
     CLOSE,
     CLOSED,
-    CLOSER,
     CLOSING,
     ENOUGH,
     EPS,
@@ -52,7 +51,6 @@ from mbvi.kernels.galerkin.tolerances import (
     NO_LONGER,
     OF_PLACES,
     ROUGH,
-    SHRINKING,
     SLOW_START,
     TELLING,
     TOO_WEAK,
@@ -70,7 +68,6 @@ from mbvi.kernels.mechanics.constraints import (
     fill_rows,
 )
 from mbvi.kernels.mechanics.lagrangian import (
-    Work,
     add_forces,
     fill_angles,
     fill_gradient_links,
@@ -402,9 +399,9 @@ def fill_multipliers(system, space):
         nodes.curved[a] = 0.0
 
 
-@late_kernel(System, Scheme, Work, Space)
-def fill_gradient_in_plane(t, system, scheme, work, space, h):
-    """p, f without forces and H v at the nodes, of a planar tree; 0.0 where G_D or M̂, which is inverted first, is singular."""
+@late_kernel(types.boolean)
+def fill_gradient_in_plane(system, scheme, work, space, t, h):
+    """p, f without forces and H v at the nodes, of a planar tree; False where G_D or M̂, which is inverted first, is singular."""
     nodes, frames, rows = space.nodes, space.frames, space.plane_rows
     fill_places(space, h)
     if not turn_directions(nodes.angles, system, nodes.q):
@@ -412,31 +409,31 @@ def fill_gradient_in_plane(t, system, scheme, work, space, h):
     place_in_plane(nodes.plane, frames, nodes.angles, system)
     fill_rows_in_plane(nodes.g, nodes.G, nodes.plane, frames, rows, system, nodes.q)
     if not use_constraints(system, space):
-        return 0.0
+        return False
     if space.count[IS_INVERTED] == 0:
         for b in range(free_count(system, space)):
             fill_unit_velocity(system, space, b)
             fill_gradient_planar(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.curved)
             fill_mass_column(system, space, b)
         if not invert(nodes.M, nodes.pivot_rows, free_count(system, space)):
-            return 0.0
+            return False
         space.count[INVERSIONS] += 1
     fill_gradient_planar(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.v)
     fill_multipliers(system, space)
     move_in_plane(nodes.plane, frames, system, nodes.v)
     add_curvature_in_plane(nodes.curved, nodes.plane, frames, rows, system, nodes.mu)
-    return 1.0
+    return True
 
 
-@late_kernel(System, Scheme, Work, Space)
-def fill_gradient_in_space(t, system, scheme, work, space, h):
+@late_kernel(types.boolean)
+def fill_gradient_in_space(system, scheme, work, space, t, h):
     """The same of any tree."""
     nodes = space.nodes
     fill_places(space, h)
     fill_constraint_geometry(system, nodes, nodes.q)
     fill_rows(nodes.g, nodes.G, nodes.g_t, system, nodes, nodes.q)
     if not use_constraints(system, space):
-        return 0.0
+        return False
     if not turn_angles(nodes.angles, system, nodes.q):
         fill_angles(nodes.angles, system, nodes.q)
     if space.count[IS_INVERTED] == 0:
@@ -445,12 +442,12 @@ def fill_gradient_in_space(t, system, scheme, work, space, h):
             fill_gradient_links(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.q, nodes.curved)
             fill_mass_column(system, space, b)
         if not invert(nodes.M, nodes.pivot_rows, free_count(system, space)):
-            return 0.0
+            return False
         space.count[INVERSIONS] += 1
     fill_gradient_links(nodes.p, nodes.f, nodes.row, nodes.angles, system, nodes.q, nodes.v)
     fill_multipliers(system, space)
     add_curvature_product(nodes.curved, system, nodes, nodes.q, nodes.v, nodes.mu)
-    return 1.0
+    return True
 
 
 @copied_kernel
@@ -480,12 +477,11 @@ def fill_mass_column(system, space, b):
 def fill_reduced_gradient(system, scheme, work, space, t, h):
     """p and f − H v at the nodes, with forces; the largest momentum, negative where the equations are singular."""
     nodes = space.nodes
-    arguments = (system, scheme, work, space, h)
     if space.frames.shape[0] > 0:
-        is_regular = call(space.fill_gradient_in_plane, t, arguments)
+        is_regular = fill_gradient_in_plane(system, scheme, work, space, t, h)
     else:
-        is_regular = call(space.fill_gradient_in_space, t, arguments)
-    if is_regular != 1.0:
+        is_regular = fill_gradient_in_space(system, scheme, work, space, t, h)
+    if not is_regular:
         return -1.0
     if has_forces(system):
         add_node_forces(system, scheme, work, space, t, h)
@@ -563,7 +559,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
     """
     tol = space.tolerances
     count, theta, left = space.count, space.contraction[0], math.inf
-    size_before = largest_before = first_size = 0.0
+    size_before = largest_before = 0.0
     rough = stalls = 0
     count[IS_INVERTED] = 0
     forget_angles(space.nodes, system.links.shape[0])
@@ -581,12 +577,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         count[WORST] = max(count[WORST], iteration + 1)
         if not is_flight and size > tol[FAR_VELOCITIES]:
             return NOT_CONVERGED
-        if (
-            iteration > tol[CLOSING]
-            and residual > largest_before
-            and size > tol[SHRINKING] * size_before
-            and roundings > tol[FAR_OFF]
-        ):
+        if iteration > tol[CLOSING] and residual > largest_before and roundings > tol[FAR_OFF]:
             return NOT_CONVERGED
         largest_before = max(largest_before, residual)
         if iteration > 0 and size > tol[TELLING]:
@@ -600,10 +591,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
             return OK
         if theta * size < tol[CLOSE]:
             forget_angles(space.nodes, system.links.shape[0])
-        first_size = max(first_size, size)
-        count[IS_INVERTED] = not (first_size > tol[ASTRAY] and size < tol[CLOSER] * first_size)
-        if count[IS_INVERTED] == 0:
-            first_size = size
+        count[IS_INVERTED] = 1
         size_before = size
     return NOT_CONVERGED
 
@@ -759,14 +747,3 @@ def advance_steps(system, scheme, work, space, t, h, first, last, every, out_q, 
                 return SINGULAR, step
             stored += 1
     return OK, last
-
-
-LATE = fill_gradient_in_plane, fill_gradient_in_space
-
-
-def run(*arguments):
-    """`advance_steps` as Python calls it: what compiling a kernel raised during it is raised here."""
-    ends = advance_steps(*arguments)
-    for each in LATE:
-        each.raise_error()
-    return ends

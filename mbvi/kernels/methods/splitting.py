@@ -15,7 +15,7 @@ Source: McLachlan & Quispel, Acta Numerica 11 (2002).
 import numpy as np
 
 from mbvi.kernels.algebra.compensated import add_compensated
-from mbvi.kernels.compiler.decorators import inlined_kernel, kernel
+from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.packed import Packed, read_only
 from mbvi.kernels.layout import NOT_FINITE, OK, System
 from mbvi.kernels.mechanics.free_rotation import SERIES, turn_freely
@@ -99,7 +99,7 @@ def begin(space):
         y[4], y[5], y[6] = 0.5 * l1, 0.5 * l2, 0.5 * l3
 
 
-@inlined_kernel
+@kernel
 def kick(system, work, space, t, h):
     """Add to the momenta what the forces of V give them through h."""
     if h == 0.0:
@@ -120,7 +120,7 @@ def kick(system, work, space, t, h):
         add_compensated(y, low, 6, 0.5 * h * l3)
 
 
-@inlined_kernel
+@kernel
 def move_freely(space, h):
     """Move by T alone through h."""
     q, p = space.q, space.p
@@ -136,7 +136,7 @@ def move_freely(space, h):
     space.is_current[0] = 0
 
 
-@inlined_kernel
+@kernel
 def finish(space):
     """Momenta of balls into space.p; returns a status."""
     p, check = space.p, 0.0

@@ -26,7 +26,7 @@ def test_unwritable_home_compiles_for_the_process_alone(tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
-    code = "from mbvi.kernels.compiler import decorators; print(decorators._CACHE_FOLDER)"
+    code = "from mbvi.kernels.compiler.folder import FOLDER; print(FOLDER)"
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={**environment, "XDG_CACHE_HOME": str(blocked), "TMPDIR": str(tmp_path)},

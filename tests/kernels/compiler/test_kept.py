@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -10,18 +11,28 @@ import pytest
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from numba import config, types
+from numba import types
 from mbvi.kernels.compiler import decorators
+from mbvi.kernels.compiler.late import LateKernel
 
 folder = Path(sys.argv[1])
 
 def halved(x):
     return 0.5 * x
 
+def halved_later(x):
+    return 0.5 * x
+
+def quartered(x):
+    return halve(halve_later(x))
+
 def twice():
-    kernel = decorators._jitted(halved)
-    callback = decorators.compiled_on_disk(types.float64(types.float64), halved)
-    return [kernel(6.0), callback.ctypes(6.0), sum(kernel.stats.cache_hits.values()), callback.cache_hits]
+    # values by an entry that contains one kernel and calls another late; which of the three came from the disk
+    global halve, halve_later
+    halve, halve_later, kernel = decorators.kernel(halved), LateKernel(halved_later, types.float64), decorators.kernel(quartered)
+    found = kernel(24.0)
+    dispatchers = halve, halve_later.entry, kernel.called
+    return [found, *(sum(each.stats.cache_hits.values()) for each in dispatchers)]
 
 def damaged(damage):
     for path in folder.rglob("*.nb?"):
@@ -49,8 +60,8 @@ found["missing"] = twice()
 found["kept at last"] = twice()
 print(json.dumps(found))
 """
-KEPT = [3.0, 3.0, 1, 1]
-ANEW = [3.0, 3.0, 0, 0]
+KEPT = [6.0, 0, 1, 1]  # an entry that is loaded does not ask for what it contains
+ANEW = [6.0, 0, 0, 0]
 
 
 @pytest.mark.filterwarnings("default")
@@ -68,15 +79,50 @@ def test_damaged_kernels_are_compiled_anew(tmp_path):
         assert values == (KEPT if "kept" in name else ANEW), name
 
 
+INNER = """
+from mbvi.kernels.compiler import decorators
+
+@decorators.kernel
+def halved(x):
+    return 0.5 * x
+
+@decorators.kernel
+def quartered(x):
+    return halved(halved(x))
+
+print(quartered(24.0), sum(halved.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[:-9] + b"?" + content[-8:]])
+def test_damaged_representations_of_kernels_are_made_anew(tmp_path, damage):
+    """Those that other entries would contain; afterwards they are whole."""
+    script, kept = tmp_path / "kernels.py", tmp_path / "kept"
+    script.write_text(INNER)
+
+    def found():
+        for folder in kept.rglob("called"):
+            shutil.rmtree(folder)  # the entry, which alone would be loaded
+        line, environment = [sys.executable, script], os.environ | {"NUMBA_CACHE_DIR": str(kept)}
+        return subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    assert [found(), found()] == [["6.0", "0"], ["6.0", "1"]]
+    files = [path for path in kept.rglob("bitcode/*") if path.is_file()]
+    assert files
+    for path in files:
+        path.write_bytes(damage(path.read_bytes()))
+    assert [found(), found()] == [["6.0", "0"], ["6.0", "1"]]
+
+
 COPY = """
 from mbvi.kernels.compiler import decorators
 
 def halved(x):
     return 0.5 * x
 
-kernel = decorators._jitted(halved)
+kernel = decorators.kernel(halved)
 kernel(6.0)
-print(sum(kernel.stats.cache_hits.values()))
+print(sum(kernel.called.stats.cache_hits.values()))
 """
 
 

@@ -1,19 +1,25 @@
 """Kernels that are compiled when they are first called."""
 
+import math
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from numba import njit, types
 
-from mbvi.kernels.compiler import late
 from mbvi.kernels.compiler.compiling import COMPILING
 from mbvi.kernels.compiler.decorators import kernel
-from mbvi.kernels.compiler.packed import Packed, call
+from mbvi.kernels.compiler.late import LateKernel, late_kernel
+from mbvi.kernels.compiler.packed import Packed
 
 
 class Numbers(Packed):
-    """Numbers x, and the address of what scales them."""
+    """Numbers x."""
 
 
-def scaled_sum(t, numbers, h):
+@late_kernel(types.float64)
+def scaled_sum(numbers, t, h):
     """t + h Σ x."""
     total = 0.0
     for a in range(numbers.x.shape[0]):
@@ -21,48 +27,128 @@ def scaled_sum(t, numbers, h):
     return t + h * total
 
 
+@late_kernel()
+def shift(x, by):
+    """Add a number to all of x."""
+    for a in range(x.shape[0]):
+        x[a] += by
+
+
+@late_kernel(types.boolean)
+def is_positive(x):
+    """Whether a number is."""
+    return x > 0
+
+
+@late_kernel(types.int64)
+def sign(x):
+    """Of a number."""
+    return 1 if is_positive(x) else -1
+
+
 @kernel
 def ask(numbers, t, h):
-    """What the kernel of the field gives."""
-    return call(numbers.scaled_sum, t, (numbers, h))
+    """What the late kernel gives."""
+    return scaled_sum(numbers, t, h)
 
 
-def test_the_first_call_compiles_and_later_ones_do_not(monkeypatch):
-    found = late.late_kernel(Numbers)(scaled_sum)
-    first, second = (Numbers(x=np.array([1.0, 2.0, scale]), scaled_sum=found) for scale in (3.0, 4.0))
-    _, word = Numbers.kind.layout["scaled_sum"]
-    before, stub = COMPILING.seconds, found.address
+def test_the_first_call_compiles_and_later_ones_do_not():
+    first, second = (Numbers(x=np.array([1.0, 2.0, scale])) for scale in (3.0, 4.0))
+    before = len(scaled_sum.entry.overloads)
     assert ask(first, 10.0, 2.0) == 22.0
-    assert COMPILING.seconds > before
-    later = Numbers(x=np.array([1.0, 2.0, 5.0]), scaled_sum=found)
-    assert second.words[word] == stub != first.words[word] == later.words[word]
-    monkeypatch.setattr(late, "compiled_on_disk", None)
-    assert [ask(each, 0.0, 1.0) for each in (first, second, later)] == [6.0, 7.0, 8.0]
-    assert first.words[word] == second.words[word]
+    assert len(scaled_sum.entry.overloads) == before + 1
+    spent = COMPILING.seconds
+    assert [ask(each, 0.0, 1.0) for each in (first, second)] == [6.0, 7.0]
+    assert COMPILING.seconds == spent
+
+
+def test_it_returns_numbers_or_nothing_and_changes_arrays():
+    @njit
+    def shifted(x, by):
+        shift(x, by)
+        return sign(by), is_positive(x[0])
+
+    x = np.array([1.0, 2.0])
+    assert shifted(x, -3.0) == (-1, False)
+    assert (x == [-2.0, -1.0]).all()
+    assert sign(2.0) == 1  # from Python
 
 
 def test_an_interrupt_while_it_compiles_is_raised_when_its_caller_has_returned(monkeypatch):
-    found = late.late_kernel(Numbers)(scaled_sum)
-    numbers = Numbers(x=np.ones(2), scaled_sum=found)
-
     def interrupted(*_):
         raise KeyboardInterrupt
 
+    @late_kernel(types.float64)
+    def doubled(x):
+        return 2.0 * x
+
+    @kernel
+    def asked(x):
+        return doubled(x)
+
     with monkeypatch.context() as patched:
-        patched.setattr(late, "compiled_on_disk", interrupted)
-        assert np.isnan(ask(numbers, 0.0, 1.0))
-    with pytest.raises(KeyboardInterrupt):
-        found.raise_error()
-    found.raise_error()  # once
-    assert ask(numbers, 0.0, 1.0) == 2.0
+        patched.setattr(doubled.entry, "compile", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            asked(1.0)
+    assert asked(2.0) == 4.0
 
 
-def test_objects_of_a_class_have_the_same_fields():
-    Numbers(x=np.ones(2), scaled_sum=0)
-    with pytest.raises(TypeError, match="Numbers: expected the fields of Numbers"):
-        Numbers(x=np.ones((2, 2)), scaled_sum=0)
+def test_what_fails_to_compile_gives_no_number():
+    @late_kernel(types.float64)
+    def lost(x):
+        return x.nothing
+
+    @njit
+    def asked(x):
+        return lost(x)
+
+    assert math.isnan(asked(1.0))
+    with pytest.raises(Exception, match="nothing"):
+        COMPILING.raise_error()
+    COMPILING.raise_error()  # once
+
+
+def test_it_returns_what_was_said():
+    @late_kernel(types.float64)
+    def halves(x):
+        return x, x
+
+    @kernel
+    def asked(x):
+        return halves(x)
+
+    with pytest.raises(Exception, match="Tuple"):
+        asked(1.0)
+
+
+def test_callers_contain_it_where_calls_are_direct(monkeypatch):
+    """As on a processor that cannot call the host."""
+    monkeypatch.setattr(LateKernel, "is_direct", True)
+
+    @late_kernel(types.float64)
+    def halved(x):
+        return 0.5 * x
+
+    @njit
+    def asked(x):
+        return halved(x)
+
+    assert asked(3.0) == 1.5
+    assert not halved.entry.overloads
 
 
 def test_it_is_the_function_where_numba_is_switched_off():
-    numbers = Numbers(x=np.ones(2), scaled_sum=0)
-    assert late.late_kernel(Numbers)(scaled_sum)(1.0, numbers, 3.0) == 7.0
+    code = "from mbvi.kernels.compiler.late import late_kernel; print(late_kernel()(abs) is abs)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], env={"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "True"
+
+
+def test_objects_of_a_class_have_the_same_fields():
+    class Pairs(Packed):
+        """Numbers x."""
+
+    Pairs(x=np.ones(2))
+    with pytest.raises(TypeError, match="Pairs: expected the fields of Pairs"):
+        Pairs(x=np.ones((2, 2)))

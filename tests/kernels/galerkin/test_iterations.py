@@ -7,11 +7,10 @@ import sympy
 
 import mbvi
 from mbvi.catalog import find_scheme
-from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.galerkin import equations as step_equations
-from mbvi.kernels.galerkin import iterations
+from mbvi.kernels.galerkin import iterations, newton
 from mbvi.kernels.galerkin import steps as galerkin
-from mbvi.kernels.galerkin.workspace import NEWTON_FACTORS
+from mbvi.kernels.galerkin.workspace import NEWTON_FACTORS, make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.system.initial import find_start
 from mbvi.system.scheme import scheme_arrays
@@ -25,8 +24,8 @@ def polish(system, scheme, work, space, h):
     iterations.forget_angles(space)
     for _ in range(4):
         step_equations.fill_residual(system, scheme, work, space, 0.0, h)
-        call(space.factor_newton, 0.0, (system, scheme, work, space, h))
-        call(space.solve_newton, 0.0, (system, scheme, work, space, h))
+        newton.factor_newton(system, scheme, work, space, 0.0, h)
+        newton.solve_newton(system, scheme, work, space, 0.0, h)
         iterations.correct(space, 1.0, space.delta)
 
 
@@ -37,7 +36,7 @@ def left_after(system, scheme, h, steps, push=0.0):
     """
     tableau = scheme_arrays(find_scheme(scheme))
     start, n = find_start(system), system.dimension
-    spaces = [galerkin.make_space(system.arrays, tableau) for _ in range(2)]
+    spaces = [make_space(system.arrays, tableau) for _ in range(2)]
     works = [make_work(system.arrays) for _ in range(2)]
     space, other = spaces
     space.q[:], space.p[:] = start.q, start.p + push * np.cos(np.arange(n))

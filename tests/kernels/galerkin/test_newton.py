@@ -8,9 +8,9 @@ import mbvi
 from mbvi.catalog import find_scheme
 from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import UNCACHED
-from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.galerkin import equations as step_equations
-from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin import newton, simplified
+from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import fill_hessian, fill_hessians, make_lane_work, make_work
 from mbvi.system.scheme import scheme_arrays
 from tests.folders import MODELS
@@ -31,23 +31,23 @@ GRAPHS = {
 
 @numba.njit(error_model="numpy")
 def fill_residual(system, scheme, work, space):
-    call(space.fill_start_jacobian, T, (system, scheme, work, space, H))
+    simplified.fill_start_jacobian(system, scheme, work, space, T, H)
     step_equations.fill_residual(system, scheme, work, space, T, H)
 
 
 @numba.njit(error_model="numpy")
 def solve(system, scheme, work, space):
     """Whether the Jacobian is regular; the correction to the residual in space.R into space.delta."""
-    is_regular = call(space.factor_newton, T, (system, scheme, work, space, H)) == 1.0
-    call(space.solve_newton, T, (system, scheme, work, space, H))
+    is_regular = newton.factor_newton(system, scheme, work, space, T, H)
+    newton.solve_newton(system, scheme, work, space, T, H)
     return is_regular
 
 
 @numba.njit(error_model="numpy")
 def solve_partitioned(system, scheme, work, space):
     """The same by coordinate partitioning."""
-    is_regular = call(space.factor_partitioned, T, (system, scheme, work, space, H)) == 1.0
-    call(space.solve_partitioned, T, (system, scheme, work, space, H))
+    is_regular = newton.factor_partitioned(system, scheme, work, space, T, H)
+    newton.solve_partitioned(system, scheme, work, space, T, H)
     return is_regular
 
 
@@ -94,7 +94,7 @@ FEW = {
 def test_corrections_by_partitioning(model, name):
     """The same of few coordinates with constraints."""
     system = mbvi.assemble(FEW[model]())
-    assert galerkin.make_space(system.arrays, scheme_arrays(find_scheme(name))).is_partitioned
+    assert make_space(system.arrays, scheme_arrays(find_scheme(name))).is_partitioned
     check_corrections(system, name, solve_partitioned)
 
 
@@ -117,7 +117,7 @@ def test_no_partitioning_near_a_singular_configuration(apart, is_stretched, is_r
     bodies = dict.fromkeys(("upper", "lower", "third"), bar)
     system = mbvi.assemble(mbvi.Model(name="toggle", bodies=bodies, joints=hinges, constraints=planes))
     scheme, arrays, work = scheme_arrays(find_scheme("gauss4")), system.arrays, make_work(system.arrays)
-    space = galerkin.make_space(arrays, scheme)
+    space = make_space(arrays, scheme)
     assert space.is_partitioned
     space.q[:] = 0.5, 0.7, 0.3
     if is_stretched:
@@ -130,7 +130,7 @@ def check_corrections(system, name, solve):
     """What `solve` finds against differences of the residual, at random unknowns."""
     scheme = scheme_arrays(find_scheme(name))
     arrays, work = system.arrays, make_work(system.arrays)
-    space = galerkin.make_space(arrays, scheme)
+    space = make_space(arrays, scheme)
     s, n, k = len(scheme.K), system.dimension, np.sum(arrays.constraints[:, layout.ENTRIES] > 0)
     assert k < n
     q, v = mechanisms.random_state(system, 1)
@@ -207,7 +207,7 @@ def test_large_systems_have_room_for_the_curvature(formulation):
     """Their second derivatives are evaluated at one node at a time, their constraints' curvature at four points at once."""
     system = mbvi.assemble(hung_chain(1400 if formulation == "embedding" else 70, "ball"), formulation)
     assert system.arrays.second_size >= UNCACHED
-    space = galerkin.make_space(system.arrays, scheme_arrays(find_scheme("simpson")))
+    space = make_space(system.arrays, scheme_arrays(find_scheme("simpson")))
     assert space.hessian_lanes == 1
     assert space.lane_work.world.shape[0] == len(system.arrays.links)
     assert space.lane_work.impulse.shape[0] == system.constraint_count

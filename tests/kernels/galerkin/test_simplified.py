@@ -7,7 +7,7 @@ import pytest
 import mbvi
 from mbvi.catalog import find_scheme
 from mbvi.kernels.galerkin import simplified
-from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.system.scheme import scheme_arrays
 
@@ -38,7 +38,7 @@ def correct(system, scheme, work, space):
 def test_corrections(model, is_small, name):
     """M and G are those of the middle where their inverse is formed, and else those of the step's start."""
     system, scheme = mbvi.assemble(load(model), "embedding"), scheme_arrays(find_scheme(name))
-    space, work = galerkin.make_space(system.arrays, scheme), make_work(system.arrays)
+    space, work = make_space(system.arrays, scheme), make_work(system.arrays)
     assert (len(space.inverse) > 0) == is_small
     n, k, s, random = system.dimension, system.constraint_count, len(scheme.K), np.random.default_rng(3)
     start = mbvi.simulate(system, "simpson", step=0.001, duration=0.05)

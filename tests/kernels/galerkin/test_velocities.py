@@ -9,7 +9,7 @@ import mbvi
 from mbvi.catalog import find_scheme
 from mbvi.kernels.galerkin import equations as step_equations
 from mbvi.kernels.galerkin import simplified, workspace
-from mbvi.kernels.galerkin import steps as galerkin
+from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
 from mbvi.system.scheme import scheme_arrays
@@ -67,7 +67,7 @@ def check_residual_and_correction(system, name, is_middle):
     """At random velocities, with second derivatives at the nodes or M at the middle of the step."""
     tableau, arrays = find_scheme(name), system.arrays
     scheme, work = scheme_arrays(tableau), make_work(system.arrays)
-    space = galerkin.make_space(arrays, scheme)
+    space = make_space(arrays, scheme)
     assert space.has_velocities
     assert space.has_wide_nodes == (arrays.is_tree and 4 < tableau.stages <= 8)
     s, n, random = tableau.stages, system.dimension, np.random.default_rng(5)

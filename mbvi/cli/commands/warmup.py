@@ -1,0 +1,31 @@
+"""`mbvi warmup`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import mbvi
+from mbvi.cli.terminal import one_line_errors, progress_bar
+
+Models = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="MODEL …", help="Model files; by default what most models need.", show_default=False),
+]
+Schemes = Annotated[
+    list[str] | None,
+    typer.Option("--scheme", metavar="NAME", help="A scheme; may be repeated. By default those that most runs use."),
+]
+
+
+def warmup(models: Models = None, scheme: Schemes = None) -> None:
+    """Compile ahead what runs need, for container images and clusters."""
+    with one_line_errors():
+        from mbvi.warmup import SCHEMES, warm_up
+
+        loaded = [mbvi.load(each) for each in models or ()]
+        with progress_bar("warm up", "runs") as progress:
+            folder = warm_up(loaded, scheme or SCHEMES, progress)
+        typer.echo(f"compiled kernels are kept in {folder}")

@@ -51,7 +51,18 @@ html_extra_path = ["generated/extra"]
 # What the sidebar shows; a page that is in no list, or not there, fails the build.
 NAVIGATION = {
     "": ["tutorial", "generated/gallery"],
-    "Models": ["guide", "joints", "forces", "constraints", "tables", "python", "lagrangians"],
+    "Models": [
+        "guide",
+        "joints",
+        "joints_with_rotations",
+        "forces",
+        "forces_on_coordinates",
+        "constraints",
+        "constraints_on_motions",
+        "tables",
+        "python",
+        "lagrangians",
+    ],
     "Runs": [
         "schemes",
         "splitting",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mbvi.analysis.noether import discrete_momenta
+from mbvi.catalog import SCHEMES, find_scheme
 from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics import functions
@@ -26,7 +27,6 @@ from mbvi.model.tables import overshoots
 from mbvi.model.units import check_unit
 from mbvi.results import storage
 from mbvi.results.trajectory import derived, known_invariants
-from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
@@ -37,12 +37,13 @@ from mbvi.system.driven import driven_names, is_in_reach
 from mbvi.system.initial import Start
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.system import System
+from mbvi.system.tables import driven_rows
 
 MAX_STORED_BYTES = 8e9
 MOST_SAMPLES = 10_000
 SAME = 1e-6  # relative difference of energies up to which a given system is that of a file
 LONGEST = 1e20  # step [s]: its square, and products with it, are far from an overflow
-RESOLVED = 100  # parts of a step that times at the start are to tell apart
+RESOLVED = 100  # number of different times that a step near the start must contain
 EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0}  # [s]
 
 
@@ -119,7 +120,7 @@ def check_functions(system: System, h: float = 0.0, steps: int = 0, start_time: 
     times = np.linspace(start_time, start_time + steps * h, min(steps, MOST_SAMPLES) + 1)
     arrays, stack = system.arrays, np.zeros((functions.STACK_SIZE, 3))
     of = arrays.time_functions, arrays.operations, arrays.numbers, stack
-    for i in system.driven_rows:
+    for i in driven_rows(system.arrays):
         row, name = arrays.constraints[i], system.constraint_names[i]
         least, expected = -math.inf, "finite values"
         if row[layout.CONSTRAINT_KIND] == layout.DISTANCE:

@@ -41,6 +41,7 @@ from mbvi.steppers import runner_of
 from mbvi.steppers.chart import run as run_in_chart
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
+from mbvi.system.copies import as_run
 from mbvi.system.initial import find_start
 from mbvi.system.system import System
 
@@ -127,7 +128,7 @@ def simulate(
     >>> trajectory.q.shape
     (101, 1)
     """
-    system = as_system(model, formulation).with_own_counts()
+    system = as_run(as_system(model, formulation))
     check_progress(progress)
     if project is not None:
         check_flag(project, "project")
@@ -236,7 +237,7 @@ def resume(
         raise ModelError(f"{path}: {wrong('a system', repr(system), 'build it, and pass it: system=system')}")
     if not storage.holds(system):
         check_same_system(system, header, columns, path)
-    system = system.with_own_counts()
+    system = as_run(system)
     check_same_chart(chart, header, path)
     steps = header.steps
     if duration is not None:

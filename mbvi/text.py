@@ -57,7 +57,7 @@ def file_size(size: int) -> str:
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """A number to so many digits, without an exponent: 312 000.
+    """A number with `digits` significant digits, without an exponent: 312 000.
 
     Examples
     --------

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from mbvi.catalog import find_scheme
 from mbvi.errors import AccuracyWarning, ModelWarning
 from mbvi.kernels.compiler.folder import FOLDER
 from mbvi.kernels.compiler.late import LateKernel
-from mbvi.model.bodies import Body, Box
+from mbvi.model.bodies import Body
 from mbvi.model.description import Initial
 from mbvi.model.forces import Spring, Torque
 from mbvi.model.joints import Ball, Revolute
 from mbvi.model.model import Model
-from mbvi.schemes.catalog import find_scheme
+from mbvi.model.shapes import Box
 from mbvi.schemes.method import Method
 from mbvi.simulation import simulate
 from mbvi.system.assemble import assemble

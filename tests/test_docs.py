@@ -132,9 +132,9 @@ def test_the_model_of_the_guide_runs():
 ELEMENTS = {"joints": AnyJoint, "forces": AnyForce, "constraints": AnyConstraint}
 
 
-def examples(page):
-    """The models of a page of elements, by the type that each shows."""
-    found = blocks(ROOT / "docs" / f"{page}.md")
+def examples(elements):
+    """The models of the pages of joints, forces or constraints, by the type that each shows."""
+    found = [block for page in (ROOT / "docs").glob(f"{elements}*.md") for block in blocks(page)]
     return {Path(name).stem: mbvi.from_yaml(text) for name, kind, text in found if kind == "yaml"}
 
 
@@ -246,6 +246,23 @@ def test_the_page_on_the_architecture_names_every_storey():
     storeys = [storey for contract in contracts for storey in contract.get("layers", ())]
     assert len(storeys) > 20
     assert [storey for storey in storeys if f"`{storey}`" not in page] == ["__main__"]
+
+
+def test_what_the_page_on_adding_shows_stands_in_one_code_file():
+    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "mbvi").rglob("*.py")}
+    shown = [
+        (name, added)
+        for name, kind, text in blocks(ROOT / "docs" / "extending.md")
+        if kind == "diff"
+        for added in re.findall(r'^\+class (\w+)|^\+    type: Literal\[("\w+")\]', text, re.MULTILINE)
+    ]
+    assert len(shown) == 8
+    for name, added in shown:
+        word = re.compile(rf"(?<!\w){''.join(added)}(?!\w)")
+        assert [path for path, text in sources.items() if word.search(text)] == [ROOT / name], added
+    for file in re.findall(r"^\| an?\w* .*? \|.*?`([\w/.]+)`", page, re.MULTILINE):
+        assert (ROOT / "mbvi" / file).exists(), file
 
 
 def test_links_lead_somewhere():

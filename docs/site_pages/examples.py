@@ -10,7 +10,7 @@ from pathlib import Path
 import mbvi
 
 DOCS = Path(__file__).parents[1]
-PAGES = ("joints", "forces", "constraints")
+PAGES = sorted(path.stem for kind in ("joints", "forces", "constraints") for path in DOCS.glob(f"{kind}*.md"))
 FOLDER = "examples"
 EXAMPLE = re.compile(r"<!-- (?P<name>\w+)\.yaml -->\n```yaml\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -20,6 +20,7 @@ TITLES = {
     "simulation": "Runs",
     "steppers": "Steps",
     "schemes": "Schemes",
+    "catalog": "Schemes",
     "cli/check_report": "What is unusual",
     "results": "Trajectories, their files and tables",
     "pictures": "Plots and pictures",

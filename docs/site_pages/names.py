@@ -56,7 +56,9 @@ PAGES = {
         "Schemes as data",
         "What a scheme is made of, and how to make one; [which to take](../schemes.md).",
         (
-            *(Source(f"mbvi.schemes.{name}") for name in ("tableau", "method", "catalog")),
+            *(Source(f"mbvi.schemes.{name}") for name in ("tableau", "galerkin", "method")),
+            Source("mbvi.steppers.direct_midpoint", ("direct_midpoint",)),
+            Source("mbvi.steppers.discrete_gradient", ("chorin",)),
             Source("mbvi.schemes.runge_kutta", ("ButcherTableau",)),
             Source("mbvi.system.chart"),
         ),

@@ -3,12 +3,12 @@
     U = (T + V) − (T + V)₀ − W,     dW/dt = v·F − λ·∂g/∂t,
 
 with the work W of forces that derive from no potential and of prescribed motions. A variational scheme lets U oscillate; a
-collision or a dead point that is stepped over, a step that is too large or a method that drifts moves its level, and what moved
-stays. So samples tell, of which the median of eight decides: over those an oscillation, or a close passage, returns. The level is
-measured against the energies that the motion exchanges, the mean of T and the standard deviation of V until then.
+collision or a dead point that is stepped over, a step that is too large or a method that drifts moves its level, which does not
+come back. The level is the median of eight samples, during which an oscillation, or a close passage, returns. It is compared with
+the energies that the motion exchanges: the mean of T and the standard deviation of V until then.
 
-The work between two samples is not integrated: it is known from the powers at both, up to their difference, and what the energy
-changes beyond belongs to U.
+The work between two samples is not integrated. It is known from the powers at both, up to their difference; what the energy
+changes in addition belongs to U.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 BEFORE_IT, AFTER = -1.0, 1.0  # sides of a time
-SAMPLES = 8  # of which the median is the level
-LEVEL = 0.1  # of the energies' scale, which no level may leave
-FEW = 40  # steps within which a level is left by as much of the work of the first forces too: from rest, energies grow from 0
-JUMP, BEFORE = 0.01, 10.0  # the same of a level that is so many times all that the balance was before,
-ESTABLISHED = 24  # in so many samples
-WIDER = 1.5  # of the difference of two powers, by which their mean between may be off their mean
-ROUNDING = 1e-10  # of |T| + |V|, below which a balance is round-off
-ROUNDINGS = 1e3  # of coordinates, by which a step may move them: the energy of such a motion is round-off too
-LARGEST = 1e300  # that an energy beyond all numbers counts as
-REACH = 10.0  # times the largest power near, which no force exceeds between states that are stored
+SAMPLES = 8  # number of samples whose median is the level
+LEVEL = 0.1  # change of the level, relative to the energies' scale, from which the level is left
+FEW = 40  # number of first steps in which the level must also exceed LEVEL of the work: from rest, energies grow from 0
+JUMP, BEFORE = 0.01, 10.0  # a smaller change that is enough where it is BEFORE times the largest balance before,
+ESTABLISHED = 24  # which is judged from this number of samples on
+WIDER = 1.5  # factor of the difference of two powers: how far the mean power between them may be from their mean
+ROUNDING = 1e-10  # part of |T| + |V| below which a balance is round-off
+ROUNDINGS = 1e3  # roundings of a coordinate by which a step may move it: the energy of such a motion is round-off too
+LARGEST = 1e300  # value that stands for an infinite energy
+REACH = 10.0  # factor of the largest power near, which no power between stored states exceeds
 SHIFTS = np.array(
     [-0.71, -0.43, -0.17, 0.0, 0.29, 0.59, 0.83]
-)  # of the time between states, at which forces are looked at
+)  # parts of the time between states at which forces are evaluated
 
 
 class Energies(NamedTuple):
@@ -52,11 +52,11 @@ class Energies(NamedTuple):
     before: Array
 
     def since(self, before: Energies) -> Energies:
-        """With those of states before."""
+        """These energies after those of the states before."""
         return Energies(*map(np.concatenate, zip(before, self, strict=True)))
 
     def last(self) -> Energies:
-        """The last alone."""
+        """The energies of the last state alone."""
         return Energies(*(each[-1:] for each in self))
 
     def gains(self) -> Array:
@@ -96,7 +96,7 @@ def is_known(system: System) -> bool:
 
 
 def energies_of(system: System, t: Array, q: Array, p: Array) -> Energies:
-    """Those of many states: t (states,), q and p (states, n); not a number where the mass matrix is singular."""
+    """Energies of many states: t (states,), q and p (states, n); not a number where the mass matrix is singular."""
     try:
         v = system.velocities(t, q, p)
     except ModelError:

@@ -22,9 +22,9 @@ from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.model.arguments import check_kind, checked_number
-from mbvi.schemes.catalog import find_tableau
+from mbvi.schemes.galerkin import find_tableau
 from mbvi.schemes.tableau import Tableau
-from mbvi.system.redundancy import count_redundant
+from mbvi.system.redundancy import count_redundant, node_widths
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 
@@ -68,7 +68,7 @@ def solve_control_points(system: System, tableau: Tableau, h: float, t: float, q
     q, p = system._vector(q, "q"), system._vector(p, "p")
     arrays, scheme = system.arrays, scheme_arrays(replace(tableau, is_projected=True))
     v = system.velocities(np.array([t]), q[None], p[None])[0]
-    if not arrays.redundant.any() and np.any(system.work.ranks < system.node_widths):
+    if not arrays.redundant.any() and np.any(system.work.ranks < node_widths(arrays)):
         count_redundant(system, q, t)  # no run of the system did so
     space, work = make_space(arrays, scheme), make_work(arrays)
     space.q[:], space.p[:] = q, system.momentum(q, v, t)

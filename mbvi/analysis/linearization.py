@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
-from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
 from mbvi.system.assemble import assemble
 from mbvi.system.initial import find_start
 from mbvi.system.redundancy import RANK, null_space
 from mbvi.system.system import System
+from mbvi.system.tables import functions_of_time
 
 Array = np.ndarray
-AT_REST = 1e-8  # of the forces, against those that a displacement of 1 rad, 1 m or 1 would make
-SYMMETRIC = 1e-6  # some derivatives of a user's own functions are differences, exact to about 1e-8
-NEUTRAL = 1e-12  # of ω², against the largest
+AT_REST = 1e-8  # size of the forces, relative to those that a displacement of 1 rad, 1 m or 1 would cause
+SYMMETRIC = 1e-6  # relative asymmetry: some derivatives of a user's own functions are differences, exact to about 1e-8
+NEUTRAL = 1e-12  # size of ω², relative to the largest, that counts as 0
 TIMES = (1.2345, 7.89)  # at which forces must be what they are at t = 0 [s]
 
 
@@ -180,7 +180,7 @@ def _check_time(system: System, q: Array, rest: Array) -> None:
             change = np.abs(after - before).max(axis=1)
             if change.any():
                 raise ModelError(_time_message(system, f"a change at {names[int(np.argmax(change))]}"))
-    if (system.arrays.time_functions[:, 0] != layout.CONSTANT).any():
+    if len(functions_of_time(system.arrays)):
         raise ModelError(_time_message(system, "functions of time"))
 
 

@@ -21,7 +21,7 @@ from mbvi.errors import ModelError
 from mbvi.floats import as_floats
 from mbvi.model.arguments import check_kind, checked_number
 from mbvi.model.expressions import show, wrong
-from mbvi.schemes.catalog import find_tableau
+from mbvi.schemes.galerkin import find_tableau
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.system import System

@@ -9,7 +9,7 @@ quaternions, or where joints that bodies hang in the world by can give it, at al
 The other candidates are translations of every coordinate; for every unit quaternion a, its rotations in the frame it hangs in
 (a → e ⋆ a) and in its own (a → a ⋆ e); for every place x, y, z of a free joint or a body, or x, y of a planar joint, the
 rotations e × x, which become symmetries together with those of its orientation; and for the few coordinates of a system that is
-not made from a model, all linear fields; without those that the conserved totals leave nothing to tell of. The symmetries are the
+not made from a model, all linear fields. Candidates that follow from the conserved totals are left out. The symmetries are the
 linear combinations that vanish at random states; where there are many candidates, only each by itself is tried.
 
 Source: Marsden & West, Acta Numerica 10 (2001), section 1.3.3 (discrete Noether theorem).
@@ -41,7 +41,7 @@ from mbvi.system.system import System
 Array = np.ndarray
 TOLERANCE = 1e-9
 MOST_COMBINED = 300
-"""Beyond so many candidates, only each by itself is tried."""
+"""With more candidates than this, each is tried by itself only."""
 FEW_STATES = 6
 LEAST_WEIGHT = 1e-8
 """Weights of a combination below this part of the largest are rounding."""
@@ -51,7 +51,7 @@ SMALLEST_PART = 1e-4
 """Rates are judged against at least this part of the kinetic energy."""
 LINEAR, ANGULAR = "kg m/s", "kg m²/s"
 MOTION_STATES = 4
-"""At so many random states a field moves a body as it should, or does not."""
+"""Number of random states at which it is tested whether a field moves a body as it should."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +137,8 @@ class _Terms(NamedTuple):
 def find_invariants(system: System) -> tuple[Invariant, ...]:
     """The conserved momenta of a system: total momentum and angular momentum first, then as simple combinations as there are.
 
-    Of functions of your own, what they do is looked at in random states near the initial one, at times up to 10 s: a force that
-    begins later or acts only far away is not seen.
+    Of functions of your own in Python or SymPy, what they do is looked at in random states near the initial one, at times up to
+    10 s: a force of theirs that begins later or acts only far away is not seen.
 
     Examples
     --------
@@ -212,17 +212,25 @@ def _last_entries(rows: Array) -> set[int]:
 
 
 def _with_any_forces(system: System, random: np.random.Generator) -> System:
-    """The system with arbitrary constants for all functions of time: what all of these conserve, no function of time changes."""
+    """The system with a random straight line for every function: what the forces of all of them conserve, no function changes.
+
+    So a force is seen that begins later, or that acts only at other distances than those near the initial position.
+    """
     arrays = system.arrays
-    depends = arrays.time_functions[:, 0] != layout.CONSTANT
-    if not depends.any():
+    depends = np.flatnonzero(arrays.time_functions[:, 0] != layout.CONSTANT)
+    if not len(depends):
         return system
-    functions, first = arrays.time_functions.copy(), len(arrays.numbers)
-    functions[depends] = [[layout.CONSTANT, first + i, 1] for i in range(depends.sum())]
-    numbers = np.concatenate([arrays.numbers, random.uniform(1.0, 2.0, depends.sum())])
+    lines, first = (
+        np.zeros((len(depends), 1 + 2 * 4)),
+        len(arrays.numbers),
+    )  # a break at 0, and the same cubic on both sides
+    lines[:, [1, 2]] = lines[:, [5, 6]] = random.uniform(1.0, 2.0, (len(depends), 2))
+    functions = arrays.time_functions.copy()
+    functions[depends] = [[layout.TABLE, first + i * lines.shape[1], 1] for i in range(len(depends))]
     fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
+    fields |= {"time_functions": functions, "numbers": np.concatenate([arrays.numbers, lines.ravel()])}
     other = copy(system)
-    other.arrays = layout.System(**(fields | {"time_functions": functions, "numbers": numbers}))
+    other.arrays = layout.System(**fields)
     return other
 
 
@@ -418,7 +426,7 @@ def _moving_weights(hanger: _Hanger, fields: Sequence[Array]) -> tuple[Array, Ar
 
 
 def _without_rounding(x: Array) -> Array:
-    """Whole numbers where x is nearly one."""
+    """x with whole numbers where it is nearly a whole number."""
     return np.where(np.abs(x - np.round(x)) < TOLERANCE, np.round(x), x)
 
 

@@ -1,6 +1,6 @@
 """The derivative of one step, exact by the implicit function theorem, and how far it is from symplectic.
 
-The step equations of a system without constraints (kernels/galerkin.py), R_j(Y; q, p) = 0 for j = 0 … s−1 with
+The step equations of a system without constraints (`mbvi.kernels.galerkin`), R_j(Y; q, p) = 0 for j = 0 … s−1 with
 
     R_j = [j = 0] p + Σ_i b_i (h A_ij f_i + B_ij p_i),     q' = q + Y_s,     p' = Σ_i b_i (h A_is f_i + B_is p_i)
 
@@ -20,7 +20,7 @@ from mbvi.errors import ModelError, StepError
 from mbvi.floats import as_floats
 from mbvi.model.arguments import check_kind, checked_number
 from mbvi.model.expressions import show, wrong
-from mbvi.schemes.catalog import find_tableau
+from mbvi.schemes.galerkin import find_tableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.system import System
 

@@ -7,29 +7,15 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from mbvi.animation import curves
-from mbvi.animation.gltf import glb
-from mbvi.animation.motion import (
-    MOST_TURN,
-    RATE,
-    Spin,
-    check,
-    check_gaps,
-    fastest_spin,
-    key_frames,
-    natural_speed,
-    pictures,
-)
-from mbvi.animation.page import html
-from mbvi.animation.scene import Scene, make_scene
-from mbvi.animation.video import GIF_RATE, VIDEO_RATE, Progress, check_encoder, write_video
+from mbvi.animation.format import Progress, Show
+from mbvi.animation.formats import ENDINGS, format_of
+from mbvi.animation.motion import MOST_TURN, Spin, check, check_gaps, fastest_spin, natural_speed
 from mbvi.errors import ModelError
-from mbvi.model.arguments import check_progress, checked_names, is_number
+from mbvi.model.arguments import check_ending, check_progress, checked_names, is_number
 from mbvi.model.expressions import show, wrong
-from mbvi.results.output import check_output, replace_file
+from mbvi.results.output import check_output
 from mbvi.results.trajectory import Trajectory
 
-SUFFIXES = (".glb", ".html", ".mp4", ".gif")
 MOST_RATE = 240
 """Pictures per second of a video, at most: more than screens show."""
 
@@ -89,8 +75,7 @@ def animate(
     ...     mbvi.animate(trajectory, folder + "/pendulum.html", trails=["bob"]).name
     'pendulum.html'
     """
-    path = check_output(path, force, SUFFIXES)
-    suffix = path.suffix.lower()
+    path = check_output(path, force, ENDINGS)
     pictures_per_second = picture_rate(path, rate)
     if trails is not None:
         trails = checked_names(trails, "trails", "a list of names of bodies and of points of bodies")
@@ -99,48 +84,39 @@ def animate(
     spin = fastest_spin(trajectory)
     check_gaps(trajectory, spin)
     speed = check_speed(natural_speed(spin, pictures_per_second) if speed is None else speed)
-    if suffix == ".glb":
-        motion = key_frames(trajectory, speed, spin)
-        content = glb(make_scene(trajectory.system, motion, trails or ()))
-        replace_file(path, lambda part: part.write_bytes(content))
-    elif suffix == ".html":
-        motion = key_frames(trajectory, speed, spin)
-        page = _page(trajectory, make_scene(trajectory.system, motion, trails))
-        replace_file(path, lambda part: part.write_bytes(page.encode()))
-    else:
-        check_encoder()
-        scene = make_scene(trajectory.system, pictures(trajectory, speed, pictures_per_second), trails)
-        replace_file(path, lambda part: write_video(scene, part, pictures_per_second, progress))
+    shown = Show(trajectory, speed, spin, pictures_per_second, trails, progress)
+    format_of(path.suffix.lower()).write(shown, path)
     return path
 
 
 def check_speed(speed: float) -> float:
-    """The speed, if there is such a one."""
+    """The speed, checked."""
     if not (is_number(speed) and speed > 0):
         raise ModelError(f"speed: {wrong('simulated seconds per second, greater than 0', show(speed))}")
     return float(speed)
 
 
 def picture_rate(path: Path, rate: int | None = None) -> int:
-    """Pictures per second: of a video those asked for, by default 30, of a GIF 25, else those of a screen.
+    """Pictures per second: those that are asked for, or by default those of the format of a file.
 
     Raises
     ------
     ModelError
-        If it is no such number, or asked of another file than a video.
+        If it is no such number, the format has no others than its own, or the ending of the file is unknown.
     """
-    suffix = path.suffix.lower()
+    own = format_of(check_ending(path, ENDINGS))
     if rate is None:
-        return {".mp4": VIDEO_RATE, ".gif": GIF_RATE}.get(suffix, RATE)
-    if suffix != ".mp4":
-        raise ModelError(f"rate: {wrong('none but of an .mp4', f'{show(rate)} of {path.name}', 'leave it out')}")
+        return own.rate
+    if not own.has_other_rates:
+        allowed = " or ".join(f"an {ending}" for ending in ENDINGS if format_of(ending).has_other_rates)
+        raise ModelError(f"rate: {wrong(f'none but of {allowed}', f'{show(rate)} of {path.name}', 'leave it out')}")
     if not is_number(rate) or rate != int(rate) or not 1 <= rate <= MOST_RATE:
         raise ModelError(f"rate: {wrong(f'whole pictures per second, from 1 to {MOST_RATE}', show(rate))}")
     return int(rate)
 
 
 def speed_report(speed: float, spin: Spin, rate: float) -> str:
-    """How fast it plays, and why or what of it."""
+    """How fast the animation plays, and why, or what cannot be seen at that speed."""
     turn, natural = math.degrees(spin.rate * speed / rate), natural_speed(spin, rate)
     text = "real time" if speed == 1 else f"{speed:g} × real time"
     if turn > math.degrees(MOST_TURN) * (1 + 1e-9):
@@ -148,17 +124,3 @@ def speed_report(speed: float, spin: Spin, rate: float) -> str:
     if speed == natural < 1:
         return f"{text}, which shows how {spin.body!r} turns: by {turn:.0f}° from picture to picture"
     return text
-
-
-def _page(trajectory: Trajectory, scene: Scene) -> str:
-    sampled = curves.thinned(scene.motion)
-    model = trajectory.system.model
-    return html(
-        scene,
-        "" if model is None else " ".join(model.description.split()),
-        [finding.text for finding in trajectory.findings],
-        sampled,
-        curves.curves(trajectory, sampled),
-        curves.angular_momentum(trajectory, sampled),
-        curves.reactions(trajectory, sampled),
-    )

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mbvi.model.bodies import Body, Box, Capsule, Cone, Cylinder, Mesh, Sphere
+from mbvi.model.bodies import Body
 from mbvi.model.mass_properties import mass_properties
-from mbvi.model.mesh_files import Files, read_mesh
+from mbvi.model.mesh_files import Files
 from mbvi.model.rotations import rotation_matrix
+from mbvi.model.shapes import SLENDER, bevelled
 
 if TYPE_CHECKING:
     import trimesh
@@ -33,9 +34,7 @@ DARK = 0.55
 ROUND = 0.05
 """Relative difference of moments of inertia that count as equal."""
 SIDES = 8
-"""Of a wire."""
-SLENDER = 0.35
-"""Thickness of a rod, in its length, at most."""
+"""Sides of a wire's cross-section."""
 
 
 class Geometry(NamedTuple):
@@ -92,21 +91,7 @@ def reach(body: Body, holds: Sequence[Array], files: Files | None) -> Array:
 
 def _corners(shape: Any, files: Files | None) -> Array:
     """Corners (8, 3) of the box around a shape, in the body's frame."""
-    match shape:
-        case Mesh():
-            low, high = read_mesh(shape, files).bounds * shape.factor
-        case Box():
-            low, high = -np.array(shape.size) / 2, np.array(shape.size) / 2
-        case Sphere():
-            high = np.full(3, float(shape.radius))
-            low = -high
-        case Cone():
-            r, h = float(shape.radius), float(shape.height)
-            low, high = np.array([-r, -r, 0.0]), np.array([r, r, h])
-        case _:
-            half = shape.length / 2 + (shape.radius if isinstance(shape, Capsule) else 0.0)
-            high = np.array([shape.radius, shape.radius, half])
-            low = -high
+    low, high = shape.bounds(files)
     corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
     return corners @ rotation_matrix(shape.orientation).T + np.array(shape.position)
 
@@ -118,20 +103,18 @@ def _scaled(body: Body, factor: float) -> Body:
         return (np.array(value, dtype=float) * factor**power).tolist()
 
     def stretched(part: Any, *keys: str) -> Any:
-        lengths = {key: times(getattr(part, key)) for key in keys if hasattr(part, key)}
-        return part.replaced(lengths)
+        return part.replaced({key: times(getattr(part, key)) for key in keys})
 
     masses = {
         name: mass if isinstance(mass.position, str) else stretched(mass, "position")
         for name, mass in body.point_masses.items()
     }
-    keys = "position", "size", "radius", "length", "height", "scale"
     return stretched(body, "center_of_mass").replaced(
         {
             "inertia": times(body.inertia, 2),
             "points": {name: times(point) for name, point in body.points.items()},
             "point_masses": masses,
-            "shapes": [stretched(shape, *keys) for shape in body.shapes],
+            "shapes": [stretched(shape, "position", *shape.lengths) for shape in body.shapes],
         }
     )
 
@@ -187,7 +170,7 @@ def tube(path: Array, radius: float) -> Geometry:
 
 
 def _strips(rows: int, columns: int) -> Array:
-    """Triangles between successive rings of so many vertices."""
+    """Triangles between successive rings of `columns` vertices."""
     i, j = (each.ravel() for each in np.meshgrid(np.arange(rows - 1), np.arange(columns), indexing="ij"))
     a, b, c, d = (k * columns + m % columns for k in (i, i + 1) for m in (j, j + 1))
     return np.concatenate([np.stack([a, b, d], 1), np.stack([a, d, c], 1)])
@@ -229,42 +212,8 @@ def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
 
 
 def _shape(shape: Any, files: Files | None) -> Geometry:
-    import trimesh
-
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
-    if isinstance(shape, Mesh):
-        surface = read_mesh(shape, files)
-        return _of(trimesh.Trimesh(surface.vertices * shape.factor, surface.faces, process=False), rotation, place)
-    surface, shows_turns = _primitive(shape)
-    return _of(surface, rotation, place, sector=shows_turns)
-
-
-def _primitive(shape: Any) -> tuple[trimesh.Trimesh, bool]:
-    """A surface, and whether it is so round and thick that only a dark sector shows how it turns."""
-    from trimesh import creation
-
-    match shape:
-        case Box():
-            return _chamfered(np.array(shape.size, dtype=float)), False
-        case Sphere():
-            return creation.uv_sphere(shape.radius, count=(24, 48)), False
-        case Cylinder():
-            radius, length = float(shape.radius), float(shape.length)
-            return creation.cylinder(radius, length, sections=64), radius > SLENDER * length
-        case Capsule():
-            return creation.capsule(shape.length, shape.radius, count=(24, 48)), False
-        case _:
-            return creation.cone(shape.radius, shape.height, sections=64), True
-
-
-def _chamfered(size: Array) -> trimesh.Trimesh:
-    """A box with bevelled edges, which catch the light."""
-    import trimesh
-
-    bevel = 0.04 * size.min()
-    corners = np.array(np.meshgrid(*[(-1, 1)] * 3)).reshape(3, -1).T * size / 2
-    points = [corners - np.sign(corners) * bevel * (np.arange(3) != axis) for axis in range(3)]
-    return trimesh.convex.convex_hull(np.concatenate(points))
+    return _of(shape.surface(files), rotation, place, sector=shape.hides_turns)
 
 
 def _of(
@@ -313,7 +262,7 @@ class Solid(NamedTuple):
 
 
 def _solid(body: Body) -> Solid | None:
-    """Of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
+    """The box of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
     explicit = mass_properties(body.replaced({"point_masses": {}}))
     if explicit.mass <= 0 or not explicit.inertia.any():
         return None
@@ -367,7 +316,7 @@ def _thick(solid: Solid, holds: Sequence[Array]) -> tuple[Geometry, float]:
         radius = float(long * np.sqrt(5 / 12))
         return _of(creation.uv_sphere(radius, count=(24, 48)), solid.axes, solid.center, sector=True), radius
     if not (is_flat or is_oblong):
-        return _of(_chamfered(solid.extents), solid.axes, solid.center), thin / 2
+        return _of(bevelled(solid.extents), solid.axes, solid.center), thin / 2
     along, width = (thin, middle) if is_flat else (long, middle)
     axis = solid.axes[:, 0 if is_flat else 2]
     ring = float(width / np.sqrt(6))  # m r² = m (x² + y²)/12 with x = y

@@ -16,7 +16,7 @@ Array = np.ndarray
 MARGIN = 0.1
 """How much longer a wire is at each end than the way of the point, in the size of the scene."""
 TURN_PIECES, FEWEST_PIECES, MOST_PIECES = 120, 60, 3000
-"""Of a curve: pieces for a parameter that grows by 2π, and at least and at most."""
+"""Number of pieces of a curve: for a parameter that grows by 2π, the least, and the most."""
 
 
 class Guide(NamedTuple):
@@ -67,7 +67,7 @@ def wires(guide: Guide, way: Array, s: Array, size: float, radius: float) -> Geo
 
 
 def _border(place: Array, normal: Array, way: Array, margin: float, radius: float) -> Geometry:
-    """Of a rectangle in a plane."""
+    """The border of a rectangle in a plane."""
     axes = rotation_to(normal)[:, :2]
     reach = (way - place) @ axes
     (x0, y0), (x1, y1) = reach.min(axis=0) - margin, reach.max(axis=0) + margin
@@ -90,7 +90,7 @@ def _curve(curve: OnCurve, s: Array, margin: float) -> Array:
 
 
 def _further(curve: OnCurve, s: float, sign: int, margin: float) -> float:
-    """How much the parameter changes along so much more of the curve, none if the curve has an end near."""
+    """How much the parameter changes along a further length of the curve; none if the curve has an end near."""
     step = 1e-6 * max(1.0, abs(s))
     speed = float(np.linalg.norm(_point(curve, s + sign * step) - _point(curve, s))) / step
     more = margin / speed if speed > 0 else 0.0

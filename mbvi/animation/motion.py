@@ -58,7 +58,7 @@ class Spin(NamedTuple):
 
 
 def check(trajectory: Trajectory) -> None:
-    """Whether there is something that moves.
+    """Refuse a trajectory without bodies, or without states to show.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def natural_speed(spin: Spin, rate: float = RATE) -> float:
 
 
 def pictures(trajectory: Trajectory, speed: float, rate: float = RATE) -> Motion:
-    """The motion at so many pictures per second of watching.
+    """The motion at the times of pictures, `rate` per second of watching.
 
     Raises
     ------

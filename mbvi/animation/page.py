@@ -23,9 +23,9 @@ Array = np.ndarray
 HERE = files("mbvi.animation")
 
 ROUNDING = 1e-12
-"""Of the largest value of a coordinate, or of 1: what rounding, or closing loops, leaves of 0."""
+"""Part of the largest value of a coordinate, or of 1, that rounding, or closing loops, leaves of 0."""
 USUAL = 0.9
-"""So many of the vectors are shorter than an arrow of the usual length."""
+"""Part of the vectors that are shorter than an arrow of the usual length."""
 
 
 def html(

@@ -32,7 +32,7 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 
-SWELLS = (1.0, 1.05, 0.95, 1.1, 0.9)  # of the bars of bodies that meet
+SWELLS = (1.0, 1.05, 0.95, 1.1, 0.9)  # factors of the radii of bars of bodies that meet
 # How much deeper faces of shapes lie than those of the layer before: in radii of the thinnest bar, and at most in their extent.
 INSET = 0.06, 0.005
 # Okabe & Ito's colours, which all readers can tell apart, without the black and the yellow that are lost on dark and light.
@@ -250,7 +250,7 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[st
 
 
 def _inset(geometry: Geometry, depth: float) -> Geometry:
-    """The geometry with its faces so much deeper: every corner moves against the sum of the normals that meet there."""
+    """The geometry with its faces deeper by `depth`: every corner moves against the sum of the normals that meet there."""
     grid = np.round(geometry.vertices / (1e-6 * np.ptp(geometry.vertices, axis=0).max()))
     corner = np.unique(grid, axis=0, return_inverse=True)[1].ravel()
     sums = np.zeros((corner.max() + 1, 3))
@@ -373,7 +373,7 @@ def _guides(model: Model, system: System, q: Array, poses: dict[str, Pose], size
 
 
 class _End(NamedTuple):
-    """Of a joint: a body, the joint's place in its frame, and the rotation (3, 3) of the joint's frame into it."""
+    """The body that a joint's frame belongs to, the joint's place in that body's frame, and the rotation (3, 3) into it."""
 
     body: str
     point: Any
@@ -416,7 +416,7 @@ def _rows(count: int) -> Array:
 
 
 def _corners(points: Array) -> Array:
-    """Of many points the corners of the box around them."""
+    """The corners of the box around points, if these are many."""
     if len(points) <= 8:
         return points
     low, high = points.min(axis=0), points.max(axis=0)
@@ -455,7 +455,7 @@ def _view(extent: Array, up: Array) -> Array:
 
 
 def _tip(look: Geometry, holds: Sequence[Array], center: Array) -> Array:
-    """Of a body held at one place, the end of its line through the centre of mass; else the centre of mass."""
+    """The end of the line through the centre of mass of a body that is held at one place; else the centre of mass."""
     if len(holds) != 1 or np.linalg.norm(center - holds[0]) < 1e-9:
         return center
     direction = center - holds[0]

@@ -5,26 +5,21 @@ from __future__ import annotations
 import copy
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbvi.animation import raster
-from mbvi.animation.scene import Scene, linear_rgb
+from mbvi.animation.format import Progress, Show
+from mbvi.animation.motion import pictures as picture_times
+from mbvi.animation.scene import Scene, linear_rgb, make_scene
 from mbvi.errors import ModelError
 from mbvi.pictures import style
 
 Array = np.ndarray
-Progress = Callable[[int, int], Any]
-
-SIZE, VIDEO_RATE = (1920, 1080), 30
-GIF_SIZE, GIF_RATE = (640, 360), 25
-SMALL = 96
-"""How many of the colours of a GIF are for what is small."""
 FIELD = np.radians(28)
 """Angle of view from the lower to the upper edge."""
 SHADOWS = 2048
@@ -53,14 +48,17 @@ def check_encoder() -> None:
         raise ModelError(f"animate: expected {error.name} for a video, found none; {remedy}") from None
 
 
-def write_video(scene: Scene, path: Path, rate: int, progress: Progress | None = None) -> None:
-    """Encode the pictures of a scene at its motion's times, so many per second, into an .mp4 or a .gif."""
-    is_gif = path.suffix.lower() == ".gif"
-    shown = _counted(pictures(scene, GIF_SIZE if is_gif else SIZE), len(scene.motion.t), progress)
-    if is_gif:
-        _write_gif(shown, path, scene, rate)
-    else:
-        _write_mp4(shown, path, len(scene.motion.t), rate)
+def drawn(show: Show, size: tuple[int, int]) -> tuple[Scene, Iterator[Array]]:
+    """The scene of a show, and its pictures (H, W, 3) in their order.
+
+    Raises
+    ------
+    ModelError
+        If a library is missing.
+    """
+    check_encoder()
+    scene = make_scene(show.trajectory.system, picture_times(show.trajectory, show.speed, show.rate), show.trails)
+    return scene, _counted(pictures(scene, size), len(scene.motion.t), show.progress)
 
 
 def _counted(shown: Iterator[Array], count: int, progress: Progress | None) -> Iterator[Array]:
@@ -68,62 +66,6 @@ def _counted(shown: Iterator[Array], count: int, progress: Progress | None) -> I
         yield picture
         if progress:
             progress(done, count)
-
-
-def _write_mp4(shown: Iterator[Array], path: Path, count: int, rate: int) -> None:
-    """H.264 of high quality, which all browsers and players know."""
-    import imageio_ffmpeg
-
-    options = ["-crf", "18", "-preset", "veryfast", "-movflags", "+faststart"]
-    coding = {"codec": "libx264", "pix_fmt_out": "yuv420p", "quality": None, "output_params": options}
-    writer = imageio_ffmpeg.write_frames(
-        str(path), SIZE, fps=rate, macro_block_size=1, ffmpeg_log_level="quiet", **coding
-    )
-    writer.send(None)
-    try:
-        with suppress(OSError):  # whose text is the encoder's command line; what is missing is seen below
-            for picture in shown:
-                writer.send(picture)
-    finally:
-        writer.close()
-    if _pictures_in(path) != count:
-        raise OSError("an encoder that stopped, as on a full disk")
-
-
-def _pictures_in(path: Path) -> int:
-    """How many pictures a video has, 0 if it is none."""
-    import imageio_ffmpeg
-
-    try:
-        return int(imageio_ffmpeg.count_frames_and_secs(str(path))[0])
-    except (OSError, RuntimeError):
-        return 0
-
-
-def _write_gif(shown: Iterator[Array], path: Path, scene: Scene, rate: int) -> None:
-    """In 256 colours, those of a few of its pictures, which are the same in all, so that what stands still costs nothing."""
-    from PIL import Image
-
-    rows = np.unique(np.linspace(0, len(scene.motion.t) - 1, 6).round().astype(int))
-    painter = Painter(scene, GIF_SIZE)
-    palette = _palette(np.concatenate([painter.paint(int(row)) for row in rows]))
-    images = (Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE) for picture in shown)
-    next(images).save(path, save_all=True, append_images=images, duration=round(1000 / rate), loop=0)
-
-
-def _palette(shown: Array) -> Any:
-    """An image with 256 colours of a picture (H, W, 3): most by how often they are there, the others for what is small in it."""
-    from PIL import Image
-
-    places = np.array([16, 8, 0])
-    each = np.unique((shown & 0xFC | 2).reshape(-1, 3) @ (1 << places))  # every colour once, to six bits
-    small = (each[:, None] >> places & 0xFF).astype(np.uint8)
-    colours: list[int] = []
-    for part, count in ((shown, 256 - SMALL), (small[None], SMALL)):
-        colours += (Image.fromarray(part).quantize(count).getpalette() or [])[: 3 * count]
-    image = Image.new("P", (1, 1))
-    image.putpalette(colours)
-    return image
 
 
 def pictures(scene: Scene, size: tuple[int, int]) -> Iterator[Array]:
@@ -142,7 +84,7 @@ def pictures(scene: Scene, size: tuple[int, int]) -> Iterator[Array]:
 
 
 class Samples(NamedTuple):
-    """Of a picture the depth (H, W) and the triangle (H, W) in every sample, and the first and last of them in each row (H,).
+    """The depth (H, W) and the triangle (H, W) in every sample of a picture, and the first and last with one in each row (H,).
 
     They are those of `raster.fill_nearest`.
     """

@@ -15,7 +15,7 @@ MOST_REASONS = 5
 
 
 def moves_as_text(start: Start, most: int) -> Iterator[str]:
-    """Which coordinates and rates do not start as they were given, and then which of those that were not; no more than so many.
+    """Which coordinates and rates do not start as they were given, and then which of those that were not given; at most `most`.
 
     Those of one unit follow one another, the largest changes first.
     """

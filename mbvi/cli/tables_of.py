@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbvi.catalog import SCHEMES
 from mbvi.cli.rows import MOST_REASONS
-from mbvi.schemes.catalog import SCHEMES
 from mbvi.text import aligned, count
 
 if TYPE_CHECKING:

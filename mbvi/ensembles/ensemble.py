@@ -282,7 +282,7 @@ def _stored_model(model: Model | None, system: System) -> Model | None:
 
 
 def _attributes(plan: Plan, name: str) -> dict[str, str]:
-    """Of what varies, as datasets have them."""
+    """The attributes of what varies, as datasets have them."""
     if name not in plan.variation.places:
         return {"long_name": f"parameter {name}"}
     place = plan.variation.places[name]

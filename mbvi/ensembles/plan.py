@@ -91,11 +91,11 @@ class Plan:
 
     @property
     def times(self) -> Array:
-        """Those of the stored states, (rows,) [s]."""
+        """Times of the stored states, (rows,) [s]."""
         return self.step * self.every * np.arange(self.rows)
 
     def parameters(self, member: int) -> dict[str, float]:
-        """Those of a member that vary."""
+        """The parameters that vary, with their values for a member."""
         values = self.members.of_member(member)
         return {name: values[name] for name in self.variation.parameters}
 

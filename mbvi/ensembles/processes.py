@@ -67,7 +67,7 @@ def run_in_processes(
 class _OtherProcess:
     """Runs members in a process, which ends when it is asked to stop or has lost the calling process.
 
-    It is sent its task by `run`: what a process begins with, this one would wait for it to read, and for ever if it cannot.
+    `run` sends it its task. Were the task among what a process begins with, this one would wait until it is read.
     """
 
     def __init__(self, task: Task) -> None:
@@ -106,7 +106,7 @@ class _OtherProcess:
 
 @contextmanager
 def _without_interruptions() -> Iterator[None]:
-    """What begins meanwhile hears of no interruption before it can ignore them, and this thread hears of it afterwards."""
+    """A process that begins meanwhile receives no interruption before it can ignore it; this thread receives it afterwards."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -50,7 +50,7 @@ class Variable(NamedTuple):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """As datasets have them."""
+        """Its attributes as datasets have them."""
         return {key: text for key, text in (("long_name", self.text), ("units", self.units)) if text}
 
 
@@ -91,7 +91,7 @@ class Structure:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Of the members."""
+        """Lengths of the dimensions of the members."""
         return tuple(self.sizes.values())
 
     @cached_property

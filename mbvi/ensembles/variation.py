@@ -20,6 +20,7 @@ from mbvi.model.resolve import checked_initial
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 from mbvi.run_arguments import as_system
 from mbvi.system.assemble import assemble
+from mbvi.system.copies import as_run, starting
 from mbvi.system.given import given_joint_state, given_state
 from mbvi.system.scales import set_scales
 from mbvi.system.system import System
@@ -94,7 +95,7 @@ class Variation:
         """
         if self.model is None or (self._system is not None and not parameters):
             assert self._system is not None
-            return self._system.with_own_counts()
+            return as_run(self._system)
         values = {**self.model.parameters, **parameters}
         return assemble(self.model.replaced({"parameters": values}), self._formulation)
 
@@ -116,7 +117,7 @@ class Variation:
         else:
             assert system.homes is not None
             q, v = given_state(model, system.homes, system.dimension)
-        started = system.starting(q, v, model)
+        started = starting(system, q, v, model)
         if started.model is not None and started.constraint_count:
             set_scales(started)
         return started

@@ -36,6 +36,7 @@ from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.galerkin import step_message
 from mbvi.steppers.parts import Steps
 from mbvi.steppers.run import Run
+from mbvi.system.copies import is_like, share_work
 from mbvi.system.initial import Start, find_start
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
@@ -43,9 +44,9 @@ from mbvi.system.system import System
 Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
-MOST_AT_ONCE = 64  # members that a worker takes,
+MOST_AT_ONCE = 64  # the most members that a worker takes at once,
 SHARES = 4  # and at most this part of what each has to run yet, so that they end at about the same time
-PIECE_STEPS = 4096  # between looks at whether to stop
+PIECE_STEPS = 4096  # steps from one look at whether to stop to the next
 POLL_SECONDS = 0.1
 OF_VELOCITIES = {"v", "energy"}
 
@@ -284,8 +285,8 @@ class Worker:
         parameters = self._plan.parameters(member)
         if parameters != self._parameters:
             system = self._plan.system(member)
-            if system.is_like(self._system):
-                system.share_work(self._system)
+            if is_like(system, self._system):
+                share_work(system, self._system)
             else:
                 self._galerkin = None
             self._system, self._parameters = system, parameters
@@ -387,7 +388,7 @@ class _Galerkin:
 
 
 def stored_values(system: System, t: Array, q: Array, p: Array, names: Sequence[str]) -> dict[str, Array]:
-    """Those variables (states, …) of all states.
+    """The named variables (states, …) of all states.
 
     Raises
     ------

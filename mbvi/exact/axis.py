@@ -151,7 +151,7 @@ class Axis:
 
     @property
     def period(self) -> float:
-        """Of the nutation [s]."""
+        """Period of the nutation [s]."""
         return 2 * self.jacobi.K / self.rate
 
     @cached_property
@@ -197,7 +197,7 @@ class Axis:
 
     @cached_property
     def _lower_pole(self) -> ThirdKind:
-        """Of the negative n = −(u₂ − u₁)/(1 + u₁), N = (m − n)/(1 − n)."""
+        """The integral with N = (m − n)/(1 − n), which stands for the negative n = −(u₂ − u₁)/(1 + u₁)."""
         (e1, e2, e3), span, gap = self.heights.below, self.heights.span, self.heights.gap
         return ThirdKind(span * e3 / ((span + gap) * e2), e1 * gap / ((span + gap) * e2), e2 / e3, gap / e3)
 

@@ -62,7 +62,7 @@ class FreeBody:
     orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        """Refuse what is no body."""
+        """Refuse moments of inertia that no body has."""
         check(self, (3,), "inertia", above=0)
         check(self, (3,), "angular_velocity")
         check(self, (4,), "orientation")
@@ -95,7 +95,7 @@ class FreeBody:
 
     @property
     def period(self) -> float:
-        """Of the angular velocity along the body axes; infinite on the separatrix, and where it is constant [s]."""
+        """Period of the angular velocity along the body axes; infinite on the separatrix, and where it is constant [s]."""
         return 4 * self._circulation.jacobi.K / self._circulation.rate if self._circulation else math.inf
 
     @cached_property
@@ -203,7 +203,7 @@ class Circulation:
 
     @cached_property
     def _third_kind(self) -> ThirdKind:
-        """Of the negative n = −(1 − ρ)/ρ, N = (m − n)/(1 − n) = ρ m + 1 − ρ."""
+        """The integral with the parameter N that stands for the negative n = −(1 − ρ)/ρ: N = (m − n)/(1 − n) = ρ m + 1 − ρ."""
         A, C, G, root, _ = self._sizes
         m, m1 = self.jacobi.m, self.jacobi.m1
         n = root**2 * m + self._ratios(self._axes)[1]

@@ -81,7 +81,7 @@ class Pendulum:
 
     @property
     def period(self) -> float:
-        """Of a swing to and fro, or of a whole turn; infinite on the separatrix [s]."""
+        """Time of a swing to and fro, or of a whole turn; infinite on the separatrix [s]."""
         K = self._jacobi.K
         return 2 * K / (self.frequency * self._kappa) if self.is_turning else 4 * K / self.frequency
 
@@ -174,7 +174,7 @@ class LinearDoublePendulum:
 
     @cached_property
     def frequencies(self) -> Array:
-        """Of the slow and the fast mode (2,) [rad/s]."""
+        """Frequencies of the slow and of the fast mode (2,) [rad/s]."""
         (m1, m2), (l1, l2) = self.masses, self.lengths
         m = m1 + m2
         root = math.sqrt(m * (m * (l1 - l2) ** 2 + 4 * m2 * l1 * l2))
@@ -206,7 +206,7 @@ class LinearDoublePendulum:
 
     @cached_property
     def _amplitudes(self) -> tuple[Array, Array]:
-        """Of angles and rates along the modes, which are orthogonal with M."""
+        """Amplitudes of angles and of rates along the modes, which are orthogonal with M."""
         along = self._modes @ self.mass_matrix
         norms = np.sum(along * self._modes, axis=1)
         return along @ np.array(self.angles) / norms, along @ np.array(self.rates) / norms

@@ -80,7 +80,7 @@ class SphericalPendulum:
 
     @property
     def period(self) -> float:
-        """Of the height; infinite on the separatrix [s]."""
+        """Period of the height; infinite on the separatrix [s]."""
         return self._axis.period
 
     @cached_property
@@ -90,5 +90,5 @@ class SphericalPendulum:
 
     @property
     def _momentum(self) -> float:
-        """Over m ℓ² [1/s]."""
+        """Vertical angular momentum over m ℓ² [1/s]."""
         return math.sin(self.angles[1]) ** 2 * self.rates[0]

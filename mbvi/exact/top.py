@@ -97,7 +97,7 @@ class LagrangeTop:
 
     @property
     def period(self) -> float:
-        """Of the nutation; infinite on the separatrix [s]."""
+        """Period of the nutation; infinite on the separatrix [s]."""
         return self._axis.period
 
     @property
@@ -169,7 +169,7 @@ class CuspedTop:
 
     @property
     def period(self) -> float:
-        """From cusp to cusp [s]."""
+        """Time from cusp to cusp [s]."""
         return 2 * self._jacobi.K / self._rate
 
     @cached_property

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mbvi
+from mbvi.catalog import find_scheme
 from mbvi.errors import ModelError, StepError, doubts_expected
 from mbvi.kernels.compiler.compiling import COMPILING
 from mbvi.measure.runs import BodyPoints, Curve, chosen_schemes, draw, largest_distance, timed
@@ -30,7 +31,6 @@ from mbvi.model.arguments import is_number
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
 from mbvi.run_arguments import as_system, chosen_duration
-from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import simulate
@@ -44,13 +44,13 @@ TRIED = (
     "suzuki4", "kahan_li6", "kahan_li8", "energy_momentum", "splitting", "blanes_moan6", "splitting8", "rk4",
     "independent4", "independent8",
 )  # fmt: skip
-MARGIN = 10.0  # times that the reference is to be better than the wanted error
-STATES = 50  # at which errors are measured, if the model's step makes them ten steps long
+MARGIN = 10.0  # factor by which the reference is to be better than the wanted error
+STATES = 50  # number of states at which errors are measured; fewer where ten of the model's steps would not lie between
 LONGEST = 10  # times the model's step: the largest step that is tried, or the time between states if that is longer
-CURVES = 7  # of the picture
-PROBED = 1000  # steps by which a run's time is foretold
+CURVES = 7  # number of curves in the picture
+PROBED = 1000  # number of steps from which the time of a run is estimated
 FAILURES = 8  # steps of the reference that may fail, each half of the one before
-SAFETY = 1.2  # times below the wanted error at which a step between two is aimed
+SAFETY = 1.2  # factor below the wanted error at which a step between two is aimed
 
 
 class Measurement(NamedTuple):
@@ -393,7 +393,7 @@ class _Search:
         found.runs[method.name] = tuple(runs[key] for key in sorted(runs))
 
     def _run(self, method: Tableau | Method, per_state: int, found: Bench) -> dict[int, Measurement]:
-        """A run of so many steps from one stored state to the next, or none if it fails, which is noted."""
+        """A run with `per_state` steps from one stored state to the next, or none if it fails, which is noted."""
         count = self.states * per_state
         step = self.duration / count
         try:

@@ -29,8 +29,8 @@ from mbvi.text import aligned, rounded
 Array = np.ndarray
 REFERENCE = "gauss6"
 DEFAULT_STEPS = 4
-FITTED = 3  # of the smallest errors that count
-WHOLE = 1e-9  # that the number of steps may be off a whole number
+FITTED = 3  # number of the smallest errors that count
+WHOLE = 1e-9  # by how much the number of steps may differ from a whole number
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mbvi.catalog import find_scheme
 from mbvi.errors import ModelError, doubts_expected
 from mbvi.model import Model
 from mbvi.model.expressions import show, wrong
 from mbvi.model.mass_properties import mass_properties
 from mbvi.pictures import style
 from mbvi.results.trajectory import Trajectory
-from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.simulation import simulate
@@ -23,15 +23,15 @@ from mbvi.system.poses import all_poses
 from mbvi.system.system import System
 
 Array = np.ndarray
-ABOVE = 30.0  # times the reference's own error from which an error is well resolved
-CONVERGED = 1e-3  # of its largest error, below which a scheme converges
+ABOVE = 30.0  # factor of the reference's own error from which an error is well resolved
+CONVERGED = 1e-3  # part of its largest error below which a scheme converges
 MOST_TICKS = 6  # steps up to which each has its number at the axis
 SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
     0.05,
     0.5,
     3,
     20,
-)  # runs are repeated up to so many seconds, and the fastest one counts
+)  # runs are repeated within this time, and the fastest one counts
 
 
 def entries(values: Any, where: str) -> list[Any]:

@@ -1,7 +1,7 @@
 """What the user describes: elements, expressions, model files, shapes and the graph of bodies and joints."""
 
-from mbvi.model import constraints, forces, joints
-from mbvi.model.bodies import Body, Box, Capsule, Cone, Cylinder, Mesh, PointMass, Sphere
+from mbvi.model import constraints, forces, joints, shapes
+from mbvi.model.bodies import Body, PointMass
 from mbvi.model.constraints import *
 from mbvi.model.description import Initial, Simulation
 from mbvi.model.expressions import evaluate, postfix
@@ -12,20 +12,15 @@ from mbvi.model.graph import describe_tree, is_cut, plan
 from mbvi.model.joints import *
 from mbvi.model.mass_properties import MassProperties, mass_properties
 from mbvi.model.model import Model
+from mbvi.model.shapes import *
 
 __all__ = [
     "Body",
-    "Box",
-    "Capsule",
-    "Cone",
-    "Cylinder",
     "Initial",
     "MassProperties",
-    "Mesh",
     "Model",
     "PointMass",
     "Simulation",
-    "Sphere",
     "Table",
     "describe_tree",
     "evaluate",
@@ -41,4 +36,5 @@ __all__ = [
     *constraints.__all__,
     *forces.__all__,
     *joints.__all__,
+    *shapes.__all__,
 ]

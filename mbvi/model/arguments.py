@@ -17,6 +17,7 @@ __all__ = [
     "check_choice",
     "check_ending",
     "check_flag",
+    "check_fraction",
     "check_kind",
     "check_progress",
     "checked_count",
@@ -77,6 +78,12 @@ def checked_number(value: Any, where: str, expected: str = "a finite number", ab
     if array is None or array.ndim or not np.isfinite(array) or not array > above:
         raise ModelError(f"{where}: {wrong(expected, show(value))}")
     return float(array)
+
+
+def check_fraction(value: Any, where: str) -> None:
+    """Refuse what is no number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ModelError(f"{where}: {wrong('a number from 0 to 1', show(value))}")
 
 
 def checked_count(value: Any, where: str, least: int, most: float = np.inf) -> int:

@@ -1,197 +1,21 @@
-"""Bodies: explicit mass, point masses, and shapes of a material or for viewing only."""
+"""Bodies: explicit mass, point masses and shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from mbvi.model.base import Element
-from mbvi.model.directions import orientation_problems, orientation_roundings, quaternion
 from mbvi.model.expressions import Problem, nearest, placed, show, wrong
-from mbvi.model.fields import Inertia, Kind, Name, OptionalScalar, Orientation, Place, Points, Scalar, Vector
+from mbvi.model.fields import Inertia, Kind, Name, Place, Points, Scalar, Vector
 from mbvi.model.inertia import inertia_problems, inertia_roundings, mended_inertia
+from mbvi.model.shapes import AnyShape, negative_mass
 
 Floats = NDArray[np.float64]
-
-LEAST_LENGTH = 1e-50  # of a shape, whose volume is then not 0
-
-
-def negative_mass(value: Any, key: str) -> Iterator[Problem]:
-    """A mass or density, if it is given, that is less than 0."""
-    if value is not None and value < 0:
-        yield Problem((key,), wrong(f"a {key} of at least 0", show(value), "change its sign"))
-
-
-class Posed(Element):
-    """The common part of shapes.
-
-    Parameters
-    ----------
-    position : vector
-        The shape's place in the body frame [m].
-    orientation : vector or quaternion
-        The shape's orientation in the body frame: rotation vector (axis times angle) [rad] or unit quaternion (w, x,
-        y, z).
-    density : number
-        Density of the material [kg/m³]. With neither density nor mass the shape is for viewing only.
-    mass : number
-        Mass, instead of density [kg].
-    """
-
-    position: Vector = (0.0, 0.0, 0.0)
-    orientation: Orientation = (0.0, 0.0, 0.0)
-    density: OptionalScalar = None
-    mass: OptionalScalar = None
-
-    lengths: ClassVar[tuple[str, ...]]
-    """The fields that hold lengths or factors of them."""
-
-    def problems(self) -> Iterator[Problem]:
-        """Density or mass of at least 0, not both, lengths that are not 0, and a unit quaternion."""
-        for key in ("density", "mass"):
-            yield from negative_mass(getattr(self, key), key)
-        for key in self.lengths:
-            value = getattr(self, key)
-            if value is not None and (least := np.min(value)) < LEAST_LENGTH:
-                expected = f"lengths {f'of at least {LEAST_LENGTH:g}' if least > 0 else 'greater than 0'}"
-                yield Problem((key,), wrong(expected, show(value), "write for example 0.1"))
-        yield from orientation_problems(self.orientation)
-        if self.density is not None and self.mass is not None:
-            yield Problem(("mass",), wrong("density or mass", "both", "remove one of them"))
-
-    def roundings(self) -> Iterator[Problem]:
-        """A rounded quaternion."""
-        yield from orientation_roundings(self.orientation)
-
-    def canonical(self) -> dict[str, Any]:
-        """The orientation as a unit quaternion."""
-        return {"orientation": quaternion(self.orientation)}
-
-
-class Box(Posed):
-    """A box with its centre at the shape's place.
-
-    Parameters
-    ----------
-    size : vector
-        Lengths of the edges along x, y, z [m].
-    """
-
-    type: Literal["box"] = "box"
-    size: Vector
-    lengths: ClassVar[tuple[str, ...]] = ("size",)
-
-
-class Sphere(Posed):
-    """A sphere with its centre at the shape's place.
-
-    Parameters
-    ----------
-    radius : number
-        Radius [m].
-    """
-
-    type: Literal["sphere"] = "sphere"
-    radius: Scalar
-    lengths: ClassVar[tuple[str, ...]] = ("radius",)
-
-
-class Cylinder(Posed):
-    """A cylinder along z with its centre at the shape's place.
-
-    Parameters
-    ----------
-    radius : number
-        Radius [m].
-    length : number
-        Length along z [m].
-    """
-
-    type: Literal["cylinder"] = "cylinder"
-    radius: Scalar
-    length: Scalar
-    lengths: ClassVar[tuple[str, ...]] = (
-        "radius",
-        "length",
-    )
-
-
-class Capsule(Posed):
-    """A cylinder along z, closed by two half spheres, with its centre at the shape's place.
-
-    Parameters
-    ----------
-    radius : number
-        Radius [m].
-    length : number
-        Length of the cylinder; the capsule is longer by two radii [m].
-    """
-
-    type: Literal["capsule"] = "capsule"
-    radius: Scalar
-    length: Scalar
-    lengths: ClassVar[tuple[str, ...]] = (
-        "radius",
-        "length",
-    )
-
-
-class Cone(Posed):
-    """A cone with the centre of its base at the shape's place and its apex at +z.
-
-    Parameters
-    ----------
-    radius : number
-        Radius of the base [m].
-    height : number
-        Height, from base to apex [m].
-    """
-
-    type: Literal["cone"] = "cone"
-    radius: Scalar
-    height: Scalar
-    lengths: ClassVar[tuple[str, ...]] = (
-        "radius",
-        "height",
-    )
-
-
-class Mesh(Posed):
-    """A triangle mesh from a file. To have mass it must be closed (watertight), with its faces outward.
-
-    Parameters
-    ----------
-    file : str
-        Path of an STL, OBJ, PLY, OFF or GLB file, relative to the folder of the model file. Materials and textures do not
-        matter; the buffers of a GLB must be in it, and not compressed.
-    scale : number
-        Factor from the file's unit of length to the metre; 1 if left out, and then a mesh of more than 10 m or 100 000 kg
-        gives a warning, since many files are in millimetres.
-    max_bytes : number
-        Size up to which the file is read, in bytes; its triangles are counted too, with 50 bytes each.
-    """
-
-    type: Literal["mesh"] = "mesh"
-    file: str
-    scale: OptionalScalar = None
-    max_bytes: Scalar = 1e8
-    lengths: ClassVar[tuple[str, ...]] = ("scale",)
-
-    @property
-    def factor(self) -> float:
-        """The scale as a number."""
-        return 1.0 if self.scale is None else float(self.scale)
-
-    def canonical(self) -> dict[str, Any]:
-        """The orientation as a unit quaternion, and a scale."""
-        return {**super().canonical(), "scale": self.factor}
-
-
-Shape = Annotated[Box | Sphere | Cylinder | Capsule | Cone | Mesh, Field(discriminator="type")]
 
 
 class PointMass(Element):
@@ -242,7 +66,7 @@ class Body(Element):
     inertia_about: str = "center_of_mass"
     points: Points = Field(default={})
     point_masses: dict[Name, PointMass] = Field(default={})
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[AnyShape, ...] = ()
 
     @property
     def arm(self) -> Floats | None:

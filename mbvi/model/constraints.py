@@ -50,7 +50,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 FARTHEST = 1e12
 """Size of prescribed places and lengths [m or rad] beyond which numbers of 16 digits no longer tell tenths of a millimetre."""
 BESIDE = 1e-6
-"""A curve must go on so far on both sides of its start."""
+"""How far a curve must go on, on both sides of its start."""
 
 
 class Distance(Between):

@@ -47,6 +47,6 @@ def orientation_problems(orientation: Sequence[Any]) -> Iterator[Problem]:
 
 
 def orientation_roundings(orientation: Sequence[Any]) -> Iterator[Problem]:
-    """That a quaternion, which has no problems, was rounded."""
+    """Say that a quaternion, which has no problems, was rounded."""
     if len(orientation) == 4:
         yield from quaternion_roundings(orientation, "orientation")

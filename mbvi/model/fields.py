@@ -359,7 +359,7 @@ TimeVector = Annotated[
     Kind("times"),
 ]
 Motion = Annotated[Any, PlainValidator(_time), WithJsonSchema(_MOTION_SCHEMA), Kind("time", is_motion=True)]
-"""The same of a prescribed motion, which needs two derivatives."""
+"""A `TimeFunction` of a prescribed motion, which needs two derivatives."""
 MotionVector = Annotated[
     tuple[Any, Any, Any],
     PlainValidator(_times),

@@ -23,11 +23,11 @@ from mbvi.errors import ModelError, said_by_system
 from mbvi.model import meshes
 from mbvi.model.arguments import check_flag, check_kind, checked_path
 from mbvi.model.base import Element, documentation, elements_below, one_line, problems_of
-from mbvi.model.bodies import Mesh
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
 from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
 from mbvi.model.mesh_files import Files
 from mbvi.model.model import Model
+from mbvi.model.shapes import Mesh
 
 if TYPE_CHECKING:
     import yaml

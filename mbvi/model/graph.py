@@ -258,7 +258,7 @@ def _joined_to_themselves(model: Description) -> Iterator[Problem]:
 
 
 def _loose_bodies(model: Description) -> Iterator[Problem]:
-    """Of all bodies with no path to the world, one of each group that hangs together, if possible no joint's child."""
+    """One body of each group that has no path to the world, if possible one that is no joint's child."""
     import networkx as nx
 
     graph: nx.Graph[str] = nx.Graph((joint.parent, joint.child) for joint in model.joints.values())

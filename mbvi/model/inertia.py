@@ -17,7 +17,7 @@ from mbvi.model.rounding import LEAST_RADIUS, ROUND_OFF, ROUNDING, excess, neare
 
 Floats = NDArray[np.float64]
 
-ZERO = 1e-12  # of the largest principal moment: what rounding leaves of one that is 0
+ZERO = 1e-12  # part of the largest principal moment that rounding leaves of a moment of 0
 
 
 def inertia_matrix(inertia: Any) -> Floats:

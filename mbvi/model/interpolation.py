@@ -27,7 +27,7 @@ NEAR = 2
 LAST = 1e-14
 """Relative: what rounding may leave of the last time of a run."""
 ROUNDING = 1e-9
-"""Of values, below which a spline does not leave them."""
+"""Difference of values, relative to them, below which a spline does not leave them."""
 
 
 class Cubics(NamedTuple):
@@ -85,7 +85,7 @@ def rate_problems(table: Table) -> Iterator[Problem]:
     try:
         with np.errstate(all="ignore"):
             is_finite = np.isfinite(cubics(table, goes_on=True).coefficients).all()
-    except ValueError:  # of the spline, whose equations are not finite
+    except ValueError:  # raised by the spline, whose equations are not finite
         is_finite = False
     if not is_finite:
         found = f"{show(table.values)} at {show(table.times)}"
@@ -138,7 +138,7 @@ def find_overshoot(table: Table) -> Overshoot | None:
 
 
 def _largest(times: Array, values: Array) -> Overshoot | None:
-    """The same between entries without jumps."""
+    """The `Overshoot` between entries without jumps, if there is one."""
     c, widths = _pieces(times, values, "spline"), np.diff(times)
     low, high = np.minimum(values[:-1], values[1:]), np.maximum(values[:-1], values[1:])
     near = np.lib.stride_tricks.sliding_window_view(np.pad(values, NEAR, mode="edge"), 2 * NEAR + 2)

@@ -1,13 +1,12 @@
 """Mass, centre of mass and inertia of a body: explicit values, point masses and shapes, summed.
 
-Primitives have closed forms (a tessellation of a cylinder is 0.6 % light); meshes are integrated by trimesh. A part
-of mass m whose centre of mass is at c, with inertia I_c about it, adds I_c + m (|d|² 1 − d dᵀ), d = c − c_body, to
+A part of mass m whose centre of mass is at c, with inertia I_c about it, adds I_c + m (|d|² 1 − d dᵀ), d = c − c_body, to
 the inertia of the body about the body's centre of mass c_body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 from mbvi.errors import ModelError
 from mbvi.model.bodies import Body
 from mbvi.model.expressions import show, wrong
+from mbvi.model.fields import expressions
 from mbvi.model.inertia import inertia_matrix, steiner
-from mbvi.model.mesh_files import Files, Volume, mesh_volume
+from mbvi.model.mesh_files import Files
 from mbvi.model.rotations import rotation_matrix
 
 Floats = NDArray[np.float64]
@@ -55,11 +55,11 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
     Raises
     ------
     ModelError
-        If a mass is negative, the inertia is not that of a rigid body, or a mesh cannot be used.
+        If the body has expressions, a mass is negative, the inertia is not that of a rigid body, or a mesh cannot be used.
 
     Examples
     --------
-    >>> from mbvi.model.bodies import Body, Box
+    >>> from mbvi.model import Body, Box
     >>> mass_properties(Body(shapes=[Box(size=(1, 2, 3), density=2)])).mass
     12.0
     """
@@ -67,6 +67,9 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
         raise ModelError(f"body: {wrong('a Body', show(body), 'take one of Model.resolved().bodies')}")
     if files is not None and not isinstance(files, Files | Path):
         raise ModelError(f"files: {wrong('Model.files or a folder as a Path', show(files))}")
+    for text in expressions(body):
+        remedy = "take the body of Model.resolved().bodies, in which expressions are evaluated"
+        raise ModelError(f"body: {wrong('numbers', f'the expression {show(text)}', remedy)}")
     for problem in body.problems():
         raise ModelError(str(problem))
     return checked_properties(body, files)
@@ -74,6 +77,7 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
 
 def checked_properties(body: Body, files: Files | Path | None = None) -> MassProperties:
     """`mass_properties` of a body with no `problems`."""
+    files = files if isinstance(files, Files) else Files(files)
     return _sum([_explicit(body), *_point_masses(body), *_shapes(body, files)])
 
 
@@ -115,55 +119,12 @@ def _point_masses(body: Body) -> Iterator[MassProperties]:
         yield MassProperties(float(point.mass), np.array(place, dtype=float), np.zeros((3, 3)))
 
 
-def _shapes(body: Body, files: Files | Path | None) -> Iterator[MassProperties]:
+def _shapes(body: Body, files: Files) -> Iterator[MassProperties]:
     for shape in body.shapes:
         if shape.density is None and shape.mass is None:
             continue
-        volume, center, inertia = mesh_volume(shape, files) if shape.type == "mesh" else _PRIMITIVES[shape.type](shape)
+        volume, center, inertia = shape.volume(files)
         density = float(shape.density) if shape.density is not None else float(shape.mass or 0.0) / volume
         rotation = rotation_matrix(shape.orientation)
         place = np.array(shape.position, dtype=float) + rotation @ center
         yield MassProperties(density * volume, place, density * rotation @ inertia @ rotation.T)
-
-
-def _box(shape: Any) -> Volume:
-    x, y, z = shape.size
-    volume = x * y * z
-    return volume, np.zeros(3), volume / 12 * np.diag([y**2 + z**2, x**2 + z**2, x**2 + y**2])
-
-
-def _sphere(shape: Any) -> Volume:
-    volume = 4 / 3 * np.pi * shape.radius**3
-    return volume, np.zeros(3), volume * 2 / 5 * shape.radius**2 * np.eye(3)
-
-
-def _cylinder(shape: Any) -> Volume:
-    r, l = shape.radius, shape.length
-    volume = np.pi * r**2 * l
-    across = (3 * r**2 + l**2) / 12
-    return volume, np.zeros(3), volume * np.diag([across, across, r**2 / 2])
-
-
-def _capsule(shape: Any) -> Volume:
-    """A cylinder and two half spheres of volume V_s in all, whose centres are 3r/8 beyond its ends."""
-    r, l = shape.radius, shape.length
-    cylinder, _, inertia = _cylinder(shape)
-    sphere = 4 / 3 * np.pi * r**3
-    across = sphere * (2 / 5 * r**2 + l**2 / 4 + 3 / 8 * r * l)
-    return cylinder + sphere, np.zeros(3), inertia + np.diag([across, across, sphere * 2 / 5 * r**2])
-
-
-def _cone(shape: Any) -> Volume:
-    r, l = shape.radius, shape.height
-    volume = np.pi / 3 * r**2 * l
-    across = 3 / 80 * (4 * r**2 + l**2)
-    return volume, np.array([0.0, 0.0, l / 4]), volume * np.diag([across, across, 3 / 10 * r**2])
-
-
-_PRIMITIVES: dict[str, Callable[[Any], Volume]] = {
-    "box": _box,
-    "sphere": _sphere,
-    "cylinder": _cylinder,
-    "capsule": _capsule,
-    "cone": _cone,
-}

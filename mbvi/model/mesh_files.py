@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbvi.errors import ModelError, said_by_system
-from mbvi.model.bodies import Mesh
 from mbvi.model.expressions import wrong
 from mbvi.model.surfaces import Surface, surface_of, volume_of
 from mbvi.model.triangles import check_size, read_triangles
@@ -23,6 +23,20 @@ from mbvi.model.triangles import check_size, read_triangles
 Floats = NDArray[np.float64]
 Volume = tuple[float, Floats, Floats]
 """Volume, its centre, and its inertia about the centre at density 1."""
+
+
+class MeshInFile(Protocol):
+    """What is known of a mesh shape, without expressions; `mbvi.model.Mesh` says what its fields mean."""
+
+    file: str
+    max_bytes: Any
+    density: Any
+    mass: Any
+
+    @property
+    def factor(self) -> float:
+        """The scale as a number."""
+
 
 MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb")
 
@@ -42,7 +56,7 @@ class Files:
         self.folder = folder
         self.is_given = contents is not None
         self._contents = dict(contents or {})
-        self.told: set[str] = set()
+        self.warned: set[str] = set()
         """What has been warned of."""
 
     def read(self, name: str, limit: float) -> bytes:
@@ -76,12 +90,12 @@ class Files:
             raise ModelError(wrong("a readable mesh", f"{path.name!r} ({said_by_system(error)})")) from None
 
 
-def has_volume(mesh: Mesh) -> bool:
+def has_volume(mesh: MeshInFile) -> bool:
     """Whether a mesh is more than a picture."""
     return mesh.density is not None or mesh.mass is not None
 
 
-def read_mesh(mesh: Mesh, files: Files | Path | None = None) -> Surface:
+def read_mesh(mesh: MeshInFile, files: Files | Path | None = None) -> Surface:
     """The surface of a mesh shape without expressions, in its own units (`scale` is not applied).
 
     Raises
@@ -95,7 +109,7 @@ def read_mesh(mesh: Mesh, files: Files | Path | None = None) -> Surface:
     return _surface(*_key(mesh, files))
 
 
-def mesh_volume(mesh: Mesh, files: Files | Path | None = None) -> Volume:
+def mesh_volume(mesh: MeshInFile, files: Files | Path | None = None) -> Volume:
     """The volume [m³] of a mesh shape, its centre [m], and its inertia about the centre at density 1 [m⁵].
 
     Raises
@@ -114,11 +128,11 @@ def mesh_volume(mesh: Mesh, files: Files | Path | None = None) -> Volume:
     return float(scaled[0]), scaled[1], scaled[2]
 
 
-def _key(mesh: Mesh, files: Files) -> tuple[str, bytes, float]:
+def _key(mesh: MeshInFile, files: Files) -> tuple[str, bytes, float]:
     return Path(mesh.file).name, content(mesh, files), float(mesh.max_bytes)
 
 
-def content(mesh: Mesh, files: Files) -> bytes:
+def content(mesh: MeshInFile, files: Files) -> bytes:
     """The bytes of a mesh's file."""
     return files.read(mesh.file, float(mesh.max_bytes))
 

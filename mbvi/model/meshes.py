@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mbvi.errors import ModelError, ModelWarning
-from mbvi.model.bodies import Mesh
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, Where
 from mbvi.model.mesh_files import content, has_volume, mesh_volume, read_mesh
 from mbvi.model.model import Model
+from mbvi.model.shapes import Mesh
 from mbvi.model.surfaces import odd_shells
 
 LONG = 10.0  # m; what is longer, or heavier than HEAVY, may be in millimetres if no scale is given
@@ -66,6 +66,6 @@ def odd_meshes(model: Model) -> Iterator[Problem]:
 def warn(model: Model, stacklevel: int) -> None:
     """Warn of what the meshes of a model may not mean, once in all copies of the model."""
     for problem in odd_meshes(model):
-        if str(problem) not in model.files.told:
-            model.files.told.add(str(problem))
+        if str(problem) not in model.files.warned:
+            model.files.warned.add(str(problem))
             warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)

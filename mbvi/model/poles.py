@@ -15,9 +15,9 @@ from mbvi.model.base import Element
 from mbvi.model.expressions import UNARY, Program, value_at
 from mbvi.model.fields import kinds
 
-MOST_TIMES = 2000  # between which zeros are looked for
-REFINED = 200  # steps of a search
-TOUCHES = 1e-12  # of the size of a divisor near a minimum, below which it is 0
+MOST_TIMES = 2000  # number of times between which zeros are looked for
+REFINED = 200  # number of steps of a search
+TOUCHES = 1e-12  # size of a divisor at a minimum, relative to that near it, below which it is 0
 NEAR, NEARER, GROWTH = (
     1e-3,
     1e-6,

@@ -194,7 +194,7 @@ class _Resolver:
         return tuple(self.value(item, (*where, i), unit) for i, (item, unit) in enumerate(known))
 
     def elements(self, value: Any, where: Where) -> Any:
-        """The same for an element, a mapping or a tuple of elements; anything else is returned as it is."""
+        """An element, a mapping or a tuple of elements with floats for expressions; anything else is returned as it is."""
         if isinstance(value, Element):
             return self.element(value, where)
         if isinstance(value, dict):

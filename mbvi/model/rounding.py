@@ -71,7 +71,7 @@ def quaternion_problems(values: Sequence[Any], *where: str | int) -> Iterator[Pr
 
 
 def quaternion_roundings(values: Sequence[Any], *where: str | int) -> Iterator[Problem]:
-    """That a quaternion, which has no problems, is divided by its norm."""
+    """Say that a quaternion, which has no problems, is divided by its norm."""
     norm = math.hypot(*values)
     if abs(norm - 1) > ROUND_OFF:
         off = f"1 {'+' if norm > 1 else '-'} {abs(norm - 1):.2g}"

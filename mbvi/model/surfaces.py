@@ -20,9 +20,9 @@ from mbvi.model.rounding import excess, nearest_inertia
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-ROUND_OFF = 1e-12  # of the volume, and of the inertia's trace
+ROUND_OFF = 1e-12  # part of the volume, and of the inertia's trace, that is round-off
 INSIDE = 0.9  # winding number from which a point is inside, which on a surface is at most 7/8 at a corner
-MOST_SHELLS = 200  # the largest, of which it is asked how they lie in each other
+MOST_SHELLS = 200  # number of the largest shells that are tested for how they lie in each other
 MOST_NAMED = 5
 
 

@@ -84,7 +84,7 @@ def kinks_in_steps(model: Description, step: float, end: float) -> Iterator[str]
 
 
 def within_steps(times: ArrayLike, step: float, end: float) -> np.ndarray:
-    """Those of some times [s] in a run from 0 that are within steps."""
+    """The times [s] that are within steps of a run from 0."""
     found = np.asarray(times, dtype=float)
     found = found[(found > 0) & (found < end)]
     return found[np.abs(found / step - np.round(found / step)) > ON_GRID]

@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 TRIANGLE_BYTES = 50  # as in a binary STL file
 ENTRY_BYTES = 5000  # what a node or array of a GLB file costs a reader, as bytes
-MOST_PROPERTIES = 256  # of a PLY file, for which its reader takes time that grows with their square
+MOST_PROPERTIES = 256  # number of properties of a PLY file, whose reader takes time that grows with its square
 HARMLESS = (
     "KHR_materials_",
     "KHR_texture_",
@@ -41,8 +41,10 @@ HARMLESS = (
 """How extensions of glTF begin that say nothing of surfaces."""
 ITEM_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 ITEMS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-SOLIDS = re.compile(rb"endsolid[^\n]*\n\s*solid[^\n]*\n")  # between two of an STL text
-COMMA = re.compile(r"(?m)^[ \t]*(?:vertex[ \t])?[-+.,\de \t]*\d,\d")  # in numbers of a text
+SOLIDS = re.compile(rb"endsolid[^\n]*\n\s*solid[^\n]*\n")
+"""The end of one solid of an STL text and the beginning of the next."""
+COMMA = re.compile(r"(?m)^[ \t]*(?:vertex[ \t])?[-+.,\de \t]*\d,\d")
+"""A line of numbers in which one has a decimal comma."""
 MODES = {4: "triangles", 5: "a strip"}
 
 

@@ -25,8 +25,8 @@ from mbvi.analysis.small_step import action_variation
 from mbvi.exact import DampedOscillator
 from mbvi.papers.catalog import PAPERS
 from mbvi.papers.report import Experiment, Figure, Line, Number, Panel, Part, Report, Table
-from mbvi.schemes.catalog import direct_midpoint
 from mbvi.schemes.method import Method
+from mbvi.steppers.direct_midpoint import direct_midpoint
 
 PAPER = PAPERS["direct_midpoint"]
 PERIOD, PERIODS, STEPS = 1.0, 20, 32

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbvi.model.arguments import check_kind
-from mbvi.model.constraints import AnyConstraint, Coupling, PrescribedCoordinate, PrescribedPoint
-from mbvi.model.fields import WORLD
+from mbvi.model.constraints import AnyConstraint
+from mbvi.model.fields import WORLD, kinds
 from mbvi.model.graph import plan, summary
 from mbvi.model.model import Model
 from mbvi.pictures import style
@@ -25,11 +26,11 @@ MOST_NAMED = 60  # bodies up to which each has a box and a name
 RUN, KEPT = 8, 2  # bodies from which a run of alike ones is drawn together, and how many at each of its ends are kept
 RING, ROW = 9, 8  # nodes from which a loop is a ring, and in a row of a chain
 SWEEPS = 60
-GAP, LAYER = 0.3, 1.0  # between boxes of a layer, and from layer to layer [inch]
-DOT_WIDTH, DOT_LAYER = 0.12, 0.4  # from dot to dot, and from layer to layer of dots [inch]
-MARGIN, HEAD, FOOT = 0.25, 0.6, 0.35  # around the graph, for the title above and the legend below it [inch]
-NARROWEST = 4.5  # of a picture [inch]
-LONGEST_NAME = 12.0  # of a model, for which the picture is made wider [inch]
+GAP, LAYER = 0.3, 1.0  # distance between boxes of a layer, and from layer to layer [inch]
+DOT_WIDTH, DOT_LAYER = 0.12, 0.4  # distance from dot to dot, and from layer to layer of dots [inch]
+MARGIN, HEAD, FOOT = 0.25, 0.6, 0.35  # room around the graph, for the title above and the legend below it [inch]
+NARROWEST = 4.5  # least width of a picture [inch]
+LONGEST_NAME = 12.0  # width of a model's name up to which the picture is made wider [inch]
 BODY_FONT, JOINT_FONT = 8.0, 7.0
 LOOKS: dict[str, dict[str, Any]] = {
     "tree": {"color": "#333333", "linewidth": 1.6, "linestyle": "-"},
@@ -38,8 +39,8 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 MEANINGS = {"tree": "joint of the spanning tree", "chord": "joint that closes a loop", "constraint": "constraint"}
 
-STRETCHES = (1.0, 1.25, 1.6, 2.0, 2.5)  # of the places, the first at which no labels cover each other
-PARTS = (0.5, 0.56, 0.44, 0.62, 0.38, 0.68, 0.32, 0.74, 0.26)  # of a line, where its label may be
+STRETCHES = (1.0, 1.25, 1.6, 2.0, 2.5)  # factors of the places; the first is taken at which no labels cover each other
+PARTS = (0.5, 0.56, 0.44, 0.62, 0.38, 0.68, 0.32, 0.74, 0.26)  # parts of a line at which its label may be
 
 Place = tuple[float, float]
 Curve = tuple[Any, Any]
@@ -65,7 +66,7 @@ class Graph:
     places: dict[str, Place] = field(default_factory=dict)
 
     def neighbours(self) -> dict[str, list[str]]:
-        """Those of every node, once for each edge."""
+        """The neighbours of every node, once for each edge."""
         found: dict[str, list[str]] = {node: [] for node in self.labels}
         for edge in self.edges:
             found[edge.a].append(edge.b)
@@ -118,23 +119,26 @@ def _graph(model: Model) -> Graph:
         for name, joint in model.joints.items()
     ]
     for name, constraint in model.constraints.items():
-        is_prescribed = isinstance(constraint, PrescribedCoordinate | PrescribedPoint)
-        type_shown = "prescribed" if is_prescribed else constraint.type
-        edges.append(Edge(*_tied(constraint, model), name, type_shown, "constraint"))
+        kind = "prescribed" if constraint.type.startswith("prescribed_") else constraint.type
+        edges += [Edge(a, b, name, kind, "constraint") for a, b in _tied(constraint, model)]
     return Graph({name: name for name in (WORLD, *model.bodies)}, edges)
 
 
-def _tied(constraint: AnyConstraint, model: Model) -> tuple[str, str]:
-    """The two bodies between which a constraint is drawn: of a coupling those that its joints move, if they are two."""
-    match constraint:
-        case Coupling(joint_a=a, joint_b=b) if model.joints[a].child != model.joints[b].child:
-            return model.joints[a].child, model.joints[b].child
-        case Coupling(joint_b=joint) | PrescribedCoordinate(joint=joint):
-            return model.joints[joint].parent, model.joints[joint].child
-        case PrescribedPoint(body=body):
-            return WORLD, body
-        case _:
-            return constraint.body_a, constraint.body_b
+def _tied(constraint: AnyConstraint, model: Model) -> list[tuple[str, str]]:
+    """The pairs of nodes between which a constraint is drawn, from the bodies and joints that its fields name.
+
+    They are the bodies, and those that the joints move, each with the next. Where that is one body only, a constraint on joints
+    is drawn along the last of them, another to the world.
+    """
+    named: dict[str, list[str]] = {"bodies": [], "joints": []}
+    for key, kind in kinds(type(constraint)).items():
+        if kind is not None and kind.name == "name":
+            named[kind.of].append(getattr(constraint, key))
+    joints = [model.joints[name] for name in named["joints"]]
+    nodes = list(dict.fromkeys([*named["bodies"], *(joint.child for joint in joints)]))
+    if len(nodes) == 1:
+        nodes = [joints[-1].parent if joints else WORLD, *nodes]
+    return list(pairwise(nodes))
 
 
 def _contracted(graph: Graph) -> Graph:
@@ -290,7 +294,7 @@ def _extent(graph: Graph, curves: list[Curve], is_named: bool) -> Box:
 
 
 def _with_room(graph: Graph) -> dict[str, Place]:
-    """The places, or the same so much further apart that no labels cover each other."""
+    """The places, moved apart until no labels cover each other."""
     found = []
     for factor in STRETCHES:
         places = {node: (x * math.sqrt(factor), y * factor) for node, (x, y) in graph.places.items()}
@@ -432,7 +436,7 @@ def _label_boxes(graph: Graph, curves: list[Curve]) -> list[Box]:
     widths = [_label_width(edge) for edge in graph.edges]
 
     def box(i: int, part: float) -> Box:
-        """That of line i at a part of its length from its upper end."""
+        """The box of the label of line i, at a part of its length from its upper end."""
         x, y = curves[i]
         along = np.linspace(0, 1, len(x))
         at = part if y[0] >= y[-1] else 1 - part
@@ -497,7 +501,7 @@ def _room(edges: list[Edge]) -> float:
 
 
 def _curve(edge: Edge, bend: float, places: dict[str, Place]) -> Curve:
-    """Points of a parabola between two nodes, bent to one side by so many inches (twice the sagitta); two of a straight line."""
+    """Points of a parabola between two nodes, bent to one side by `bend` inches (twice the sagitta); two of a straight line."""
     a, b = np.array(places[edge.a]), np.array(places[edge.b])
     along = (b - a) * (1 if tuple(a) <= tuple(b) else -1)
     across = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9)

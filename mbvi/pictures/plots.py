@@ -34,28 +34,30 @@ from mbvi.system.system import System
 from mbvi.text import count
 
 Array = np.ndarray
-WIDTH, ROW, WIDE_ROW = 9.0, 2.1, 3.3  # of a figure, and of a row of panels over time, or of others [inch]
+WIDTH, ROW, WIDE_ROW = 9.0, 2.1, 3.3
+"""Width of a figure, and heights of a row of panels over time and of other panels [inch]."""
 SINGLE = 7.0  # width of a figure of one panel [inch]
 MOST_COLOURS = 6  # curves that have different colours; more of them are coloured by a colour map
 FEW = 2  # coordinates whose phase portraits are in the overview
-MOST_CURVES = 60  # in one panel
+MOST_CURVES = 60  # number of curves in one panel
 MOST_DRIFTS = 4
 MOST_PORTRAITS = 12
 MOST_RATES = 5  # panels of coordinates up to which the overview has their rates too
 LONGEST = 18  # letters of a name next to the bar of a colour map
-MOST_POINTS = 60_000  # in one panel
+MOST_POINTS = 60_000  # number of points in one panel
 FEWEST_BINS, MOST_BINS = 250, 2500
-MOST_VECTORS = 5000  # points that are no raster in an .svg or .pdf
-CELLS = 600  # along each side of a phase portrait of many states
-RATIO = 10.0  # of the ranges of curves that share a panel
+MOST_VECTORS = 5000  # number of points up to which an .svg or .pdf has them as vectors
+CELLS = 600  # number of cells along each side of a phase portrait of many states
+RATIO = 10.0  # largest ratio of the ranges of curves that share a panel
 MOST_SOLVED = 2000  # states at which multipliers are computed
 TURN = 2.0 * math.pi
 RATE_UNITS = {"rad": "rad/s", "m": "m/s", "-": "1/s"}
 MOMENTUM_UNITS = {"rad": "kg m²/s", "m": "kg m/s", "-": "kg m²/s"}
 EPS = float(np.finfo(float).eps)
 ROUNDED = 16  # roundings of a number: an error of this size may be rounding alone
-ROUNDING = 1e-12  # of coordinates, rates, momenta and energies, in parts of the largest or of what they could be
-SOLVED = 1e-9  # the same of forces, which are solved for
+ROUNDING = 1e-12
+"""Part of the largest coordinate, rate, momentum or energy, or of what these could be, that is rounding."""
+SOLVED = 1e-9  # such a part for forces, which are solutions of equations
 NAMELESS = {"energy", "energy_error", "invariants", "constraints"}  # quantities of the whole system
 
 # ------------------------------------------------------------------------------------- what is drawn
@@ -232,28 +234,28 @@ class Rounding:
         self.length = max(lengths, default=0.0) or 1.0
 
     def coordinate(self, unit: str) -> float:
-        """Of coordinates with a unit."""
+        """What is rounding of coordinates with a unit."""
         return ROUNDING * self._size(unit)
 
     def rate(self, unit: str) -> float:
-        """Of their rates."""
+        """What is rounding of their rates."""
         return ROUNDING * max(self._largest(self._trajectory.v, unit), self._size(unit) / self._duration)
 
     def momentum(self, unit: str) -> float:
-        """Of their momenta."""
+        """What is rounding of their momenta."""
         speed = self.length / self._duration
         could_be = self.mass * speed * (1.0 if unit == "m" else self.length)
         return ROUNDING * max(self._largest(self._trajectory.p, unit), could_be)
 
     @property
     def energy(self) -> float:
-        """Of energies."""
+        """What is rounding of energies."""
         energies = self._trajectory.kinetic_energy(), self._trajectory.potential_energy()
         largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in energies)
         return ROUNDING * max(largest, self.mass * (self.length / self._duration) ** 2)
 
     def force(self, largest: float, unit: str) -> float:
-        """Of forces and torques, where forces are at most so large."""
+        """What is rounding of forces and torques, where the largest force is `largest`."""
         could_be = self.mass * max(self._gravity, self.length / self._duration**2)
         return SOLVED * max(largest, could_be) * (self.length if unit.endswith("N m") else 1.0)
 
@@ -337,7 +339,7 @@ def _with_unit(text: str, unit: str) -> str:
 
 
 def _thinned(items: Sequence[Any], note: str = "") -> tuple[list[Any], str]:
-    """At most so many of them, evenly chosen, and a note that says so."""
+    """At most MOST_CURVES of them, evenly chosen, and a note that says so."""
     if len(items) <= MOST_CURVES:
         return list(items), note
     kept = np.linspace(0, len(items) - 1, MOST_CURVES).round().astype(int)
@@ -580,7 +582,7 @@ def _spline(trajectory: Trajectory, values: Array) -> Any:
 
 
 def envelope(y: Array, bins: int) -> Array:
-    """Places (m,) of the first, last, least and largest values of y (N,) in each of so many bins, all if there are few.
+    """Places (m,) of the first, last, least and largest values of y (N,) in each of `bins` bins, or all places if there are few.
 
     A line through these values covers the same pixels as one through all, if a bin is no wider than a pixel.
 

@@ -37,8 +37,8 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUFFIXES = ("png", "svg", "pdf")
 LONG = 300.0  # ratio of the ends of a logarithmic axis from which only powers of ten have numbers
 BOLD = 14.0  # size of the usual font whose letters are as wide as those of a title
-MOST_LETTERS = 400  # of a title
-RESOLUTION = 200  # of a png [dots per inch]
+MOST_LETTERS = 400  # number of letters of a title
+RESOLUTION = 200  # resolution of a png [dots per inch]
 
 
 def matplotlib(module: str = "") -> Any:
@@ -56,7 +56,7 @@ def matplotlib(module: str = "") -> Any:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty matplotlib.figure.Figure of so many inches.
+    """An empty matplotlib.figure.Figure of a width and a height in inches.
 
     It shows itself in a notebook. Where pyplot draws interactively (ipympl, a window), it is one of pyplot's figures.
     """
@@ -124,7 +124,7 @@ def font_with(text: str) -> str | None:
 
 
 def _found(letters: set[str], file: str) -> set[str]:
-    """Those of the letters that a font has; none if it is gone or cannot be read."""
+    """The letters that a font has; none if it is gone or cannot be read."""
     with suppress(OSError, RuntimeError):
         return {letter for letter in letters if matplotlib("ft2font").FT2Font(file).get_char_index(ord(letter))}
     return set()
@@ -177,7 +177,7 @@ def fitted(text: str, width: float, measure: Callable[[str], float]) -> str:
 
 
 def legend_above(axes: Any, width: float) -> float:
-    """A legend above axes of so many inches, in rows, long names in several lines; its height [points]."""
+    """A legend above axes of a width in inches, in rows, long names in several lines; its height [points]."""
     handles, names = axes.get_legend_handles_labels()
     sample, letter = 0.55, 0.065  # inches, of small letters
     labels = [textwrap.fill(name, int((width - sample) / letter)) for name in names]

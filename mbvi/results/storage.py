@@ -37,7 +37,6 @@ from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model, stored_files, write_model
 from mbvi.results.output import replace_file, reported
 from mbvi.results.tables import UNIT
-from mbvi.schemes.catalog import SCHEMES, find_scheme
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
@@ -50,8 +49,8 @@ if TYPE_CHECKING:
 Array = np.ndarray
 FORMAT = "mbvi trajectory 2"
 ENDINGS = (".h5", ".hdf5", ".nc")
-"""Of files of runs and ensembles, which so take the place of no other ones."""
-CHUNK_NUMBERS = 1 << 17  # of a chunk: 1 MB
+"""Format of the files of runs and ensembles, which therefore replace no other files."""
+CHUNK_NUMBERS = 1 << 17  # numbers in a chunk: 1 MB
 FINDINGS_LENGTH = 4000  # characters, as of the
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
@@ -60,7 +59,7 @@ HEAP, HEAP_OBJECT = (
     16,
 )  # what a global heap of HDF5 begins with, and bytes of an object's head, as of its own
 RESTART = "start a new run with its last state as initial_q and initial_v"
-PAGE_BYTES = 4096  # of memory: no header crosses its end, so that even a kill leaves it old or new
+PAGE_BYTES = 4096  # size of a page of memory: no header crosses its end, so that even a kill leaves it old or new
 READING_ERRORS = (OSError, RuntimeError, LookupError, TypeError, ValueError, OverflowError, MemoryError, AttributeError)
 
 
@@ -89,7 +88,7 @@ VARIABLES = {
 PARTS = {"poses": ("position", "rotation"), "multipliers": ("multipliers",)}
 """What a file holds if it is to, and its variables."""
 LARGEST, MOST_COORDINATES = 1e100, 10**9
-SCALARS = 6  # of a state: time, energies, residual, about one momentum
+SCALARS = 6  # numbers of a state besides its coordinates: time, energies, residual, about one momentum
 NUMBERS: dict[str, tuple[type, float, float]] = {
     "step": (float, math.ulp(0.0), LARGEST),
     "steps": (int, 0, MAX_STEPS),
@@ -99,13 +98,14 @@ NUMBERS: dict[str, tuple[type, float, float]] = {
     "constraint_count": (int, 0, MOST_COORDINATES),
     "is_conservative": (int, 0, 1),
 }
-"""Of a file's attributes: their types, and the least and the largest that they may be."""
+"""A file's attributes: their types, and the least and the largest values that they may have."""
 COUNTED = ("steps", "iterations", "most_iterations", "mass_factorizations", "newton_factorizations")
 STATISTICS = (*COUNTED, "seconds")
 """The numbers of a `Statistics`."""
 TABLEAU = tuple(each.name for each in fields(Tableau))
 UNIT_QUATERNIONS = 1e-6  # how far squares of the norms of rotations may be from 1
-OF_A_STEP = 1e-6  # by which times of a file may be beside those that its steps end at, besides a rounding for every row
+OF_A_STEP = 1e-6
+"""Part of a step by which a file's times may differ from the ends of steps, besides a rounding for every row."""
 OPTIONAL = {"momenta", *(key for keys in PARTS.values() for key in keys)}
 DIMENSIONS = tuple(dict.fromkeys(key for variable in VARIABLES.values() for key in variable.dimensions))
 
@@ -272,7 +272,7 @@ class Writer:
         self.rows = count
 
     def keep(self, statistics: Mapping[str, Any], steps: int, state: bytes = b"") -> None:
-        """Note the statistics and, if it is given, the state of the stepper after so many steps."""
+        """Note the statistics and, if it is given, the state of the stepper after `steps` steps."""
         with self._saved():
             if state:
                 head = np.array([checksum_of(steps, state), steps], dtype="<i8").tobytes()
@@ -360,7 +360,7 @@ def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes 
 
 
 def prepare(path: Path, system: System, steps: int) -> None:
-    """Make a file ready to be continued to so many steps: where it has no room for them, a copy that has takes its place.
+    """Make a file ready to be continued to more steps: where it has no room for them, a copy that has takes its place.
 
     Raises
     ------
@@ -534,7 +534,7 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
 
 
 def _rows(file: h5py.File, key: str, room: int, shape: tuple[int, ...]) -> h5py.Dataset:
-    """A dataset (1, …) with room for so many rows, one after another in the file, which take no disk yet."""
+    """A dataset (1, …) with room for all rows, one after another in the file, which take no disk yet."""
     import h5py
 
     width = int(np.prod(shape))
@@ -735,9 +735,9 @@ def _scheme_of(numbers: dict[str, Any]) -> Tableau | Method:
         if is_galerkin:
             return Tableau(**numbers)
         name = str(numbers["name"])
-        if numbers.get("runner") == "runge_kutta" and name not in SCHEMES:
-            return find_scheme(ButcherTableau.of(numbers["numbers"], name))
-        known = find_scheme(name)
+        if numbers.get("runner") == "runge_kutta" and name not in mbvi.SCHEMES:
+            return mbvi.find_scheme(ButcherTableau.of(numbers["numbers"], name))
+        known = mbvi.find_scheme(name)
     except ModelError as error:
         raise ValueError(str(error)) from None
     if not isinstance(known, Method) or list(known.numbers) != numbers["numbers"]:

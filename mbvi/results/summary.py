@@ -14,7 +14,8 @@ FEWEST_STATES = 10
 MOST_BINS = 1 << 16
 BLOCK_ROWS = 1 << 17  # states of which a summary reads at a time
 SIGNIFICANT = 3.0
-RESTING = 64 * np.finfo(float).eps  # so much of a coordinate, or of 1, may change at rest, and of the energy be kinetic
+RESTING = 64 * np.finfo(float).eps
+"""Part of a coordinate, or of 1, that may change at rest, and of the energy that may be kinetic."""
 
 
 class Trend(NamedTuple):
@@ -95,7 +96,7 @@ class Summary(NamedTuple):
 
 
 def summarized(trajectory: Trajectory, rows: int = BLOCK_ROWS) -> Summary:
-    """The summary of a trajectory, by blocks of so many states or a few more, so that it need not fit into memory."""
+    """The summary of a trajectory, by blocks of states, so that it need not fit into memory."""
     size = -(-len(trajectory) // MOST_BINS)
     first, momenta = math.nan, {}
     kinetic, sizes, errors, residuals, drifts, ranges = [], [], [], [], [], []
@@ -137,7 +138,7 @@ def _is_resting(low: Array, high: Array, kinetic: float, energy: float) -> bool:
 
 
 def _binned(t: Array, values: Array, size: int) -> Array:
-    """Means (2, bins) of times and values over so many states each."""
+    """Means (2, bins) of times and values, each over the same number of states."""
     whole = len(t) // size * size
     return np.stack([each[:whole].reshape(-1, size).mean(axis=1) for each in (t, values)])
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import xarray
 
 Array = np.ndarray
-UNIT = "_unit"  # of a dimension: its labels have units of their own
+UNIT = "_unit"  # behind the name of a dimension whose labels have units of their own
 
 
 @dataclass(frozen=True, eq=False)

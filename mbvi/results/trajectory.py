@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mbvi.system.initial import Start
 
 Array = np.ndarray
-EXPORTED_ROWS = 10_000  # of a CSV file at a time
+EXPORTED_ROWS = 10_000  # number of rows of a CSV file that are written at a time
 MOST_SHOWN = 20_000  # states of a trajectory that a notebook shows moving
 
 
@@ -400,7 +400,7 @@ class Trajectory:
         return self.table().to_xarray()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The same as a pandas DataFrame over t: columns q.hinge.angle, …, units in ``attrs["units"]``.
+        """All quantities as a pandas DataFrame over t: columns q.hinge.angle, …, units in ``attrs["units"]``.
 
         It needs the extra ``mbvi[export]``.
 
@@ -427,7 +427,7 @@ class Trajectory:
         replace_file(check_output(path, force), lambda part: write(part, tables))
 
     def _tables(self, size: int) -> Iterator[Table]:
-        """Tables of so many of the states, one after another."""
+        """Tables of blocks of the states, one after another."""
         whole, before = self._completed(()), None
         for first in range(0, len(self), size):
             block = whole.rows(slice(first, first + size))._completed(before=before)
@@ -470,7 +470,7 @@ class Trajectory:
         return replace(taken, every=self.every * numbers.step, step_sizes=sizes, stored=stored)
 
     def blocks(self, size: int) -> Iterator[Trajectory]:
-        """Trajectories of so many of its states, one after another, without memory for those of a file that were before; a run in
+        """Trajectories of `size` states each, one after another, without memory for those of a file that were before; a run in
         memory is one of them.
         """
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
@@ -649,7 +649,7 @@ def columns(t: Array, q: Array, p: Array, stored: Stored) -> dict[str, Array]:
 
 
 def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header:
-    """What a file says of a run of so many steps, besides its rows."""
+    """What a file says of a run, besides its rows."""
     labels, units = labels_and_units(trajectory.system, stored)
     return storage.Header(
         system=trajectory.system,
@@ -668,14 +668,14 @@ def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header
 
 
 def known_invariants(system: System) -> tuple[Invariant, ...]:
-    """Those of the system, none where they cannot be found."""
+    """The invariants of the system, none where they cannot be found."""
     with contextlib.suppress(ModelError, np.linalg.LinAlgError):
         return find_invariants(system)
     return ()
 
 
 def _degrees_of_freedom(trajectory: Trajectory) -> int:
-    """Those of the system or, if its own start cannot be used, at the first state of the run."""
+    """Degrees of freedom of the system or, if its own start cannot be used, at the first state of the run."""
     system = trajectory.system
     try:
         return system.degrees_of_freedom

@@ -14,8 +14,8 @@ with L = 1 − (h²/8) M⁻¹K. With ξ = (X + Y)⁻¹, that is a kick, a drift 
 For symmetric Y and ξ each of the three is symplectic however their entries are rounded, so that rounding does not make the
 motion grow or fade. What is conserved is φ = ½ pᵀξ p + ½ qᵀζ q − qᵀXξ y with ζ = Xξ Y = (X⁻¹ + Y⁻¹)⁻¹.
 
-Of a mode, z = (h ω)²: Newmark's scheme is stable for all z, Simpson's for z < 8 (and again, far from any accuracy, from 12 to
-24). For a mode that grows by itself, z < 0, there are steps down to z = −4 and z = −24.
+For a mode let z = (h ω)². Newmark's scheme is stable for all z, Simpson's for z < 8 (and again, far from any accuracy, from
+12 to 24). For a mode that grows by itself, z < 0, there are steps down to z = −4 and z = −24.
 
 Source: Rojas-Quintero, Dubois & Cabrera-Díaz 2024, sections 2 to 4, for f = 0.
 """
@@ -31,7 +31,7 @@ import numpy as np
 
 Array = np.ndarray
 SIMPSON_LIMIT = 2.0 * math.sqrt(2.0)
-"""Of h ω of the fastest mode."""
+"""Limit of h ω of the fastest mode."""
 
 
 @dataclass(frozen=True, eq=False)

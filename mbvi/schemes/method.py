@@ -20,7 +20,7 @@ class Method:
     description : str
         One line for people.
     runner : str
-        Name of the file in `mbvi/steppers` that runs it.
+        Name of the file in `mbvi/steppers` that announces and runs it.
     is_symmetric : bool
         Whether a step back undoes a step.
     is_variable : bool

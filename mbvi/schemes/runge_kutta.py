@@ -85,7 +85,7 @@ class ButcherTableau(NamedTuple):
         return cls(A.reshape(stages, stages), b, name).checked()
 
     def checked(self) -> ButcherTableau:
-        """The same as arrays of numbers, if it is an explicit method.
+        """The tableau with arrays of numbers, if it is an explicit method.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class ButcherTableau(NamedTuple):
 
 @cache
 def _trees(nodes: int) -> tuple[Tree, ...]:
-    """All rooted trees of so many nodes."""
+    """All rooted trees with a number of nodes."""
     if nodes == 1:
         return ((),)
     return tuple(sorted({grown for tree in _trees(nodes - 1) for grown in _grown(tree)}))
@@ -147,15 +147,3 @@ def _density(tree: Tree) -> int:
 
 def _size(tree: Tree) -> int:
     return 1 + sum(map(_size, tree))
-
-
-EXPLICIT = {
-    "rk4": ButcherTableau(
-        np.array([[0, 0, 0, 0], [1 / 2, 0, 0, 0], [0, 1 / 2, 0, 0], [0, 0, 1, 0]]),
-        np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]),
-        "rk4",
-    ),
-    "explicit_midpoint": ButcherTableau(np.array([[0, 0], [1 / 2, 0]]), np.array([0.0, 1.0]), "explicit_midpoint"),
-    "heun": ButcherTableau(np.array([[0.0, 0], [1, 0]]), np.array([1 / 2, 1 / 2]), "heun"),
-}
-"""By their names in `simulate`."""

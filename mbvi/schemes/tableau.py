@@ -17,7 +17,7 @@ from mbvi.errors import ModelError
 from mbvi.floats import as_floats
 
 Array = np.ndarray
-MOST_POINTS = 50  # of polynomials: those of higher degrees are lost in rounding
+MOST_POINTS = 50  # number of points of a polynomial: higher degrees are lost in rounding
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Tableau:
         """Whether the quadrature sees every motion of the control points."""
         try:
             return bool(np.linalg.cond(self.K) <= 1e12)
-        except (ZeroDivisionError, np.linalg.LinAlgError):  # of points too near to each other
+        except (ZeroDivisionError, np.linalg.LinAlgError):  # raised by points too near to each other
             return False
 
     @property
@@ -167,7 +167,7 @@ class Tableau:
 
     @cached_property
     def ahead_of_velocities(self) -> Array:
-        """The same of velocities at the nodes, of the same polynomials of increments, (2, s, 2 s); impulses have none."""
+        """As `ahead`, but for velocities at the nodes, from the same polynomials of increments, (2, s, 2 s); not for impulses."""
         found, s = np.zeros_like(self.ahead), self.stages
         if found.size and self.a.size:
             rates = self.B[:, 1:]

@@ -1,7 +1,7 @@
 """What every run is watched for: energy that leaves its level, and Euler angles that pass gimbal lock.
 
-The energy balance (`mbvi.analysis.balance`) is sampled, at last at every 256th step; of a long run every second sample is
-forgotten as often as they become too many. At its end the samples tell whether the level was left. Where forces or drives do
+The energy balance (`mbvi.analysis.balance`) is sampled, at last at every 256th step. Whenever a long run has too many samples,
+every second one is dropped. At the end of the run the samples show whether the level was left. Where forces or drives do
 work, all states between the two samples in question are looked at before anything is said.
 
 Some states are looked at for motions with very little inertia. Near gimbal lock of Euler angles the energy may be kept and the
@@ -36,11 +36,11 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 NEAREST, EVERY = 16, 256  # steps between two samples, at first and at last
-MOST_SAMPLES = 512  # that are kept
+MOST_SAMPLES = 512  # number of samples that are kept
 MOST_CORRECTIONS = 32  # places where the work of forces is looked at more closely
 MOST = 0.5  # part of what a balance gained that the work of forces must leave unexplained, where it is looked at, for a finding
-COARSE = 16  # parts in which one of them is looked at first
-MOST_STATES = 1 << 16  # that are looked at in one of them
+COARSE = 16  # number of parts in which such a place is looked at first
+MOST_STATES = 1 << 16  # number of states that are looked at in such a place
 MOST_LOOKS, LITTLE = 16, 1e-6  # states that are looked at for inertia, and what is little of it, relative to the start
 ROW = 0  # the first of what is kept of a sample: number of its row, U, T, V, and what is round-off
 
@@ -98,7 +98,7 @@ class Audit:
             self._last[:], self._sums[0] = np.ravel(found.last()), balances[-1]
 
     def _keep(self, rows: Array, found: Energies, balances: Array) -> None:
-        """Keep samples; every second of those kept is forgotten where they are too many."""
+        """Keep samples; where they are too many, every second one is dropped."""
         rounding = self._noise + ROUNDING * (np.abs(found.kinetic) + np.abs(found.potential))
         columns = np.stack([rows, balances, found.kinetic, found.potential, rounding])
         kept = np.concatenate([self._kept(), columns], axis=1)
@@ -227,7 +227,7 @@ class Audit:
         return cause, f"{self._smaller_step(t)}, and see whether this changes"
 
     def _light(self, t: float, q: Array, move: Array) -> tuple[str, str] | None:
-        """That something can move almost without inertia near q, and the remedy; None where nothing can."""
+        """A finding that something can move almost without inertia near q, with the remedy; None where nothing can."""
         names = weightless_near(self._system, self._start, q, move, t) if np.isfinite(move).all() else []
         if not names:
             return None

@@ -39,8 +39,8 @@ from mbvi.system.scheme import scheme_arrays
 Array = np.ndarray
 Piece = Callable[[int, int, int, Array, Array, Array, Array], tuple[int, int]]
 FAR_APART = 0.2  # d of a step between branches
-APART, SUDDENLY = 0.1, 3.0  # the same after a step with a smaller one: d, and d relative to that
-GAIN = 0.03  # change of energy in a step between branches, relative to the kinetic energy; SUDDENLY times that before
+APART, SUDDENLY = 0.1, 3.0  # d of a step between branches whose d is also SUDDENLY times that of the step before
+GAIN = 0.03  # change of energy in a step between branches, relative to the kinetic energy, if it is SUDDENLY times that before
 SLOW = 0.3  # length of a step, relative to the longest before, below which the motion may turn back
 ROUGH = 0.15  # d from which half steps are taken
 ELSEWHERE = 0.3  # how far off they may end, relative to the step's length

@@ -1,8 +1,8 @@
 """What a stepper carries from one call to the next, of which a file keeps the contents, and which contents it takes back.
 
-Floating-point numbers may be any: kernels compute with what they find. Integers choose a row, a column or a way to go, so that
-one that no run leaves there would read and write beyond an array. Constants are not carried, nor is work that every call writes
-before it reads it.
+Floating-point numbers may be any: kernels compute with what they find. Integers choose a row, a column or a branch, so that a
+kernel would read and write beyond an array with a value that no run leaves there. Constants are not carried, nor is work that
+every call writes before it reads it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_COUNTED = 2**53
 
 
 def _places(array: Array) -> tuple[int, int]:
-    """Of coordinates or constraints in some order."""
+    """The least and the largest place in an array of coordinates or constraints in some order."""
     return 0, len(array) - 1
 
 

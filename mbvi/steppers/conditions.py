@@ -9,8 +9,8 @@ from mbvi.system.system import System
 from mbvi.system.work import what_does_work
 
 Array = np.ndarray
-TOLERANCE, ROUNDING = 1e-9, 1e-14  # relative to a coordinate's own numbers, and to the largest
-STATES = 4  # random ones, at which M and the constraints are looked at
+TOLERANCE, ROUNDING = 1e-9, 1e-14  # tolerances relative to a coordinate's own numbers, and to the largest
+STATES = 4  # number of random states at which M and the constraints are evaluated
 
 
 def refused(system: System, scheme: str, expected: str, found: str, remedy: str = "") -> ModelError:

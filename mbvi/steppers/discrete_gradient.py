@@ -13,6 +13,7 @@ from mbvi.analysis.symmetry import find_invariants
 from mbvi.errors import ModelError
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.methods import discrete_gradient as kernels
+from mbvi.model.arguments import check_fraction
 from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
 from mbvi.steppers.carried import carried
@@ -24,10 +25,12 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 QUATERNION = ("qw", "qx", "qy", "qz")
+GONZALEZ = "Gonzalez, J. Nonlinear Sci. 6 (1996); Physica D 132 (1999)"
+CHORIN = "Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978)"
 
 
 def run(run: Run) -> Trajectory:
-    """Run energy_momentum, or a method that `mbvi.schemes.catalog.chorin` gives: its numbers are the four constants.
+    """Run energy_momentum, or a method that `chorin` gives: its numbers are the four constants.
 
     Raises
     ------
@@ -154,3 +157,57 @@ def _symmetries(system: System) -> Array:
             else:
                 field[rows, n] += factor
     return fields
+
+
+def chorin(alpha: float = 0.5, beta: float = 0.5, gamma: float = 0.5, delta: float = 0.5) -> Method:
+    """The energy-preserving scheme of Chorin, Hughes, McCracken and Marsden, with its four constants.
+
+        q' = q + h (H(q', p') − H(q', p))/(λ·(p' − p)) λ,    λ = ∂H/∂p(α q' + (1 − α) q, β p' + (1 − β) p)
+        p' = p − h (H(q', p) − H(q, p))/(μ·(q' − q)) μ,      μ = ∂H/∂q(γ q' + (1 − γ) q, δ p' + (1 − δ) p)
+
+    The energy is conserved with any of them. Of order 2 where M is constant and β = γ = ½, and of order 1 elsewhere, but for
+    systems of one coordinate, whose steps do not depend on them if M is constant.
+
+    Parameters
+    ----------
+    alpha, beta, gamma, delta : float
+        From 0 to 1.
+
+    Raises
+    ------
+    ModelError
+        If one is not between 0 and 1.
+
+    Examples
+    --------
+    >>> chorin(beta=0.75).name
+    'chorin(beta=0.75)'
+
+    Source: Marsden & Wendlandt 1997, equations 20 to 23.
+    """
+    constants = {"alpha": alpha, "beta": beta, "gamma": gamma, "delta": delta}
+    for name, value in constants.items():
+        check_fraction(value, name)
+    given = [f"{name}={float(value)!r}" for name, value in constants.items() if value != 0.5]
+    return Method(
+        f"chorin({', '.join(given)})" if given else "chorin",
+        2 if beta == gamma == 0.5 else 1,
+        CHORIN,
+        "discrete gradients: energy kept, without constraints; of order 1 where M depends on q",
+        "discrete_gradient",
+        is_symmetric=False,
+        numbers=tuple(map(float, constants.values())),
+    )
+
+
+SCHEMES = (
+    Method(
+        "energy_momentum",
+        2,
+        GONZALEZ,
+        "discrete gradients: energy, momenta and constraints kept, for constant M; not symplectic",
+        "discrete_gradient",
+    ),
+    chorin(),
+)
+FAMILIES = (chorin,)

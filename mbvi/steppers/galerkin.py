@@ -100,7 +100,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
 
 
 def _singular_loops(system: System, q: np.ndarray, t: float, driven: str, step: int) -> str:
-    """That loops are near a singular configuration at q, where a step starts, or within that step, and what to do."""
+    """A message that loops are near a singular configuration at q, where a step starts, or within that step, and what to do."""
     if names := system.mobility.first_order:
         return (
             "the loops are in a singular configuration there and wherever they can go, since the constraints of "

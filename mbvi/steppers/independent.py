@@ -12,7 +12,7 @@ from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.mechanics.planar_loops import SENSE
 from mbvi.kernels.methods import independent as kernels
 from mbvi.results.trajectory import Trajectory
-from mbvi.schemes.catalog import find_tableau
+from mbvi.schemes.galerkin import find_tableau
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.carried import carried
@@ -25,6 +25,17 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 PARALLEL = 1e-14  # what rounding leaves of the cosine of a right angle
+WEHAGE_HAUG = "Wehage & Haug, J. Mech. Des. 104 (1982); Marsden & West (2001)"
+SCHEMES = tuple(
+    Method(
+        f"independent{count}",
+        2 * count,
+        WEHAGE_HAUG,
+        f"gauss{count} in independent coordinates of loops, without multipliers",
+        "independent",
+    )
+    for count in (4, 6, 8)
+)
 
 
 def run(run: Run) -> Trajectory:

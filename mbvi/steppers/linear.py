@@ -16,13 +16,39 @@ import numpy as np
 from mbvi.errors import ModelError, StabilityWarning, stack_level
 from mbvi.results.trajectory import Trajectory
 from mbvi.schemes import linear
+from mbvi.schemes.method import Method
 from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
 from mbvi.system.quadratic import QuadraticLagrangian, quadratic_lagrangian
 
 Array = np.ndarray
 LARGEST_GROWTH = {"newmark": 2.0, "simpson_linear": math.sqrt(24.0), "simpson_condensed": math.sqrt(24.0)}
-"""Of h times the rate of a mode that grows: there the equations of a step are singular."""
+"""The h times the rate of a growing mode at which the equations of a step are singular."""
+NEWMARK = "Newmark, J. Eng. Mech. Div. 85 (1959); Kane, Marsden, Ortiz & West, Int. J. Numer. Methods Eng. 49 (2000)"
+QUADRATIC = "Rojas-Quintero, Dubois & Cabrera-Díaz, Axioms 13 (2024)"
+SCHEMES = (
+    Method(
+        "newmark",
+        2,
+        NEWMARK,
+        "midpoint for quadratic Lagrangians: matrices built once; stable at every step",
+        "linear",
+    ),
+    Method(
+        "simpson_linear",
+        4,
+        QUADRATIC,
+        "simpson for quadratic Lagrangians: matrices built once, with the internal point; stable for h ω < 2√2",
+        "linear",
+    ),
+    Method(
+        "simpson_condensed",
+        4,
+        QUADRATIC,
+        "simpson_linear's motion, the internal point eliminated beforehand",
+        "linear",
+    ),
+)
 
 
 def run(run: Run) -> Trajectory:

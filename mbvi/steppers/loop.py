@@ -20,8 +20,8 @@ from mbvi.steppers.run import Run
 Array = np.ndarray
 Piece = Callable[[int, int, Array, Array], tuple[int, int]]
 PIECE_SECONDS = 0.1
-FIRST_STEPS = 1e4  # of the first piece, times (n + k)², which bounds the cost of a step
-LARGER = 100.0  # times as many steps as the piece before; with loops a piece costs 0.1 ms besides its steps
+FIRST_STEPS = 1e4  # number of steps of the first piece, times (n + k)², which bounds the cost of a step
+LARGER = 100.0  # factor of the number of steps of the piece before; with loops a piece costs 0.1 ms besides its steps
 AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where what fails it is looked for
 REASONS = {
     layout.NOT_CONVERGED: "Newton's iteration did not converge",

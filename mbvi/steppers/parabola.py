@@ -12,8 +12,17 @@ from mbvi.analysis.small_step import POINTS, WEIGHTS
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.methods import parabola
 from mbvi.results.trajectory import Trajectory
+from mbvi.schemes.method import Method
 from mbvi.steppers.loop import advance_velocities
 from mbvi.steppers.run import Run, check_unconstrained
+
+MUTZE = "Mutze, A simple variational integrator for general holonomic mechanical systems"
+TEXTS = {
+    "parabolic_path": "stationary action of a parabola, with the virtual work of forces",
+    "midpoint_variation": "stationary action of a parabola, to which forces contribute their own",
+    "three_point": "midpoint_variation's motion, from the place in the middle of the step",
+}
+SCHEMES = tuple(Method(name, 2, MUTZE, text, "parabola", is_variable=True) for name, text in TEXTS.items())
 
 
 def run(run: Run) -> Trajectory:

@@ -30,8 +30,8 @@ from mbvi.steppers.carried import Carried, take_back, to_bytes
 from mbvi.steppers.run import Run
 
 Array = np.ndarray
-BLOCK_BYTES = 1 << 23  # of states that wait for the disk
-BLOCK_SECONDS = 1.0  # after which they are written
+BLOCK_BYTES = 1 << 23  # size of the states that wait for the disk
+BLOCK_SECONDS = 1.0  # time after which they are written
 
 
 class Record:
@@ -73,7 +73,7 @@ class Record:
         self._invariants = known_invariants(run.system) if run.path else ()
 
     def __enter__(self) -> Record:
-        """Itself."""
+        """The record itself."""
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -102,7 +102,7 @@ class Record:
         return self._q[count : count + rows], self._p[count : count + rows]
 
     def add(self, done: int, statistics: Statistics, is_state: bool = True) -> None:
-        """Note that the rows until so many steps are filled, and whether the state of the stepper belongs to them.
+        """Note that the rows until `done` steps are filled, and whether the state of the stepper belongs to them.
 
         Raises
         ------

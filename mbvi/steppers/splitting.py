@@ -21,6 +21,8 @@ from mbvi.steppers.run import Run
 from mbvi.system.system import System
 
 Array = np.ndarray
+STRANG = "Strang, SIAM J. Numer. Anal. 5 (1968); Touma & Wisdom, Astron. J. 107 (1994)"
+BLANES_MOAN = "Blanes & Moan, J. Comput. Appl. Math. 142 (2002)"
 SYMMETRIC = 1e-14  # relative difference of two principal moments that is rounding
 
 
@@ -142,3 +144,47 @@ def _principal_axes(inertia: Array) -> tuple[Array, Array]:
         moments[:2] = moments[:2].mean()
     R = R * np.linalg.det(R)
     return moments, Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]]
+
+
+# Kicks and free motions in turn, from a kick on, without the two in the middle: methods SRKN₆ᵇ and SRKN₁₄ᵃ.
+_BLANES_MOAN_4 = (
+    0.0829844064174052, 0.245298957184271, 0.396309801498368, 0.604872665711080, -0.0390563049223486,
+)  # fmt: skip
+_BLANES_MOAN_6 = (
+    0.0, 0.0378593198406116, 0.09171915262446165, 0.102635633102435, 0.183983170005006, -0.0258678882665587,
+    -0.05653436583288827, 0.314241403071447, 0.004914688774712854, -0.130144459517415, 0.143761127168358,
+    0.106417700369543, 0.328567693746804, -0.00879424312851058,
+)  # fmt: skip
+# Of 22 kicks, from a kick on: a solution of the conditions of order 8 modulo [V, [V, [V, T]]] = 0, by Newton's method from random
+# starts, then moved along the solutions to the least terms of order 9; of those found the best on a fast top.
+_SPLITTING_8 = (
+    0.035775110108702955, 0.1280358442084696, -0.040731624090646255, -0.1372239722987163, -0.013012514799321497,
+    0.0764397382900657, 0.10991762596521218, 0.1226898857810016, 0.1902291423256515, 0.14558998322178712,
+    0.30611319387767466, 0.38017097178452874, -0.08146401567915755, -0.4360611379516475, 0.17959060659754236,
+    -0.00013632964430816853, -0.17935348177859473, 0.43678200080818225, 0.08095202774309115, -0.39279312888560364,
+    -0.173901877122424,
+)  # fmt: skip
+
+
+def _splitting(name: str, numbers: tuple[float, ...], order: int, source: str) -> Method:
+    """Kicks and free motions in turn, from a kick on, as fractions of the step."""
+    count = sum(number != 0.0 for number in numbers[::2]) - (
+        numbers[0] != 0.0
+    )  # the last and the next step's first are one
+    text = f"exact free motions between {count} kick{'s' * (count > 1)} a step by the forces; explicit"
+    return Method(name, order, source, text, "splitting", numbers=numbers)
+
+
+def _symmetric(half: tuple[float, ...]) -> tuple[float, ...]:
+    """A symmetric splitting, given what is before the last number of its first half: that and the middle make both sums 1."""
+    kind = len(half) % 2
+    first = (*half, 0.5 - sum(half[kind::2]))
+    return (*first, 1.0 - 2.0 * sum(half[1 - kind :: 2]), *reversed(first))
+
+
+SCHEMES = (
+    _splitting("splitting", (0.5, 1.0, 0.5), 2, STRANG),
+    _splitting("blanes_moan4", _symmetric(_BLANES_MOAN_4), 4, BLANES_MOAN),
+    _splitting("blanes_moan6", _symmetric(_BLANES_MOAN_6), 6, BLANES_MOAN),
+    _splitting("splitting8", _symmetric(_SPLITTING_8), 8, f"coefficients found here; conditions: {BLANES_MOAN}"),
+)

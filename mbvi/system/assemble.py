@@ -48,10 +48,10 @@ from mbvi.system.tables import WIDTHS, BodyFrame, Entry, Row, Tables
 from mbvi.system.weightless import crosses, weightless_bodies
 
 Array = np.ndarray
-POSITIONS = 3  # where idle constraints are looked for
+POSITIONS = 3  # number of positions at which idle constraints are looked for
 NOTHING = 1e-13  # how little they may depend on coordinates there: some hundred roundings
 DENSE = 12  # coordinates of a system up to which its matrix is one dense block
-MIXED_DENSE = 24  # the same without constraints
+MIXED_DENSE = 24  # such a number for a system without constraints
 
 BETWEEN = {
     "spring": layout.SPRING,
@@ -120,7 +120,7 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
     if idle := idle_rows(system):
         builder.tables.make_idle(idle)
         system = builder.system(model, own_force)
-    system.own_values = values
+    system._own_values = values
     if system.constraint_count:
         set_scales(system)
     return system
@@ -364,7 +364,7 @@ class Builder:
             self.add_rows(name, rows, atom)
 
     def points_arm(self, joint: Joint) -> tuple[ties.End, ties.End, float] | None:
-        """Of a joint about whose place a point body swings: the two points and their distance."""
+        """The two points and their distance, for a joint about whose place a point body swings."""
         if not joint.is_pivot:
             return None
         a, b = ties.joint_ends(joint, self.frames)
@@ -523,7 +523,7 @@ class Builder:
         return massless | weightless_bodies(self.model, self.plan, self.properties, bodies)
 
     def hung_atoms(self, weightless: set[int]) -> Iterator[tuple[int, int]]:
-        """Of all that hangs on bodies without inertia, and may give them some: its atom, and that of the body."""
+        """Pairs of atoms: that of what hangs on a body without inertia, and may give it some, and that of the body."""
         if not weightless:
             return
         above: dict[int | None, set[int]] = {}

@@ -1,4 +1,4 @@
-"""Directions that constraints tie: at which of their roots they stand, and axes turned so that the root that is meant is next.
+"""Directions that constraints tie: at which of their roots they stand, and axes turned so that the root meant is the nearest.
 
 Rows e_i·e′_j = 0 of frames that are parallel hold at eight attitudes, rows u·w = v·w = 0 of axes that are aligned at two. One is
 meant: with the axes of a as U and those of b as W, or n = u × v and w,
@@ -6,7 +6,8 @@ meant: with the axes of a as U and those of b as W, or n = u × v and w,
     W = exp(φ) U,     w = exp(φ) n  (the least such φ)
 
 at φ = 0. If the axes of b are turned back by what of φ exceeds REACH, the same rows have a root within REACH, and Newton's
-steps on them lead from any attitude to the one that is meant, and to no other. On the constraints none leads to another.
+steps on them lead from any attitude to the one that is meant, and to no other. From a state on the constraints no step leads to
+another root.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from mbvi.system.poses import fill_all_poses
 
 Array = np.ndarray
 REACH = 0.3  # [rad]
-ASTRAY = 0.1  # angle from which directions on their constraints stand at another root [rad]
+AT_ANOTHER_ROOT = 0.1  # angle from which directions on their constraints stand at another root [rad]
 OPPOSITE = 1e-9  # sine of an angle below which opposite axes do not tell about what to turn
 U, W = (slice(first, first + 3) for first in (layout.DIRECTION_U, layout.DIRECTION_W))
 

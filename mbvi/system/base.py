@@ -26,7 +26,7 @@ from mbvi.model.model import Model
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes
 from mbvi.system.own_functions import OwnValues
-from mbvi.system.tables import BodyFrame
+from mbvi.system.tables import BodyFrame, driven_rows
 
 Array = np.ndarray
 MOST_SHOWN = 6  # coordinates named in a line
@@ -56,13 +56,13 @@ class BaseSystem:
         assemble: Callable[[Model], Self] | None = None,
     ) -> None:
         self.name = name
-        self.own_values: OwnValues | None = None
+        self._own_values: OwnValues | None = None
         self._arrays = arrays
         self.coordinate_names = tuple(coordinate_names)
         self.coordinate_units = tuple(coordinate_units)
         self.given_q = initial_q
         self.given_v = initial_v
-        self.starts_as_its_model = model is not None
+        self._starts_as_its_model = model is not None
         self.is_conservative = is_conservative
         self.constraint_names = tuple(constraint_names)
         self.model = model
@@ -73,15 +73,15 @@ class BaseSystem:
         self._local = threading.local()
 
     def __copy__(self) -> Self:
-        """One that shares all, also the workspaces."""
+        """A copy that shares everything, also the workspaces."""
         own = object.__new__(type(self))
         own.__dict__.update(self.__dict__)
-        if own.__dict__.get("unforced") is self:  # so that a system without such forces is itself in its copies too
+        if own.__dict__.get("unforced") is self:  # a copy without such forces is its own unforced system
             own.__dict__["unforced"] = own
         return own
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """One that shares nothing."""
+        """A copy that shares nothing."""
         own = memo[id(self)] = object.__new__(type(self))
         own.__setstate__(deepcopy(self._without_work(), memo))
         return own
@@ -101,10 +101,10 @@ class BaseSystem:
                 remedy = "let it close over numbers and arrays alone"
                 expected = f"a {name} of functions that can be pickled"
                 raise ModelError(f"{self.name}: {wrong(expected, str(error), remedy)}") from None
-        return self._without_work() | {"own_values": None}  # elsewhere it is as it was made
+        return self._without_work() | {"_own_values": None}  # elsewhere it is as it was made
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """As it was."""
+        """The system as it was stored."""
         self.__dict__.update(state)
         self._local = threading.local()
 
@@ -119,20 +119,14 @@ class BaseSystem:
 
     def _start_elsewhere(self, q: Array, v: Array, model: Model | None = None) -> None:
         """Start from other coordinates and velocities: those of a model that differs in these alone, or of none."""
-        self.given_q, self.given_v, self.starts_as_its_model = q, v, model is not None
+        self.given_q, self.given_v, self._starts_as_its_model = q, v, model is not None
         self.model = model or self.model
-
-    def starting(self, q: Array, v: Array, model: Model | None = None) -> Self:
-        """The same system with another start: of a model that differs in it alone, or of none."""
-        other = copy(self)
-        other._start_elsewhere(q, v, model)
-        return other
 
     @property
     def arrays(self) -> layout.System:
         """The arrays of the kernels, as long as what the user's functions read from outside is what was compiled."""
-        if self.own_values is not None:
-            self.own_values.check()
+        if self._own_values is not None:
+            self._own_values.check()
         return self._arrays
 
     @arrays.setter
@@ -170,24 +164,20 @@ class BaseSystem:
         return tuple(name for name in self.frames if name != "world")
 
     @cached_property
-    def driven_rows(self) -> Array:
-        """Indices of the constraints that prescribe motions as functions of time; of an assembled system."""
-        arrays = self.arrays
-        functions = arrays.constraints[:, layout.FUNCTION]
-        rows = np.flatnonzero((arrays.constraints[:, layout.ARGUMENT] < 0) & (functions >= 0))
-        return rows[arrays.time_functions[functions[rows], 0] != layout.CONSTANT]
+    def _driven_rows(self) -> Array:
+        return driven_rows(self.arrays)
 
     @property
     def is_driven(self) -> bool:
         """Whether constraints prescribe motions as functions of time; of an assembled system."""
-        return len(self.driven_rows) > 0
+        return len(self._driven_rows) > 0
 
     @cached_property
     def unforced(self) -> Self:
         """The system without the forces that derive from no potential, its Lagrangian alone; itself if it has none."""
         if self._unforced is not None:
             unforced = self._unforced if isinstance(self._unforced, BaseSystem) else self._unforced()
-            return unforced.as_made() if self.own_values is None else unforced
+            return unforced._as_made() if self._own_values is None else unforced
         if self.is_conservative or not self.arrays.is_tree:
             return self
         return type(self)(
@@ -207,44 +197,19 @@ class BaseSystem:
 
     @property
     def work(self) -> kernels.Work:
-        """Workspace of the functions below, one for each thread."""
+        """Workspace that kernels take beside `arrays`, one for each thread."""
         if not hasattr(self._local, "work"):
             self._local.work = kernels.make_work(self.arrays)
         return self._local.work
 
-    def is_like(self, other: BaseSystem) -> bool:
-        """Whether another system differs in floating-point numbers alone, so that both fit into the same workspaces."""
-        layouts = self.arrays._numba_type_.layout
-        return self.arrays._numba_type_ == other.arrays._numba_type_ and all(
-            np.array_equal(getattr(self.arrays, name), getattr(other.arrays, name))
-            for name in layouts
-            if name != "redundant" and not _is_of_floats(getattr(self.arrays, name))
-        )
-
-    def as_made(self) -> Self:
+    def _as_made(self) -> Self:
         """The system with what the user's functions read from outside when it was made, whatever that becomes."""
-        if self.own_values is None:
+        if self._own_values is None:
             return self
         own = copy(self)
-        own.own_values = None
+        own._own_values = None
         own.__dict__.pop("unforced", None)
         return own
-
-    def with_own_counts(self) -> Self:
-        """The system as a run takes it: with its own counts of redundant constraints, which a start changes, and as it was made;
-        itself where there is neither.
-        """
-        arrays, own = self.arrays, self.as_made()
-        if not (arrays.reference.any() or (arrays.k and not arrays.is_tree)):
-            return own
-        fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
-        own = copy(own)
-        own.arrays = layout.System(**fields)
-        return own
-
-    def share_work(self, other: BaseSystem) -> None:
-        """Use the workspaces of another system that is like this one."""
-        self._local = other._local
 
     def _vector(self, values: ArrayLike, what: str, names: Sequence[str] | None = None) -> Array:
         """Finite numbers, one for each coordinate or of these names, as an array of their own."""
@@ -386,7 +351,7 @@ class BaseSystem:
         return 0.5 * (np.sum(self._quaternions(q) ** 2, axis=-1) - 1.0)
 
     def _quaternions(self, x: Array) -> Array:
-        """Of x (…, n), by the coordinates of an open tree, what belongs to its unit quaternions (…, k, 4)."""
+        """The parts (…, k, 4) of x (…, n), by the coordinates of an open tree, that belong to its unit quaternions."""
         return x[..., self.arrays.entries].reshape(*x.shape[:-1], self.constraint_count, 4)
 
     def constraint(self, q: ArrayLike, t: float = 0.0) -> Array:
@@ -411,7 +376,7 @@ class BaseSystem:
         return full
 
     def _matrix_blocks(self) -> Iterator[tuple[int, int, int, int, int]]:
-        """Of every block of a Jacobian its row and column nodes, its place, and the steps to next row and column."""
+        """Row node, column node, place, and steps to the next row and column of every block of a Jacobian."""
         arrays = self.arrays
         for node, row in enumerate(arrays.nodes):
             pairs = arrays.pairs[row[layout.FIRST_PAIR] : row[layout.FIRST_PAIR] + row[layout.PAIRS]]
@@ -539,7 +504,7 @@ class BaseSystem:
         """2 (∂G/∂t) v + ∂²g/∂t² of prescribed motions: g = … − f(t), and g = (|r|²/f − f)/2 of a length f(t)."""
         arrays, (g, G, _) = self.arrays, self._constraints(q, t)
         of = arrays.time_functions, arrays.operations, arrays.numbers, self.work.stack
-        for i in self.driven_rows:
+        for i in self._driven_rows:
             f, rate, second = function_of(*of, arrays.constraints[i, layout.FUNCTION], t)
             g_tt[i] = -second
             if arrays.constraints[i, layout.CONSTRAINT_KIND] == layout.DISTANCE:
@@ -547,18 +512,12 @@ class BaseSystem:
                 g_tt[i] = -second * (square + 1) / 2 + (rate * square - 2 * G[i] @ v) * rate / f
 
     @cached_property
-    def node_widths(self) -> Array:
-        """Numbers of coordinates and constraints of the nodes of elimination, (nodes,)."""
-        nodes = self.arrays.nodes
-        return nodes[:, layout.NODE_COORDINATES] + nodes[:, layout.NODE_ROWS]
-
-    @cached_property
-    def embedded(self) -> Self:
+    def _embedded(self) -> Self:
         """The system of the same model with all joints cut; of an assembled system."""
         assert self.model is not None
-        return self.of_model(with_all_cut(self.model))
+        return self._of_model(with_all_cut(self.model))
 
-    def of_model(self, model: Model) -> Self:
+    def _of_model(self, model: Model) -> Self:
         """The system of another model, such as another form of its own; of an assembled system."""
         assert self._assemble is not None
         return self._assemble(model)
@@ -591,12 +550,8 @@ def _listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _is_of_floats(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
-
-
 def _without_forces(arrays: layout.System) -> layout.System:
-    """The same without the forces that derive from no potential: all but springs and constant forces along the world's axes."""
+    """The arrays without the forces that derive from no potential: all but springs and constant forces along the world's axes."""
     joint = np.isin(arrays.joint_forces[:, 0], layout.CONSERVATIVE_JOINT_FORCES)
     body = np.isin(arrays.body_forces[:, 0], layout.CONSERVATIVE_BODY_FORCES)
     along_world = np.flatnonzero(arrays.body_forces[:, 0] == layout.FORCE_WORLD)

@@ -17,7 +17,7 @@ AWAY = 1e4  # distance of a body's frame from its center of mass, in radii of gy
 
 
 def force_without_value(system: System, q: Array, times: Array) -> tuple[str, str]:
-    """Of a force that is not finite at q, at some of these times: which it is, as the end of a sentence, and what to do."""
+    """Which force is not finite at q, at some of these times, as the end of a sentence, and what to do."""
     for name in [] if system.model is None else system.model.forces:
         alone = assemble(system.model.replaced({"forces": {name: system.model.forces[name]}}))  # type: ignore[union-attr]
         if alone.dimension == system.dimension and not _is_finite(alone, q, times):

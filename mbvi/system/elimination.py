@@ -219,7 +219,7 @@ def _elimination(
     entries: tuple[tuple[int, int], ...],
     idle: int,
 ) -> dict[str, Any]:
-    """The same, of what `Atom` holds of every atom. All who ask share these arrays, which a System copies."""
+    """`elimination`, with what `Atom` holds of every atom. All who ask share these arrays, which a System copies."""
     n, k = sum(map(len, coordinates)), sum(map(len, rows)) + idle
     atom_of_coordinate, atom_of_row = np.zeros(n, int), np.zeros(k, int)
     for i in range(len(coordinates)):
@@ -361,7 +361,7 @@ def _table(records: Sequence[tuple[int, ...]], kind: Any) -> Array:
 
 
 def _places_in_nodes(groups: Sequence[Sequence[int]], count: int) -> Array:
-    """Of coordinates or of rows: node, and index in it, (count, 2); −1 for those of no node."""
+    """Node of every coordinate or row, and its index in the node, (count, 2); −1 for those of no node."""
     places = np.full((count, 2), -1)
     for node, group in enumerate(groups):
         places[group] = np.stack([np.full(len(group), node), np.arange(len(group))], axis=1)
@@ -414,7 +414,7 @@ def _borders(
 
 
 def _targets(groups: list[Group]) -> list[int]:
-    """Of every two later nodes of a node, the column of their own pair; 0 of a node with itself."""
+    """The column of the pair of every two later nodes of a node; 0 for a node with itself."""
     return [
         0 if b == c else groups[min(b, c)].columns[max(b, c)]
         for group in groups

@@ -52,7 +52,7 @@ class EulerAngles(NamedTuple):
 
 
 def euler_angles(system: System) -> list[EulerAngles]:
-    """Those of the joints of a tree."""
+    """The Euler angles of the joints of a tree."""
     if system.model is None or system.homes is None:
         return []
     found = []

@@ -24,6 +24,7 @@ from mbvi.model.rotations import rotation_matrix
 from mbvi.model.rounding import is_unit
 from mbvi.system.attitudes import Attitudes
 from mbvi.system.base import BaseSystem
+from mbvi.system.copies import as_run
 from mbvi.system.forms import with_tree
 from mbvi.system.given import (
     Motion,
@@ -46,6 +47,7 @@ from mbvi.system.projection import (
 )
 from mbvi.system.redundancy import count_redundant, forget_counts
 from mbvi.system.regularity import SINGULAR, check_regular, smallest_pivot
+from mbvi.system.tables import driven_rows
 
 Array = np.ndarray
 AnySystem = TypeVar("AnySystem", bound=BaseSystem)
@@ -117,7 +119,7 @@ def find_start(
         singular (as at a gimbal lock).
     """
     forget_counts(system)
-    is_own = q is None and v is None and system.starts_as_its_model
+    is_own = q is None and v is None and system._starts_as_its_model
     start = found_start(system, q, v, t, project, find_start)
     count_redundant(system, start.q, t)
     check_regular(system, start.q, t)
@@ -137,7 +139,7 @@ def initial_state(system: BaseSystem) -> tuple[Array, Array]:
     ModelError
         If what is given violates the constraints, and cannot be moved onto them or may not be.
     """
-    own = system.with_own_counts()
+    own = as_run(system)
     forget_counts(own)
     start = found_start(own, None, None, 0.0, None, None)
     return start.q, start.v
@@ -150,7 +152,7 @@ def found_start(
     _check_driven(system, t)
     if project is None:
         project = system.model is None or system.model.simulation.project
-    if q is not None or v is not None or not system.starts_as_its_model:
+    if q is not None or v is not None or not system._starts_as_its_model:
         q = system._vector(system.given_q if q is None else q, "initial_q")
         v = system._vector(system.given_v if v is None else v, "initial_v")
         _check_quaternions(system, q, t)
@@ -171,7 +173,7 @@ def _check_driven(system: BaseSystem, t: float) -> None:
     """Refuse constraints that depend on time by a function that has no finite value or rate at the start."""
     arrays = system.arrays
     of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
-    for i in system.driven_rows:
+    for i in driven_rows(system.arrays):
         value, rate, _ = function_of(*of, arrays.constraints[i, layout.FUNCTION], t)
         if not np.isfinite([value, rate]).all():
             found = f"the value {value:g} and the rate {rate:g}"
@@ -247,7 +249,7 @@ def _moved(
 
 
 def _refused(system: BaseSystem, attitudes: Attitudes, q: Array, t: float) -> str:
-    """That a position is not on the constraints, or that directions stand at a root that is not meant."""
+    """An error: a position is not on the constraints, or directions stand at a root that is not meant."""
     g, angles = system.constraint(q, t), np.rad2deg(attitudes.angles(q))
     if np.abs(g).max() > CONSTRAINT_TOLERANCE:
         found = f"|g| = {np.abs(g).max():.3g}, largest of {worst(system, g)}"
@@ -287,7 +289,7 @@ def _with_prescribed(system: BaseSystem, t: float, held: Array) -> tuple[Array, 
 
 
 def _carried(system: BaseSystem, before: Array, q: Array, v: Array) -> Array:
-    """The same velocities with the angular velocities that they mean, where quaternions have moved: ȧ = a ⋆ (ā₀ ⋆ ȧ₀)/|a₀|²."""
+    """Velocities with the angular velocities that they mean, where quaternions have moved: ȧ = a ⋆ (ā₀ ⋆ ȧ₀)/|a₀|²."""
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     if np.array_equal(before, q):
         return v
@@ -321,7 +323,7 @@ def _moves(system: BaseSystem, given: Array, reached: Array, is_rate: bool) -> I
 
 def _is_given(system: BaseSystem, owner: str, is_rate: bool) -> bool:
     """Whether a coordinate of a joint or curve, or its rate, starts from what someone gave."""
-    if system.model is None or not system.starts_as_its_model:
+    if system.model is None or not system._starts_as_its_model:
         return True
     if owner in system.model.constraints:
         return not is_rate or curves(system.model.resolved())[owner].start_rate is not None
@@ -344,9 +346,9 @@ def starts_from_tree(system: BaseSystem) -> bool:
 
 
 def tree_system(system: AnySystem) -> AnySystem:
-    """The same model with all joints of the spanning tree as coordinates."""
+    """The system of the same model with all joints of the spanning tree as coordinates."""
     assert system.model is not None and system.homes is not None
-    return system.of_model(with_tree(system.model.resolved(), system.homes.plan.chords))
+    return system._of_model(with_tree(system.model.resolved(), system.homes.plan.chords))
 
 
 def from_tree(system: BaseSystem, tree: BaseSystem, start: Start) -> tuple[Array, Array]:

@@ -388,13 +388,13 @@ def from_functions(
     _check_sizes(_place(initial_q, n), constraint_count, own)
     values, functions = OwnValues(own), _compiled(n, constraint_count, own)
     bare = _system(name, _arrays(n, constraint_count, **functions), coordinate_names, initial_q, initial_v, True)
-    bare.own_values = values
+    bare._own_values = values
     _check_functions(bare)
     if force is None:
         return bare
     arrays = _arrays(n, constraint_count, **functions, force=compile_force(force, bare.given_q, bare.given_v))
     system = _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=bare)
-    system.own_values = values
+    system._own_values = values
     return system
 
 

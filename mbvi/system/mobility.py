@@ -8,6 +8,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.system.base import BaseSystem
+from mbvi.system.copies import as_run
 from mbvi.system.initial import found_start, starts_from_tree, tree_system
 from mbvi.system.projection import (
     owner_of,
@@ -95,7 +96,7 @@ def _tied_to_first_order(system: BaseSystem, q: Array) -> tuple[str, ...]:
 
     Where a position is singular for a moment, what is lost there grows in proportion to the distance from it.
     """
-    system, random, found = system.with_own_counts(), np.random.default_rng(5), []
+    system, random, found = as_run(system), np.random.default_rng(5), []
     count_redundant(system, q, 0.0)
     if not is_nearly_singular(system, q, 0.0):
         return ()

@@ -33,20 +33,20 @@ FORCE, MASS_MATRIX, POTENTIAL, CONSTRAINTS = (
 )
 MISSING = object()
 VALUES = (bool, int, float, complex, str, bytes, tuple, np.generic, np.ndarray)
-LONGEST = 200  # characters of what numba says
-REMEDIES = {  # by what numba says
+LONGEST = 200  # number of characters of numba's message that are shown
+REMEDIES = {  # by words of numba's message
     "<class 'function'>": "decorate that function with @numba.njit",
     "Untyped global name": "take numbers, tuples of them and NumPy arrays from outside",
     "reflected list": "take a tuple or a NumPy array instead",
     "IMPORT_NAME": "import outside of the function",
 }
 READS, COPY = "a function that leaves q and v as they are", "write into a copy, as x = q.copy()"
-READ_ONLY = "read-only"  # in what numpy says of an array that is only to be read
-SHAPES = "broadcast|shapes|mismatch"  # in what numpy says of arrays that do not fit
+READ_ONLY = "read-only"  # in numpy's message about an array that is only to be read
+SHAPES = "broadcast|shapes|mismatch"  # in numpy's message about arrays that do not fit
 
 
 def compile_own(where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]]) -> Callable:
-    """A checked function of a user's, compiled for arguments of these kinds.
+    """A user's function, checked and compiled for arguments of these kinds.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def returned_kinds(compiled: Any) -> set[str]:
 
 
 def checked_function(where: str, function: Any, signature: str) -> FunctionType:
-    """The Python function of a user's, if it has the parameters of a signature and does not rebind the last of them.
+    """The user's Python function, if it has the parameters of a signature and does not rebind the last of them.
 
     The last is the output, if there are several.
     """
@@ -240,7 +240,7 @@ def _line_told(function: FunctionType, error: Exception) -> int:
 
 
 def _essence(error: Exception) -> str:
-    """Of what numba says the line that tells most: what an implementation refuses, or else the first."""
+    """The most telling line of what numba says: what an implementation refuses, or else the first."""
     lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -")]
     refused = [after for line, after in itertools.pairwise(lines) if "raised a specific error" in line]
     inner = [line for line in (*refused, *lines) if "Failed in" not in line and "Resolution failure" not in line]

@@ -22,13 +22,13 @@ from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.model.graph import Plan, loop_of
 from mbvi.model.model import Model
 from mbvi.model.rounding import ROUNDING
-from mbvi.system.attitudes import ASTRAY, Attitudes
+from mbvi.system.attitudes import AT_ANOTHER_ROOT, Attitudes
 from mbvi.system.base import BaseSystem
 
 Array = np.ndarray
 CONSTRAINT_TOLERANCE = 1e-9
 NEWTON_STEPS = 200
-NEAR = 1e-9  # of the nearest position, from where only the constraints are solved further
+NEAR = 1e-9  # relative step from which on only the constraints are solved further
 PATIENCE = 15  # steps in a row that may be no shorter than one before
 RETRIES = (0.0, 0.01, 0.1)  # how far away positions on the constraints are looked for again [rad, m, –]
 LONGEST_STEP = 0.3  # change of a coordinate in one step [rad, m, –]
@@ -69,7 +69,7 @@ def project_position(system: BaseSystem, q: Array, t: float = 0.0, fixed: Array 
 def violated_rows(system: BaseSystem, attitudes: Attitudes, q: Array, t: float) -> Array:
     """The constraints that q violates, or where directions stand at a root that is not meant."""
     g = ~(np.abs(system.constraint(q, t)) <= CONSTRAINT_TOLERANCE)  # also what is not a number
-    g[attitudes.rows(attitudes.angles(q) > ASTRAY)] = True
+    g[attitudes.rows(attitudes.angles(q) > AT_ANOTHER_ROOT)] = True
     return np.flatnonzero(g)
 
 
@@ -286,7 +286,7 @@ def worst(system: BaseSystem, values: Array) -> str:
 
 
 def where(system: BaseSystem, values: Array) -> str:
-    """The same, by the keys that lead there in a model."""
+    """That owner, by the keys that lead there in a model."""
     owner = worst(system, values)
     if system.model is None:
         return owner
@@ -334,7 +334,7 @@ def _left(system: BaseSystem, attitudes: Attitudes, q: Array, g: Array, own: Arr
 
 
 def rounded_numbers(model: Model, plan: Plan, owner: str, left: float, unit: str) -> str:
-    """That rounded numbers may leave so much of a loop, and what to do about it; nothing if they leave less."""
+    """A remark that rounded numbers may leave a loop open that far, and what to do about it; empty if they leave less."""
     size = _loop_size(model, plan, owner) if unit == "m" else np.rad2deg(1.0)
     if unit not in ("m", "deg") or left > ROUNDING * size:
         return ""
@@ -369,7 +369,7 @@ def _loop(system: BaseSystem, owner: str) -> str:
 def _check_turned(system: BaseSystem, attitudes: Attitudes, q: Array) -> None:
     """An error where directions stand at a root of their constraints that is not meant, and none near is."""
     angles = attitudes.angles(q)
-    if angles.max(initial=0.0) <= ASTRAY:
+    if angles.max(initial=0.0) <= AT_ANOTHER_ROOT:
         return
     values = np.zeros(system.constraint_count)
     values[attitudes.first] = angles

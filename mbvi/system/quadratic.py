@@ -11,8 +11,8 @@ from mbvi.system.system import System
 from mbvi.system.work import what_does_work
 
 Array = np.ndarray
-TOLERANCE = 1e-9  # of a change, against the same coordinate's own inertia, stiffness or force
-ROUNDING = 1e-13  # of a change, against the largest of all coordinates
+TOLERANCE = 1e-9  # size of a change, relative to the same coordinate's own inertia, stiffness or force
+ROUNDING = 1e-13  # size of a change, relative to the largest of all coordinates
 REACH = 0.7  # how far from the initial position the Lagrangian is looked at [rad, m, –]
 
 

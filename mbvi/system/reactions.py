@@ -16,12 +16,13 @@ from mbvi.kernels import layout
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.lagrangian import fill_wrenches
 from mbvi.model.arguments import checked_names
+from mbvi.system.copies import as_run
 from mbvi.system.poses import all_poses, unit_quaternions
-from mbvi.system.redundancy import count_redundant
+from mbvi.system.redundancy import count_redundant, node_widths
 from mbvi.system.system import System
 
 Array = np.ndarray
-DIFFERENCE = 1e-3  # so much change coordinates [rad, m, –]
+DIFFERENCE = 1e-3  # step of the differences [rad, m, –]
 
 
 @kernel
@@ -90,7 +91,7 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
     cut = owners(system)
     wrenches = _wrenches(system, names, t, q, lam)
     if not set(names) <= set(cut):
-        whole = system.embedded.with_own_counts()
+        whole = as_run(system._embedded)
         q_whole, v_whole = embedded_states(system, whole, q, v)
         count_redundant(whole, q_whole[0], t[0])
         forces = whole.multipliers(t, q_whole, v_whole)
@@ -111,7 +112,7 @@ def _wrenches(system: System, names: Sequence[str], t: Array, q: Array, lam: Arr
 
 
 def _owner_numbers(system: System, names: Sequence[str]) -> Array:
-    """Of every constraint (k,) the number of the joint or constraint that it is of and that holds bodies by it; −1 if of none."""
+    """For every constraint (k,) the number of the joint or constraint that holds bodies by it; −1 if there is none."""
     index = {name: i for i, name in enumerate(names)}
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     return np.array(
@@ -184,7 +185,7 @@ def _agree(one: tuple[System, Array, Array], whole: tuple[System, Array, Array],
     one, whole   a system, its coordinates (states, .), and its multipliers (states, .), of which those of the second are changed
     """
     (system, q, lam), (embedding, q_whole, forces) = one, whole
-    if not np.any(embedding.work.ranks < embedding.node_widths):
+    if not np.any(embedding.work.ranks < node_widths(embedding.arrays)):
         return
     shared = [name for name in owners(embedding) if name in owners(system)]
     number, number_whole = _owner_numbers(system, shared), _owner_numbers(embedding, shared)

@@ -72,7 +72,7 @@ def _redundant_rows(system: BaseSystem, loops: Array, q: Array, t: float) -> Arr
     if arrays.is_tree and system.dimension + system.constraint_count > LARGE:
         arrays.redundant[loops] = -1
         kernels.factor_mass_saddle(arrays, system.work, t, q)
-        return (system.node_widths - system.work.ranks)[loops]
+        return (node_widths(arrays) - system.work.ranks)[loops]
     G = system.constraint_jacobian(q, t)
     node = arrays.row_nodes[:, 0]
     counts = []
@@ -95,7 +95,7 @@ def smallest_loop_pivots(system: BaseSystem, loops: Array, q: Array, t: float) -
         return np.zeros(len(loops))  # the mass matrix is singular, which is reported later
     found = []
     for loop in loops:
-        width, at = int(system.node_widths[loop]), int(arrays.nodes[loop, layout.DIAGONAL])
+        width, at = int(node_widths(arrays)[loop]), int(arrays.nodes[loop, layout.DIAGONAL])
         stride = WIDTH * int(arrays.nodes[loop, layout.NODE_LANES])
         scales = arrays.scales[arrays.nodes[loop, layout.NODE_START] :][:width]
         inverse = np.abs(work.saddle[at : at + width * stride].reshape(width, stride)[:, :width])
@@ -144,3 +144,8 @@ def singularity(system: BaseSystem, q: Array, t: float) -> float:
 def independent_rows(system: BaseSystem) -> int:
     """How many constraints are independent almost everywhere."""
     return int(np.sum(system.arrays.row_nodes[:, 0] >= 0) - system.arrays.redundant.sum())
+
+
+def node_widths(arrays: layout.System) -> Array:
+    """Numbers of coordinates and constraints of the nodes of elimination, (nodes,)."""
+    return arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS]

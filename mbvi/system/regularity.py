@@ -14,7 +14,7 @@ from mbvi.system.projection import (
 from mbvi.system.redundancy import NEARLY, null_space
 
 Array = np.ndarray
-BASIS_ROUNDING = 1e-15  # of an orthonormal basis
+BASIS_ROUNDING = 1e-15  # rounding of an orthonormal basis
 SINGULAR = 1e-13  # smallest pivot of the mass matrix, scaled, that is not 0
 
 

@@ -39,16 +39,12 @@ class System(BaseSystem):
     coordinate_names, coordinate_units : tuple of str
     given_q, given_v : ndarray (n,)
         Initial coordinates and velocities as they were given, which constraints need not allow.
-    starts_as_its_model : bool
-        Whether these are what its model gives.
     is_conservative : bool
         Whether all forces derive from a potential that does not depend on time.
     constraint_names : tuple of str
         Of every constraint g_i: that of its joint, element or coordinates, and a short one.
     model : Model or None
         The model it was assembled from.
-    homes : Homes or None
-        Where the coordinates of an assembled system come from.
     """
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -275,3 +275,22 @@ def _integers(rows: list, width: int) -> Array:
 
 def _floats(rows: list, width: int) -> Array:
     return np.array(rows, dtype=float).reshape(-1, width)
+
+
+def functions_of_time(arrays: layout.System) -> Array:
+    """Indices of the functions that depend on time, in their order: of forces, torques and prescribed motions."""
+    joint, body = arrays.joint_forces, arrays.body_forces
+    used = [
+        joint[joint[:, 0] == layout.JOINT_FORCE, 2],
+        body[body[:, 0] < layout.SPRING, 3:].ravel(),
+        arrays.constraints[driven_rows(arrays), layout.FUNCTION],
+    ]
+    functions = np.unique(np.concatenate(used))
+    return functions[arrays.time_functions[functions, 0] != layout.CONSTANT]
+
+
+def driven_rows(arrays: layout.System) -> Array:
+    """Indices of the constraints that prescribe motions as functions of time; of an assembled system."""
+    functions = arrays.constraints[:, layout.FUNCTION]
+    rows = np.flatnonzero((arrays.constraints[:, layout.ARGUMENT] < 0) & (functions >= 0))
+    return rows[arrays.time_functions[functions[rows], 0] != layout.CONSTANT]

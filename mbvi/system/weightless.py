@@ -19,14 +19,14 @@ from mbvi.model.model import Model
 from mbvi.system.given import Motion, given_joint_state, joint_motion
 
 Array = np.ndarray
-NO_INERTIA = 1e-14  # relative to the mass times 1 m² and the square of its distance from the body's origin
+NO_INERTIA = 1e-14  # part of the mass times 1 m² plus the square of its distance from the body's origin that counts as no inertia
 RANK = 1e-9  # singular value that counts as zero, relative to the size of the matrix
 
 
 def weightless_bodies(
     model: Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]
 ) -> set[str]:
-    """Of these bodies those that their joint to the spanning tree moves in some way without kinetic energy."""
+    """Those of the bodies that their joint to the spanning tree moves in some way without kinetic energy."""
     random, found = np.random.default_rng(3), set()
     resisted = {name: resisted_twists(each) for name, each in properties.items()}
     for branch in reversed(plan.branches):
@@ -45,7 +45,7 @@ def weightless_bodies(
 
 
 def crosses(model: Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]) -> set[str]:
-    """Of these bodies those between two hinges or guides with a body of mass and inertia behind: it resists both motions."""
+    """Those of the bodies between two hinges or guides with a body of mass and inertia behind, which resists both motions."""
     branch_to, found = {branch.outer: branch for branch in plan.branches}, set()
     for branch in plan.branches:
         inner = branch_to.get(branch.inner)

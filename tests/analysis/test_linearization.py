@@ -277,6 +277,14 @@ def test_functions_of_time_that_begin_late():
         mbvi.linearize(rod_pendulum(forces={"late": late}))
 
 
+def test_laws_of_rates_are_no_functions_of_time():
+    """A drag with the square of the rate does nothing to small motions."""
+    drag = mbvi.JointDrag(joint="first", coefficient=0.3)
+    found, expected = (mbvi.linearize(rod_pendulum(forces=forces)) for forces in ({"air": drag}, {}))
+    assert not found.damping_matrix.any()
+    np.testing.assert_allclose(found.frequencies, expected.frequencies, rtol=1e-14)
+
+
 def test_follower_forces():
     x, y = sympy.symbols("x y")
     system = mbvi.from_sympy([x, y], [[1, 0], [0, 1]], x**2 + y**2, forces=[y, 0])

@@ -5,7 +5,9 @@ import pytest
 import sympy
 
 import mbvi
+from mbvi.model.forces import Between
 from mbvi.system.poses import all_poses, all_velocities
+from tests.system import mechanisms
 
 X, Y, T = sympy.symbols("x y t")
 BODY = mbvi.Body(mass=2, inertia=(1, 2, 2.5))
@@ -70,6 +72,19 @@ def test_bodies_tied_by_a_spring_share_their_momenta():
     run = mbvi.simulate(system, "gauss2", step=0.02, duration=10)
     for values in run.momenta().values():
         assert np.ptp(values) < 1e-12
+
+
+BETWEEN = [kind for kind, (force, _) in mechanisms.FORCES.items() if issubclass(force, Between)]
+
+
+@pytest.mark.parametrize("kind", BETWEEN)
+def test_a_force_towards_a_fixed_point_leaves_the_angular_momentum_about_it(kind):
+    force, _ = mechanisms.FORCES[kind]
+    ends = {"body_a": "world", "point_a": (0, 0, 0), "body_b": "body", "point_b": (0, 0, 0)}
+    pull = force(**mechanisms.random_values(np.random.default_rng(1), force, ends))
+    point = mbvi.Body(point_masses={"m": mbvi.PointMass(mass=1, position=(0, 0, 0))})
+    system = mbvi.assemble(free_body(bodies={"body": point}, forces={"pull": pull}, gravity=(0, 0, 0)), "embedding")
+    assert [each.name for each in mbvi.find_invariants(system)] == TOTALS[3:]
 
 
 def test_damping_leaves_what_it_does_not_touch():

@@ -8,6 +8,7 @@ from PIL import Image
 
 import mbvi
 from mbvi.animation import raster, video
+from mbvi.animation.formats import gif
 from mbvi.animation.motion import pictures
 from mbvi.animation.scene import make_scene
 
@@ -130,7 +131,7 @@ def test_small_bodies_of_a_gif_keep_their_colour(tmp_path):
     }
     run = mbvi.simulate(mbvi.Model(name="still", bodies=bodies, joints=joints), step=0.01, duration=0.2)
     scene = make_scene(run.system, pictures(run, 1.0), [])
-    drawn = video.Painter(scene, video.GIF_SIZE).paint(0)
+    drawn = video.Painter(scene, gif.SIZE).paint(0)
     with Image.open(mbvi.animate(run, tmp_path / "a.gif", speed=1)) as image:
         hue, saturation, _ = rgb_to_hsv(drawn / 255).transpose(2, 0, 1)
         kept = rgb_to_hsv(np.array(image.convert("RGB")) / 255)[..., 0]

@@ -21,6 +21,7 @@ import mbvi
 from mbvi.analysis.symmetry import Invariant
 from mbvi.kernels.galerkin import tolerances
 from mbvi.steppers.independent import applicable
+from mbvi.system.copies import starting
 from mbvi.system.initial import initial_state
 from mbvi.system.system import System
 
@@ -91,7 +92,7 @@ def cases(chosen: Iterable[tuple[str, System, float]]) -> list[Case]:
     """All runs of these systems that begin."""
     found = []
     for name, each, step in chosen:
-        system, invariants = each.starting(*initial_state(each)), mbvi.find_invariants(each)
+        system, invariants = starting(each, *initial_state(each)), mbvi.find_invariants(each)
         for scheme in SCHEMES:
             for factor in (1.0, 5.0):
                 case = Case(f"{name}, {scheme}, {factor:g} h", system, invariants, scheme, factor * step)

@@ -630,9 +630,9 @@ def test_view_says_where_the_page_is_if_no_browser_can_be_opened(run_file, monke
         (["cut.h5"], "cut.h5: expected a trajectory file, found a truncated one; copy it again\n"),
         (
             ["pendulum.h5", "-o", "a.avi"],
-            "a.avi: expected a file that ends in .glb, .html, .mp4 or .gif, found '.avi'\n",
+            "a.avi: expected a file that ends in .gif, .glb, .html or .mp4, found '.avi'\n",
         ),
-        (["pendulum.h5", "-o", "a"], "a: expected a file that ends in .glb, .html, .mp4 or .gif, found no ending\n"),
+        (["pendulum.h5", "-o", "a"], "a: expected a file that ends in .gif, .glb, .html or .mp4, found no ending\n"),
         (
             ["pendulum.h5", "-o", "there.glb"],
             "there.glb: expected a new file, found one that exists; choose another name, ",

@@ -21,11 +21,10 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
-from mbvi.ensembles import store
 from mbvi.ensembles.processes import _in_turn
-from mbvi.ensembles.worker import Worker
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.model.fields import idle_parameters
+from mbvi.results import storage
 from tests.folders import ROOT
 from tests.marks import coarse
 
@@ -656,22 +655,21 @@ def test_progress_counts_members():
     assert seen[-1] == (3, 3) and seen == sorted(seen)
 
 
-def test_an_interruption_ends_members_that_are_refused(monkeypatch):
-    calls = []
-
-    def refuse(worker, member):
-        calls.append(member)
-        time.sleep(0.001)
-        raise mbvi.ModelError("no")
+def test_an_interruption_ends_members_that_are_refused(tmp_path):
+    """All but the first and the last have a negative mass."""
+    body = mbvi.Body(mass="mass*mass - 1/2", center_of_mass=(0, 0, "-length"))
+    described = pendulum().model_copy(update={"bodies": {"bob": body}})
+    masses, path = np.array([-1.0, *np.zeros(4998), 1.0]), tmp_path / "runs.h5"
 
     def interrupt(done, count):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Worker, "_take_system", refuse)
-    masses = np.linspace(1, 2, 5000)
     with pytest.raises(KeyboardInterrupt):
-        mbvi.ensemble(pendulum(), {"mass": masses}, step=0.01, duration=0.1, threads=1, progress=interrupt)
-    assert 0 < len(calls) < 2500
+        mbvi.ensemble(
+            described, {"mass": masses}, step=0.01, duration=0.1, threads=1, path=path, progress=interrupt
+        ).close()
+    with h5py.File(path) as file:
+        assert 0 < np.sum(file["status"][:] == REFUSED) < 2500 < np.sum(file["status"][:] == NOT_RUN)
 
 
 def test_what_an_interruption_leaves(tmp_path):
@@ -725,15 +723,15 @@ def _done(path):
 
 
 def test_a_full_disk_is_told(tmp_path, monkeypatch):
-    write, written = store.InFile._write, []
+    write, written = storage.write_at, []
 
-    def write_until_full(self, *arguments):
+    def write_until_full(*arguments):
         written.append(arguments)
         if len(written) > 20:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        write(self, *arguments)
+        write(*arguments)
 
-    monkeypatch.setattr(store.InFile, "_write", write_until_full)
+    monkeypatch.setattr(storage, "write_at", write_until_full)
     path = tmp_path / "runs.h5"
     with pytest.raises(mbvi.ModelError) as caught:
         mbvi.ensemble(pendulum(), {"mass": np.linspace(1, 2, 50)}, duration=0.1, path=path, threads=2)

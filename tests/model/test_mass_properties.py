@@ -166,6 +166,18 @@ ABOUT = f"about the center of mass; {LIMIT}; check inertia, which is given about
             "shapes.0.orientation: expected a unit quaternion (w, x, y, z), found [2, 0, 0, 0] of norm 2; write for example "
             "[1, 0, 0, 0]",
         ),
+        *(
+            (
+                arguments,
+                "body: expected numbers, found the expression '2*m'; take the body of Model.resolved().bodies, in which "
+                "expressions are evaluated",
+            )
+            for arguments in (
+                {"mass": "2*m"},
+                {"shapes": [Box(size=(1, "2*m", 1), density=1)]},
+                {"points": {"end": (0, 0, "2*m")}, "point_masses": {"bob": PointMass(mass=1, position="end")}},
+            )
+        ),
         (
             {"inertia_about": "tip", "points": {"top": (0, 0, 1)}},
             "inertia_about: expected a point, found 'tip'; did you mean 'top'?",

@@ -7,7 +7,7 @@ import pytest
 
 from mbvi.papers import direct_midpoint as paper
 from mbvi.papers.report import Table
-from mbvi.schemes.catalog import direct_midpoint
+from mbvi.steppers.direct_midpoint import direct_midpoint
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 import mbvi
 from mbvi.kernels.galerkin.workspace import EPS
-from mbvi.schemes.catalog import TABLEAUX
+from mbvi.schemes.galerkin import TABLEAUX
 from mbvi.system.initial import find_start
 from tests.marks import campaign, pairs
 

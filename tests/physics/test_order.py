@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 import mbvi
 from mbvi.analysis.convergence import convergence_order
-from mbvi.schemes.catalog import TABLEAUX
+from mbvi.schemes.galerkin import TABLEAUX
 from tests.marks import coarse, pairs
 
 from . import systems

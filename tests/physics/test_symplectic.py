@@ -5,7 +5,7 @@ import pytest
 
 import mbvi
 from mbvi.analysis.symplecticity import step_map_jacobian, symplecticity_defect
-from mbvi.schemes.catalog import TABLEAUX
+from mbvi.schemes.galerkin import TABLEAUX
 from tests.marks import pairs
 
 from ..system import mechanisms

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from mbvi.catalog import find_scheme
 from mbvi.errors import ModelError
-from mbvi.schemes.catalog import TABLEAUX, find_scheme
+from mbvi.schemes.galerkin import TABLEAUX
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
 
 SCHEMES = TABLEAUX

@@ -9,7 +9,7 @@ import sympy
 import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.analysis.noether import linear_generator
-from mbvi.schemes.catalog import chorin
+from mbvi.steppers.discrete_gradient import chorin
 
 from ..physics import systems
 

@@ -349,7 +349,10 @@ def test_steps_that_are_too_long_are_told():
 
 
 def test_what_compiling_raised_is_raised(monkeypatch):
-    monkeypatch.setattr(kernels.fill_gradient_in_plane, "_error", RuntimeError("no compiler"))
+    def raised():
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr(kernels.fill_gradient_in_plane, "raise_error", raised)
     with pytest.raises(RuntimeError, match="no compiler"):
         mbvi.simulate(system_of("four-bar"), "independent4", step=0.01, duration=0.1)
 

@@ -11,7 +11,7 @@ import mbvi
 from mbvi.analysis.convergence import convergence_order
 from mbvi.analysis.small_step import action_variation
 from mbvi.analysis.symplecticity import symplecticity_defect
-from mbvi.schemes.catalog import direct_midpoint
+from mbvi.steppers.direct_midpoint import direct_midpoint
 from tests.marks import coarse
 
 from ..physics import systems

@@ -7,9 +7,9 @@ import pytest
 import sympy
 
 import mbvi
+from mbvi.catalog import SCHEMES
 from mbvi.exact import FreeBody
 from mbvi.model.rotations import rotation_matrix
-from mbvi.schemes.catalog import SCHEMES
 
 METHODS = {"splitting": 2, "blanes_moan4": 4, "blanes_moan6": 6, "splitting8": 8}
 INERTIA = (0.2, 0.35, 0.5)

@@ -1,5 +1,7 @@
 """Laws of forces: every type of force between points and on a coordinate, against its expressions."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,7 @@ def test_a_force_is_that_of_its_expressions(kind, q, v):
     fields = {key: value for key, value in dict(force).items() if isinstance(value, float)}
 
     def value(text, at):
-        return eval(text, {**fields, "x": at, "abs": abs})
+        return eval(text, {**vars(math), **fields, "x": at})
 
     found = system.gradient([q], [v])[1][0]
     if force.potential:

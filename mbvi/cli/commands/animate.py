@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import mbvi
+from mbvi.animation.formats import ENDINGS
 from mbvi.cli.options import Speed, Trails, TrajectoryPath, number_of, whole_number
 from mbvi.cli.terminal import one_line_errors, progress_bar
 
@@ -17,7 +18,10 @@ def animate(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="A .html, .glb, .mp4 or .gif; by default FILE's name with .html, here."
+            "--out",
+            "-o",
+            metavar="FILE",
+            help=f"A file that ends in {', '.join(ENDINGS)}; by default FILE's name with .html, here.",
         ),
     ] = None,
     speed: Speed = None,

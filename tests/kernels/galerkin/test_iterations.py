@@ -6,12 +6,12 @@ import pytest
 import sympy
 
 import mbvi
+from mbvi.catalog import find_scheme
 from mbvi.kernels.galerkin import equations as step_equations
 from mbvi.kernels.galerkin import iterations, newton
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.kernels.galerkin.workspace import NEWTON_FACTORS, make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
-from mbvi.schemes.catalog import find_scheme
 from mbvi.system.initial import find_start
 from mbvi.system.scheme import scheme_arrays
 

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.catalog import find_scheme
 from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import UNCACHED
 from mbvi.kernels.galerkin import equations as step_equations
 from mbvi.kernels.galerkin import newton, simplified
 from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import fill_hessian, fill_hessians, make_lane_work, make_work
-from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
 from tests.folders import MODELS
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.catalog import find_scheme
 from mbvi.kernels.galerkin import simplified
 from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
-from mbvi.schemes.catalog import find_scheme
 from mbvi.system.scheme import scheme_arrays
 
 from ...benchmarks.systems import load

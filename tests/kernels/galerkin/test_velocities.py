@@ -6,11 +6,11 @@ import pytest
 import sympy
 
 import mbvi
+from mbvi.catalog import find_scheme
 from mbvi.kernels.galerkin import equations as step_equations
 from mbvi.kernels.galerkin import simplified, workspace
 from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
-from mbvi.schemes.catalog import find_scheme
 from mbvi.schemes.tableau import Tableau, gauss, lobatto
 from mbvi.system.scheme import scheme_arrays
 

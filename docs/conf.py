@@ -74,6 +74,7 @@ NAVIGATION = {
         "files",
         "long_runs",
         "ensembles",
+        "start",
         "errors",
     ],
     "Background": [

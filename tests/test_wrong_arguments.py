@@ -197,7 +197,8 @@ WORKING = {
             "measure": None,
             "threads": 1,
         }
-        | {"processes": None, "progress": None, "path": None, "force": False}
+        | {"processes": None, "executor": None, "time_limit": None, "progress": None, "path": None, "force": False}
+        | {"resume": False}
     ),
     "read": lambda: {"path": stored(), "system": None},
     "find_invariants": lambda: {"system": things()["system"]},

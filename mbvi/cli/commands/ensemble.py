@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,13 +43,23 @@ def ensemble(
         str | None,
         typer.Option(metavar="N", help="Processes instead of threads: faster for many values of parameters."),
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A dask scheduler, whose workers run the members: tcp://host:8786."),
+    ] = None,
+    time_limit: Annotated[
+        str | None, typer.Option("--time-limit", metavar="SECONDS", help="After which a member is given up.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="By default MODEL's name with _ensemble.h5, here."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a file that is there: run the members that are not done.")
+    ] = False,
 ) -> None:
-    """Run variations of a model on all cores, into a file that xarray and other tools open."""
+    """Run variations of a model on all cores or a cluster, into a file that xarray and other tools open."""
     with one_line_errors():
         from mbvi.cli.tables_of import ensemble_report
         from mbvi.text import file_size
@@ -67,20 +78,29 @@ def ensemble(
             "store": list_of(store, "--store"),
             "path": path,
             "force": force,
+            "resume": resume,
         }
         counts = {"every": every, "threads": threads, "processes": processes}
         options |= {key: whole_number(value, f"--{key}") for key, value in counts.items()}
         options |= {
             "step": number_of(step, "--step", described),
             "duration": number_of(duration, "--duration", described),
+            "time_limit": number_of(time_limit, "--time-limit", described),
         }
-        with progress_bar(described.name, "members") as progress:
-            dataset = mbvi.ensemble(described, varied, progress=progress, **options)
+        with _client(scheduler) as client, progress_bar(described.name, "members") as progress:
+            dataset = mbvi.ensemble(described, varied, progress=progress, executor=client, **options)
         with dataset:
             report, is_none_done = ensemble_report(dataset), bool(dataset.status.values.all())
         typer.echo(f"{report}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
         if is_none_done:
             raise typer.Exit(FAILED)
+
+
+def _client(scheduler: str | None) -> AbstractContextManager[Any]:
+    """A client of a scheduler, if there is one."""
+    from mbvi.ensembles.executors import connect
+
+    return nullcontext() if scheduler is None else connect(scheduler)
 
 
 def _varied(text: str, model: Model) -> tuple[str, Any]:

@@ -195,6 +195,7 @@ WORKING = {
             "every": 1,
             "store": ["q"],
             "measure": None,
+            "statistics": None,
             "threads": 1,
         }
         | {"processes": None, "executor": None, "time_limit": None, "progress": None, "path": None, "force": False}

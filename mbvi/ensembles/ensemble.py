@@ -14,7 +14,7 @@ import math
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -28,6 +28,7 @@ from mbvi.ensembles.driver import run_members
 from mbvi.ensembles.executors import Cluster, Executor, Processes, Threads, check_client
 from mbvi.ensembles.members import Members
 from mbvi.ensembles.plan import Plan
+from mbvi.ensembles.statistics import OTHER, PROBABILITIES, SummedUp, summaries
 from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
 from mbvi.ensembles.worker import check_scheme, compile_kernels
 from mbvi.errors import AccuracyWarning, ModelError, stack_level
@@ -72,6 +73,7 @@ def ensemble(
     every: int = 1,
     store: Sequence[str] | None = None,
     measure: Mapping[str, Callable[[Trajectory], float]] | None = None,
+    statistics: Sequence[str] | None = None,
     threads: int | None = None,
     processes: int | None = None,
     executor: Client | None = None,
@@ -101,10 +103,13 @@ def ensemble(
     every : int
         Number of steps per stored state; the initial state is always stored.
     store : sequence of str, optional
-        What to store at these times, of q, v, p, energy and constraint_residual; by default q, v and energy or, with `measure`,
-        nothing.
+        What to store at these times, of q, v, p, energy and constraint_residual; by default q, v and energy or, with `measure` or
+        `statistics`, nothing.
     measure : mapping of str to callable, optional
         Numbers to store of every member: by names, functions of its `Trajectory`.
+    statistics : sequence of str, optional
+        Of what, of the same and of what is measured, to find mean, covariance (or variance) and quantiles over all members that
+        are done. What is not stored takes no memory of its own, however many members there are.
     threads : int, optional
         How many members run at once; by default as many as there are processors.
     processes : int, optional
@@ -157,25 +162,28 @@ def ensemble(
         time_limit = checked_number(time_limit, "time_limit", "a number of seconds greater than 0", above=0.0)
     members = Members.of(over)
     count = min(_worker_count(threads, processes, executor), members.count)
-    stored, measures = _content(store, measure)
-    _check_names(members, stored, measures)
+    stored, measures = _content(store, measure, statistics)
+    summed = _checked_statistics(statistics, measures)
+    _check_names(members, stored, measures, summed)
     common = scheme, step, duration, formulation, every
     plan = Plan.of(model, members, *common)
     _note_idle(plan)
     note_overshoots(plan.first)
     note_corners(plan.first, 0.0, plan.steps * plan.step)
-    structure = _structure(plan, stored, measures)
+    variables = _variables(plan, dict.fromkeys((*stored, *summed)), measures)
+    structure = _structure(plan, variables, stored, measures, summed)
     check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
     if path is None or not (resume and path.exists()):
         _check_room(plan, structure, path)
     check_scheme(plan)
-    compile_kernels(plan, stored)
-    recipe = Recipe((model, members.first(), *common), structure.variables, measures, time_limit)
+    compile_kernels(plan, [name for name in variables if name not in measures])
+    recipe = Recipe((model, members.first(), *common), variables, measures, time_limit)
     with closing(_executor(recipe, plan, count, processes, executor)) as runs:
         kept = InMemory(structure) if path is None else InFile(structure, path, resume)
-        with closing(kept), _interruption_told(kept, path):
+        of = {name: variables[name] for name in summed}
+        with closing(kept), _interruption_told(kept, path), SummedUp(kept, of) as put:
             order = plan.order()
-            run_members(runs, members, order[~kept.is_done[order]], structure.variables, kept.put, progress)
+            run_members(runs, members, order[~kept.is_done[order]], variables, put, progress)
     found = kept.dataset()
     _warn_of_doubtful(found)
     return found
@@ -244,8 +252,19 @@ def _worker_count(threads: Any, processes: Any, executor: Any) -> int:
     return int(number)
 
 
+def _checked_statistics(statistics: Sequence[str] | None, measures: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of what statistics are made."""
+    names = () if statistics is None else checked_names(statistics, "statistics")
+    known = [*STORED, *measures]
+    for name in names:
+        if name not in known:
+            expected = "what can be stored, or is measured"
+            raise ModelError(f"statistics: {wrong(expected, show(name), nearest(str(name), known))}")
+    return tuple(dict.fromkeys(names))
+
+
 def _content(
-    store: Sequence[str] | None, measure: Mapping[str, Callable[[Trajectory], float]] | None
+    store: Sequence[str] | None, measure: Mapping[str, Callable[[Trajectory], float]] | None, statistics: Any
 ) -> tuple[tuple[str, ...], dict[str, Callable[[Trajectory], float]]]:
     """What is stored of every state, and what is measured of every member."""
     if store is not None:
@@ -256,13 +275,16 @@ def _content(
     if measure is not None and not (isinstance(measure, Mapping) and all(map(callable, measure.values()))):
         raise ModelError(f"measure: expected a mapping of names to functions of a trajectory, found {measure!r}")
     if store is None:
-        store = () if measure else BY_DEFAULT
+        store = () if measure or statistics is not None else BY_DEFAULT
     return tuple(dict.fromkeys(store)), dict(measure or {})
 
 
-def _check_names(members: Members, stored: Sequence[str], measures: Mapping[str, Any]) -> None:
+def _check_names(members: Members, stored: Sequence[str], measures: Mapping[str, Any], summed: Sequence[str]) -> None:
     """All variables and dimensions of the dataset need names of their own."""
-    taken = {*ALWAYS, *stored, *(("t",) if stored else ()), *(LABELS if _has_labels(stored) else ())}
+    at_times = {*stored, *summed} - {*measures}
+    taken = {*ALWAYS, *stored, *(("t",) if at_times else ()), *(LABELS if _has_labels([*at_times]) else ())}
+    taken |= {f"{name}_{kind}" for name in summed for kind in ("mean", "covariance", "variance", "quantiles")}
+    taken |= {"quantile", OTHER} if summed else set()
     varied = {*members.given, *members.sizes}
     for where, names, others in (("over", varied, taken), ("measure", measures, taken | varied)):
         for name in names:
@@ -281,34 +303,50 @@ def _has_labels(stored: Sequence[str]) -> bool:
     return not set(OF_COORDINATES).isdisjoint(stored)
 
 
-def _structure(plan: Plan, stored: Sequence[str], measures: Mapping[str, Any]) -> Structure:
+def _variables(plan: Plan, names: Iterable[str], measures: Mapping[str, Any]) -> dict[str, Variable]:
+    """What every member leaves behind."""
+    variables = {name: Variable((), (), "", "measured of the trajectory") for name in measures}
+    for name in names:
+        if name in OF_COORDINATES:
+            variables[name] = Variable(("t", "coordinate"), (plan.rows, plan.first.dimension), *STORED[name])
+        elif name not in measures:
+            variables[name] = Variable(("t",), (plan.rows,), *STORED[name])
+    return variables
+
+
+def _structure(
+    plan: Plan,
+    variables: Mapping[str, Variable],
+    stored: Sequence[str],
+    measures: Mapping[str, Any],
+    summed: Sequence[str],
+) -> Structure:
     """Names, shapes and units of all that is kept."""
-    members, system, rows = plan.members, plan.first, plan.rows
+    members, system = plan.members, plan.first
     coordinates: dict[str, Any] = {
         name: (dimensions, values, _attributes(plan, name)) for name, (dimensions, values) in members.given.items()
     }
     for name, size in members.sizes.items():
         coordinates.setdefault(name, ((name,), np.arange(size), {"long_name": "number of the member"}))
-    variables = {name: Variable((), (), "", "measured of the trajectory") for name in measures}
-    if stored:
-        time = {"units": "s", "long_name": "time"}
-        coordinates["t"] = ("t",), plan.times, time
-    for name in stored:
-        if name in OF_COORDINATES:
-            variables[name] = Variable(("t", "coordinate"), (rows, system.dimension), *STORED[name])
-        else:
-            variables[name] = Variable(("t",), (rows,), *STORED[name])
+    at_times = [name for name in variables if name not in measures]
+    if at_times:
+        coordinates["t"] = ("t",), plan.times, {"units": "s", "long_name": "time"}
+    if summed:
+        coordinates["quantile"] = ("quantile",), np.array(PROBABILITIES), {"long_name": "part of the members below"}
     labels = dict(zip(LABELS, (system.coordinate_names, system.coordinate_units), strict=True))
+    if not set(OF_COORDINATES).isdisjoint(summed):
+        labels[OTHER] = system.coordinate_names
     about: dict[str, Any] = {"name": system.name, "mbvi_version": mbvi.__version__, "scheme": plan.method.name}
     about |= {"scheme_numbers": json.dumps(asdict(plan.method))}
     about |= {"step": plan.step, "steps": plan.steps, "every": plan.every}
     return Structure(
         members.sizes,
         coordinates,
-        labels if _has_labels(stored) else {},
-        variables,
+        labels if _has_labels(at_times) else {},
+        {name: each for name, each in variables.items() if name in (*stored, *measures)},
         about,
         _stored_model(plan.variation.model, system),
+        summaries({name: variables[name] for name in summed}),
     )
 
 

@@ -15,8 +15,8 @@ import json
 import math
 import os
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 FORMAT = "mbvi ensemble 1"
+UNIT = "coordinate_unit"
 END_ADDRESS = 40  # place of the end of the file in the superblock of HDF5, version 0
+BLOCK = 256  # members of a file that are read at once
 ROOM_REMEDY = "the members that are done are in the file; make room, and resume it"
 NOT_RUN, DONE, FAILED, REFUSED = -1, 0, 1, 2
 STATUS = {
@@ -105,6 +107,8 @@ class Structure:
     attributes : dict
         What is said of the whole.
     model : Model or None
+    summaries : dict of str to Variable
+        Of all members together.
     """
 
     sizes: Mapping[str, int]
@@ -113,6 +117,7 @@ class Structure:
     variables: Mapping[str, Variable]
     attributes: Mapping[str, Any]
     model: Model | None = None
+    summaries: Mapping[str, Variable] = field(default_factory=dict)
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -137,7 +142,7 @@ class InMemory:
         self._structure, count = structure, structure.members
         self._values = {name: np.full((count, *each.shape), np.nan) for name, each in structure.variables.items()}
         self._status, self._steps = np.full(count, NOT_RUN, np.int8), np.zeros(count, np.int64)
-        self._reasons = np.full(count, "", object)
+        self._reasons, self._summaries = np.full(count, "", object), dict[str, Array]()
 
     @property
     def is_done(self) -> Array:
@@ -146,10 +151,14 @@ class InMemory:
 
     def put(self, ended: Ended) -> None:
         """Keep what members leave behind."""
-        for name, values in ended.values.items():
-            self._values[name][ended.numbers] = values
+        for name, values in self._values.items():
+            values[ended.numbers] = ended.values[name]
         self._steps[ended.numbers], self._reasons[ended.numbers] = ended.steps, ended.reasons
         self._status[ended.numbers] = ended.status
+
+    def summarize(self, summaries: Mapping[str, Array]) -> None:
+        """Keep what is known of all members together."""
+        self._summaries = dict(summaries)
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -161,10 +170,13 @@ class InMemory:
             name: ((*sizes, *each.dimensions), self._values[name].reshape(*of.shape, *each.shape), each.attributes)
             for name, each in of.variables.items()
         }
+        variables |= {
+            name: (each.dimensions, self._summaries[name], each.attributes) for name, each in of.summaries.items()
+        }
         ends = (("status", self._status, STATUS), ("steps", self._steps, STEPS), ("reason", self._reasons, REASON))
         variables |= {name: (sizes, values.reshape(of.shape), attributes) for name, values, attributes in ends}
-        labels = {name: ("coordinate", list(texts), _label_attributes(name)) for name, texts in of.labels.items()}
-        unit = {name: labels.pop(name) for name in tuple(labels) if name != "coordinate"}
+        labels = {name: (_along(name), list(texts), _label_attributes(name)) for name, texts in of.labels.items()}
+        unit = {name: labels.pop(name) for name in tuple(labels) if name == UNIT}
         return needed("xarray").Dataset(variables | unit, {**of.coordinates, **labels}, of.attributes)
 
 
@@ -215,12 +227,38 @@ class InFile:
         with reported(self._path, "room on the disk", ROOM_REMEDY):
             for rows in _neighbours(ended.numbers):
                 first = ended.numbers[rows.start]
-                for name, values in ended.values.items():
-                    self._write(name, first, np.ascontiguousarray(values[rows], "<f8"))
+                for name in self._structure.variables:
+                    self._write(name, first, np.ascontiguousarray(ended.values[name][rows], "<f8"))
                 self._note(ended, rows)
                 self._write("steps", first, ended.steps[rows].astype("<i8"))
                 self._write("status", first, ended.status[rows].astype(np.int8))
                 self._status[ended.numbers[rows]] = ended.status[rows]
+
+    def summarize(self, summaries: Mapping[str, Array]) -> None:
+        """Write what is known of all members together."""
+        with reported(self._path, "room on the disk", ROOM_REMEDY):
+            for name, values in summaries.items():
+                self._write(name, 0, np.ascontiguousarray(values, "<f8")[None])
+
+    def done(self, names: Iterable[str]) -> Iterator[Ended]:
+        """What members that were done before left behind of some variables, of some at a time.
+
+        Raises
+        ------
+        ModelError
+            If that is not in the file.
+        """
+        import h5py
+
+        for name in names:
+            if name not in self._structure.variables:
+                found, remedy = f"none of {name}", "store it, or begin anew without resume and with force (--force)"
+                raise ModelError(f"{self._path}: {wrong('values from which statistics go on', found, remedy)}")
+        numbers = np.flatnonzero(self._status == DONE)
+        with storage.readable(self._path, "an ensemble file"), h5py.File(self._path, locking=False) as file:
+            for part in np.split(numbers, range(BLOCK, len(numbers), BLOCK)):
+                values = {name: _members_of(file[name], self._structure.shape, part) for name in names}
+                yield Ended(part, self._status[part], np.zeros_like(part), [""] * len(part), values, 0.0, None)
 
     def _note(self, ended: Ended, rows: slice) -> None:
         """Append what is said of members."""
@@ -263,7 +301,8 @@ class InFile:
         import h5py
 
         with h5py.File(self._path) as file:
-            return {name: file[name].id.get_offset() for name in (*self._structure.variables, "status", "steps")}
+            of = self._structure
+            return {name: file[name].id.get_offset() for name in (*of.variables, *of.summaries, "status", "steps")}
 
     def _take_up(self) -> dict[str, int]:
         """Read how members ended in a file that is to be resumed; the places of all variables in it."""
@@ -288,7 +327,7 @@ class InFile:
             file.attrs.update({"format": FORMAT, **of.attributes})
             for name, texts in of.labels.items():
                 storage.labels(file, name, texts, _label_attributes(name)["long_name"])
-            scales: dict[str, tuple[str, ...]] = {name: (name,) for name in of.labels if name == "coordinate"}
+            scales: dict[str, tuple[str, ...]] = {name: (name,) for name in of.labels if name != UNIT}
             for name, (dimensions, values, attributes) in of.coordinates.items():
                 file.create_dataset(name, data=values).attrs.update(attributes)
                 scales[name] = dimensions
@@ -303,10 +342,13 @@ class InFile:
             for name, each in of.variables.items():
                 _make_room(file, name, (*of.shape, *each.shape))
                 file[name].attrs.update(each.attributes)
-            dimensions_of = {name: (*sizes, *each.dimensions) for name, each in of.variables.items()}
+            for name, each in of.summaries.items():
+                file.create_dataset(name, data=np.full(each.shape, np.nan)).attrs.update(each.attributes)
+            dimensions_of = {name: each.dimensions for name, each in of.summaries.items()}
+            dimensions_of |= {name: (*sizes, *each.dimensions) for name, each in of.variables.items()}
             dimensions_of |= dict.fromkeys(("status", "steps", "reason"), sizes)
             dimensions_of |= {name: dimensions for name, dimensions in scales.items() if dimensions != (name,)}
-            dimensions_of |= {name: ("coordinate",) for name in of.labels if name != "coordinate"}
+            dimensions_of |= {name: (_along(name),) for name in of.labels if name == UNIT}
             for name, dimensions in dimensions_of.items():
                 for axis, dimension in enumerate(dimensions):
                     file[name].dims[axis].attach_scale(file[dimension])
@@ -316,6 +358,14 @@ def _neighbours(numbers: Array) -> Iterator[slice]:
     """The parts of a list of numbers in which each is the one before and 1."""
     ends = [0, *(np.flatnonzero(np.diff(numbers) != 1) + 1).tolist(), len(numbers)]
     return (slice(*pair) for pair in itertools.pairwise(ends) if pair[0] < pair[1])
+
+
+def _members_of(data: h5py.Dataset, shape: tuple[int, ...], numbers: Array) -> Array:
+    """The rows (k, …) of members in a dataset over the dimensions of the members."""
+    if not shape:
+        return np.array([data[()]])
+    places = np.unravel_index(numbers, shape)
+    return np.array([data[tuple(map(int, place))] for place in zip(*places, strict=True)])
 
 
 def _lines_behind(path: Path) -> Iterator[tuple[int, str]]:
@@ -345,8 +395,10 @@ def _differences(file: h5py.File, of: Structure) -> Iterator[str]:
     for name, (_, values, _) in of.coordinates.items():
         if name not in file or not np.array_equal(file[name][()], values):
             yield name
-    for name, each in of.variables.items():
-        if name not in file or file[name].shape != (*of.shape, *each.shape):
+    shapes = {name: (*of.shape, *each.shape) for name, each in of.variables.items()}
+    shapes |= {name: each.shape for name, each in of.summaries.items()}
+    for name, shape in shapes.items():
+        if name not in file or file[name].shape != shape:
             yield f"list of what is stored, without {name}"
     if of.model is not None and ("model" not in file or file["model"].asstr()[()] != to_yaml(of.model)):
         yield "model"
@@ -363,4 +415,9 @@ def _make_room(file: h5py.File, name: str, shape: tuple[int, ...]) -> None:
 
 
 def _label_attributes(name: str) -> dict[str, str]:
-    return {"long_name": "name of every coordinate" if name == "coordinate" else "unit of every coordinate"}
+    return {"long_name": "unit of every coordinate" if name == UNIT else "name of every coordinate"}
+
+
+def _along(label: str) -> str:
+    """The dimension of labels."""
+    return "coordinate" if label == UNIT else label

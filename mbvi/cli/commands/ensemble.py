@@ -34,8 +34,17 @@ def ensemble(
     formulation: Formulation = None,
     every: Annotated[str, typer.Option(metavar="K", help="Store every K-th state.")] = "1",
     store: Annotated[
-        str, typer.Option(metavar="LIST", help="What to store: some of q, v, p, energy, constraint_residual.")
-    ] = "q,v,energy",
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="What to store of every member: some of q, v, p, energy, constraint_residual; by default q,v,energy, or "
+            "nothing with --statistics.",
+        ),
+    ] = None,
+    statistics: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Mean, covariance and quantiles of some of the same over all members."),
+    ] = None,
     threads: Annotated[
         str | None, typer.Option(metavar="N", help="Members at once; by default all processors.")
     ] = None,
@@ -75,7 +84,8 @@ def ensemble(
         options: dict[str, Any] = {
             "scheme": scheme,
             "formulation": formulation,
-            "store": list_of(store, "--store"),
+            "store": list_of(store, "--store") or None,
+            "statistics": list_of(statistics, "--statistics") or None,
             "path": path,
             "force": force,
             "resume": resume,

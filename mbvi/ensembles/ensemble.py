@@ -28,6 +28,7 @@ from mbvi.ensembles.driver import run_members
 from mbvi.ensembles.executors import Cluster, Executor, Processes, Threads, check_client
 from mbvi.ensembles.members import Members
 from mbvi.ensembles.plan import Plan
+from mbvi.ensembles.sampling import SamplingPlan, values_of
 from mbvi.ensembles.statistics import OTHER, PROBABILITIES, SummedUp, summaries
 from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
 from mbvi.ensembles.worker import check_scheme, compile_kernels
@@ -64,7 +65,7 @@ ALWAYS, LABELS = ("status", "steps", "reason", "model"), ("coordinate", "coordin
 
 def ensemble(
     model: Model | System,
-    over: Mapping[str, Any],
+    over: Mapping[str, Any] | SamplingPlan,
     scheme: str | Tableau | Method | None = None,
     step: float | str | None = None,
     duration: float | str | None = None,
@@ -91,7 +92,7 @@ def ensemble(
     Parameters
     ----------
     model : Model or System
-    over : mapping of str to array, number, or pair of dimensions and array
+    over : SamplingPlan, or mapping of str to array, number, or pair of dimensions and array
         What varies: parameters of the model, and the initial ``q.JOINT.COORDINATE`` and ``v.JOINT.COORDINATE`` of its joints (of
         a system without a model, ``q.COORDINATE`` and ``v.COORDINATE``), angles in rad. The members are all combinations of the
         values: each list is a dimension, named as what varies. Values that go together share a dimension, whose name stands
@@ -160,7 +161,7 @@ def ensemble(
         raise ModelError(f"progress: expected a function of members done and members, found {progress!r}")
     if time_limit is not None:
         time_limit = checked_number(time_limit, "time_limit", "a number of seconds greater than 0", above=0.0)
-    members = Members.of(over)
+    members = Members.of(values_of(over, model))
     count = min(_worker_count(threads, processes, executor), members.count)
     stored, measures = _content(store, measure, statistics)
     summed = _checked_statistics(statistics, measures)

@@ -63,6 +63,8 @@ NAVIGATION = {
         "files",
         "long_runs",
         "ensembles",
+        "sampling",
+        "clusters",
         "errors",
     ],
     "Background": [

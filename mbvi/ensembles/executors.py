@@ -29,20 +29,20 @@ from mbvi.model.expressions import show, wrong
 REMEDY = "call it below if __name__ == '__main__', with measures that are functions of a module, or leave processes out"
 MOST_BREAKS = 3  # of a pool in succession, without a chunk that ends
 CONNECT_SECONDS = 10.0
+LEAST_SECONDS, SCHEDULING = (
+    0.5,
+    0.01,
+)  # of a chunk, at least, and for every worker: several times what a chunk costs a scheduler
 ASK_SECONDS = 2.0  # between questions how many workers there are
 LIKE_THESE = ("numba", "numpy")  # on whose versions the last bits of results depend
 
 
 class Executor(Protocol):
-    """What runs chunks.
+    """What runs chunks."""
 
-    Attributes
-    ----------
-    seconds : float
-        How long a chunk should take, so that sending it costs little.
-    """
-
-    seconds: float
+    @property
+    def seconds(self) -> float:
+        """How long a chunk should take, so that sending it costs little."""
 
     def slots(self) -> int:
         """How many chunks run at once, at present."""
@@ -60,7 +60,7 @@ class Executor(Protocol):
 class Threads:
     """Threads of this process."""
 
-    seconds = 0.1
+    seconds: float = 0.1
 
     def __init__(self, recipe: Recipe, plan: Plan, count: int) -> None:
         self._crew, self._count, self._pool = Crew(recipe, plan), count, ThreadPoolExecutor(count)
@@ -86,7 +86,7 @@ class Threads:
 class Processes:
     """A pool of processes, which is made anew when one of them is killed."""
 
-    seconds = 0.2
+    seconds: float = 0.2
 
     def __init__(self, recipe: Recipe, count: int) -> None:
         self._recipe, self._count, self._breaks = packed(recipe, pickle.dumps, "processes"), count, 0
@@ -178,8 +178,6 @@ def _without_interruptions() -> Iterator[None]:
 class Cluster:
     """The workers of a dask cluster, as many as there are at every moment."""
 
-    seconds = 0.5
-
     def __init__(self, recipe: Recipe, client: Any) -> None:
         check_workers(client)
         dumps = import_module("cloudpickle").dumps
@@ -187,6 +185,11 @@ class Cluster:
         self._recipe = client.submit(bytes, packed(recipe, dumps, "executor"), pure=False)
         self._killed = import_module("distributed").KilledWorker
         self._slots, self._asked = 1, -math.inf
+
+    @property
+    def seconds(self) -> float:
+        """So long that the scheduler, which sends one chunk after another, keeps all workers busy."""
+        return max(LEAST_SECONDS, SCHEDULING * self._slots)
 
     def slots(self) -> int:
         """The number of threads of all workers, asked for now and then.

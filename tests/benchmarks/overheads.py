@@ -25,7 +25,7 @@ from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.store import Ended, InFile
 from tests.folders import MODELS
 
-CHUNKS, ROWS = 200, 101
+CHUNKS, MEMBERS = 100, 500
 CORES = (10, 100, 1000, 10_000)
 
 
@@ -117,7 +117,7 @@ def busy(options: dict[str, Any]) -> float:
         step = float(model().resolved().simulation.step)
         duration = 0.008 / 0.8e-6 * step  # about 0.8 µs a step
         found = mbvi.ensemble(
-            model(), {"mass": np.linspace(1, 2, 1500)}, duration=duration, store=("q",), every=100, **options
+            model(), {"mass": np.linspace(1, 2, MEMBERS)}, duration=duration, store=("q",), every=100, **options
         )
         assert (found.status == 0).all()
     finally:

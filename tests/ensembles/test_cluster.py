@@ -54,6 +54,8 @@ def test_the_command(client, tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["ensemble", str(ROOT / "models" / "pendulum.yaml"), *options])
     assert result.exit_code == 0 and "\n4 done\n" in result.output, result.output
     assert client.run(os.getpid)  # the cluster is there as before
+    result = CliRunner().invoke(app, ["ensemble", str(ROOT / "models" / "pendulum.yaml"), *options[:-2], "--resume"])
+    assert result.exit_code == 0 and "\n4 done\n" in result.output, result.output
 
 
 def test_a_worker_with_another_version_is_refused_by_name(client):

@@ -1,14 +1,19 @@
 """What runs members: processes and clusters whose workers are killed, files that are gone on with, members that hang."""
 
+import pickle
 import warnings
 from multiprocessing import active_children
 
 import h5py
 import numpy as np
 import pytest
+import sympy
 
 import mbvi
-from mbvi.ensembles import driver
+from mbvi.ensembles import driver, executors
+from mbvi.ensembles.chunks import Chunk, Recipe, run_chunk
+from mbvi.ensembles.members import Members
+from mbvi.ensembles.store import Variable
 
 from .measures import Hostile
 from .test_ensemble import DONE, FAILED, NOT_RUN, pendulum, same_bits
@@ -108,3 +113,15 @@ def test_a_member_that_takes_too_long_is_given_up():
     assert same_bits(limited.q, mbvi.ensemble(pendulum(), over, **OPTIONS).q)
     with pytest.raises(mbvi.ModelError, match="time_limit: expected a number of seconds greater than 0, found 0"):
         mbvi.ensemble(pendulum(), over, time_limit=0, **OPTIONS)
+
+
+def test_a_system_of_ones_own_can_be_sent():
+    """A Lagrangian with a function of one's own, as a process gets it."""
+    x = sympy.symbols("x")
+    system = mbvi.from_sympy([x], [[2 + x**2]], x**4, initial_q=[1.0])
+    variables = {"q": Variable(("t", "coordinate"), (11, 1), "m", "")}
+    recipe = Recipe((system, Members.of({"q.x": 1.0}), None, 0.01, 0.1, None, 1), variables, {})
+    chunk = Chunk(np.arange(2), np.array([[1.0], [0.5]]))
+    ended = run_chunk(mbvi.__version__, executors.packed(recipe, pickle.dumps, "processes"), chunk)
+    expected = mbvi.ensemble(system, {"q.x": [1.0, 0.5]}, step=0.01, duration=0.1, store=("q",))
+    np.testing.assert_allclose(ended.values["q"], expected.q, rtol=1e-14)

@@ -29,10 +29,8 @@ from mbvi.model.expressions import show, wrong
 REMEDY = "call it below if __name__ == '__main__', with measures that are functions of a module, or leave processes out"
 MOST_BREAKS = 3  # of a pool in succession, without a chunk that ends
 CONNECT_SECONDS = 10.0
-LEAST_SECONDS, SCHEDULING = (
-    0.5,
-    0.01,
-)  # of a chunk, at least, and for every worker: several times what a chunk costs a scheduler
+LEAST_SECONDS = 0.5  # of a chunk,
+SCHEDULING = 0.01  # and for every worker: what it costs a scheduler on a busy machine to send one
 ASK_SECONDS = 2.0  # between questions how many workers there are
 LIKE_THESE = ("numba", "numpy")  # on whose versions the last bits of results depend
 

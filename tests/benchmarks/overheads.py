@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ import numpy as np
 
 import mbvi
 from mbvi.ensembles import driver, ensemble, executors
-from mbvi.ensembles.chunks import Chunk, Crew, Recipe
+from mbvi.ensembles.chunks import Chunk, Recipe
 from mbvi.ensembles.members import Members
 from mbvi.ensembles.plan import Plan
 from mbvi.ensembles.store import Ended, InFile
 from tests.folders import MODELS
 
-CHUNKS, MEMBERS = 100, 500
+CHUNKS, MEMBERS, MANY, REPEATS = 100, 500, 4096, 6
+STORED = ("q", "v", "energy")
 CORES = (10, 100, 1000, 10_000)
 
 
@@ -61,10 +62,10 @@ def cores() -> list[dict[str, Any]]:
     """How many cores of a cluster members keep busy, by the model above with what was measured of it here."""
     with cluster(1) as options:
         run(np.linspace(1, 2, 2), 0.01, **options)
-        cost = chunk_cost(options)
-    written, rows = member_cost(), []
+        cost, written = chunk_cost(options), member_cost(options)
+    rows = []
     for count in CORES:
-        row: dict[str, Any] = {"cores": count}
+        row: dict[str, Any] = {"cores": count, "c [ms]": 1e3 * cost, "w [µs]": 1e6 * written}
         chunk = max(executors.LEAST_SECONDS, executors.SCHEDULING * count)
         for seconds in (0.01, 0.1, 1.0, 10.0):
             length = max(chunk, seconds)
@@ -140,30 +141,30 @@ def chunk_cost(options: dict[str, Any]) -> float:
         return (time.perf_counter() - began - inside) / CHUNKS
 
 
-def executor(options: dict[str, Any]) -> executors.Executor:
-    """That of one worker, for double pendulums of one step."""
-    members, common = Members.of({"mass": [1.0]}), (None, 0.01, 0.01, None, 1)
+def executor(options: dict[str, Any], duration: float = 0.01) -> executors.Executor:
+    """That of one worker, for double pendulums of one step or more."""
+    members, common = Members.of({"mass": [1.0]}), (None, 0.01, duration, None, 1)
     plan = Plan.of(model(), members, *common)
-    recipe = Recipe((model(), members.first(), *common), ensemble._variables(plan, ("q",), {}), {})
+    recipe = Recipe((model(), members.first(), *common), ensemble._variables(plan, STORED, {}), {})
     return ensemble._executor(recipe, plan, 1, options.get("processes"), options.get("executor"))
 
 
-def member_cost() -> float:
-    """Seconds for a member that leaves 101 states of a double pendulum behind, to be taken and written."""
-    members, common = Members.of({"mass": np.linspace(1, 2, 1024)}), (None, 0.01, 1.0, None, 1)
+def member_cost(options: dict[str, Any]) -> float:
+    """Seconds for a member that leaves 101 states of a double pendulum behind, to be sent from a worker, taken and written."""
+    members, common = Members.of({"mass": np.linspace(1, 2, MANY)}), (None, 0.01, 1.0, None, 1)
     plan = Plan.of(model(), members, *common)
-    variables = ensemble._variables(plan, ("q", "v", "energy"), {})
-    structure = ensemble._structure(plan, variables, ("q", "v", "energy"), {}, ())
-    ended: Ended = Crew(Recipe((), variables, {}), plan).run(Chunk(np.arange(1024), members.values))
-    with tempfile.TemporaryDirectory() as folder, closing(InFile(structure, Path(folder, "runs.h5"))) as kept:
-        return best(lambda: kept.put(ended)) / 1024
+    structure = ensemble._structure(plan, ensemble._variables(plan, STORED, {}), STORED, {}, ())
+    chunk = Chunk(np.arange(MANY), np.ones((MANY, 1)))
 
-
-def best(call: Callable[[], Any]) -> float:
-    """The least time of several [s]."""
-    times = []
-    for _ in range(5):
+    def send() -> float:
+        """Beside the seconds in which the members run."""
         began = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - began)
-    return min(times)
+        ended: Ended = runs.submit(chunk).result()
+        kept.put(ended)
+        return time.perf_counter() - began - ended.seconds
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        runs = stack.enter_context(closing(executor(options, 1.0)))
+        kept = stack.enter_context(closing(InFile(structure, Path(folder, "runs.h5"))))
+        return min(send() for _ in range(REPEATS)) / MANY

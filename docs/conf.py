@@ -74,6 +74,8 @@ NAVIGATION = {
         "files",
         "long_runs",
         "ensembles",
+        "sampling",
+        "clusters",
         "start",
         "errors",
     ],

@@ -79,6 +79,31 @@ def test_flip_map(tmp_path):
     assert (tmp_path / "map.png").stat().st_size > 10_000
 
 
+def test_monte_carlo(tmp_path):
+    """In threads here; the angles of 64 starts come apart, as those of double pendulums do."""
+    example = load("monte_carlo")
+    with example.main(64, path=tmp_path / "runs.h5") as runs:
+        assert (runs.status == 0).all() and dict(runs.status.sizes) == {"member": 32, "mass": 2} and "q" not in runs
+        spread = np.sqrt([np.diag(runs.q_covariance[i]) for i in (0, -1)])
+        np.testing.assert_allclose(spread[0], np.radians(1), rtol=0.3)
+        assert (spread[1] > 10 * spread[0]).all()
+        assert mbvi.plot_bundle(runs).axes
+
+
+def test_four_bar_tolerances():
+    """Every stroke by the law of cosines, and the bars' parts of its variance, which is that of a nearly linear function."""
+    example = load("four_bar_tolerances")
+    runs, indices = example.main(8)
+    expected = [
+        example.closed_form(**{name: float(runs[name][i]) for name in example.DEVIATIONS})
+        for i in range(runs.stroke.size)
+    ]
+    np.testing.assert_allclose(runs.stroke, expected, rtol=0, atol=5e-5)  # a parabola over 0.03 rad of the crank
+    parts = example.parts()
+    assert sum(parts.values()) == pytest.approx(1) and max(parts, key=parts.get) == "crank"
+    np.testing.assert_allclose(indices.total, [parts[str(name)] for name in indices.parameter.values], atol=0.15)
+
+
 def test_all_examples_are_tested():
     assert all(f"test_{path.stem}" in globals() for path in (ROOT / "examples").glob("*.py"))
 

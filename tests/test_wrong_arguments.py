@@ -147,6 +147,19 @@ def stored():
     return path
 
 
+def plan_file():
+    path = new_path(".yaml")
+    Path(path).write_text("over: {mass: {type: normal, mean: 1, deviation: 0.1}}")
+    return path
+
+
+@functools.cache
+def saltelli():
+    """An ensemble for Sobol indices."""
+    plan = mbvi.SamplingPlan(over={"q.pivot.angle": mbvi.Uniform(low=0, high=1)}, members=4, method="saltelli")
+    return mbvi.ensemble(things()["model"], plan, store=["q"], measure={"end": lambda run: run.q[-1, 0]})
+
+
 def half_done():
     path = new_path(".h5")
     mbvi.simulate(things()["model"], path=path)
@@ -197,10 +210,16 @@ WORKING = {
             "every": 1,
             "store": ["q"],
             "measure": None,
+            "statistics": None,
             "threads": 1,
         }
-        | {"processes": None, "progress": None, "path": None, "force": False}
+        | {"processes": None, "executor": None, "time_limit": None, "progress": None, "path": None, "force": False}
+        | {"resume": False}
     ),
+    "load_plan": lambda: {"path": plan_file()},
+    "sobol_indices": lambda: {"runs": saltelli(), "of": "end", "seed": 1},
+    "to_parquet": lambda: {"runs": saltelli(), "path": new_path(".parquet"), "force": False},
+    "plot_bundle": lambda: {"runs": saltelli(), "path": new_path(".png"), "force": False},
     "read": lambda: {"path": stored(), "system": None},
     "find_invariants": lambda: {"system": things()["system"]},
     "linearize": lambda: {"model": things()["model"], "at": [0.0]},
@@ -320,7 +339,7 @@ REQUIRED = {  # fields of elements that 1 is no value of
     **{"joint_b": "b", "axis": (0, 0, 1), "axes": ((1, 0, 0), (0, 1, 0)), "normal": (0, 0, 1), "direction": (0, 0, 1)},
     **{"size": (1, 1, 1), "ratio": 2},
     **{"vector": (0, 0, 1), "file": "a.stl", "position": (0, 0, 0), "curve": ("s", 0, 0)},
-    **{"times": (0, 1), "values": (0, 1), "name": "a", "bodies": {}},
+    **{"times": (0, 1), "values": (0, 1), "name": "a", "bodies": {}, "over": {}},
 }
 OF_MBVI_ALONE = {
     "Model.replaced",
@@ -446,7 +465,9 @@ def test_wrong_arguments(name, share):
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("name", [name for name in mbvi.model.__all__ if is_element(name)])
+@pytest.mark.parametrize(
+    "name", [name for name in dict.fromkeys([*mbvi.model.__all__, *mbvi.__all__]) if is_element(name)]
+)
 def test_wrong_fields(name):
     element = getattr(mbvi, name)
     working = {key: REQUIRED.get(key, 1) for key, field in element.model_fields.items() if field.is_required()}

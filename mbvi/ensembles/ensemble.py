@@ -1,7 +1,8 @@
-"""Many variations of a model at once: other parameters, other starts, on all cores.
+"""Many variations of a model at once: other parameters, other starts, on all cores or on a cluster.
 
 Every member is assembled, started and run as `simulate` would, by the same kernels. These run without Python's global lock, so
-that threads are enough, and the states of a member are those of `simulate` bit for bit, whatever else runs and in what order.
+that threads are enough on one machine where Python has little to do. The states of a member are those of `simulate` bit for bit,
+whatever else runs and in what order.
 (So the compiled loop over members is the one by which `simulate` runs its own: compilers contract a b + c to one rounding where
 they see it, which depends on what a kernel is compiled into.)
 """
@@ -13,7 +14,8 @@ import math
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +23,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import mbvi
+from mbvi.ensembles.chunks import Recipe
+from mbvi.ensembles.driver import run_members
+from mbvi.ensembles.executors import Cluster, Executor, Processes, Threads, check_client
 from mbvi.ensembles.members import Members
 from mbvi.ensembles.plan import Plan
-from mbvi.ensembles.processes import Task, run_in_processes
+from mbvi.ensembles.sampling import SamplingPlan, values_of
+from mbvi.ensembles.statistics import OTHER, PROBABILITIES, SummedUp, summaries
 from mbvi.ensembles.store import InFile, InMemory, Structure, Variable
-from mbvi.ensembles.worker import check_scheme, compile_kernels, run_members
+from mbvi.ensembles.worker import check_scheme, compile_kernels
 from mbvi.errors import AccuracyWarning, ModelError, stack_level
 from mbvi.model import Model
-from mbvi.model.arguments import checked_names
+from mbvi.model.arguments import check_flag, checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
 from mbvi.results import storage
@@ -42,6 +48,7 @@ from mbvi.system.system import System
 
 if TYPE_CHECKING:
     import xarray
+    from distributed import Client
 
 Array = np.ndarray
 STORED = {
@@ -58,7 +65,7 @@ ALWAYS, LABELS = ("status", "steps", "reason", "model"), ("coordinate", "coordin
 
 def ensemble(
     model: Model | System,
-    over: Mapping[str, Any],
+    over: Mapping[str, Any] | SamplingPlan,
     scheme: str | Tableau | Method | None = None,
     step: float | str | None = None,
     duration: float | str | None = None,
@@ -67,21 +74,25 @@ def ensemble(
     every: int = 1,
     store: Sequence[str] | None = None,
     measure: Mapping[str, Callable[[Trajectory], float]] | None = None,
+    statistics: Sequence[str] | None = None,
     threads: int | None = None,
     processes: int | None = None,
+    executor: Client | None = None,
+    time_limit: float | None = None,
     progress: Callable[[int, int], Any] | None = None,
     path: str | os.PathLike[str] | None = None,
     force: bool = False,
+    resume: bool = False,
 ) -> xarray.Dataset:
-    """Run variations of a model, on all cores.
+    """Run variations of a model, on all cores or on a cluster.
 
-    Every member is what `simulate` gives of the model with these values, bit for bit, whatever the number of threads. One that
-    fails does not end the others. It needs the extra ``mbvi[export]``.
+    Every member is what `simulate` gives of the model with these values, bit for bit, whatever runs it. One that fails does not
+    end the others. It needs the extra ``mbvi[export]``.
 
     Parameters
     ----------
     model : Model or System
-    over : mapping of str to array, number, or pair of dimensions and array
+    over : SamplingPlan, or mapping of str to array, number, or pair of dimensions and array
         What varies: parameters of the model, and the initial ``q.JOINT.COORDINATE`` and ``v.JOINT.COORDINATE`` of its joints (of
         a system without a model, ``q.COORDINATE`` and ``v.COORDINATE``), angles in rad. The members are all combinations of the
         values: each list is a dimension, named as what varies. Values that go together share a dimension, whose name stands
@@ -93,22 +104,33 @@ def ensemble(
     every : int
         Number of steps per stored state; the initial state is always stored.
     store : sequence of str, optional
-        What to store at these times, of q, v, p, energy and constraint_residual; by default q, v and energy or, with `measure`,
-        nothing.
+        What to store at these times, of q, v, p, energy and constraint_residual; by default q, v and energy or, with `measure` or
+        `statistics`, nothing.
     measure : mapping of str to callable, optional
         Numbers to store of every member: by names, functions of its `Trajectory`.
+    statistics : sequence of str, optional
+        Of what, of the same and of what is measured, to find mean, covariance (or variance) and quantiles over all members that
+        are done. What is not stored takes no memory of its own, however many members there are.
     threads : int, optional
         How many members run at once; by default as many as there are processors.
     processes : int, optional
         So many processes instead of threads, for many values of parameters or many starts of loops: Python assembles a system
         for each, or closes its loops, and only one thread at a time is in Python. A script then needs
-        ``if __name__ == "__main__":``, and what measures must be functions of a module.
+        ``if __name__ == "__main__":``, and what measures must be functions of a module. If a process is killed, its members run
+        again, once.
+    executor : distributed.Client, optional
+        A client of a dask cluster, whose workers run the members instead, and are that many at every moment as there are. They
+        need the same version of mbvi, and no files. It needs the extra ``mbvi[cluster]``.
+    time_limit : float, optional
+        Seconds after which a member is given up.
     progress : callable, optional
         Called as ``progress(members_done, members)`` several times per second.
     path : str or path, optional
         A file to which the members go when they end, instead of into memory.
     force : bool
         Whether an existing file is overwritten.
+    resume : bool
+        Whether to go on with the file if it is there: with the members that have not been run.
 
     Returns
     -------
@@ -120,7 +142,8 @@ def ensemble(
     Raises
     ------
     ModelError
-        If an argument cannot be used, the values make a model wrong, or the file cannot be written.
+        If an argument cannot be used, the values make a model wrong, or the file cannot be written; if the scheduler or the
+        workers of a cluster cannot be used, or are lost. The members that were done are in the file then.
 
     Examples
     --------
@@ -133,41 +156,66 @@ def ensemble(
     {'mass': 2, 'q.pivot.angle': 3, 't': 101, 'coordinate': 1}
     """
     needed("xarray", "ensemble")
-    if path is not None:
-        needed("h5netcdf", "ensemble")
-        path = check_output(path, force, storage.ENDINGS)
+    path = _checked_file(path, force, resume)
     if progress is not None and not callable(progress):
         raise ModelError(f"progress: expected a function of members done and members, found {progress!r}")
-    members = Members.of(over)
-    count = min(_worker_count(threads, processes), members.count)
-    if processes is not None and isinstance(model, System):
-        model = _sendable(model)
-    stored, measures = _content(store, measure)
-    _check_names(members, stored, measures)
-    asked = model, members, scheme, step, duration, formulation, every
-    plan = Plan.of(*asked)
+    if time_limit is not None:
+        time_limit = checked_number(time_limit, "time_limit", "a number of seconds greater than 0", above=0.0)
+    members = Members.of(values_of(over, model))
+    count = min(_worker_count(threads, processes, executor), members.count)
+    stored, measures = _content(store, measure, statistics)
+    summed = _checked_statistics(statistics, measures)
+    _check_names(members, stored, measures, summed)
+    common = scheme, step, duration, formulation, every
+    plan = Plan.of(model, members, *common)
     _note_idle(plan)
     note_overshoots(plan.first)
     note_corners(plan.first, 0.0, plan.steps * plan.step)
-    structure = _structure(plan, stored, measures)
+    variables = _variables(plan, dict.fromkeys((*stored, *summed)), measures)
+    structure = _structure(plan, variables, stored, measures, summed)
     check_room(count * plan.rows, plan.steps, plan.every, plan.first, None)
-    _check_room(plan, structure, path)
+    if path is None or not (resume and path.exists()):
+        _check_room(plan, structure, path)
     check_scheme(plan)
-    compile_kernels(plan, stored)
-    kept = InMemory(structure) if path is None else InFile(structure, path)
-    try:
-        if processes is None:
-            run_members(plan, kept.put, structure.variables, measures, count, progress)
-        else:
-            run_in_processes(Task(asked, structure.variables, measures), plan, kept.put, count, progress)
-    except KeyboardInterrupt:
-        done = f"{kept.done} of {members.count} members are in {path}" if path else ""
-        raise KeyboardInterrupt(done) from None
-    finally:
-        kept.close()
+    compile_kernels(plan, [name for name in variables if name not in measures])
+    recipe = Recipe((model, members.first(), *common), variables, measures, time_limit)
+    with closing(_executor(recipe, plan, count, processes, executor)) as runs:
+        kept = InMemory(structure) if path is None else InFile(structure, path, resume)
+        of = {name: variables[name] for name in summed}
+        with closing(kept), _interruption_told(kept, path), SummedUp(kept, of) as put:
+            order = plan.order()
+            run_members(runs, members, order[~kept.is_done[order]], variables, put, progress)
     found = kept.dataset()
     _warn_of_doubtful(found)
     return found
+
+
+@contextmanager
+def _interruption_told(kept: InMemory | InFile, path: Path | None) -> Iterator[None]:
+    """Let an interruption say what is in a file."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = f"{kept.is_done.sum()} of {kept.is_done.size} members are in {path}" if path else ""
+        raise KeyboardInterrupt(done) from None
+
+
+def _executor(recipe: Recipe, plan: Plan, count: int, processes: int | None, client: Client | None) -> Executor:
+    """What runs members."""
+    if client is not None:
+        return Cluster(recipe, client)
+    return Threads(recipe, plan, count) if processes is None else Processes(recipe, count)
+
+
+def _checked_file(path: Any, force: bool, resume: bool) -> Path | None:
+    """The file that is written, tried out."""
+    check_flag(resume, "resume")
+    if path is None:
+        if resume:
+            raise ModelError("resume: expected the path of a file, found none; give path")
+        return None
+    needed("h5netcdf", "ensemble")
+    return check_output(path, force or resume, storage.ENDINGS)
 
 
 def _warn_of_doubtful(found: xarray.Dataset) -> None:
@@ -186,28 +234,38 @@ def _note_idle(plan: Plan) -> None:
             warnings.warn(f"over: {name}: nothing in the model uses it, so that it makes no difference", stacklevel=3)
 
 
-def _worker_count(threads: Any, processes: Any) -> int:
-    """How many members run at once: by default one for each processor that this process may use."""
-    if threads is None and processes is None:
+def _worker_count(threads: Any, processes: Any, executor: Any) -> int:
+    """How many members run at once here: by default one for each processor that this process may use."""
+    given = {"threads": threads, "processes": processes, "executor": executor}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) > 1:
+        raise ModelError(
+            f"{next(iter(given))}: expected one of threads, processes and executor, found {show(list(given))}"
+        )
+    if executor is not None:
+        check_client(executor)
+        return 1
+    if not given:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads is not None and processes is not None:
-        raise ModelError(f"threads: expected threads or processes, found both, {threads!r} and {processes!r}")
-    name, number = ("threads", threads) if processes is None else ("processes", processes)
+    ((name, number),) = given.items()
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
         raise ModelError(f"{name}: expected a whole number of at least 1, found {number!r}")
     return int(number)
 
 
-def _sendable(system: System) -> Model:
-    """The model of a system, of which each process makes its own."""
-    if system.model is None or system.arrays.force:
-        expected, found = "a model, or a system of one without functions of yours", repr(system.name)
-        raise ModelError(f"processes: {wrong(expected, found, 'use threads, which share it')}")
-    return system.model
+def _checked_statistics(statistics: Sequence[str] | None, measures: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of what statistics are made."""
+    names = () if statistics is None else checked_names(statistics, "statistics")
+    known = [*STORED, *measures]
+    for name in names:
+        if name not in known:
+            expected = "what can be stored, or is measured"
+            raise ModelError(f"statistics: {wrong(expected, show(name), nearest(str(name), known))}")
+    return tuple(dict.fromkeys(names))
 
 
 def _content(
-    store: Sequence[str] | None, measure: Mapping[str, Callable[[Trajectory], float]] | None
+    store: Sequence[str] | None, measure: Mapping[str, Callable[[Trajectory], float]] | None, statistics: Any
 ) -> tuple[tuple[str, ...], dict[str, Callable[[Trajectory], float]]]:
     """What is stored of every state, and what is measured of every member."""
     if store is not None:
@@ -218,13 +276,16 @@ def _content(
     if measure is not None and not (isinstance(measure, Mapping) and all(map(callable, measure.values()))):
         raise ModelError(f"measure: expected a mapping of names to functions of a trajectory, found {measure!r}")
     if store is None:
-        store = () if measure else BY_DEFAULT
+        store = () if measure or statistics is not None else BY_DEFAULT
     return tuple(dict.fromkeys(store)), dict(measure or {})
 
 
-def _check_names(members: Members, stored: Sequence[str], measures: Mapping[str, Any]) -> None:
+def _check_names(members: Members, stored: Sequence[str], measures: Mapping[str, Any], summed: Sequence[str]) -> None:
     """All variables and dimensions of the dataset need names of their own."""
-    taken = {*ALWAYS, *stored, *(("t",) if stored else ()), *(LABELS if _has_labels(stored) else ())}
+    at_times = {*stored, *summed} - {*measures}
+    taken = {*ALWAYS, *stored, *(("t",) if at_times else ()), *(LABELS if _has_labels([*at_times]) else ())}
+    taken |= {f"{name}_{kind}" for name in summed for kind in ("mean", "covariance", "variance", "quantiles")}
+    taken |= {"quantile", OTHER} if summed else set()
     varied = {*members.given, *members.sizes}
     for where, names, others in (("over", varied, taken), ("measure", measures, taken | varied)):
         for name in names:
@@ -243,34 +304,50 @@ def _has_labels(stored: Sequence[str]) -> bool:
     return not set(OF_COORDINATES).isdisjoint(stored)
 
 
-def _structure(plan: Plan, stored: Sequence[str], measures: Mapping[str, Any]) -> Structure:
+def _variables(plan: Plan, names: Iterable[str], measures: Mapping[str, Any]) -> dict[str, Variable]:
+    """What every member leaves behind."""
+    variables = {name: Variable((), (), "", "measured of the trajectory") for name in measures}
+    for name in names:
+        if name in OF_COORDINATES:
+            variables[name] = Variable(("t", "coordinate"), (plan.rows, plan.first.dimension), *STORED[name])
+        elif name not in measures:
+            variables[name] = Variable(("t",), (plan.rows,), *STORED[name])
+    return variables
+
+
+def _structure(
+    plan: Plan,
+    variables: Mapping[str, Variable],
+    stored: Sequence[str],
+    measures: Mapping[str, Any],
+    summed: Sequence[str],
+) -> Structure:
     """Names, shapes and units of all that is kept."""
-    members, system, rows = plan.members, plan.first, plan.rows
+    members, system = plan.members, plan.first
     coordinates: dict[str, Any] = {
         name: (dimensions, values, _attributes(plan, name)) for name, (dimensions, values) in members.given.items()
     }
     for name, size in members.sizes.items():
         coordinates.setdefault(name, ((name,), np.arange(size), {"long_name": "number of the member"}))
-    variables = {name: Variable((), (), "", "measured of the trajectory") for name in measures}
-    if stored:
-        time = {"units": "s", "long_name": "time"}
-        coordinates["t"] = ("t",), plan.times, time
-    for name in stored:
-        if name in OF_COORDINATES:
-            variables[name] = Variable(("t", "coordinate"), (rows, system.dimension), *STORED[name])
-        else:
-            variables[name] = Variable(("t",), (rows,), *STORED[name])
+    at_times = [name for name in variables if name not in measures]
+    if at_times:
+        coordinates["t"] = ("t",), plan.times, {"units": "s", "long_name": "time"}
+    if summed:
+        coordinates["quantile"] = ("quantile",), np.array(PROBABILITIES), {"long_name": "part of the members below"}
     labels = dict(zip(LABELS, (system.coordinate_names, system.coordinate_units), strict=True))
+    if not set(OF_COORDINATES).isdisjoint(summed):
+        labels[OTHER] = system.coordinate_names
     about: dict[str, Any] = {"name": system.name, "mbvi_version": mbvi.__version__, "scheme": plan.method.name}
     about |= {"scheme_numbers": json.dumps(asdict(plan.method))}
     about |= {"step": plan.step, "steps": plan.steps, "every": plan.every}
     return Structure(
         members.sizes,
         coordinates,
-        labels if _has_labels(stored) else {},
-        variables,
+        labels if _has_labels(at_times) else {},
+        {name: each for name, each in variables.items() if name in (*stored, *measures)},
         about,
         _stored_model(plan.variation.model, system),
+        summaries({name: variables[name] for name in summed}),
     )
 
 

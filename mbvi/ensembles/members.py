@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,14 @@ class Members:
         Dimensions and values of what varies.
     values : ndarray (members, names)
         The values of every member.
+    numbers : ndarray (members,)
+        By which messages call them.
     """
 
     sizes: Mapping[str, int]
     given: Mapping[str, tuple[tuple[str, ...], Array]]
     values: Array
+    numbers: Array
 
     @classmethod
     def of(cls, over: Mapping[str, Any]) -> Members:
@@ -65,7 +68,15 @@ class Members:
             order = sorted(range(len(dimensions)), key=lambda axis: list(sizes).index(dimensions[axis]))
             along = [sizes[each] if each in dimensions else 1 for each in sizes]
             columns.append(np.broadcast_to(values.transpose(order).reshape(along), shape).ravel())
-        return cls(sizes, given, np.stack(columns, axis=1))
+        return cls(sizes, given, np.stack(columns, axis=1), np.arange(math.prod(shape)))
+
+    def first(self) -> Members:
+        """The first member alone."""
+        return Members.of(self.of_member(0))
+
+    def others(self, numbers: Array, values: Array) -> Members:
+        """Members with these numbers (k,) and values (k, names) of what varies here."""
+        return replace(self, numbers=numbers, values=values)
 
     @property
     def count(self) -> int:
@@ -79,7 +90,7 @@ class Members:
     def describe(self, member: int) -> str:
         """A member for a message: its number, and what it has."""
         values = ", ".join(f"{name} = {value:.6g}" for name, value in self.of_member(member).items())
-        return f"member {member} ({values})"
+        return f"member {self.numbers[member]} ({values})"
 
     @contextmanager
     def named(self, member: int) -> Iterator[None]:

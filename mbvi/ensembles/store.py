@@ -2,21 +2,30 @@
 
 The file is HDF5 in the manner of netCDF-4. All of its structure is written first; then every variable has its place, in which the
 rows of a member are at a distance that its number tells, and nothing but these rows is written while members run. So they may end
-in any order, and whatever ends the run, the members that are done are there.
+in any order, others may read the file meanwhile, and whatever ends the run, the members that are done are there.
+
+Texts have no such places. While members run, what is said of them is appended behind the end of what HDF5 knows, a line of JSON
+each, and becomes the variable `reason` when the file is closed; or, after a kill, when the ensemble is resumed.
 """
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
-import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mbvi.errors import ModelError
+from mbvi.model.expressions import show, wrong
+from mbvi.model.file import to_yaml
 from mbvi.model.stored import write_model
 from mbvi.results import storage
 from mbvi.results.output import replace_file, reported
@@ -30,6 +39,10 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 FORMAT = "mbvi ensemble 1"
+UNIT = "coordinate_unit"
+END_ADDRESS = 40  # place of the end of the file in the superblock of HDF5, version 0
+BLOCK = 256  # members of a file that are read at once
+ROOM_REMEDY = "the members that are done are in the file; make room, and resume it"
 NOT_RUN, DONE, FAILED, REFUSED = -1, 0, 1, 2
 STATUS = {
     "long_name": "how a member ended",
@@ -64,6 +77,20 @@ class Result(NamedTuple):
     values: Mapping[str, Any]
 
 
+class Ended(NamedTuple):
+    """How members of a chunk ended: numbers, status and steps (k,), reasons, values (k, …) of all variables; the seconds that
+    this took, and the error that ended the others if one did.
+    """
+
+    numbers: Array
+    status: Array
+    steps: Array
+    reasons: Sequence[str]
+    values: Mapping[str, Array]
+    seconds: float
+    error: Exception | None
+
+
 @dataclass(frozen=True, eq=False)
 class Structure:
     """What an ensemble holds.
@@ -80,6 +107,8 @@ class Structure:
     attributes : dict
         What is said of the whole.
     model : Model or None
+    summaries : dict of str to Variable
+        Of all members together.
     """
 
     sizes: Mapping[str, int]
@@ -88,6 +117,7 @@ class Structure:
     variables: Mapping[str, Variable]
     attributes: Mapping[str, Any]
     model: Model | None = None
+    summaries: Mapping[str, Variable] = field(default_factory=dict)
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -106,25 +136,29 @@ class Structure:
 
 
 class InMemory:
-    """Arrays of all members, whose rows threads fill."""
+    """Arrays of all members."""
 
     def __init__(self, structure: Structure) -> None:
         self._structure, count = structure, structure.members
-        self._values = {name: np.empty((count, *each.shape)) for name, each in structure.variables.items()}
+        self._values = {name: np.full((count, *each.shape), np.nan) for name, each in structure.variables.items()}
         self._status, self._steps = np.full(count, NOT_RUN, np.int8), np.zeros(count, np.int64)
-        self._reasons = np.full(count, "", object)
+        self._reasons, self._summaries = np.full(count, "", object), dict[str, Array]()
 
     @property
-    def done(self) -> int:
-        """How many members have ended."""
-        return int(np.count_nonzero(self._status != NOT_RUN))
+    def is_done(self) -> Array:
+        """Whether each member has ended, (members,)."""
+        return self._status != NOT_RUN
 
-    def put(self, result: Result) -> None:
-        """Keep what a member leaves behind."""
-        for name, values in result.values.items():
-            self._values[name][result.member] = values
-        self._steps[result.member], self._reasons[result.member] = result.steps, result.reason
-        self._status[result.member] = result.status
+    def put(self, ended: Ended) -> None:
+        """Keep what members leave behind."""
+        for name, values in self._values.items():
+            values[ended.numbers] = ended.values[name]
+        self._steps[ended.numbers], self._reasons[ended.numbers] = ended.steps, ended.reasons
+        self._status[ended.numbers] = ended.status
+
+    def summarize(self, summaries: Mapping[str, Array]) -> None:
+        """Keep what is known of all members together."""
+        self._summaries = dict(summaries)
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -136,81 +170,156 @@ class InMemory:
             name: ((*sizes, *each.dimensions), self._values[name].reshape(*of.shape, *each.shape), each.attributes)
             for name, each in of.variables.items()
         }
+        variables |= {
+            name: (each.dimensions, self._summaries[name], each.attributes) for name, each in of.summaries.items()
+        }
         ends = (("status", self._status, STATUS), ("steps", self._steps, STEPS), ("reason", self._reasons, REASON))
         variables |= {name: (sizes, values.reshape(of.shape), attributes) for name, values, attributes in ends}
-        labels = {name: ("coordinate", list(texts), _label_attributes(name)) for name, texts in of.labels.items()}
-        unit = {name: labels.pop(name) for name in tuple(labels) if name != "coordinate"}
+        labels = {name: (_along(name), list(texts), _label_attributes(name)) for name, texts in of.labels.items()}
+        unit = {name: labels.pop(name) for name in tuple(labels) if name == UNIT}
         return needed("xarray").Dataset(variables | unit, {**of.coordinates, **labels}, of.attributes)
 
 
 class InFile:
-    """A file of all members. Several threads may put what they have into it.
+    """A file of all members.
 
     Parameters
     ----------
     structure : Structure
     path : Path
+    resume : bool
+        Whether to go on with a file that is there.
 
     Raises
     ------
     ModelError
-        If the file cannot be written.
+        If the file cannot be written, or is to be resumed and holds another ensemble.
     """
 
-    def __init__(self, structure: Structure, path: Path) -> None:
-        self._structure, self._path, self._lock = structure, path, threading.Lock()
+    def __init__(self, structure: Structure, path: Path, resume: bool = False) -> None:
+        self._structure, self._path = structure, path
         self._status = np.full(structure.members, NOT_RUN, np.int8)
         self._reasons = np.full(structure.members, "", object)
-        self._places: dict[str, int] = {}
-        replace_file(path, lambda part: self._places.update(self._lay_out(part)))
+        if resume and path.exists():
+            self._places = self._take_up()
+        else:
+            replace_file(path, self._lay_out)
+            with storage.readable(path, "an ensemble file"):
+                self._places = self._find_places()
         with reported(path, "a file that can be written"):
             self._raw = path.open("r+b", buffering=0)
+            storage.lock(self._raw, path)
+            self._end = self._raw.seek(0, os.SEEK_END)
 
     @property
-    def done(self) -> int:
-        """How many members have ended."""
-        return int(np.count_nonzero(self._status != NOT_RUN))
+    def is_done(self) -> Array:
+        """Whether each member has ended, (members,)."""
+        return self._status != NOT_RUN
 
-    def put(self, result: Result) -> None:
-        """Write what a member leaves behind; its status is written last.
+    def put(self, ended: Ended) -> None:
+        """Write what members leave behind; their status is written last.
 
         Raises
         ------
         ModelError
             If the disk is full.
         """
-        with self._lock, reported(self._path, "room on the disk", "the members that are done are in the file"):
-            for name, values in result.values.items():
-                self._write(name, result.member, np.ascontiguousarray(values, "<f8"))
-            self._write("steps", result.member, np.int64(result.steps))
-            self._write("status", result.member, np.int8(result.status))
-        self._status[result.member], self._reasons[result.member] = result.status, result.reason
+        with reported(self._path, "room on the disk", ROOM_REMEDY):
+            for rows in _neighbours(ended.numbers):
+                first = ended.numbers[rows.start]
+                for name in self._structure.variables:
+                    self._write(name, first, np.ascontiguousarray(ended.values[name][rows], "<f8"))
+                self._note(ended, rows)
+                self._write("steps", first, ended.steps[rows].astype("<i8"))
+                self._write("status", first, ended.status[rows].astype(np.int8))
+                self._status[ended.numbers[rows]] = ended.status[rows]
+
+    def summarize(self, summaries: Mapping[str, Array]) -> None:
+        """Write what is known of all members together."""
+        with reported(self._path, "room on the disk", ROOM_REMEDY):
+            for name, values in summaries.items():
+                self._write(name, 0, np.ascontiguousarray(values, "<f8")[None])
+
+    def done(self, names: Iterable[str]) -> Iterator[Ended]:
+        """What members that were done before left behind of some variables, of some at a time.
+
+        Raises
+        ------
+        ModelError
+            If that is not in the file.
+        """
+        import h5py
+
+        for name in names:
+            if name not in self._structure.variables:
+                found, remedy = f"none of {name}", "store it, or begin anew without resume and with force (--force)"
+                raise ModelError(f"{self._path}: {wrong('values from which statistics go on', found, remedy)}")
+        numbers = np.flatnonzero(self._status == DONE)
+        with storage.readable(self._path, "an ensemble file"), h5py.File(self._path, locking=False) as file:
+            for part in np.split(numbers, range(BLOCK, len(numbers), BLOCK)):
+                values = {name: _members_of(file[name], self._structure.shape, part) for name in names}
+                yield Ended(part, self._status[part], np.zeros_like(part), [""] * len(part), values, 0.0, None)
+
+    def _note(self, ended: Ended, rows: slice) -> None:
+        """Append what is said of members."""
+        said = zip(ended.numbers[rows].tolist(), ended.reasons[rows], strict=True)
+        lines = "".join(json.dumps(each) + "\n" for each in said if each[1])
+        self._reasons[ended.numbers[rows]] = ended.reasons[rows]
+        if lines:
+            storage.write_at(self._raw, self._end, lines.encode())
+            self._end = self._raw.tell()
 
     def close(self) -> None:
         """Write reasons, and that members which were not run have no numbers."""
         import h5py
 
-        empty = {name: np.full(each.shape, np.nan) for name, each in self._structure.variables.items()}
-        with reported(self._path, "room on the disk", "the members that are done are in the file"):
+        empty = {name: np.full((1, *each.shape), np.nan) for name, each in self._structure.variables.items()}
+        with reported(self._path, "room on the disk", ROOM_REMEDY):
             try:
                 for member in np.flatnonzero(self._status == NOT_RUN):
                     for name, values in empty.items():
                         self._write(name, member, values)
             finally:
                 self._raw.close()
-            with h5py.File(self._path, "r+") as file:
-                file["reason"][...] = self._reasons.reshape(self._structure.shape)
+        opened = reported(self._path, "a file that can be written", "close it where it is read, and resume it")
+        with opened, h5py.File(self._path, "r+", locking=False) as file:  # others may read it
+            file["reason"][...] = self._reasons.reshape(self._structure.shape)
 
     def dataset(self) -> xarray.Dataset:
         """As an xarray Dataset, which reads what is used."""
         dataset = needed("xarray").open_dataset(self._path, engine="h5netcdf")
-        return dataset.set_coords([name for name in self._structure.coordinates if name not in dataset.coords])
+        found = dataset.set_coords([name for name in self._structure.coordinates if name not in dataset.coords])
+        found.set_close(dataset.close)
+        return found
 
-    def _write(self, name: str, member: Any, values: Any) -> None:
-        storage.write_at(self._raw, self._places[name] + int(member) * values.nbytes, values)
+    def _write(self, name: str, first: Any, values: Array) -> None:
+        """Write the values (k, …) of members that follow each other."""
+        storage.write_at(self._raw, self._places[name] + int(first) * (values.nbytes // len(values)), values)
 
-    def _lay_out(self, path: Path) -> dict[str, int]:
-        """Write the structure; the places of all variables in the file."""
+    def _find_places(self) -> dict[str, int]:
+        """The places of all variables in the file."""
+        import h5py
+
+        with h5py.File(self._path) as file:
+            of = self._structure
+            return {name: file[name].id.get_offset() for name in (*of.variables, *of.summaries, "status", "steps")}
+
+    def _take_up(self) -> dict[str, int]:
+        """Read how members ended in a file that is to be resumed; the places of all variables in it."""
+        import h5py
+
+        with storage.readable(self._path, "an ensemble file"):
+            with h5py.File(self._path) as file:
+                _check_same(file, self._structure, self._path)
+                self._status = file["status"][...].ravel()
+                self._reasons = np.array(file["reason"].asstr()[...].ravel(), object)
+            for number, reason in _lines_behind(self._path):
+                self._reasons[number] = reason
+            self._reasons[~self.is_done] = ""
+            return self._find_places()
+
+    def _lay_out(self, path: Path) -> None:
+        """Write the structure."""
         import h5py
 
         of, sizes = self._structure, tuple(self._structure.sizes)
@@ -218,7 +327,7 @@ class InFile:
             file.attrs.update({"format": FORMAT, **of.attributes})
             for name, texts in of.labels.items():
                 storage.labels(file, name, texts, _label_attributes(name)["long_name"])
-            scales: dict[str, tuple[str, ...]] = {name: (name,) for name in of.labels if name == "coordinate"}
+            scales: dict[str, tuple[str, ...]] = {name: (name,) for name in of.labels if name != UNIT}
             for name, (dimensions, values, attributes) in of.coordinates.items():
                 file.create_dataset(name, data=values).attrs.update(attributes)
                 scales[name] = dimensions
@@ -233,14 +342,66 @@ class InFile:
             for name, each in of.variables.items():
                 _make_room(file, name, (*of.shape, *each.shape))
                 file[name].attrs.update(each.attributes)
-            dimensions_of = {name: (*sizes, *each.dimensions) for name, each in of.variables.items()}
+            for name, each in of.summaries.items():
+                file.create_dataset(name, data=np.full(each.shape, np.nan)).attrs.update(each.attributes)
+            dimensions_of = {name: each.dimensions for name, each in of.summaries.items()}
+            dimensions_of |= {name: (*sizes, *each.dimensions) for name, each in of.variables.items()}
             dimensions_of |= dict.fromkeys(("status", "steps", "reason"), sizes)
             dimensions_of |= {name: dimensions for name, dimensions in scales.items() if dimensions != (name,)}
-            dimensions_of |= {name: ("coordinate",) for name in of.labels if name != "coordinate"}
+            dimensions_of |= {name: (_along(name),) for name in of.labels if name == UNIT}
             for name, dimensions in dimensions_of.items():
                 for axis, dimension in enumerate(dimensions):
                     file[name].dims[axis].attach_scale(file[dimension])
-            return {name: file[name].id.get_offset() for name in (*of.variables, "status", "steps")}
+
+
+def _neighbours(numbers: Array) -> Iterator[slice]:
+    """The parts of a list of numbers in which each is the one before and 1."""
+    ends = [0, *(np.flatnonzero(np.diff(numbers) != 1) + 1).tolist(), len(numbers)]
+    return (slice(*pair) for pair in itertools.pairwise(ends) if pair[0] < pair[1])
+
+
+def _members_of(data: h5py.Dataset, shape: tuple[int, ...], numbers: Array) -> Array:
+    """The rows (k, …) of members in a dataset over the dimensions of the members."""
+    if not shape:
+        return np.array([data[()]])
+    places = np.unravel_index(numbers, shape)
+    return np.array([data[tuple(map(int, place))] for place in zip(*places, strict=True)])
+
+
+def _lines_behind(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbers of members and what is said of them, behind the end of what HDF5 knows; a kill may leave half a line."""
+    with path.open("rb") as file:
+        (end,) = struct.unpack_from("<q", file.read(END_ADDRESS + 8), END_ADDRESS)
+        file.seek(end)
+        for line in file:
+            if line.endswith(b"\n"):
+                number, reason = json.loads(line)
+                yield int(number), str(reason)
+
+
+def _check_same(file: h5py.File, structure: Structure, path: Path) -> None:
+    """Refuse to go on with a file of another ensemble."""
+    different = next(_differences(file, structure), None)
+    if different is not None:
+        remedy = "give what it was begun with, or begin anew without resume and with force (--force)"
+        raise ModelError(f"{path}: {wrong('the ensemble that is to be resumed', f'another {different}', remedy)}")
+
+
+def _differences(file: h5py.File, of: Structure) -> Iterator[str]:
+    """What is not as it should be in a file that is to be resumed."""
+    for key, value in {"format": FORMAT, **of.attributes}.items():
+        if file.attrs.get(key) != value:
+            yield f"{key}, {show(file.attrs.get(key, 'none'), 60)}"
+    for name, (_, values, _) in of.coordinates.items():
+        if name not in file or not np.array_equal(file[name][()], values):
+            yield name
+    shapes = {name: (*of.shape, *each.shape) for name, each in of.variables.items()}
+    shapes |= {name: each.shape for name, each in of.summaries.items()}
+    for name, shape in shapes.items():
+        if name not in file or file[name].shape != shape:
+            yield f"list of what is stored, without {name}"
+    if of.model is not None and ("model" not in file or file["model"].asstr()[()] != to_yaml(of.model)):
+        yield "model"
 
 
 def _make_room(file: h5py.File, name: str, shape: tuple[int, ...]) -> None:
@@ -254,4 +415,9 @@ def _make_room(file: h5py.File, name: str, shape: tuple[int, ...]) -> None:
 
 
 def _label_attributes(name: str) -> dict[str, str]:
-    return {"long_name": "name of every coordinate" if name == "coordinate" else "unit of every coordinate"}
+    return {"long_name": "unit of every coordinate" if name == UNIT else "name of every coordinate"}
+
+
+def _along(label: str) -> str:
+    """The dimension of labels."""
+    return "coordinate" if label == UNIT else label

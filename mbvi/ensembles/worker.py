@@ -1,4 +1,4 @@
-"""Members run one after another by workers, each in a thread, until none is left.
+"""Members run one after another by a worker, who has a thread of its own.
 
 Threads take turns in Python, and run at once in kernels alone. So a worker takes several members, and where they share a system
 without constraints and nothing is measured, it finds their starts together, and does some thousands of their steps in one call.
@@ -6,15 +6,17 @@ without constraints and nothing is measured, it finds their starts together, and
 
 from __future__ import annotations
 
+import faulthandler
 import itertools
 import math
+import multiprocessing
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.kernels.galerkin import workspace
 from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.model.expressions import wrong
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import check_driven
 from mbvi.schemes.method import Method
@@ -44,10 +47,9 @@ from mbvi.system.system import System
 Array = np.ndarray
 Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
-MOST_AT_ONCE = 64  # the most members that a worker takes at once,
-SHARES = 4  # and at most this part of what each has to run yet, so that they end at about the same time
-PIECE_STEPS = 4096  # steps from one look at whether to stop to the next
-POLL_SECONDS = 0.1
+PIECE_STEPS = 4096  # between looks at whether to stop,
+FEW_STEPS = 64  # or at the clock
+GRACE = 2.0  # seconds that a member is over its time before what hangs ends its process
 OF_VELOCITIES = {"v", "energy"}
 
 
@@ -55,85 +57,23 @@ class StoppedError(Exception):
     """What a worker is doing is not wanted any more."""
 
 
-class Runner(Protocol):
-    """What runs members."""
-
-    def run(self, members: Sequence[int]) -> Iterable[Result]:
-        """What members leave behind.
-
-        Raises
-        ------
-        StoppedError
-            After `stop`.
-        """
-
-    def stop(self) -> None:
-        """Run no more."""
+class OverdueError(Exception):
+    """A member takes longer than its time limit: the steps that it has done."""
 
 
-def run_members(
-    plan: Plan,
-    put: Callable[[Result], Any],
-    variables: Mapping[str, Variable],
-    measures: Measures,
-    threads: int,
-    progress: Callable[[int, int], Any] | None = None,
-    others: Sequence[Runner] = (),
-) -> None:
-    """Run all members, and put away what each leaves behind when it ends.
+def is_expendable() -> bool:
+    """Whether this process was begun by another to run members one after another, and may end with one that hangs."""
+    worker = worker_of_dask()
+    is_main = threading.current_thread() is threading.main_thread()
+    return multiprocessing.parent_process() is not None and (is_main if worker is None else worker.state.nthreads == 1)
 
-    Parameters
-    ----------
-    plan : Plan
-    put : callable
-        Takes results, also from several threads at once.
-    variables : mapping of str to Variable
-        What every member leaves behind.
-    measures : mapping of str to callable
-        Those of them that are functions of the trajectory.
-    threads : int
-    progress : callable, optional
-        ``progress(members_done, members)``
-    others : sequence of Runner
-        What runs members besides, each called in a thread of its own.
 
-    Raises
-    ------
-    Exception
-        The first that `put` raises, or that a measure does, as a ModelError; it ends the others.
-    """
-    order, lock, taken, done = plan.order().tolist(), threading.Lock(), 0, 0
-    runners = [*others, *(Worker(plan, variables, measures) for _ in range(threads))]
-
-    def take() -> list[int]:
-        nonlocal taken
-        with lock:
-            share = math.ceil((len(order) - taken) / (SHARES * len(runners)))
-            members = order[taken : taken + min(MOST_AT_ONCE, share)]
-            taken += len(members)
-            return members
-
-    def work(runner: Runner) -> None:
-        nonlocal done
-        with suppress(StoppedError):
-            while members := take():
-                for result in runner.run(members):
-                    put(result)
-                    with lock:
-                        done += 1
-
-    with ThreadPoolExecutor(len(runners)) as pool:
-        try:
-            running = {pool.submit(work, runner) for runner in runners}
-            while running:
-                ended, running = wait(running, POLL_SECONDS)
-                if progress is not None:
-                    progress(done, len(order))
-                for each in ended:
-                    each.result()
-        finally:
-            for runner in reversed(runners):  # what runs here first: it needs no time
-                runner.stop()
+def worker_of_dask() -> Any:
+    """The worker of dask that runs this, if one does."""
+    distributed = sys.modules.get("distributed")
+    with suppress(ValueError):
+        return None if distributed is None else distributed.get_worker()
+    return None
 
 
 def compile_kernels(plan: Plan, stored: Sequence[str]) -> None:
@@ -191,12 +131,27 @@ class Worker:
 
     Parameters
     ----------
-    plan, variables, measures
-        See `run_members`.
+    plan : Plan
+    variables : mapping of str to Variable
+        What every member leaves behind.
+    measures : mapping of str to callable
+        Those of them that are functions of the trajectory.
+    time_limit : float or None
+        Of every member [s].
+    stopped : Event
+        Set when what runs is not wanted any more.
     """
 
-    def __init__(self, plan: Plan, variables: Mapping[str, Variable], measures: Measures) -> None:
-        self._plan, self._measures, self._is_stopped = plan, measures, False
+    def __init__(
+        self,
+        plan: Plan,
+        variables: Mapping[str, Variable],
+        measures: Measures,
+        time_limit: float | None,
+        stopped: threading.Event,
+    ) -> None:
+        self._plan, self._measures, self._stopped = plan, measures, stopped
+        self._time_limit, self._deadline = time_limit, math.inf
         self._shapes = {name: each.shape for name, each in variables.items()}
         self._stored = [name for name in variables if name not in measures]
         self._parameters: dict[str, float] | None = None
@@ -204,14 +159,18 @@ class Worker:
         self._own: list[tuple[Array, Array]] = []
         self._galerkin: _Galerkin | None = None
 
-    def stop(self) -> None:
-        """Run no more."""
-        self._is_stopped = True
+    def run(self, numbers: Array, values: Array) -> Iterator[Result]:
+        """Run members with these numbers (k,) and values (k, names), those of the same parameters one after another.
 
-    def run(self, members: Sequence[int]) -> Iterator[Result]:
-        """Run members, those of the same parameters one after another."""
-        for _, same in itertools.groupby(members, self._plan.parameters):
-            yield from self._run_same(list(same))
+        Raises
+        ------
+        StoppedError
+            Once `stopped` is set.
+        """
+        self._plan = replace(self._plan, members=self._plan.members.others(numbers, values))
+        for _, same in itertools.groupby(range(len(numbers)), self._plan.parameters):
+            for result in self._run_same(list(same)):
+                yield result._replace(member=int(numbers[result.member]))
 
     def _run_same(self, members: Sequence[int]) -> Iterator[Result]:
         """Run members of the same parameters, each in its turn but those that were run together."""
@@ -236,8 +195,13 @@ class Worker:
     def _run_together(self, members: Sequence[int]) -> dict[int, Result]:
         """Run members of the same parameters in one call; those that need more than that are left out."""
         plan, system = self._plan, self._system
-        if self._measures or isinstance(plan.method, Method) or plan.steps > PIECE_STEPS:
-            return {}  # a measure sees the system of its member
+        if (
+            self._measures
+            or isinstance(plan.method, Method)
+            or plan.steps > PIECE_STEPS
+            or self._time_limit is not None
+        ):
+            return {}  # a measure sees the system of its member, and a time limit is of one member
         start = plan.starts(system, members)
         if start is None:
             return {}
@@ -260,6 +224,32 @@ class Worker:
 
     def _run(self, member: int) -> Result:
         """Run a member."""
+        try:
+            with self._timed():
+                return self._run_timed(member)
+        except OverdueError as error:
+            reason = wrong(f"at most {self._time_limit:g} s for a member", "one that takes longer", "set time_limit")
+            return Result(member, FAILED, error.args[0], f"time_limit: {reason}", self._values(None))
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Within the time limit of a member. A function that hangs ends the process, where that is there for members alone."""
+        limit = self._time_limit
+        if limit is None:
+            yield
+            return
+        self._deadline, may_end = time.monotonic() + limit, is_expendable()
+        if may_end:
+            faulthandler.dump_traceback_later(GRACE + 2 * limit, exit=True)
+        try:
+            yield
+        finally:
+            self._deadline = math.inf
+            if may_end:
+                faulthandler.cancel_dump_traceback_later()
+
+    def _run_timed(self, member: int) -> Result:
+        """Run a member, whatever time it takes."""
         plan = self._plan
         try:
             renew(self._own)
@@ -277,8 +267,10 @@ class Worker:
 
     def _look(self, done: int = 0, steps: int = 0) -> None:
         """Whether to go on with a run."""
-        if self._is_stopped:
+        if self._stopped.is_set():
             raise StoppedError
+        if time.monotonic() > self._deadline:
+            raise OverdueError(done)
 
     def _take_system(self, member: int) -> None:
         """Go on with the system of a member."""
@@ -304,7 +296,7 @@ class Worker:
     def _stepper(self, system: System, tableau: Tableau) -> _Galerkin:
         """What does the steps of this system and those that are like it."""
         if self._galerkin is None:
-            self._galerkin = _Galerkin(system, tableau)
+            self._galerkin = _Galerkin(system, tableau, PIECE_STEPS if self._time_limit is None else FEW_STEPS)
         return self._galerkin
 
     def _values(self, trajectory: Trajectory | None, is_done: bool = False) -> dict[str, Any]:
@@ -345,8 +337,8 @@ def renew(kept: list[tuple[Array, Array]]) -> None:
 class _Galerkin:
     """Runs of a Galerkin scheme on systems that are like each other, in a workspace that is as new before each."""
 
-    def __init__(self, system: System, tableau: Tableau) -> None:
-        self._tableau, self._scheme = tableau, scheme_arrays(tableau)
+    def __init__(self, system: System, tableau: Tableau, piece: int = PIECE_STEPS) -> None:
+        self._tableau, self._scheme, self._piece = tableau, scheme_arrays(tableau), piece
         self._work, self._space = make_work(system.arrays), make_space(system.arrays, self._scheme)
         self._own = as_new(self._space.memory, self._work.memory)
 
@@ -368,7 +360,7 @@ class _Galerkin:
         watch = BranchWatch(run, self._tableau, [each for each, _ in self._own], audit.look)
         done, status, began = 0, layout.OK, time.perf_counter()
         while done < run.steps and status == layout.OK:
-            row, last = done // every + 1, min(done + PIECE_STEPS, run.steps)
+            row, last = done // every + 1, min(done + self._piece, run.steps)
             status, done = watch.advance(steps.advance, done, last, q[row:], p[row:])
             new = slice(row, done // every + 1)
             audit.add(row, run.stored_times(row, new.stop), q[new], p[new])

@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -43,6 +43,7 @@ for _word, _value in (("null", None), ("true", True), ("false", False)):
     _WORDS |= {_word: _value, _word.capitalize(): _value, _word.upper(): _value}
 
 Lines = dict[Where, int]
+AnElement = TypeVar("AnElement", bound=Element)
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -114,6 +115,22 @@ def from_yaml(
     if problems:
         raise _located(problems, lines, source)
     return model
+
+
+def load_element(path: str | os.PathLike[str], kind: type[AnElement], what: str) -> AnElement:
+    """An element other than a model from a YAML file of its own, which messages call so.
+
+    Raises
+    ------
+    ModelError
+        If anything is wrong; the message begins with file and line.
+    """
+    path = checked_path(path)
+    data, lines = _parse(_read(path, what), str(path), ", ".join(kind.model_fields))
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        raise _located(problems_of(error, kind), lines, str(path)) from None
 
 
 def _is_files(files: Any) -> bool:
@@ -206,12 +223,12 @@ class _Open(NamedTuple):
     key: list[str]
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, what: str = "a model file") -> str:
     try:
         if not path.exists():
-            raise ModelError(f"{path}: {wrong('a model file', 'no such file', 'check the path')}")
+            raise ModelError(f"{path}: {wrong(what, 'no such file', 'check the path')}")
         if not path.is_file():
-            raise ModelError(f"{path}: {wrong('a model file', 'a folder' if path.is_dir() else 'something else')}")
+            raise ModelError(f"{path}: {wrong(what, 'a folder' if path.is_dir() else 'something else')}")
         with path.open("rb") as file:
             if file.read(len(HDF5)) == HDF5:
                 remedy = "give the model that it was made from"
@@ -229,7 +246,7 @@ def _read(path: Path) -> str:
         raise ModelError(f"{path}: {wrong('a readable file', said_by_system(error))}") from None
 
 
-def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:
+def _parse(text: str, source: str, keys: str = "name, bodies, …") -> tuple[dict[str, Any], Lines]:
     """The plain data of a YAML text, and the line of every key."""
     import yaml
 
@@ -248,7 +265,7 @@ def _parse(text: str, source: str) -> tuple[dict[str, Any], Lines]:
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
         raise ModelError(f"{source}:{line}: {wrong('YAML text', 'a control character')}") from None
     if not isinstance(data, dict):
-        raise ModelError(f"{source}:1: {wrong('a mapping with the keys name, bodies, …', show(data))}")
+        raise ModelError(f"{source}:1: {wrong(f'a mapping with the keys {keys}', show(data))}")
     return data, lines
 
 

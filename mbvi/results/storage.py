@@ -233,7 +233,7 @@ class Writer:
         with reported(path, "a file that can be written"):
             self._raw = path.open("r+b", buffering=0)
             try:
-                _lock(self._raw, path)
+                lock(self._raw, path)
                 self._file = h5py.File(path, "r+", libver=("v108", "latest"), locking=False)
             except BaseException:
                 self._raw.close()
@@ -484,14 +484,14 @@ def read(path: Path, system: System | None = None) -> tuple[Header, dict[str, Ar
 
 
 @contextlib.contextmanager
-def readable(path: Path) -> Iterator[None]:
+def readable(path: Path, kind: str = "a trajectory file") -> Iterator[None]:
     """Turn whatever reading a damaged file raises into a ModelError."""
     try:
         yield
     except ModelError:
         raise
     except READING_ERRORS as error:
-        raise ModelError(f"{path}: {wrong('a trajectory file', _damage(error))}") from None
+        raise ModelError(f"{path}: {wrong(kind, _damage(error))}") from None
 
 
 # ---------------------------------------------------------------------------------------------- writing
@@ -591,7 +591,7 @@ def _scale(file: h5py.File, key: str, texts: Sequence[str], text: str) -> None:
     file[key].make_scale(key)
 
 
-def _lock(file: Any, path: Path) -> None:
+def lock(file: Any, path: Path) -> None:
     """Keep other processes from writing the same file; they may read it."""
     try:
         import fcntl

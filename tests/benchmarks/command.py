@@ -10,7 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
-from tests.benchmarks import costs, document, ensembles, precision, runs
+from tests.benchmarks import costs, document, ensembles, overheads, precision, runs
 from tests.benchmarks.measure import environment
 
 BENCHMARKS = {
@@ -26,6 +26,8 @@ BENCHMARKS = {
     "long_runs": runs.long_runs,
     "constrained_runs": runs.constrained_runs,
     "ensembles": ensembles.ensembles,
+    "overheads": overheads.overheads,
+    "cores": overheads.cores,
     "start_up": runs.start_up,
     "very_long_runs": runs.very_long_runs,
 }

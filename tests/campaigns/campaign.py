@@ -70,14 +70,14 @@ def _serve(trial: Trial, seeds: list[int], connection: Any) -> None:
             connection.send(("", f"{type(error).__name__} at {where}: {' '.join(str(error).split())[:600]}"))
 
 
-def main(trial: Trial, what: str, count: int) -> None:
+def main(trial: Trial, what: str, count: int, limit: float = 120.0) -> None:
     """The command of a campaign: it ends with a line of what was found, and with 1 where something was wrong."""
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--count", type=int, default=count, help=f"how many cases (by default {count})")
     parser.add_argument("--seed", type=int, default=0, help="the first seed; others follow it")
     arguments = parser.parse_args()
     began, seeds = time.perf_counter(), range(arguments.seed, arguments.seed + arguments.count)
-    result = run(trial, seeds)
+    result = run(trial, seeds, limit)
     for seed, problem in sorted(result.wrong.items()):
         print(f"seed {seed}: {problem}")
     ends = ", ".join(f"{number} {end}" for end, number in result.ends.most_common())

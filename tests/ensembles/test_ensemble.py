@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
-from mbvi.ensembles.processes import _in_turn
+from mbvi.ensembles import executors
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.model.fields import idle_parameters
 from mbvi.results import storage
@@ -239,12 +239,8 @@ def test_what_cannot_be_sent_to_a_process():
         mbvi.ModelError, match=r"processes: expected what can be sent to a process, found .*below if __name__"
     ):
         mbvi.ensemble(pendulum(), {"mass": [1, 2]}, duration=0.1, measure={"end": lambda run: 0.0}, processes=2)
-    own = mbvi.assemble(pendulum(), force=lambda t, q, v, F: None)
-    with pytest.raises(
-        mbvi.ModelError, match="processes: expected a model, or a system of one without functions of yours"
-    ):
-        mbvi.ensemble(own, {"q.pivot.angle": [1, 2]}, duration=0.1, processes=2)
-    with pytest.raises(mbvi.ModelError, match="threads: expected threads or processes, found both, 1 and 2"):
+    message = r"threads: expected one of threads, processes and executor, found \['threads', 'processes'\]"
+    with pytest.raises(mbvi.ModelError, match=message):
         mbvi.ensemble(pendulum(), {"mass": [1, 2]}, threads=1, processes=2)
 
 
@@ -269,24 +265,18 @@ def leave_elsewhere(run):
             break_elsewhere,
             r"over: member \d+ \(mass = .*\): measure: x: expected a number, found ZeroDivisionError: mine",
         ),
-        (leave_elsewhere, "processes: expected processes that run, found one that ended"),
+        (
+            leave_elsewhere,
+            "processes: expected processes that run, found 1 in turn that ended before a member was done; run",
+        ),
     ],
 )
-def test_what_goes_wrong_in_another_process_is_told_here(measure, message):
+def test_what_goes_wrong_in_another_process_is_told_here(measure, message, monkeypatch):
+    monkeypatch.setattr(executors, "MOST_BREAKS", 1)
     options = {"step": 0.01, "duration": 200, "measure": {"x": measure}, "processes": 2}
     with pytest.raises(mbvi.ModelError, match=message):
         mbvi.ensemble(pendulum(), {"mass": np.linspace(1, 2, 500)}, **options)
     assert not multiprocessing.active_children()
-
-
-def test_what_was_done_before_an_error_comes_with_it():
-    error = ZeroDivisionError("mine")
-
-    def results():
-        yield from (1, 2)
-        raise error
-
-    assert list(_in_turn(results())) == [[1, 2, error]]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="interrupts a group of processes")
@@ -727,7 +717,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
 
     def write_until_full(*arguments):
         written.append(arguments)
-        if len(written) > 20:
+        if len(written) > 20:  # five for neighbours that end together
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(*arguments)
 
@@ -735,11 +725,11 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
     path = tmp_path / "runs.h5"
     with pytest.raises(mbvi.ModelError) as caught:
         mbvi.ensemble(pendulum(), {"mass": np.linspace(1, 2, 50)}, duration=0.1, path=path, threads=2)
-    rest = "expected room on the disk, found no space left on device; the members that are done are in the file"
-    assert str(caught.value) == f"{path}: {rest}"
+    rest = "the members that are done are in the file; make room, and resume it"
+    assert str(caught.value) == f"{path}: expected room on the disk, found no space left on device; {rest}"
     with h5py.File(path) as file:
         done = file["status"][:] == DONE
-        assert done.sum() == 4 and np.isfinite(file["q"][done]).all()
+        assert done.sum() >= 4 and np.isfinite(file["q"][done]).all()
 
 
 def test_an_existing_file_stays(tmp_path):

@@ -10,6 +10,8 @@ import pytest
 import trimesh
 
 import mbvi
+from mbvi.ensembles import ensemble
+from mbvi.ensembles.chunks import Chunk, run_chunk
 from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model
 
@@ -134,6 +136,24 @@ def test_an_ensemble_holds_its_meshes(there, here):
     with h5py.File("runs.h5") as file:
         read = read_model(file, "runs.h5")
     assert read == model and mesh_files(read) == mesh_files(model)
+
+
+def test_workers_of_an_ensemble_need_no_mesh_files(there, here, monkeypatch):
+    """The model travels with them; here from a file that is gone when the members run."""
+    model, over = make_model(there), {"q.top.angle": [0.1, 0.2]}
+    expected = mbvi.ensemble(model, over, duration=0.02).q.values
+    recipes = []
+    monkeypatch.setattr(ensemble, "_executor", lambda recipe, *_: recipes.append(pickle.dumps(recipe)) or _fail())
+    with pytest.raises(InterruptedError):
+        mbvi.ensemble(model, over, duration=0.02)
+    shutil.rmtree(there)
+    chunk = Chunk(np.arange(2), np.array([[0.1], [0.2]]))
+    ended = run_chunk(mbvi.__version__, recipes[0], chunk)
+    assert np.array_equal(ended.values["q"], expected)
+
+
+def _fail():
+    raise InterruptedError
 
 
 def test_a_damaged_mesh(there, here):

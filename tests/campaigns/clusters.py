@@ -1,0 +1,119 @@
+"""Ensembles whose workers are killed by SIGKILL at random times, in pools and on clusters: their members are what they would be.
+
+    python -m tests.campaigns.clusters [--count 10] [--seed 0]
+
+A member that was lost twice is not run, and says so; the file is resumed until all are done. The first case has 100 000 members.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+import mbvi
+from tests.folders import MODELS
+
+from . import campaign
+
+MANY, FEW = 100_000, 3000
+MOST_KILLS = 6
+OPTIONS = {"duration": 1.0, "every": 25, "store": ("q", "energy")}
+
+
+@contextmanager
+def killing(chance: random.Random, pids: Callable[[], list[int]]) -> Iterator[list[int]]:
+    """Kill one of some processes again and again; those that were."""
+    killed: list[int] = []
+    ended = threading.Event()
+
+    def kill() -> None:
+        while len(killed) < MOST_KILLS and not ended.wait(chance.uniform(1.0, 10.0)):
+            with suppress(ProcessLookupError, IndexError):
+                pid = chance.choice(pids())
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        ended.set()
+        thread.join()
+
+
+def children() -> list[int]:
+    """The processes of a pool."""
+    return [each.pid for each in psutil.Process().children() if "spawn_main" in " ".join(each.cmdline())]
+
+
+@contextmanager
+def executor(kind: str) -> Iterator[tuple[dict[str, Any], Callable[[], list[int]]]]:
+    """What `ensemble` is told, and the processes that can be killed."""
+    if kind == "pool":
+        yield {"processes": 2}, children
+        return
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield {"executor": client}, lambda: [each.pid for each in cluster.workers.values() if each.pid]
+
+
+@cache
+def compile_all() -> None:
+    """So that all processes have their kernels from the disk: what a process compiles may differ in the last bit."""
+    code = f"""
+import mbvi
+for over in ("q.elbow.angle", "mass"):
+    mbvi.ensemble(mbvi.load({str(MODELS / "double_pendulum.yaml")!r}), {{over: [0.5, 1.0]}}, **{OPTIONS!r})
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def trial(seed: int) -> str:
+    """Run an ensemble while its workers are killed, and compare it with one in threads."""
+    compile_all()
+    chance = random.Random(seed)
+    count, kind = (MANY, "cluster") if seed == 0 else (FEW, chance.choice(["cluster", "pool"]))
+    model = mbvi.load(MODELS / "double_pendulum.yaml")
+    varied = "q.elbow.angle" if seed == 0 else chance.choice(["q.elbow.angle", "mass"])
+    over = {varied: np.linspace(0.5, 1.5, count)}
+    expected = mbvi.ensemble(model, over, threads=1, **OPTIONS)
+    with tempfile.TemporaryDirectory() as folder, executor(kind) as (workers, pids):
+        path, resumed = Path(folder, "runs.h5"), 0
+        with killing(chance, pids) as killed:
+            found = mbvi.ensemble(model, over, path=path, **workers, **OPTIONS)
+        while (found.status != 0).any():
+            lost = set(found.reason.values[found.status.values != 0].tolist())
+            assert all("lost with two" in each for each in lost), lost
+            found.close()
+            found, resumed = mbvi.ensemble(model, over, path=path, resume=True, **workers, **OPTIONS), resumed + 1
+        with found:
+            for name in ("q", "energy", "steps"):
+                one, other = (np.asarray(runs[name].values, float).reshape(count, -1) for runs in (found, expected))
+                wrong = np.flatnonzero((one != other).any(axis=1))
+                differences = f"{name} of {len(wrong)} members differs, by {np.abs(one - other).max():.2g}: {wrong[:8]}"
+                assert not len(wrong), differences
+    print(
+        f"seed {seed}: {count} members over {varied}, {kind}, {len(killed)} workers killed, resumed {resumed} times",
+        flush=True,
+    )
+    return f"{kind}, {'killed' if killed else 'not killed'}"
+
+
+if __name__ == "__main__":
+    campaign.main(trial, "ensembles whose workers are killed", 10, limit=1200.0)

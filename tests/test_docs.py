@@ -9,6 +9,7 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import get_args
 
 import numpy as np
@@ -17,7 +18,7 @@ import yaml
 from typer.testing import CliRunner
 
 import mbvi
-from mbvi.cli import app
+from mbvi.cli import app, commands
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint
@@ -91,6 +92,8 @@ def test_page(page, capsys):
             check_console(text)
         elif kind == "diff":
             check_difference(name, text)
+        elif kind == "dockerfile":
+            assert set(re.findall(r"&& mbvi (\w+)", text)) <= {each.name for each in iter_modules(commands.__path__)}
         else:
             assert kind == "sh", f"{page.name}: what is a block of {kind}?"
             check_commands(text)

@@ -24,6 +24,7 @@ from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint
 from mbvi.steppers.loop import REASONS, REASONS_WITHOUT_MOMENTA
 from tests.folders import ROOT
+from tests.marks import coarse
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- (?P<name>\S+) -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -72,7 +73,10 @@ def check_commands(text):
             assert result.exit_code == 0, result.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.stem, marks=[coarse] if page.stem == "papers" else []) for page in PAGES],
+)
 def test_page(page, capsys):
     space, model, printed = {}, {}, ""
     found = blocks(page)

@@ -9,6 +9,7 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import get_args
 
 import numpy as np
@@ -17,12 +18,13 @@ import yaml
 from typer.testing import CliRunner
 
 import mbvi
-from mbvi.cli import app
+from mbvi.cli import app, commands
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint
 from mbvi.steppers.loop import REASONS, REASONS_WITHOUT_MOMENTA
 from tests.folders import ROOT
+from tests.marks import coarse
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- (?P<name>\S+) -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -71,7 +73,10 @@ def check_commands(text):
             assert result.exit_code == 0, result.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.stem, marks=[coarse] if page.stem == "papers" else []) for page in PAGES],
+)
 def test_page(page, capsys):
     space, model, printed = {}, {}, ""
     found = blocks(page)
@@ -91,6 +96,8 @@ def test_page(page, capsys):
             check_console(text)
         elif kind == "diff":
             check_difference(name, text)
+        elif kind == "dockerfile":
+            assert set(re.findall(r"&& mbvi (\w+)", text)) <= {each.name for each in iter_modules(commands.__path__)}
         else:
             assert kind == "sh", f"{page.name}: what is a block of {kind}?"
             check_commands(text)

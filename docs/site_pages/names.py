@@ -42,6 +42,7 @@ PAGES = {
             Source("mbvi.model.graph", ("Plan", "Branch")),
             Source("mbvi.measure.compare", ("Comparison",)),
             Source("mbvi.measure.bench", ("bench", "Bench")),
+            Source("mbvi.warmup", ("warm_up",)),
         ),
     ),
     "analysis": Page(

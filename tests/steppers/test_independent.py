@@ -7,7 +7,6 @@ import pytest
 
 import mbvi
 from mbvi.exact import Pendulum
-from mbvi.kernels.methods import independent as kernels
 from mbvi.steppers import independent
 from tests.folders import MODELS
 
@@ -346,15 +345,6 @@ def test_a_force_that_is_no_number_is_told():
 def test_steps_that_are_too_long_are_told():
     with pytest.raises(mbvi.StepError, match="A smaller step may help"):
         mbvi.simulate(mbvi.load(MODELS / "four_bar.yaml"), "independent4", step=0.5, duration=5)
-
-
-def test_what_compiling_raised_is_raised(monkeypatch):
-    def raised():
-        raise RuntimeError("no compiler")
-
-    monkeypatch.setattr(kernels.fill_gradient_in_plane, "raise_error", raised)
-    with pytest.raises(RuntimeError, match="no compiler"):
-        mbvi.simulate(system_of("four-bar"), "independent4", step=0.01, duration=0.1)
 
 
 @pytest.mark.parametrize(

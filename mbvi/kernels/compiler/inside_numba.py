@@ -187,6 +187,7 @@ class _CheckedCache(FunctionCache):
 
 
 def keep_on_disk(dispatcher: Any) -> Any:
-    """Give a dispatcher the cache, in the folder that numba has at this moment."""
-    dispatcher._cache = _CheckedCache(dispatcher.py_func)
+    """Give a dispatcher the cache, in the folder that numba has at this moment; functions that no file has are not kept."""
+    with suppress(RuntimeError):
+        dispatcher._cache = _CheckedCache(dispatcher.py_func)
     return dispatcher

@@ -109,8 +109,9 @@ class LateKernel:
 
     @classmethod
     def compile_known(cls) -> None:
-        """Compile late kernels that compiled code may call, and those that they may call."""
-        while waiting := [word for each in cls._all.values() for word in each._words.values() if not word.is_compiled]:
+        """Compile late kernels of this package that compiled code may call, and those that they may call."""
+        own = [each for (module, _), each in cls._all.items() if module.startswith("mbvi.")]
+        while waiting := [word for each in own for word in each._words.values() if not word.is_compiled]:
             for word in waiting:
                 word.compile()
 

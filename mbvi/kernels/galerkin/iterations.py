@@ -19,10 +19,12 @@ from mbvi.kernels.galerkin.simplified import factor_simplified, fill_start_jacob
 from mbvi.kernels.galerkin.tolerances import (
     BELOW_ROUNDING,
     CLOSE,
+    CONVERGING,
     EPS,
     FALLING,
     FAR_OFF,
     FEW,
+    GROWING,
     HELD,
     HELD_LEFT,
     HELD_SOLVED,
@@ -41,6 +43,8 @@ from mbvi.kernels.galerkin.tolerances import (
     OF_PLACES,
     ROUGH,
     SERVED,
+    SHRINKING,
+    SMALL,
     SOLVED,
     STEADY,
     STEPS_ANEW,
@@ -153,7 +157,7 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
     unknowns a residual is the difference of two momenta, which is 0 to rounding while the error left has one sign. In an open
     tree with quaternions it drifts the momenta of rotations, of which none is that of a coordinate.
 
-    is_stalled   whether the correction did not shrink; `stalls`: how often that was so
+    is_stalled   whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
     """
     tol = space.tolerances
     roundings = space.measure[ROUNDINGS]
@@ -255,8 +259,10 @@ def correct_accelerated(space, is_rough):
 @copied_kernel
 def is_diverging(space):
     """Whether residuals grow by more than rounding: the iteration may lead to another solution."""
-    is_growing = space.measure[RESIDUAL] > space.limits[GROWTH] * space.trace[FIRST_RESIDUAL]
-    return space.trace[CORRECTIONS] > 0.0 and is_growing and space.measure[ROUNDINGS] > space.tolerances[FAR_OFF]
+    trace, tol = space.trace, space.tolerances
+    is_growing = space.measure[RESIDUAL] > space.limits[GROWTH] * trace[FIRST_RESIDUAL]
+    is_shrinking = trace[SIZE] <= tol[SHRINKING] * trace[SIZE_BEFORE]
+    return trace[CORRECTIONS] > 0.0 and is_growing and not is_shrinking and space.measure[ROUNDINGS] > tol[FAR_OFF]
 
 
 @copied_kernel
@@ -293,7 +299,8 @@ def observe_error_left(system, space):
 def observe_stalls(space):
     """Whether this correction did not shrink; how often that was so in a row, and since when the residual has not fallen."""
     trace, tol, residual = space.trace, space.tolerances, space.measure[RESIDUAL]
-    is_stalled = trace[CORRECTIONS] > 0.0 and trace[SIZE] > tol[NO_LONGER] * trace[SIZE_BEFORE]
+    is_longer = trace[SIZE] > tol[NO_LONGER] * trace[SIZE_BEFORE]
+    is_stalled = trace[CORRECTIONS] > 0.0 and is_longer and residual > tol[CONVERGING] * trace[RESIDUAL_BEFORE]
     trace[STALLS] = trace[STALLS] + 1.0 if is_stalled and space.measure[ROUNDINGS] <= tol[MANY] else 0.0
     trace[IDLE_FOR] = 0.0 if residual < trace[LEAST_RESIDUAL] else trace[IDLE_FOR] + 1.0
     trace[LEAST_RESIDUAL] = min(trace[LEAST_RESIDUAL], residual)
@@ -426,7 +433,7 @@ def evaluate_newton(system, scheme, work, space, t, h):
 def has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, stalls):
     """Whether the step is solved after a correction of relative size `size`, by contraction theta, which leaves `left`.
 
-    is_stalled    whether the correction did not shrink; `stalls`: how often that was so
+    is_stalled    whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
     is_rounding   whether the correction is that of positions
     """
     measure, tol = space.measure, space.tolerances
@@ -477,7 +484,7 @@ def iterate_newton(system, scheme, work, space, t, h):
             if not factor_jacobian(system, scheme, work, space, t, h):
                 return SINGULAR
             is_stale = needs_factor = is_chord = False
-        residual_before = residual
+        ratio, residual_before = residual / residual_before, residual
         copy(space.z_kept, space.z)
         solve_jacobian(system, scheme, work, space, t, h)
         size, is_rounding, _ = correct(space, 1.0, space.delta)
@@ -493,9 +500,9 @@ def iterate_newton(system, scheme, work, space, t, h):
             theta = size / size_before
             if size > tol[TELLING]:
                 measure[THETA_NEWTON] = theta
-        left = theta * min(left, size) if is_contraction else math.inf
-        is_small = system.is_geometric == 1 and measure[ROUNDINGS] < tol[MANY]
-        is_stalled = size_before > 0.0 and size > tol[NO_LONGER] * size_before
+        left = tol[GROWING] * theta * min(left, size) if is_contraction else math.inf
+        is_small = size < tol[SMALL] or (system.is_geometric == 1 and measure[ROUNDINGS] < tol[MANY])
+        is_stalled = size_before > 0.0 and size > tol[NO_LONGER] * size_before and ratio > tol[CONVERGING]
         stalls += is_stalled and is_small
         # decide
         if has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, stalls):

@@ -47,6 +47,8 @@ TABLE = (
               "largest |g| before the last correction: rows left out may contradict others", off=math.inf),
     Tolerance("OF_PLACES", 16.0, "roundings",
               "of the positions, that a correction which is their rounding may be", off=0.0),
+    Tolerance("GROWING", 4.0, "",
+              "factor by which Newton's contraction may grow from one iteration to the next", off=1.0),
     # What is noise.
     Tolerance("ROUGH", 30.0, "roundings",
               "of the residual at least, below which a correction is noise in part and tells nothing of the Jacobian", off=0.0),
@@ -58,6 +60,8 @@ TABLE = (
               "of the residual, up to which several corrections that do not shrink are round-off", off=0.0),
     Tolerance("MAX_STALLS", 3.0, "corrections",
               "that do not shrink and are small are the rounding of the forces themselves", off=math.inf),
+    Tolerance("SMALL", 1e-8, "of the increments",
+              "correction of Newton's iteration that is small", off=0.0),
     Tolerance("STEADY", 8.0, "roundings",
               "of the residual of an open tree with quaternions, up to which it does not fall further", off=math.inf),
     Tolerance("NOISIEST", 100.0, "roundings",
@@ -71,6 +75,10 @@ TABLE = (
               "correction from which rounding does not blur its ratio to the one before", off=0.0),
     Tolerance("NO_LONGER", 0.5, "",
               "ratio of corrections from which they no longer shrink", off=1.0),
+    Tolerance("CONVERGING", 0.1, "",
+              "ratio of residuals below which they converge, whatever corrections do", off=0.0),
+    Tolerance("SHRINKING", 0.3, "",
+              "ratio of corrections below which they converge, whatever residuals of mixed units do", off=0.0),
     Tolerance("FAR_OFF", 1e4, "roundings",
               "of the residual, from which it grows for other reasons than rounding", off=math.inf),
     Tolerance("CLOSE", 1e-11, "of the increments",
@@ -109,9 +117,9 @@ TABLE = (
 )
 VALUES = np.array([each.value for each in TABLE])
 (
-    LEFT, LEFT_OF_TURNS, OF_MOMENTA, HELD_LEFT, SURE, MORE, SOLVED, HELD_SOLVED, HELD, OF_PLACES,
-    ROUGH, NOISE, FEW, MANY, MAX_STALLS, STEADY, NOISIEST, FALLING, IDLE,
-    TELLING, NO_LONGER, FAR_OFF, CLOSE,
+    LEFT, LEFT_OF_TURNS, OF_MOMENTA, HELD_LEFT, SURE, MORE, SOLVED, HELD_SOLVED, HELD, OF_PLACES, GROWING,
+    ROUGH, NOISE, FEW, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING, IDLE,
+    TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, CLOSE,
     SERVED, STEPS_ANEW,
     MAX_ITERATIONS, MAX_HALVINGS, FAR,
     FAR_VELOCITIES, CLOSING, ENOUGH, SLOW_START, MAX_CLOSURES, CLOSED, LEAST_PIVOT, WEAK, TOO_WEAK,

@@ -51,6 +51,7 @@ from mbvi.kernels.galerkin.tolerances import (
     NO_LONGER,
     OF_PLACES,
     ROUGH,
+    SHRINKING,
     SLOW_START,
     TELLING,
     TOO_WEAK,
@@ -577,7 +578,8 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         count[WORST] = max(count[WORST], iteration + 1)
         if not is_flight and size > tol[FAR_VELOCITIES]:
             return NOT_CONVERGED
-        if iteration > tol[CLOSING] and residual > largest_before and roundings > tol[FAR_OFF]:
+        is_growing = residual > largest_before and roundings > tol[FAR_OFF]
+        if iteration > tol[CLOSING] and is_growing and size > tol[SHRINKING] * size_before:
             return NOT_CONVERGED
         largest_before = max(largest_before, residual)
         if iteration > 0 and size > tol[TELLING]:

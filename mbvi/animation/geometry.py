@@ -43,7 +43,7 @@ class Geometry(NamedTuple):
 
     vertices   (n, 3)  [m]
     normals    (n, 3)
-    tones      (n,)    brightness, 0 to 1
+    tones      (n, 3)  factors of red, green and blue of the colour, in linear light, 0 to 1
     faces      (m, 3)  indices of vertices, counterclockwise from outside
     """
 
@@ -75,7 +75,7 @@ def body_geometry(
     unit = float(np.ptp(points, axis=0).max()) or least or 1.0
     drawn = _scaled(body, 1 / unit)  # trimesh drops triangles that are small in metres
     if body.shapes:
-        geometry = merged([_shape(shape, files) for shape in drawn.shapes])
+        geometry = merged([_colored(_shape(shape, files), shape.color) for shape in drawn.shapes])
     else:
         geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit, swell))
     return geometry._replace(vertices=geometry.vertices * unit)
@@ -94,7 +94,7 @@ def _corners(shape: Any, files: Files | None) -> Array:
     """Corners (8, 3) of the box around a shape, in the body's frame."""
     match shape:
         case Mesh():
-            low, high = read_mesh(shape, files).bounds * shape.factor
+            low, high = np.sort(read_mesh(shape, files).bounds * shape.factors, axis=0)
         case Box():
             low, high = -np.array(shape.size) / 2, np.array(shape.size) / 2
         case Sphere():
@@ -234,9 +234,26 @@ def _shape(shape: Any, files: Files | None) -> Geometry:
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
     if isinstance(shape, Mesh):
         surface = read_mesh(shape, files)
-        return _of(trimesh.Trimesh(surface.vertices * shape.factor, surface.faces, process=False), rotation, place)
+        faces = surface.faces if shape.factors.prod() > 0 else surface.faces[:, ::-1]
+        return _of(trimesh.Trimesh(surface.vertices * shape.factors, faces, process=False), rotation, place)
     surface, shows_turns = _primitive(shape)
     return _of(surface, rotation, place, sector=shows_turns)
+
+
+def _colored(geometry: Geometry, color: str | None) -> Geometry:
+    """The geometry in a colour of its own, of a white body."""
+    return geometry if color is None else geometry._replace(tones=geometry.tones * linear_rgb(color))
+
+
+def rgb(color: str) -> list[int]:
+    """Red, green and blue, 0 to 255, of #RRGGBB."""
+    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def linear_rgb(color: str) -> Array:
+    """Linear red, green and blue (3,) of a colour in sRGB."""
+    value = np.array(rgb(color)) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
 def _primitive(shape: Any) -> tuple[trimesh.Trimesh, bool]:
@@ -290,7 +307,7 @@ def _of(
     geometry = Geometry(
         np.array(smooth.vertices, dtype=float) * scale,
         _unit(np.array(smooth.vertex_normals, dtype=float)),
-        np.ones(len(smooth.vertices)),
+        np.ones((len(smooth.vertices), 3)),
         np.array(smooth.faces, dtype=np.int64),
     )
     return turned(geometry, np.eye(3) if rotation is None else rotation, np.zeros(3) if place is None else place)

@@ -21,7 +21,7 @@ from mbvi.animation.geometry import Geometry
 from mbvi.animation.guides import guides, wires
 from mbvi.animation.motion import Motion
 from mbvi.errors import ModelError
-from mbvi.model import Model, mass_properties
+from mbvi.model import Body, Model, mass_properties
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.joints import Joint
@@ -39,7 +39,7 @@ INSET = 0.06, 0.005
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 # Of many bodies: from blue over yellow to red, after the scheme RdYlBu of ColorBrewer, which is safe for them too.
 GRADIENT = ("#1F5FA8", "#5AA3D6", "#B9D3D8", "#F4CF6A", "#E88B2E", "#B7410E")
-GREY, DARK, METAL = "#6E7681", "#3A424B", "#9AA4AF"
+GREY, DARK, METAL, WHITE = "#6E7681", "#3A424B", "#9AA4AF", "#FFFFFF"
 
 LEAST = 0.003
 """Radius of the thinnest bar, in the size of the scene."""
@@ -157,9 +157,11 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     size = _size(model, holds, poses)
     least = LEAST * size
     colors = _colors(list(model.bodies))
-    looks = _looks(model, holds, least)
+    painted = {name: body for name, body in model.bodies.items() if any(shape.color for shape in body.shapes)}
+    looks = _looks(model, holds, least, {name: colors[name] for name in painted})
+    paints = colors | dict.fromkeys(painted, WHITE)
     things = [
-        Thing(name, "body", looks[name], colors[name], poses[name].places, _quaternions(poses[name].rotations))
+        Thing(name, "body", looks[name], paints[name], poses[name].places, _quaternions(poses[name].rotations))
         for name in model.bodies
     ]
     things += _links(model, poses, size)
@@ -225,15 +227,16 @@ def _between(model: Model) -> Iterator[tuple[str, Any]]:
             yield name, element
 
 
-def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[str, Geometry]:
+def _looks(model: Model, holds: dict[str, list[Array]], least: float, painted: dict[str, str]) -> dict[str, Geometry]:
     """The geometry of every body, shared by those that look the same.
 
     Those that meet at a joint differ a little in thickness: which of two faces in one plane is in front would be chance.
+    Shapes of a painted body that have no colour get its own, which is given.
     """
 
     @functools.cache
     def drawn(_key: str, layer: int, name: str) -> Geometry:
-        body = model.bodies[name]
+        body = bodies[name]
         geometry = shapes.body_geometry(body, holds[name], model.files, least, SWELLS[layer])
         if not body.shapes or any(shape.type == "mesh" for shape in body.shapes):
             return geometry
@@ -243,10 +246,16 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[st
     first: dict[tuple[str, int], str] = {}
     looks = {}
     layers = _layers(model)
-    for name, body in model.bodies.items():
+    bodies = dict(model.bodies) | {name: _painted(model.bodies[name], color) for name, color in painted.items()}
+    for name, body in bodies.items():
         key = repr((body, holds[name])), layers[name]
         looks[name] = drawn(*key, first.setdefault(key, name))
     return looks
+
+
+def _painted(body: Body, color: str) -> Body:
+    """The body with this colour for shapes that have none."""
+    return body.replaced({"shapes": tuple(shape.replaced({"color": shape.color or color}) for shape in body.shapes)})
 
 
 def _inset(geometry: Geometry, depth: float) -> Geometry:
@@ -277,22 +286,12 @@ def _colors(names: list[str]) -> dict[str, str]:
     """A colour for every body: one of a few, or, of many, on a gradient."""
     if len(names) <= len(COLOURS):
         return dict(zip(names, COLOURS, strict=False))
-    stops = np.array([_rgb(color) for color in GRADIENT])
+    stops = np.array([shapes.rgb(color) for color in GRADIENT])
     at = np.linspace(0, len(stops) - 1, len(names))
     mixed = np.stack([np.interp(at, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
     return {
         name: "#{:02X}{:02X}{:02X}".format(*color.round().astype(int)) for name, color in zip(names, mixed, strict=True)
     }
-
-
-def _rgb(color: str) -> list[int]:
-    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def linear_rgb(color: str) -> Array:
-    """Linear red, green and blue (3,) of a colour in sRGB."""
-    value = np.array(_rgb(color)) / 255
-    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
 def _quaternions(rotations: Array) -> Array:
@@ -486,7 +485,7 @@ def _trails(
 
 def _point(model: Model, name: str) -> tuple[str, Array]:
     """The body and the point, in its frame, that a trail names."""
-    body_name, _, point = name.partition(".")
+    body_name, point = _body_and_point(model, name)
     if body_name not in model.bodies:
         raise ModelError(f"trail: {wrong('the name of a body', repr(body_name), nearest(body_name, model.bodies))}")
     body = model.bodies[body_name]
@@ -498,3 +497,10 @@ def _point(model: Model, name: str) -> tuple[str, Array]:
         known = ["origin", "center_of_mass", *body.points]
         raise ModelError(f"trail: {wrong(f'a point of {body_name!r}', repr(point), nearest(point, known))}")
     return body_name, np.array(body.points[point], dtype=float)
+
+
+def _body_and_point(model: Model, name: str) -> tuple[str, str]:
+    """The names of a body and of its point, if any, in a name with dots, which either of them may have too."""
+    ends = [len(name), *(i for i in reversed(range(len(name))) if name[i] == ".")]
+    end = next((end for end in ends if name[:end] in model.bodies), ends[-1])
+    return name[:end], name[end + 1 :]

@@ -12,7 +12,19 @@ from pydantic import Field
 from mbvi.model.base import Element
 from mbvi.model.directions import orientation_problems, orientation_roundings, quaternion
 from mbvi.model.expressions import Problem, nearest, placed, show, wrong
-from mbvi.model.fields import Inertia, Kind, Name, OptionalScalar, Orientation, Place, Points, Scalar, Vector
+from mbvi.model.fields import (
+    Color,
+    Inertia,
+    Kind,
+    Name,
+    OptionalScalar,
+    Orientation,
+    Place,
+    Points,
+    Scalar,
+    Scale,
+    Vector,
+)
 from mbvi.model.inertia import inertia_problems, inertia_roundings, mended_inertia
 
 Floats = NDArray[np.float64]
@@ -40,12 +52,15 @@ class Posed(Element):
         Density of the material [kg/m³]. With neither density nor mass the shape is for viewing only.
     mass : number
         Mass, instead of density [kg].
+    color : str or list
+        Colour in pictures: '#RRGGBB', or red, green and blue from 0 to 1, in sRGB. By default that of the body.
     """
 
     position: Vector = (0.0, 0.0, 0.0)
     orientation: Orientation = (0.0, 0.0, 0.0)
     density: OptionalScalar = None
     mass: OptionalScalar = None
+    color: Color = None
 
     lengths: ClassVar[tuple[str, ...]]
     """The fields that hold lengths or factors of them."""
@@ -168,27 +183,36 @@ class Mesh(Posed):
     file : str
         Path of an STL, OBJ, PLY, OFF or GLB file, relative to the folder of the model file. Materials and textures do not
         matter; the buffers of a GLB must be in it, and not compressed.
-    scale : number
-        Factor from the file's unit of length to the metre; 1 if left out, and then a mesh of more than 10 m or 100 000 kg
-        gives a warning, since many files are in millimetres.
+    scale : number or list
+        Factor from the file's unit of length to the metre, or one for each axis of the file, of which negative ones
+        mirror; 1 if left out, and then a mesh of more than 10 m or 100 000 kg gives a warning, since many files are in
+        millimetres.
     max_bytes : number
         Size up to which the file is read, in bytes; its triangles are counted too, with 50 bytes each.
     """
 
     type: Literal["mesh"] = "mesh"
     file: str
-    scale: OptionalScalar = None
+    scale: Scale = None
     max_bytes: Scalar = 1e8
-    lengths: ClassVar[tuple[str, ...]] = ("scale",)
+    lengths: ClassVar[tuple[str, ...]] = ()
 
     @property
-    def factor(self) -> float:
-        """The scale as a number."""
-        return 1.0 if self.scale is None else float(self.scale)
+    def factors(self) -> Floats:
+        """The scale of every axis (3,)."""
+        return np.ones(3) * np.array(1.0 if self.scale is None else self.scale, dtype=float)
+
+    def problems(self) -> Iterator[Problem]:
+        """Those of all shapes, and a scale that is 0, or negative for all axes at once."""
+        yield from super().problems()
+        factors, is_one = self.factors, not isinstance(self.scale, tuple)
+        if np.min(factors if is_one else np.abs(factors)) < LEAST_LENGTH:
+            expected = f"{'a factor' if is_one else 'factors'} greater than 0{'' if is_one else ', or less'}"
+            yield Problem(("scale",), wrong(expected, show(self.scale), "write for example 0.001"))
 
     def canonical(self) -> dict[str, Any]:
         """The orientation as a unit quaternion, and a scale."""
-        return {**super().canonical(), "scale": self.factor}
+        return {**super().canonical(), "scale": 1.0 if self.scale is None else self.scale}
 
 
 Shape = Annotated[Box | Sphere | Cylinder | Capsule | Cone | Mesh, Field(discriminator="type")]

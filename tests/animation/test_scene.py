@@ -302,3 +302,28 @@ def test_every_model_has_a_look(name, tmp_path):
     assert np.isfinite(scene.extent).all() and scene.size > 0
     for suffix in ("glb", "html"):
         assert mbvi.animate(trajectory, tmp_path / f"a.{suffix}").stat().st_size > 10_000
+
+
+def test_shapes_have_their_colours_and_mirrored_meshes_face_outward(tmp_path):
+    trimesh.creation.annulus(0.5, 1, 1, sections=8).export(tmp_path / "ring.stl")
+    shapes = [
+        mbvi.Box(size=(1, 1, 1), mass=1, color=(1, 0, 0.5)),
+        mbvi.Sphere(radius=1, position=(3, 0, 0)),
+        mbvi.Mesh(file="ring.stl", scale=(1, 1, -1), color="#00ff00"),
+    ]
+    assert [shape.color for shape in shapes] == ["#FF0080", None, "#00FF00"]
+    model = mbvi.Model(
+        name="colours",
+        bodies={"one": mbvi.Body(shapes=shapes), "two": mbvi.Body(shapes=shapes[:1])},
+        joints={name: mbvi.Free(parent="world", child=name) for name in ("one", "two")},
+    )
+    model._files.folder = tmp_path
+    one, two = scene_of(model)[0].things[:2]
+    assert one.color == two.color == "#FFFFFF"
+    tones = {tuple(np.round(255 * tone).astype(int)) for tone in one.geometry.tones}
+    assert tones == {(255, 0, 55), (0, 43, 114), (0, 255, 0)}  # of the sphere that of the body
+    mirrored, plain = (mbvi.Mesh(file="ring.stl", scale=scale) for scale in ((1, 1, -1), 1))
+    volumes = [
+        surface(body_geometry(mbvi.Body(shapes=[each]), HOLDS, model.files, 0.01)).volume for each in (mirrored, plain)
+    ]
+    assert volumes[0] == pytest.approx(volumes[1]) and volumes[1] > 0

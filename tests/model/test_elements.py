@@ -219,8 +219,8 @@ MESSAGES = [
         "parameters.lambda: expected a name of letters, digits and _, found 'lambda'; rename the parameter",
     ),
     (
-        {"forces": {"a.b": FORCE}},
-        "forces.a.b: expected a name of letters, digits, _, +, - and blanks, found 'a.b'; rename it",
+        {"forces": {" a": FORCE}},
+        "forces. a: expected a name of printable characters, without blanks at its ends, found ' a'; rename it",
     ),
     # expressions
     (

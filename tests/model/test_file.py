@@ -346,7 +346,9 @@ def test_many_loops():
 
 # ------------------------------------------------------------------------------------------ round trips
 
-NAMES = st.text(string.ascii_letters + "é_", min_size=1, max_size=6).filter(lambda name: name != "world")
+NAMES = st.text(string.ascii_letters + "é_./:#'-1 关", min_size=1, max_size=6).filter(
+    lambda name: name != "world" and name.strip() == name
+)
 AWKWARD = st.sampled_from(["on", "null", "1e3", "0x10", "12", "true", "no", "1_0"])
 TEXTS = st.sampled_from(["a", "2*a", "sin(60 deg)", "-a/3", "sqrt(a) + 1", "1e-3*a", "a/(2 rad/s)"])
 SCALARS = st.one_of(st.floats(-1e6, 1e6), st.integers(-5, 5), TEXTS, st.sampled_from(["1e-3", "7", "1E+2", " 3 "]))

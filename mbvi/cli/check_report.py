@@ -162,6 +162,7 @@ def oddities(system: System, start: Start) -> list[str]:
     resolved = model.resolved()
     found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model)]
     found += [*map(str, odd_meshes(model)), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
+    found += _odd_joints(resolved, system, start)
     for name, body in resolved.bodies.items():
         if not has_mass(body):
             found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is connected to")
@@ -180,6 +181,20 @@ def _odd_gravity(model: Model) -> Iterator[str]:
     size = float(np.linalg.norm(model.gravity))
     if size > 100 or 0 < size < 0.01:
         yield f"gravity: {size:.6g} m/s²; lengths are in metres and times in seconds"
+
+
+def _odd_joints(model: Model, system: System, start: Start) -> Iterator[str]:
+    """Friction, which does not act yet, and coordinates that start beyond their limits."""
+    values = dict(zip(system.coordinate_names, start.q, strict=True))
+    for name, joint in model.joints.items():
+        if joint.friction:
+            yield f"joints.{name}.friction: dry friction of {joint.friction:.6g}, which does not act yet"
+        for short, limits in joint.limits.items():
+            value = values.get(f"{name}.{short}", math.nan)
+            if limits.lower is not None and value < float(limits.lower) - AT_REST:
+                yield f"joints.{name}: {short} starts at {value:.6g}, below its lower limit {limits.lower:.6g}"
+            if limits.upper is not None and value > float(limits.upper) + AT_REST:
+                yield f"joints.{name}: {short} starts at {value:.6g}, above its upper limit {limits.upper:.6g}"
 
 
 def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:

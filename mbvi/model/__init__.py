@@ -10,6 +10,7 @@ from mbvi.model.file import from_yaml, load, save, schema, to_yaml
 from mbvi.model.forces import *
 from mbvi.model.graph import describe_tree, is_cut, plan
 from mbvi.model.joints import *
+from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import MassProperties, mass_properties
 from mbvi.model.model import Model
 
@@ -20,6 +21,7 @@ __all__ = [
     "Cone",
     "Cylinder",
     "Initial",
+    "Limits",
     "MassProperties",
     "Mesh",
     "Model",

@@ -34,13 +34,15 @@ class Kind:
     the field that names its joint; for a name, the mapping of the Model that has it. Functions of time may be those of a
     prescribed motion (`is_motion`). `unit` is "rad" if it is an angle,
     "rad/s" if it is a rate of one; or, if it is that of a coordinate, the field that names this; or, for an Initial,
-    `position` or `velocity`.
+    `position` or `velocity`; or, for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`.
     """
 
     name: Literal["numbers", "direction", "place", "time", "times", "curve", "name", "coordinate"]
     of: str = ""
     or_world: bool = False
-    unit: Literal["", "rad", "rad/s", "coordinate", "coordinate_b", "position", "velocity"] = ""
+    unit: Literal[
+        "", "rad", "rad/s", "coordinate", "coordinate_b", "position", "velocity", "limit", "rate of limit"
+    ] = ""
     is_motion: bool = False
 
 

@@ -162,6 +162,9 @@ class _Resolver:
                 return self.coordinate(value, getattr(element, of), where, of)
             case Kind(unit="position" | "velocity"):
                 return self.initial(value, where, kind.unit)
+            case Kind(unit="limit" | "rate of limit"):
+                unit = _units(self.model.joints[str(where[1])]).get(str(where[3]))
+                return self.value(value, where, unit if kind.unit == "limit" or not unit else f"{unit}/s")
         unit = self.unit(element, key, kind)
         match kind:
             case Kind("time"):

@@ -26,6 +26,8 @@ BAR, BALL = 0.025, 0.06
 """Radii of bars and masses, in lengths of the body."""
 LONELY = 7
 """Radius of a body that is, or looks like, a mere place, in that of the thinnest bar."""
+AXES = "#D62728", "#2CA02C", "#1F77B4"
+"""Colours of the axes x, y and z."""
 CREASE = np.radians(35)
 """Edges that are sharper are not shaded smoothly."""
 DARK = 0.55
@@ -130,6 +132,7 @@ def _scaled(body: Body, factor: float) -> Body:
         {
             "inertia": times(body.inertia, 2),
             "points": {name: times(point) for name, point in body.points.items()},
+            "frames": {name: stretched(frame, "position") for name, frame in body.frames.items()},
             "point_masses": masses,
             "shapes": [stretched(shape, *keys) for shape in body.shapes],
         }
@@ -171,6 +174,12 @@ def rod(start: Array, end: Array, radius: float) -> Geometry:
     length = float(np.linalg.norm(end - start))
     rotation = rotation_to((end - start) / length)
     return _of(trimesh.creation.cylinder(radius / length, 1.0, sections=32), rotation, (start + end) / 2, scale=length)
+
+
+def triad(place: Array, rotation: Array, length: float) -> Geometry:
+    """The axes of a frame, red, green and blue, of a white thing."""
+    ends = place + length * rotation.T
+    return merged([_colored(rod(place, end, 0.06 * length), color) for end, color in zip(ends, AXES, strict=True)])
 
 
 def tube(path: Array, radius: float) -> Geometry:
@@ -344,13 +353,10 @@ def _solid(body: Body) -> Solid | None:
 
 def _masses(body: Body) -> list[Array]:
     """Places of the point masses, among which is an explicit mass without inertia."""
-    places: list[Any] = [
-        body.points[point.position] if isinstance(point.position, str) else point.position
-        for point in body.point_masses.values()
-    ]
+    places: list[Any] = [point.position for point in body.point_masses.values()]
     if body.mass and not np.any(body.inertia):
         places.append(body.center_of_mass)
-    return [np.array(place, dtype=float) for place in places]
+    return [body.place(place) for place in places]
 
 
 def _default(body: Body, holds: Sequence[Array], least: float, swell: float) -> list[Geometry]:

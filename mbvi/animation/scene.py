@@ -43,6 +43,8 @@ GREY, DARK, METAL, WHITE = "#6E7681", "#3A424B", "#9AA4AF", "#FFFFFF"
 
 LEAST = 0.003
 """Radius of the thinnest bar, in the size of the scene."""
+AXIS = 0.04
+"""Length of the axes of named frames, in the size of the scene."""
 PIN = 0.009
 """Radius of a pin, in the size of the scene."""
 RAIL = 0.1
@@ -64,7 +66,7 @@ class Thing:
     name : str
         That of the body, joint or element of the model.
     kind : str
-        body, joint, or link for springs, dampers and rods.
+        body, joint, frame, or link for springs, dampers and rods.
     geometry : Geometry
         Shared by things that look the same.
     color : str
@@ -157,17 +159,20 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     size = _size(model, holds, poses)
     least = LEAST * size
     colors = _colors(list(model.bodies))
+    marks = _marks(model)
     painted = {name: body for name, body in model.bodies.items() if any(shape.color for shape in body.shapes)}
     looks = _looks(model, holds, least, {name: colors[name] for name in painted})
     paints = colors | dict.fromkeys(painted, WHITE)
     things = [
         Thing(name, "body", looks[name], paints[name], poses[name].places, _quaternions(poses[name].rotations))
         for name in model.bodies
+        if name not in marks
     ]
     things += _links(model, poses, size)
     up = np.array(model.gravity, dtype=float)
     up = -up / np.linalg.norm(up) if up.any() else np.array([0.0, 0.0, 1.0])
     things += _joints(model, poses, looks, size)
+    things += _frames(model, poses, size)
     things += _guides(model, system, motion.q, poses, size)
     extent = _extent(things)
     floor = float((extent @ up).min()) - 0.004 * size if np.any(model.gravity) else None
@@ -269,6 +274,16 @@ def _inset(geometry: Geometry, depth: float) -> Geometry:
     return geometry._replace(vertices=geometry.vertices - depth * (sums / deepest[:, None])[corner])
 
 
+def _marks(model: Model) -> set[str]:
+    """Bodies that are mere places, as the flanges of robots: without mass and shapes, and welded, where others have shapes."""
+    if not any(body.shapes for body in model.bodies.values()):
+        return set()
+    moving = {each for joint in model.joints.values() if joint.motions() for each in (joint.parent, joint.child)}
+    tied = {each for _, element in _between(model) for each, _ in element.ends()}
+    bare = {name for name, body in model.bodies.items() if not body.shapes and is_massless(body)}
+    return bare - moving - tied
+
+
 def _layers(model: Model) -> dict[str, int]:
     """One of a few numbers for every body, other than those of bodies tied to it and, if it can be, of others tied to these."""
     ties: networkx.Graph = networkx.Graph()
@@ -346,6 +361,14 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
             continue
         pose, color = (STILL_POSE, GREY) if end.body == WORLD else (poses[end.body], DARK)
         yield Thing(name, "joint", part, color, pose.places, _quaternions(pose.rotations))
+
+
+def _frames(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
+    """The axes of the named frames of bodies."""
+    for body, pose in poses.items():
+        for name, frame in model.bodies[body].frames.items() if body != WORLD else ():
+            part = shapes.triad(np.array(frame.position), rotation_matrix(frame.orientation), AXIS * size)
+            yield Thing(f"{body}.{name}", "frame", part, WHITE, pose.places, _quaternions(pose.rotations))
 
 
 def _rail(joint: Joint) -> Array | None:
@@ -493,10 +516,10 @@ def _point(model: Model, name: str) -> tuple[str, Array]:
         return body_name, np.zeros(3)
     if point in ("", "center_of_mass"):
         return body_name, mass_properties(body, model.files).center_of_mass
-    if point not in body.points:
-        known = ["origin", "center_of_mass", *body.points]
+    if point not in body.points and point not in body.frames:
+        known = ["origin", "center_of_mass", *body.points, *body.frames]
         raise ModelError(f"trail: {wrong(f'a point of {body_name!r}', repr(point), nearest(point, known))}")
-    return body_name, np.array(body.points[point], dtype=float)
+    return body_name, body.place(point)
 
 
 def _body_and_point(model: Model, name: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """What the user describes: elements, expressions, model files, shapes and the graph of bodies and joints."""
 
 from mbvi.model import constraints, forces, joints
-from mbvi.model.bodies import Body, Box, Capsule, Cone, Cylinder, Mesh, PointMass, Sphere
+from mbvi.model.bodies import Body, Box, Capsule, Cone, Cylinder, Frame, Mesh, PointMass, Sphere
 from mbvi.model.constraints import *
 from mbvi.model.description import Initial, Simulation
 from mbvi.model.expressions import evaluate, postfix
@@ -20,6 +20,7 @@ __all__ = [
     "Capsule",
     "Cone",
     "Cylinder",
+    "Frame",
     "Initial",
     "Limits",
     "MassProperties",

@@ -111,8 +111,7 @@ def _explicit(body: Body) -> MassProperties:
 
 def _point_masses(body: Body) -> Iterator[MassProperties]:
     for point in body.point_masses.values():
-        place: Any = body.points[point.position] if isinstance(point.position, str) else point.position
-        yield MassProperties(float(point.mass), np.array(place, dtype=float), np.zeros((3, 3)))
+        yield MassProperties(float(point.mass), body.place(point.position), np.zeros((3, 3)))
 
 
 def _shapes(body: Body, files: Files | Path | None) -> Iterator[MassProperties]:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Volume = tuple[float, Floats, Floats]
 """Volume, its centre, and its inertia about the centre at density 1."""
 
-MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb")
+MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".dae")
 
 
 class Files:

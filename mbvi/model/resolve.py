@@ -283,10 +283,12 @@ class _Resolver:
         if body == WORLD:
             self.note(where, wrong("3 numbers", show(name), "the world has no named points"))
         elif body in self.model.bodies:
-            points = self.model.bodies[body].points
+            points, frames = self.model.bodies[body].points, self.model.bodies[body].frames
             if name in points:
                 return self.value(points[name], ("bodies", body, "points", name), "m")
-            self.note(where, wrong(f"3 numbers or a point of {body!r}", show(name), nearest(name, points)))
+            if name in frames:
+                return self.value(frames[name].position, ("bodies", body, "frames", name, "position"), "m")
+            self.note(where, wrong(f"3 numbers or a point of {body!r}", show(name), nearest(name, [*points, *frames])))
         return name
 
     def coordinate(self, name: str | None, joint: str, where: Where, key: str) -> str | None:

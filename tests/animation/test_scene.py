@@ -327,3 +327,33 @@ def test_shapes_have_their_colours_and_mirrored_meshes_face_outward(tmp_path):
         surface(body_geometry(mbvi.Body(shapes=[each]), HOLDS, model.files, 0.01)).volume for each in (mirrored, plain)
     ]
     assert volumes[0] == pytest.approx(volumes[1]) and volumes[1] > 0
+
+
+def test_frames_are_axes_and_bare_welded_bodies_are_not_drawn():
+    model = mbvi.Model(
+        name="frames",
+        bodies={
+            "arm.1": mbvi.Body(
+                shapes=[mbvi.Box(size=(1, 1, 1), mass=1)],
+                frames={"tool.a": {"position": (1, 2, 3), "orientation": (0, 0, "90 deg")}},
+            ),
+            "flange": mbvi.Body(),
+        },
+        joints={
+            "free": mbvi.Free(parent="world", child="arm.1"),
+            "weld": mbvi.Weld(parent="arm.1", child="flange", position=(0, 0, 1)),
+        },
+    )
+    scene, trajectory = scene_of(model, ["arm.1.tool.a", "flange"])
+    assert [thing.name for thing in scene.things] == ["arm.1", "arm.1.tool.a"]
+    axes = scene.things[1].geometry
+    colors = np.round(axes.tones, 3)
+    tips = [
+        axes.vertices[(colors == color).all(axis=1)].mean(axis=0) - (1, 2, 3) for color in np.unique(colors, axis=0)
+    ]
+    half = 0.02 * scene.size  # blue along z, green along y, which points to -x, red along x, which points to y
+    np.testing.assert_allclose(tips, half * np.array([(0, 0, 1), (-1, 0, 0), (0, 1, 0)]), rtol=0, atol=1e-12)
+    place, rotation = trajectory.pose("arm.1.tool.a")
+    np.testing.assert_allclose(place[0], (1, 2, 3), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rotation[0], [[0, -1, 0], [1, 0, 0], [0, 0, 1]], rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(scene.trails[0].places[0], (1, 2, 3))

@@ -211,6 +211,10 @@ MESSAGES = [
         "bodies.rod.points.origin: expected a name of its own, found 'origin', which is predefined; rename the point",
     ),
     (
+        {"bodies__rod__frames": {"tip": {}}, "bodies__rod__points": {"tip": [0, 0, 1]}},
+        "bodies.rod.frames.tip: expected a name that no point of the body has, found 'tip', a point; rename one of them",
+    ),
+    (
         {"parameters__pi": 3},
         "parameters.pi: expected a name of its own, found 'pi', which is predefined; rename the parameter",
     ),

@@ -51,7 +51,7 @@ def test_seams_of_a_texture_are_no_holes(kind, tmp_path, caplog):
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
-@pytest.mark.parametrize("kind", ["stl", "obj", "ply", "off", "glb"])
+@pytest.mark.parametrize("kind", ["stl", "obj", "ply", "off", "glb", "dae"])
 def test_every_format_has_the_same_surface(kind, tmp_path):
     CUBE.export(tmp_path / f"cube.{kind.upper()}", file_type=kind)
     surface = read_mesh(mm.Mesh(file=f"cube.{kind.upper()}", density=1), tmp_path)
@@ -451,3 +451,11 @@ def test_scales_that_cannot_be(scale, message):
     with pytest.raises(ModelError) as error:
         next(iter(mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="solid.ply", scale=scale)]))))
     assert str(error.value).endswith(message)
+
+
+def test_the_unit_of_a_dae_file_counts(tmp_path):
+    content = CUBE.export(file_type="dae")
+    (tmp_path / "cube.dae").write_bytes(content.replace(b"</asset>", b'<unit name="mm" meter="0.001"/></asset>'))
+    assert mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="cube.dae", density=6e9)]), tmp_path).mass == pytest.approx(
+        6
+    )

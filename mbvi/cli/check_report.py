@@ -46,6 +46,7 @@ def check_report(system: System, start: Start) -> str:
         ("Mobility", _mobility(system, start)),
         ("Dynamics", shortened(_dynamics(system, start))),
         ("Run", [_run_line(resolved)]),
+        ("Imported", [] if model.import_report is None else shortened(str(model.import_report).splitlines())),
         ("Mended", shortened([f"- {text}" for text in model.mended])),
         ("Odd", shortened([f"- {text}" for text in oddities(system, start)])),
     ]

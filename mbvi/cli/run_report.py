@@ -35,6 +35,8 @@ def run_report(trajectory: Trajectory, start: Start | None = None) -> str:
 def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> Iterator[tuple[str, str]]:
     statistics, scheme = trajectory.statistics, trajectory.scheme
     yield "system", dimensions(trajectory.system)
+    if (model := trajectory.system.model) is not None and model.import_report is not None:
+        yield "imported", f"{model.import_report.summary}; mbvi check says which"
     yield from (("mended", text) for text in _mended(trajectory.system, MOST_REASONS))
     if start is not None:
         yield from (("" if i else "start", text) for i, text in enumerate(moves_as_text(start, FEW_MOVES)))

@@ -220,7 +220,6 @@ def test_numbers_and_text_of_yaml_1_2():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ('<?xml version="1.0"?>\n<!-- <sdf> -->\n<robot name="r"><link name="a"/></robot>', "a URDF file"),
         ("<mujoco><worldbody/></mujoco>", "an MJCF file"),
         ('<sdf version="1.6"/>', "an SDF file"),
         ("<!DOCTYPE html><html></html>", "an HTML page"),
@@ -233,8 +232,12 @@ def test_files_of_other_programs(text, found, tmp_path):
     with pytest.raises(ModelError) as caught:
         mm.load(path)
     assert str(caught.value) == (
-        f"{path}:1: expected a model file (YAML), found {found}, which mbvi does not read; write its bodies and joints as YAML"
+        f"{path}:1: expected a model file (YAML) or a URDF file, found {found}, which mbvi does not read"
     )
+    with pytest.raises(
+        ModelError, match=r"^<string>:1: expected a model file .YAML., found XML; mbvi.load imports a file"
+    ):
+        mm.from_yaml(text)
 
 
 def test_load_names_the_file(tmp_path):

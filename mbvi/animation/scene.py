@@ -21,11 +21,12 @@ from mbvi.animation.geometry import Geometry
 from mbvi.animation.guides import guides, wires
 from mbvi.animation.motion import Motion
 from mbvi.errors import ModelError
-from mbvi.model import Body, Model, mass_properties
+from mbvi.model import Body, Mesh, Model, mass_properties
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_massless
+from mbvi.model.mesh_files import has_volume
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 from mbvi.system.system import System
@@ -156,12 +157,13 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     model = _model(system)
     holds = _holds(model)
     poses = find_poses(system, motion.q)
-    size = _size(model, holds, poses)
+    drawn = _without_inertias(model)
+    size = _size(drawn, holds, poses)
     least = LEAST * size
     colors = _colors(list(model.bodies))
-    marks = _marks(model)
+    marks = _marks(drawn)
     painted = {name: body for name, body in model.bodies.items() if any(shape.color for shape in body.shapes)}
-    looks = _looks(model, holds, least, {name: colors[name] for name in painted})
+    looks = _looks(drawn, holds, least, {name: colors[name] for name in painted})
     paints = colors | dict.fromkeys(painted, WHITE)
     things = [
         Thing(name, "body", looks[name], paints[name], poses[name].places, _quaternions(poses[name].rotations))
@@ -274,6 +276,20 @@ def _inset(geometry: Geometry, depth: float) -> Geometry:
     return geometry._replace(vertices=geometry.vertices - depth * (sums / deepest[:, None])[corner])
 
 
+def _is_clad(body: Body | None) -> bool:
+    """Whether a body has a mesh for viewing only, as the links of robots have: it looks as it is, and needs no pins of joints."""
+    shapes_of = () if body is None else body.shapes
+    return any(isinstance(shape, Mesh) and not has_volume(shape) for shape in shapes_of)
+
+
+def _without_inertias(model: Model) -> Model:
+    """The model without masses of bodies without shapes where others are clad: these are drawn as bars between their joints."""
+    if not any(_is_clad(body) for body in model.bodies.values()):
+        return model
+    bare = Body().replaced(Body().canonical())
+    return model.replaced({"bodies": {name: body if body.shapes else bare for name, body in model.bodies.items()}})
+
+
 def _marks(model: Model) -> set[str]:
     """Bodies that are mere places, as the flanges of robots: without mass and shapes, and welded, where others have shapes."""
     if not any(body.shapes for body in model.bodies.values()):
@@ -343,6 +359,8 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
         end, other = ends if joint.child != WORLD else ends[::-1]
         place = np.array(end.point, dtype=float)
         motions, rail = joint.motions(), _rail(joint)
+        if any(_is_clad(model.bodies.get(each.body)) for each in ends):
+            continue
         if [motion.kind for motion in motions] == ["turn"]:
             hinge = np.array(motions[0].axis)
             reach, radius = _pin([each for each in ends if each.body != WORLD], hinge, looks, size)

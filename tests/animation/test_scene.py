@@ -357,3 +357,25 @@ def test_frames_are_axes_and_bare_welded_bodies_are_not_drawn():
     np.testing.assert_allclose(place[0], (1, 2, 3), rtol=0, atol=1e-15)
     np.testing.assert_allclose(rotation[0], [[0, -1, 0], [1, 0, 0], [0, 0, 1]], rtol=0, atol=1e-15)
     np.testing.assert_array_equal(scene.trails[0].places[0], (1, 2, 3))
+
+
+def test_robots_have_no_pins_and_no_inertias_of_links_without_shapes(tmp_path):
+    """Of links with meshes for viewing only; a link between them that has none is a bar, and one welded to them is not drawn."""
+    trimesh.creation.box((0.1, 0.1, 1)).export(tmp_path / "bar.stl")
+    clad = mbvi.Body(mass=1, inertia=(1, 1, 1), shapes=[mbvi.Mesh(file="bar.stl")])
+    bare = mbvi.Body(mass=1, inertia=(9, 9, 9))
+    hinge = {"axis": (0, 1, 0), "offset": (0, 0, -0.5), "position": (0, 0, 0.5)}
+    model = mbvi.Model(
+        name="robot",
+        bodies={"a": clad, "b": bare, "c": clad, "camera": bare},
+        joints={
+            "ab": mbvi.Revolute(parent="world", child="a", **hinge),
+            "bc": mbvi.Revolute(parent="a", child="b", **hinge),
+            "cd": mbvi.Revolute(parent="b", child="c", **hinge),
+            "mount": mbvi.Weld(parent="c", child="camera", position=(0, 0, 0.5)),
+        },
+    )
+    model._files.folder = tmp_path
+    things = scene_of(model)[0].things
+    assert [thing.name for thing in things] == ["a", "b", "c"]
+    assert np.ptp(things[1].geometry.vertices, axis=0).max() < 1.2  # 7 of the box with its inertia

@@ -50,8 +50,19 @@ html_extra_path = ["generated/extra"]
 
 # What the sidebar shows; a page that is in no list, or not there, fails the build.
 NAVIGATION = {
-    "": ["tutorial", "generated/gallery"],
-    "Models": ["guide", "joints", "forces", "constraints", "tables", "python", "lagrangians"],
+    "": ["tutorial", "robot_tutorial", "generated/gallery"],
+    "Models": [
+        "guide",
+        "joints",
+        "forces",
+        "constraints",
+        "tables",
+        "python",
+        "lagrangians",
+        "robots",
+        "urdf",
+        "urdf_checked",
+    ],
     "Runs": [
         "schemes",
         "splitting",

@@ -52,7 +52,7 @@ def check_report(system: System, start: Start) -> str:
     ]
     for title, part in parts:
         if part:
-            lines += ["", title, *(f"  {line}" for line in part)]
+            lines += ["", title, *(f"  {line}".rstrip() for line in part)]
     return "\n".join(lines)
 
 

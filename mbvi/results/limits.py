@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.constraints import PrescribedCoordinate
+from mbvi.model.expressions import show, wrong
 from mbvi.model.limits import Limits
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ def exceeded_limits(trajectory: Trajectory) -> tuple[Excess, ...]:
 
     Joints that are cut, as all are in the embedding, have no coordinates, and their limits are not looked at: `unchecked_limits`.
     """
+    if not hasattr(trajectory, "system"):
+        raise ModelError(f"trajectory: {wrong('a Trajectory', show(trajectory), 'mbvi.simulate makes one')}")
     model, homes = trajectory.system.model, getattr(trajectory.system, "homes", None)
     if model is None or homes is None:
         return ()

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.model.arguments import check_kind, checked_names, checked_vector
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.joints import Joint
@@ -64,6 +65,7 @@ def to_pinocchio(system: System, robot: Any, q: ArrayLike, v: ArrayLike) -> tupl
     ModelError
         If Pinocchio has a joint that the system has not, or one of another kind.
     """
+    _check(system)
     q, v = system._vector(q, "q"), system._vector(v, "v")
     q_there, v_there = np.zeros(robot.nq), np.zeros(robot.nv)
     for place in _places(system, robot):
@@ -76,17 +78,21 @@ def from_pinocchio(system: System, robot: Any, q: ArrayLike, v: ArrayLike) -> tu
 
     Coordinates that Pinocchio has not start as the model says. Arguments and errors are those of `to_pinocchio`.
     """
-    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-    if q.shape != (robot.nq,) or v.shape != (robot.nv,):
-        raise ModelError(f"q, v: {wrong(f'{robot.nq} and {robot.nv} numbers', f'shapes {q.shape} and {v.shape}')}")
+    _check(system)
+    places = list(_places(system, robot))
+    q, v = (
+        checked_vector(each, key, [f"{key}[{i}]" for i in range(n)])
+        for each, key, n in ((q, "q", robot.nq), (v, "v", robot.nv))
+    )
     q_here, v_here = system.given_q.copy(), np.zeros(system.dimension)
-    for place in _places(system, robot):
+    for place in places:
         q_here[place.own], v_here[place.own] = _from(place.joint, q[place.q], v[place.v])
     return q_here, v_here
 
 
 def joint_state(system: System, q: ArrayLike, v: ArrayLike) -> JointState:
     """The joints with one coordinate, which are those that ROS knows, with their positions and velocities."""
+    _check(system)
     q, v = system._vector(q, "q"), system._vector(v, "v")
     own = _single(system)
     rows = list(own.values())
@@ -111,20 +117,22 @@ def from_joint_state(
     ModelError
         If a name is that of no such joint, or there are other numbers of values.
     """
-    own = _single(system)
-    rows = []
-    for each in name:
+    _check(system)
+    own, rows = _single(system), []
+    for each in checked_names(name, "name"):
         if each not in own:
             raise ModelError(f"name: {wrong('a joint with one coordinate', show(each), nearest(str(each), own))}")
         rows.append(own[each])
     q, v = system.given_q.copy(), np.zeros(system.dimension)
     for values, out, key in ((position, q, "position"), (velocity, v, "velocity")):
-        given = np.asarray(values, dtype=float)
-        if given.shape != (len(rows),) and (key == "position" or given.size):
-            raise ModelError(f"{key}: {wrong(f'{len(rows)} numbers, one for each name', f'shape {given.shape}')}")
-        if given.size:
-            out[rows] = given
+        if key == "position" or np.size(values):
+            out[rows] = checked_vector(values, key, name)
     return q, v
+
+
+def _check(system: Any) -> None:
+    """Refuse what is no system."""
+    check_kind(system, System, "system", "mbvi.assemble makes one of a model")
 
 
 def _single(system: System) -> dict[str, int]:
@@ -149,6 +157,10 @@ def _joints(system: System) -> tuple[str, dict[str, tuple[Joint, slice]]]:
 def _places(system: System, robot: Any) -> Iterator[_Place]:
     """Where the numbers of Pinocchio's joints stand."""
     root, joints = _joints(system)
+    if not all(hasattr(robot, key) for key in ("names", "joints", "nq", "nv")):
+        raise ModelError(
+            f"robot: {wrong('a Model of Pinocchio', show(robot), 'as pinocchio.buildModelFromUrdf makes it')}"
+        )
     for i, name in enumerate(robot.names):
         there = robot.joints[i]
         if not i:

@@ -68,7 +68,7 @@ class Robot:
         if change and not self.options.mend:
             moments = show(np.linalg.eigvalsh(inertia).tolist())
             expected = "principal moments of which none is negative or exceeds the sum of the others"
-            raise node.error(expected, moments, "correct it, or leave out mend=False")
+            raise node.wrong(expected, moments, "correct it, or leave out mend=False")
         if change:
             self.notes.mended[body] = change
             why = f"that of no rigid body; the nearest that is one differs by {100 * change:.2g} % of mass × size²"

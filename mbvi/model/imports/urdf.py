@@ -70,7 +70,7 @@ def _refuse_macros(root: Node) -> None:
     for node in root.walk():
         texts = [node.tag, *node.attributes.values()]
         if node.tag.startswith("xacro:") or any("${" in text or "$(" in text for text in texts):
-            raise node.error("a URDF file without macros", "one for xacro", XACRO)
+            raise node.wrong("a URDF file without macros", "one for xacro", XACRO)
 
 
 class _Reader:
@@ -108,23 +108,23 @@ class _Reader:
     def find_root(self) -> str:
         """The link that hangs on no other, of which there is one; every other one has one parent."""
         if not self.links:
-            raise self.root.error("an element <link> in it", "none")
+            raise self.root.wrong("an element <link> in it", "none")
         parent: dict[str, str] = {}
         for node in self.nodes.values():
             ends = [self.end(node, tag) for tag in ("parent", "child")]
             if ends[1] in parent:
-                raise node.error("a child that is that of no other joint", show(ends[1]), "loops are not part of URDF")
+                raise node.wrong("a child that is that of no other joint", show(ends[1]), "loops are not part of URDF")
             parent[ends[1]] = ends[0]
         roots = [link for link in self.links if link not in parent]
         if len(roots) != 1:
             found = ", ".join(map(repr, roots[:5])) or "none, since they hang on each other in a circle"
-            raise self.root.error("one link that is no joint's child", found, "connect all links by joints")
+            raise self.root.wrong("one link that is no joint's child", found, "connect all links by joints")
         for link in self.links:
             seen = {link}
             while link in parent:
                 link = parent[link]
                 if link in seen:
-                    raise self.root.error("links that hang on the root", f"a circle through {link!r}")
+                    raise self.root.wrong("links that hang on the root", f"a circle through {link!r}")
                 seen.add(link)
         return roots[0]
 
@@ -133,7 +133,7 @@ class _Reader:
         part = node.the(tag)
         link = part.needed("link")
         if link not in self.links:
-            raise part.error("the name of a link", show(link), nearest(link, self.links))
+            raise part.wrong("the name of a link", show(link), nearest(link, self.links))
         return link
 
     def name_bodies(self, top: str) -> None:
@@ -165,7 +165,7 @@ class _Reader:
         part, element = inertial.the("mass"), inertial.the("inertia")
         mass = part.number("value")
         if mass < 0:
-            raise part.error("a mass of at least 0", show(mass))
+            raise part.wrong("a mass of at least 0", show(mass))
         xx, yy, zz = (element.number(key) for key in ("ixx", "iyy", "izz"))
         xy, xz, yz = (element.number(key, 0.0) for key in ("ixy", "ixz", "iyz"))
         place, orientation = origin(inertial)
@@ -205,11 +205,11 @@ class _Reader:
         elif mesh := node.first("mesh"):
             scale: Any = mesh.numbers("scale", 3, (1.0, 1.0, 1.0))
             if 0 in scale:
-                raise mesh.error("factors other than 0 as scale", show(scale))
+                raise mesh.wrong("factors other than 0 as scale", show(scale))
             fields["scale"] = None if set(scale) == {1.0} else scale[0] if set(scale) == {abs(scale[0])} else scale
             yield from self.robot.mesh(mesh, mesh.needed("filename"), f"link {body!r}", fields)
         else:
-            raise node.error("a box, sphere, cylinder, capsule or mesh", "none of them")
+            raise node.wrong("a box, sphere, cylinder, capsule or mesh", "none of them")
 
     def color(self, node: Node) -> str | None:
         """The colour of a material, which may have been given elsewhere by its name."""
@@ -228,7 +228,7 @@ class _Reader:
         """Add a joint, with its limits, damping and friction."""
         kind = node.needed("type")
         if kind not in TYPES:
-            raise node.error(f"one of the types {', '.join(TYPES)}", show(kind), nearest(kind, TYPES))
+            raise node.wrong(f"one of the types {', '.join(TYPES)}", show(kind), nearest(kind, TYPES))
         parent, child = (self.body_of[self.end(node, tag)] for tag in ("parent", "child"))
         place, orientation = origin(node)
         common: dict[str, Any] = {"parent": parent, "child": child, "position": place, "orientation": orientation}
@@ -244,7 +244,7 @@ class _Reader:
         axis = node.first("axis")
         given = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3)
         if not any(given):
-            raise (axis or node).error("an axis other than 0", show(given))
+            raise (axis or node).wrong("an axis other than 0", show(given))
         turned = rotation_matrix(common["orientation"])
         direction: Any = tuple((turned @ np.array(given)).tolist())
         if kind == "planar":
@@ -276,7 +276,7 @@ class _Reader:
         else:
             lower, upper = lower or 0.0, upper or 0.0  # as URDF has it
         if lower is not None and upper is not None and lower > upper:
-            raise part.error("a lower limit not above the upper one", f"{lower:g} and {upper:g}")
+            raise part.wrong("a lower limit not above the upper one", f"{lower:g} and {upper:g}")
         for key, value in (("velocity", speed), ("effort", effort)):
             if value is not None and value <= 0:
                 self.notes.add("approximated", f"{key} of <limit>", f"{value:g} is taken as no limit", place)
@@ -298,7 +298,7 @@ class _Reader:
         if damping:
             self.robot.forces[f"{name} damping"] = JointDamper(joint=name, damping=damping)
         if friction < 0:
-            raise part.error("a friction of at least 0", show(friction))
+            raise part.wrong("a friction of at least 0", show(friction))
         if friction:
             self.notes.add("approximated", "friction", "kept with the joint; it does not act yet", f"joint {name!r}")
         return {"friction": friction} if friction else {}
@@ -364,7 +364,7 @@ def _named(root: Node, tag: str) -> dict[str, Node]:
     for node in root.all(tag):
         name = node.needed("name")
         if name in found:
-            raise node.error(f"a name that no other {tag} has", f"{name!r}, as in line {found[name].line}")
+            raise node.wrong(f"a name that no other {tag} has", f"{name!r}, as in line {found[name].line}")
         found[name] = node
     return found
 
@@ -389,5 +389,5 @@ def _lengths(node: Node, name: str, number: int = 1) -> tuple[float, ...]:
     """Lengths greater than 0."""
     values = node.numbers(name, number)
     if min(values) <= 0:
-        raise node.error(f"a {name} greater than 0", show(values if number > 1 else values[0]))
+        raise node.wrong(f"a {name} greater than 0", show(values if number > 1 else values[0]))
     return values

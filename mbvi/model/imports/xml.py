@@ -51,7 +51,7 @@ class Node:
         name = node.attributes.get("name")
         return "" if name is None or node.parent is None else f"{node.tag} {name!r}"
 
-    def error(self, expected: str, found: str, remedy: str = "") -> ModelError:
+    def wrong(self, expected: str, found: str, remedy: str = "") -> ModelError:
         """The error that something is wrong here."""
         return ModelError(f"{self.source}:{self.line}: {self!r}: {wrong(expected, found, remedy)}")
 
@@ -76,7 +76,7 @@ class Node:
         """The first child of a tag, of which there must be one."""
         found = self.first(tag)
         if found is None:
-            raise self.error(f"an element <{tag}> in it", "none")
+            raise self.wrong(f"an element <{tag}> in it", "none")
         return found
 
     def walk(self) -> Iterator[Node]:
@@ -117,7 +117,7 @@ class Node:
         value = self.get(name)
         if not value:
             remedy = nearest(name, self.attributes) if self.attributes else ""
-            raise self.error(f"an attribute {name}", "none" if value is None else "an empty one", remedy)
+            raise self.wrong(f"an attribute {name}", "none" if value is None else "an empty one", remedy)
         return value
 
     def numbers(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
@@ -129,7 +129,7 @@ class Node:
         values = [as_number(word) for word in text.split()]
         if len(values) != count or None in values:
             what = "a number" if count == 1 else f"{count} numbers"
-            raise self.error(f"{what} as {name}", show(text), "write decimal points, and blanks between numbers")
+            raise self.wrong(f"{what} as {name}", show(text), "write decimal points, and blanks between numbers")
         return tuple(float(value) for value in values if value is not None)
 
     def number(self, name: str, default: float | None = None) -> float:
@@ -150,7 +150,7 @@ class _Tree(ContentHandler):
         """Open an element."""
         node = Node(self.source, name, dict(attrs), self._locator.getLineNumber())  # type: ignore[attr-defined]
         if len(self.open) >= MAX_DEPTH:
-            raise node.error(f"at most {MAX_DEPTH} elements in each other", "more")
+            raise node.wrong(f"at most {MAX_DEPTH} elements in each other", "more")
         if self.open:
             self.open[-1].children.append(node)
             node.parent = self.open[-1]

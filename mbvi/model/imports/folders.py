@@ -45,7 +45,7 @@ class Folders:
         """
         outside = None
         for path in self._candidates(name):
-            if path.is_file():
+            if os.path.isfile(path):  # which a name that is too long is not
                 real = path.resolve()
                 if any(real.is_relative_to(each) for each in (self.package, *self.search)):
                     return real

@@ -14,6 +14,7 @@ from mbvi.errors import ModelError
 from mbvi.model.expressions import as_number, nearest, show, wrong
 
 MAX_DEPTH = 100
+LARGEST = 1e50  # as in model files
 
 
 class Node:
@@ -130,7 +131,10 @@ class Node:
         if len(values) != count or None in values:
             what = "a number" if count == 1 else f"{count} numbers"
             raise self.wrong(f"{what} as {name}", show(text), "write decimal points, and blanks between numbers")
-        return tuple(float(value) for value in values if value is not None)
+        found = tuple(float(value) for value in values if value is not None)
+        if max(map(abs, found)) > LARGEST:
+            raise self.wrong(f"numbers of size at most {LARGEST:g} as {name}", show(text))
+        return found
 
     def number(self, name: str, default: float | None = None) -> float:
         """The number of an attribute; without a default it must be there."""

@@ -45,4 +45,3 @@ def test_plots_and_pictures_have_them(run, tmp_path):
     mbvi.draw_graph(run.system.model).savefig(tmp_path / "graph.png")
     pytest.importorskip("pygltflib")
     mbvi.animate(run, tmp_path / "odd.glb", trails=["arm/link.1.origin", "1.5"])
-    mbvi.animate(run, tmp_path / "odd.html")

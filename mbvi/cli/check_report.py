@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mbvi.system.system import System
 
 AT_REST = 1e-10
+FEW = 3
 
 ROUND_OFF = 1e-12
 
@@ -164,9 +165,7 @@ def oddities(system: System, start: Start) -> list[str]:
     found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model)]
     found += [*map(str, odd_meshes(model)), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
     found += _odd_joints(resolved, system, start)
-    for name, body in resolved.bodies.items():
-        if not has_mass(body):
-            found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is connected to")
+    found += _massless(resolved)
     step, duration, steps = run_of(resolved)
     end = steps * step
     found += [*overshoots(resolved), *short_tables(resolved, duration), *kinks_in_steps(resolved, step, end)]
@@ -176,6 +175,17 @@ def oddities(system: System, start: Start) -> list[str]:
     if _is_at_rest(system, start, end):
         found.append("initial: at rest in an equilibrium; nothing will move")
     return found
+
+
+def _massless(model: Model) -> list[str]:
+    """Bodies without mass: each, or in one line if they are many, as the flanges and sensors of robots."""
+    names = [name for name, body in model.bodies.items() if not has_mass(body)]
+    if len(names) <= FEW:
+        return [
+            f"bodies.{name}: no mass; its motion follows from that of the bodies it is connected to" for name in names
+        ]
+    listed = f"{', '.join(names[:FEW])} and {len(names) - FEW} more"
+    return [f"bodies: no mass of {listed}; their motion follows from that of the bodies they are connected to"]
 
 
 def _odd_gravity(model: Model) -> Iterator[str]:

@@ -309,3 +309,14 @@ def test_options_are_for_robots():
         mbvi.load(MODELS / "pendulum.yaml", floating=True)
     with pytest.raises(mbvi.ModelError, match=r"^search: expected a list of folders, found 'folder'"):
         mbvi.load(ARM, search="folder")
+
+
+def test_many_links_without_mass_are_one_line_of_the_check(tmp_path):
+    links = "".join(f'<link name="s{i}"/>' for i in range(5))
+    text = robot(HEAVY, links, *(joint("fixed", "a", f"s{i}") for i in range(5)))
+    load(tmp_path, text)
+    shown = CliRunner().invoke(app, ["check", str(tmp_path / "robot.urdf")]).stdout
+    assert (
+        "bodies: no mass of s0, s1, s2 and 2 more; their motion follows from that of the bodies they are connected to"
+        in shown
+    )

@@ -111,7 +111,8 @@ def mesh_volume(mesh: Mesh, files: Files | Path | None = None) -> Volume:
         second = (np.trace(inertia) / 2 * np.eye(3) - inertia) * np.outer(factors, factors) * size
         scaled = volume * size, center * factors, np.trace(second) * np.eye(3) - second
     if not (0 < scaled[0] < np.inf and np.isfinite(scaled[1]).all() and 0 < np.trace(scaled[2]) < np.inf):
-        found = f"{volume:.3g} times {size:.3g} in {Path(mesh.file).name!r}"
+        by = " · ".join(f"{each:.3g}" for each in factors) if np.ptp(factors) else f"{factors[0]:.3g}³"
+        found = f"{volume:.3g} times {by} in {Path(mesh.file).name!r}"
         raise ModelError(wrong("a mesh of a size that numbers can hold", found, "change its scale"))
     return float(scaled[0]), scaled[1], scaled[2]
 

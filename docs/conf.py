@@ -61,6 +61,7 @@ NAVIGATION = {
         "lagrangians",
         "robots",
         "urdf",
+        "mjcf",
         "urdf_checked",
     ],
     "Runs": [

@@ -41,7 +41,15 @@ PAGES = {
             Source("mbvi.model.import_report", ("ImportReport", "Note")),
             Source(
                 "mbvi.system.exchange",
-                ("to_pinocchio", "from_pinocchio", "joint_state", "from_joint_state", "JointState"),
+                (
+                    "to_pinocchio",
+                    "from_pinocchio",
+                    "to_mujoco",
+                    "from_mujoco",
+                    "joint_state",
+                    "from_joint_state",
+                    "JointState",
+                ),
             ),
             Source("mbvi.system.initial", ("Start", "Move")),
             Source("mbvi.system.mobility", ("Mobility",)),

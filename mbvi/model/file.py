@@ -61,7 +61,7 @@ def load(
     Parameters
     ----------
     path : str or path
-        A YAML file of at most 4 MiB, or a URDF file of at most 32 MiB.
+        A YAML file of at most 4 MiB, or a URDF or MJCF file of at most 32 MiB.
     search : sequence of str or path
         Folders from which a robot's file may have others, besides its own package: packages, or folders with packages. Those of
         ROS_PACKAGE_PATH and AMENT_PREFIX_PATH follow.

@@ -1,4 +1,4 @@
-"""Coordinates and rates in the orders of other programs: those of a model in Pinocchio, and joint states of ROS, by names.
+"""Coordinates and rates in the orders of other programs: those of a model in Pinocchio or MuJoCo, and joint states of ROS.
 
 Pinocchio has quaternions as x, y, z, w, velocities of free, ball and planar joints along the axes of the child, and angles
 without bounds as cosine and sine. mbvi turns the child before the joint's orientation, Pinocchio behind it.
@@ -88,6 +88,73 @@ def from_pinocchio(system: System, robot: Any, q: ArrayLike, v: ArrayLike) -> tu
     for place in places:
         q_here[place.own], v_here[place.own] = _from(place.joint, q[place.q], v[place.v])
     return q_here, v_here
+
+
+def to_mujoco(system: System, robot: Any, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """MuJoCo's qpos (nq,) and qvel (nv,) of a state.
+
+    Parameters
+    ----------
+    system : System
+        Of a model that was imported from the same file.
+    robot : mujoco.MjModel
+    q, v : (n,)
+        Coordinates and rates of the system.
+
+    Raises
+    ------
+    ModelError
+        If MuJoCo has a joint that the system has not.
+    """
+    _check(system)
+    q, v = system._vector(q, "q"), system._vector(v, "v")
+    q_there, v_there = np.zeros(robot.nq), np.zeros(robot.nv)
+    for joint, own, at_q, at_v in _mujoco_places(system, robot):
+        if joint.type in ("free", "ball"):
+            turned, a, rate = rotation_matrix(joint.orientation), q[own][-4:], v[own][-4:]
+            omega = turned.T @ (2.0 * (a[0] * rate[1:] - a[1:] * rate[0] - np.cross(a[1:], rate[1:])))
+            there = rotation_quaternion(turned.T @ rotation_matrix(a) @ turned)
+            q_there[at_q], v_there[at_v] = [*q[own][:-4], *there], [*v[own][:-4], *omega]
+        else:
+            q_there[at_q], v_there[at_v] = q[own], v[own]
+    return q_there, v_there
+
+
+def from_mujoco(system: System, robot: Any, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """The state (n,), (n,) of a system from MuJoCo's qpos (nq,) and qvel (nv,); see `to_mujoco`."""
+    _check(system)
+    places = list(_mujoco_places(system, robot))
+    q, v = (
+        checked_vector(each, key, [f"{key}[{i}]" for i in range(n)])
+        for each, key, n in ((q, "q", robot.nq), (v, "v", robot.nv))
+    )
+    q_here, v_here = system.given_q.copy(), np.zeros(system.dimension)
+    for joint, own, at_q, at_v in places:
+        if joint.type in ("free", "ball"):
+            turned = rotation_matrix(joint.orientation)
+            a = rotation_quaternion(turned @ rotation_matrix(q[at_q][-4:]) @ turned.T)
+            q_here[own] = [*q[at_q][:-4], *a]
+            v_here[own] = [*v[at_v][:-3], *quaternion_rates(a, turned @ v[at_v][-3:])]
+        else:
+            q_here[own], v_here[own] = q[at_q], v[at_v]
+    return q_here, v_here
+
+
+def _mujoco_places(system: System, robot: Any) -> Iterator[tuple[Joint, slice, slice, slice]]:
+    """The joints of MuJoCo's model, with their coordinates, qpos and qvel; those without a name have their number."""
+    _, joints = _joints(system)
+    if not all(hasattr(robot, key) for key in ("njnt", "jnt_qposadr", "jnt_dofadr", "nq", "nv")):
+        raise ModelError(
+            f"robot: {wrong('an MjModel of MuJoCo', show(robot), 'as mujoco.MjModel.from_xml_path makes it')}"
+        )
+    for i in range(robot.njnt):
+        name = robot.joint(i).name or f"joint {i}"
+        if name not in joints:
+            raise ModelError(f"robot: {wrong('joints of the system', show(name), nearest(name, joints))}")
+        joint, own = joints[name]
+        at_q, at_v = int(robot.jnt_qposadr[i]), int(robot.jnt_dofadr[i])
+        count = own.stop - own.start
+        yield joint, own, slice(at_q, at_q + count), slice(at_v, at_v + count - (joint.type in ("free", "ball")))
 
 
 def joint_state(system: System, q: ArrayLike, v: ArrayLike) -> JointState:

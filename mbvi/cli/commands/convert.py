@@ -14,7 +14,7 @@ from mbvi.errors import ModelError
 
 
 def convert(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A robot's file (URDF).", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A robot's file (URDF or MJCF).", show_default=False)],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default FILE's name with .yaml, here.")
     ] = None,

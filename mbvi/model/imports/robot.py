@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.model.bodies import Body, Mesh
-from mbvi.model.constraints import Coupling
+from mbvi.model.constraints import Coupling, PrescribedCoordinate
 from mbvi.model.description import Initial
 from mbvi.model.expressions import show
 from mbvi.model.fields import WORLD
@@ -58,7 +59,7 @@ class Robot:
         self.joints: dict[str, Any] = {}
         self.forces: dict[str, Any] = {}
         self.constraints: dict[str, Any] = {}
-        self.starts: dict[str, float] = {}
+        self.starts: dict[str, Any] = {}
 
     # --------------------------------------------------------------------------------------------- bodies
 
@@ -127,7 +128,7 @@ class Robot:
                 if isinstance(each, Coupling):
                     leader = self.starts.get(each.joint_a, 0.0)
                     self.starts[each.joint_b] = float(each.ratio) * leader + float(each.offset)
-                else:
+                elif isinstance(each, PrescribedCoordinate):
                     self.starts[each.joint] = float(each.value)
 
     def add_base(self, root: str) -> None:
@@ -164,22 +165,24 @@ class Robot:
 
     # ---------------------------------------------------------------------------------------------- model
 
-    def model(self, name: str, kind: str) -> Model:
+    def model(self, name: str, kind: str, gravity: Any = (0.0, 0.0, -9.81)) -> Model:
         """The model of all that was read, with its report."""
         self.hold_still()
         self.close_couplings()
-        for number, noun in ((len(self.constraints), "coupling"), (len(self.forces), "damper")):
-            if number:
-                self.notes.add("taken", count(number, noun))
+        nouns = [each.type.removeprefix("joint_") for each in self.forces.values()]
+        nouns += ["coupling" if isinstance(each, Coupling) else "constraint" for each in self.constraints.values()]
+        for noun, number in sorted(Counter(nouns).items()):
+            self.notes.add("taken", count(number, noun))
         title = name if name.strip() and name.isprintable() else "robot"
         model = Model(
             name=title,
             description=f"Imported from {kind}.",
+            gravity=gravity,
             bodies=self.bodies,
             joints=self.joints,
             forces=self.forces,
             constraints=self.constraints,
-            initial={joint: Initial(position=value) for joint, value in self.starts.items() if value},
+            initial={joint: Initial(position=value) for joint, value in self.starts.items() if np.any(value)},
         )
         model._files = self.files
         model._import_report = self.notes.report(str(self.path), kind)

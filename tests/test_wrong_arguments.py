@@ -168,6 +168,7 @@ WORKING = {
         "floating": False,
         "geometry": "visual",
         "mend": True,
+        "start": None,
     },
     "save": lambda: {"model": things()["model"], "path": new_path(".yaml"), "force": False},
     "assemble": lambda: {"model": things()["model"], "formulation": None, "force": None},

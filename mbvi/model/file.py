@@ -55,6 +55,7 @@ def load(
     floating: bool = False,
     geometry: Literal["visual", "collision", "none"] = "visual",
     mend: bool = True,
+    start: str | None = None,
 ) -> Model:
     """Read a model file, or import a robot's; the file's content tells which it is.
 
@@ -71,6 +72,8 @@ def load(
         What is drawn of a robot: visual, collision or none.
     mend : bool
         Whether inertias of a robot that no rigid body has become the nearest that one has, with a warning, instead of an error.
+    start : str, optional
+        Name of the keyframe of an MJCF file from which the model starts.
 
     Returns
     -------
@@ -88,7 +91,9 @@ def load(
     check_flag(mend, "mend")
     check_choice(geometry, ("visual", "collision", "none"), "geometry")
     folders = tuple(checked_path(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))
-    options = Options(folders, floating, geometry, mend)
+    if start is not None and not isinstance(start, str):
+        raise ModelError(f"start: {wrong('the name of a keyframe', show(start))}")
+    options = Options(folders, floating, geometry, mend, start)
     content = _content(path)
     if content.lstrip(XML_SPACE).startswith(b"<"):
         return import_robot(content, path, options)

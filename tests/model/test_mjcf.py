@@ -102,6 +102,19 @@ def test_places_of_frames_and_a_motion(tmp_path):
     np.testing.assert_allclose(run.pose("c")[0][-1], data.body("c").xpos, rtol=0, atol=1e-8)
 
 
+def test_a_keyframe_is_a_start(tmp_path):
+    key = '<keyframe><key name="home" qpos="{}" qvel="{}"/></keyframe></mujoco>'
+    numbers = ["0.3 0.5 0.5 0.1 -0.7 0.5 1 2 3 0.5 0.5 0.5 0.5", "1 2 3 4 5 6 7 8 9 10 11"]
+    model = load(tmp_path, TREE.replace("</mujoco>", key.format(*numbers)), start="home")
+    robot = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    system = mbvi.assemble(model)
+    q, v = to_mujoco(system, robot, system.initial_q, system.initial_v)
+    np.testing.assert_allclose(q, robot.key_qpos[0], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(v, robot.key_qvel[0], rtol=0, atol=1e-13)
+    with pytest.raises(mbvi.ModelError, match=r"expected the name of a keyframe, found 'hom'; did you mean 'home'\?$"):
+        mbvi.load(tmp_path / "robot.xml", start="hom")
+
+
 LOOP = """
 <mujoco>
   <worldbody>

@@ -29,12 +29,13 @@ def convert(
     no_mend: Annotated[
         bool, typer.Option("--no-mend", help="Refuse inertias that no rigid body has, and do not change them.")
     ] = False,
+    start: Annotated[str | None, typer.Option(metavar="NAME", help="Start from a keyframe of an MJCF file.")] = None,
     report: Annotated[bool, typer.Option("--report", help="Say in full what became of the file.")] = False,
     force: Overwrite = False,
 ) -> None:
     """Write a robot's file as a model file, and say what was taken and what was dropped."""
     with one_line_errors():
-        options: dict[str, Any] = {"search": search or [], "floating": floating, "geometry": geometry}
+        options: dict[str, Any] = {"search": search or [], "floating": floating, "geometry": geometry, "start": start}
         model = mbvi.load(file, **options, mend=not no_mend)
         path = out or Path(f"{file.stem}.yaml")
         if model.import_report is None:

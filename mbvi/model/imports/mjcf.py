@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mbvi.errors import ModelError
 from mbvi.model.bodies import Body, Box, Capsule, Cylinder, Frame, Sphere
 from mbvi.model.constraints import CoincidentFrames, CoincidentPoints, Coupling, PrescribedCoordinate
-from mbvi.model.expressions import wrong
+from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.forces import JointDamper, JointSpring
 from mbvi.model.imports.robot import Robot
@@ -190,6 +190,8 @@ class _Reader:
             self.add_body(i)
         for i in range(0 if self.is_off("EQUALITY") else m.neq):
             self.add_equation(i)
+        if self.robot.options.start is not None:
+            self.set_keyframe(self.robot.options.start)
         self.note_rest()
         gravity = (0.0, 0.0, 0.0) if self.is_off("GRAVITY") else _tuple(m.opt.gravity)
         title = self.source.root.attributes.get("model", "robot")
@@ -424,6 +426,24 @@ class _Reader:
 
     # ----------------------------------------------------------------------------------------------- rest
 
+    def set_keyframe(self, name: str) -> None:
+        """Start from a keyframe: coordinates and rates of all joints."""
+        m = self.m
+        names = [m.key(k).name for k in range(m.nkey)]
+        if name not in names:
+            raise self.source.root.wrong(
+                "the name of a keyframe", show(name), nearest(name, [each for each in names if each])
+            )
+        qpos, qvel = m.key_qpos[names.index(name)], m.key_qvel[names.index(name)]
+        for j, joint in enumerate(self.joint_names):
+            kind = int(m.jnt_type[j])
+            at, to = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
+            q, v = _tuple(qpos[at : at + (7, 4, 1, 1)[kind]]), _tuple(qvel[to : to + WIDTHS[kind]])
+            if kind == BALL:
+                turned = rotation_matrix(self.robot.joints[joint].orientation)
+                q = _unit(_quaternion(turned @ rotation_matrix(q) @ turned.T))
+            self.robot.starts[joint], self.robot.rates[joint] = q, v
+
     def note_rest(self) -> None:
         """Note what was taken, and what mbvi lacks."""
         m = self.m
@@ -436,7 +456,7 @@ class _Reader:
             (m.ntendon, "tendon", "mbvi has none"),
             (m.nsensor, "sensor", "mbvi has none"),
             (m.nskin, "skin", "mbvi draws rigid shapes"),
-            (m.nkey, "keyframe", "the robot starts where its file defines it"),
+            (m.nkey, "keyframe", "start='NAME' starts from one of them"),
             (m.npair + m.nexclude, "contact", "mbvi has no contacts"),
             (m.nlight + m.ncam, "light or camera", "mbvi has its own"),
             (int(np.any(m.body_gravcomp)), "gravity compensation", "mbvi has none"),

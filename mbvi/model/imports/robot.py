@@ -41,12 +41,14 @@ class Options(NamedTuple):
     floating   whether its root moves freely, instead of being welded to the world
     geometry   what is drawn of it: visual, collision or none
     mend       whether inertias that no body has become the nearest that one has, instead of an error
+    start      name of a state of the file to start from, as a keyframe of MJCF; None for the usual start
     """
 
     search: tuple[Path, ...] = ()
     floating: bool = False
     geometry: Literal["visual", "collision", "none"] = "visual"
     mend: bool = True
+    start: str | None = None
 
 
 class Robot:
@@ -60,6 +62,7 @@ class Robot:
         self.forces: dict[str, Any] = {}
         self.constraints: dict[str, Any] = {}
         self.starts: dict[str, Any] = {}
+        self.rates: dict[str, Any] = {}
 
     # --------------------------------------------------------------------------------------------- bodies
 
@@ -165,6 +168,13 @@ class Robot:
 
     # ---------------------------------------------------------------------------------------------- model
 
+    def initial(self) -> dict[str, Initial]:
+        """The starts of joints that do not start at 0, at rest."""
+        moved = [
+            name for name in self.joints if np.any(self.starts.get(name, 0.0)) or np.any(self.rates.get(name, 0.0))
+        ]
+        return {name: Initial(position=self.starts.get(name), velocity=self.rates.get(name)) for name in moved}
+
     def model(self, name: str, kind: str, gravity: Any = (0.0, 0.0, -9.81)) -> Model:
         """The model of all that was read, with its report."""
         self.hold_still()
@@ -182,7 +192,7 @@ class Robot:
             joints=self.joints,
             forces=self.forces,
             constraints=self.constraints,
-            initial={joint: Initial(position=value) for joint, value in self.starts.items() if np.any(value)},
+            initial=self.initial(),
         )
         model._files = self.files
         model._import_report = self.notes.report(str(self.path), kind)

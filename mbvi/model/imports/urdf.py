@@ -61,6 +61,8 @@ def read_urdf(root: Node, robot: Robot) -> Model:
     ModelError
         If anything is wrong with the file.
     """
+    if robot.options.start is not None:
+        raise root.wrong("no named start", show(robot.options.start), "URDF has none; leave it out")
     _refuse_macros(root)
     return _Reader(root, robot).read()
 

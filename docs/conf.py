@@ -50,7 +50,7 @@ html_extra_path = ["generated/extra"]
 
 # What the sidebar shows; a page that is in no list, or not there, fails the build.
 NAVIGATION = {
-    "": ["tutorial", "generated/gallery"],
+    "": ["tutorial", "robot_tutorial", "generated/gallery"],
     "Models": [
         "guide",
         "joints",
@@ -62,6 +62,10 @@ NAVIGATION = {
         "tables",
         "python",
         "lagrangians",
+        "robots",
+        "urdf",
+        "mjcf",
+        "urdf_checked",
     ],
     "Runs": [
         "schemes",

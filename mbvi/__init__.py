@@ -50,6 +50,7 @@ HOMES = {
     "MbviWarning": "mbvi.errors",
     "ModelWarning": "mbvi.errors",
     "AccuracyWarning": "mbvi.errors",
+    "LimitWarning": "mbvi.errors",
     "SingularityWarning": "mbvi.errors",
     "StabilityWarning": "mbvi.errors",
 }

@@ -54,6 +54,10 @@ class AccuracyWarning(MbviWarning):
     """A run whose result cannot be trusted from some time on: what was found tells why, as `Trajectory.findings` do."""
 
 
+class LimitWarning(MbviWarning):
+    """A run that exceeds limits of its model."""
+
+
 class SingularityWarning(MbviWarning):
     """A step that fell on a singular configuration of loops, and was done in two parts."""
 
@@ -64,9 +68,10 @@ class StabilityWarning(MbviWarning):
 
 @contextmanager
 def doubts_expected() -> Iterator[None]:
-    """Hide `AccuracyWarning` during runs whose errors are measured or reported in another way."""
+    """Hide what runs warn of where it is measured or reported in another way: `AccuracyWarning` and `LimitWarning`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)
+        warnings.simplefilter("ignore", LimitWarning)
         yield
 
 

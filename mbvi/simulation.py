@@ -9,11 +9,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from mbvi.errors import AccuracyWarning, ModelError, StepError, stack_level
+from mbvi.errors import AccuracyWarning, LimitWarning, ModelError, StepError, stack_level
 from mbvi.model.arguments import check_flag, check_kind, check_progress, checked_path
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
 from mbvi.results import storage
+from mbvi.results.limits import exceeded_limits
 from mbvi.results.output import check_output
 from mbvi.results.trajectory import Trajectory
 from mbvi.run_arguments import (
@@ -271,6 +272,8 @@ def _watched(run: Run) -> Trajectory:
 def _warn(trajectory: Trajectory) -> None:
     for finding in trajectory.findings:
         warnings.warn(f"{trajectory.system.name}: {finding.text}", AccuracyWarning, stacklevel=stack_level())
+    for excess in exceeded_limits(trajectory):
+        warnings.warn(f"{trajectory.system.name}: {excess}", LimitWarning, stacklevel=stack_level())
 
 
 def _run(run: Run) -> Trajectory:

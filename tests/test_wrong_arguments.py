@@ -21,6 +21,7 @@ import mbvi.analysis.symmetry
 from mbvi.catalog import FAMILIES
 from mbvi.exact import DampedOscillator
 from mbvi.model.base import Element
+from tests.folders import MODELS
 from tests.marks import campaign
 
 X, V, T = sympy.symbols("x v t")
@@ -166,12 +167,6 @@ def half_done():
     return path
 
 
-def saved():
-    path = new_path(".yaml")
-    mbvi.save(things()["model"], path)
-    return path
-
-
 ONE, ONES = [0.5], [[0.5], [0.5]]
 STATE = {"q": ONE, "v": ONE, "t": 0.0}
 SERIES = {"t": [0.0, 1.0], "q": ONES, "v": ONES}
@@ -182,7 +177,14 @@ TOP = {"inertia": 1.0, "axial_inertia": 0.5, "weight_moment": 1.0}
 
 # Arguments that work, of all that is public and takes any; quick ones.
 WORKING = {
-    "load": lambda: {"path": saved()},
+    "load": lambda: {
+        "path": MODELS / "robot_arm" / "arm.urdf",
+        "search": (),
+        "floating": False,
+        "geometry": "visual",
+        "mend": True,
+        "start": None,
+    },
     "save": lambda: {"model": things()["model"], "path": new_path(".yaml"), "force": False},
     "assemble": lambda: {"model": things()["model"], "formulation": None, "force": None},
     "from_sympy": lambda: (

@@ -34,9 +34,23 @@ PAGES = {
     ),
     "results": Page(
         "Results",
-        "Classes of what runs, systems and models answer with, and what measures schemes.",
+        "Classes of what runs, systems and models answer with, states for other programs, and what measures schemes.",
         (
             Source("mbvi.results.trajectory", ("Statistics", "Finding")),
+            Source("mbvi.results.limits", ("exceeded_limits", "unchecked_limits", "Excess")),
+            Source("mbvi.model.import_report", ("ImportReport", "Note")),
+            Source(
+                "mbvi.system.exchange",
+                (
+                    "to_pinocchio",
+                    "from_pinocchio",
+                    "to_mujoco",
+                    "from_mujoco",
+                    "joint_state",
+                    "from_joint_state",
+                    "JointState",
+                ),
+            ),
             Source("mbvi.system.initial", ("Start", "Move")),
             Source("mbvi.system.mobility", ("Mobility",)),
             Source("mbvi.model.graph", ("Plan", "Branch")),

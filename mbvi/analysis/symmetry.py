@@ -267,7 +267,7 @@ def _candidates(system: System) -> list[Invariant]:
         Invariant(f"p({name})", ((i, np.ones(1)),)) for i, name in enumerate(system.coordinate_names) if i not in inside
     ]
     for first in quaternions:
-        name, turned = system.coordinate_names[first].split(".")[0], _turned(system, first)
+        name, turned = system.coordinate_names[first].rsplit(".", 1)[0], _turned(system, first)
         for axis in range(3):
             for side, frame, e in (("left", "fixed", np.eye(3)[axis]), ("right", "body", turned[:, axis])):
                 of = f"angular momentum ({name}, {frame} {'xyz'[axis]})"

@@ -27,6 +27,8 @@ BAR, BALL = 0.025, 0.06
 """Radii of bars and masses, in lengths of the body."""
 LONELY = 7
 """Radius of a body that is, or looks like, a mere place, in that of the thinnest bar."""
+AXES = "#D62728", "#2CA02C", "#1F77B4"
+"""Colours of the axes x, y and z."""
 CREASE = np.radians(35)
 """Edges that are sharper are not shaded smoothly."""
 DARK = 0.55
@@ -42,7 +44,7 @@ class Geometry(NamedTuple):
 
     vertices   (n, 3)  [m]
     normals    (n, 3)
-    tones      (n,)    brightness, 0 to 1
+    tones      (n, 3)  factors of red, green and blue of the colour, in linear light, 0 to 1
     faces      (m, 3)  indices of vertices, counterclockwise from outside
     """
 
@@ -74,7 +76,7 @@ def body_geometry(
     unit = float(np.ptp(points, axis=0).max()) or least or 1.0
     drawn = _scaled(body, 1 / unit)  # trimesh drops triangles that are small in metres
     if body.shapes:
-        geometry = merged([_shape(shape, files) for shape in drawn.shapes])
+        geometry = merged([_colored(_shape(shape, files), shape.color) for shape in drawn.shapes])
     else:
         geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit, swell))
     return geometry._replace(vertices=geometry.vertices * unit)
@@ -113,6 +115,7 @@ def _scaled(body: Body, factor: float) -> Body:
         {
             "inertia": times(body.inertia, 2),
             "points": {name: times(point) for name, point in body.points.items()},
+            "frames": {name: stretched(frame, "position") for name, frame in body.frames.items()},
             "point_masses": masses,
             "shapes": [stretched(shape, "position", *shape.lengths) for shape in body.shapes],
         }
@@ -154,6 +157,12 @@ def rod(start: Array, end: Array, radius: float) -> Geometry:
     length = float(np.linalg.norm(end - start))
     rotation = rotation_to((end - start) / length)
     return _of(trimesh.creation.cylinder(radius / length, 1.0, sections=32), rotation, (start + end) / 2, scale=length)
+
+
+def triad(place: Array, rotation: Array, length: float) -> Geometry:
+    """The axes of a frame, red, green and blue, of a white thing."""
+    ends = place + length * rotation.T
+    return merged([_colored(rod(place, end, 0.06 * length), color) for end, color in zip(ends, AXES, strict=True)])
 
 
 def tube(path: Array, radius: float) -> Geometry:
@@ -216,6 +225,22 @@ def _shape(shape: Any, files: Files | None) -> Geometry:
     return _of(shape.surface(files), rotation, place, sector=shape.hides_turns)
 
 
+def _colored(geometry: Geometry, color: str | None) -> Geometry:
+    """The geometry in a colour of its own, of a white body."""
+    return geometry if color is None else geometry._replace(tones=geometry.tones * linear_rgb(color))
+
+
+def rgb(color: str) -> list[int]:
+    """Red, green and blue, 0 to 255, of #RRGGBB."""
+    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def linear_rgb(color: str) -> Array:
+    """Linear red, green and blue (3,) of a colour in sRGB."""
+    value = np.array(rgb(color)) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
 def _of(
     surface: trimesh.Trimesh,
     rotation: Array | None = None,
@@ -239,7 +264,7 @@ def _of(
     geometry = Geometry(
         np.array(smooth.vertices, dtype=float) * scale,
         _unit(np.array(smooth.vertex_normals, dtype=float)),
-        np.ones(len(smooth.vertices)),
+        np.ones((len(smooth.vertices), 3)),
         np.array(smooth.faces, dtype=np.int64),
     )
     return turned(geometry, np.eye(3) if rotation is None else rotation, np.zeros(3) if place is None else place)
@@ -276,13 +301,10 @@ def _solid(body: Body) -> Solid | None:
 
 def _masses(body: Body) -> list[Array]:
     """Places of the point masses, among which is an explicit mass without inertia."""
-    places: list[Any] = [
-        body.points[point.position] if isinstance(point.position, str) else point.position
-        for point in body.point_masses.values()
-    ]
+    places: list[Any] = [point.position for point in body.point_masses.values()]
     if body.mass and not np.any(body.inertia):
         places.append(body.center_of_mass)
-    return [np.array(place, dtype=float) for place in places]
+    return [body.place(place) for place in places]
 
 
 def _default(body: Body, holds: Sequence[Array], least: float, swell: float) -> list[Geometry]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbvi.animation.geometry import Geometry
-from mbvi.animation.scene import Scene, Thing, linear_rgb
+from mbvi.animation.geometry import Geometry, linear_rgb
+from mbvi.animation.scene import Scene, Thing
 from mbvi.errors import ModelError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class _Writer:
                 "NORMAL": self._add(geometry.normals, FLOAT, "VEC3", VERTICES),
             }
             if np.any(geometry.tones < 1):
-                tones = np.round(np.column_stack([geometry.tones] * 3 + [np.ones(len(geometry.tones))]) * 255)
+                tones = np.round(np.column_stack([geometry.tones, np.ones(len(geometry.tones))]) * 255)
                 attributes["COLOR_0"] = self._add(tones, UBYTE, "VEC4", VERTICES)
             self.accessors_of[id(geometry)] = self._add(geometry.faces.ravel(), UINT, "SCALAR", INDICES), attributes
         found: tuple[int, dict[str, int]] = self.accessors_of[id(geometry)]

@@ -153,6 +153,6 @@ def _geometry(block: _Block, geometry: Geometry) -> dict[str, list[int]]:
     return {
         "vertices": block.floats(geometry.vertices),
         "normals": block.floats(geometry.normals),
-        "tones": block.floats(np.repeat(geometry.tones, 3)),
+        "tones": block.floats(geometry.tones),
         "faces": block.integers(geometry.faces),
     }

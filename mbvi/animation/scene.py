@@ -21,11 +21,12 @@ from mbvi.animation.geometry import Geometry
 from mbvi.animation.guides import guides, wires
 from mbvi.animation.motion import Motion
 from mbvi.errors import ModelError
-from mbvi.model import Model, mass_properties
+from mbvi.model import Body, Mesh, Model, mass_properties
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_massless
+from mbvi.model.mesh_files import has_volume
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 from mbvi.system.system import System
@@ -39,10 +40,12 @@ INSET = 0.06, 0.005
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 # Of many bodies: from blue over yellow to red, after the scheme RdYlBu of ColorBrewer, which is safe for them too.
 GRADIENT = ("#1F5FA8", "#5AA3D6", "#B9D3D8", "#F4CF6A", "#E88B2E", "#B7410E")
-GREY, DARK, METAL = "#6E7681", "#3A424B", "#9AA4AF"
+GREY, DARK, METAL, WHITE = "#6E7681", "#3A424B", "#9AA4AF", "#FFFFFF"
 
 LEAST = 0.003
 """Radius of the thinnest bar, in the size of the scene."""
+AXIS = 0.04
+"""Length of the axes of named frames, in the size of the scene."""
 PIN = 0.009
 """Radius of a pin, in the size of the scene."""
 RAIL = 0.1
@@ -64,7 +67,7 @@ class Thing:
     name : str
         That of the body, joint or element of the model.
     kind : str
-        body, joint, or link for springs, dampers and rods.
+        body, joint, frame, or link for springs, dampers and rods.
     geometry : Geometry
         Shared by things that look the same.
     color : str
@@ -154,18 +157,24 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     model = _model(system)
     holds = _holds(model)
     poses = find_poses(system, motion.q)
-    size = _size(model, holds, poses)
+    drawn = _without_inertias(model)
+    size = _size(drawn, holds, poses)
     least = LEAST * size
     colors = _colors(list(model.bodies))
-    looks = _looks(model, holds, least)
+    marks = _marks(drawn)
+    painted = {name: body for name, body in model.bodies.items() if any(shape.color for shape in body.shapes)}
+    looks = _looks(drawn, holds, least, {name: colors[name] for name in painted})
+    paints = colors | dict.fromkeys(painted, WHITE)
     things = [
-        Thing(name, "body", looks[name], colors[name], poses[name].places, _quaternions(poses[name].rotations))
+        Thing(name, "body", looks[name], paints[name], poses[name].places, _quaternions(poses[name].rotations))
         for name in model.bodies
+        if name not in marks
     ]
     things += _links(model, poses, size)
     up = np.array(model.gravity, dtype=float)
     up = -up / np.linalg.norm(up) if up.any() else np.array([0.0, 0.0, 1.0])
     things += _joints(model, poses, looks, size)
+    things += _frames(model, poses, size)
     things += _guides(model, system, motion.q, poses, size)
     extent = _extent(things)
     floor = float((extent @ up).min()) - 0.004 * size if np.any(model.gravity) else None
@@ -225,15 +234,16 @@ def _between(model: Model) -> Iterator[tuple[str, Any]]:
             yield name, element
 
 
-def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[str, Geometry]:
+def _looks(model: Model, holds: dict[str, list[Array]], least: float, painted: dict[str, str]) -> dict[str, Geometry]:
     """The geometry of every body, shared by those that look the same.
 
     Those that meet at a joint differ a little in thickness: which of two faces in one plane is in front would be chance.
+    Shapes of a painted body that have no colour get its own, which is given.
     """
 
     @functools.cache
     def drawn(_key: str, layer: int, name: str) -> Geometry:
-        body = model.bodies[name]
+        body = bodies[name]
         geometry = shapes.body_geometry(body, holds[name], model.files, least, SWELLS[layer])
         if not body.shapes or any(shape.type == "mesh" for shape in body.shapes):
             return geometry
@@ -243,10 +253,16 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float) -> dict[st
     first: dict[tuple[str, int], str] = {}
     looks = {}
     layers = _layers(model)
-    for name, body in model.bodies.items():
+    bodies = dict(model.bodies) | {name: _painted(model.bodies[name], color) for name, color in painted.items()}
+    for name, body in bodies.items():
         key = repr((body, holds[name])), layers[name]
         looks[name] = drawn(*key, first.setdefault(key, name))
     return looks
+
+
+def _painted(body: Body, color: str) -> Body:
+    """The body with this colour for shapes that have none."""
+    return body.replaced({"shapes": tuple(shape.replaced({"color": shape.color or color}) for shape in body.shapes)})
 
 
 def _inset(geometry: Geometry, depth: float) -> Geometry:
@@ -258,6 +274,30 @@ def _inset(geometry: Geometry, depth: float) -> Geometry:
     deepest = np.ones(len(sums))  # that a face at the corner would be, if it moved by the sum
     np.maximum.at(deepest, corner, np.einsum("vi,vi->v", geometry.normals, sums[corner]))
     return geometry._replace(vertices=geometry.vertices - depth * (sums / deepest[:, None])[corner])
+
+
+def _is_clad(body: Body | None) -> bool:
+    """Whether a body has a mesh for viewing only, as the links of robots have: it looks as it is, and needs no pins of joints."""
+    shapes_of = () if body is None else body.shapes
+    return any(isinstance(shape, Mesh) and not has_volume(shape) for shape in shapes_of)
+
+
+def _without_inertias(model: Model) -> Model:
+    """The model without masses of bodies without shapes where others are clad: these are drawn as bars between their joints."""
+    if not any(_is_clad(body) for body in model.bodies.values()):
+        return model
+    bare = Body().replaced(Body().canonical())
+    return model.replaced({"bodies": {name: body if body.shapes else bare for name, body in model.bodies.items()}})
+
+
+def _marks(model: Model) -> set[str]:
+    """Bodies that are mere places, as the flanges of robots: without mass and shapes, and welded, where others have shapes."""
+    if not any(body.shapes for body in model.bodies.values()):
+        return set()
+    moving = {each for joint in model.joints.values() if joint.motions() for each in (joint.parent, joint.child)}
+    tied = {each for _, element in _between(model) for each, _ in element.ends()}
+    bare = {name for name, body in model.bodies.items() if not body.shapes and is_massless(body)}
+    return bare - moving - tied
 
 
 def _layers(model: Model) -> dict[str, int]:
@@ -277,22 +317,12 @@ def _colors(names: list[str]) -> dict[str, str]:
     """A colour for every body: one of a few, or, of many, on a gradient."""
     if len(names) <= len(COLOURS):
         return dict(zip(names, COLOURS, strict=False))
-    stops = np.array([_rgb(color) for color in GRADIENT])
+    stops = np.array([shapes.rgb(color) for color in GRADIENT])
     at = np.linspace(0, len(stops) - 1, len(names))
     mixed = np.stack([np.interp(at, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
     return {
         name: "#{:02X}{:02X}{:02X}".format(*color.round().astype(int)) for name, color in zip(names, mixed, strict=True)
     }
-
-
-def _rgb(color: str) -> list[int]:
-    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def linear_rgb(color: str) -> Array:
-    """Linear red, green and blue (3,) of a colour in sRGB."""
-    value = np.array(_rgb(color)) / 255
-    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
 def _quaternions(rotations: Array) -> Array:
@@ -329,6 +359,8 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
         end, other = ends if joint.child != WORLD else ends[::-1]
         place = np.array(end.point, dtype=float)
         motions, rail = joint.motions(), _rail(joint)
+        if any(_is_clad(model.bodies.get(each.body)) for each in ends):
+            continue
         if [motion.kind for motion in motions] == ["turn"]:
             hinge = np.array(motions[0].axis)
             reach, radius = _pin([each for each in ends if each.body != WORLD], hinge, looks, size)
@@ -347,6 +379,14 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
             continue
         pose, color = (STILL_POSE, GREY) if end.body == WORLD else (poses[end.body], DARK)
         yield Thing(name, "joint", part, color, pose.places, _quaternions(pose.rotations))
+
+
+def _frames(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
+    """The axes of the named frames of bodies."""
+    for body, pose in poses.items():
+        for name, frame in model.bodies[body].frames.items() if body != WORLD else ():
+            part = shapes.triad(np.array(frame.position), rotation_matrix(frame.orientation), AXIS * size)
+            yield Thing(f"{body}.{name}", "frame", part, WHITE, pose.places, _quaternions(pose.rotations))
 
 
 def _rail(joint: Joint) -> Array | None:
@@ -486,7 +526,7 @@ def _trails(
 
 def _point(model: Model, name: str) -> tuple[str, Array]:
     """The body and the point, in its frame, that a trail names."""
-    body_name, _, point = name.partition(".")
+    body_name, point = _body_and_point(model, name)
     if body_name not in model.bodies:
         raise ModelError(f"trail: {wrong('the name of a body', repr(body_name), nearest(body_name, model.bodies))}")
     body = model.bodies[body_name]
@@ -494,7 +534,14 @@ def _point(model: Model, name: str) -> tuple[str, Array]:
         return body_name, np.zeros(3)
     if point in ("", "center_of_mass"):
         return body_name, mass_properties(body, model.files).center_of_mass
-    if point not in body.points:
-        known = ["origin", "center_of_mass", *body.points]
+    if point not in body.points and point not in body.frames:
+        known = ["origin", "center_of_mass", *body.points, *body.frames]
         raise ModelError(f"trail: {wrong(f'a point of {body_name!r}', repr(point), nearest(point, known))}")
-    return body_name, np.array(body.points[point], dtype=float)
+    return body_name, body.place(point)
+
+
+def _body_and_point(model: Model, name: str) -> tuple[str, str]:
+    """The names of a body and of its point, if any, in a name with dots, which either of them may have too."""
+    ends = [len(name), *(i for i in reversed(range(len(name))) if name[i] == ".")]
+    end = next((end for end in ends if name[:end] in model.bodies), ends[-1])
+    return name[:end], name[end + 1 :]

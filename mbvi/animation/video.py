@@ -14,8 +14,9 @@ import numpy as np
 
 from mbvi.animation import raster
 from mbvi.animation.format import Progress, Show
+from mbvi.animation.geometry import linear_rgb
 from mbvi.animation.motion import pictures as picture_times
-from mbvi.animation.scene import Scene, linear_rgb, make_scene
+from mbvi.animation.scene import Scene, make_scene
 from mbvi.errors import ModelError
 from mbvi.pictures import style
 
@@ -183,7 +184,7 @@ class Painter:
             look = thing.geometry
             vertices.append(look.vertices)
             normals.append(look.normals)
-            colors.append(look.tones[:, None] * linear_rgb(thing.color))
+            colors.append(look.tones * linear_rgb(thing.color))
             faces.append(look.faces + start)
             owners.append(np.full(len(look.vertices), number))
             matrices.append(np.concatenate([thing.rotations(), thing.places[:, :, None]], axis=2).astype(np.float32))

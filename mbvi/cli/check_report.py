@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mbvi.system.system import System
 
 AT_REST = 1e-10
+FEW = 3
 
 ROUND_OFF = 1e-12
 
@@ -46,12 +47,13 @@ def check_report(system: System, start: Start) -> str:
         ("Mobility", _mobility(system, start)),
         ("Dynamics", shortened(_dynamics(system, start))),
         ("Run", [_run_line(resolved)]),
+        ("Imported", [] if model.import_report is None else shortened(str(model.import_report).splitlines())),
         ("Mended", shortened([f"- {text}" for text in model.mended])),
         ("Odd", shortened([f"- {text}" for text in oddities(system, start)])),
     ]
     for title, part in parts:
         if part:
-            lines += ["", title, *(f"  {line}" for line in part)]
+            lines += ["", title, *(f"  {line}".rstrip() for line in part)]
     return "\n".join(lines)
 
 
@@ -162,9 +164,8 @@ def oddities(system: System, start: Start) -> list[str]:
     resolved = model.resolved()
     found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model)]
     found += [*map(str, odd_meshes(model)), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
-    for name, body in resolved.bodies.items():
-        if not has_mass(body):
-            found.append(f"bodies.{name}: no mass; its motion follows from that of the bodies it is connected to")
+    found += _odd_joints(resolved, system, start)
+    found += _massless(resolved)
     step, duration, steps = run_of(resolved)
     end = steps * step
     found += [*overshoots(resolved), *short_tables(resolved, duration), *kinks_in_steps(resolved, step, end)]
@@ -176,10 +177,35 @@ def oddities(system: System, start: Start) -> list[str]:
     return found
 
 
+def _massless(model: Model) -> list[str]:
+    """Bodies without mass: each, or in one line if they are many, as the flanges and sensors of robots."""
+    names = [name for name, body in model.bodies.items() if not has_mass(body)]
+    if len(names) <= FEW:
+        return [
+            f"bodies.{name}: no mass; its motion follows from that of the bodies it is connected to" for name in names
+        ]
+    listed = f"{', '.join(names[:FEW])} and {len(names) - FEW} more"
+    return [f"bodies: no mass of {listed}; their motion follows from that of the bodies they are connected to"]
+
+
 def _odd_gravity(model: Model) -> Iterator[str]:
     size = float(np.linalg.norm(model.gravity))
     if size > 100 or 0 < size < 0.01:
         yield f"gravity: {size:.6g} m/s²; lengths are in metres and times in seconds"
+
+
+def _odd_joints(model: Model, system: System, start: Start) -> Iterator[str]:
+    """Friction, which does not act yet, and coordinates that start beyond their limits."""
+    values = dict(zip(system.coordinate_names, start.q, strict=True))
+    for name, joint in model.joints.items():
+        if joint.friction:
+            yield f"joints.{name}.friction: dry friction of {joint.friction:.6g}, which does not act yet"
+        for short, limits in joint.limits.items():
+            value = values.get(f"{name}.{short}", math.nan)
+            if limits.lower is not None and value < float(limits.lower) - AT_REST:
+                yield f"joints.{name}: {short} starts at {value:.6g}, below its lower limit {limits.lower:.6g}"
+            if limits.upper is not None and value > float(limits.upper) + AT_REST:
+                yield f"joints.{name}: {short} starts at {value:.6g}, above its upper limit {limits.upper:.6g}"
 
 
 def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbvi.cli.rows import MOST_REASONS, dimensions, moves_as_text, value_as_text, what_works
+from mbvi.results.limits import exceeded_limits, unchecked_limits
 from mbvi.results.summary import Summary, summarized
 from mbvi.text import aligned, count, rounded, shortened
 
@@ -34,6 +35,8 @@ def run_report(trajectory: Trajectory, start: Start | None = None) -> str:
 def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> Iterator[tuple[str, str]]:
     statistics, scheme = trajectory.statistics, trajectory.scheme
     yield "system", dimensions(trajectory.system)
+    if (model := trajectory.system.model) is not None and model.import_report is not None:
+        yield "imported", f"{model.import_report.summary}; mbvi check says which"
     yield from (("mended", text) for text in _mended(trajectory.system, MOST_REASONS))
     if start is not None:
         yield from (("" if i else "start", text) for i, text in enumerate(moves_as_text(start, FEW_MOVES)))
@@ -52,8 +55,17 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
         redundant = trajectory.system.mobility.redundant
         more = f"; {redundant} redundant" if redundant else ""
         yield "constraints", f"largest residual {summary.residual:.1e}{more}"
+    yield from (("limits", text) for text in _limits(trajectory))
     yield from (("regularity", text) for text in _regularity(trajectory))
     yield from (("doubtful", finding.text) for finding in trajectory.findings)
+
+
+def _limits(trajectory: Trajectory) -> list[str]:
+    """The limits that the run exceeds, and the joints whose limits nothing looks at."""
+    lines = [str(excess) for excess in exceeded_limits(trajectory)]
+    if unchecked := unchecked_limits(trajectory.system):
+        lines.append(f"not looked at: {', '.join(unchecked)}, whose coordinates the equations do not have")
+    return shortened(lines)
 
 
 def _regularity(trajectory: Trajectory) -> Iterator[str]:

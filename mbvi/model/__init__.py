@@ -1,7 +1,7 @@
 """What the user describes: elements, expressions, model files, shapes and the graph of bodies and joints."""
 
 from mbvi.model import constraints, forces, joints, shapes
-from mbvi.model.bodies import Body, PointMass
+from mbvi.model.bodies import Body, Frame, PointMass
 from mbvi.model.constraints import *
 from mbvi.model.description import Initial, Simulation
 from mbvi.model.expressions import evaluate, postfix
@@ -10,13 +10,16 @@ from mbvi.model.file import from_yaml, load, save, schema, to_yaml
 from mbvi.model.forces import *
 from mbvi.model.graph import describe_tree, is_cut, plan
 from mbvi.model.joints import *
+from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import MassProperties, mass_properties
 from mbvi.model.model import Model
 from mbvi.model.shapes import *
 
 __all__ = [
     "Body",
+    "Frame",
     "Initial",
+    "Limits",
     "MassProperties",
     "Model",
     "PointMass",

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from mbvi.model.base import Element
+from mbvi.model.directions import orientation_problems, orientation_roundings, quaternion
 from mbvi.model.expressions import Problem, nearest, placed, show, wrong
-from mbvi.model.fields import Inertia, Kind, Name, Place, Points, Scalar, Vector
+from mbvi.model.fields import Inertia, Kind, Name, Orientation, Place, PointName, Points, Scalar, Vector
 from mbvi.model.inertia import inertia_problems, inertia_roundings, mended_inertia
 from mbvi.model.shapes import AnyShape, negative_mass
 
@@ -37,6 +38,33 @@ class PointMass(Element):
         yield from negative_mass(self.mass, "mass")
 
 
+class Frame(Element):
+    """A named frame of a body, as the flange for a tool or the place of a sensor.
+
+    Parameters
+    ----------
+    position : vector
+        Its place in the body frame [m].
+    orientation : vector or quaternion
+        Its orientation in the body frame: rotation vector (axis times angle) [rad] or unit quaternion (w, x, y, z).
+    """
+
+    position: Vector = (0.0, 0.0, 0.0)
+    orientation: Orientation = (0.0, 0.0, 0.0)
+
+    def problems(self) -> Iterator[Problem]:
+        """A unit quaternion."""
+        yield from orientation_problems(self.orientation)
+
+    def roundings(self) -> Iterator[Problem]:
+        """A rounded quaternion."""
+        yield from orientation_roundings(self.orientation)
+
+    def canonical(self) -> dict[str, Any]:
+        """The orientation as a unit quaternion."""
+        return {"orientation": quaternion(self.orientation)}
+
+
 class Body(Element):
     """A rigid body: the sum of its explicit mass properties, its point masses and its shapes.
 
@@ -54,6 +82,8 @@ class Body(Element):
         of points.
     points : mapping
         Named points of the body, in the body frame [m].
+    frames : mapping
+        Named frames of the body. Their places may be named where points may, and their poses are asked for as BODY.FRAME.
     point_masses : mapping
         Named point masses.
     shapes : list
@@ -65,8 +95,15 @@ class Body(Element):
     inertia: Inertia = (0.0, 0.0, 0.0)
     inertia_about: str = "center_of_mass"
     points: Points = Field(default={})
+    frames: dict[PointName, Frame] = Field(default={})
     point_masses: dict[Name, PointMass] = Field(default={})
     shapes: tuple[AnyShape, ...] = ()
+
+    def place(self, place: Any) -> Floats:
+        """A place (3,) of a body of numbers [m]: numbers, or the name of a point or frame."""
+        if isinstance(place, str):
+            place = self.points[place] if place in self.points else self.frames[place].position
+        return np.array(place, dtype=float)
 
     @property
     def arm(self) -> Floats | None:
@@ -95,16 +132,26 @@ class Body(Element):
             yield from inertia_problems(self.inertia, mass, self.arm, self.inertia_about)
         for name, point in self.point_masses.items():
             yield from placed(point.problems(), "point_masses", name)
+        for name, frame in self.frames.items():
+            if name in self.points:
+                found = f"{name!r}, a point"
+                yield Problem(
+                    ("frames", name), wrong("a name that no point of the body has", found, "rename one of them")
+                )
+            yield from placed(frame.problems(), "frames", name)
         for i, shape in enumerate(self.shapes):
             yield from placed(shape.problems(), "shapes", i)
 
     def roundings(self) -> Iterator[Problem]:
         """Rounded inertias and quaternions."""
         yield from inertia_roundings(self.inertia, float(self.mass), self.arm)
+        for name, frame in self.frames.items():
+            yield from placed(frame.roundings(), "frames", name)
         for i, shape in enumerate(self.shapes):
             yield from placed(shape.roundings(), "shapes", i)
 
     def canonical(self) -> dict[str, Any]:
-        """Inertia as a matrix, that of a rigid body, and shapes with unit quaternions."""
+        """Inertia as a matrix, that of a rigid body, and frames and shapes with unit quaternions."""
         turned = tuple(shape.replaced(shape.canonical()) for shape in self.shapes)
-        return {"inertia": tuple(map(tuple, self.mended_inertia.tolist())), "shapes": turned}
+        frames = {name: frame.replaced(frame.canonical()) for name, frame in self.frames.items()}
+        return {"inertia": tuple(map(tuple, self.mended_inertia.tolist())), "frames": frames, "shapes": turned}

@@ -34,13 +34,15 @@ class Kind:
     the field that names its joint; for a name, the mapping of the Model that has it. Functions of time may be those of a
     prescribed motion (`is_motion`). `unit` is "rad" if it is an angle,
     "rad/s" if it is a rate of one; or, if it is that of a coordinate, the field that names this; or, for an Initial,
-    `position` or `velocity`.
+    `position` or `velocity`; or, for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`.
     """
 
     name: Literal["numbers", "direction", "place", "time", "times", "curve", "name", "coordinate"]
     of: str = ""
     or_world: bool = False
-    unit: Literal["", "rad", "rad/s", "coordinate", "coordinate_b", "position", "velocity"] = ""
+    unit: Literal[
+        "", "rad", "rad/s", "coordinate", "coordinate_b", "position", "velocity", "limit", "rate of limit"
+    ] = ""
     is_motion: bool = False
 
 
@@ -105,6 +107,7 @@ def _any_schema(*options: dict[str, Any]) -> WithJsonSchema:
 _NULL_SCHEMA = {"type": "null"}
 _NUMBER_SCHEMA: dict[str, Any] = {"type": ["number", "string"]}
 _VECTOR_SCHEMA = _list_schema(_NUMBER_SCHEMA, 3)
+_UNIT_NUMBERS_SCHEMA = _list_schema({"type": "number", "minimum": 0, "maximum": 1}, 3)
 
 
 def _table_schema(times: str, interpolations: Sequence[str], default: str) -> dict[str, Any]:
@@ -208,6 +211,7 @@ _moments = _tuple(
 )
 _row = _tuple(_scalar, "3 rows of 3 numbers", 3)
 _matrix = _tuple(_row, "3 rows of 3 numbers", 3)
+_factors = _tuple(_scalar, "a number or 3 numbers", 3, remedy="write for example 0.001, or [1, 1, -1]")
 
 
 def _direction(value: Any) -> tuple[float | str, ...]:
@@ -220,6 +224,23 @@ def _inertia(value: Any) -> tuple[Any, ...]:
     items = _items(value) or []
     is_matrix = len(items) == 3 and all(_items(row) is not None for row in items)
     return _matrix(items) if is_matrix else _moments(value)
+
+
+def _scale(value: Any) -> Any:
+    return _scalar(value) if _items(value) is None else _factors(value)
+
+
+def _color(value: Any) -> str | None:
+    """A colour as #RRGGBB; None if there is none."""
+    if value is None:
+        return None
+    if isinstance(value, str) and re.fullmatch("#[0-9a-fA-F]{6}", value):
+        return value.upper()
+    items = _items(value) or []
+    if len(items) == 3 and all(isinstance(item, int | float) and 0 <= item <= 1 for item in items):
+        return "#" + "".join(f"{round(255 * item):02X}" for item in items)
+    expected = "a colour as '#RRGGBB' or three numbers from 0 to 1"
+    raise refusal(wrong(expected, show(value), "write for example '#0072B2', in quotes"))
 
 
 def _coordinates(value: Any) -> Any:
@@ -248,6 +269,19 @@ JointPlace = Annotated[Triple, PlainValidator(_joint_place), WithJsonSchema(_VEC
 OptionalVector = Annotated[
     Triple | None, PlainValidator(_optional(_vector)), _any_schema(_VECTOR_SCHEMA, _NULL_SCHEMA), _NUMBERS
 ]
+Scale = Annotated[
+    float | str | Triple | None,
+    PlainValidator(_optional(_scale)),
+    _any_schema(_NUMBER_SCHEMA, _VECTOR_SCHEMA, _NULL_SCHEMA),
+    _NUMBERS,
+]
+"""A factor of lengths, or one for each axis."""
+Color = Annotated[
+    str | None,
+    PlainValidator(_color),
+    _any_schema({"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, _UNIT_NUMBERS_SCHEMA, _NULL_SCHEMA),
+]
+"""A colour in sRGB; once validated as #RRGGBB."""
 Direction = Annotated[Triple, PlainValidator(_direction), WithJsonSchema(_VECTOR_SCHEMA), Kind("direction")]
 """A vector that is not zero; resolved: a unit vector."""
 TWO_AXES = "write for example [[1, 0, 0], [0, 1, 0]]"
@@ -395,8 +429,8 @@ def _text(value: str) -> str:
 
 
 def _name(value: str) -> str:
-    if not re.fullmatch(r"\w([\w +-]*\w)?", value):
-        raise refusal(wrong("a name of letters, digits, _, +, - and blanks", show(value), "rename it"))
+    if not value.isprintable() or value.strip() != value or not value:
+        raise refusal(wrong("a name of printable characters, without blanks at its ends", show(value), "rename it"))
     return value
 
 

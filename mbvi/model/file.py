@@ -13,18 +13,20 @@ import functools
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from mbvi.errors import ModelError, said_by_system
 from mbvi.model import meshes
-from mbvi.model.arguments import check_flag, check_kind, checked_path
+from mbvi.model.arguments import check_choice, check_flag, check_kind, checked_path
 from mbvi.model.base import Element, documentation, elements_below, one_line, problems_of
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
 from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
+from mbvi.model.imports import import_robot
+from mbvi.model.imports.robot import Options
 from mbvi.model.mesh_files import Files
 from mbvi.model.model import Model
 from mbvi.model.shapes import Mesh
@@ -33,8 +35,9 @@ if TYPE_CHECKING:
     import yaml
 
 HDF5 = b"\x89HDF"  # how such a file begins
-XML_FILES = {"robot": "a URDF file", "mujoco": "an MJCF file", "sdf": "an SDF file", "html": "an HTML page"}
 MAX_BYTES = 4 * 2**20
+MAX_XML_BYTES = 32 * 2**20
+XML_SPACE = b"\xef\xbb\xbf \t\r\n"
 MAX_DEPTH = 20
 
 _NON_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
@@ -46,18 +49,38 @@ Lines = dict[Where, int]
 AnElement = TypeVar("AnElement", bound=Element)
 
 
-def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model file.
+def load(
+    path: str | os.PathLike[str],
+    *,
+    search: Sequence[str | os.PathLike[str]] = (),
+    floating: bool = False,
+    geometry: Literal["visual", "collision", "none"] = "visual",
+    mend: bool = True,
+    start: str | None = None,
+) -> Model:
+    """Read a model file, or import a robot's; the file's content tells which it is.
 
     Parameters
     ----------
     path : str or path
-        A YAML file of at most 4 MiB.
+        A YAML file of at most 4 MiB, or a URDF or MJCF file of at most 32 MiB.
+    search : sequence of str or path
+        Folders from which a robot's file may have others, besides its own package: packages, or folders with packages. Those of
+        ROS_PACKAGE_PATH and AMENT_PREFIX_PATH follow.
+    floating : bool
+        Whether a robot's root moves freely; by default it is welded to the world.
+    geometry : str
+        What is drawn of a robot: visual, collision or none.
+    mend : bool
+        Whether inertias of a robot that no rigid body has become the nearest that one has, with a warning, instead of an error.
+    start : str, optional
+        Name of the keyframe of an MJCF file from which the model starts.
 
     Returns
     -------
     Model
-        The checked model. Its mesh files, relative to the file's folder, are read too: if they change, load it again.
+        The checked model. Its mesh files, relative to the file's folder, are read too: if they change, load it again. What
+        became of a robot's file is in `Model.import_report`.
 
     Raises
     ------
@@ -65,7 +88,26 @@ def load(path: str | os.PathLike[str]) -> Model:
         If the file cannot be read or anything in it is wrong; the message begins with file and line.
     """
     path = checked_path(path)
-    return from_yaml(_read(path), source=str(path), folder=path.parent)
+    check_flag(floating, "floating")
+    check_flag(mend, "mend")
+    check_choice(geometry, ("visual", "collision", "none"), "geometry")
+    folders = tuple(checked_path(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))
+    if start is not None and not isinstance(start, str):
+        raise ModelError(f"start: {wrong('the name of a keyframe', show(start))}")
+    options = Options(folders, floating, geometry, mend, start)
+    content = _content(path)
+    if content.lstrip(XML_SPACE).startswith(b"<"):
+        return import_robot(content, path, options)
+    if options != Options():
+        raise ModelError(f"{path}: {wrong('a robot to import with options', 'a model file (YAML), which has none')}")
+    return from_yaml(_decoded(content, path), source=str(path), folder=path.parent)
+
+
+def _listed(search: Any) -> list[Any]:
+    """The folders of an argument, each of which `checked_path` looks at."""
+    if not isinstance(search, list | tuple):
+        raise ModelError(f"search: {wrong('a list of folders', show(search), 'write for example [folder]')}")
+    return list(search)
 
 
 def from_yaml(
@@ -126,7 +168,7 @@ def load_element(path: str | os.PathLike[str], kind: type[AnElement], what: str)
         If anything is wrong; the message begins with file and line.
     """
     path = checked_path(path)
-    data, lines = _parse(_read(path, what), str(path), ", ".join(kind.model_fields))
+    data, lines = _parse(_decoded(_content(path, what), path), str(path), ", ".join(kind.model_fields))
     try:
         return kind.model_validate(data)
     except ValidationError as error:
@@ -223,7 +265,8 @@ class _Open(NamedTuple):
     key: list[str]
 
 
-def _read(path: Path, what: str = "a model file") -> str:
+def _content(path: Path, what: str = "a model file") -> bytes:
+    """The bytes of a file of a model, of a robot, or of another element."""
     try:
         if not path.exists():
             raise ModelError(f"{path}: {wrong(what, 'no such file', 'check the path')}")
@@ -233,29 +276,33 @@ def _read(path: Path, what: str = "a model file") -> str:
             if file.read(len(HDF5)) == HDF5:
                 remedy = "give the model that it was made from"
                 raise ModelError(f"{path}: {wrong('a model file (YAML)', 'an HDF5 file, as of a run', remedy)}")
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            remedy = "give tables fewer points"
-            raise ModelError(f"{path}: {wrong(f'at most {MAX_BYTES >> 20} MiB', f'{size / 2**20:.1f} MiB', remedy)}")
-        return path.read_bytes().decode("utf-8-sig")
+            file.seek(0)
+            is_xml = file.read(1 << 10).lstrip(XML_SPACE).startswith(b"<")
+        size, limit = path.stat().st_size, MAX_XML_BYTES if is_xml else MAX_BYTES
+        if size > limit:
+            remedy = "" if is_xml else "give tables fewer points"
+            raise ModelError(f"{path}: {wrong(f'at most {limit >> 20} MiB', f'{size / 2**20:.1f} MiB', remedy)}")
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: {wrong('a readable file', said_by_system(error))}") from None
+
+
+def _decoded(content: bytes, path: Path) -> str:
+    """The text of a model file."""
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]
         raise ModelError(f"{path}:{line}: {wrong('UTF-8 text', f'the byte 0x{byte:02x}')}") from None
-    except OSError as error:
-        raise ModelError(f"{path}: {wrong('a readable file', said_by_system(error))}") from None
 
 
 def _parse(text: str, source: str, keys: str = "name, bodies, …") -> tuple[dict[str, Any], Lines]:
     """The plain data of a YAML text, and the line of every key."""
     import yaml
 
-    if root := _xml_root(text):
-        found, remedy = (
-            XML_FILES.get(root, "an XML file"),
-            "which mbvi does not read; write its bodies and joints as YAML",
-        )
-        raise ModelError(f"{source}:1: {wrong('a model file (YAML)', f'{found}, {remedy}')}")
+    if text.lstrip().startswith("<"):
+        raise ModelError(f"{source}:1: {wrong('a model file (YAML)', 'XML', 'mbvi.load imports a file of it')}")
     try:
         data, lines = _Reader(source).read(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     except yaml.MarkedYAMLError as error:
@@ -267,14 +314,6 @@ def _parse(text: str, source: str, keys: str = "name, bodies, …") -> tuple[dic
     if not isinstance(data, dict):
         raise ModelError(f"{source}:1: {wrong(f'a mapping with the keys {keys}', show(data))}")
     return data, lines
-
-
-def _xml_root(text: str) -> str:
-    """The name of the outermost element of an XML text; empty if it is none, as YAML never is, which does not begin so."""
-    if not text.lstrip().startswith("<"):
-        return ""
-    found = re.search(r"<([A-Za-z][\w:.-]*)", re.sub(r"<!--.*?-->|<\?.*?\?>|<![^>]*>", "", text, flags=re.DOTALL))
-    return found[1] if found else "none"
 
 
 def _yaml_problem(error: Any, lines: list[str]) -> tuple[int, str]:

@@ -25,7 +25,7 @@ from mbvi.model.directions import (
     quaternion,
     unit,
 )
-from mbvi.model.expressions import Problem, show, wrong
+from mbvi.model.expressions import Problem, nearest, placed, show, wrong
 from mbvi.model.fields import (
     Direction,
     FrameRef,
@@ -39,6 +39,7 @@ from mbvi.model.fields import (
     kinds,
 )
 from mbvi.model.holds import AXES, Aligned, Angle, Hold, Parallel, on_line, on_plane, together
+from mbvi.model.limits import Limits
 from mbvi.model.motions import EULER_ANGLES, ElementaryMotion, rotation, screw, slide, turn
 
 __all__ = [
@@ -78,6 +79,11 @@ class Joint(Element):
     cut : bool
         Whether the joint becomes constraints instead of coordinates; by default in the embedding all do, in the tree
         formulation those that close loops. A loop is closed by joints with true before those without cut.
+    limits : mapping
+        Limits of its coordinates, by their short names, as angle.
+    friction : number
+        Dry friction: the largest torque or force with which it resists a motion [N m or N]. It is kept for other tools, and
+        does not act yet.
     """
 
     type: str
@@ -87,6 +93,8 @@ class Joint(Element):
     orientation: Orientation = (0.0, 0.0, 0.0)
     offset: JointPlace = (0.0, 0.0, 0.0)
     cut: StrictBool | None = None
+    limits: dict[str, Limits] = Field(default={})
+    friction: Scalar = 0.0
 
     def motions(self) -> list[ElementaryMotion]:
         """The elementary motions of the child, each in the frame that those before it have moved.
@@ -134,10 +142,18 @@ class Joint(Element):
         return self.coordinate_names[-3:] == EULER_ANGLES
 
     def problems(self) -> Iterator[Problem]:
-        """Axes that have a direction, and a unit quaternion."""
+        """Axes that have a direction, a unit quaternion, limits of coordinates that there are, and friction that resists."""
         yield from orientation_problems(self.orientation)
         for key in _directions(type(self)):
             yield from direction_problems(getattr(self, key), key)
+        units = dict(zip(self.coordinate_names, self.coordinate_units, strict=True))
+        for name, limits in self.limits.items():
+            if units.get(name, "-") == "-":
+                known = [each for each, unit in units.items() if unit != "-"]
+                yield Problem(("limits", name), wrong("an angle or a displacement", show(name), nearest(name, known)))
+            yield from placed(limits.problems(), "limits", name)
+        if float(self.friction) < 0:
+            yield Problem(("friction",), wrong("a friction of at least 0", show(self.friction), "change its sign"))
 
     def roundings(self) -> Iterator[Problem]:
         """A rounded quaternion."""

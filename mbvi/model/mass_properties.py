@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,8 +115,7 @@ def _explicit(body: Body) -> MassProperties:
 
 def _point_masses(body: Body) -> Iterator[MassProperties]:
     for point in body.point_masses.values():
-        place: Any = body.points[point.position] if isinstance(point.position, str) else point.position
-        yield MassProperties(float(point.mass), np.array(place, dtype=float), np.zeros((3, 3)))
+        yield MassProperties(float(point.mass), body.place(point.position), np.zeros((3, 3)))
 
 
 def _shapes(body: Body, files: Files) -> Iterator[MassProperties]:

@@ -34,11 +34,11 @@ class MeshInFile(Protocol):
     mass: Any
 
     @property
-    def factor(self) -> float:
-        """The scale as a number."""
+    def factors(self) -> Floats:
+        """The scale of every axis (3,)."""
 
 
-MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb")
+MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".dae")
 
 
 class Files:
@@ -119,11 +119,14 @@ def mesh_volume(mesh: MeshInFile, files: Files | Path | None = None) -> Volume:
     """
     files = files if isinstance(files, Files) else Files(files)
     volume, center, inertia = _volume(*_key(mesh, files))
-    scale = mesh.factor
-    with np.errstate(over="ignore", under="ignore"):
-        scaled = volume * np.float64(scale) ** 3, center * scale, inertia * np.float64(scale) ** 5
+    factors = mesh.factors
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        size = abs(factors.prod())
+        second = (np.trace(inertia) / 2 * np.eye(3) - inertia) * np.outer(factors, factors) * size
+        scaled = volume * size, center * factors, np.trace(second) * np.eye(3) - second
     if not (0 < scaled[0] < np.inf and np.isfinite(scaled[1]).all() and 0 < np.trace(scaled[2]) < np.inf):
-        found = f"{volume:.3g} times {scale:.3g}³ in {Path(mesh.file).name!r}"
+        by = " · ".join(f"{each:.3g}" for each in factors) if np.ptp(factors) else f"{factors[0]:.3g}³"
+        found = f"{volume:.3g} times {by} in {Path(mesh.file).name!r}"
         raise ModelError(wrong("a mesh of a size that numbers can hold", found, "change its scale"))
     return float(scaled[0]), scaled[1], scaled[2]
 

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from mbvi.errors import ModelError, ModelWarning
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, Where
@@ -53,7 +55,7 @@ def odd_meshes(model: Model) -> Iterator[Problem]:
         return
     for (where, mesh), (_, given) in zip(meshes_of(model.resolved()), meshes_of(model), strict=True):
         surface = read_mesh(mesh, model.files)
-        length = surface.size * mesh.factor
+        length = float(np.max(np.ptp(surface.bounds, axis=0) * np.abs(mesh.factors)))
         mass = float(mesh.density or 0.0) * mesh_volume(mesh, model.files)[0] if has_volume(mesh) else 0.0
         if given.scale is None and (length > LONG or mass > HEAVY):
             weight = f" and weighs {mass:.3g} kg" if mass else ""

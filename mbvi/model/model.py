@@ -18,6 +18,7 @@ from mbvi.model.base import one_line, validation_error
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, nearest, show, wrong
 from mbvi.model.graph import summary
+from mbvi.model.import_report import ImportReport
 from mbvi.model.mesh_files import Files
 from mbvi.model.resolve import Parts, resolve
 
@@ -71,6 +72,7 @@ class Model(Description):
     _resolved: Model | None = PrivateAttr(None)
     _parts: Parts = PrivateAttr(default_factory=dict)
     _mended: tuple[str, ...] = PrivateAttr(())
+    _import_report: ImportReport | None = PrivateAttr(None)
 
     @property
     def folder(self) -> Path | None:
@@ -81,6 +83,11 @@ class Model(Description):
     def files(self) -> Files:
         """The model's mesh files, as `mass_properties` takes them."""
         return self._files
+
+    @property
+    def import_report(self) -> ImportReport | None:
+        """What became of the robot's file that the model was made of; None of a model from elsewhere."""
+        return self._import_report
 
     @property
     def mended(self) -> tuple[str, ...]:
@@ -156,7 +163,7 @@ class Model(Description):
                 text = wrong("a parameter", show(name), nearest(str(name), self.parameters))
                 raise ModelError(str(Problem(("parameters", name), text)))
         model = Model(**(dict(self) | {"parameters": self.parameters | dict(values)}))
-        model._files = self._files
+        model._files, model._import_report = self._files, self._import_report
         return model
 
     def __repr__(self) -> str:

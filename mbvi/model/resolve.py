@@ -162,6 +162,9 @@ class _Resolver:
                 return self.coordinate(value, getattr(element, of), where, of)
             case Kind(unit="position" | "velocity"):
                 return self.initial(value, where, kind.unit)
+            case Kind(unit="limit" | "rate of limit"):
+                unit = _units(self.model.joints[str(where[1])]).get(str(where[3]))
+                return self.value(value, where, unit if kind.unit == "limit" or not unit else f"{unit}/s")
         unit = self.unit(element, key, kind)
         match kind:
             case Kind("time"):
@@ -280,10 +283,12 @@ class _Resolver:
         if body == WORLD:
             self.note(where, wrong("3 numbers", show(name), "the world has no named points"))
         elif body in self.model.bodies:
-            points = self.model.bodies[body].points
+            points, frames = self.model.bodies[body].points, self.model.bodies[body].frames
             if name in points:
                 return self.value(points[name], ("bodies", body, "points", name), "m")
-            self.note(where, wrong(f"3 numbers or a point of {body!r}", show(name), nearest(name, points)))
+            if name in frames:
+                return self.value(frames[name].position, ("bodies", body, "frames", name, "position"), "m")
+            self.note(where, wrong(f"3 numbers or a point of {body!r}", show(name), nearest(name, [*points, *frames])))
         return name
 
     def coordinate(self, name: str | None, joint: str, where: Where, key: str) -> str | None:

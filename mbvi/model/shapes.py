@@ -16,7 +16,7 @@ from pydantic import Field
 from mbvi.model.base import Element
 from mbvi.model.directions import orientation_problems, orientation_roundings, quaternion
 from mbvi.model.expressions import Problem, show, wrong
-from mbvi.model.fields import OptionalScalar, Orientation, Scalar, Vector
+from mbvi.model.fields import Color, OptionalScalar, Orientation, Scalar, Scale, Vector
 from mbvi.model.mesh_files import Files, Volume, mesh_volume, read_mesh
 
 if TYPE_CHECKING:
@@ -51,12 +51,15 @@ class Posed(Element, ABC):
         Density of the material [kg/m³]. With neither density nor mass the shape is for viewing only.
     mass : number
         Mass, instead of density [kg].
+    color : str or list
+        Colour in pictures: '#RRGGBB', or red, green and blue from 0 to 1, in sRGB. By default that of the body.
     """
 
     position: Vector = (0.0, 0.0, 0.0)
     orientation: Orientation = (0.0, 0.0, 0.0)
     density: OptionalScalar = None
     mass: OptionalScalar = None
+    color: Color = None
 
     lengths: ClassVar[tuple[str, ...]]
     """The fields that hold lengths or factors of them."""
@@ -82,14 +85,18 @@ class Posed(Element, ABC):
         """Density or mass of at least 0, not both, lengths that are not 0, and a unit quaternion."""
         for key in ("density", "mass"):
             yield from negative_mass(getattr(self, key), key)
-        for key in self.lengths:
-            value = getattr(self, key)
-            if value is not None and (least := np.min(value)) < LEAST_LENGTH:
-                expected = f"lengths {f'of at least {LEAST_LENGTH:g}' if least > 0 else 'greater than 0'}"
-                yield Problem((key,), wrong(expected, show(value), "write for example 0.1"))
+        yield from self.length_problems()
         yield from orientation_problems(self.orientation)
         if self.density is not None and self.mass is not None:
             yield Problem(("mass",), wrong("density or mass", "both", "remove one of them"))
+
+    def length_problems(self) -> Iterator[Problem]:
+        """Lengths that are 0, less, or too small."""
+        for key in self.lengths:
+            value = getattr(self, key)
+            if (least := np.min(value)) < LEAST_LENGTH:
+                expected = f"lengths {f'of at least {LEAST_LENGTH:g}' if least > 0 else 'greater than 0'}"
+                yield Problem((key,), wrong(expected, show(value), "write for example 0.1"))
 
     def roundings(self) -> Iterator[Problem]:
         """A rounded quaternion."""
@@ -292,25 +299,34 @@ class Mesh(Posed):
     Parameters
     ----------
     file : str
-        Path of an STL, OBJ, PLY, OFF or GLB file, relative to the folder of the model file. Materials and textures do not
-        matter; the buffers of a GLB must be in it, and not compressed.
-    scale : number
-        Factor from the file's unit of length to the metre; 1 if left out, and then a mesh of more than 10 m or 100 000 kg
-        gives a warning, since many files are in millimetres.
+        Path of an STL, OBJ, PLY, OFF, GLB or DAE file, relative to the folder of the model file. Materials and textures do
+        not matter; the buffers of a GLB must be in it, and not compressed. DAE files need the extra `robots`; their unit
+        counts, their up axis does not.
+    scale : number or list
+        Factor from the file's unit of length to the metre, or one for each axis of the file, of which negative ones
+        mirror; 1 if left out, and then a mesh of more than 10 m or 100 000 kg gives a warning, since many files are in
+        millimetres.
     max_bytes : number
         Size up to which the file is read, in bytes; its triangles are counted too, with 50 bytes each.
     """
 
     type: Literal["mesh"] = "mesh"
     file: str
-    scale: OptionalScalar = None
+    scale: Scale = None
     max_bytes: Scalar = 1e8
     lengths: ClassVar[tuple[str, ...]] = ("scale",)
 
     @property
-    def factor(self) -> float:
-        """The scale as a number."""
-        return 1.0 if self.scale is None else float(self.scale)
+    def factors(self) -> Floats:
+        """The scale of every axis (3,)."""
+        return np.ones(3) * _numbers(1.0 if self.scale is None else self.scale)
+
+    def length_problems(self) -> Iterator[Problem]:
+        """A scale that is 0, or a single negative one; one of three may be negative."""
+        factors, is_one = self.factors, not isinstance(self.scale, tuple)
+        if np.min(factors if is_one else np.abs(factors)) < LEAST_LENGTH:
+            expected = f"{'a factor' if is_one else 'factors'} greater than 0{'' if is_one else ', or less'}"
+            yield Problem(("scale",), wrong(expected, show(self.scale), "write for example 0.001"))
 
     def volume(self, files: Files) -> Volume:
         """The volume of the solid that the mesh bounds."""
@@ -318,19 +334,20 @@ class Mesh(Posed):
 
     def bounds(self, files: Files) -> tuple[Floats, Floats]:
         """The corners of the box around its vertices."""
-        low, high = read_mesh(self, files).bounds * self.factor
+        low, high = np.sort(read_mesh(self, files).bounds * self.factors, axis=0)
         return low, high
 
     def surface(self, files: Files) -> trimesh.Trimesh:
-        """The triangles of the file."""
+        """The triangles of the file, turned over if they are mirrored."""
         import trimesh
 
         surface = read_mesh(self, files)
-        return trimesh.Trimesh(surface.vertices * self.factor, surface.faces, process=False)
+        faces = surface.faces if self.factors.prod() > 0 else surface.faces[:, ::-1]
+        return trimesh.Trimesh(surface.vertices * self.factors, faces, process=False)
 
     def canonical(self) -> dict[str, Any]:
         """The orientation as a unit quaternion, and a scale."""
-        return {**super().canonical(), "scale": self.factor}
+        return {**super().canonical(), "scale": 1.0 if self.scale is None else self.scale}
 
 
 AnyShape = Annotated[Box | Sphere | Cylinder | Capsule | Cone | Mesh, Field(discriminator="type")]

@@ -7,6 +7,7 @@ matter for a surface (materials, names, colours, normals) is taken out of what t
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 import logging
@@ -106,7 +107,8 @@ def _read(name: str, content: bytes, limit: float) -> Floats:
         found = f"{vertices} and {count} in {name!r}"
         expected = f"{given.vertices} vertices and at least {given.faces} triangles, as the file claims"
         raise ModelError(wrong(expected, found, "export it again"))
-    return np.concatenate([np.zeros((0, 3, 3)), *(_corners(part, matrix) for part, matrix in placed)])
+    corners = np.concatenate([np.zeros((0, 3, 3)), *(_corners(part, matrix) for part, matrix in placed)])
+    return corners * _unit(content) if kind == "dae" else corners
 
 
 def _cut(name: str, polygons: Polygons, limit: float) -> Floats:
@@ -270,5 +272,51 @@ def _unfolded(header: dict[str, Any], meshes: list[dict[str, Any]], nodes: list[
     return sum(sizes) + ENTRY_BYTES * len([*accessors, *views, *primitives, *nodes])
 
 
-_PREPARED: dict[str, Callable[[str, bytes, float], Content]] = {"stl": _stl, "ply": _ply, "glb": _glb}
+def _dae(name: str, content: bytes, limit: float) -> Content:
+    """A COLLADA file without entities."""
+    import defusedxml.ElementTree
+    from defusedxml.common import DefusedXmlException
+
+    if importlib.util.find_spec("collada") is None:
+        remedy = "pip install 'mbvi[robots]', or export it in another format"
+        raise ModelError(wrong("pycollada, which reads DAE files", f"none for {name!r}", remedy))
+    try:
+        root = defusedxml.ElementTree.fromstring(content)
+    except DefusedXmlException:
+        raise ModelError(wrong("a mesh without entities", f"some in {name!r}", "export it again")) from None
+    check_size(name, _unfolded_nodes(name, root), limit, "that unfolds to")
+    return Content(content)
+
+
+def _unfolded_nodes(name: str, root: Any) -> int:
+    """The bytes that nodes and triangles of a COLLADA file unfold to, where nodes may stand for others."""
+    kinds = {kind: [each for each in root.iter() if each.tag.endswith(f"}}{kind}")] for kind in ("node", "geometry")}
+    nodes = {f"#{each.get('id')}": each for each in kinds["node"]}
+    corners = {
+        f"#{each.get('id')}": sum(len((p.text or "").split()) for p in each.iter()) for each in kinds["geometry"]
+    }
+    sizes: dict[int, int] = {}
+    open_: set[int] = set()
+
+    def size(node: Any) -> int:
+        if id(node) in open_:
+            raise ModelError(wrong("nodes that do not stand for themselves", f"one in {name!r}", "export it again"))
+        if id(node) not in sizes:
+            open_.add(id(node))
+            parts = [nodes.get(each.get("url")) if each.tag.endswith("}instance_node") else each for each in node]
+            own = ENTRY_BYTES + corners.get(node.get("url"), 0) // 3 * TRIANGLE_BYTES
+            sizes[id(node)] = own + sum(size(each) for each in parts if each is not None)
+            open_.discard(id(node))
+        return sizes[id(node)]
+
+    return sum(size(each) for each in root.iter() if each.tag.endswith("}visual_scene"))
+
+
+def _unit(content: bytes) -> float:
+    """The unit of a COLLADA file [m]; its up axis is not used, as in ROS."""
+    found = re.search(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']", content)
+    return float(found[1]) if found else 1.0
+
+
+_PREPARED: dict[str, Callable[[str, bytes, float], Content]] = {"stl": _stl, "ply": _ply, "glb": _glb, "dae": _dae}
 _LINES: dict[str, Callable[[str, bytes], Polygons]] = {"obj": read_obj, "off": read_off}

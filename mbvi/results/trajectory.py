@@ -337,7 +337,7 @@ class Trajectory:
         Parameters
         ----------
         body : str
-            Name of a body of the model, or "world".
+            Name of a body of the model, BODY.FRAME of one of its frames, or "world".
 
         Returns
         -------

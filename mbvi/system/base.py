@@ -23,6 +23,7 @@ from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.arguments import checked_number, checked_vector
 from mbvi.model.expressions import show, wrong
 from mbvi.model.model import Model
+from mbvi.model.rotations import rotation_matrix
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes
 from mbvi.system.own_functions import OwnValues
@@ -522,13 +523,29 @@ class BaseSystem:
         assert self._assemble is not None
         return self._assemble(model)
 
+    def _frame(self, name: str) -> BodyFrame | None:
+        """Where the frame of a body lies, or one of its named frames, whose names may both have dots; None if there is none."""
+        if name in self.frames or self.model is None:
+            return self.frames.get(name)
+        bodies = self.model.resolved().bodies
+        for end in (i for i, letter in enumerate(name) if letter == "."):
+            body, own = name[:end], name[end + 1 :]
+            if body in bodies and own in bodies[body].frames:
+                on, frame = self.frames[body], bodies[body].frames[own]
+                turned = on.rotation @ rotation_matrix(frame.orientation)
+                return on._replace(rotation=turned, place=on.point(frame.position))
+        return None
+
     def poses(self, body: str, q: Array) -> tuple[Array, Array]:
-        """Places (states, 3) [m] of a body's origin and rotations (states, 3, 3), body to world, for q (states, n)."""
-        if not isinstance(body, str) or body not in self.frames:
+        """Places (states, 3) [m] of a body's origin and rotations (states, 3, 3), body to world, for q (states, n).
+
+        Of a frame of a body, BODY.FRAME, those of the frame.
+        """
+        frame = self._frame(body) if isinstance(body, str) else None
+        if frame is None:
             known = ", ".join(name for name in self.frames if name != "world") or "none: it has no bodies"
             raise ModelError(f"pose: expected the name of a body, found {body!r}; known: {known}")
         q = self._states(q, "q")
-        frame = self.frames[body]
         places, rotations = np.zeros((len(q), 3)), np.tile(np.eye(3), (len(q), 1, 1))
         if frame.link >= 0:
             kernels.fill_poses(places, rotations, self.arrays, self.work, frame.link, q)

@@ -92,7 +92,7 @@ def _singular_message(system: BaseSystem, M: Array, basis: Array) -> str:
     if system.model is None:
         found = f"one by which motion along {' and '.join(names)} has no kinetic energy greater than 0"
         return f"mass_matrix: expected a positive definite matrix at the start, found {found}"
-    owners = sorted({name.split(".")[0] for name in names})
+    owners = sorted({name.rsplit(".", 1)[0] for name in names})
     joints = [owner for owner in owners if owner in system.model.joints]
     is_curve = len(names) == 1 and owners[0] in system.model.constraints
     where = f"joints.{joints[0]}" if joints else f"{'constraints' if is_curve else 'bodies'}.{owners[0]}"

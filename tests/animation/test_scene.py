@@ -302,3 +302,80 @@ def test_every_model_has_a_look(name, tmp_path):
     assert np.isfinite(scene.extent).all() and scene.size > 0
     for suffix in ("glb", "html"):
         assert mbvi.animate(trajectory, tmp_path / f"a.{suffix}").stat().st_size > 10_000
+
+
+def test_shapes_have_their_colours_and_mirrored_meshes_face_outward(tmp_path):
+    trimesh.creation.annulus(0.5, 1, 1, sections=8).export(tmp_path / "ring.stl")
+    shapes = [
+        mbvi.Box(size=(1, 1, 1), mass=1, color=(1, 0, 0.5)),
+        mbvi.Sphere(radius=1, position=(3, 0, 0)),
+        mbvi.Mesh(file="ring.stl", scale=(1, 1, -1), color="#00ff00"),
+    ]
+    assert [shape.color for shape in shapes] == ["#FF0080", None, "#00FF00"]
+    model = mbvi.Model(
+        name="colours",
+        bodies={"one": mbvi.Body(shapes=shapes), "two": mbvi.Body(shapes=shapes[:1])},
+        joints={name: mbvi.Free(parent="world", child=name) for name in ("one", "two")},
+    )
+    model._files.folder = tmp_path
+    one, two = scene_of(model)[0].things[:2]
+    assert one.color == two.color == "#FFFFFF"
+    tones = {tuple(np.round(255 * tone).astype(int)) for tone in one.geometry.tones}
+    assert tones == {(255, 0, 55), (0, 43, 114), (0, 255, 0)}  # of the sphere that of the body
+    mirrored, plain = (mbvi.Mesh(file="ring.stl", scale=scale) for scale in ((1, 1, -1), 1))
+    volumes = [
+        surface(body_geometry(mbvi.Body(shapes=[each]), HOLDS, model.files, 0.01)).volume for each in (mirrored, plain)
+    ]
+    assert volumes[0] == pytest.approx(volumes[1]) and volumes[1] > 0
+
+
+def test_frames_are_axes_and_bare_welded_bodies_are_not_drawn():
+    model = mbvi.Model(
+        name="frames",
+        bodies={
+            "arm.1": mbvi.Body(
+                shapes=[mbvi.Box(size=(1, 1, 1), mass=1)],
+                frames={"tool.a": {"position": (1, 2, 3), "orientation": (0, 0, "90 deg")}},
+            ),
+            "flange": mbvi.Body(),
+        },
+        joints={
+            "free": mbvi.Free(parent="world", child="arm.1"),
+            "weld": mbvi.Weld(parent="arm.1", child="flange", position=(0, 0, 1)),
+        },
+    )
+    scene, trajectory = scene_of(model, ["arm.1.tool.a", "flange"])
+    assert [thing.name for thing in scene.things] == ["arm.1", "arm.1.tool.a"]
+    axes = scene.things[1].geometry
+    colors = np.round(axes.tones, 3)
+    tips = [
+        axes.vertices[(colors == color).all(axis=1)].mean(axis=0) - (1, 2, 3) for color in np.unique(colors, axis=0)
+    ]
+    half = 0.02 * scene.size  # blue along z, green along y, which points to -x, red along x, which points to y
+    np.testing.assert_allclose(tips, half * np.array([(0, 0, 1), (-1, 0, 0), (0, 1, 0)]), rtol=0, atol=1e-12)
+    place, rotation = trajectory.pose("arm.1.tool.a")
+    np.testing.assert_allclose(place[0], (1, 2, 3), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rotation[0], [[0, -1, 0], [1, 0, 0], [0, 0, 1]], rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(scene.trails[0].places[0], (1, 2, 3))
+
+
+def test_robots_have_no_pins_and_no_inertias_of_links_without_shapes(tmp_path):
+    """Of links with meshes for viewing only; a link between them that has none is a bar, and one welded to them is not drawn."""
+    trimesh.creation.box((0.1, 0.1, 1)).export(tmp_path / "bar.stl")
+    clad = mbvi.Body(mass=1, inertia=(1, 1, 1), shapes=[mbvi.Mesh(file="bar.stl")])
+    bare = mbvi.Body(mass=1, inertia=(9, 9, 9))
+    hinge = {"axis": (0, 1, 0), "offset": (0, 0, -0.5), "position": (0, 0, 0.5)}
+    model = mbvi.Model(
+        name="robot",
+        bodies={"a": clad, "b": bare, "c": clad, "camera": bare},
+        joints={
+            "ab": mbvi.Revolute(parent="world", child="a", **hinge),
+            "bc": mbvi.Revolute(parent="a", child="b", **hinge),
+            "cd": mbvi.Revolute(parent="b", child="c", **hinge),
+            "mount": mbvi.Weld(parent="c", child="camera", position=(0, 0, 0.5)),
+        },
+    )
+    model._files.folder = tmp_path
+    things = scene_of(model)[0].things
+    assert [thing.name for thing in things] == ["a", "b", "c"]
+    assert np.ptp(things[1].geometry.vertices, axis=0).max() < 1.2  # 7 of the box with its inertia

@@ -43,6 +43,7 @@ FORMATS = {
     "text.ply": {"file_type": "ply", "encoding": "ascii"},
     "part.off": {"file_type": "off"},
     "part.glb": {"file_type": "glb"},
+    "part.dae": {"file_type": "dae"},
 }
 EXTREMES = (
     b"0",
@@ -181,6 +182,15 @@ def lying() -> Iterator[tuple[str, bytes]]:
     )
     yield "deeper.glb", glb_of(nodes=[box | {"children": [i + 1]} for i in many] + [box], scenes=[{"nodes": [0]}])
     yield "shared.glb", glb_of(nodes=[box | {"children": [1, 1]}, box | {"children": [0]}], scenes=[{"nodes": [0]}])
+    dae = trimesh.creation.box((1, 2, 3)).export(file_type="dae").decode()
+    yield "entity.dae", ("<!DOCTYPE a [<!ENTITY b 'b'>]>" + dae).encode()
+    doubled = "".join(f'<node id="n{i}">' + f'<instance_node url="#n{i + 1}"/>' * 2 + "</node>" for i in range(40))
+    shown = '<visual_scene id="scene"><instance_node url="#n0"/>'
+    yield "doubled.dae", re.sub("<visual_scene[^>]*>", f"{shown}{doubled}<node id='n40'/>", dae).encode()
+    yield (
+        "circle.dae",
+        re.sub("<visual_scene[^>]*>", shown + '<node id="n0"><instance_node url="#n0"/></node>', dae).encode(),
+    )
     yield "brackets.glb", struct.pack("<4sII", b"glTF", 2, 100) + struct.pack("<II", 10**6, 0x4E4F534A) + b"[" * 10**6
 
 

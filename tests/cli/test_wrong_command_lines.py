@@ -29,7 +29,7 @@ FILES = {
     "binary.yaml": bytes(range(256)),
     "name.yaml": b"name: a\n",
     "list.yaml": b"[1, 2]\n",
-    "robot.urdf": b'<?xml version="1.0"?><robot name="r"><link name="a"/></robot>',
+    "robot.urdf": b'<?xml version="1.0"?><robot name="r"><joint name="a"/></robot>',
     "text.h5": b"name: a\n",
     "cut.h5": b"\x89HDF\r\n\x1a\n",
     "empty.h5": b"",

@@ -170,7 +170,7 @@ MESSAGES = [
     (
         {"joints__revolute": {"type": "ball", "parent": "rod", "child": "top", "axis": [0, 0, 1]}},
         "joints.revolute.axis: expected a known key, found 'axis'; "
-        "known: type, parent, child, position, orientation, offset, cut, coordinates",
+        "known: type, parent, child, position, orientation, offset, cut, limits, friction, coordinates",
     ),
     # unknown names
     ({"joints__hub__child": "topp"}, "joints.hub.child: expected a body or world, found 'topp'; did you mean 'top'?"),
@@ -211,6 +211,10 @@ MESSAGES = [
         "bodies.rod.points.origin: expected a name of its own, found 'origin', which is predefined; rename the point",
     ),
     (
+        {"bodies__rod__frames": {"tip": {}}, "bodies__rod__points": {"tip": [0, 0, 1]}},
+        "bodies.rod.frames.tip: expected a name that no point of the body has, found 'tip', a point; rename one of them",
+    ),
+    (
         {"parameters__pi": 3},
         "parameters.pi: expected a name of its own, found 'pi', which is predefined; rename the parameter",
     ),
@@ -219,8 +223,8 @@ MESSAGES = [
         "parameters.lambda: expected a name of letters, digits and _, found 'lambda'; rename the parameter",
     ),
     (
-        {"forces": {"a.b": FORCE}},
-        "forces.a.b: expected a name of letters, digits, _, +, - and blanks, found 'a.b'; rename it",
+        {"forces": {" a": FORCE}},
+        "forces. a: expected a name of printable characters, without blanks at its ends, found ' a'; rename it",
     ),
     # expressions
     (

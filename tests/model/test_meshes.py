@@ -51,7 +51,7 @@ def test_seams_of_a_texture_are_no_holes(kind, tmp_path, caplog):
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
-@pytest.mark.parametrize("kind", ["stl", "obj", "ply", "off", "glb"])
+@pytest.mark.parametrize("kind", ["stl", "obj", "ply", "off", "glb", "dae"])
 def test_every_format_has_the_same_surface(kind, tmp_path):
     CUBE.export(tmp_path / f"cube.{kind.upper()}", file_type=kind)
     surface = read_mesh(mm.Mesh(file=f"cube.{kind.upper()}", density=1), tmp_path)
@@ -422,3 +422,40 @@ def test_nothing_is_printed_of_bad_normals(tmp_path):
     program += "; print(mm.mass_properties(body, pathlib.Path(sys.argv[1])).mass)"
     done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
     assert (done.stdout[:3], done.stderr) == ("1.0", "")
+
+
+def test_every_axis_may_have_a_scale_and_negative_ones_mirror(tmp_path):
+    """Against the same surface with its vertices moved, whose volume, centre and inertia trimesh integrates."""
+    solid = trimesh.util.concatenate(
+        [trimesh.creation.box((1, 2, 3)), trimesh.creation.icosphere(1, 0.5).apply_translation((3, 1, 0.5))]
+    )
+    solid.export(tmp_path / "solid.ply")
+    factors = (0.5, -2.0, 3.0)
+    moved = solid.copy().apply_transform(np.diag([*factors, 1.0]))
+    moved.density = 7.0
+    found = mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="solid.ply", scale=factors, density=7)]), tmp_path)
+    assert found.mass == pytest.approx(moved.mass, rel=1e-6)  # the file has single precision
+    np.testing.assert_allclose(found.center_of_mass, moved.center_mass, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.inertia, moved.moment_inertia, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [
+        (-1, "scale: expected a factor greater than 0, found -1; write for example 0.001"),
+        ([1, 0, 1], "scale: expected factors greater than 0, or less, found [1, 0, 1]; write for example 0.001"),
+        ([1, 2], "scale: expected a number or 3 numbers, found [1, 2]; write for example 0.001, or [1, 1, -1]"),
+    ],
+)
+def test_scales_that_cannot_be(scale, message):
+    with pytest.raises(ModelError) as error:
+        next(iter(mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="solid.ply", scale=scale)]))))
+    assert str(error.value).endswith(message)
+
+
+def test_the_unit_of_a_dae_file_counts(tmp_path):
+    content = CUBE.export(file_type="dae")
+    (tmp_path / "cube.dae").write_bytes(content.replace(b"</asset>", b'<unit name="mm" meter="0.001"/></asset>'))
+    assert mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="cube.dae", density=6e9)]), tmp_path).mass == pytest.approx(
+        6
+    )

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: Annotated[Path | None, typer.Argument(metavar="MODEL", help="A model file (YAML).")] = None,
+    model: Annotated[
+        Path | None, typer.Argument(metavar="MODEL", help="A model file (YAML), or a robot (URDF, MJCF).")
+    ] = None,
     scheme: Annotated[str | None, typer.Option(metavar="NAME", help="Name of a scheme; see `mbvi schemes`.")] = None,
     step: Annotated[
         str | None, typer.Option(metavar="SECONDS", help="Step size, a number or an expression such as 1/120.")

@@ -1,0 +1,45 @@
+"""`mbvi convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import mbvi
+from mbvi.cli.options import Overwrite
+from mbvi.cli.terminal import one_line_errors
+from mbvi.errors import ModelError
+
+
+def convert(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A robot's file (URDF or MJCF).", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default FILE's name with .yaml, here.")
+    ] = None,
+    search: Annotated[
+        list[Path] | None,
+        typer.Option("--search", metavar="FOLDER", help="A package, or a folder with packages; may be repeated."),
+    ] = None,
+    floating: Annotated[
+        bool, typer.Option("--floating", help="Let the root move freely, not welded to world.")
+    ] = False,
+    geometry: Annotated[str, typer.Option(metavar="KIND", help="What is drawn: visual, collision or none.")] = "visual",
+    no_mend: Annotated[
+        bool, typer.Option("--no-mend", help="Refuse inertias that no rigid body has, and do not change them.")
+    ] = False,
+    start: Annotated[str | None, typer.Option(metavar="NAME", help="Start from a keyframe of an MJCF file.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Say in full what became of the file.")] = False,
+    force: Overwrite = False,
+) -> None:
+    """Write a robot's file as a model file, and say what was taken and what was dropped."""
+    with one_line_errors():
+        options: dict[str, Any] = {"search": search or [], "floating": floating, "geometry": geometry, "start": start}
+        model = mbvi.load(file, **options, mend=not no_mend)
+        path = out or Path(f"{file.stem}.yaml")
+        if model.import_report is None:
+            raise ModelError(f"{file}: expected a robot's file, found a model file (YAML), which is one already")
+        mbvi.save(model, path, force)
+        typer.echo(str(model.import_report) if report else f"{model.import_report.summary}\n  --report shows them all")
+        typer.echo(f"\nwritten to {path}")

@@ -1,0 +1,38 @@
+"""Inertias as files of robots have them: of rounded numbers, or of none that a body has."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbvi.model.rounding import LEAST_RADIUS, ROUND_OFF, excess, nearest_inertia
+
+Floats = NDArray[np.float64]
+NOTHING = 1e-30  # kg m², far less than a grain of dust has
+
+
+class Mended(NamedTuple):
+    """An inertia of a rigid body, and how far it is from that given.
+
+    inertia   (3, 3)  about the centre of mass  [kg m²]
+    change    largest change of an entry, in mass times the square of the radius of gyration; 0 if there is none
+    """
+
+    inertia: Floats
+    change: float
+
+
+def mended(mass: float, inertia: Floats) -> Mended:
+    """The nearest inertia (3, 3) of a rigid body to a symmetric one; itself if round-off explains how far that is from one."""
+    size = float(np.abs(inertia).max())
+    if size <= max(mass * LEAST_RADIUS**2, NOTHING):
+        return Mended(np.zeros((3, 3)), 0.0)
+    if excess(np.linalg.eigvalsh(inertia)) <= ROUND_OFF * size:
+        return Mended(inertia, 0.0)
+    nearest = nearest_inertia(inertia)
+    gyration = float(np.trace(nearest)) / 2  # ∫ r² dm
+    return Mended(
+        (nearest + nearest.T) / 2, float(np.abs(nearest - inertia).max()) / gyration if gyration > 0 else np.inf
+    )

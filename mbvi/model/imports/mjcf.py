@@ -1,0 +1,488 @@
+"""MJCF, the format of MuJoCo: compiled by MuJoCo, which resolves defaults, classes and frames, and read from the compiled model.
+
+MuJoCo gets the text and the files that it names, which are found by the rule of `folders`; it opens none itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbvi.errors import ModelError
+from mbvi.model.bodies import Body, Frame
+from mbvi.model.constraints import CoincidentFrames, CoincidentPoints, Coupling, PrescribedCoordinate
+from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.fields import WORLD
+from mbvi.model.forces import JointDamper, JointSpring
+from mbvi.model.imports.robot import Robot
+from mbvi.model.imports.xml import Node, parse_xml
+from mbvi.model.joints import Ball, Free, Prismatic, Revolute, Weld
+from mbvi.model.limits import Limits
+from mbvi.model.model import Model
+from mbvi.model.rotations import quaternion, rotation_matrix
+from mbvi.model.shapes import Box, Capsule, Cylinder, Sphere
+from mbvi.text import count
+
+Floats = NDArray[np.float64]
+FREE, BALL, SLIDE, HINGE = range(4)
+KINDS = "free", "ball", "slide", "hinge"
+CONNECT, WELD, JOINT = range(3)
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
+SHOWN_GROUPS = 3  # of geoms, that MuJoCo's viewer shows by default
+MAX_INCLUDES = 100
+OLDEST, INSTALL = 4, "pip install 'mbvi[mjcf]'"
+FLAT = {"builtin": "flat", "width": "1", "height": "1"}
+
+
+def read_mjcf(root: Node, robot: Robot) -> Model:
+    """The model of an MJCF file.
+
+    Parameters
+    ----------
+    root : Node
+        The file's element <mujoco>.
+    robot : Robot
+        An empty one, with the options.
+
+    Raises
+    ------
+    ModelError
+        If MuJoCo is not installed or refuses the file, or the file needs what mbvi lacks.
+    """
+    return _Reader(_Source(root, robot), robot).read()
+
+
+class _Source:
+    """The text and the files that MuJoCo gets, in which files have names without folders."""
+
+    def __init__(self, root: Node, robot: Robot) -> None:
+        self.root, self.robot = root, robot
+        self.assets: dict[str, bytes] = {}
+        self.meshes: dict[str, tuple[Node, str]] = {}
+        self.includes = 0
+        self.expand(root)
+        self.folders = self.find_folders()
+        for node in list(root.walk()):
+            self.take_files(node)
+
+    def expand(self, node: Node) -> None:
+        """Put the elements of included files in the places of <include>."""
+        children: list[Node] = []
+        for child in node.children:
+            if child.tag != "include":
+                self.expand(child)
+                children.append(child)
+                continue
+            self.includes += 1
+            if self.includes > MAX_INCLUDES:
+                raise child.wrong(f"at most {MAX_INCLUDES} included files", "more")
+            name = child.needed("file")
+            included = parse_xml(self.content(child, name), name)
+            self.expand(included)
+            children += included.children
+        node.children = children
+
+    def find_folders(self) -> dict[str, str]:
+        """The folders of meshes and of other assets, as <compiler> says."""
+        found: dict[str, str] = {}
+        for node in self.root.children:
+            if node.tag == "compiler":
+                for key in ("assetdir", "meshdir", "texturedir"):
+                    if key in node.attributes:
+                        found[key] = node.attributes.pop(key)
+        found.setdefault("meshdir", found.get("assetdir", ""))
+        return found
+
+    def take_files(self, node: Node) -> None:
+        """Give MuJoCo the file of a mesh or height field; of textures only that there are some."""
+        keys = [key for key in node.attributes if key.startswith("file")]
+        if not keys:
+            return
+        if node.tag == "texture":
+            node.attributes.setdefault("name", PurePosixPath(node.attributes[keys[0]]).stem)
+            for key in keys:
+                del node.attributes[key]
+            node.attributes |= FLAT
+            return
+        if node.tag not in ("mesh", "hfield", "skin"):
+            raise node.wrong("files of meshes, height fields and skins", f"one of <{node.tag}>")
+        given = node.attributes["file"]
+        name = str(PurePosixPath(self.folders["meshdir"]) / given)
+        node.attributes.setdefault("name", PurePosixPath(given).stem)
+        flat = f"{len(self.assets)}{PurePosixPath(given).suffix}"
+        self.assets[flat] = self.content(node, name)
+        node.attributes["file"] = flat
+        if node.tag == "mesh":
+            self.meshes[node.attributes["name"]] = node, name
+
+    def content(self, node: Node, name: str) -> bytes:
+        """The content of a file that an element names."""
+        try:
+            path = self.robot.folders.find(name)
+        except ModelError as error:
+            raise ModelError(f"{node.source}:{node.line}: {node!r}: {error}") from None
+        if path is None:
+            raise node.wrong("a file", f"none of the name {name!r}")
+        return path.read_bytes()
+
+    def compiled(self) -> Any:
+        """What MuJoCo makes of it."""
+        try:
+            import mujoco
+        except ImportError:
+            raise self.root.wrong("the package mujoco", "none", INSTALL) from None
+        if int(mujoco.__version__.partition(".")[0]) < OLDEST:
+            raise self.root.wrong(f"MuJoCo {OLDEST} or newer", mujoco.__version__, INSTALL)
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(self.note)  # else it writes a file into the working directory
+        try:
+            return mujoco.MjModel.from_xml_string("".join(_text(self.root)), self.assets)
+        except ValueError as error:
+            raise ModelError(
+                f"{self.root.source}:{self.root.line}: {wrong('a file that MuJoCo compiles', str(error))}"
+            ) from None
+        finally:
+            mujoco.set_mju_user_warning(before)
+
+    def note(self, text: str) -> None:
+        """Note a warning of MuJoCo's."""
+        self.robot.notes.add("approximated", "a warning of MuJoCo", text)
+
+
+def _text(node: Node) -> Any:
+    """The XML text of a tree, in parts."""
+    attributes = "".join(f" {key}={quoteattr(value)}" for key, value in node.attributes.items())
+    yield f"<{node.tag}{attributes}>{escape(node.text)}"
+    for child in node.children:
+        yield from _text(child)
+    yield f"</{node.tag}>"
+
+
+class _Reader:
+    """Reads bodies, joints and equations from a compiled model."""
+
+    def __init__(self, source: _Source, robot: Robot) -> None:
+        self.source, self.robot, self.notes = source, robot, robot.notes
+        self.m = source.compiled()
+        if self.m.nflex:
+            raise source.root.wrong("rigid bodies", "flexible ones (flex), which mbvi lacks")
+        self.body_names = [WORLD, *self.names("body", self.m.nbody)[1:]]
+        self.joint_names = self.names("joint", self.m.njnt)
+
+    def names(self, kind: str, number: int) -> list[str]:
+        """The names of all elements of a kind; those without one are numbered."""
+        given = [getattr(self.m, kind)(i).name for i in range(number)]
+        found: list[str] = []
+        for i, name in enumerate(given):
+            found.append(name.strip() or self.robot.free_name(f"{kind} {i}", given, found))
+        return [
+            name if name != WORLD or not i else self.robot.free_name("world body", found)
+            for i, name in enumerate(found)
+        ]
+
+    def read(self) -> Model:
+        """The model."""
+        m = self.m
+        for i in range(1, m.nbody):
+            self.add_body(i)
+        for i in range(0 if self.is_off("EQUALITY") else m.neq):
+            self.add_equation(i)
+        if self.robot.options.start is not None:
+            self.set_keyframe(self.robot.options.start)
+        self.note_rest()
+        gravity = (0.0, 0.0, 0.0) if self.is_off("GRAVITY") else _tuple(m.opt.gravity)
+        title = self.source.root.attributes.get("model", "robot")
+        return self.robot.model(title, "MJCF", gravity)
+
+    def is_off(self, flag: str) -> bool:
+        """Whether the file disables something, as gravity."""
+        import mujoco
+
+        return bool(self.m.opt.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")))
+
+    # --------------------------------------------------------------------------------------------- bodies
+
+    def add_body(self, i: int) -> None:
+        """Add a body, and the joints that move it in its parent."""
+        m, name = self.m, self.body_names[i]
+        turned = rotation_matrix(m.body_iquat[i])
+        inertia = turned @ np.diag(m.body_inertia[i]) @ turned.T
+        mass = float(m.body_mass[i])
+        six = self.robot.inertia(self.source.root, name, mass, (inertia + inertia.T) / 2)
+        shapes = [shape for geom in range(m.ngeom) if m.geom_bodyid[geom] == i for shape in self.shape(geom)]
+        frames = {
+            m.site(s).name: Frame(position=_tuple(m.site_pos[s]), orientation=_unit(m.site_quat[s]))
+            for s in range(m.nsite)
+            if m.site_bodyid[s] == i and m.site(s).name not in ("", "origin", "center_of_mass")
+        }
+        center = _tuple(m.body_ipos[i])
+        self.robot.bodies[name] = Body(
+            mass=mass, center_of_mass=center, inertia=tuple(six), shapes=tuple(shapes), frames=frames
+        )
+        self.add_joints(i)
+
+    def add_joints(self, i: int) -> None:
+        """Add the joints of a body, one after another, with massless bodies between them; a weld if there is none."""
+        m, name = self.m, self.body_names[i]
+        parent, place, turned = self.body_names[m.body_parentid[i]], m.body_pos[i], rotation_matrix(m.body_quat[i])
+        first = int(m.body_jntadr[i])
+        joints = list(range(first, first + int(m.body_jntnum[i])))
+        if not joints:
+            key = self.robot.free_name(f"{name} fixed", self.joint_names, self.robot.joints)
+            self.robot.joints[key] = Weld(
+                parent=parent, child=name, position=_tuple(place), orientation=_unit(m.body_quat[i])
+            )
+            if m.body_mocapid[i] >= 0:
+                self.notes.add("approximated", "mocap body", "welded where it starts", f"body {name!r}")
+        for j in joints:
+            is_last = j == joints[-1]
+            child = name if is_last else self.robot.free_name(f"{name} after {self.joint_names[j]}", self.body_names)
+            if not is_last:
+                self.robot.bodies[child] = Body()
+            self.add_joint(j, parent, child, place, turned)
+            parent, place, turned = child, np.zeros(3), np.eye(3)
+
+    def add_joint(self, j: int, parent: str, child: str, place: Floats, turned: Floats) -> None:
+        """Add a joint that moves a child from a place and a rotation in the parent."""
+        m, name, kind = self.m, self.joint_names[j], int(self.m.jnt_type[j])
+        at, to = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
+        friction = float(m.dof_frictionloss[to])
+        common: dict[str, Any] = {"parent": parent, "child": child, "friction": friction}
+        if friction:
+            self.notes.add(
+                "approximated", "frictionloss", "kept with the joint; it does not act yet", f"joint {name!r}"
+            )
+        if m.dof_armature[to : to + WIDTHS[kind]].any():
+            self.notes.add("dropped", "armature", "mbvi has no inertia of coordinates yet", f"joint {name!r}")
+        if kind == FREE:
+            self.robot.joints[name] = Free(**common)
+            self.robot.starts[name] = tuple(float(each) for each in m.qpos0[at : at + 7])
+            self.note_damping(j, name, to)
+            return
+        anchor = place + turned @ m.jnt_pos[j]
+        offset = _tuple(m.jnt_pos[j])
+        if kind == BALL:
+            orientation = _unit(_quaternion(turned))
+            self.robot.joints[name] = Ball(**common, position=_tuple(anchor), offset=offset, orientation=orientation)
+            self.note_damping(j, name, to)
+            return
+        start, axis = float(m.qpos0[at]), turned @ m.jnt_axis[j]
+        limits = self.limits(j)
+        if kind == SLIDE:
+            common |= {"limits": {"displacement": limits} if limits else {}, "axis": _tuple(axis)}
+            where: dict[str, Any] = {
+                "position": _tuple(place - start * axis),
+                "orientation": _unit(_quaternion(turned)),
+            }
+            self.robot.joints[name] = Prismatic(**common, **where)
+        else:
+            back = rotation_matrix(-start * axis) @ turned
+            common |= {"limits": {"angle": limits} if limits else {}, "axis": _tuple(axis)}
+            where = {"position": _tuple(anchor), "offset": offset, "orientation": _unit(_quaternion(back))}
+            self.robot.joints[name] = Revolute(**common, **where)
+        self.robot.starts[name] = start
+        self.add_forces(j, name, to, at)
+
+    def limits(self, j: int) -> Limits | None:
+        """The limits of a joint's coordinate."""
+        m = self.m
+        fields: dict[str, Any] = {}
+        if m.jnt_limited[j]:
+            fields |= {"lower": float(m.jnt_range[j, 0]), "upper": float(m.jnt_range[j, 1])}
+        if m.jnt_actfrclimited[j]:
+            effort = float(np.abs(m.jnt_actfrcrange[j]).max())
+            fields |= {"effort": effort} if effort > 0 else {}
+        return Limits(**fields) if fields else None
+
+    def add_forces(self, j: int, name: str, to: int, at: int) -> None:
+        """Add the spring and the damper of a joint."""
+        m = self.m
+        stiffness, damping = float(m.jnt_stiffness[j]), float(m.dof_damping[to])
+        if stiffness and not self.is_off("SPRING"):
+            self.robot.forces[f"{name} spring"] = JointSpring(
+                joint=name, stiffness=stiffness, rest=float(m.qpos_spring[at])
+            )
+        if damping and not self.is_off("DAMPER"):
+            self.robot.forces[f"{name} damping"] = JointDamper(joint=name, damping=damping)
+        if m.jnt_stiffnesspoly[j].any() or m.dof_dampingpoly[to].any():
+            self.notes.add("dropped", "nonlinear stiffness or damping", "mbvi takes the linear part", f"joint {name!r}")
+
+    def note_damping(self, j: int, name: str, to: int) -> None:
+        """Note that springs and dampers of joints with several coordinates are dropped."""
+        if self.m.jnt_stiffness[j] or self.m.dof_damping[to]:
+            why = "mbvi has springs and dampers of single coordinates"
+            self.notes.add("dropped", "stiffness or damping of a ball or free joint", why, f"joint {name!r}")
+
+    # --------------------------------------------------------------------------------------------- shapes
+
+    def shape(self, g: int) -> list[Any]:
+        """The shape of a geom, for viewing only."""
+        m, kind, wanted = self.m, int(self.m.geom_type[g]), self.robot.options.geometry
+        is_solid = bool(m.geom_contype[g] or m.geom_conaffinity[g])
+        if wanted == "none" or (wanted == "collision" and not is_solid):
+            return []
+        if wanted == "visual" and m.geom_group[g] >= SHOWN_GROUPS:
+            return []
+        rgba = m.mat_rgba[m.geom_matid[g]] if m.geom_matid[g] >= 0 else m.geom_rgba[g]
+        fields: dict[str, Any] = {"color": tuple(np.clip(rgba[:3], 0, 1).tolist())}
+        size = [float(each) for each in m.geom_size[g]]
+        if kind == MESH:
+            return self.mesh(g, fields)
+        fields |= {"position": _tuple(m.geom_pos[g]), "orientation": _unit(m.geom_quat[g])}
+        match kind:
+            case 2:  # sphere
+                return [Sphere(radius=size[0], **fields)]
+            case 3:  # capsule
+                return [Capsule(radius=size[0], length=2 * size[1], **fields)]
+            case 5:  # cylinder
+                return [Cylinder(radius=size[0], length=2 * size[1], **fields)]
+            case 6:  # box
+                return [Box(size=(2 * size[0], 2 * size[1], 2 * size[2]), **fields)]
+            case 4:  # ellipsoid
+                self.notes.add("approximated", "ellipsoid", "drawn as the box around it")
+                return [Box(size=(2 * size[0], 2 * size[1], 2 * size[2]), **fields)]
+        self.notes.add("dropped", "plane or height field", "mbvi has no contacts, and draws none")
+        return []
+
+    def mesh(self, g: int, fields: dict[str, Any]) -> list[Any]:
+        """The mesh of a geom, by its file: MuJoCo moved it to its centre and principal axes, and the geom with it."""
+        m, k = self.m, int(self.m.geom_dataid[g])
+        name = m.mesh(k).name
+        if name not in self.source.meshes:
+            self.notes.add("dropped", "mesh without a file", "its vertices stand in the text", f"mesh {name!r}")
+            return []
+        node, file = self.source.meshes[name]
+        turned = rotation_matrix(m.geom_quat[g]) @ rotation_matrix(m.mesh_quat[k]).T
+        place = m.geom_pos[g] - turned @ m.mesh_pos[k]
+        fields |= {
+            "position": _tuple(place),
+            "orientation": _unit(_quaternion(turned)),
+            "scale": _tuple(m.mesh_scale[k]),
+        }
+        return list(self.robot.mesh(node, file, f"mesh {name!r}", fields))
+
+    # ------------------------------------------------------------------------------------------ equations
+
+    def add_equation(self, i: int) -> None:
+        """Add a constraint of the file."""
+        m, kind, data = self.m, int(self.m.eq_type[i]), self.m.eq_data[i]
+        name = self.robot.free_name(
+            m.eq(i).name or f"equality {i}", self.joint_names, self.robot.joints, self.robot.constraints
+        )
+        if not m.eq_active0[i]:
+            self.notes.add("dropped", "equality", "not active at the start", name)
+        elif kind in (CONNECT, WELD):
+            is_site = int(m.eq_objtype[i]) != 1  # mjOBJ_BODY
+            if is_site:
+                self.connect_sites(i, name, kind)
+                return
+            a, b = self.body_names[m.eq_obj1id[i]], self.body_names[m.eq_obj2id[i]]
+            if kind == CONNECT:
+                points: dict[str, Any] = {"point_a": _tuple(data[:3]), "point_b": _tuple(data[3:6])}
+                self.robot.constraints[name] = CoincidentPoints(body_a=a, body_b=b, **points)
+            else:
+                turned = rotation_matrix(data[6:10])  # of body 2 in body 1, whose place in it is data[3:6] + …
+                points = {"point_a": _tuple(data[3:6]), "point_b": _tuple(data[:3])}
+                orientation = _unit(_quaternion(turned))
+                self.robot.constraints[name] = CoincidentFrames(body_a=a, body_b=b, orientation=orientation, **points)
+        elif kind == JOINT:
+            self.couple(i, name)
+        else:
+            self.notes.add("dropped", "equality of tendons or flexes", "mbvi has none", name)
+
+    def connect_sites(self, i: int, name: str, kind: int) -> None:
+        """Add a constraint between two sites."""
+        m = self.m
+        s, t = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
+        a, b = (self.body_names[m.site_bodyid[each]] for each in (s, t))
+        points: dict[str, Any] = {"point_a": _tuple(m.site_pos[s]), "point_b": _tuple(m.site_pos[t])}
+        if kind == CONNECT:
+            self.robot.constraints[name] = CoincidentPoints(body_a=a, body_b=b, **points)
+            return
+        turned = rotation_matrix(m.site_quat[s]) @ rotation_matrix(m.site_quat[t]).T
+        orientation = _unit(_quaternion(turned))
+        self.robot.constraints[name] = CoincidentFrames(body_a=a, body_b=b, orientation=orientation, **points)
+
+    def couple(self, i: int, name: str) -> None:
+        """Add a polynomial that ties two joints, if it is linear, or holds one."""
+        m, data = self.m, self.m.eq_data[i]
+        follower, leader = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
+        rest = float(m.qpos0[m.jnt_qposadr[follower]])
+        key = self.joint_names[follower]
+        if leader < 0:
+            self.robot.constraints[name] = PrescribedCoordinate(joint=key, value=rest + float(data[0]))
+            return
+        if np.any(data[2:5]):
+            why = "mbvi couples coordinates linearly; the linear part alone is no approximation of it"
+            self.notes.add("dropped", "equality of joints by a polynomial", why, name)
+            return
+        ratio, start = float(data[1]), float(m.qpos0[m.jnt_qposadr[leader]])
+        offset = rest + float(data[0]) - ratio * start
+        leading = self.joint_names[leader]
+        self.robot.constraints[name] = Coupling(joint_a=leading, joint_b=key, ratio=ratio, offset=offset)
+
+    # ----------------------------------------------------------------------------------------------- rest
+
+    def set_keyframe(self, name: str) -> None:
+        """Start from a keyframe: coordinates and rates of all joints."""
+        m = self.m
+        names = [m.key(k).name for k in range(m.nkey)]
+        if name not in names:
+            raise self.source.root.wrong(
+                "the name of a keyframe", show(name), nearest(name, [each for each in names if each])
+            )
+        qpos, qvel = m.key_qpos[names.index(name)], m.key_qvel[names.index(name)]
+        for j, joint in enumerate(self.joint_names):
+            kind = int(m.jnt_type[j])
+            at, to = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
+            q, v = _tuple(qpos[at : at + (7, 4, 1, 1)[kind]]), _tuple(qvel[to : to + WIDTHS[kind]])
+            if kind == BALL:
+                turned = rotation_matrix(self.robot.joints[joint].orientation)
+                q = _unit(_quaternion(turned @ rotation_matrix(q) @ turned.T))
+            self.robot.starts[joint], self.robot.rates[joint] = q, v
+
+    def note_rest(self) -> None:
+        """Note what was taken, and what mbvi lacks."""
+        m = self.m
+        self.notes.add("taken", count(m.nbody - 1, "body").replace("bodys", "bodies"))
+        kinds = [f"{number} {KINDS[kind]}" for kind in range(4) if (number := int(np.sum(m.jnt_type == kind)))]
+        if kinds:
+            self.notes.add("taken", f"{count(m.njnt, 'joint')} ({', '.join(kinds)})")
+        dropped = (
+            (m.nu, "actuator", "mbvi has no motors yet"),
+            (m.ntendon, "tendon", "mbvi has none"),
+            (m.nsensor, "sensor", "mbvi has none"),
+            (m.nskin, "skin", "mbvi draws rigid shapes"),
+            (m.nkey, "keyframe", "start='NAME' starts from one of them"),
+            (m.npair + m.nexclude, "contact", "mbvi has no contacts"),
+            (m.nlight + m.ncam, "light or camera", "mbvi has its own"),
+            (int(np.any(m.body_gravcomp)), "gravity compensation", "mbvi has none"),
+            (int(m.opt.density > 0 or m.opt.viscosity > 0), "medium", "mbvi has no drag of bodies"),
+        )
+        for number, what, why in dropped:
+            if number:
+                self.notes.add("dropped", what if number == 1 else f"{number} × {what}", why)
+        self.notes.add("dropped", "contacts of geoms", "mbvi has no contacts")
+
+
+WIDTHS = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
+
+
+def _tuple(values: Any) -> tuple[Any, ...]:
+    return tuple(float(each) for each in values)
+
+
+def _unit(values: Any) -> tuple[float, ...]:
+    """The orientation of a quaternion w, x, y, z as elements have it."""
+    return _tuple(quaternion(values))
+
+
+def _quaternion(rotation: Floats) -> Floats:
+    """A unit quaternion w, x, y, z of a rotation matrix."""
+    from scipy.spatial.transform import Rotation
+
+    return np.roll(Rotation.from_matrix(rotation).as_quat(), 1)

@@ -6,8 +6,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from mbvi.errors import ModelError, ModelWarning
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, Where
@@ -54,14 +52,13 @@ def odd_meshes(model: Model) -> Iterator[Problem]:
     if not any(meshes_of(model)):
         return
     for (where, mesh), (_, given) in zip(meshes_of(model.resolved()), meshes_of(model), strict=True):
-        surface = read_mesh(mesh, model.files)
-        length = float(np.max(np.ptp(surface.bounds, axis=0) * np.abs(mesh.factors)))
+        length = mesh.extent(model.files)
         mass = float(mesh.density or 0.0) * mesh_volume(mesh, model.files)[0] if has_volume(mesh) else 0.0
         if given.scale is None and (length > LONG or mass > HEAVY):
             weight = f" and weighs {mass:.3g} kg" if mass else ""
             remedy = "if the file is in millimetres, write scale: 0.001; if it is as large as that, scale: 1"
             yield Problem((*where, "scale"), f"{Path(mesh.file).name!r} is {length:.4g} m long{weight}; {remedy}")
-        if has_volume(mesh) and (odd := odd_shells(surface)):
+        if has_volume(mesh) and (odd := odd_shells(read_mesh(mesh, model.files))):
             yield Problem((*where, "file"), f"{Path(mesh.file).name!r}: {odd}")
 
 

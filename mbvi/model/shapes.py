@@ -337,6 +337,11 @@ class Mesh(Posed):
         low, high = np.sort(read_mesh(self, files).bounds * self.factors, axis=0)
         return low, high
 
+    def extent(self, files: Files) -> float:
+        """The longest edge of the box around its vertices [m]."""
+        low, high = self.bounds(files)
+        return float((high - low).max())
+
     def surface(self, files: Files) -> trimesh.Trimesh:
         """The triangles of the file, turned over if they are mirrored."""
         import trimesh

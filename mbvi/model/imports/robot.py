@@ -25,7 +25,7 @@ from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Weld
 from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import is_massless
-from mbvi.model.mesh_files import Files, read_mesh
+from mbvi.model.mesh_files import Files
 from mbvi.model.meshes import LONG
 from mbvi.model.model import Model
 from mbvi.model.shapes import Mesh
@@ -93,14 +93,13 @@ class Robot:
             return
         mesh = Mesh(file=os.path.relpath(path, self.files.folder), **fields)
         try:
-            surface = read_mesh(mesh.replaced(mesh.canonical()), self.files)
+            length = mesh.replaced(mesh.canonical()).extent(self.files)
         except ModelError as error:
             self.notes.add("dropped", f"mesh {path.name!r}", str(error), place)
             return
-        extents = np.ptp(surface.bounds, axis=0) * np.abs(mesh.factors)
-        if extents.max() > LONG:
+        if length > LONG:
             mesh = mesh.replaced({"scale": tuple((mesh.factors * MILLIMETRE).tolist())})
-            why = f"taken as millimetres, since it would be {extents.max():.4g} m long in metres"
+            why = f"taken as millimetres, since it would be {length:.4g} m long in metres"
             self.notes.add("approximated", f"mesh {path.name!r}", why, place)
         elif mesh.scale is None:
             mesh = mesh.replaced({"scale": 1.0})

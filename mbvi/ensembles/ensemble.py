@@ -289,7 +289,10 @@ def _check_names(members: Members, stored: Sequence[str], measures: Mapping[str,
     varied = {*members.given, *members.sizes}
     for where, names, others in (("over", varied, taken), ("measure", measures, taken | varied)):
         for name in names:
-            if name in others or not isinstance(name, str) or "/" in name or not name:
+            if isinstance(name, str) and "/" in name:
+                expected = "a name without /, which separates groups in files"
+                raise ModelError(f"{where}: {wrong(expected, show(name), 'rename what has it')}")
+            if name in others or not isinstance(name, str) or not name:
                 is_parameter = where == "over" and name in members.given
                 remedy = (
                     "rename the parameter, or leave what has its name out of store"

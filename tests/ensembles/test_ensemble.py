@@ -526,6 +526,7 @@ def test_values_that_are_refused(over, message):
         ({"store": ["energi"]}, "store: expected what can be stored, found 'energi'; did you mean 'energy'?"),
         ({"measure": {"end": 1}}, "measure: expected a mapping of names to functions of a trajectory"),
         ({"measure": {"mass": len}}, "measure: expected a name of its own in the result, found 'mass'"),
+        ({"measure": {"a/b": len}}, "measure: expected a name without /, which separates groups in files, found 'a/b'"),
         ({"measure": {"all": lambda run: run.q}}, "measure: all: expected a number, found array("),
         ({"progress": 1}, "progress: expected a function"),
         ({"scheme": "simpsn"}, "did you mean 'simpson'?"),

@@ -9,6 +9,7 @@ import math
 import os
 import pickle
 import signal
+import socket
 import threading
 import time
 import warnings
@@ -29,6 +30,7 @@ from mbvi.model.expressions import show, wrong
 REMEDY = "call it below if __name__ == '__main__', with measures that are functions of a module, or leave processes out"
 MOST_BREAKS = 3  # of a pool in succession, without a chunk that ends
 CONNECT_SECONDS = 10.0
+WITHOUT_PORT = "inproc:"  # addresses within this process
 LEAST_SECONDS = 0.5  # of a chunk,
 SCHEDULING = 0.01  # and for every worker: what it costs a scheduler on a busy machine to send one
 ASK_SECONDS = 2.0  # between questions how many workers there are
@@ -274,13 +276,21 @@ def connect(address: str) -> Any:
     ModelError
         If there is none.
     """
+    dask = distributed("--scheduler")
     try:
-        return distributed("--scheduler").Client(address, timeout=CONNECT_SECONDS)
+        _ask(dask, address)
+        return dask.Client(address, timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
         expected = "the address of a dask scheduler that runs, as tcp://host:8786"
         remedy = f"start one: dask scheduler, and workers: dask worker {address}"
         reason = " ".join(str(error).split())
         raise ModelError(f"--scheduler: {wrong(expected, f'{address!r}: {reason:.200}', remedy)}") from None
+
+
+def _ask(dask: Any, address: str) -> None:
+    """Connect to a port and leave it: a Client that finds nothing there would wait for itself when it is collected."""
+    if not address.startswith(WITHOUT_PORT):
+        socket.create_connection(dask.comm.get_address_host_port(address), CONNECT_SECONDS).close()
 
 
 def distributed(what: str) -> Any:

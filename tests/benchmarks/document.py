@@ -12,9 +12,7 @@ from mbvi.text import aligned
 from tests.benchmarks import precision
 from tests.folders import ROOT
 
-PAGES = tuple(
-    ROOT / "docs" / name for name in ("benchmarks.md", "clusters.md", "ensembles.md", "start.md", "work_precision.md")
-)
+PAGES = tuple(ROOT / "docs" / name for name in ("benchmarks.md", "clusters.md", "ensembles.md", "work_precision.md"))
 PICTURE = ROOT / "docs" / "pictures" / "work_precision.svg"
 COLUMNS = 4
 LARGEST, LEAST = 1e-1, 1e-12  # errors that it shows [m]

@@ -39,8 +39,6 @@ class Compiling(Listener):
     ----------
     seconds : float
         How long the lock was held in this process, until now.
-    lasting : float
-        How long it has been held now [s]; 0.0 if it is free.
     errors : list of exceptions
         What was raised where compiled code called a kernel that had to be compiled first.
     name : str
@@ -64,12 +62,6 @@ class Compiling(Listener):
         """How long the lock was held [s]."""
         with self._lock:
             return self._seconds + (time.perf_counter() - self._began if self._held else 0.0)
-
-    @property
-    def lasting(self) -> float:
-        """How long it has been held now [s]."""
-        with self._lock:
-            return time.perf_counter() - self._began if self._held else 0.0
 
     def on_start(self, event: Any) -> None:
         """Search for garbage rarely, unless that is switched off or rarer yet."""

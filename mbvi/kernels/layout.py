@@ -118,6 +118,8 @@ class System(Packed):
     reference                       (nodes,)          a size of the scaled pivots of constraints that close loops; 0 for
                                                       other nodes
     redundant                       (nodes,)          how many of these constraints follow from others (-1: not counted
+    armature                        (n,), or (0,)     inertia that each coordinate has by itself, as of a rotor on its
+                                                      joint [kg m² or kg]; empty where none has any
                                                       yet); 0 for other nodes
     scales                          (side_size,)      of the unknowns, at their places in a right side: with them pivots
                                                       have no units

@@ -151,7 +151,7 @@ VECTOR = "write for example [0, 0, 1]"
 AXES = {"x": "[1, 0, 0]", "y": "[0, 1, 0]", "z": "[0, 0, 1]"}
 
 
-def _scalar(value: Any, *at: int) -> float | str:
+def _scalar(value: Any, *at: int | str) -> float | str:
     if isinstance(value, str) and value.strip():
         if re.fullmatch(DATA_FILE, value.strip()):
             raise refusal(wrong("a number or an expression", f"the name of a file, {show(value)}", COPY), *at)
@@ -256,6 +256,20 @@ OptionalScalar = Annotated[
     WithJsonSchema({"type": ["number", "string", "null"]}),
     _NUMBERS,
 ]
+_range = _tuple(_scalar, "a number or 2 numbers", 2, remedy="write for example 10, or [-5, 10]")
+
+
+def _number_or_range(value: Any) -> Any:
+    return _scalar(value) if _items(value) is None else _range(value)
+
+
+def _by_coordinate(value: Any) -> Any:
+    """A number, or a mapping of short names of coordinates to numbers."""
+    if not isinstance(value, Mapping):
+        return _scalar(value)
+    return {str(key): _scalar(item, str(key)) for key, item in value.items()}
+
+
 Scalars = Annotated[
     tuple[float | str, ...],
     PlainValidator(_tuple(_scalar, "a list of numbers", remedy="write them here, as [0, 1.5, 2]")),
@@ -326,6 +340,20 @@ class Table(Element):
 
     Of a force, it has its first value before the first time, and its last value after the last. Of a prescribed motion, it
     continues at the rates that it has there.
+Range = Annotated[
+    float | str | tuple[float | str, float | str] | None,
+    PlainValidator(_optional(_number_or_range)),
+    _any_schema(_NUMBER_SCHEMA, _list_schema(_NUMBER_SCHEMA, 2), _NULL_SCHEMA),
+    _NUMBERS,
+]
+"""The largest size of a number, or its lowest and highest value."""
+ByCoordinate = Annotated[
+    float | str | dict[str, float | str],
+    PlainValidator(_by_coordinate),
+    _any_schema(_NUMBER_SCHEMA, {"type": "object", "additionalProperties": _NUMBER_SCHEMA}),
+    _NUMBERS,
+]
+"""A number for the only coordinate of a joint, or numbers by the short names of its coordinates."""
 
     Parameters
     ----------

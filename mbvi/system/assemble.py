@@ -283,7 +283,7 @@ class Builder:
         if joint.coordinate_names:
             self.coordinates[name] = len(self.tables.names)
         for short, unit in zip(joint.coordinate_names, joint.coordinate_units, strict=True):
-            self.tables.add_coordinate(f"{name}.{short}", unit, atom)
+            self.tables.add_coordinate(f"{name}.{short}", unit, atom, joint.armatures.get(short, 0.0))
         sequence, coordinate = [], self.coordinates.get(name, 0)
         for each in elementary_joints(joint):
             sequence.append((coordinate, each))
@@ -613,3 +613,4 @@ def _used_joints(model: Model) -> Iterator[str]:
     for element in (*model.forces.values(), *model.constraints.values()):
         yield from (getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key))
     yield from (name for name, initial in model.initial.items() if initial.hold)
+    yield from (name for name, joint in model.joints.items() if joint.armatures)

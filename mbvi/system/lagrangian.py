@@ -481,6 +481,7 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
         gravity=np.zeros(3),
         links=empty(7, np.int64),
         coordinate_links=np.full(n, -1, np.int64),
+        armature=np.zeros(0),
         before=np.full(n, -1, np.int64),
         anchored=np.zeros(n, np.int64),
         periodic=np.zeros(n, np.int64),

@@ -81,6 +81,7 @@ class Tables:
     operations: list = field(default_factory=list)
     numbers: list = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    armature: list[float] = field(default_factory=list)
     units: list[str] = field(default_factory=list)
     atoms: list[Atom] = field(default_factory=list)
     atom_of_link: list[int] = field(default_factory=list)
@@ -122,12 +123,13 @@ class Tables:
         for atom in self.atoms:
             atom.rows = [row for row in atom.rows if row not in rows]
 
-    def add_coordinate(self, name: str, unit: str, atom: int) -> int:
-        """Add a coordinate to an atom; its index."""
+    def add_coordinate(self, name: str, unit: str, atom: int, armature: float = 0.0) -> int:
+        """Add a coordinate, with the inertia that it has by itself, to an atom; its index."""
         self.atoms[atom].coordinates.append(len(self.names))
         self.names.append(name)
         self.units.append(unit)
         return len(self.names) - 1
+        self.armature.append(armature)
 
     def path(self, link: int) -> list[int]:
         """A link and those that it hangs on, up to the root."""
@@ -242,6 +244,7 @@ class Tables:
             ),
             "coordinate_links": self.coordinate_links(),
             "before": self.before(),
+            "armature": np.array(self.armature if any(self.armature) else [], dtype=float),
             "anchored": self.anchored(),
             "periodic": self.periodic(),
             "geometry": _floats(self.geometry, 24),

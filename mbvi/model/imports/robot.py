@@ -150,7 +150,7 @@ class Robot:
             own = body != WORLD and not is_massless(self.bodies[body])
             heavy[body] = own or any(heavy[each] for each in below.get(body, ()))
         for name, joint in self.joints.items():
-            if joint.coordinate_names and not heavy[joint.child]:
+            if len(joint.armatures) < len(joint.coordinate_names) and not heavy[joint.child]:
                 kept = {key: getattr(joint, key) for key in ("parent", "child", "position", "orientation", "offset")}
                 self.joints[name] = Weld(**kept)
                 self.drop_joint(name)

@@ -57,6 +57,7 @@ NAVIGATION = {
         "joints_with_rotations",
         "forces",
         "forces_on_coordinates",
+        "forces_of_actuators",
         "constraints",
         "constraints_on_motions",
         "tables",

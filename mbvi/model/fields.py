@@ -33,7 +33,7 @@ class Kind:
     body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies on; for a coordinate,
     the field that names its joint; for a name, the mapping of the Model that has it. Functions of time may be those of a
     prescribed motion (`is_motion`). `unit` is "rad" if it is an angle,
-    "rad/s" if it is a rate of one; or, if it is that of a coordinate, the field that names this; or, for an Initial,
+    "rad/s" if it is a rate of one; or, if it is that of a coordinate, the field that names this, or its rate; or, for an Initial,
     `position` or `velocity`; or, for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`.
     """
 
@@ -41,7 +41,16 @@ class Kind:
     of: str = ""
     or_world: bool = False
     unit: Literal[
-        "", "rad", "rad/s", "coordinate", "coordinate_b", "position", "velocity", "limit", "rate of limit"
+        "",
+        "rad",
+        "rad/s",
+        "coordinate",
+        "coordinate_b",
+        "rate of coordinate",
+        "position",
+        "velocity",
+        "limit",
+        "rate of limit",
     ] = ""
     is_motion: bool = False
 
@@ -247,15 +256,6 @@ def _coordinates(value: Any) -> Any:
     return _scalar(value) if _items(value) is None else _numbers(value)
 
 
-_NUMBERS = Kind("numbers")
-Scalar = Annotated[float | str, PlainValidator(_scalar), WithJsonSchema(_NUMBER_SCHEMA), _NUMBERS]
-"""A finite number or an expression."""
-OptionalScalar = Annotated[
-    float | str | None,
-    PlainValidator(_optional(_scalar)),
-    WithJsonSchema({"type": ["number", "string", "null"]}),
-    _NUMBERS,
-]
 _range = _tuple(_scalar, "a number or 2 numbers", 2, remedy="write for example 10, or [-5, 10]")
 
 
@@ -270,6 +270,15 @@ def _by_coordinate(value: Any) -> Any:
     return {str(key): _scalar(item, str(key)) for key, item in value.items()}
 
 
+_NUMBERS = Kind("numbers")
+Scalar = Annotated[float | str, PlainValidator(_scalar), WithJsonSchema(_NUMBER_SCHEMA), _NUMBERS]
+"""A finite number or an expression."""
+OptionalScalar = Annotated[
+    float | str | None,
+    PlainValidator(_optional(_scalar)),
+    WithJsonSchema({"type": ["number", "string", "null"]}),
+    _NUMBERS,
+]
 Scalars = Annotated[
     tuple[float | str, ...],
     PlainValidator(_tuple(_scalar, "a list of numbers", remedy="write them here, as [0, 1.5, 2]")),
@@ -331,15 +340,6 @@ Coordinates = Annotated[
     _any_schema(_NUMBER_SCHEMA, _list_schema(_NUMBER_SCHEMA), _NULL_SCHEMA),
     _NUMBERS,
 ]
-
-# ------------------------------------------------------------------------------------- functions of time
-
-
-class Table(Element):
-    """A function of time given by its values at times.
-
-    Of a force, it has its first value before the first time, and its last value after the last. Of a prescribed motion, it
-    continues at the rates that it has there.
 Range = Annotated[
     float | str | tuple[float | str, float | str] | None,
     PlainValidator(_optional(_number_or_range)),
@@ -354,6 +354,15 @@ ByCoordinate = Annotated[
     _NUMBERS,
 ]
 """A number for the only coordinate of a joint, or numbers by the short names of its coordinates."""
+
+# ------------------------------------------------------------------------------------- functions of time
+
+
+class Table(Element):
+    """A function of time given by its values at times.
+
+    Of a force, it has its first value before the first time, and its last value after the last. Of a prescribed motion, it
+    continues at the rates that it has there.
 
     Parameters
     ----------

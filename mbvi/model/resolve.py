@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
@@ -177,6 +178,9 @@ class _Resolver:
         """The unit of a field's values."""
         if kind.unit in ("", "rad", "rad/s"):
             return kind.unit or documented_unit(type(element), key)
+        if kind.unit == "rate of coordinate":
+            unit = self.unit(element, key, replace(kind, unit="coordinate"))
+            return f"{unit}/s" if unit else unit
         joint = self.model.joints.get(getattr(element, kind.unit.replace("coordinate", "joint")))
         units = _units(joint) if joint else {}
         name = getattr(element, kind.unit)

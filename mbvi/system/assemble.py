@@ -596,10 +596,21 @@ class Builder:
 
     def add_joint_force(self, name: str, force: Any) -> None:
         """Add a force on a joint's coordinate."""
-        law = force.law()
+        law, coordinate = force.law(), self.coordinate(force.joint, str(force.coordinate))
+        if law.kind == "actuator":
+            self.add_actuator(law, coordinate)
+            return
         kind, function = self.kind_and_function(name, law, ON_COORDINATE)
-        self.tables.joint_forces.append([kind, self.coordinate(force.joint, str(force.coordinate)), function])
-        self.tables.joint_force_data.append([law.constant, law.rest])
+        self.tables.joint_forces.append([kind, coordinate, function, 0])
+        self.tables.joint_force_data.append([law.constant, law.rest, *np.zeros(4)])
+
+    def add_actuator(self, law: Law, coordinate: int) -> None:
+        """Add an actuator, whose input is a number or a function of time."""
+        is_constant = isinstance(law.function, float)
+        function = -1 if is_constant else self.tables.add_function(law.function)
+        self.tables.joint_forces.append([layout.ACTUATOR, coordinate, function, len(self.tables.inputs)])
+        self.tables.joint_force_data.append(list(law.factors))
+        self.tables.inputs.append(law.function if is_constant else 0.0)
 
 
 def _turned(cosine: float, expected: float) -> float:
@@ -609,8 +620,8 @@ def _turned(cosine: float, expected: float) -> float:
 
 
 def _used_joints(model: Model) -> Iterator[str]:
-    """Joints whose coordinates something acts on, or that are held at the start though they close a loop."""
+    """Joints whose coordinates something acts on or that have inertia, or that are held at the start though they close a loop."""
     for element in (*model.forces.values(), *model.constraints.values()):
         yield from (getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key))
-    yield from (name for name, initial in model.initial.items() if initial.hold)
     yield from (name for name, joint in model.joints.items() if joint.armatures)
+    yield from (name for name, initial in model.initial.items() if initial.hold)

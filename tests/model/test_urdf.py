@@ -74,15 +74,15 @@ def test_what_an_arm_becomes(arm):
 
 def test_the_report_of_an_arm(arm):
     assert arm.import_report.summary == (
-        "URDF: 9 links, 8 joints (1 continuous, 4 revolute, 2 prismatic, 1 fixed), 1 coupling, 6 dampers; 3 things approximated, "
-        "2 things dropped"
+        "URDF: 9 links, 8 joints (1 continuous, 4 revolute, 2 prismatic, 1 fixed), 1 coupling, 6 dampers, 1 motor; 2 things "
+        "approximated, 2 things dropped"
     )
     assert arm.import_report.reductions == {"lift": 100}
-    assert str(arm.import_report).splitlines()[8:] == [
+    assert (arm.forces["lift_motor"].gear, arm.forces["lift_motor"].input) == (100, 0)
+    assert str(arm.import_report).splitlines()[9:] == [
         "Approximated",
         "  - friction: kept with the joint; it does not act yet (joint 'lift')",
         "  - start: 0 is beyond the limits of the joint; it starts between them ('elbow')",
-        "  - <transmission>: its reduction is kept in the report; mbvi has no motors yet (joint 'lift')",
         "",
         "Dropped",
         "  - <collision>: mbvi has no contacts; geometry='collision' draws it (link 'base_link', link 'upper_arm')",

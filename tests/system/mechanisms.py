@@ -213,6 +213,8 @@ def random_force(random, kind, bodies, on):
         given = given | dict(zip(("joint", "coordinate"), on[random.integers(len(on))], strict=True))
     if kind == "joint force":
         given = given | {"value": random.choice([TABLE, "exp(-t) * cos(3*t)"])}
+    if "input" in force.model_fields:
+        given = given | {"input": "exp(-t) * cos(3*t)"}
     return force(**random_values(random, force, given))
 
 

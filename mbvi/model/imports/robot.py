@@ -179,7 +179,7 @@ class Robot:
         """The model of all that was read, with its report."""
         self.hold_still()
         self.close_couplings()
-        nouns = [each.type.removeprefix("joint_") for each in self.forces.values()]
+        nouns = [each.type.removeprefix("joint_").replace("_", " ") for each in self.forces.values()]
         nouns += ["coupling" if isinstance(each, Coupling) else "constraint" for each in self.constraints.values()]
         for noun, number in sorted(Counter(nouns).items()):
             self.notes.add("taken", count(number, noun))

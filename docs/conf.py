@@ -64,6 +64,7 @@ NAVIGATION = {
         "python",
         "lagrangians",
         "robots",
+        "attach",
         "urdf",
         "mjcf",
         "urdf_checked",

@@ -320,3 +320,50 @@ def test_many_links_without_mass_are_one_line_of_the_check(tmp_path):
         "bodies: no mass of s0, s1, s2 and 2 more; their motion follows from that of the bodies they are connected to"
         in shown
     )
+
+
+def test_joints_may_be_locked():
+    """At their start or elsewhere, with what is coupled to them; the robot stands as it does with free joints."""
+    free, random = mbvi.assemble(mbvi.load(ARM)), np.random.default_rng(1)
+    angle, place = random.normal(size=2)
+    model = mbvi.load(ARM, locked={"elbow": angle, "grip": place, "turn": None})
+    assert [name for name, joint in model.joints.items() if joint.type == "weld"] == [
+        "base",
+        "turn",
+        "elbow",
+        "grip",
+        "flange",
+    ]
+    assert dict(model.constraints["grip_other mimics grip"])["value"] == place
+    system, given = (
+        mbvi.assemble(model),
+        {"elbow.angle": angle, "grip.displacement": place, "grip_other.displacement": place},
+    )
+    assert system.coordinate_names == ("lift.angle", "bend.angle", "roll.angle", "grip_other.displacement")
+    q = np.array([given.get(name, 0.1 * i) for i, name in enumerate(free.coordinate_names)])
+    q[0] = 0.0
+    own = np.array([q[free.coordinate_names.index(name)] for name in system.coordinate_names])
+    for body in ("tool", "finger.left", "finger.right"):
+        for found, expected in zip(system.poses(body, own[None]), free.poses(body, q[None]), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    with pytest.raises(mbvi.ModelError, match="locked: expected a joint, found 'elbo'; did you mean 'elbow'"):
+        mbvi.load(ARM, locked=["elbo"])
+    with pytest.raises(mbvi.ModelError, match=r"locked.elbow: expected 1 number \(angle\), found \[1, 2\]"):
+        mbvi.load(ARM, locked={"elbow": [1, 2]})
+
+
+def test_motors_of_transmissions_with_rotors(tmp_path):
+    """In the words of Drake: ratio and inertia of the rotor."""
+    drive = """<transmission><type>transmission_interface/SimpleTransmission</type><joint name="j"/><actuator name="drive">
+    <drake:gear_ratio value="-30"/><drake:rotor_inertia value="1e-4"/></actuator></transmission>
+    <transmission><joint name="j"/><joint name="k"/><actuator name="both"/></transmission>"""
+    text = """<robot name="a" xmlns:drake="http://drake.mit.edu"><link name="a"/><link name="b"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+    <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>{}</robot>"""
+    (tmp_path / "a.urdf").write_text(text.format(drive))
+    model = mbvi.load(tmp_path / "a.urdf")
+    assert model.joints["j"].armatures == {"angle": pytest.approx(0.09)}
+    assert {name: dict(each)["gear"] for name, each in model.forces.items()} == {"drive": -30}
+    assert "<transmission>: mbvi has motors on one joint with one coordinate each (joint 'j', 'k')" in str(
+        model.import_report
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,11 +16,12 @@ from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.model.bodies import Body
 from mbvi.model.constraints import Coupling, PrescribedCoordinate
 from mbvi.model.description import Initial
-from mbvi.model.expressions import show
+from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.import_report import Notes
 from mbvi.model.imports.folders import Folders
 from mbvi.model.imports.inertias import mended
+from mbvi.model.imports.locking import locked, zero_of
 from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Weld
 from mbvi.model.limits import Limits
@@ -43,6 +44,7 @@ class Options(NamedTuple):
     geometry   what is drawn of it: visual, collision or none
     mend       whether inertias that no body has become the nearest that one has, instead of an error
     start      name of a state of the file to start from, as a keyframe of MJCF; None for the usual start
+    locked     joints that are welded, each with its coordinates there; None for those at the start
     """
 
     search: tuple[Path, ...] = ()
@@ -50,6 +52,7 @@ class Options(NamedTuple):
     geometry: Literal["visual", "collision", "none"] = "visual"
     mend: bool = True
     start: str | None = None
+    locked: Mapping[str, Any] = {}
 
 
 class Robot:
@@ -157,6 +160,29 @@ class Robot:
                 why = "welded: nothing that it moves has mass or inertia, so that no equation says how it moves"
                 self.notes.add("approximated", "joint", why, show(name))
 
+    def lock(self, name: str, given: float | Sequence[float] | None) -> None:
+        """Weld a joint at given coordinates, or where it starts; what it is coupled to is held too."""
+        if name not in self.joints:
+            raise ModelError(f"{self.path}: locked: {wrong('a joint', show(name), nearest(name, self.joints))}")
+        joint = self.joints[name]
+        start = np.ravel(self.starts.get(name, zero_of(joint)))
+        q = start if given is None else np.ravel(given)
+        if q.shape != start.shape:
+            expected = f"{count(len(start), 'number')} ({', '.join(joint.coordinate_names) or 'it has no coordinates'})"
+            raise ModelError(f"{self.path}: locked.{name}: {wrong(expected, show(given))}")
+        self.joints[name] = locked(joint, q)
+        for key, each in list(self.constraints.items()):
+            if isinstance(each, Coupling) and name == each.joint_a:
+                value = float(each.ratio) * float(q[0]) + float(each.offset)
+                self.constraints[key] = PrescribedCoordinate(joint=each.joint_b, value=value)
+            elif isinstance(each, Coupling) and name == each.joint_b:
+                value = (float(q[0]) - float(each.offset)) / float(each.ratio)
+                self.constraints[key] = PrescribedCoordinate(joint=each.joint_a, value=value)
+        self.drop_joint(name)
+        self.notes.add(
+            "approximated", "joint", f"locked at {', '.join(f'{each:.6g}' for each in q)}, as asked", show(name)
+        )
+
     def drop_joint(self, name: str) -> None:
         """Drop what acts on the coordinate of a joint that has none any more."""
         self.starts.pop(name, None)
@@ -177,6 +203,8 @@ class Robot:
 
     def model(self, name: str, kind: str, gravity: Any = (0.0, 0.0, -9.81)) -> Model:
         """The model of all that was read, with its report."""
+        for joint, given in self.options.locked.items():
+            self.lock(joint, given)
         self.hold_still()
         self.close_couplings()
         nouns = [each.type.removeprefix("joint_").replace("_", " ") for each in self.forces.values()]

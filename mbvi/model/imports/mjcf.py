@@ -447,9 +447,6 @@ class _Reader:
         if m.actuator_trntype[i] == TENDON and (m.actuator_armature[i] or m.actuator_damping[i]):
             why = "mbvi has inertia and damping of single coordinates"
             self.notes.add("dropped", "armature or damping of an actuator on a tendon", why, name)
-        if m.actuator_trntype[i] == TENDON and (law["stiffness"] or law["damping"]):
-            self.notes.add("dropped", "actuator", "mbvi has none with feedback of several joints", name)
-            return
         for j, factor in ends:
             key = self.robot.free_name(
                 name if len(ends) == 1 else f"{name} on {self.joint_names[j]}", self.robot.forces
@@ -489,6 +486,8 @@ class _Reader:
             or m.actuator_gainprm[i, 1:3].any()
         ):
             return "mbvi has forces that are linear in input, place and rate"
+        if is_tendon and (self.law(i)["stiffness"] or self.law(i)["damping"]):
+            return "mbvi has none with feedback of several joints"
         return ""
 
     def is_fixed(self, tendon: int) -> bool:
@@ -527,7 +526,8 @@ class _Reader:
         m, gear = self.m, float(self.m.actuator_gear[i, 0])
         low, high = m.actuator_forcerange[i] if m.actuator_forcelimited[i] else (-np.inf, np.inf)
         if m.jnt_actfrclimited[j]:
-            others = [k for k in range(m.nactuator) if k != i and any(joint == j for joint, _ in self.ends(k))]
+            taken = [k for k in range(m.nactuator) if k != i and not self.what_lacks(k)]
+            others = [k for k in taken if any(joint == j for joint, _ in self.ends(k))]
             bounds = np.sort(m.jnt_actfrcrange[j] / gear)
             if others or m.actuator_trntype[i] == TENDON:
                 why = "a limit of the sum of several actuators; kept with the joint, and reported"

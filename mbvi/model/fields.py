@@ -29,15 +29,15 @@ WORLD = "world"
 class Kind:
     """How a field becomes numbers.
 
-    It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, a `curve`, the `name` of a
-    body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies on; for a coordinate,
-    the field that names its joint; for a name, the mapping of the Model that has it. Functions of time may be those of a
-    prescribed motion (`is_motion`). `unit` is "rad" if it is an angle,
-    "rad/s" if it is a rate of one; or, if it is that of a coordinate, the field that names this, or its rate; or, for an Initial,
-    `position` or `velocity`; or, for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`.
+    It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, a `curve`, a `law` of a
+    coordinate, the `name` of a body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies
+    on; for a coordinate, the field that names its joint; for a name, the mapping of the Model that has it. Functions of time
+    may be those of a prescribed motion (`is_motion`). `unit` is "rad" if it is an angle, "rad/s" if it is a rate of one; or,
+    if it is that of a coordinate, the field that names this, or its rate; or, for an Initial, `position` or `velocity`; or,
+    for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`.
     """
 
-    name: Literal["numbers", "direction", "place", "time", "times", "curve", "name", "coordinate"]
+    name: Literal["numbers", "direction", "place", "time", "times", "curve", "law", "name", "coordinate"]
     of: str = ""
     or_world: bool = False
     unit: Literal[
@@ -53,6 +53,10 @@ class Kind:
         "rate of limit",
     ] = ""
     is_motion: bool = False
+
+
+VARIABLES: dict[str, Literal["t", "s", "x"]] = {"time": "t", "times": "t", "curve": "s", "law": "x"}
+"""What the variable of a function is called, by the kind of the field."""
 
 
 @functools.cache
@@ -449,6 +453,11 @@ Curve = Annotated[
     Kind("curve"),
 ]
 """3 numbers or expressions of the curve's parameter s; resolved: floats or postfix programs, whose "t" is s."""
+
+Law = Annotated[
+    Any, PlainValidator(_optional(_scalar)), WithJsonSchema({"type": ["number", "string", "null"]}), Kind("law")
+]
+"""A number or an expression of a coordinate x, or none; resolved: a float, a postfix program, whose "t" is x, or None."""
 
 # -------------------------------------------------------------------------------------- names and places
 

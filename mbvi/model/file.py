@@ -26,7 +26,7 @@ from mbvi.model.arguments import check_choice, check_flag, check_kind, checked_p
 from mbvi.model.attach import GROUPS, Attachment, mesh_paths, put_on, renamed
 from mbvi.model.base import Element, documentation, elements_below, one_line, problems_of
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
-from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
+from mbvi.model.fields import SHARED_SCHEMAS, VARIABLES, Kind, kinds
 from mbvi.model.imports import import_robot
 from mbvi.model.imports.robot import Options
 from mbvi.model.mesh_files import Files
@@ -551,16 +551,14 @@ def _written(element: Element, key: str) -> Any:
     """The value of a field, with the postfix programs of a resolved model as text."""
     value = getattr(element, key)
     match kinds(type(element))[key]:
-        case Kind("time"):
-            return _as_text(value)
-        case Kind("times"):
-            return tuple(map(_as_text, value))
-        case Kind("curve"):
-            return tuple(_as_text(item, "s") for item in value)
+        case Kind("time" | "law" as name):
+            return _as_text(value, VARIABLES[name])
+        case Kind("times" | "curve" as name):
+            return tuple(_as_text(item, VARIABLES[name]) for item in value)
     return value
 
 
-def _as_text(value: Any, variable: str = "t") -> Any:
+def _as_text(value: Any, variable: str) -> Any:
     """The text of a postfix program; anything else is returned as it is."""
     return infix(value, variable) if isinstance(value, tuple) else value
 

@@ -36,7 +36,7 @@ from mbvi.model.expressions import (
     show,
     wrong,
 )
-from mbvi.model.fields import WORLD, Kind, Table, kinds
+from mbvi.model.fields import VARIABLES, WORLD, Kind, Table, kinds
 from mbvi.model.interpolation import rate_problems
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_point_mass
@@ -168,7 +168,7 @@ class _Resolver:
                 return self.value(value, where, unit if kind.unit == "limit" or not unit else f"{unit}/s")
         unit = self.unit(element, key, kind)
         match kind:
-            case Kind("time"):
+            case Kind("time" | "law"):
                 return self.function(value, where, unit, kind)
             case Kind("times" | "curve"):
                 return tuple(self.function(item, (*where, i), unit, kind) for i, item in enumerate(value))
@@ -251,7 +251,7 @@ class _Resolver:
             return self.table(value, where, unit, kind.is_motion)
         self.note_names(value)
         try:
-            program = postfix(value, self.parameters, "s" if kind.name == "curve" else "t")
+            program = postfix(value, self.parameters, VARIABLES[kind.name])
             check_unit(value, self.units, unit)
         except ModelError as error:
             self.note(where, str(error))

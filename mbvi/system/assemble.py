@@ -27,7 +27,7 @@ from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.forces import Between, Force, Law, OnJoint, Torque
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
-from mbvi.model.holds import OnCurve, Related
+from mbvi.model.holds import Follows, OnCurve, Related
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import MassProperties, checked_properties
 from mbvi.model.model import Model
@@ -382,7 +382,7 @@ class Builder:
         if not holds:
             expected = "what the constraint holds"
             raise ModelError(f"constraints.{name}: {wrong(expected, f'nothing, for the type {element.type}')}")
-        names = [joint for hold in holds if isinstance(hold, Related) for joint, _, _ in hold.terms]
+        names = [joint for hold in holds if isinstance(hold, Related | Follows) for joint, _, _ in hold.terms]
         if names:
             joints = [self.model.joints[each] for each in names]
             atom = self.loop_atom(*(body for joint in joints for body in (joint.parent, joint.child)))

@@ -8,6 +8,7 @@ import trimesh
 
 import mbvi
 from mbvi.animation.geometry import body_geometry
+from mbvi.model.expressions import evaluate
 from mbvi.system.exchange import from_mujoco, to_mujoco
 
 mujoco = pytest.importorskip("mujoco")
@@ -201,7 +202,7 @@ LOOP = """
     <connect name="pin" body1="b" body2="c" anchor="1 0 0"/>
     <weld body1="c" body2="d" anchor="0.1 0.2 0.3"/>
     <joint joint1="f" joint2="e" polycoef="0.1 2 0 0 0"/>
-    <joint joint1="a" joint2="e" polycoef="0 0 1 0 0"/>
+    <joint joint1="a" joint2="e" polycoef="0 0.5 1 -2 0.3"/>
     <connect body1="e" body2="f" anchor="0 0 0" active="false"/>
   </equality>
 </mujoco>
@@ -210,20 +211,23 @@ LOOP = """
 
 def test_constraints_hold_where_those_of_mujoco_do(tmp_path):
     model = load(tmp_path, LOOP)
-    assert list(model.constraints) == ["pin", "equality 1", "equality 2"]
+    assert list(model.constraints) == ["pin", "equality 1", "equality 2", "equality 3"]
     report = str(model.import_report)
-    assert "equality of joints by a polynomial: mbvi couples coordinates linearly" in report
     assert "equality: not active at the start (equality 4)" in report
     coupling = model.constraints["equality 2"]
     assert (coupling.joint_a, coupling.joint_b, coupling.ratio) == ("e", "f", 2)
+    start = np.deg2rad(10)
+    assert evaluate(model.constraints["equality 3"].function, {"x": start + 0.7}) == pytest.approx(
+        0.5 * 0.7 + 0.7**2 - 2 * 0.7**3 + 0.3 * 0.7**4, rel=1e-14
+    )
     run = mbvi.simulate(model, step=0.005, duration=0.3)
     assert run.constraint_residual().max() < 1e-12
-    robot = mujoco.MjModel.from_xml_string(LOOP.replace('polycoef="0 0 1 0 0"', 'polycoef="0 0 1 0 0" active="false"'))
+    robot = mujoco.MjModel.from_xml_string(LOOP)
     data = mujoco.MjData(robot)
     data.qpos[:], data.qvel[:] = to_mujoco(run.system, robot, run.q[-1], run.v[-1])
     mujoco.mj_forward(robot, data)
     is_equality = data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
-    assert is_equality.sum() == 10
+    assert is_equality.sum() == 11
     np.testing.assert_allclose(data.efc_pos[is_equality], 0, rtol=0, atol=1e-12)
 
 

@@ -184,6 +184,8 @@ def random_tie(random, kind, a, b, bodies, on):
     if "joint_a" in constraint.model_fields:
         first, second = (on[k] for k in random.choice(len(on), 2, replace=False))
         given |= {"joint_a": first[0], "coordinate_a": first[1], "joint_b": second[0], "coordinate_b": second[1]}
+    if "ratio" in constraint.model_fields:
+        given |= {"ratio": random.uniform(0.3, 1.0)}
     return constraint(**random_values(random, constraint, given))
 
 

@@ -417,7 +417,7 @@ class _Reader:
         self.robot.constraints[name] = CoincidentFrames(body_a=a, body_b=b, orientation=orientation, **points)
 
     def couple(self, i: int, name: str) -> None:
-        """Add a polynomial that ties two joints, if it is linear, or holds one."""
+        """Add a polynomial that ties two joints, or holds one."""
         m, data = self.m, self.m.eq_data[i]
         follower, leader = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
         rest = float(m.qpos0[m.jnt_qposadr[follower]])
@@ -425,13 +425,13 @@ class _Reader:
         if leader < 0:
             self.robot.constraints[name] = PrescribedCoordinate(joint=key, value=rest + float(data[0]))
             return
+        leading, start = self.joint_names[leader], float(m.qpos0[m.jnt_qposadr[leader]])
         if np.any(data[2:5]):
-            why = "mbvi couples coordinates linearly; the linear part alone is no approximation of it"
-            self.notes.add("dropped", "equality of joints by a polynomial", why, name)
+            text = polynomial([float(each) for each in data[:5]], start, rest)
+            self.robot.constraints[name] = Coupling(joint_a=leading, joint_b=key, function=text)
             return
-        ratio, start = float(data[1]), float(m.qpos0[m.jnt_qposadr[leader]])
+        ratio = float(data[1])
         offset = rest + float(data[0]) - ratio * start
-        leading = self.joint_names[leader]
         self.robot.constraints[name] = Coupling(joint_a=leading, joint_b=key, ratio=ratio, offset=offset)
 
     # ------------------------------------------------------------------------------------------ actuators
@@ -580,6 +580,15 @@ class _Reader:
 
 
 WIDTHS = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
+
+
+def polynomial(factors: list[float], start: float, rest: float) -> str:
+    """rest + Σ factor (x − start)ⁱ as the text of an expression."""
+    inner = f"(x - {start!r})" if start else "x"
+    text = repr(factors[-1])
+    for factor in reversed(factors[:-1]):  # Horner
+        text = f"({text})*{inner} + {factor!r}"
+    return f"{text} + {rest!r}" if rest else text
 
 
 def actuator(law: dict[str, float], fields: dict[str, Any]) -> Motor | PositionServo | VelocityServo | Actuator:

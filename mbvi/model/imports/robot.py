@@ -16,7 +16,7 @@ from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.model.bodies import Body
 from mbvi.model.constraints import Coupling, PrescribedCoordinate
 from mbvi.model.description import Initial
-from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.expressions import nearest, postfix, show, value_at, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.import_report import Notes
 from mbvi.model.imports.folders import Folders
@@ -132,8 +132,7 @@ class Robot:
         for _ in self.constraints:  # enough for chains of any order
             for each in self.constraints.values():
                 if isinstance(each, Coupling):
-                    leader = self.starts.get(each.joint_a, 0.0)
-                    self.starts[each.joint_b] = float(each.ratio) * leader + float(each.offset)
+                    self.starts[each.joint_b] = follower(each, self.starts.get(each.joint_a, 0.0))
                 elif isinstance(each, PrescribedCoordinate):
                     self.starts[each.joint] = float(each.value)
 
@@ -173,10 +172,11 @@ class Robot:
         self.joints[name] = locked(joint, q)
         for key, each in list(self.constraints.items()):
             if isinstance(each, Coupling) and name == each.joint_a:
-                value = float(each.ratio) * float(q[0]) + float(each.offset)
-                self.constraints[key] = PrescribedCoordinate(joint=each.joint_b, value=value)
+                self.constraints[key] = PrescribedCoordinate(joint=each.joint_b, value=follower(each, float(q[0])))
             elif isinstance(each, Coupling) and name == each.joint_b:
-                value = (float(q[0]) - float(each.offset)) / float(each.ratio)
+                value = float(self.starts.get(each.joint_a, 0.0))
+                if each.ratio is not None:
+                    value = (float(q[0]) - float(each.offset)) / float(each.ratio)
                 self.constraints[key] = PrescribedCoordinate(joint=each.joint_a, value=value)
         self.drop_joint(name)
         self.notes.add(
@@ -230,6 +230,13 @@ class Robot:
             found += f"changed most, by {100 * changed[worst]:.2g} % of mass × size²"
             warnings.warn(f"{self.path}: {found}", ModelWarning, stacklevel=stack_level())
         return model
+
+
+def follower(coupling: Coupling, x: float) -> float:
+    """The second coordinate of a coupling, of numbers but for its function, where the first is x."""
+    if coupling.ratio is None:
+        return value_at(postfix(coupling.function, {}, "x"), x)
+    return float(coupling.ratio) * x + float(coupling.offset)
 
 
 def _outward(root: str, below: dict[str, list[str]]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
+from mbvi.model.imports.mesh_colors import mesh_color
 from mbvi.system.exchange import from_joint_state, from_pinocchio, joint_state, to_pinocchio
 from tests.folders import MODELS
 
@@ -261,6 +262,56 @@ def test_large_meshes_are_in_millimetres(package):
     (shape,) = (model := load(package, with_mesh("../meshes/box.stl", "10 10 -10"))).bodies["a"].shapes
     assert shape.scale == pytest.approx((0.01, 0.01, -0.01))
     assert "mesh 'box.stl': taken as millimetres, since it would be 30 m long in metres" in str(model.import_report)
+
+
+OBJ = """mtllib parts.mtl
+v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1
+usemtl steel\nf 1 2 3
+usemtl red paint\nf 1 2 4\nf 1 3 4\nf 2 3 4
+"""
+MTL = "newmtl steel\nKd 0.5 0.5 0.6\nnewmtl red paint\nKa 1 1 1\nKd 0.8 0.1 0\n"
+
+
+def test_a_mesh_has_the_colour_of_most_of_its_faces(package):
+    (package / "part.obj").write_text(OBJ)
+    assert load(package, with_mesh("part.obj")).bodies["a"].shapes[0].color is None
+    (package / "parts.mtl").write_text(MTL)
+    (shape,) = (model := load(package, with_mesh("part.obj"))).bodies["a"].shapes
+    assert shape.color == "#CC1A00"
+    why = "materials of 'part.obj': 2 colours in the file; drawn in that of most of its faces (link 'a')"
+    assert why in str(model.import_report)
+    material = '</geometry><material name="own"><color rgba="0 0 1 1"/></material>'
+    given = with_mesh("part.obj").replace("</geometry>", material)
+    assert load(package, given).bodies["a"].shapes[0].color == "#0000FF"
+    (package / "part.obj").write_text(OBJ.replace("parts.mtl", "../../other/meshes/box.stl"))
+    assert "materials of 'part.obj': expected a file in the package" in str(
+        load(package, with_mesh("part.obj")).import_report
+    )
+
+
+DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<library_effects><effect id="e"><profile_COMMON><technique sid="c"><phong><ambient><color>1 1 1 1</color></ambient>
+<diffuse><color sid="diffuse">0 0.4 0.2 1</color></diffuse></phong></technique></profile_COMMON></effect>
+<effect id="image"><profile_COMMON><technique sid="c"><phong><diffuse><texture texture="i"/></diffuse></phong></technique>
+</profile_COMMON></effect></library_effects>
+<library_materials><material id="green"><instance_effect url="#e"/></material>
+<material id="photo"><instance_effect url="#image"/></material></library_materials>
+<library_geometries><geometry id="g"><mesh><source id="s"><float_array id="f" count="3">0 0 &lt; 0</float_array></source>
+<triangles count="2" material="first"><p>0 1 2</p></triangles><polylist count="9" material="second"><p>0</p></polylist>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="v"><node><instance_geometry url="#g"><bind_material><technique_common>
+<instance_material symbol="first" target="#green"/><instance_material symbol="second" target="#photo"/>
+</technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes></COLLADA>"""
+
+
+def test_colours_of_a_dae_file(tmp_path):
+    """Textures have none."""
+    (tmp_path / "part.dae").write_text(DAE)
+    assert mesh_color(tmp_path / "part.dae", lambda name: None) == ((0, 0.4, 0.2), 1)
+    assert mesh_color(tmp_path / "part.stl", lambda name: None) == (None, 0)
+    (tmp_path / "part.dae").write_text('<!DOCTYPE a [<!ENTITY b "c">]>' + DAE)
+    with pytest.raises(mbvi.ModelError, match="expected XML without entities"):
+        mesh_color(tmp_path / "part.dae", lambda name: None)
 
 
 # --------------------------------------------------------------------------------------------- what is refused

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from mbvi.model.import_report import Notes
 from mbvi.model.imports.folders import Folders
 from mbvi.model.imports.inertias import mended
 from mbvi.model.imports.locking import locked, zero_of
+from mbvi.model.imports.mesh_colors import mesh_color
 from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Weld
 from mbvi.model.limits import Limits
@@ -95,6 +97,8 @@ class Robot:
             )
             return
         mesh = Mesh(file=os.path.relpath(path, self.files.folder), **fields)
+        if mesh.color is None:
+            mesh = mesh.replaced({"color": self.color_in(path, place)})
         try:
             length = mesh.replaced(mesh.canonical()).extent(self.files)
         except ModelError as error:
@@ -107,6 +111,22 @@ class Robot:
         elif mesh.scale is None:
             mesh = mesh.replaced({"scale": 1.0})
         yield mesh
+
+    def color_in(self, path: Path, place: str) -> str | None:
+        """The colour that a mesh file gives its surface, if it gives any."""
+
+        def beside(name: str) -> Path | None:
+            return self.folders.find(f"file://{quote(str(path.parent / name))}")
+
+        try:
+            color, number = mesh_color(path, beside)
+        except ModelError as error:
+            self.notes.add("dropped", f"materials of {path.name!r}", str(error), place)
+            return None
+        if number > 1:
+            why = f"{number} colours in the file; drawn in that of most of its faces"
+            self.notes.add("approximated", f"materials of {path.name!r}", why, place)
+        return None if color is None else "#" + "".join(f"{round(255 * each):02X}" for each in color)
 
     def free_name(self, name: str, *taken: Any) -> str:
         """A name that nothing has of these mappings: with numbers behind it if need be."""

@@ -102,7 +102,8 @@ def attach(
     check_kind(other, Model, "other", "mbvi.load reads one from a file")
     if not isinstance(prefix, str):
         raise ModelError(f"prefix: {wrong('text', show(prefix))}")
-    where = Attachment(file="", to=to, position=position, orientation=orientation)
+    pose: dict[str, Any] = {"position": position, "orientation": orientation}
+    where = Attachment(file="", to=to, **pose)
     groups = {key: dict(getattr(base, key)) for key in GROUPS}
     paths = mesh_paths(other, base.folder)
     put_on(groups, other, where, prefix, paths)
@@ -152,7 +153,7 @@ def _weld(bodies: Mapping[str, Any], where: Attachment, mount: str) -> Weld:
     raise ModelError(f"to: {wrong('world, a body or a frame as BODY.FRAME', show(to), nearest(to, [WORLD, *bodies]))}")
 
 
-def _prefixed(element: Any, prefix: str, mount: str, paths: Mapping[str, str]) -> Any:
+def _prefixed(element: Element, prefix: str, mount: str, paths: Mapping[str, str]) -> Any:
     """An element with the prefix before all names of bodies and joints in it, and with other paths of meshes."""
     names = {key: getattr(element, key) for key, kind in kinds(type(element)).items() if kind and kind.name == "name"}
     changed: dict[str, Any] = {key: mount if name == WORLD else prefix + name for key, name in names.items()}

@@ -24,8 +24,8 @@ from typing import Literal, NamedTuple
 
 from mbvi.errors import ModelError
 
-Program = tuple[float | str | int, ...]
-"""Numbers, "t" for the only variable, or numbers of several variables as integers, and operations after their operands."""
+Program = tuple[float | str, ...]
+"""Numbers, "t" for the only variable or names of several, and operations, each after its operands."""
 Where = tuple[str | int, ...]
 
 CONSTANTS = {"pi": math.pi, "e": math.e, "deg": math.pi / 180, "rad": 1.0, "rpm": math.pi / 30}
@@ -49,6 +49,9 @@ MAX_LENGTH = 1000
 MAX_DEPTH = 200
 MAX_STACK = 64
 """The most numbers that a program may hold at once: the size of the stack that kernels run it on."""
+
+MARK = "ξ"
+"""How names of several variables begin; those of parameters do not."""
 
 _SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -211,7 +214,7 @@ def postfix(text: str | float, parameters: Mapping[str, float], variable: Litera
 
 
 def postfix_of_several(text: str, parameters: Mapping[str, float], variables: tuple[str, ...]) -> Program:
-    """The postfix program of a function of several variables, whose numbers stand in it as integers; see `postfix`."""
+    """The postfix program of a function of several variables, t or others whose names begin with `MARK`; see `postfix`."""
     scope = _Scope(text, _checked(text, parameters), "", variables)
     return _checked_size(_program(parse(text), scope, 0), "several variables")
 
@@ -250,7 +253,7 @@ def _stack_size(program: Program) -> int:
     """The most numbers that a program holds at once."""
     size = most = 0
     for item in program:
-        if isinstance(item, float | int) or item == "t":
+        if isinstance(item, float) or item == "t" or item.startswith(MARK):
             size += 1
         elif item not in UNARY and item != "neg":
             size -= 1
@@ -394,7 +397,7 @@ def _program(node: ast.expr, scope: _Scope, depth: int) -> Program:
         case ast.Name(id=scope.variable):
             return ("t",)
         case ast.Name(id=name) if name in scope.variables:
-            return (scope.variables.index(name),)
+            return (name,)
         case ast.Name(id=name):
             return (_lookup(name, scope),)
         case ast.Attribute(value=ast.Name(id="deg" | "rad" | "rpm" as unit), attr=order) if order in PER_TIME:

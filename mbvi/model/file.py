@@ -191,7 +191,8 @@ def _attached(
     data: dict[str, Any], lines: Lines, source: str, files: Files, above: tuple[Path, ...]
 ) -> dict[str, bytes]:
     """Put the models that a file attaches into its data; the contents of their mesh files by their paths from here."""
-    given, contents = data.pop("attach", {}), {}
+    given = data.pop("attach", {})
+    contents: dict[str, bytes] = {}
     if not isinstance(given, dict):
         raise _located([Problem(("attach",), wrong("a mapping of names to models", show(given)))], lines, source)
     for name, entry in given.items():

@@ -16,13 +16,11 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from mbvi.errors import ModelError
-from mbvi.model.expressions import Program, postfix_of_several, show, wrong
+from mbvi.model.expressions import MARK, Program, postfix_of_several, show, wrong
 
 _TEXT = r"""'[^']*'|"[^"]*\""""
 _QUANTITY = re.compile(rf"\b(?P<kind>[qvxyz])\(\s*(?P<name>{_TEXT})\s*(?:,\s*(?P<coordinate>{_TEXT})\s*)?\)")
 _BARE = re.compile(r"\b([qvxyz])\s*\([^)]*\)?")
-MARK = "ξ"
-"""What stands for a quantity while the rest is parsed, with its number; no parameter has it in its name."""
 
 
 class Quantity(NamedTuple):
@@ -41,7 +39,7 @@ class Quantity(NamedTuple):
 class Measure(NamedTuple):
     """An expression of quantities.
 
-    program      postfix program, in which integers are the numbers of quantities
+    program      postfix program, in which t is the time, and ξ with its number another quantity
     quantities   the time first, then the others as they come
     """
 
@@ -68,7 +66,7 @@ def measure(text: str, parameters: Mapping[str, float]) -> Measure:
     --------
     >>> found = measure("2*q('elbow')**2 + k*z('arm.tool')", {"k": 3.0})
     >>> found.program
-    (2.0, 1, 2.0, '**', '*', 3.0, 2, '*', '+')
+    (2.0, 'ξ1', 2.0, '**', '*', 3.0, 'ξ2', '*', '+')
     >>> [each.name for each in found.quantities]
     ['', 'elbow', 'arm.tool']
     """

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.kernels.mechanics.functions import OPERATIONS, STACK_SIZE
 from mbvi.kernels.mechanics.several import VARIABLE, fill_derivatives, fill_values
-from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.expressions import MARK, nearest, show, wrong
 from mbvi.model.quantities import Measure, Quantity, measure
 from mbvi.system.system import System
 
@@ -42,8 +42,10 @@ class Evaluator:
             if isinstance(item, float):
                 operations += [0, len(numbers)]
                 numbers.append(item)
+            elif item == "t" or item.startswith(MARK):
+                operations += [VARIABLE, int(item.removeprefix(MARK)) if item != "t" else 0]
             else:
-                operations += [VARIABLE, item] if isinstance(item, int) else [OPERATIONS.index(item), 0]
+                operations += [OPERATIONS.index(item), 0]
         self._program = np.array(operations, np.int64), np.array(numbers), np.zeros((STACK_SIZE, 3))
 
     def values(self, x: ArrayLike) -> Array:
@@ -84,7 +86,8 @@ def measured(system: System, text: str, t: Array, q: Array, v: Array) -> Array:
         raise ModelError(
             wrong("the run of a model", f"one of {system.name!r}, which has no names", "use its coordinates")
         )
-    evaluator = Evaluator(measure(text, system.model.resolved().parameters))
+    parameters = {name: float(value) for name, value in system.model.resolved().parameters.items()}
+    evaluator = Evaluator(measure(text, parameters))
     columns = [_values(system, each, t, q, v) for each in evaluator.quantities]
     return evaluator.values(np.stack(columns, axis=1))
 

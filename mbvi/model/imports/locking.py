@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,5 +33,5 @@ def locked(joint: Joint, q: Floats) -> Weld:
         if motion.kind != "slide":
             turned = turned @ rotation_matrix(axis * own[0])
     whole = np.roll(Rotation.from_matrix(turned @ rotation_matrix(joint.orientation)).as_quat(), 1)
-    ends = {"parent": joint.parent, "child": joint.child}
-    return Weld(**ends, position=tuple(place.tolist()), orientation=tuple(whole.tolist()), offset=joint.offset)
+    pose: dict[str, Any] = {"position": place.tolist(), "orientation": whole.tolist(), "offset": joint.offset}
+    return Weld(parent=joint.parent, child=joint.child, **pose)

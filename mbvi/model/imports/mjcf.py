@@ -591,7 +591,7 @@ def polynomial(factors: list[float], start: float, rest: float) -> str:
     return f"{text} + {rest!r}" if rest else text
 
 
-def actuator(law: dict[str, float], fields: dict[str, Any]) -> Motor | PositionServo | VelocityServo | Actuator:
+def actuator(law: dict[str, Any], fields: dict[str, Any]) -> Motor | PositionServo | VelocityServo | Actuator:
     """The simplest element of an actuator's law."""
     gain, bias, stiffness, damping = law.values()
     if not bias and gain == stiffness:

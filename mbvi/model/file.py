@@ -123,7 +123,7 @@ def _listed(search: Any) -> list[Any]:
 
 def _locked(locked: Any) -> dict[str, Any]:
     """The joints to lock, with their coordinates or None."""
-    if isinstance(locked, list | tuple):
+    if isinstance(locked, list | tuple) and all(isinstance(name, str) for name in locked):
         locked = dict.fromkeys(locked)
     is_right = isinstance(locked, Mapping) and all(isinstance(name, str) for name in locked)
     if not is_right or any(each is not None and as_floats(each) is None for each in locked.values()):

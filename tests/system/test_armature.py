@@ -127,3 +127,23 @@ def test_what_is_no_inertia_of_a_coordinate(joint, armature, message):
     parts = {"bodies": {"b": mbvi.Body(mass=1, inertia=(1, 1, 1))}}
     with pytest.raises(mbvi.ModelError, match="^" + message.replace("[", r"\[")):
         mbvi.Model(name="m", joints={"j": joint(parent="world", child="b", armature=armature, **axis)}, **parts)
+
+
+def test_momenta_of_what_floats_are_conserved():
+    """A rotor that turns in its link adds nothing to the total, which the base alone carries."""
+    model = mbvi.Model(
+        name="floating",
+        gravity=(0, 0, 0),
+        bodies={name: mbvi.Body(mass=1, center_of_mass=(0.1, 0, 0.2), inertia=(1, 1.5, 2)) for name in ("base", "arm")},
+        joints={
+            "fly": mbvi.Free(parent="world", child="base"),
+            "elbow": mbvi.Revolute(parent="base", child="arm", axis=(0, 1, 0), position=(0, 0, 0.5), armature=0.8),
+        },
+        forces={"motor": mbvi.Motor(joint="elbow", input="sin(5*t)", gear=3)},
+        initial={"fly": mbvi.Initial(velocity=(0.1, 0.2, 0, 1, -2, 0.5))},
+    )
+    run = mbvi.simulate(model, "gauss3", step=0.02, duration=0.5)
+    names = [f"{kind} momentum ({axis})" for kind in ("linear", "angular") for axis in "xyz"]
+    assert set(names) <= set(run.momenta())
+    for name in names:
+        assert np.ptp(run.momenta()[name]) < 1e-13

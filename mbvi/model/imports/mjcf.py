@@ -478,7 +478,7 @@ class _Reader:
         is_tendon = transmission == TENDON and self.is_fixed(int(m.actuator_trnid[i, 0]))
         if not (is_of_coordinate or is_tendon):
             return "mbvi has them on single coordinates and fixed tendons of hinges and slides"
-        if m.actuator_dyntype[i] != 0:
+        if m.actuator_dyntype[i] != 0 or m.actuator_delay[i] > 0:
             return "it has a state of its own, which mbvi lacks"
         if (
             m.actuator_gaintype[i] not in (0, 1)

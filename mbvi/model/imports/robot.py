@@ -190,6 +190,14 @@ class Robot:
             expected = f"{count(len(start), 'number')} ({', '.join(joint.coordinate_names) or 'it has no coordinates'})"
             raise ModelError(f"{self.path}: locked.{name}: {wrong(expected, show(given))}")
         self.joints[name] = locked(joint, q)
+        self.hold_coupled(name, q)
+        self.drop_joint(name)
+        self.notes.add(
+            "approximated", "joint", f"locked at {', '.join(f'{each:.6g}' for each in q)}, as asked", show(name)
+        )
+
+    def hold_coupled(self, name: str, q: Floats) -> None:
+        """Hold the coordinates that are coupled to those of a joint, which does not move from q."""
         for key, each in list(self.constraints.items()):
             if isinstance(each, Coupling) and name == each.joint_a:
                 self.constraints[key] = PrescribedCoordinate(joint=each.joint_b, value=follower(each, float(q[0])))
@@ -198,10 +206,6 @@ class Robot:
                 if each.ratio is not None:
                     value = (float(q[0]) - float(each.offset)) / float(each.ratio)
                 self.constraints[key] = PrescribedCoordinate(joint=each.joint_a, value=value)
-        self.drop_joint(name)
-        self.notes.add(
-            "approximated", "joint", f"locked at {', '.join(f'{each:.6g}' for each in q)}, as asked", show(name)
-        )
 
     def drop_joint(self, name: str) -> None:
         """Drop what acts on the coordinate of a joint that has none any more."""
@@ -223,6 +227,7 @@ class Robot:
 
     def model(self, name: str, kind: str, gravity: Any = (0.0, 0.0, -9.81)) -> Model:
         """The model of all that was read, with its report."""
+        self.close_couplings()
         for joint, given in self.options.locked.items():
             self.lock(joint, given)
         self.hold_still()

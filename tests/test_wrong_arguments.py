@@ -184,6 +184,7 @@ WORKING = {
         "geometry": "visual",
         "mend": True,
         "start": None,
+        "locked": (),
     },
     "save": lambda: {"model": things()["model"], "path": new_path(".yaml"), "force": False},
     "assemble": lambda: {"model": things()["model"], "formulation": None, "force": None},
@@ -234,6 +235,10 @@ WORKING = {
     "animate": lambda: (
         {"trajectory": things()["run"], "path": new_path(".glb"), "speed": None, "rate": None, "trails": None}
         | {"force": False, "progress": None}
+    ),
+    "attach": lambda: (
+        {"base": things()["model"], "other": things()["model"], "to": "world", "prefix": "b "}
+        | {"position": (1.0, 0.0, 0.0), "orientation": (0.0, 0.0, 0.0)}
     ),
     "describe_tree": lambda: {"model": things()["model"]},
     "evaluate": lambda: {"text": "2*a", "parameters": {"a": 1.0}},

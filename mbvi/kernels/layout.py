@@ -25,9 +25,13 @@ MOMENT = 14  # 3: first moment, mass times centre of mass [kg m]
 INERTIA = 17  # 6: xx, yy, zz, xy, xz, yz about the link's origin [kg m²]
 SUBTREE_MASS = 23  # [kg]
 
-# Joint forces: System.joint_forces (., 3) = kind, coordinate, function; joint_force_data (., 2) = constant, rest. The function is
-# the force at a time, a potential V(q) of the coordinate, or the force at a rate of the coordinate.
-JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE, JOINT_POTENTIAL, JOINT_RATE_FORCE = 0, 1, 2, 3, 4
+# Joint forces: System.joint_forces (., 4) = kind, coordinate, function, input; joint_force_data (., 6) = constant, rest. The
+# function is the force at a time, a potential V(q) of the coordinate, or the force at a rate of the coordinate. Of an actuator it
+# is the input at a time; where it is -1, the input is the number that System.inputs has for it, which may change between steps.
+# The data of an actuator are what the columns below name.
+JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE, JOINT_POTENTIAL, JOINT_RATE_FORCE, ACTUATOR = 0, 1, 2, 3, 4, 5
+INPUT = 3
+BY_INPUT, BIAS, BY_PLACE, BY_RATE, LOWEST, HIGHEST = range(6)
 CONSERVATIVE_JOINT_FORCES = JOINT_SPRING, JOINT_POTENTIAL
 # Body forces: System.body_forces (., 6) = kind, link a, link b, three functions; body_force_data (., 17) = point a,
 # point b (link frame; world frame for link -1), constant, rest length, rotation of the body in link b.
@@ -106,13 +110,16 @@ class System(Packed):
     is_geometric                    int               1 where constraints depend on the links' poses
     gravity                         (3,)              [m/s²]
     links, geometry                 (L, 7), (L, 24)
-    joint_forces, joint_force_data  (., 3), (., 2)    a row for each force on a coordinate
+    joint_forces, joint_force_data  (., 4), (., 6)    a row for each force on a coordinate
+    inputs                          (.,)              of the actuators: the value of each, where it is no function of time
     body_forces, body_force_data    (., 6), (., 17)   a row for each force on bodies
     time_functions                  (., 3)
     operations, numbers             (.,)              programs in postfix form, and constants and tables
     constraints, constraint_data    (k, 8), (k, 13)   rows of the constraints
     entries, signs                  (E,)              entries of their Jacobian
     coordinate_links                (n,)              link of each coordinate
+    armature                        (n,), or (0,)     inertia that each coordinate has by itself, as of a rotor on its
+                                                      joint [kg m² or kg]; empty where none has any
     before                          (n,)              coordinate before each on its path from the world, the one before
                                                       it in its link first; -1
     reference                       (nodes,)          a size of the scaled pivots of constraints that close loops; 0 for

@@ -1,6 +1,7 @@
 """What the user describes: elements, expressions, model files, shapes and the graph of bodies and joints."""
 
 from mbvi.model import constraints, forces, joints, shapes
+from mbvi.model.attach import attach
 from mbvi.model.bodies import Body, Frame, PointMass
 from mbvi.model.constraints import *
 from mbvi.model.description import Initial, Simulation
@@ -25,6 +26,7 @@ __all__ = [
     "PointMass",
     "Simulation",
     "Table",
+    "attach",
     "describe_tree",
     "evaluate",
     "from_yaml",

@@ -23,6 +23,7 @@ from mbvi.model.fields import (
     FrameRef,
     JointRef,
     Kind,
+    Law,
     Motion,
     MotionVector,
     OptionalScalar,
@@ -32,7 +33,7 @@ from mbvi.model.fields import (
     Table,
 )
 from mbvi.model.forces import Between, Look, OnJoint, same_body
-from mbvi.model.holds import Apart, Follow, Hold, OnCurve, Parallel, Related, on_line, on_plane, together
+from mbvi.model.holds import Apart, Follow, Follows, Hold, OnCurve, Parallel, Related, on_line, on_plane, together
 
 __all__ = [
     "CoincidentFrames",
@@ -235,7 +236,7 @@ class PointOnCurve(Element):
 
 
 class Coupling(Element):
-    """Gears, racks, screws: coordinate_b = ratio × coordinate_a + offset.
+    """Gears, racks, screws: coordinate_b = ratio × coordinate_a + offset; or cams: coordinate_b = function of coordinate_a.
 
     Parameters
     ----------
@@ -251,6 +252,8 @@ class Coupling(Element):
         Rate of the second coordinate per rate of the first, not 0 [1, m/rad or rad/m].
     offset : number
         The second coordinate where the first is 0 [rad or m].
+    function : str
+        The second coordinate as an expression of the first, x, instead of ratio and offset [rad or m].
     """
 
     type: Literal["coupling"] = "coupling"
@@ -258,19 +261,32 @@ class Coupling(Element):
     coordinate_a: Annotated[str | None, Kind("coordinate", "joint_a")] = None
     joint_b: JointRef
     coordinate_b: Annotated[str | None, Kind("coordinate", "joint_b")] = None
-    ratio: Scalar
+    ratio: OptionalScalar = None
     offset: Annotated[Scalar, Kind("numbers", unit="coordinate_b")] = 0.0
+    function: Annotated[Law, Kind("law", unit="coordinate_b")] = None
 
     def holds(self) -> list[Hold]:
-        """The second coordinate, less ratio times the first."""
+        """The second coordinate, less ratio times the first, or less the function of the first."""
+        if self.ratio is None:
+            return [Follows((self.joint_b, self.coordinate_b), (self.joint_a, self.coordinate_a), self.function)]
         terms = (self.joint_b, self.coordinate_b, 1.0), (self.joint_a, self.coordinate_a, -float(self.ratio))
         return [Related(terms, self.offset)]
 
     def problems(self) -> Iterator[Problem]:
-        """Two different coordinates and a ratio."""
+        """Two different coordinates, and a ratio or a function."""
         if (self.joint_a, self.coordinate_a) == (self.joint_b, self.coordinate_b):
             found = f"{f'{self.joint_b}.{self.coordinate_b}'!r} twice"
             yield Problem(("joint_b",), wrong("two different coordinates", found, "choose another joint"))
+        if (self.ratio is None) == (self.function is None):
+            found = "none" if self.ratio is None else "both"
+            yield Problem((), wrong("either a ratio or a function", found, "write for example ratio: 2"))
+        if isinstance(self.function, float):
+            remedy = "write for example x**2/2, or use prescribed_coordinate"
+            yield Problem(("function",), wrong("a function of x", show(self.function), remedy))
+        if self.function is not None and self.offset:
+            yield Problem(
+                ("offset",), wrong("no offset besides a function", show(self.offset), "add it to the function")
+            )
         if self.ratio == 0:
             remedy = "to prescribe the second coordinate use prescribed_coordinate"
             yield Problem(("ratio",), wrong("a ratio other than 0", "0", remedy))

@@ -25,6 +25,7 @@ from typing import Literal, NamedTuple
 from mbvi.errors import ModelError
 
 Program = tuple[float | str, ...]
+"""Numbers, "t" for the only variable or names of several, and operations, each after its operands."""
 Where = tuple[str | int, ...]
 
 CONSTANTS = {"pi": math.pi, "e": math.e, "deg": math.pi / 180, "rad": 1.0, "rpm": math.pi / 30}
@@ -48,6 +49,9 @@ MAX_LENGTH = 1000
 MAX_DEPTH = 200
 MAX_STACK = 64
 """The most numbers that a program may hold at once: the size of the stack that kernels run it on."""
+
+MARK = "ξ"
+"""How names of several variables begin; those of parameters do not."""
 
 _SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -206,6 +210,17 @@ def postfix(text: str | float, parameters: Mapping[str, float], variable: Litera
     if not isinstance(variable, str) or variable not in ("t", "s", "x"):
         raise ModelError(f"variable: {wrong('t, s or x', show(variable))}")
     program = _compile(text, values, variable)
+    return _checked_size(program, variable)
+
+
+def postfix_of_several(text: str, parameters: Mapping[str, float], variables: tuple[str, ...]) -> Program:
+    """The postfix program of a function of several variables, t or others whose names begin with `MARK`; see `postfix`."""
+    scope = _Scope(text, _checked(text, parameters), "", variables)
+    return _checked_size(_program(parse(text), scope, 0), "several variables")
+
+
+def _checked_size(program: Program, variable: str) -> Program:
+    """A program that fits onto the stack of the kernels."""
     size = _stack_size(program)
     if size > MAX_STACK:
         remedy = "nest fewer parentheses, or use parameters for its parts"
@@ -238,7 +253,7 @@ def _stack_size(program: Program) -> int:
     """The most numbers that a program holds at once."""
     size = most = 0
     for item in program:
-        if isinstance(item, float) or item == "t":
+        if isinstance(item, float) or item == "t" or item.startswith(MARK):
             size += 1
         elif item not in UNARY and item != "neg":
             size -= 1
@@ -326,6 +341,8 @@ class _Scope(NamedTuple):
     parameters: Mapping[str, float]
     variable: str
     """The name of the variable; empty for a constant expression."""
+    variables: tuple[str, ...] = ()
+    """The names of several variables."""
 
 
 def _compile(text: str | float, parameters: Mapping[str, float], variable: str) -> Program:
@@ -379,6 +396,8 @@ def _program(node: ast.expr, scope: _Scope, depth: int) -> Program:
             return (_number(value, scope.text),)
         case ast.Name(id=scope.variable):
             return ("t",)
+        case ast.Name(id=name) if name in scope.variables:
+            return (name,)
         case ast.Name(id=name):
             return (_lookup(name, scope),)
         case ast.Attribute(value=ast.Name(id="deg" | "rad" | "rpm" as unit), attr=order) if order in PER_TIME:

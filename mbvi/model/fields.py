@@ -29,21 +29,34 @@ WORLD = "world"
 class Kind:
     """How a field becomes numbers.
 
-    It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, a `curve`, the `name` of a
-    body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies on; for a coordinate,
-    the field that names its joint; for a name, the mapping of the Model that has it. Functions of time may be those of a
-    prescribed motion (`is_motion`). `unit` is "rad" if it is an angle,
-    "rad/s" if it is a rate of one; or, if it is that of a coordinate, the field that names this; or, for an Initial,
-    `position` or `velocity`; or, for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`.
+    It holds `numbers`, a `direction`, a `place`, a function of `time` or `times` several, a `curve`, a `law` of a
+    coordinate, the `name` of a body or joint, or a `coordinate`. `of` is, for a place, the field that names the body it lies
+    on; for a coordinate, the field that names its joint; for a name, the mapping of the Model that has it. Functions of time
+    may be those of a prescribed motion (`is_motion`). `unit` is "rad" if it is an angle, "rad/s" if it is a rate of one; or,
+    if it is that of a coordinate, the field that names this, or its rate; or, for an Initial, `position` or `velocity`; or,
+    for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`.
     """
 
-    name: Literal["numbers", "direction", "place", "time", "times", "curve", "name", "coordinate"]
+    name: Literal["numbers", "direction", "place", "time", "times", "curve", "law", "name", "coordinate"]
     of: str = ""
     or_world: bool = False
     unit: Literal[
-        "", "rad", "rad/s", "coordinate", "coordinate_b", "position", "velocity", "limit", "rate of limit"
+        "",
+        "rad",
+        "rad/s",
+        "coordinate",
+        "coordinate_b",
+        "rate of coordinate",
+        "position",
+        "velocity",
+        "limit",
+        "rate of limit",
     ] = ""
     is_motion: bool = False
+
+
+VARIABLES: dict[str, Literal["t", "s", "x"]] = {"time": "t", "times": "t", "curve": "s", "law": "x"}
+"""What the variable of a function is called, by the kind of the field."""
 
 
 @functools.cache
@@ -151,7 +164,7 @@ VECTOR = "write for example [0, 0, 1]"
 AXES = {"x": "[1, 0, 0]", "y": "[0, 1, 0]", "z": "[0, 0, 1]"}
 
 
-def _scalar(value: Any, *at: int) -> float | str:
+def _scalar(value: Any, *at: int | str) -> float | str:
     if isinstance(value, str) and value.strip():
         if re.fullmatch(DATA_FILE, value.strip()):
             raise refusal(wrong("a number or an expression", f"the name of a file, {show(value)}", COPY), *at)
@@ -247,6 +260,20 @@ def _coordinates(value: Any) -> Any:
     return _scalar(value) if _items(value) is None else _numbers(value)
 
 
+_range = _tuple(_scalar, "a number or 2 numbers", 2, remedy="write for example 10, or [-5, 10]")
+
+
+def _number_or_range(value: Any) -> Any:
+    return _scalar(value) if _items(value) is None else _range(value)
+
+
+def _by_coordinate(value: Any) -> Any:
+    """A number, or a mapping of short names of coordinates to numbers."""
+    if not isinstance(value, Mapping):
+        return _scalar(value)
+    return {str(key): _scalar(item, str(key)) for key, item in value.items()}
+
+
 _NUMBERS = Kind("numbers")
 Scalar = Annotated[float | str, PlainValidator(_scalar), WithJsonSchema(_NUMBER_SCHEMA), _NUMBERS]
 """A finite number or an expression."""
@@ -317,6 +344,20 @@ Coordinates = Annotated[
     _any_schema(_NUMBER_SCHEMA, _list_schema(_NUMBER_SCHEMA), _NULL_SCHEMA),
     _NUMBERS,
 ]
+Range = Annotated[
+    float | str | tuple[float | str, float | str] | None,
+    PlainValidator(_optional(_number_or_range)),
+    _any_schema(_NUMBER_SCHEMA, _list_schema(_NUMBER_SCHEMA, 2), _NULL_SCHEMA),
+    _NUMBERS,
+]
+"""The largest size of a number, or its lowest and highest value."""
+ByCoordinate = Annotated[
+    float | str | dict[str, float | str],
+    PlainValidator(_by_coordinate),
+    _any_schema(_NUMBER_SCHEMA, {"type": "object", "additionalProperties": _NUMBER_SCHEMA}),
+    _NUMBERS,
+]
+"""A number for the only coordinate of a joint, or numbers by the short names of its coordinates."""
 
 # ------------------------------------------------------------------------------------- functions of time
 
@@ -412,6 +453,11 @@ Curve = Annotated[
     Kind("curve"),
 ]
 """3 numbers or expressions of the curve's parameter s; resolved: floats or postfix programs, whose "t" is s."""
+
+Law = Annotated[
+    Any, PlainValidator(_optional(_scalar)), WithJsonSchema({"type": ["number", "string", "null"]}), Kind("law")
+]
+"""A number or an expression of a coordinate x, or none; resolved: a float, a postfix program, whose "t" is x, or None."""
 
 # -------------------------------------------------------------------------------------- names and places
 

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from mbvi.errors import ModelError, said_by_system
+from mbvi.floats import as_floats
 from mbvi.model import meshes
 from mbvi.model.arguments import check_choice, check_flag, check_kind, checked_path
+from mbvi.model.attach import GROUPS, Attachment, mesh_paths, put_on, renamed
 from mbvi.model.base import Element, documentation, elements_below, one_line, problems_of
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
-from mbvi.model.fields import SHARED_SCHEMAS, Kind, kinds
+from mbvi.model.fields import SHARED_SCHEMAS, VARIABLES, Kind, kinds
 from mbvi.model.imports import import_robot
 from mbvi.model.imports.robot import Options
 from mbvi.model.mesh_files import Files
@@ -45,6 +47,11 @@ _WORDS: dict[str, bool | None] = {"": None, "~": None}
 for _word, _value in (("null", None), ("true", True), ("false", False)):
     _WORDS |= {_word: _value, _word.capitalize(): _value, _word.upper(): _value}
 
+ATTACH_SCHEMA = {
+    "additionalProperties": {"$ref": "#/$defs/Attachment"},
+    "type": "object",
+    "description": "Other model files that are put onto frames of this one, by names.",
+}
 Lines = dict[Where, int]
 AnElement = TypeVar("AnElement", bound=Element)
 
@@ -57,6 +64,7 @@ def load(
     geometry: Literal["visual", "collision", "none"] = "visual",
     mend: bool = True,
     start: str | None = None,
+    locked: Mapping[str, float | Sequence[float] | None] | Sequence[str] = (),
 ) -> Model:
     """Read a model file, or import a robot's; the file's content tells which it is.
 
@@ -75,6 +83,9 @@ def load(
         Whether inertias of a robot that no rigid body has become the nearest that one has, with a warning, instead of an error.
     start : str, optional
         Name of the keyframe of an MJCF file from which the model starts.
+    locked : mapping of str to number, list or None, or sequence of str, optional
+        Joints of a robot that are welded, each at its coordinates there [rad or m]; those of None, or named in a list, where
+        they start.
 
     Returns
     -------
@@ -94,13 +105,13 @@ def load(
     folders = tuple(checked_path(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))
     if start is not None and not isinstance(start, str):
         raise ModelError(f"start: {wrong('the name of a keyframe', show(start))}")
-    options = Options(folders, floating, geometry, mend, start)
+    options = Options(folders, floating, geometry, mend, start, _locked(locked))
     content = _content(path)
     if content.lstrip(XML_SPACE).startswith(b"<"):
         return import_robot(content, path, options)
     if options != Options():
         raise ModelError(f"{path}: {wrong('a robot to import with options', 'a model file (YAML), which has none')}")
-    return from_yaml(_decoded(content, path), source=str(path), folder=path.parent)
+    return _model(_decoded(content, path), str(path), Files(path.parent), (path.resolve(),))
 
 
 def _listed(search: Any) -> list[Any]:
@@ -108,6 +119,17 @@ def _listed(search: Any) -> list[Any]:
     if not isinstance(search, list | tuple):
         raise ModelError(f"search: {wrong('a list of folders', show(search), 'write for example [folder]')}")
     return list(search)
+
+
+def _locked(locked: Any) -> dict[str, Any]:
+    """The joints to lock, with their coordinates or None."""
+    if isinstance(locked, list | tuple) and all(isinstance(name, str) for name in locked):
+        locked = dict.fromkeys(locked)
+    is_right = isinstance(locked, Mapping) and all(isinstance(name, str) for name in locked)
+    if not is_right or any(each is not None and as_floats(each) is None for each in locked.values()):
+        remedy = "write for example {'wrist': 0.3}"
+        raise ModelError(f"locked: {wrong('a mapping of joints to coordinates', show(locked), remedy)}")
+    return dict(locked)
 
 
 def from_yaml(
@@ -147,16 +169,62 @@ def from_yaml(
     folder = None if folder is None else checked_path(folder, "folder")
     if not _is_files(files):
         raise ModelError(f"files: {wrong('a mapping of names to bytes', show(files))}")
+    return _model(text, source, Files(folder, files), ())
+
+
+def _model(text: str, source: str, files: Files, above: tuple[Path, ...]) -> Model:
+    """The model of a YAML text, of a file that others `above` have attached."""
     data, lines = _parse(text, source)
+    attached = _attached(data, lines, source, files, above)
     try:
         model = Model.model_validate(data)
     except ValidationError as error:
         raise _located(problems_of(error, Model), lines, source) from None
-    model._files = Files(folder, files)
+    model._files = files.joined(attached)
     problems = list(meshes.problems(model))
     if problems:
         raise _located(problems, lines, source)
     return model
+
+
+def _attached(
+    data: dict[str, Any], lines: Lines, source: str, files: Files, above: tuple[Path, ...]
+) -> dict[str, bytes]:
+    """Put the models that a file attaches into its data; the contents of their mesh files by their paths from here."""
+    given = data.pop("attach", {})
+    contents: dict[str, bytes] = {}
+    if not isinstance(given, dict):
+        raise _located([Problem(("attach",), wrong("a mapping of names to models", show(given)))], lines, source)
+    for name, entry in given.items():
+        try:
+            each = Attachment.model_validate(entry)
+        except ValidationError as error:
+            problems = [Problem(("attach", name, *where), what) for where, what in problems_of(error, Attachment)]
+            raise _located(problems, lines, source) from None
+        try:
+            other = _other(each.file, files, above)
+            for key in GROUPS:
+                data.setdefault(key, {})
+            prefix, paths = f"{name}/" if each.prefix is None else each.prefix, mesh_paths(other, files.folder)
+            put_on(data, other, each, prefix, paths)
+        except ModelError as error:
+            raise _located([Problem(("attach", name), str(error))], lines, source) from None
+        contents |= renamed(other, paths)
+    return contents
+
+
+def _other(name: str, files: Files, above: tuple[Path, ...]) -> Model:
+    """The model of an attached file, which is in the model's folder or below, and not one of those above it."""
+    folder = (files.folder or Path()).resolve()
+    path = (folder / name).resolve()
+    if files.is_given or not path.is_relative_to(folder):
+        raise ModelError(f"file: {wrong('a file in the folder of the model, or below', show(name), 'move it there')}")
+    if path in above:
+        raise ModelError(f"file: {wrong('a model that does not attach itself', show(name), 'remove it')}")
+    content = _content(path)
+    if content.lstrip(XML_SPACE).startswith(b"<"):
+        return import_robot(content, path, Options())
+    return _model(_decoded(content, path), str(path), Files(path.parent), (*above, path))
 
 
 def load_element(path: str | os.PathLike[str], kind: type[AnElement], what: str) -> AnElement:
@@ -240,8 +308,9 @@ def schema() -> dict[str, Any]:
         What mbvi/model/schema.json holds.
     """
     found = Model.model_json_schema()
-    definitions = found.pop("$defs")
-    elements = elements_below(Model)
+    definitions = found.pop("$defs") | {"Attachment": Attachment.model_json_schema()}
+    found["properties"]["attach"] = ATTACH_SCHEMA
+    elements = elements_below(Model) | elements_below(Attachment)
     for name, definition in [("Model", found), *definitions.items()]:
         _describe(definition, elements[name])
     parts = SHARED_SCHEMAS | definitions
@@ -483,16 +552,14 @@ def _written(element: Element, key: str) -> Any:
     """The value of a field, with the postfix programs of a resolved model as text."""
     value = getattr(element, key)
     match kinds(type(element))[key]:
-        case Kind("time"):
-            return _as_text(value)
-        case Kind("times"):
-            return tuple(map(_as_text, value))
-        case Kind("curve"):
-            return tuple(_as_text(item, "s") for item in value)
+        case Kind("time" | "law" as name):
+            return _as_text(value, VARIABLES[name])
+        case Kind("times" | "curve" as name):
+            return tuple(_as_text(item, VARIABLES[name]) for item in value)
     return value
 
 
-def _as_text(value: Any, variable: str = "t") -> Any:
+def _as_text(value: Any, variable: str) -> Any:
     """The text of a postfix program; anything else is returned as it is."""
     return infix(value, variable) if isinstance(value, tuple) else value
 

@@ -7,6 +7,7 @@ equations of motion, whether the energy is conserved, and how the force is descr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -15,9 +16,21 @@ from pydantic import Field
 from mbvi.errors import ModelError
 from mbvi.model.base import Element
 from mbvi.model.expressions import Problem, postfix, show, wrong
-from mbvi.model.fields import BodyRef, CoordinateRef, FrameRef, JointRef, Kind, Place, Scalar, TimeFunction, TimeVector
+from mbvi.model.fields import (
+    BodyRef,
+    CoordinateRef,
+    FrameRef,
+    JointRef,
+    Kind,
+    Place,
+    Range,
+    Scalar,
+    TimeFunction,
+    TimeVector,
+)
 
 __all__ = [
+    "Actuator",
     "Damper",
     "Force",
     "InverseSquare",
@@ -25,8 +38,11 @@ __all__ = [
     "JointDrag",
     "JointForce",
     "JointSpring",
+    "Motor",
+    "PositionServo",
     "Spring",
     "Torque",
+    "VelocityServo",
 ]
 
 Look = Literal["", "coil", "thick rod", "thin rod"]
@@ -39,12 +55,14 @@ class Law(NamedTuple):
     kind             spring, damper; or a function: potential of x, force of the rate, force of the time
     constant, rest   of a spring or damper
     function         a number, a postfix program or a table
+    factors          of an actuator: force per input, without input, per coordinate and per rate, lowest and highest force
     """
 
-    kind: Literal["spring", "damper", "potential", "force of rate", "force of time"]
+    kind: Literal["spring", "damper", "potential", "force of rate", "force of time", "actuator"]
     constant: Any = 0.0
     rest: Any = 0.0
     function: Any = None
+    factors: tuple[float, ...] = ()
 
 
 class HasLaw:
@@ -308,7 +326,152 @@ class JointForce(HasLaw, OnJoint):
         return Law("force of time", function=self.value)
 
 
+class OnGear(OnJoint):
+    """The common part of actuators: motors that drive a coordinate through a gear.
+
+    A coordinate x and its rate are gear × x and gear × rate at the motor, and its force f is gear × f at the coordinate.
+
+    Parameters
+    ----------
+    input : number, str or table
+        What a controller says: a number, an expression of the time t, or a table, in the unit that the type says.
+    gear : number
+        How far the motor moves per coordinate.
+    effort : number or list
+        Largest size of the force, or [lowest, highest], at the motor; beyond, the actuator is saturated [N m or N].
+    """
+
+    input: TimeFunction = 0.0
+    gear: Scalar = 1.0
+    effort: Range = None
+
+    def factors(self) -> tuple[float, float, float, float]:
+        """The force at the motor per input, without input, and per place and rate of the motor."""
+        raise ModelError(f"forces: {wrong('an actuator that says its factors', type(self).__name__)}")
+
+    def law(self) -> Law:
+        """The force on the coordinate."""
+        g = float(self.gear)
+        by_input, bias, by_place, by_rate = self.factors()
+        lowest, highest = sorted(g * bound for bound in self.bounds)
+        return Law(
+            "actuator",
+            function=self.input,
+            factors=(g * by_input, g * bias, g * g * by_place, g * g * by_rate, lowest, highest),
+        )
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest force at the motor, of an actuator in numbers."""
+        if self.effort is None:
+            return -math.inf, math.inf
+        if isinstance(self.effort, tuple):
+            return float(self.effort[0]), float(self.effort[1])
+        return -float(self.effort), float(self.effort)
+
+    @property
+    def derives_from_potential(self) -> bool:
+        """Whether it never pushes: without input, gains and bias."""
+        return self.input == 0.0 and not any(self.factors()[1:])
+
+    def problems(self) -> Iterator[Problem]:
+        """A gear that moves, and an effort that leaves something."""
+        if self.gear == 0:
+            yield Problem(("gear",), wrong("a gear other than 0", "0", "leave it out for a direct drive"))
+        low, high = self.bounds
+        if not low < high:
+            remedy = "write a number greater than 0, or [lowest, highest]"
+            yield Problem(("effort",), wrong("a range of forces", show(self.effort), remedy))
+
+
+class Motor(OnGear):
+    """A motor whose torque or force is its input [N m or N]."""
+
+    type: Literal["motor"] = "motor"
+
+    def factors(self) -> tuple[float, float, float, float]:
+        """The input alone."""
+        return 1.0, 0.0, 0.0, 0.0
+
+
+class PositionServo(OnGear):
+    """A motor that holds a position, its input [rad or m]: stiffness × (input − position) − damping × rate.
+
+    Parameters
+    ----------
+    stiffness : number
+        Torque per angle or force per displacement [N m/rad or N/m].
+    damping : number
+        Torque per angular rate or force per speed [N m s/rad or N s/m].
+    """
+
+    type: Literal["position_servo"] = "position_servo"
+    input: Annotated[TimeFunction, Kind("time", unit="coordinate")] = 0.0
+    stiffness: Scalar
+    damping: Scalar = 0.0
+
+    def factors(self) -> tuple[float, float, float, float]:
+        """A spring to the input, and a damper."""
+        return float(self.stiffness), 0.0, -float(self.stiffness), -float(self.damping)
+
+
+class VelocityServo(OnGear):
+    """A motor that holds a rate, its input [rad/s or m/s]: damping × (input − rate).
+
+    Parameters
+    ----------
+    damping : number
+        Torque per angular rate or force per speed [N m s/rad or N s/m].
+    """
+
+    type: Literal["velocity_servo"] = "velocity_servo"
+    input: Annotated[TimeFunction, Kind("time", unit="rate of coordinate")] = 0.0
+    damping: Scalar
+
+    def factors(self) -> tuple[float, float, float, float]:
+        """A damper against the input."""
+        return float(self.damping), 0.0, 0.0, -float(self.damping)
+
+
+class Actuator(OnGear):
+    """A motor of any linear law: gain × input + bias − stiffness × position − damping × rate.
+
+    Parameters
+    ----------
+    gain : number
+        Torque or force per input.
+    bias : number
+        Torque or force without input [N m or N].
+    stiffness : number
+        Torque per angle or force per displacement [N m/rad or N/m].
+    damping : number
+        Torque per angular rate or force per speed [N m s/rad or N s/m].
+    """
+
+    type: Literal["actuator"] = "actuator"
+    gain: Scalar = 1.0
+    bias: Scalar = 0.0
+    stiffness: Scalar = 0.0
+    damping: Scalar = 0.0
+
+    def factors(self) -> tuple[float, float, float, float]:
+        """What its fields say."""
+        return float(self.gain), float(self.bias), -float(self.stiffness), -float(self.damping)
+
+
 AnyForce = Annotated[
-    Force | Torque | Spring | Damper | InverseSquare | JointSpring | JointDamper | JointDrag | JointForce,
+    Force
+    | Torque
+    | Spring
+    | Damper
+    | InverseSquare
+    | JointSpring
+    | JointDamper
+    | JointDrag
+    | JointForce
+    | Motor
+    | PositionServo
+    | VelocityServo
+    | Actuator,
     Field(discriminator="type"),
 ]

@@ -149,14 +149,14 @@ def problems(model: Description) -> Iterator[Problem]:
 
 
 def massless_leaves(model: Description, plan: Plan) -> Iterator[Problem]:
-    """Joints that move nothing but massless bodies, on which no loop and no constraint acts; in a model of numbers."""
+    """Joints without armature that move nothing but massless bodies, on which no loop and no constraint acts; in numbers."""
     import networkx as nx
 
     rigid = nx.utils.UnionFind([WORLD, *model.bodies])
     for joint in model.joints.values():
         if not joint.coordinate_names:
             rigid.union(joint.parent, joint.child)
-    moved = [branch for branch in plan.branches if model.joints[branch.joint].coordinate_names]
+    moved = [branch for branch in plan.branches if not _has_own_inertia(model.joints[branch.joint])]
     ends = {rigid[branch.outer] for branch in moved} - {rigid[branch.inner] for branch in moved}
     massive = {rigid[name] for name, body in model.bodies.items() if not is_massless(body)}
     massless = ends - massive - {rigid[name] for name in _constrained(model, plan)}
@@ -165,6 +165,11 @@ def massless_leaves(model: Description, plan: Plan) -> Iterator[Problem]:
             found = f"none on the massless body {branch.outer!r} at the end of the tree"
             remedy = "give it mass or inertia, or connect something that has mass to it"
             yield Problem(("joints", branch.joint), wrong("mass or inertia that the joint moves", found, remedy))
+
+
+def _has_own_inertia(joint: Joint) -> bool:
+    """Whether every coordinate of a joint has an armature; so has a weld, which has no coordinates."""
+    return len(joint.armatures) == len(joint.coordinate_names)
 
 
 def describe_tree(model: Description) -> str:

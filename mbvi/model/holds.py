@@ -8,7 +8,8 @@ their origins at two points. With the origins x_a and x_b, directions u of a and
     parallel   all axes of b have the directions of those of a      on curve   x_b − x_a = functions of a parameter of its own
     angle      u·w stays what it is
 
-and of coordinates of joints, `related`: Σ factor × coordinate = a number or a function of time.
+and of coordinates of joints, `related`: Σ factor × coordinate = a number or a function of time; `follows`: a coordinate is a
+function of another one.
 """
 
 from __future__ import annotations
@@ -79,7 +80,20 @@ class Related(NamedTuple):
     value: Any
 
 
-Hold = Across | Aligned | Parallel | Angle | Apart | Follow | OnCurve | Related
+class Follows(NamedTuple):
+    """A coordinate (joint, coordinate) = a function of another one."""
+
+    follower: tuple[str, str | None]
+    leader: tuple[str, str | None]
+    function: Any
+
+    @property
+    def terms(self) -> tuple[tuple[str, str | None, float], ...]:
+        """The follower, and the leader, which the function takes, as those of `Related`."""
+        return (*self.follower, 1.0), (*self.leader, 0.0)
+
+
+Hold = Across | Aligned | Parallel | Angle | Apart | Follow | OnCurve | Related | Follows
 
 
 def together() -> Across:

@@ -27,6 +27,7 @@ from mbvi.model.directions import (
 )
 from mbvi.model.expressions import Problem, nearest, placed, show, wrong
 from mbvi.model.fields import (
+    ByCoordinate,
     Direction,
     FrameRef,
     JointPlace,
@@ -81,6 +82,10 @@ class Joint(Element):
         formulation those that close loops. A loop is closed by joints with true before those without cut.
     limits : mapping
         Limits of its coordinates, by their short names, as angle.
+    armature : number or mapping
+        Inertia of rotors and gears, which the joint's coordinate has besides that of the bodies: ½ armature × rate² is added
+        to the kinetic energy. A rotor behind a gear counts with the square of its ratio. A joint with several coordinates has
+        it by their short names, as {angle: 0.1} [kg m² or kg].
     friction : number
         Dry friction: the largest torque or force with which it resists a motion [N m or N]. It is kept for other tools, and
         does not act yet.
@@ -94,6 +99,7 @@ class Joint(Element):
     offset: JointPlace = (0.0, 0.0, 0.0)
     cut: StrictBool | None = None
     limits: dict[str, Limits] = Field(default={})
+    armature: ByCoordinate = Field(default={})
     friction: Scalar = 0.0
 
     def motions(self) -> list[ElementaryMotion]:
@@ -146,14 +152,42 @@ class Joint(Element):
         yield from orientation_problems(self.orientation)
         for key in _directions(type(self)):
             yield from direction_problems(getattr(self, key), key)
-        units = dict(zip(self.coordinate_names, self.coordinate_units, strict=True))
         for name, limits in self.limits.items():
-            if units.get(name, "-") == "-":
-                known = [each for each, unit in units.items() if unit != "-"]
-                yield Problem(("limits", name), wrong("an angle or a displacement", show(name), nearest(name, known)))
+            yield from placed(self._name_problems(name), "limits")
             yield from placed(limits.problems(), "limits", name)
+        yield from placed(self._armature_problems(), "armature")
         if float(self.friction) < 0:
             yield Problem(("friction",), wrong("a friction of at least 0", show(self.friction), "change its sign"))
+
+    def _name_problems(self, name: str) -> Iterator[Problem]:
+        """A name of no coordinate, or of one of a quaternion."""
+        known = [each for each, unit in zip(self.coordinate_names, self.coordinate_units, strict=True) if unit != "-"]
+        if name not in known:
+            yield Problem((name,), wrong("an angle or a displacement", show(name), nearest(name, known)))
+
+    def _armature_problems(self) -> Iterator[Problem]:
+        """Inertias of coordinates that there are not, without the coordinate's name, or less than 0."""
+        if not isinstance(self.armature, dict):
+            names = self.coordinate_names
+            if self.armature and len(names) != 1:
+                found = f"{show(self.armature)} for {', '.join(names) or 'a joint without coordinates'}"
+                remedy = (
+                    "name those that have some, as {angle: 0.1}" if "rad" in self.coordinate_units else "leave it out"
+                )
+                yield Problem((), wrong("the inertia of one coordinate", found, remedy))
+                return
+        for name, value in self.armatures.items():
+            yield from self._name_problems(name)
+            if float(value) < 0:
+                yield Problem((name,), wrong("an inertia of at least 0", show(value), "change its sign"))
+
+    @property
+    def armatures(self) -> dict[str, Any]:
+        """The inertias of coordinates by their short names, those that are 0 left out."""
+        given = self.armature
+        if not isinstance(given, dict):
+            given = dict.fromkeys(self.coordinate_names[:1], given)
+        return {name: value for name, value in given.items() if value != 0}
 
     def roundings(self) -> Iterator[Problem]:
         """A rounded quaternion."""

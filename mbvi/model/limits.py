@@ -22,7 +22,7 @@ class Limits(Element):
     speed : number
         Largest size of its rate [rad/s or m/s].
     effort : number
-        Largest size of the torque or force that joint_force and prescribed_coordinate exert on it [N m or N].
+        Largest size of the torque or force that joint_force, actuators and prescribed_coordinate exert on it [N m or N].
     """
 
     lower: Annotated[OptionalScalar, Kind("numbers", unit="limit")] = None

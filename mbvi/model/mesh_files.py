@@ -59,6 +59,12 @@ class Files:
         self.warned: set[str] = set()
         """What has been warned of."""
 
+    def joined(self, contents: Mapping[str, bytes]) -> Files:
+        """These files and others, whose contents are given by name."""
+        files = Files(self.folder, self._contents | dict(contents))
+        files.is_given = self.is_given
+        return files
+
     def read(self, name: str, limit: float) -> bytes:
         """The content of a file of at most so many bytes, as it was when it was first read.
 

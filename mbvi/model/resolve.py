@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,7 +36,7 @@ from mbvi.model.expressions import (
     show,
     wrong,
 )
-from mbvi.model.fields import WORLD, Kind, Table, kinds
+from mbvi.model.fields import VARIABLES, WORLD, Kind, Table, kinds
 from mbvi.model.interpolation import rate_problems
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_point_mass
@@ -167,7 +168,7 @@ class _Resolver:
                 return self.value(value, where, unit if kind.unit == "limit" or not unit else f"{unit}/s")
         unit = self.unit(element, key, kind)
         match kind:
-            case Kind("time"):
+            case Kind("time" | "law"):
                 return self.function(value, where, unit, kind)
             case Kind("times" | "curve"):
                 return tuple(self.function(item, (*where, i), unit, kind) for i, item in enumerate(value))
@@ -177,6 +178,9 @@ class _Resolver:
         """The unit of a field's values."""
         if kind.unit in ("", "rad", "rad/s"):
             return kind.unit or documented_unit(type(element), key)
+        if kind.unit == "rate of coordinate":
+            unit = self.unit(element, key, replace(kind, unit="coordinate"))
+            return f"{unit}/s" if unit else unit
         joint = self.model.joints.get(getattr(element, kind.unit.replace("coordinate", "joint")))
         units = _units(joint) if joint else {}
         name = getattr(element, kind.unit)
@@ -247,7 +251,7 @@ class _Resolver:
             return self.table(value, where, unit, kind.is_motion)
         self.note_names(value)
         try:
-            program = postfix(value, self.parameters, "s" if kind.name == "curve" else "t")
+            program = postfix(value, self.parameters, VARIABLES[kind.name])
             check_unit(value, self.units, unit)
         except ModelError as error:
             self.note(where, str(error))

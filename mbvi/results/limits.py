@@ -105,9 +105,18 @@ def efforts(trajectory: Trajectory, i: int) -> Array:
     system, model = trajectory.system, trajectory.system.model
     arrays, total = system.arrays, np.zeros(len(trajectory.t))
     of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
-    for kind, coordinate, function in arrays.joint_forces:
-        if kind == layout.JOINT_FORCE and coordinate == i:
-            total += [function_of(*of, function, float(t))[0] for t in trajectory.t]
+    for row, (kind, coordinate, function, number) in enumerate(arrays.joint_forces):
+        if kind not in (layout.JOINT_FORCE, layout.ACTUATOR) or coordinate != i:
+            continue
+        driven = (
+            arrays.inputs[number] if function < 0 else [function_of(*of, function, float(t))[0] for t in trajectory.t]
+        )
+        if kind == layout.ACTUATOR:
+            data = arrays.joint_force_data[row]
+            by_input, bias, by_place, by_rate = data[: layout.LOWEST]
+            driven = by_input * np.asarray(driven) + bias + by_place * trajectory.q[:, i] + by_rate * trajectory.v[:, i]
+            driven = np.clip(driven, data[layout.LOWEST], data[layout.HIGHEST])
+        total += driven
     name = system.coordinate_names[i]
     for row, owner in enumerate(each.rsplit(".", 1)[0] for each in system.constraint_names):
         element = None if model is None else model.resolved().constraints.get(owner)

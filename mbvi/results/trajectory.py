@@ -27,6 +27,7 @@ from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
+from mbvi.system.measures import measured
 from mbvi.system.poses import continuous, positions_and_quaternions
 from mbvi.system.quadratic import quadratic_lagrangian
 from mbvi.system.reactions import reactions
@@ -359,6 +360,41 @@ class Trajectory:
             position, rotation = np.asarray(stored.position)[:, i], np.asarray(stored.rotation)[:, i]
             return position, Rotation.from_quat(rotation[:, [1, 2, 3, 0]]).as_matrix()
         return system.poses(body, self.q)
+
+    def evaluate(self, expression: str) -> Array:
+        """The values of an expression of coordinates, rates, places and the time, at every state.
+
+        Parameters
+        ----------
+        expression : str
+            As in a model, with its parameters, and with ``q('JOINT')`` and ``v('JOINT')`` for a coordinate and its rate,
+            ``q('JOINT', 'x')`` for one of several, ``x('BODY')``, ``y('BODY.FRAME')`` and ``z('BODY')`` for the place of a body
+            or frame in the world [m], and ``t`` for the time [s].
+
+        Returns
+        -------
+        ndarray (N + 1,)
+
+        Raises
+        ------
+        ModelError
+            If it is no such expression, or names what the model does not have.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> run = mbvi.simulate(mbvi.load("models/pendulum.yaml"), step=0.01, duration=0.1)
+        >>> height = run.evaluate("1 - cos(q('pivot'))")
+        >>> bool(abs(height - (1 - np.cos(run.q[:, 0]))).max() < 1e-15)
+        True
+        """
+        if isinstance(self.system, storage.Nameplate):
+            remedy = "read it with its system: mbvi.read(path, system=system)"
+            raise ModelError(f"expression: {wrong('a run with its system', 'one without', remedy)}")
+        try:
+            return measured(self.system, expression, np.asarray(self.t), np.asarray(self.q), np.asarray(self.v))
+        except ModelError as error:
+            raise ModelError(f"expression: {error}") from None
 
     def plot(self, *what: str, names: Sequence[str] | None = None, section: str | None = None) -> Any:
         """Draw quantities, or an overview: a matplotlib.figure.Figure, see `mbvi.plot`."""

@@ -27,7 +27,7 @@ from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.forces import Between, Force, Law, OnJoint, Torque
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
-from mbvi.model.holds import OnCurve, Related
+from mbvi.model.holds import Follows, OnCurve, Related
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import MassProperties, checked_properties
 from mbvi.model.model import Model
@@ -283,7 +283,7 @@ class Builder:
         if joint.coordinate_names:
             self.coordinates[name] = len(self.tables.names)
         for short, unit in zip(joint.coordinate_names, joint.coordinate_units, strict=True):
-            self.tables.add_coordinate(f"{name}.{short}", unit, atom)
+            self.tables.add_coordinate(f"{name}.{short}", unit, atom, joint.armatures.get(short, 0.0))
         sequence, coordinate = [], self.coordinates.get(name, 0)
         for each in elementary_joints(joint):
             sequence.append((coordinate, each))
@@ -382,7 +382,7 @@ class Builder:
         if not holds:
             expected = "what the constraint holds"
             raise ModelError(f"constraints.{name}: {wrong(expected, f'nothing, for the type {element.type}')}")
-        names = [joint for hold in holds if isinstance(hold, Related) for joint, _, _ in hold.terms]
+        names = [joint for hold in holds if isinstance(hold, Related | Follows) for joint, _, _ in hold.terms]
         if names:
             joints = [self.model.joints[each] for each in names]
             atom = self.loop_atom(*(body for joint in joints for body in (joint.parent, joint.child)))
@@ -596,10 +596,21 @@ class Builder:
 
     def add_joint_force(self, name: str, force: Any) -> None:
         """Add a force on a joint's coordinate."""
-        law = force.law()
+        law, coordinate = force.law(), self.coordinate(force.joint, str(force.coordinate))
+        if law.kind == "actuator":
+            self.add_actuator(law, coordinate)
+            return
         kind, function = self.kind_and_function(name, law, ON_COORDINATE)
-        self.tables.joint_forces.append([kind, self.coordinate(force.joint, str(force.coordinate)), function])
-        self.tables.joint_force_data.append([law.constant, law.rest])
+        self.tables.joint_forces.append([kind, coordinate, function, 0])
+        self.tables.joint_force_data.append([law.constant, law.rest, *np.zeros(4)])
+
+    def add_actuator(self, law: Law, coordinate: int) -> None:
+        """Add an actuator, whose input is a number or a function of time."""
+        is_constant = isinstance(law.function, float)
+        function = -1 if is_constant else self.tables.add_function(law.function)
+        self.tables.joint_forces.append([layout.ACTUATOR, coordinate, function, len(self.tables.inputs)])
+        self.tables.joint_force_data.append(list(law.factors))
+        self.tables.inputs.append(law.function if is_constant else 0.0)
 
 
 def _turned(cosine: float, expected: float) -> float:
@@ -609,7 +620,8 @@ def _turned(cosine: float, expected: float) -> float:
 
 
 def _used_joints(model: Model) -> Iterator[str]:
-    """Joints whose coordinates something acts on, or that are held at the start though they close a loop."""
+    """Joints whose coordinates something acts on or that have inertia, or that are held at the start though they close a loop."""
     for element in (*model.forces.values(), *model.constraints.values()):
         yield from (getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key))
+    yield from (name for name, joint in model.joints.items() if joint.armatures)
     yield from (name for name, initial in model.initial.items() if initial.hold)

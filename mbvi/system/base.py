@@ -22,6 +22,7 @@ from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.arguments import checked_number, checked_vector
 from mbvi.model.expressions import show, wrong
+from mbvi.model.forces import OnGear
 from mbvi.model.model import Model
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.forms import with_all_cut
@@ -163,6 +164,12 @@ class BaseSystem:
     def body_names(self) -> tuple[str, ...]:
         """The bodies of the model it was assembled from."""
         return tuple(name for name in self.frames if name != "world")
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """The actuators of the model it was assembled from, in the order of `arrays.inputs`."""
+        forces = {} if self.model is None else self.model.forces
+        return tuple(name for name, force in forces.items() if isinstance(force, OnGear))
 
     @cached_property
     def _driven_rows(self) -> Array:

@@ -268,7 +268,8 @@ def _prescribed(system: BaseSystem, t: float, held: Array) -> Iterator[tuple[int
     of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
     for row in arrays.constraints[arrays.constraints[:, layout.CONSTRAINT_KIND] == layout.COORDINATES]:
         j = int(arrays.entries[row[layout.FIRST_ENTRY]])
-        if row[layout.FUNCTION] >= 0 and not held[0, j]:  # others couple two coordinates
+        is_of_time = row[layout.FUNCTION] >= 0 and row[layout.ARGUMENT] < 0  # others couple two coordinates
+        if is_of_time and not held[0, j]:
             value, rate, _ = function_of(*of, row[layout.FUNCTION], t)
             yield j, value, rate
 

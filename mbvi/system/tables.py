@@ -75,11 +75,13 @@ class Tables:
     rows: list[Row] = field(default_factory=list)
     joint_forces: list = field(default_factory=list)
     joint_force_data: list = field(default_factory=list)
+    inputs: list[float] = field(default_factory=list)
     body_forces: list = field(default_factory=list)
     body_force_data: list = field(default_factory=list)
     time_functions: list = field(default_factory=list)
     operations: list = field(default_factory=list)
     numbers: list = field(default_factory=list)
+    armature: list[float] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     units: list[str] = field(default_factory=list)
     atoms: list[Atom] = field(default_factory=list)
@@ -122,11 +124,12 @@ class Tables:
         for atom in self.atoms:
             atom.rows = [row for row in atom.rows if row not in rows]
 
-    def add_coordinate(self, name: str, unit: str, atom: int) -> int:
-        """Add a coordinate to an atom; its index."""
+    def add_coordinate(self, name: str, unit: str, atom: int, armature: float = 0.0) -> int:
+        """Add a coordinate, with the inertia that it has by itself, to an atom; its index."""
         self.atoms[atom].coordinates.append(len(self.names))
         self.names.append(name)
         self.units.append(unit)
+        self.armature.append(armature)
         return len(self.names) - 1
 
     def path(self, link: int) -> list[int]:
@@ -241,12 +244,14 @@ class Tables:
                 [[*link, *more] for link, more in zip(self.links, self.anchors_and_lasts(), strict=True)], 7
             ),
             "coordinate_links": self.coordinate_links(),
+            "armature": np.array(self.armature if any(self.armature) else [], dtype=float),
             "before": self.before(),
             "anchored": self.anchored(),
             "periodic": self.periodic(),
             "geometry": _floats(self.geometry, 24),
-            "joint_forces": _integers(self.joint_forces, 3),
-            "joint_force_data": _floats(self.joint_force_data, 2),
+            "joint_forces": _integers(self.joint_forces, 4),
+            "joint_force_data": _floats(self.joint_force_data, 6),
+            "inputs": np.array(self.inputs, dtype=float),
             "body_forces": _integers(self.body_forces, 6),
             "body_force_data": _floats(self.body_force_data, 17),
             "time_functions": _integers(self.time_functions, 3),
@@ -281,7 +286,7 @@ def functions_of_time(arrays: layout.System) -> Array:
     """Indices of the functions that depend on time, in their order: of forces, torques and prescribed motions."""
     joint, body = arrays.joint_forces, arrays.body_forces
     used = [
-        joint[joint[:, 0] == layout.JOINT_FORCE, 2],
+        joint[np.isin(joint[:, 0], (layout.JOINT_FORCE, layout.ACTUATOR)) & (joint[:, 2] >= 0), 2],
         body[body[:, 0] < layout.SPRING, 3:].ravel(),
         arrays.constraints[driven_rows(arrays), layout.FUNCTION],
     ]

@@ -19,7 +19,20 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
-from mbvi.model.holds import Across, Aligned, Angle, Apart, Follow, Hold, OnCurve, Parallel, Related, normals, together
+from mbvi.model.holds import (
+    Across,
+    Aligned,
+    Angle,
+    Apart,
+    Follow,
+    Follows,
+    Hold,
+    OnCurve,
+    Parallel,
+    Related,
+    normals,
+    together,
+)
 from mbvi.model.joints import Joint
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.tables import SLIDING, Entry, Row, Tables
@@ -82,10 +95,14 @@ def rows(
                 for i, value in enumerate(curve):
                     row = component(tables, name, a, b, i, function=tables.add_function(value), argument=s)
                     yield replace(row, entries=[*row.entries, parameter])
-            case Related(terms, value), _:
-                places = [(coordinate(joint, short), float(factor)) for joint, short, factor in terms]
+            case (Related() | Follows()) as related, _:
+                places = [(coordinate(joint, short), float(factor)) for joint, short, factor in related.terms]
                 entries = [Entry(j, tables.link_of(j), factor) for j, factor in places]
-                yield Row(name, layout.COORDINATES, entries, **followed(tables, value))
+                if isinstance(related, Follows):
+                    held = {"function": tables.add_function(related.function), "argument": places[-1][0]}
+                else:
+                    held = followed(tables, related.value)
+                yield Row(name, layout.COORDINATES, entries, **held)
             case _:
                 raise ModelError(f"{name}: {wrong('what is known to follow from it', repr(hold))}")
 

@@ -170,7 +170,7 @@ MESSAGES = [
     (
         {"joints__revolute": {"type": "ball", "parent": "rod", "child": "top", "axis": [0, 0, 1]}},
         "joints.revolute.axis: expected a known key, found 'axis'; "
-        "known: type, parent, child, position, orientation, offset, cut, limits, friction, coordinates",
+        "known: type, parent, child, position, orientation, offset, cut, limits, armature, friction, coordinates",
     ),
     # unknown names
     ({"joints__hub__child": "topp"}, "joints.hub.child: expected a body or world, found 'topp'; did you mean 'top'?"),

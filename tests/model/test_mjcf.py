@@ -8,6 +8,7 @@ import trimesh
 
 import mbvi
 from mbvi.animation.geometry import body_geometry
+from mbvi.model.expressions import evaluate
 from mbvi.system.exchange import from_mujoco, to_mujoco
 
 mujoco = pytest.importorskip("mujoco")
@@ -22,8 +23,8 @@ TREE = """
   <worldbody>
     <geom type="plane" size="1 1 1"/>
     <body name="a/1" pos="0.1 0.2 0.3" quat="1 0.2 0.3 0.4">
-      <joint name="slide" type="slide" axis="1 2 -1" ref="0.2" range="-1 1" stiffness="3" springref="0.1"/>
-      <joint type="hinge" axis="0 1 1" pos="0.1 0 0.2" ref="0.4" frictionloss="0.3"/>
+      <joint name="slide" type="slide" axis="1 2 -1" ref="0.2" range="-1 1" stiffness="3" springref="0.1" armature="0.4"/>
+      <joint type="hinge" axis="0 1 1" pos="0.1 0 0.2" ref="0.4" frictionloss="0.3" armature="0.03"/>
       <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0.1" quat="1 1 0 0"/>
       <site name="tool" pos="1 2 3" quat="1 0 0 1"/>
       <body name="b" pos="0 0.5 0">
@@ -34,7 +35,10 @@ TREE = """
     </body>
     <body name="d" pos="1 2 3" quat="1 0 1 0"><freejoint name="free"/><geom type="sphere" size="0.2"/></body>
   </worldbody>
-  <actuator><motor joint="slide" gear="20"/></actuator>
+  <actuator>
+    <motor name="pull" joint="slide" gear="20" armature="0.002" damping="0.001"/>
+    <adhesion name="glue" body="b" ctrlrange="0 1" gain="3"/>
+  </actuator>
 </mujoco>
 """
 
@@ -63,7 +67,11 @@ def test_bodies_joints_and_forces(tmp_path):
     assert model.bodies["a/1"].shapes[0].color == "#336699" and list(model.bodies["a/1"].frames) == ["tool"]
     report = str(model.import_report)
     assert "frictionloss: kept with the joint; it does not act yet (joint 'joint 1')" in report
-    assert "actuator: mbvi has no motors yet" in report
+    assert "actuator: mbvi has them on single coordinates and fixed tendons of hinges and slides (glue)" in report
+    pull = model.forces["pull"]
+    assert (pull.type, pull.joint, pull.gear, pull.input, pull.effort) == ("motor", "slide", 20, 0, None)
+    assert model.joints["slide"].armatures == {"displacement": pytest.approx(0.4 + 0.002 * 400)}
+    assert model.forces["slide damping"].damping == pytest.approx(0.2 + 0.001 * 400)
     assert mbvi.from_yaml(mbvi.to_yaml(model)) == model
 
 
@@ -102,6 +110,70 @@ def test_places_of_frames_and_a_motion(tmp_path):
     np.testing.assert_allclose(run.pose("c")[0][-1], data.body("c").xpos, rtol=0, atol=1e-8)
 
 
+ACTUATORS = """
+<mujoco>
+  <worldbody>
+    <body><joint name="a" axis="0 1 0" armature="0.2"/><geom size=".1" pos="1 0 0"/>
+      <body pos="1 0 0"><joint name="b" type="slide" axis="1 0 0" actuatorfrcrange="-30 20"/><geom size=".1"/>
+        <body pos="0 1 0"><joint name="c" axis="1 0 0"/><geom size=".1" pos="0 0 1"/></body>
+      </body>
+    </body>
+  </worldbody>
+  <tendon>
+    <fixed name="both"><joint joint="a" coef="0.5"/><joint joint="c" coef="-2"/></fixed>
+    <spatial name="rope"><site site="s"/><site site="t"/></spatial>
+  </tendon>
+  <actuator>
+    <motor name="motor" joint="a" gear="3" forcerange="-4 2"/>
+    <position name="position" joint="b" kp="50" kv="4" ctrlrange="0.2 1"/>
+    <velocity name="velocity" joint="c" kv="0.7" gear="-2" forcerange="-1 1"/>
+    <general name="general" joint="a" gear="2" gainprm="3" biastype="affine" biasprm="1 -4 -0.3"/>
+    <motor name="tendon" tendon="both" gear="5"/>
+    <position name="held" tendon="both" kp="5"/>
+    <motor name="rope" tendon="rope"/>
+    <cylinder name="air" joint="a" timeconst="1"/>
+  </actuator>
+  <keyframe><key name="home" qpos="0.3 -0.4 0.5" ctrl="0.7 0.1 3 0.2 0.6 0.1 0 0"/></keyframe>
+</mujoco>
+""".replace("<worldbody>", '<worldbody><site name="s"/><site name="t" pos="0 0 1"/>', 1)
+
+
+def test_actuators_exert_what_those_of_mujoco_do(tmp_path):
+    """On the coordinates, at random states, within and beyond their ranges."""
+    model = load(tmp_path, ACTUATORS, start="home")
+    assert {name: force.type for name, force in model.forces.items()} == {
+        "motor": "motor",
+        "position": "position_servo",
+        "velocity": "velocity_servo",
+        "general": "actuator",
+        "tendon on a": "motor",
+        "tendon on c": "motor",
+    }
+    report = str(model.import_report)
+    for text in (
+        "mbvi has none with feedback of several joints (held)",
+        "fixed tendons of hinges and slides (rope)",
+        "a state of its own, which mbvi lacks (air)",
+    ):
+        assert text in report
+    system = mbvi.assemble(model)
+    without = mbvi.assemble(model.model_copy(update={"forces": {}}))
+    robot = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    data, random = mujoco.MjData(robot), np.random.default_rng(2)
+    sizes = []
+    for scale in (0.1, 1, 1, 10):
+        data.qpos[:], data.qvel[:] = scale * random.normal(size=3), scale * random.normal(size=3)
+        data.ctrl[:] = robot.key_ctrl[0]
+        data.ctrl[[5, 7]] = 0.0
+        robot.actuator_biasprm[5] = 0.0
+        mujoco.mj_forward(robot, data)
+        q, v = from_mujoco(system, robot, data.qpos, data.qvel)
+        force = system.gradient(q, v)[1] - without.gradient(q, v)[1]
+        np.testing.assert_allclose(force, data.qfrc_actuator, rtol=0, atol=1e-12 * max(1, np.abs(force).max()))
+        sizes.append(np.abs(force).max())
+    assert max(sizes) > 10
+
+
 def test_a_keyframe_is_a_start(tmp_path):
     key = '<keyframe><key name="home" qpos="{}" qvel="{}"/></keyframe></mujoco>'
     numbers = ["0.3 0.5 0.5 0.1 -0.7 0.5 1 2 3 0.5 0.5 0.5 0.5", "1 2 3 4 5 6 7 8 9 10 11"]
@@ -130,7 +202,7 @@ LOOP = """
     <connect name="pin" body1="b" body2="c" anchor="1 0 0"/>
     <weld body1="c" body2="d" anchor="0.1 0.2 0.3"/>
     <joint joint1="f" joint2="e" polycoef="0.1 2 0 0 0"/>
-    <joint joint1="a" joint2="e" polycoef="0 0 1 0 0"/>
+    <joint joint1="a" joint2="e" polycoef="0 0.5 1 -2 0.3"/>
     <connect body1="e" body2="f" anchor="0 0 0" active="false"/>
   </equality>
 </mujoco>
@@ -139,20 +211,23 @@ LOOP = """
 
 def test_constraints_hold_where_those_of_mujoco_do(tmp_path):
     model = load(tmp_path, LOOP)
-    assert list(model.constraints) == ["pin", "equality 1", "equality 2"]
+    assert list(model.constraints) == ["pin", "equality 1", "equality 2", "equality 3"]
     report = str(model.import_report)
-    assert "equality of joints by a polynomial: mbvi couples coordinates linearly" in report
     assert "equality: not active at the start (equality 4)" in report
     coupling = model.constraints["equality 2"]
     assert (coupling.joint_a, coupling.joint_b, coupling.ratio) == ("e", "f", 2)
+    start = np.deg2rad(10)
+    assert evaluate(model.constraints["equality 3"].function, {"x": start + 0.7}) == pytest.approx(
+        0.5 * 0.7 + 0.7**2 - 2 * 0.7**3 + 0.3 * 0.7**4, rel=1e-14
+    )
     run = mbvi.simulate(model, step=0.005, duration=0.3)
     assert run.constraint_residual().max() < 1e-12
-    robot = mujoco.MjModel.from_xml_string(LOOP.replace('polycoef="0 0 1 0 0"', 'polycoef="0 0 1 0 0" active="false"'))
+    robot = mujoco.MjModel.from_xml_string(LOOP)
     data = mujoco.MjData(robot)
     data.qpos[:], data.qvel[:] = to_mujoco(run.system, robot, run.q[-1], run.v[-1])
     mujoco.mj_forward(robot, data)
     is_equality = data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
-    assert is_equality.sum() == 10
+    assert is_equality.sum() == 11
     np.testing.assert_allclose(data.efc_pos[is_equality], 0, rtol=0, atol=1e-12)
 
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
+from mbvi.model.imports.mesh_colors import mesh_color
 from mbvi.system.exchange import from_joint_state, from_pinocchio, joint_state, to_pinocchio
 from tests.folders import MODELS
 
@@ -74,15 +75,15 @@ def test_what_an_arm_becomes(arm):
 
 def test_the_report_of_an_arm(arm):
     assert arm.import_report.summary == (
-        "URDF: 9 links, 8 joints (1 continuous, 4 revolute, 2 prismatic, 1 fixed), 1 coupling, 6 dampers; 3 things approximated, "
-        "2 things dropped"
+        "URDF: 9 links, 8 joints (1 continuous, 4 revolute, 2 prismatic, 1 fixed), 1 coupling, 6 dampers, 1 motor; 2 things "
+        "approximated, 2 things dropped"
     )
     assert arm.import_report.reductions == {"lift": 100}
-    assert str(arm.import_report).splitlines()[8:] == [
+    assert (arm.forces["lift_motor"].gear, arm.forces["lift_motor"].input) == (100, 0)
+    assert str(arm.import_report).splitlines()[9:] == [
         "Approximated",
         "  - friction: kept with the joint; it does not act yet (joint 'lift')",
         "  - start: 0 is beyond the limits of the joint; it starts between them ('elbow')",
-        "  - <transmission>: its reduction is kept in the report; mbvi has no motors yet (joint 'lift')",
         "",
         "Dropped",
         "  - <collision>: mbvi has no contacts; geometry='collision' draws it (link 'base_link', link 'upper_arm')",
@@ -263,6 +264,56 @@ def test_large_meshes_are_in_millimetres(package):
     assert "mesh 'box.stl': taken as millimetres, since it would be 30 m long in metres" in str(model.import_report)
 
 
+OBJ = """mtllib parts.mtl
+v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1
+usemtl steel\nf 1 2 3
+usemtl red paint\nf 1 2 4\nf 1 3 4\nf 2 3 4
+"""
+MTL = "newmtl steel\nKd 0.5 0.5 0.6\nnewmtl red paint\nKa 1 1 1\nKd 0.8 0.1 0\n"
+
+
+def test_a_mesh_has_the_colour_of_most_of_its_faces(package):
+    (package / "part.obj").write_text(OBJ)
+    assert load(package, with_mesh("part.obj")).bodies["a"].shapes[0].color is None
+    (package / "parts.mtl").write_text(MTL)
+    (shape,) = (model := load(package, with_mesh("part.obj"))).bodies["a"].shapes
+    assert shape.color == "#CC1A00"
+    why = "materials of 'part.obj': 2 colours in the file; drawn in that of most of its faces (link 'a')"
+    assert why in str(model.import_report)
+    material = '</geometry><material name="own"><color rgba="0 0 1 1"/></material>'
+    given = with_mesh("part.obj").replace("</geometry>", material)
+    assert load(package, given).bodies["a"].shapes[0].color == "#0000FF"
+    (package / "part.obj").write_text(OBJ.replace("parts.mtl", "../../other/meshes/box.stl"))
+    assert "materials of 'part.obj': expected a file in the package" in str(
+        load(package, with_mesh("part.obj")).import_report
+    )
+
+
+DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<library_effects><effect id="e"><profile_COMMON><technique sid="c"><phong><ambient><color>1 1 1 1</color></ambient>
+<diffuse><color sid="diffuse">0 0.4 0.2 1</color></diffuse></phong></technique></profile_COMMON></effect>
+<effect id="image"><profile_COMMON><technique sid="c"><phong><diffuse><texture texture="i"/></diffuse></phong></technique>
+</profile_COMMON></effect></library_effects>
+<library_materials><material id="green"><instance_effect url="#e"/></material>
+<material id="photo"><instance_effect url="#image"/></material></library_materials>
+<library_geometries><geometry id="g"><mesh><source id="s"><float_array id="f" count="3">0 0 &lt; 0</float_array></source>
+<triangles count="2" material="first"><p>0 1 2</p></triangles><polylist count="9" material="second"><p>0</p></polylist>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="v"><node><instance_geometry url="#g"><bind_material><technique_common>
+<instance_material symbol="first" target="#green"/><instance_material symbol="second" target="#photo"/>
+</technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes></COLLADA>"""
+
+
+def test_colours_of_a_dae_file(tmp_path):
+    """Textures have none."""
+    (tmp_path / "part.dae").write_text(DAE)
+    assert mesh_color(tmp_path / "part.dae", lambda name: None) == ((0, 0.4, 0.2), 1)
+    assert mesh_color(tmp_path / "part.stl", lambda name: None) == (None, 0)
+    (tmp_path / "part.dae").write_text('<!DOCTYPE a [<!ENTITY b "c">]>' + DAE)
+    with pytest.raises(mbvi.ModelError, match="expected XML without entities"):
+        mesh_color(tmp_path / "part.dae", lambda name: None)
+
+
 # --------------------------------------------------------------------------------------------- what is refused
 
 
@@ -319,4 +370,51 @@ def test_many_links_without_mass_are_one_line_of_the_check(tmp_path):
     assert (
         "bodies: no mass of s0, s1, s2 and 2 more; their motion follows from that of the bodies they are connected to"
         in shown
+    )
+
+
+def test_joints_may_be_locked():
+    """At their start or elsewhere, with what is coupled to them; the robot stands as it does with free joints."""
+    free, random = mbvi.assemble(mbvi.load(ARM)), np.random.default_rng(1)
+    angle, place = random.normal(size=2)
+    model = mbvi.load(ARM, locked={"elbow": angle, "grip": place, "turn": None})
+    assert [name for name, joint in model.joints.items() if joint.type == "weld"] == [
+        "base",
+        "turn",
+        "elbow",
+        "grip",
+        "flange",
+    ]
+    assert dict(model.constraints["grip_other mimics grip"])["value"] == place
+    system, given = (
+        mbvi.assemble(model),
+        {"elbow.angle": angle, "grip.displacement": place, "grip_other.displacement": place},
+    )
+    assert system.coordinate_names == ("lift.angle", "bend.angle", "roll.angle", "grip_other.displacement")
+    q = np.array([given.get(name, 0.1 * i) for i, name in enumerate(free.coordinate_names)])
+    q[0] = 0.0
+    own = np.array([q[free.coordinate_names.index(name)] for name in system.coordinate_names])
+    for body in ("tool", "finger.left", "finger.right"):
+        for found, expected in zip(system.poses(body, own[None]), free.poses(body, q[None]), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    with pytest.raises(mbvi.ModelError, match="locked: expected a joint, found 'elbo'; did you mean 'elbow'"):
+        mbvi.load(ARM, locked=["elbo"])
+    with pytest.raises(mbvi.ModelError, match=r"locked.elbow: expected 1 number \(angle\), found \[1, 2\]"):
+        mbvi.load(ARM, locked={"elbow": [1, 2]})
+
+
+def test_motors_of_transmissions_with_rotors(tmp_path):
+    """In the words of Drake: ratio and inertia of the rotor."""
+    drive = """<transmission><type>transmission_interface/SimpleTransmission</type><joint name="j"/><actuator name="drive">
+    <drake:gear_ratio value="-30"/><drake:rotor_inertia value="1e-4"/></actuator></transmission>
+    <transmission><joint name="j"/><joint name="k"/><actuator name="both"/></transmission>"""
+    text = """<robot name="a" xmlns:drake="http://drake.mit.edu"><link name="a"/><link name="b"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+    <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>{}</robot>"""
+    (tmp_path / "a.urdf").write_text(text.format(drive))
+    model = mbvi.load(tmp_path / "a.urdf")
+    assert model.joints["j"].armatures == {"angle": pytest.approx(0.09)}
+    assert {name: dict(each)["gear"] for name, each in model.forces.items()} == {"drive": -30}
+    assert "<transmission>: mbvi has motors on one joint with one coordinate each (joint 'j', 'k')" in str(
+        model.import_report
     )

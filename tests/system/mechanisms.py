@@ -185,6 +185,8 @@ def random_tie(random, kind, a, b, bodies, on):
     if "joint_a" in constraint.model_fields:
         first, second = (on[k] for k in random.choice(len(on), 2, replace=False))
         given |= {"joint_a": first[0], "coordinate_a": first[1], "joint_b": second[0], "coordinate_b": second[1]}
+    if "ratio" in constraint.model_fields:
+        given |= {"ratio": random.uniform(0.3, 1.0)}
     return constraint(**random_values(random, constraint, given))
 
 
@@ -214,6 +216,8 @@ def random_force(random, kind, bodies, on):
         given = given | dict(zip(("joint", "coordinate"), on[random.integers(len(on))], strict=True))
     if kind == "joint force":
         given = given | {"value": random.choice([TABLE, "exp(-t) * cos(3*t)"])}
+    if "input" in force.model_fields:
+        given = given | {"input": "exp(-t) * cos(3*t)"}
     return force(**random_values(random, force, given))
 
 

@@ -30,12 +30,17 @@ def convert(
         bool, typer.Option("--no-mend", help="Refuse inertias that no rigid body has, and do not change them.")
     ] = False,
     start: Annotated[str | None, typer.Option(metavar="NAME", help="Start from a keyframe of an MJCF file.")] = None,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT[=VALUE]", help="Weld a joint, where it starts or at a value; may be repeated."),
+    ] = None,
     report: Annotated[bool, typer.Option("--report", help="Say in full what became of the file.")] = False,
     force: Overwrite = False,
 ) -> None:
     """Write a robot's file as a model file, and say what was taken and what was dropped."""
     with one_line_errors():
         options: dict[str, Any] = {"search": search or [], "floating": floating, "geometry": geometry, "start": start}
+        options["locked"] = dict(map(_lock, lock or []))
         model = mbvi.load(file, **options, mend=not no_mend)
         path = out or Path(f"{file.stem}.yaml")
         if model.import_report is None:
@@ -43,3 +48,12 @@ def convert(
         mbvi.save(model, path, force)
         typer.echo(str(model.import_report) if report else f"{model.import_report.summary}\n  --report shows them all")
         typer.echo(f"\nwritten to {path}")
+
+
+def _lock(text: str) -> tuple[str, float | None]:
+    """The joint and the value of JOINT or JOINT=VALUE; a value may be an expression, as 30 deg."""
+    joint, equals, value = text.partition("=")
+    try:
+        return joint, mbvi.evaluate(value, {}) if equals else None
+    except ModelError as error:
+        raise ModelError(f"--lock {joint}: {error}") from None

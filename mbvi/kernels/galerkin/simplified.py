@@ -106,7 +106,7 @@ def factor_simplified(system, scheme, work, space, t, h):
         return invert_middle(system, scheme, work, space, t, h)
     space.count[SIMPLIFIED_FACTORS] += 1
     if is_articulated(system):
-        return factor_articulated(work.articulated, system.links, system.geometry, space.node_q)
+        return factor_articulated(work.articulated, system.links, system.geometry, system.armature, space.node_q)
     if space.wide_Lvq.shape[0] > 0:
         return factor_wide(system, scheme, work, space, t, h)
     if space.node_Lvq.shape[1] > 0:

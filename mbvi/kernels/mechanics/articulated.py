@@ -6,9 +6,9 @@ With the articulated inertia Iᴬ of every link (the resistance of a subtree who
     inward    u = r − Sᵀ b,  b_parent += X* b + V u                             (solve: once per right-hand side)
     outward   x = u/d − Vᵀ a_parent,  a = X a_parent + S x
 
-with V = X* U/d gives M x = r. All is in world axes, of every link about its own origin, so that X is the shift by the
-link's place t from its parent. Inertias are blocks J, H, C with [N; P] = [J H; Hᵀ C] [ω; v]; S = [turn a; slide a] with
-the joint's axis a.
+with V = X* U/d gives M x = r. A rotor on a joint adds its armature to d. All is in world axes, of every link about its own
+origin, so that X is the shift by the link's place t from its parent. Inertias are blocks J, H, C with [N; P] = [J H; Hᵀ
+C] [ω; v]; S = [turn a; slide a] with the joint's axis a.
 
 A ball joint's motions S are all rotations about the link's origin: d is J, and of Iᴬ the parent feels C − Hᵀ J⁻¹ H
 alone. Its unit quaternion a has |a|² = 1 for a constraint, with M a = 0: what solves M v + a μ = p, aᵀ v = g is v = a
@@ -68,12 +68,13 @@ SOLUTION_WIDTH = 10
 
 
 @solver_kernel
-def factor_articulated(row, links, geometry, q):
+def factor_articulated(row, links, geometry, armature, q):
     """Articulated inertias of all links at q; False if the mass matrix is not positive definite in rounded numbers.
 
     Arguments: see the head of this file.
 
-    row       (L, 46)   out; of translations only 1/d is written
+    row       (L, 46)          out; of translations only 1/d is written
+    armature  (n,) or (0,)     System.armature
     """
     for i in range(links.shape[0]):
         if links[i, KIND] == TRANSLATION:
@@ -98,6 +99,8 @@ def factor_articulated(row, links, geometry, q):
         kx, ky, kz = rotate_back(row, i, H, sx, sy, sz)
         Nx, Ny, Nz, Px, Py, Pz = Nx + hx, Ny + hy, Nz + hz, Px + kx, Py + ky, Pz + kz
         d = sx * Nx + sy * Ny + sz * Nz + lx * Px + ly * Py + lz * Pz
+        if armature.shape[0] > 0:
+            d += armature[links[i, DOF]]
         size = (sx * sx + sy * sy + sz * sz) * (row[i, J] + row[i, J + 1] + row[i, J + 2])
         size += (lx * lx + ly * ly + lz * lz) * (row[i, C] + row[i, C + 1] + row[i, C + 2])
         if not d > 1e-15 * size:

@@ -43,11 +43,18 @@ from mbvi.kernels.algebra.saddle import second_block
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.layout import (
+    ACTUATOR,
+    BIAS,
+    BY_INPUT,
+    BY_PLACE,
+    BY_RATE,
     CONSTANT,
     DAMPER,
     DOF,
     FORCE_BODY,
     FORCE_WORLD,
+    HIGHEST,
+    INPUT,
     JOINT_DAMPER,
     JOINT_FORCE,
     JOINT_POTENTIAL,
@@ -55,6 +62,7 @@ from mbvi.kernels.layout import (
     JOINT_SPRING,
     KIND,
     LENGTH_POTENTIAL,
+    LOWEST,
     NODE_COORDINATES,
     PARENT,
     PITCH,
@@ -99,7 +107,8 @@ def jet_of(system, work, function, x):
 def joint_force(system, work, i, t, x, rate):
     """Force φ of joint force i on its coordinate of value x and rate x′, and what it derives from: (φ, ∂φ/∂x, ∂φ/∂x′, V).
 
-    Spring: φ = −k (x − x₀).  Damper: φ = −c x′.  Potential: φ = −V′(x).  Where it derives from no potential, V = 0.
+    Spring: φ = −k (x − x₀).  Damper: φ = −c x′.  Potential: φ = −V′(x).  Actuator: see `actuator_force`.  Where it derives from
+    no potential, V = 0.
     """
     kind, function = system.joint_forces[i, 0], system.joint_forces[i, 2]
     constant, rest = system.joint_force_data[i, 0], system.joint_force_data[i, 1]
@@ -113,7 +122,26 @@ def joint_force(system, work, i, t, x, rate):
     if kind == JOINT_RATE_FORCE:
         value, slope, _ = jet_of(system, work, function, rate)
         return value, 0.0, slope, 0.0
+    if kind == ACTUATOR:
+        force, by_place, by_rate = actuator_force(system, work, i, t, x, rate)
+        return force, by_place, by_rate, 0.0
     return value_of(system, work, function, t), 0.0, 0.0, 0.0
+
+
+@kernel
+def actuator_force(system, work, i, t, x, rate):
+    """Force φ of an actuator, joint force i, on its coordinate of value x and rate x′: (φ, ∂φ/∂x, ∂φ/∂x′).
+
+    φ = α u + β + σ x + δ x′ with its input u, but within its lowest and highest force.
+    """
+    data, function = system.joint_force_data, system.joint_forces[i, 2]
+    u = system.inputs[system.joint_forces[i, INPUT]] if function < 0 else value_of(system, work, function, t)
+    force = data[i, BY_INPUT] * u + data[i, BIAS] + data[i, BY_PLACE] * x + data[i, BY_RATE] * rate
+    if force < data[i, LOWEST]:
+        return data[i, LOWEST], 0.0, 0.0
+    if force > data[i, HIGHEST]:
+        return data[i, HIGHEST], 0.0, 0.0
+    return force, data[i, BY_PLACE], data[i, BY_RATE]
 
 
 @kernel

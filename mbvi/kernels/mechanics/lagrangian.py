@@ -589,7 +589,7 @@ def solve_velocity_tree(system, work, q, p):
     x = work.solution
     for a in range(system.n):
         x[a] = p[a]
-    if not factor_articulated(work.articulated, system.links, system.geometry, q):
+    if not factor_articulated(work.articulated, system.links, system.geometry, system.armature, q):
         return False
     for b in range(system.k):
         a = quaternion_place(system, b)

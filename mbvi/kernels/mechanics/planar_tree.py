@@ -48,6 +48,7 @@ from mbvi.kernels.mechanics.sines import (
     cosine_and_sine,
     turned,
 )
+from mbvi.kernels.mechanics.tree import add_rotor_momenta
 
 # Columns of a sweep's row: ω, u, place from the parent's joint, composite N, P and first moment.
 OMEGA, LINEAR, ARM, ANGULAR_MOMENTUM, MOMENTUM, FIRST_MOMENT = 0, 1, 3, 5, 6, 8
@@ -165,6 +166,7 @@ def fill_gradient_planar(p, f, row, angles, system, v):
                     row[above, FIRST_MOMENT + 1] += hy
                 N = Px = Py = hx = hy = 0.0 * N
         first = last + 1
+    add_rotor_momenta(p, system, v)
 
 
 @copied_kernel
@@ -228,6 +230,18 @@ def fill_masses_planar(M, row, angles, system):
             M[j * n + k] = value
             above = links[above, PARENT]
         add_to_parents_moments(row, i, parent)
+    add_rotor_inertias_planar(M, system)
+
+
+@copied_kernel
+def add_rotor_inertias_planar(M, system):
+    """M += diag(A) with armature A of the joints.
+
+    M         (n²,)    in and out, row by row  [kg m²]
+    """
+    for j in range(system.armature.shape[0]):
+        place = j * (system.n + 1)
+        M[place] = M[place] + system.armature[j]
 
 
 @kernel
@@ -281,3 +295,4 @@ def fill_hessian_planar(Lvv, Lvq, Lqq, row, angles, system, v):
         if parent >= 0:
             row[parent, SUM] += row[i, SUM]
             row[parent, SUM + 1] += row[i, SUM + 1]
+    add_rotor_inertias_planar(Lvv, system)

@@ -17,6 +17,9 @@ the link's frame U_α = [(ω − 2 vec(ā ȧ)) × D_α + 2 vec(ē_α ȧ); u × D
 Twists are [angular; linear]. The O(n) sweep works in link frames, each at its own joint; the second derivatives in
 world axes about the origin of the last link of the same tree.
 
+A rotor on a joint adds ½ A v_j² to T, with its armature A: A v_j to p_j and A to T_vv[j,j], and nothing else. No coordinate
+of a quaternion has one.
+
 A link's *anchor* is the first joint of its tree, carried along by the sliders or translation that the link's path from
 the world begins with. Places stand relative to the anchor: what all that hangs on it shares, as the place of a free
 body, is added where it matters, so that no rounding of it spoils the rest.
@@ -404,6 +407,29 @@ def fill_gradient_tree(p, f, row, angles, system, q, v):
                     add_nine(row, above, ANGULAR_MOMENTUM, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
                 Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * Nx
         first = last + 1
+    add_rotor_momenta(p, system, v)
+
+
+@copied_kernel
+def add_rotor_momenta(p, system, v):
+    """p += A v, the momenta of rotors of armature A on the joints; on numbers or on lanes.
+
+    p, v      (n,)    p: in and out  [J s/u]; v: read  [u/s]
+    """
+    for j in range(system.armature.shape[0]):
+        p[j] = p[j] + system.armature[j] * v[j]
+
+
+@copied_kernel
+def add_rotor_inertias(M, system):
+    """M += diag(A), the inertias of rotors of armature A on the joints; on numbers or on lanes.
+
+    M         (second_size,)    in and out, in blocks of second derivatives
+    """
+    for j in range(system.armature.shape[0]):
+        node, local = system.coordinate_nodes[j, 0], system.coordinate_nodes[j, 1]
+        place = system.nodes[node, SECOND_DIAGONAL] + local * (system.nodes[node, NODE_COORDINATES] + 1)
+        M[place] = M[place] + system.armature[j]
 
 
 @copied_kernel
@@ -808,7 +834,7 @@ def blocks_of(system, above_node, node, local):
 
 @kernel
 def fill_mass_matrix_tree(M, system, work):
-    """M[k, j] = S_kᵀ Iᶜ_j S_j for k an ancestor of j or j itself (composite-rigid-body algorithm).
+    """M[k, j] = S_kᵀ Iᶜ_j S_j for k an ancestor of j or j itself (composite-rigid-body algorithm), and inertias of rotors.
 
     M         (second_size,)    out, in blocks of second derivatives  [kg m², kg m or kg]
 
@@ -836,6 +862,7 @@ def fill_mass_matrix_tree(M, system, work):
                 M[up + above_local * width] = value
                 M[down + above_local] = value
                 k = system.before[k]
+    add_rotor_inertias(M, system)
 
 
 @copied_kernel
@@ -934,6 +961,7 @@ def fill_hessian_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
                 k = system.before[c]
         if links[i, KIND] == QUATERNION:
             fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
+    add_rotor_inertias(Lvv, system)
 
 
 @kernel
@@ -968,6 +996,7 @@ def fill_hessians_tree(Lvv, Lvq, Lqv, Lqq, system, work, q, v):
                 k = system.before[k]
         if links[i, KIND] == QUATERNION:
             fill_hessian_quaternion(Lvq, Lqv, Lqq, system, work, q, v, i)
+    add_rotor_inertias(Lvv, system)
 
 
 @copied_kernel

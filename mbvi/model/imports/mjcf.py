@@ -17,7 +17,7 @@ from mbvi.model.bodies import Body, Frame
 from mbvi.model.constraints import CoincidentFrames, CoincidentPoints, Coupling, PrescribedCoordinate
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import JointDamper, JointSpring
+from mbvi.model.forces import Actuator, JointDamper, JointSpring, Motor, PositionServo, VelocityServo
 from mbvi.model.imports.robot import Robot
 from mbvi.model.imports.xml import Node, parse_xml
 from mbvi.model.joints import Ball, Free, Prismatic, Revolute, Weld
@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = "free", "ball", "slide", "hinge"
 CONNECT, WELD, JOINT = range(3)
+ON_JOINT, IN_PARENT, TENDON, WRAP_JOINT = 0, 1, 3, 1
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
 SHOWN_GROUPS = 3  # of geoms, that MuJoCo's viewer shows by default
 MAX_INCLUDES = 100
@@ -172,6 +173,7 @@ class _Reader:
             raise source.root.wrong("rigid bodies", "flexible ones (flex), which mbvi lacks")
         self.body_names = [WORLD, *self.names("body", self.m.nbody)[1:]]
         self.joint_names = self.names("joint", self.m.njnt)
+        self.actuator_names = self.names("actuator", self.m.nactuator)
 
     def names(self, kind: str, number: int) -> list[str]:
         """The names of all elements of a kind; those without one are numbered."""
@@ -191,6 +193,8 @@ class _Reader:
             self.add_body(i)
         for i in range(0 if self.is_off("EQUALITY") else m.neq):
             self.add_equation(i)
+        for i in range(0 if self.is_off("ACTUATION") else m.nactuator):
+            self.add_actuator(i)
         if self.robot.options.start is not None:
             self.set_keyframe(self.robot.options.start)
         self.note_rest()
@@ -256,8 +260,11 @@ class _Reader:
             self.notes.add(
                 "approximated", "frictionloss", "kept with the joint; it does not act yet", f"joint {name!r}"
             )
-        if m.dof_armature[to : to + WIDTHS[kind]].any():
-            self.notes.add("dropped", "armature", "mbvi has no inertia of coordinates yet", f"joint {name!r}")
+        drives = self.drives(j)
+        armature = float(m.dof_armature[to] + sum(m.actuator_gear[i, 0] ** 2 * m.actuator_armature[i] for i in drives))
+        if kind in (FREE, BALL) and m.dof_armature[to : to + WIDTHS[kind]].any():
+            why = "mbvi has inertias of single coordinates, of which a quaternion has none"
+            self.notes.add("dropped", "armature of a ball or free joint", why, f"joint {name!r}")
         if kind == FREE:
             self.robot.joints[name] = Free(**common)
             self.robot.starts[name] = tuple(float(each) for each in m.qpos0[at : at + 7])
@@ -271,6 +278,7 @@ class _Reader:
             self.note_damping(j, name, to)
             return
         start, axis = float(m.qpos0[at]), turned @ m.jnt_axis[j]
+        common |= {"armature": armature} if armature else {}
         limits = self.limits(j)
         if kind == SLIDE:
             common |= {"limits": {"displacement": limits} if limits else {}, "axis": _tuple(axis)}
@@ -300,15 +308,16 @@ class _Reader:
 
     def add_forces(self, j: int, name: str, to: int, at: int) -> None:
         """Add the spring and the damper of a joint."""
-        m = self.m
-        stiffness, damping = float(m.jnt_stiffness[j]), float(m.dof_damping[to])
+        m, drives = self.m, self.drives(j)
+        stiffness = float(m.jnt_stiffness[j])
+        damping = float(m.dof_damping[to] + sum(m.actuator_gear[i, 0] ** 2 * m.actuator_damping[i] for i in drives))
         if stiffness and not self.is_off("SPRING"):
             self.robot.forces[f"{name} spring"] = JointSpring(
                 joint=name, stiffness=stiffness, rest=float(m.qpos_spring[at])
             )
         if damping and not self.is_off("DAMPER"):
             self.robot.forces[f"{name} damping"] = JointDamper(joint=name, damping=damping)
-        if m.jnt_stiffnesspoly[j].any() or m.dof_dampingpoly[to].any():
+        if m.jnt_stiffnesspoly[j].any() or m.dof_dampingpoly[to].any() or m.actuator_dampingpoly[drives].any():
             self.notes.add("dropped", "nonlinear stiffness or damping", "mbvi takes the linear part", f"joint {name!r}")
 
     def note_damping(self, j: int, name: str, to: int) -> None:
@@ -408,7 +417,7 @@ class _Reader:
         self.robot.constraints[name] = CoincidentFrames(body_a=a, body_b=b, orientation=orientation, **points)
 
     def couple(self, i: int, name: str) -> None:
-        """Add a polynomial that ties two joints, if it is linear, or holds one."""
+        """Add a polynomial that ties two joints, or holds one."""
         m, data = self.m, self.m.eq_data[i]
         follower, leader = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
         rest = float(m.qpos0[m.jnt_qposadr[follower]])
@@ -416,14 +425,116 @@ class _Reader:
         if leader < 0:
             self.robot.constraints[name] = PrescribedCoordinate(joint=key, value=rest + float(data[0]))
             return
+        leading, start = self.joint_names[leader], float(m.qpos0[m.jnt_qposadr[leader]])
         if np.any(data[2:5]):
-            why = "mbvi couples coordinates linearly; the linear part alone is no approximation of it"
-            self.notes.add("dropped", "equality of joints by a polynomial", why, name)
+            text = polynomial([float(each) for each in data[:5]], start, rest)
+            self.robot.constraints[name] = Coupling(joint_a=leading, joint_b=key, function=text)
             return
-        ratio, start = float(data[1]), float(m.qpos0[m.jnt_qposadr[leader]])
+        ratio = float(data[1])
         offset = rest + float(data[0]) - ratio * start
-        leading = self.joint_names[leader]
         self.robot.constraints[name] = Coupling(joint_a=leading, joint_b=key, ratio=ratio, offset=offset)
+
+    # ------------------------------------------------------------------------------------------ actuators
+
+    def add_actuator(self, i: int) -> None:
+        """Add an actuator on a joint, or on a fixed tendon if it is a motor without feedback."""
+        m, name = self.m, self.actuator_names[i]
+        if why := self.what_lacks(i):
+            self.notes.add("dropped", "actuator", why, name)
+            return
+        law, gear = self.law(i), float(m.actuator_gear[i, 0])
+        ends = self.ends(i)
+        if m.actuator_trntype[i] == TENDON and (m.actuator_armature[i] or m.actuator_damping[i]):
+            why = "mbvi has inertia and damping of single coordinates"
+            self.notes.add("dropped", "armature or damping of an actuator on a tendon", why, name)
+        for j, factor in ends:
+            key = self.robot.free_name(
+                name if len(ends) == 1 else f"{name} on {self.joint_names[j]}", self.robot.forces
+            )
+            fields = {
+                "joint": self.joint_names[j],
+                "gear": gear * factor,
+                "input": self.input(i),
+                "effort": self.effort(i, j),
+            }
+            self.robot.forces[key] = actuator(law, fields)
+
+    def drives(self, j: int) -> list[int]:
+        """The actuators on a joint itself, whose rotors and dampers turn with it."""
+        m = self.m
+        return [
+            i
+            for i in range(m.nactuator)
+            if m.actuator_trntype[i] in (ON_JOINT, IN_PARENT) and m.actuator_trnid[i, 0] == j
+        ]
+
+    def what_lacks(self, i: int) -> str:
+        """Why an actuator cannot be taken; empty if it can."""
+        m, transmission = self.m, int(self.m.actuator_trntype[i])
+        is_of_coordinate = transmission in (ON_JOINT, IN_PARENT) and m.jnt_type[m.actuator_trnid[i, 0]] in (
+            SLIDE,
+            HINGE,
+        )
+        is_tendon = transmission == TENDON and self.is_fixed(int(m.actuator_trnid[i, 0]))
+        if not (is_of_coordinate or is_tendon):
+            return "mbvi has them on single coordinates and fixed tendons of hinges and slides"
+        if m.actuator_dyntype[i] != 0 or m.actuator_delay[i] > 0:
+            return "it has a state of its own, which mbvi lacks"
+        if (
+            m.actuator_gaintype[i] not in (0, 1)
+            or m.actuator_biastype[i] not in (0, 1)
+            or m.actuator_gainprm[i, 1:3].any()
+        ):
+            return "mbvi has forces that are linear in input, place and rate"
+        if is_tendon and (self.law(i)["stiffness"] or self.law(i)["damping"]):
+            return "mbvi has none with feedback of several joints"
+        return ""
+
+    def is_fixed(self, tendon: int) -> bool:
+        """Whether a tendon is a sum of coordinates."""
+        first = int(self.m.tendon_adr[tendon])
+        return bool(np.all(self.m.wrap_type[first : first + int(self.m.tendon_num[tendon])] == WRAP_JOINT))
+
+    def ends(self, i: int) -> list[tuple[int, float]]:
+        """The joints that an actuator pulls, each with its factor."""
+        m, at = self.m, int(self.m.actuator_trnid[i, 0])
+        if m.actuator_trntype[i] != TENDON:
+            return [(at, 1.0)]
+        parts = range(int(m.tendon_adr[at]), int(m.tendon_adr[at] + m.tendon_num[at]))
+        return [(int(m.wrap_objid[w]), float(m.wrap_prm[w])) for w in parts]
+
+    def law(self, i: int) -> dict[str, float]:
+        """The law of an actuator: force per input, bias, stiffness and damping."""
+        m = self.m
+        bias, by_place, by_rate = m.actuator_biasprm[i, :3] if m.actuator_biastype[i] else (0.0, 0.0, 0.0)
+        return {
+            "gain": float(m.actuator_gainprm[i, 0]),
+            "bias": float(bias),
+            "stiffness": -float(by_place),
+            "damping": -float(by_rate),
+        }
+
+    def input(self, i: int) -> float:
+        """The input of an actuator at the start: that of the keyframe, or 0; within its range."""
+        m, start, at = self.m, self.robot.options.start, int(self.m.actuator_ctrladr[i])
+        names = [m.key(k).name for k in range(m.nkey)]
+        value = float(m.key_ctrl[names.index(start), at]) if start in names else 0.0
+        return float(np.clip(value, *m.actuator_ctrlrange[i])) if m.actuator_ctrllimited[i] else value
+
+    def effort(self, i: int, j: int) -> tuple[float, float] | None:
+        """The range of an actuator's force; what a joint takes at most of all actuators counts if there is one alone."""
+        m, gear = self.m, float(self.m.actuator_gear[i, 0])
+        low, high = m.actuator_forcerange[i] if m.actuator_forcelimited[i] else (-np.inf, np.inf)
+        if m.jnt_actfrclimited[j]:
+            taken = [k for k in range(m.nactuator) if k != i and not self.what_lacks(k)]
+            others = [k for k in taken if any(joint == j for joint, _ in self.ends(k))]
+            bounds = np.sort(m.jnt_actfrcrange[j] / gear)
+            if others or m.actuator_trntype[i] == TENDON:
+                why = "a limit of the sum of several actuators; kept with the joint, and reported"
+                self.notes.add("approximated", "actuatorfrcrange", why, f"joint {self.joint_names[j]!r}")
+            else:
+                low, high = max(low, bounds[0]), min(high, bounds[1])
+        return (float(low), float(high)) if np.isfinite((low, high)).all() else None
 
     # ----------------------------------------------------------------------------------------------- rest
 
@@ -453,7 +564,6 @@ class _Reader:
         if kinds:
             self.notes.add("taken", f"{count(m.njnt, 'joint')} ({', '.join(kinds)})")
         dropped = (
-            (m.nu, "actuator", "mbvi has no motors yet"),
             (m.ntendon, "tendon", "mbvi has none"),
             (m.nsensor, "sensor", "mbvi has none"),
             (m.nskin, "skin", "mbvi draws rigid shapes"),
@@ -470,6 +580,27 @@ class _Reader:
 
 
 WIDTHS = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
+
+
+def polynomial(factors: list[float], start: float, rest: float) -> str:
+    """rest + Σ factor (x − start)ⁱ as the text of an expression."""
+    inner = f"(x - {start!r})" if start else "x"
+    text = repr(factors[-1])
+    for factor in reversed(factors[:-1]):  # Horner
+        text = f"({text})*{inner} + {factor!r}"
+    return f"{text} + {rest!r}" if rest else text
+
+
+def actuator(law: dict[str, Any], fields: dict[str, Any]) -> Motor | PositionServo | VelocityServo | Actuator:
+    """The simplest element of an actuator's law."""
+    gain, bias, stiffness, damping = law.values()
+    if not bias and gain == stiffness:
+        return PositionServo(stiffness=stiffness, damping=damping, **fields)
+    if not bias and not stiffness and gain == damping:
+        return VelocityServo(damping=damping, **fields)
+    if (gain, bias, stiffness, damping) == (1, 0, 0, 0):
+        return Motor(**fields)
+    return Actuator(**law, **fields)
 
 
 def _tuple(values: Any) -> tuple[Any, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,13 @@ from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.model.bodies import Body
 from mbvi.model.constraints import Coupling, PrescribedCoordinate
 from mbvi.model.description import Initial
-from mbvi.model.expressions import show
+from mbvi.model.expressions import nearest, postfix, show, value_at, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.import_report import Notes
 from mbvi.model.imports.folders import Folders
 from mbvi.model.imports.inertias import mended
+from mbvi.model.imports.locking import locked, zero_of
+from mbvi.model.imports.mesh_colors import mesh_color
 from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Weld
 from mbvi.model.limits import Limits
@@ -43,6 +46,7 @@ class Options(NamedTuple):
     geometry   what is drawn of it: visual, collision or none
     mend       whether inertias that no body has become the nearest that one has, instead of an error
     start      name of a state of the file to start from, as a keyframe of MJCF; None for the usual start
+    locked     joints that are welded, each with its coordinates there; None for those at the start
     """
 
     search: tuple[Path, ...] = ()
@@ -50,6 +54,7 @@ class Options(NamedTuple):
     geometry: Literal["visual", "collision", "none"] = "visual"
     mend: bool = True
     start: str | None = None
+    locked: Mapping[str, Any] = {}
 
 
 class Robot:
@@ -92,6 +97,8 @@ class Robot:
             )
             return
         mesh = Mesh(file=os.path.relpath(path, self.files.folder), **fields)
+        if mesh.color is None:
+            mesh = mesh.replaced({"color": self.color_in(path, place)})
         try:
             length = mesh.replaced(mesh.canonical()).extent(self.files)
         except ModelError as error:
@@ -104,6 +111,22 @@ class Robot:
         elif mesh.scale is None:
             mesh = mesh.replaced({"scale": 1.0})
         yield mesh
+
+    def color_in(self, path: Path, place: str) -> str | None:
+        """The colour that a mesh file gives its surface, if it gives any."""
+
+        def beside(name: str) -> Path | None:
+            return self.folders.find(f"file://{quote(str(path.parent / name))}")
+
+        try:
+            color, number = mesh_color(path, beside)
+        except ModelError as error:
+            self.notes.add("dropped", f"materials of {path.name!r}", str(error), place)
+            return None
+        if number > 1:
+            why = f"{number} colours in the file; drawn in that of most of its faces"
+            self.notes.add("approximated", f"materials of {path.name!r}", why, place)
+        return None if color is None else "#" + "".join(f"{round(255 * each):02X}" for each in color)
 
     def free_name(self, name: str, *taken: Any) -> str:
         """A name that nothing has of these mappings: with numbers behind it if need be."""
@@ -129,8 +152,7 @@ class Robot:
         for _ in self.constraints:  # enough for chains of any order
             for each in self.constraints.values():
                 if isinstance(each, Coupling):
-                    leader = self.starts.get(each.joint_a, 0.0)
-                    self.starts[each.joint_b] = float(each.ratio) * leader + float(each.offset)
+                    self.starts[each.joint_b] = follower(each, self.starts.get(each.joint_a, 0.0))
                 elif isinstance(each, PrescribedCoordinate):
                     self.starts[each.joint] = float(each.value)
 
@@ -150,12 +172,40 @@ class Robot:
             own = body != WORLD and not is_massless(self.bodies[body])
             heavy[body] = own or any(heavy[each] for each in below.get(body, ()))
         for name, joint in self.joints.items():
-            if joint.coordinate_names and not heavy[joint.child]:
+            if len(joint.armatures) < len(joint.coordinate_names) and not heavy[joint.child]:
                 kept = {key: getattr(joint, key) for key in ("parent", "child", "position", "orientation", "offset")}
                 self.joints[name] = Weld(**kept)
                 self.drop_joint(name)
                 why = "welded: nothing that it moves has mass or inertia, so that no equation says how it moves"
                 self.notes.add("approximated", "joint", why, show(name))
+
+    def lock(self, name: str, given: float | Sequence[float] | None) -> None:
+        """Weld a joint at given coordinates, or where it starts; what it is coupled to is held too."""
+        if name not in self.joints:
+            raise ModelError(f"{self.path}: locked: {wrong('a joint', show(name), nearest(name, self.joints))}")
+        joint = self.joints[name]
+        start = np.ravel(self.starts.get(name, zero_of(joint)))
+        q = start if given is None else np.ravel(given)
+        if q.shape != start.shape:
+            expected = f"{count(len(start), 'number')} ({', '.join(joint.coordinate_names) or 'it has no coordinates'})"
+            raise ModelError(f"{self.path}: locked.{name}: {wrong(expected, show(given))}")
+        self.joints[name] = locked(joint, q)
+        self.hold_coupled(name, q)
+        self.drop_joint(name)
+        self.notes.add(
+            "approximated", "joint", f"locked at {', '.join(f'{each:.6g}' for each in q)}, as asked", show(name)
+        )
+
+    def hold_coupled(self, name: str, q: Floats) -> None:
+        """Hold the coordinates that are coupled to those of a joint, which does not move from q."""
+        for key, each in list(self.constraints.items()):
+            if isinstance(each, Coupling) and name == each.joint_a:
+                self.constraints[key] = PrescribedCoordinate(joint=each.joint_b, value=follower(each, float(q[0])))
+            elif isinstance(each, Coupling) and name == each.joint_b:
+                value = float(self.starts.get(each.joint_a, 0.0))
+                if each.ratio is not None:
+                    value = (float(q[0]) - float(each.offset)) / float(each.ratio)
+                self.constraints[key] = PrescribedCoordinate(joint=each.joint_a, value=value)
 
     def drop_joint(self, name: str) -> None:
         """Drop what acts on the coordinate of a joint that has none any more."""
@@ -177,9 +227,12 @@ class Robot:
 
     def model(self, name: str, kind: str, gravity: Any = (0.0, 0.0, -9.81)) -> Model:
         """The model of all that was read, with its report."""
+        self.close_couplings()
+        for joint, given in self.options.locked.items():
+            self.lock(joint, given)
         self.hold_still()
         self.close_couplings()
-        nouns = [each.type.removeprefix("joint_") for each in self.forces.values()]
+        nouns = [each.type.removeprefix("joint_").replace("_", " ") for each in self.forces.values()]
         nouns += ["coupling" if isinstance(each, Coupling) else "constraint" for each in self.constraints.values()]
         for noun, number in sorted(Counter(nouns).items()):
             self.notes.add("taken", count(number, noun))
@@ -202,6 +255,13 @@ class Robot:
             found += f"changed most, by {100 * changed[worst]:.2g} % of mass × size²"
             warnings.warn(f"{self.path}: {found}", ModelWarning, stacklevel=stack_level())
         return model
+
+
+def follower(coupling: Coupling, x: float) -> float:
+    """The second coordinate of a coupling, of numbers but for its function, where the first is x."""
+    if coupling.ratio is None:
+        return value_at(postfix(coupling.function, {}, "x"), x)
+    return float(coupling.ratio) * x + float(coupling.offset)
 
 
 def _outward(root: str, below: dict[str, list[str]]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from mbvi.model.bodies import Body
 from mbvi.model.constraints import Coupling, PrescribedCoordinate
 from mbvi.model.expressions import as_number, nearest, show
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import JointDamper
+from mbvi.model.forces import JointDamper, Motor
 from mbvi.model.imports.robot import Robot
 from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Joint, Planar, Prismatic, Revolute, Weld
@@ -329,18 +329,34 @@ class _Reader:
     # ---------------------------------------------------------------------------------------------- rest
 
     def read_transmissions(self) -> None:
-        """Keep how often motors turn per turn of a joint."""
+        """Add the motors of transmissions: how often they turn per turn of a joint, and the inertia of their rotors."""
         parts = [self.root, *(child for child in self.root.children if child.tag == "ros2_control")]
         for node in (each for part in parts for each in part.children if each.tag == "transmission"):
-            joints = [each.get("name") or "" for each in node.all("joint")]
-            values = [as_number(each.text.strip()) for each in node.walk() if each.tag.lower() in REDUCTIONS]
-            value = next((each for each in values if each), None)
-            for joint in joints if value is not None else ():
-                if joint in self.nodes:
-                    self.robot.notes.reductions[joint] = float(value or 1.0)
+            joints, motors = ([each.get("name") or "" for each in node.all(tag)] for tag in ("joint", "actuator"))
+            known = [joint for joint in joints if len(self.coordinates_of(joint)) == 1]
+            if len(joints) == len(known) == 1:
+                self.add_motor(node, joints[0], next(filter(None, motors), f"{joints[0]} motor"))
+            else:
+                why = "mbvi has motors on one joint with one coordinate each"
+                self.notes.add("dropped", "<transmission>", why, f"joint {', '.join(map(repr, joints))}")
             node.read_all()
-            why = "its reduction is kept in the report; mbvi has no motors yet"
-            self.notes.add("approximated", "<transmission>", why, f"joint {', '.join(map(repr, joints))}")
+
+    def coordinates_of(self, joint: str) -> tuple[str, ...]:
+        """The coordinates of a joint; none if there is no such joint."""
+        return self.robot.joints[joint].coordinate_names if joint in self.robot.joints else ()
+
+    def add_motor(self, node: Node, joint: str, name: str) -> None:
+        """Add the motor of a transmission, with the armature of a rotor in the words of Drake."""
+        values = {each.tag.lower(): each for each in node.walk()}
+        reductions = [as_number(values[tag].text.strip()) for tag in REDUCTIONS if tag in values]
+        gear = next((each for each in reductions if each), 1.0)
+        if ratio := values.get("drake:gear_ratio"):
+            gear = ratio.number("value")
+        if rotor := values.get("drake:rotor_inertia"):
+            armature = rotor.number("value") * gear**2
+            self.robot.joints[joint] = self.robot.joints[joint].model_copy(update={"armature": armature})
+        self.robot.notes.reductions[joint] = gear
+        self.robot.forces[self.robot.free_name(name, self.robot.forces)] = Motor(joint=joint, gear=gear)
 
     def note_rest(self) -> None:
         """Note what was taken, and what was not read."""
@@ -359,6 +375,7 @@ class _Reader:
 
 
 REDUCTIONS = "mechanicalreduction", "mechanical_reduction"
+"""Tags of what a motor turns per turn of the joint, in small letters."""
 
 
 def _named(root: Node, tag: str) -> dict[str, Node]:

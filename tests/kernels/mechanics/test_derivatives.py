@@ -123,6 +123,11 @@ def power(system, force, q, v, t):
             return -force.damping * rate**2
         case "joint_force":
             return value(force.value, t) * rate
+        case "motor" | "position_servo" | "velocity_servo" | "actuator":
+            at = list(system.coordinate_names).index(f"{force.joint}.{force.coordinate}")
+            by_input, bias, by_place, by_rate = force.factors()
+            pull = by_input * np.exp(-t) * np.cos(3 * t) + bias + force.gear * (by_place * q[at] + by_rate * rate)
+            return force.gear * pull * rate
         case "force" | "torque":
             _, R, u, w = body_motion(system, force.body, q, v)
             vector = np.array([value(c, t) if isinstance(c, str) else c for c in force.vector])

@@ -1,0 +1,135 @@
+"""Models put onto frames of others, in Python and in model files; which files may be attached."""
+
+import numpy as np
+import pytest
+import trimesh
+
+import mbvi
+
+ARM = """
+name: arm
+parameters: {length: 0.8}
+bodies:
+  arm:
+    mass: 2
+    center_of_mass: [0, 0, length/2]
+    inertia: [0.1, 0.1, 0.01]
+    frames: {tool.1: {position: [0, 0, length], orientation: [0, 90 deg, 0]}}
+joints:
+  shoulder: {type: revolute, parent: world, child: arm, axis: [0, 1, 0]}
+initial: {shoulder: {position: 30 deg}}
+"""
+GRIPPER = """
+name: gripper
+parameters: {length: 0.1}
+gravity: [0, 0, 0]
+bodies:
+  finger: {mass: 0.2, center_of_mass: [length, 0, 0.05], inertia: [0.01, 0.02, 0.03]}
+  other: {mass: 0.1, center_of_mass: [0, 0.02, 0.1], inertia: [0.01, 0.01, 0.01]}
+joints:
+  hinge: {type: revolute, parent: world, child: finger, axis: [1, 0, 0], position: [0, 0, length]}
+  slide: {type: prismatic, parent: finger, child: other, axis: [0, 1, 1]}
+forces:
+  pull: {type: spring, body_a: world, point_a: [0, 0.2, 0], body_b: other, stiffness: 30}
+  motor: {type: motor, joint: hinge, input: 0.1*sin(t)}
+constraints:
+  line: {type: point_on_plane, body_a: world, body_b: other, normal: [1, 0, 0]}
+initial: {hinge: {position: 0.2}}
+"""
+WHOLE = (
+    ARM
+    + """
+attach:
+  left: {file: parts/gripper.yaml, to: arm.tool.1}
+  right: {file: parts/gripper.yaml, position: [0, 2, length], prefix: "r "}
+"""
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "gripper.yaml").write_text(GRIPPER)
+    (tmp_path / "whole.yaml").write_text(WHOLE)
+    return tmp_path
+
+
+def test_a_gripper_on_an_arm_moves_as_one_that_is_written_there(folder):
+    """Its world is a massless body on the frame; gravity is that of the arm."""
+    model = mbvi.load(folder / "whole.yaml")
+    assert list(model.bodies) == ["arm", "left/world", "left/finger", "left/other", "r world", "r finger", "r other"]
+    assert list(model.forces) == ["left/pull", "left/motor", "r pull", "r motor"]
+    assert model.forces["left/pull"].body_a == "left/world" and list(model.parameters) == ["length"]
+    system = mbvi.assemble(model)
+    assert system.coordinate_names[:3] == ("shoulder.angle", "left/hinge.angle", "left/slide.displacement")
+    places, rotations = system.poses("left/finger", system.given_q[None])
+    tool, turned = (each[0] for each in system.poses("arm.tool.1", system.given_q[None]))
+    np.testing.assert_allclose(places[0], tool + turned @ [0, 0, 0.1], rtol=0, atol=1e-15)
+    c, s = np.cos(0.2), np.sin(0.2)
+    np.testing.assert_allclose(rotations[0], turned @ [[1, 0, 0], [0, c, -s], [0, s, c]], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(system.poses("r finger", system.given_q[None])[0][0], [0, 2, 0.9], rtol=0, atol=1e-15)
+    assert mbvi.from_yaml(mbvi.to_yaml(model)).resolved() == model.resolved()
+
+
+def test_the_same_in_python(folder):
+    arm, gripper = mbvi.from_yaml(ARM), mbvi.load(folder / "parts" / "gripper.yaml")
+    two = mbvi.attach(arm, gripper, to="arm.tool.1", prefix="left/")
+    two = mbvi.attach(two, gripper, prefix="r ", position=(0, 2, "length"))
+    assert two == mbvi.load(folder / "whole.yaml")
+    alone = mbvi.attach(arm, gripper)
+    assert "mount" in alone.bodies and alone.joints["hinge"].parent == "mount"
+
+
+def test_meshes_are_found_from_where_the_whole_is(folder):
+    (folder / "parts" / "meshes").mkdir()
+    trimesh.creation.box((1, 2, 3)).export(folder / "parts" / "meshes" / "box.stl")
+    (folder / "parts" / "box.yaml").write_text(
+        "name: box\nbodies: {box: {shapes: [{type: mesh, file: meshes/box.stl, density: 2}]}}\n"
+        "joints: {free: {type: free, parent: world, child: box}}"
+    )
+    (folder / "a.yaml").write_text("name: a\nbodies: {}\nattach: {box: {file: parts/box.yaml}}\n")
+    model = mbvi.load(folder / "a.yaml")
+    assert model.bodies["box/box"].shapes[0].file.replace("\\", "/") == "parts/meshes/box.stl"
+    assert mbvi.mass_properties(model.resolved().bodies["box/box"], model.files).mass == pytest.approx(12)
+    mbvi.save(model, folder / "parts" / "b.yaml")
+    assert (
+        mbvi.load(folder / "parts" / "b.yaml").bodies["box/box"].shapes[0].file.replace("\\", "/") == "meshes/box.stl"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("{file: ../a.yaml}", "attach.x: file: expected a file in the folder of the model, or below, found '../a.yaml'"),
+        ("{file: /etc/passwd}", "attach.x: file: expected a file in the folder of the model, or below, found '/etc/passwd'"),
+        ("{file: whole.yaml}", "attach.x: file: expected a model that does not attach itself, found 'whole.yaml'"),
+        ("{file: no.yaml}", "no.yaml: expected a model file, found no such file; check the path"),
+        ("{file: parts/gripper.yaml, to: arm.tol}", "attach.x: to: expected world, a body or a frame as BODY.FRAME, found"),
+        ("{file: parts/gripper.yaml, two: arm}", "attach.x.two: expected a known key, found 'two'; did you mean"),
+        ("{file: parts/gripper.yaml, to: arm.tool.1, position: [1, 0, 0]}", "attach.x: expected a position and orientation on"),
+        ("3", "attach.x: expected a mapping of keys to values, found 3"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_attached(entry, message, folder):
+    (folder / "whole.yaml").write_text(ARM + f"attach:\n  x: {entry}\n")
+    with pytest.raises(mbvi.ModelError) as error:
+        mbvi.load(folder / "whole.yaml")
+    assert message in str(error.value) and "whole.yaml:14:" in str(error.value)
+
+
+def test_names_in_both_and_circles(folder):
+    (folder / "whole.yaml").write_text(ARM + 'attach: {x: {file: arm.yaml, prefix: ""}}')
+    (folder / "arm.yaml").write_text(ARM)
+    with pytest.raises(
+        mbvi.ModelError, match=r"bodies\.arm: expected a name of its own, found 'arm' in both models; give"
+    ):
+        mbvi.load(folder / "whole.yaml")
+    (folder / "arm.yaml").write_text(ARM + "attach: {y: {file: whole.yaml}}")
+    with pytest.raises(mbvi.ModelError, match=r"attach\.y: file: expected a model that does not attach itself"):
+        mbvi.load(folder / "whole.yaml")
+    point = mbvi.PrescribedPoint(body="arm", position=(0, 0, "t"))
+    driven = mbvi.from_yaml(ARM).model_copy(update={"constraints": {"hand": point}})
+    with pytest.raises(
+        mbvi.ModelError, match=r"constraints\.hand: expected a model that can be put anywhere, found 'hand', "
+    ):
+        mbvi.attach(mbvi.from_yaml(ARM), driven, prefix="x")

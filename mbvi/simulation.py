@@ -15,7 +15,7 @@ from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
 from mbvi.results import storage
 from mbvi.results.limits import exceeded_limits
-from mbvi.results.output import check_output
+from mbvi.results.output import check_output, check_overwriting
 from mbvi.results.trajectory import Trajectory
 from mbvi.run_arguments import (
     as_system,
@@ -133,6 +133,7 @@ def simulate(
     check_progress(progress)
     if project is not None:
         check_flag(project, "project")
+    check_overwriting(force)
     method = chosen_scheme(system, scheme)
     step_sizes = given_sizes(step, method, duration)
     if step_sizes is None:

@@ -492,3 +492,11 @@ def test_wrong_fields(name):
                 except Exception as error:
                     faults.append(f"{key} = {what}: {type(error).__name__}: {error}")
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("name", ["simulate", "ensemble", "plot_bundle"])
+def test_a_force_is_not_taken_for_the_permission_to_overwrite(name):
+    with pytest.raises(
+        mbvi.ModelError, match=r"^force: expected True or False, for files, found a function; give a force"
+    ):
+        call(name, WORKING[name]() | {"path": None, "force": drag})

@@ -38,7 +38,7 @@ from mbvi.model.arguments import check_flag, checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
 from mbvi.results import storage
-from mbvi.results.output import check_output
+from mbvi.results.output import check_output, check_overwriting
 from mbvi.results.tables import needed
 from mbvi.results.trajectory import Trajectory
 from mbvi.run_arguments import MAX_STORED_BYTES, check_room, note_corners, note_overshoots
@@ -210,6 +210,7 @@ def _executor(recipe: Recipe, plan: Plan, count: int, processes: int | None, cli
 def _checked_file(path: Any, force: bool, resume: bool) -> Path | None:
     """The file that is written, tried out."""
     check_flag(resume, "resume")
+    check_overwriting(force)
     if path is None:
         if resume:
             raise ModelError("resume: expected the path of a file, found none; give path")

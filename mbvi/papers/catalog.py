@@ -31,7 +31,7 @@ class Paper:
 
     @property
     def source(self) -> str:
-        """All that one needs to find it."""
+        """Authors, title, journal and year, by which the paper is found."""
         return f"{self.authors}: {self.title}. {self.journal}, {self.year}."
 
 

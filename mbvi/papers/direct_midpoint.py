@@ -36,14 +36,14 @@ DOUBLING = 2.0  # periods after which the amplitude has doubled
 
 
 def oscillator(doubling: float = DOUBLING) -> DampedOscillator:
-    """Of 1 kg, with the period 1 s, its amplitude doubling after so many periods, at rest away from its place of rest."""
+    """An oscillator of 1 kg and period 1 s, released at rest, whose amplitude doubles after a number of periods."""
     rho, omega = -math.log(2) / (doubling * PERIOD), 2 * math.pi / PERIOD
     return DampedOscillator(mass=1.0, damping=2 * rho, stiffness=omega**2 + rho**2, position=1.0)
 
 
 @cache
 def system(doubling: float = DOUBLING) -> mbvi.System:
-    """The same as a system, with the damping as a force."""
+    """The oscillator as a system of mbvi, with the damping as a force."""
     x, v = sympy.symbols("x v")
     exact = oscillator(doubling)
     return mbvi.from_sympy(
@@ -79,12 +79,12 @@ def errors_of_one_iteration() -> OscillationErrors:
 
 
 def degrees(phase: float) -> float:
-    """From radians."""
+    """Convert an angle from radians to degrees."""
     return math.degrees(float(phase))
 
 
 def largest(error: np.ndarray) -> float:
-    """In size."""
+    """The largest absolute value."""
     return float(np.abs(error).max())
 
 
@@ -341,7 +341,7 @@ Coefficients = dict[int, dict[tuple[int, ...], object]]  # power of τ → power
 
 
 def coefficients(polynomial: PolyElement, shift: int = 0) -> Coefficients:
-    """Of a polynomial times τ^shift, power by power of τ."""
+    """The coefficients of a polynomial times τ^shift, for each power of τ."""
     found: Coefficients = {}
     for (power, *others), value in polynomial.terms():
         found.setdefault(power + shift, {})[tuple(others)] = value
@@ -362,7 +362,7 @@ def series() -> dict[str, Coefficients]:
         return sum((exponent**j * QQ(1, math.factorial(j)) for j in range(6)), RING(0))
 
     def integral(integrand: PolyElement) -> PolyElement:
-        """From h = 0 to 2τ."""
+        """The integral from h = 0 to 2τ."""
         terms = (
             RING({(power[0] + power[-1] + 1, *power[1:-1], 0): value * QQ(2 ** (power[-1] + 1), power[-1] + 1)})
             for power, value in integrand.terms()
@@ -379,7 +379,7 @@ def series() -> dict[str, Coefficients]:
 
 
 def printed_coefficients(text: str) -> Coefficients:
-    """Of an expression as FORM prints it."""
+    """The coefficients of an expression in the form in which FORM prints it."""
     expression = sympy.sympify(
         text.replace("\n", " ").replace("^", "**"), locals=dict(zip(NAMES, RING.symbols, strict=True))
     )
@@ -387,7 +387,7 @@ def printed_coefficients(text: str) -> Coefficients:
 
 
 def appendix() -> Table:
-    """The coefficients that FORM printed, power by power of τ."""
+    """The coefficients that FORM printed, for each power of τ."""
     rows, found = [], series()
     for name, text in (("S", PRINTED_S), ("LHS", PRINTED_LHS), ("DIFF", PRINTED_DIFF)):
         printed = printed_coefficients(text)
@@ -432,7 +432,7 @@ MISPRINTS = Table(
 
 
 def report(quick: bool = False) -> Report:
-    """All of the paper; quick leaves out the errors for several dampings."""
+    """The whole report; with `quick`, errors for several dampings are left out."""
     parts: list[Part] = [
         Experiment("Numbers of the text", numbers),
         Experiment("Figure 2", figure_2),

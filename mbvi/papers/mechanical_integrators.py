@@ -46,7 +46,7 @@ def order(errors: dict[float, float]) -> float:
 
 
 def beside(value: float, printed: str, reason: str) -> str | Number:
-    """A value with the printed one, and the reason if they differ; nine decimals if none is printed."""
+    """A value together with the printed one and the reason if they differ; nine decimals if none is printed."""
     number = Number(float(value), printed)
     if not printed:
         return f"{value:.9f}"
@@ -67,7 +67,7 @@ START_STEP = 1e-5
 
 @cache
 def body() -> mbvi.System:
-    """Four coordinates, a unit quaternion, and its norm as the constraint."""
+    """The free rigid body: four coordinates, which are a unit quaternion, and its norm as the constraint."""
     return mbvi.assemble(
         mbvi.Model(
             name="free rigid body",
@@ -201,7 +201,7 @@ HALF_UNIT = 5e-4
 
 @cache
 def pendulum() -> mbvi.System:
-    """Six coordinates, the places of two points, and two lengths as constraints."""
+    """The double spherical pendulum: six coordinates, the places of two points, and two lengths as constraints."""
     bodies = {
         name: mbvi.Body(point_masses={"mass": mbvi.PointMass(mass=mass, position=(0, 0, -length))})
         for name, mass, length in zip(("upper", "lower"), MASSES, LENGTHS, strict=True)
@@ -487,7 +487,7 @@ MISPRINTS = Table(
 
 
 def report(quick: bool = False) -> Report:
-    """All of the paper; quick ends the runs early."""
+    """The whole report; with `quick`, the runs end early."""
     body_time, pendulum_time = (3.0, 4.0) if quick else (30.0, PENDULUM_TIME)
 
     def experiments(

@@ -44,12 +44,12 @@ def system() -> mbvi.System:
 
 
 def exact() -> Pendulum:
-    """Its exact motion."""
+    """The exact motion of the pendulum."""
     return Pendulum(length=1.0, gravity=OMEGA**2, angle=ANGLE)
 
 
 def simulate(scheme: str, meshes: int, periods: int = 1) -> mbvi.Trajectory:
-    """A run with so many meshes in each period."""
+    """A run with the given number of steps in each period."""
     period = exact().period
     return mbvi.simulate(system(), scheme, step=period / meshes, duration=periods * period)
 
@@ -140,7 +140,7 @@ MISPRINTS = Table(
 
 
 def report(quick: bool = False) -> Report:
-    """All of the paper; nothing in it is long."""
+    """The whole report; `quick` changes nothing, as nothing in it takes long."""
     parts: list[Part] = [
         Experiment("Table 1", table_1),
         Experiment("Figure 1", figure_1),

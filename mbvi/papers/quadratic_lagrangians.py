@@ -134,7 +134,7 @@ def double_pendulum() -> mbvi.System:
 
 @cache
 def small_motions() -> mbvi.System:
-    """The same, linearized where it hangs: a system whose Lagrangian is quadratic, equation 46."""
+    """The double pendulum linearized about its position at rest: a system whose Lagrangian is quadratic, equation 46."""
     hanging = mbvi.linearize(double_pendulum())
     q = sympy.Matrix(sympy.symbols("q1 q2"))
     V = (q.T * sympy.Matrix(hanging.stiffness_matrix) * q)[0] / 2
@@ -307,7 +307,7 @@ def figure_8() -> Figure:
 
 
 def report(quick: bool = False) -> Report:
-    """All of the paper; nothing in it is long."""
+    """The whole report; `quick` changes nothing, as nothing in it takes long."""
     parts: list[Part] = [
         Experiment("Table 2", table_2),
         Experiment("Figure 2", figure_2),

@@ -1,4 +1,4 @@
-"""Discrete Euler-Lagrange equations in as many digits as one likes: a reference for the compiled kernels.
+"""Discrete Euler-Lagrange equations in any number of digits: a reference for the compiled kernels.
 
 The discrete Lagrangian S of one step is a function of the points Q_0 … Q_s of a straight line or a parabola. Its derivatives D_j
 by Q_j come from S itself by complex steps, D = Im S(Q + iε)/ε, which cancel nothing, and
@@ -33,12 +33,12 @@ class Lagrangian(NamedTuple):
     potential: Callable[[Point], Real]
 
     def __call__(self, q: Point, v: Point) -> Real:
-        """L."""
+        """The value of the Lagrangian."""
         M, n = self.mass_matrix(q), range(len(q))
         return sum(v[i] * M[i][j] * v[j] for i in n for j in n) / 2 - self.potential(q)
 
     def energy(self, q: Point, p: Point) -> Real:
-        """1/2 pᵀ M⁻¹ p + V."""
+        """The energy 1/2 pᵀ M⁻¹ p + V."""
         with mp.workdps(DIGITS + GUARD):
             v = mp.lu_solve(mp.matrix(self.mass_matrix(q)), mp.matrix(p))
             return mp.fdot(p, v) / 2 + self.potential(q)

@@ -102,12 +102,12 @@ class Table:
 
     @property
     def numbers(self) -> list[Number]:
-        """Those with a printed value."""
+        """The numbers with a printed value."""
         return [cell for row in self.rows for cell in row if isinstance(cell, Number) and cell.printed]
 
     @property
     def differing(self) -> list[tuple[str, Number]]:
-        """Those that differ from it, each with its place: the texts that its row begins with, and its column."""
+        """The numbers that differ from the printed ones, each with its place: the first texts of its row, and its column."""
         return [
             (
                 f"{', '.join(str(each) for each in takewhile(lambda each: isinstance(each, str), row) if each)}: {column}",
@@ -171,7 +171,7 @@ class Report:
     left_out: Sequence[str] = ()
 
     def computed(self, progress: Callable[[str], Any] = lambda title: None) -> Report:
-        """The same with the results of its experiments; `progress(title)` is called before each."""
+        """The report with the results of its experiments; `progress(title)` is called before each."""
         parts: list[Part] = []
         for part in self.parts:
             if isinstance(part, Experiment):
@@ -182,12 +182,12 @@ class Report:
 
     @property
     def tables(self) -> list[Table]:
-        """Those that are there."""
+        """The tables of the report."""
         return [part for part in self.parts if isinstance(part, Table)]
 
     @property
     def numbers(self) -> list[Number]:
-        """All with a printed value."""
+        """All numbers of the report that have a printed value."""
         return [number for table in self.tables for number in table.numbers]
 
     @property
@@ -344,7 +344,7 @@ def _page(report: Report, elements: Sequence[str]) -> str:
 
 
 def scientific(value: float, digits: int = DIGITS) -> str:
-    """A number to so many digits.
+    """A number with the given count of significant digits.
 
     Examples
     --------

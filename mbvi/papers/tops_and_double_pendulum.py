@@ -40,7 +40,7 @@ def successive_orders(errors: Sequence[float] | Array) -> Array:
 
 
 def listed(orders: Array) -> str:
-    """Orders as text."""
+    """Orders of convergence as text."""
     return ", ".join(f"{round(float(order), 2) + 0.0:.2f}".replace("-", "−") for order in orders)
 
 
@@ -244,7 +244,7 @@ def top() -> mbvi.System:
 
 @cache
 def exact_top(gravity: float = G) -> LagrangeTop:
-    """Its exact motion."""
+    """The exact motion of the top."""
     return LagrangeTop(INERTIA, AXIAL_INERTIA, MASS * gravity * HEIGHT, ANGLES, RATES)
 
 
@@ -414,7 +414,7 @@ def cusped_top() -> mbvi.System:
 
 
 def exact_cusped_top() -> CuspedTop:
-    """Its exact nutation."""
+    """The exact nutation of the top with cusps."""
     return CuspedTop(inertia=1, axial_inertia=2, weight_moment=4 * np.pi**2, angle=np.pi / 6, spin=2 * np.pi)
 
 
@@ -639,7 +639,7 @@ OTHER_MISPRINTS = Table(
 
 
 def report(quick: bool = False) -> Report:
-    """All of the paper; quick leaves out the simulations of 100 and 1000 s, or periods."""
+    """The whole report; with `quick`, simulations of 100 and 1000 s, or periods, are left out."""
     long = (1, 10) if quick else LENGTHS
     parts: list[Part] = [
         Experiment("Numbers in the text", printed_numbers),

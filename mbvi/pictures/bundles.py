@@ -11,6 +11,7 @@ from mbvi.ensembles.export import check_ensemble
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.pictures import style
+from mbvi.results.output import check_overwriting
 from mbvi.results.tables import label_unit
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def plot_bundle(runs: xarray.Dataset, path: str | Path | None = None, force: boo
         If it is no such ensemble, the file cannot be written, or the extra ``mbvi[viz]`` is missing.
     """
     check_ensemble(runs)
+    check_overwriting(force)
     if path is not None:
         style.check_picture(path, force)
     panels = _panels(runs)

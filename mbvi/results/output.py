@@ -14,6 +14,14 @@ from mbvi.model.arguments import check_ending, check_flag, checked_path
 from mbvi.model.expressions import wrong
 
 
+def check_overwriting(force: Any) -> None:
+    """Refuse an argument `force` that does not say whether a file is overwritten, as a force of one's own does not."""
+    if callable(force):
+        remedy = "give a force of your own to assemble(model, force=…)"
+        raise ModelError(f"force: {wrong('True or False, for files', 'a function', remedy)}")
+    check_flag(force, "force")
+
+
 def check_output(path: str | os.PathLike[str], force: bool = False, endings: Sequence[str] = ()) -> Path:
     """A path that can be written, tried out, so that one knows before a long run; if there are some, with one of the endings.
 
@@ -24,7 +32,7 @@ def check_output(path: str | os.PathLike[str], force: bool = False, endings: Seq
         cannot be written.
     """
     path = checked_path(path)
-    check_flag(force, "force")
+    check_overwriting(force)
     with reported(path, "a file that can be written"):
         if path.exists() and not path.is_file():
             raise ModelError(f"{path}: {wrong('a file', 'a folder' if path.is_dir() else 'a device')}")

@@ -82,6 +82,10 @@ def checked_function(where: str, function: Any, signature: str) -> FunctionType:
     except TypeError:
         found = f"{plain.__name__}{inspect.signature(plain)}"
         raise ModelError(f"{where}: {wrong(f'a function {signature}', found)}") from None
+    given = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+    if any(name in names and name != names[i] for i, name in enumerate(given[: len(names)])):
+        found = f"{plain.__name__}{inspect.signature(plain)}"
+        raise ModelError(f"{where}: {wrong(f'a function {signature}', found, 'arguments are passed in this order')}")
     if plain.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
         raise ModelError(f"{where}: {wrong(f'a function {signature}', 'one with yield or await, which runs nothing')}")
     if 1 < len(names) <= plain.__code__.co_argcount:  # else the output is one of *arguments

@@ -26,6 +26,7 @@ from mbvi.system.initial import initial_state
 from mbvi.system.system import System
 
 from ..folders import MODELS, load
+from ..physics.test_loops import change_point
 from ..system import mechanisms
 
 LARGEST = 20  # bodies
@@ -71,6 +72,10 @@ HARD = {
     "8 rods, Euler angles": lambda: hanging(8, "xyz"),
     "3 rods, the last of 1e-6 kg": lambda: hanging(3, "quaternion", 1e-6),
     "four-bar of micrometres": lambda: load("four_bar").with_parameters(TINY),
+    "four-bar of nanograms": lambda: load("four_bar").with_parameters({"density": 1e-6}),
+    "Bricard's linkage of 0.1 mm": lambda: load("bricard").with_parameters({"length": 1e-4, "mass": 1e-9}),
+    "parallelogram in line": lambda: change_point((1, 0.5, 1, 0.5), 0.0, 0.0),
+    "parallelogram turning through its lines": lambda: change_point((1, 0.5, 1, 0.5), 0.2, 6.0),
 }
 
 

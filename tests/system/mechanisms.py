@@ -12,7 +12,7 @@ from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, block_place
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.fields import Kind, RotationCoordinates, kinds
 from mbvi.model.forces import AnyForce
-from mbvi.model.joints import AnyJoint
+from mbvi.model.joints import AnyJoint, Joint
 from mbvi.system.given import body_motions, nearest_joint_state
 from mbvi.system.initial import _joint_states as joint_states
 from mbvi.system.initial import find_start
@@ -64,9 +64,10 @@ def random_values(random, element, given):
 
 
 def random_joint(random, kind, parent, child):
-    """A joint at a random place, with random axes."""
+    """A joint at a random place, with random axes; what all joints may have besides, as limits, it has by default."""
     joint = JOINTS[kind.removesuffix(" euler")]
-    given = {
+    common = {key: field for key, field in Joint.model_fields.items() if not field.is_required()}
+    given = {key: field.get_default(call_default_factory=True) for key, field in common.items()} | {
         "parent": parent,
         "child": child,
         "position": 0.5 * random.normal(size=3),

@@ -110,6 +110,17 @@ def test_an_output_that_is_bound_anew(force, line):
     assert message.endswith(", of which nothing comes out; write F[:] = …, F[0] = … or F += …")
 
 
+def output_first(F, t, q, v):
+    F[0] = -v[0]
+
+
+def test_arguments_in_another_order():
+    found = "found output_first(F, t, q, v); arguments are passed in this order"
+    assert refused(slider, output_first) == f"force: expected a function force(t, q, v, F), {found}"
+    swapped = refused(mbvi.from_functions, ["x"], lambda M, q: None, stiff)
+    assert "expected a function mass_matrix(q, M), found <lambda>(M, q)" in swapped
+
+
 def test_outputs_of_a_lagrangian_that_are_bound_anew():
     def masses(q, M):
         M = np.eye(1)  # noqa: F841

@@ -272,6 +272,7 @@ WORKING = {
     "Trajectory.reactions": lambda: {"names": ["pivot"]},
     "Trajectory.control_points": lambda: {"state": 0},
     "Trajectory.pose": lambda: {"body": "bob"},
+    "Trajectory.evaluate": lambda: {"expression": "q('pivot')"},
     "Trajectory.plot": lambda: {"what": "phase", "names": None, "section": None},
     "Trajectory.export": lambda: {"path": new_path(".csv"), "force": False},
     "Trajectory.save": lambda: {"path": new_path(".h5"), "force": False, "store": None},

@@ -120,7 +120,7 @@ ACTUATORS = """
     </body>
   </worldbody>
   <tendon>
-    <fixed name="both"><joint joint="a" coef="0.5"/><joint joint="c" coef="-2"/></fixed>
+    <fixed name="both"><joint joint="a" coef="0.5"/><joint joint="b" coef="0"/><joint joint="c" coef="-2"/></fixed>
     <spatial name="rope"><site site="s"/><site site="t"/></spatial>
   </tendon>
   <actuator>

@@ -442,21 +442,14 @@ class _Reader:
         if why := self.what_lacks(i):
             self.notes.add("dropped", "actuator", why, name)
             return
-        law, gear = self.law(i), float(m.actuator_gear[i, 0])
-        ends = self.ends(i)
+        law, ends = self.law(i), self.ends(i)
         if m.actuator_trntype[i] == TENDON and (m.actuator_armature[i] or m.actuator_damping[i]):
             why = "mbvi has inertia and damping of single coordinates"
             self.notes.add("dropped", "armature or damping of an actuator on a tendon", why, name)
         for j, factor in ends:
-            key = self.robot.free_name(
-                name if len(ends) == 1 else f"{name} on {self.joint_names[j]}", self.robot.forces
-            )
-            fields = {
-                "joint": self.joint_names[j],
-                "gear": gear * factor,
-                "input": self.input(i),
-                "effort": self.effort(i, j),
-            }
+            joint = self.joint_names[j]
+            key = self.robot.free_name(name if len(ends) == 1 else f"{name} on {joint}", self.robot.forces)
+            fields = {"joint": joint, "gear": factor, "input": self.input(i), "effort": self.effort(i, j, factor)}
             self.robot.forces[key] = actuator(law, fields)
 
     def drives(self, j: int) -> list[int]:
@@ -496,12 +489,13 @@ class _Reader:
         return bool(np.all(self.m.wrap_type[first : first + int(self.m.tendon_num[tendon])] == WRAP_JOINT))
 
     def ends(self, i: int) -> list[tuple[int, float]]:
-        """The joints that an actuator pulls, each with its factor."""
-        m, at = self.m, int(self.m.actuator_trnid[i, 0])
-        if m.actuator_trntype[i] != TENDON:
-            return [(at, 1.0)]
-        parts = range(int(m.tendon_adr[at]), int(m.tendon_adr[at] + m.tendon_num[at]))
-        return [(int(m.wrap_objid[w]), float(m.wrap_prm[w])) for w in parts]
+        """The joints that an actuator pulls, each with how far it moves per coordinate."""
+        m, at, gear = self.m, int(self.m.actuator_trnid[i, 0]), float(self.m.actuator_gear[i, 0])
+        found = [(at, gear)]
+        if m.actuator_trntype[i] == TENDON:
+            parts = range(int(m.tendon_adr[at]), int(m.tendon_adr[at] + m.tendon_num[at]))
+            found = [(int(m.wrap_objid[w]), gear * float(m.wrap_prm[w])) for w in parts]
+        return [(joint, factor) for joint, factor in found if factor]
 
     def law(self, i: int) -> dict[str, float]:
         """The law of an actuator: force per input, bias, stiffness and damping."""
@@ -521,9 +515,9 @@ class _Reader:
         value = float(m.key_ctrl[names.index(start), at]) if start in names else 0.0
         return float(np.clip(value, *m.actuator_ctrlrange[i])) if m.actuator_ctrllimited[i] else value
 
-    def effort(self, i: int, j: int) -> tuple[float, float] | None:
+    def effort(self, i: int, j: int, gear: float) -> tuple[float, float] | None:
         """The range of an actuator's force; what a joint takes at most of all actuators counts if there is one alone."""
-        m, gear = self.m, float(self.m.actuator_gear[i, 0])
+        m = self.m
         low, high = m.actuator_forcerange[i] if m.actuator_forcelimited[i] else (-np.inf, np.inf)
         if m.jnt_actfrclimited[j]:
             taken = [k for k in range(m.nactuator) if k != i and not self.what_lacks(k)]

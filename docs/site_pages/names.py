@@ -39,6 +39,7 @@ PAGES = {
             Source("mbvi.results.trajectory", ("Statistics", "Finding")),
             Source("mbvi.results.limits", ("exceeded_limits", "unchecked_limits", "Excess")),
             Source("mbvi.model.import_report", ("ImportReport", "Note")),
+            Source("mbvi.model.moved_loops", ("MovedLoop",)),
             Source(
                 "mbvi.system.exchange",
                 (

@@ -95,6 +95,7 @@ class Description(Element):
     formulation: Literal["tree", "embedding"] = "tree"
     parameters: dict[ParameterName, Scalar] = Field(default={})
     gravity: Vector = (0.0, 0.0, -9.81)
+    loop_tolerance: Scalar = 1e-6
     bodies: dict[BodyName, Body]
     joints: dict[Name, AnyJoint] = Field(default={})
     forces: dict[Name, AnyForce] = Field(default={})

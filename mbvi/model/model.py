@@ -20,6 +20,7 @@ from mbvi.model.expressions import Problem, nearest, show, wrong
 from mbvi.model.graph import summary
 from mbvi.model.import_report import ImportReport
 from mbvi.model.mesh_files import Files
+from mbvi.model.moved_loops import MovedLoop
 from mbvi.model.resolve import Parts, resolve
 
 
@@ -39,6 +40,10 @@ class Model(Description):
         Named numbers, which every expression may use; they may use each other in any order.
     gravity : vector
         Acceleration of gravity, in the world frame [m/s²].
+    loop_tolerance : number
+        By how much constraints of a loop that follow from others may contradict them, as angles [rad] or as parts of the
+        loop's size: four times the rounding of its numbers. Then the numbers of its joints are moved by the least amount
+        that lets it move exactly, see `moved_loops` of its system; with 0 loops are taken as they are.
     bodies : mapping
         Named bodies, at least one.
     joints : mapping
@@ -73,6 +78,7 @@ class Model(Description):
     _parts: Parts = PrivateAttr(default_factory=dict)
     _mended: tuple[str, ...] = PrivateAttr(())
     _import_report: ImportReport | None = PrivateAttr(None)
+    _moved_loops: tuple[MovedLoop, ...] | None = PrivateAttr(None)
 
     @property
     def folder(self) -> Path | None:
@@ -92,6 +98,8 @@ class Model(Description):
     @property
     def mended(self) -> tuple[str, ...]:
         """What was mended of rounded numbers, a line each: inertias and quaternions that miss by 5e-4 at most.
+
+        Of the model of a system besides the loops whose joints' numbers were moved, see `System.moved_loops`.
 
         Examples
         --------
@@ -131,10 +139,22 @@ class Model(Description):
             self._resolved = resolved
         return self._resolved
 
+    def with_exact_loops(self, resolved: Model, moved: tuple[MovedLoop, ...]) -> Model:
+        """The same model with another resolved form, in which the numbers of some loops' joints were moved."""
+        resolved._moved_loops = moved
+        resolved._mended = (*resolved._mended, *map(str, moved))
+        if self._is_resolved:
+            return resolved
+        model = self.replaced({})
+        model._resolved = resolved
+        return model
+
     def replaced(self, values: Mapping[str, Any], deep: bool = False) -> Model:
         """A copy with other values of some fields, which are not checked."""
         copied = super().replaced(values, deep)
         copied._resolved = None
+        if not {"joints", "constraints", "loop_tolerance"}.isdisjoint(values):
+            copied._moved_loops = None
         if not set(values) <= {"formulation", "parameters"}:
             copied._parts = {}
         return copied

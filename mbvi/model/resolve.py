@@ -45,6 +45,8 @@ from mbvi.model.units import ANGULAR, check_unit, unit_of
 
 LARGEST = 1e50
 """Size of numbers up to which the mass properties of bodies, products of six of them, are finite."""
+MOST_TOLERANCE = 0.01
+"""Largest tolerance of loops, far above what rounding explains."""
 AnElement = TypeVar("AnElement", bound=Element)
 AModel = TypeVar("AModel", bound=Description)
 Unit = str | None
@@ -343,6 +345,9 @@ def _element_problems(model: Description, parts: set[Where]) -> Iterator[Problem
     for name, initial in model.initial.items():
         if ("initial", name) in parts:
             yield from placed(_initial_problems(initial, *_moved_by(model, name)), "initial", name)
+    if not 0 <= float(model.loop_tolerance) <= MOST_TOLERANCE:
+        expected = f"a number between 0 and {MOST_TOLERANCE:g}, as 4 times the rounding of lengths and directions"
+        yield Problem(("loop_tolerance",), wrong(expected, show(model.loop_tolerance)))
     if ("simulation",) in parts:
         yield from placed(model.simulation.problems(), "simulation")
 

@@ -932,7 +932,7 @@ def _check_model(file: h5py.File, system: System, source: str) -> None:
         return
     different: list[str] = []
     if to_yaml(system.model) != file["model"].asstr()[()]:
-        expected, found = read_model(file, source).resolved(), system.model.resolved()
+        expected, found = read_model(file, source).resolved(), system.model.replaced({}).resolved()  # as it was given
         different += [key for key in Model.model_fields if getattr(expected, key) != getattr(found, key)]
     if not different and not stored_files(file, source).items() <= mesh_files(system.model).items():
         different += ["meshes"]

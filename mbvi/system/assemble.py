@@ -36,7 +36,8 @@ from mbvi.model.rotations import rotation_matrix
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary, elementary_joints
 from mbvi.system.elimination import Atom, clique, dense, elimination
-from mbvi.system.forms import with_all_cut
+from mbvi.system.exact_loops import with_exact_loops
+from mbvi.system.forms import with_all_cut, with_tree
 from mbvi.system.given import Homes, given_state
 from mbvi.system.lagrangian import compile_force
 from mbvi.system.own_functions import OwnValues
@@ -109,11 +110,9 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
     for problem in meshes.problems(model):
         raise ModelError(str(problem))
     meshes.warn(model, stacklevel=2)
-    builder = Builder(model.resolved())
-    builder.build()
-    if not builder.tables.names:
-        builder = Builder(with_all_cut(model).resolved())
-        builder.build()
+    builder = built(model)
+    if (exact := _with_exact_loops(model, builder)) is not model:
+        model, builder = exact, built(exact)
     values = None if force is None else OwnValues({"force": force})
     own_force = None if force is None else compile_force(force, *builder.given_state())
     system = builder.system(model, own_force)
@@ -124,6 +123,26 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
     if system.constraint_count:
         set_scales(system)
     return system
+
+
+def built(model: Model) -> Builder:
+    """The tables of a model, in the embedding where it has no coordinates in its own formulation."""
+    builder = Builder(model.resolved())
+    builder.build()
+    if not builder.tables.names:
+        builder = Builder(with_all_cut(model.resolved()))
+        builder.build()
+    return builder
+
+
+def _with_exact_loops(model: Model, builder: Builder) -> Model:
+    """The model in numbers with which its loops move exactly; itself if they do."""
+    resolved, chords = model.resolved(), builder.plan.chords
+    moves = any(resolved.joints[branch.joint].coordinate_names for branch in builder.plan.branches)
+    if resolved._moved_loops is not None or not (chords or resolved.constraints) or not moves:
+        return model
+    whole = built(with_tree(resolved, chords)) if builder.roots else builder
+    return with_exact_loops(model, whole.system(whole.model, None), lambda each: built(each).system(each, None))
 
 
 def idle_rows(system: System) -> set[int]:

@@ -523,7 +523,7 @@ class BaseSystem:
     def _embedded(self) -> Self:
         """The system of the same model with all joints cut; of an assembled system."""
         assert self.model is not None
-        return self._of_model(with_all_cut(self.model))
+        return self._of_model(with_all_cut(self.model.resolved()))
 
     def _of_model(self, model: Model) -> Self:
         """The system of another model, such as another form of its own; of an assembled system."""

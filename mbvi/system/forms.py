@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import Any
 
 from mbvi.model.model import Model
 
@@ -10,10 +11,17 @@ from mbvi.model.model import Model
 def with_all_cut(model: Model) -> Model:
     """The model in the embedding with all joints as constraints."""
     joints = {name: joint.replaced({"cut": None}) for name, joint in model.joints.items()}
-    return model.replaced({"joints": joints, "formulation": "embedding"})
+    return _with(model, joints, "embedding")
 
 
 def with_tree(model: Model, chords: Container[str]) -> Model:
     """The model with the joints of its spanning tree as coordinates, and those that close its loops as constraints."""
     joints = {name: joint.replaced({"cut": name in chords or None}) for name, joint in model.joints.items()}
-    return model.replaced({"joints": joints, "formulation": "tree"})
+    return _with(model, joints, "tree")
+
+
+def _with(model: Model, joints: dict[str, Any], formulation: str) -> Model:
+    """The model with other cuts of its joints, whose numbers are the same."""
+    other = model.replaced({"joints": joints, "formulation": formulation})
+    other._moved_loops = model._moved_loops
+    return other

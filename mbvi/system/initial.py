@@ -38,6 +38,7 @@ from mbvi.system.given import (
 from mbvi.system.projection import (
     CONSTRAINT_TOLERANCE,
     owner_of,
+    polished,
     project_position,
     project_velocity,
     rate_of_constraints,
@@ -52,6 +53,8 @@ from mbvi.system.tables import driven_rows
 Array = np.ndarray
 AnySystem = TypeVar("AnySystem", bound=BaseSystem)
 ZERO = 1e-12  # square of the norm of a quaternion
+AGREE = 1e-6  # by how much what is given of joints that close loops may differ from what follows [rad, m, –]
+MANY = 10  # times the tolerance of loops by which it may where that is larger, or joints' numbers were moved
 NOTICED = 1e-7  # change of a coordinate or rate, relative to the largest, that is reported [rad, m, –]
 TOGETHER = 100  # coordinates up to which mass matrices of many states are looked at together
 
@@ -233,6 +236,8 @@ def _moved(
         if not project:
             raise ModelError(_refused(system, attitudes, q, t))
         moved = project_position(system, q, t, fixed[0])
+    elif project:
+        moved = polished(system, q, t, fixed[0])
     v = _carried(system, q, moved, v)
     given_v = _carried(system, given[0], moved, given[1])
     off = rate_of_constraints(system, moved, given_v, t)
@@ -406,6 +411,8 @@ def check_chords(system: BaseSystem, start: Start) -> None:
     if not given or system.homes.roots:
         return  # the system of the spanning tree was asked before
     motions = body_motions(model, plan, _joint_states(system, start))
+    tolerance = float(model.loop_tolerance)
+    allowed = max(AGREE, MANY * tolerance) if model._moved_loops or tolerance > AGREE else AGREE
     for name in given:
         joint, initial = model.joints[name], model.initial[name]
         relative = motions[joint.parent].inverse().then(motions[joint.child])
@@ -415,7 +422,7 @@ def check_chords(system: BaseSystem, start: Start) -> None:
             if (
                 wanted is not None
                 and len(wanted) == len(value)
-                and not np.allclose(wanted, value, rtol=1e-6, atol=1e-6)
+                and not np.allclose(wanted, value, rtol=allowed, atol=allowed)
             ):
                 raise ModelError(
                     f"initial.{name}.{key}: expected what follows from the other joints of the loop "

@@ -27,6 +27,7 @@ from mbvi.system.base import BaseSystem
 
 Array = np.ndarray
 CONSTRAINT_TOLERANCE = 1e-9
+POLISHED = 1e-14
 NEWTON_STEPS = 200
 NEAR = 1e-9  # relative step from which on only the constraints are solved further
 PATIENCE = 15  # steps in a row that may be no shorter than one before
@@ -71,6 +72,18 @@ def violated_rows(system: BaseSystem, attitudes: Attitudes, q: Array, t: float) 
     g = ~(np.abs(system.constraint(q, t)) <= CONSTRAINT_TOLERANCE)  # also what is not a number
     g[attitudes.rows(attitudes.angles(q) > AT_ANOTHER_ROOT)] = True
     return np.flatnonzero(g)
+
+
+def polished(system: BaseSystem, q: Array, t: float, fixed: Array) -> Array:
+    """The position nearest to q, which is almost on the constraints, after a step of Newton's method if that leaves less."""
+    g = system.constraint(q, t)
+    if system.arrays.is_open or np.abs(g).max(initial=0.0) <= POLISHED or system.dimension + len(g) > LARGE:
+        return q
+    free = _tied(system, q, t, fixed, np.abs(g) > POLISHED)
+    L = _metric(system.mass_matrix(q, t)[np.ix_(free, free)])
+    nearer = q.copy()
+    nearer[free] += _nearest(L, system._constraints(q, t)[1][:, free], -g, np.zeros(free.sum()))
+    return nearer if np.abs(system.constraint(nearer, t)).max() < np.abs(g).max() else q
 
 
 def _normalized(system: BaseSystem, q0: Array) -> Array:
@@ -339,7 +352,7 @@ def rounded_numbers(model: Model, plan: Plan, owner: str, left: float, unit: str
     if unit not in ("m", "deg") or left > ROUNDING * size:
         return ""
     return (
-        "numbers rounded to some digits may leave as much, which is not mended: write them with all digits, or as expressions, "
+        "numbers rounded to some digits may leave as much: write them with all digits, or as expressions, "
         "for example sin(20 deg) or 2*pi/3"
     )
 

@@ -9,6 +9,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.system.base import BaseSystem
+from mbvi.system.closures import scales_by_size
 from mbvi.system.projection import (
     LARGE,
     project_position,
@@ -73,19 +74,31 @@ def _redundant_rows(system: BaseSystem, loops: Array, q: Array, t: float) -> Arr
         arrays.redundant[loops] = -1
         kernels.factor_mass_saddle(arrays, system.work, t, q)
         return (node_widths(arrays) - system.work.ranks)[loops]
-    G = system.constraint_jacobian(q, t)
+    G, tolerance = _scaled_jacobian(system, q, t)
     node = arrays.row_nodes[:, 0]
     counts = []
     for loop in loops:
         is_tree = ~np.isin(node, loops)
-        before, through = (_rank_of(G[is_tree | np.isin(node, loops[loops <= last])]) for last in (loop - 1, loop))
+        rows = (is_tree | np.isin(node, loops[loops <= last]) for last in (loop - 1, loop))
+        before, through = (_rank_of(G[each], tolerance) for each in rows)
         counts.append(int(np.sum(node == loop)) - (through - before))
     return np.array(counts)
 
 
-def _rank_of(G: Array) -> int:
+def _scaled_jacobian(system: BaseSystem, q: Array, t: float) -> tuple[Array, float]:
+    """The constraint Jacobian, and the least singular value that counts; where the numbers of loops' joints were moved, scaled
+    by the size of these, and the tolerance of that: without other loops, rows of one may be as small as what its numbers missed.
+    """
+    G, model = system.constraint_jacobian(q, t), None if system.model is None else system.model.resolved()
+    if model is None or not model._moved_loops:
+        return G, 0.0
+    rows, columns = scales_by_size(system, max(loop.size for loop in model._moved_loops))
+    return rows[:, None] * G * columns, float(model.loop_tolerance)
+
+
+def _rank_of(G: Array, tolerance: float) -> int:
     singular = np.linalg.svd(G, compute_uv=False)
-    return int(np.sum(singular > RANK * singular.max(initial=0.0)))
+    return int(np.sum(singular > max(tolerance, RANK * singular.max(initial=0.0))))
 
 
 def smallest_loop_pivots(system: BaseSystem, loops: Array, q: Array, t: float) -> Array:

@@ -4,6 +4,7 @@ import numpy as np
 
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics import lagrangian as kernels
+from mbvi.system.closures import scales_by_size
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -11,6 +12,7 @@ POSITIONS, AWAY = (
     3,
     0.3,
 )  # at one of which alone a row of the constraint Jacobian may vanish, and angles between them [rad]
+SMALL = 1e-2  # rows of a loop, relative to the largest in its size, that say the same as others but for rounding
 LIGHT = 1e-6  # masses and moments of inertia, relative to the system's, below which they may be the rounding of none
 
 
@@ -22,7 +24,18 @@ def set_scales(system: System) -> None:
     is_length = np.array([unit == "m" for unit in system.coordinate_units])
     turns = AWAY * random.standard_normal((POSITIONS - 1, arrays.n)) * ~is_length
     sizes = np.max([_sizes(system, system.given_q + turn, is_length) for turn in [0.0, *turns]], axis=0)
+    _raise_small_rows(system, sizes[arrays.n :])
     arrays.scales[arrays.places] = 1.0 / np.sqrt(np.where(sizes > 0, sizes, 1.0))
+
+
+def _raise_small_rows(system: System, sizes: Array) -> None:
+    """Let no row of loops whose joints' numbers were moved be less than SMALL of the largest: it is what is left of rounding."""
+    moved = None if system.model is None else system.model.resolved()._moved_loops
+    if moved:
+        squares = scales_by_size(system, max(loop.size for loop in moved))[0] ** 2
+        rows = np.isin(system.arrays.constraints[:, layout.CONSTRAINT_KIND], layout.GEOMETRIC) & (sizes > 0)
+        least = SMALL**2 * (sizes * squares)[rows].max(initial=0.0)
+        sizes[rows] = np.maximum(sizes, least / squares)[rows]
 
 
 def _sizes(system: System, q: Array, is_length: Array) -> Array:

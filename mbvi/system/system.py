@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
 from mbvi.model.model import Model
+from mbvi.model.moved_loops import MovedLoop
 from mbvi.system.base import BaseSystem
 from mbvi.system.initial import initial_state
 from mbvi.system.mobility import Mobility, find_mobility
@@ -111,6 +112,14 @@ class System(BaseSystem):
     def degrees_of_freedom(self) -> int:
         """Coordinates less independent constraints, at the initial state."""
         return self.mobility.degrees_of_freedom
+
+    @property
+    def moved_loops(self) -> tuple[MovedLoop, ...]:
+        """The loops whose joints' numbers were moved, since they were rounded, and by how much; see `Model.loop_tolerance`.
+
+        The numbers that the system has are those of ``model.resolved()``; `model` itself is as it was given.
+        """
+        return () if self.model is None else self.model.resolved()._moved_loops or ()
 
     @cached_property
     def mobility(self) -> Mobility:

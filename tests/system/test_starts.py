@@ -151,14 +151,20 @@ def tilted_four_bar(axis, end="0.3*cos(20 deg)"):
     return mbvi.Model(name="tilted", bodies=bodies, joints=joints, initial=initial)
 
 
-ROUNDED = "; numbers rounded to some digits may leave as much, which is not mended: write them with all digits"
+ROUNDED = "; numbers rounded to some digits may leave as much: write them with all digits"
 
 
 def test_a_loop_of_rounded_axes_is_told_so():
     exact = ("sin(20 deg)", "-cos(20 deg)", 0)
     assert find_start(mbvi.assemble(tilted_four_bar(exact))).violation < 1
+    rounded = tilted_four_bar((0.3420, -0.9397, 0))
+    with pytest.raises(
+        mbvi.ModelError, match=r"^joints\.C: expected a loop that moves, .* write loop_tolerance: 2e-04"
+    ):
+        mbvi.assemble(rounded)
+    assert find_start(mbvi.assemble(rounded.model_copy(update={"loop_tolerance": 2e-4}))).violation < 1
     with pytest.raises(mbvi.ModelError, match=r"^joints\.C: .* found \S*e-0[56] m left in the loop ") as caught:
-        find_start(mbvi.assemble(tilted_four_bar((0.3420, -0.9397, 0))))
+        find_start(mbvi.assemble(rounded.model_copy(update={"loop_tolerance": 0})))
     assert ROUNDED in str(caught.value)
     with pytest.raises(
         mbvi.ModelError, match=r"found 0\.\d+ m left in the loop .*; check lengths, places, axes and "

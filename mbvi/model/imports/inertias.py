@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mbvi.model.rounding import LEAST_RADIUS, ROUND_OFF, excess, nearest_inertia
 
 Floats = NDArray[np.float64]
+SMALL = 1e-3  # m, of a radius of gyration
 NOTHING = 1e-30  # kg m², far less than a grain of dust has
 
 
@@ -17,7 +18,8 @@ class Mended(NamedTuple):
     """An inertia of a rigid body, and how far it is from that given.
 
     inertia   (3, 3)  about the centre of mass  [kg m²]
-    change    largest change of an entry, in mass times the square of the radius of gyration; 0 if there is none
+    change    largest change of an entry, in mass times the square of the radius of gyration, which counts as 1 mm at least, so
+              that what arithmetic leaves of no inertia is no large change; 0 if there is none
     """
 
     inertia: Floats
@@ -33,6 +35,5 @@ def mended(mass: float, inertia: Floats) -> Mended:
         return Mended(inertia, 0.0)
     nearest = nearest_inertia(inertia)
     gyration = float(np.trace(nearest)) / 2  # ∫ r² dm
-    return Mended(
-        (nearest + nearest.T) / 2, float(np.abs(nearest - inertia).max()) / gyration if gyration > 0 else np.inf
-    )
+    change = float(np.abs(nearest - inertia).max())
+    return Mended((nearest + nearest.T) / 2, change / (max(gyration, mass * SMALL**2) or size))

@@ -59,6 +59,7 @@ NAVIGATION = {
         "forces_on_coordinates",
         "constraints",
         "constraints_on_motions",
+        "constraints_of_rolling",
         "tables",
         "python",
         "lagrangians",

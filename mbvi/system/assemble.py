@@ -53,6 +53,7 @@ NOTHING = 1e-13  # how little they may depend on coordinates there: some hundred
 DENSE = 12  # coordinates of a system up to which its matrix is one dense block
 MIXED_DENSE = 24  # such a number for a system without constraints
 
+JOINTS = ("joint", "joint_a", "joint_b", "joint_c")  # fields that name joints
 BETWEEN = {
     "spring": layout.SPRING,
     "damper": layout.DAMPER,
@@ -413,6 +414,9 @@ class Builder:
                 f"{group}.{name}: expected bodies that move against each other as a function of time says, found {parts}; "
                 "remove it, or give one of them a joint"
             )
+        if row.touch is not None:
+            expected = "bodies that move against each other"
+            raise ModelError(f"{group}.{name}: {wrong(expected, parts, 'remove it, or give one of them a joint')}")
         gap = self.gap(row)
         if abs(gap) > CONSTRAINT_TOLERANCE:
             left, unit = (
@@ -611,5 +615,5 @@ def _turned(cosine: float, expected: float) -> float:
 def _used_joints(model: Model) -> Iterator[str]:
     """Joints whose coordinates something acts on, or that are held at the start though they close a loop."""
     for element in (*model.forces.values(), *model.constraints.values()):
-        yield from (getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key))
+        yield from (getattr(element, key) for key in JOINTS if hasattr(element, key))
     yield from (name for name, initial in model.initial.items() if initial.hold)

@@ -55,7 +55,9 @@ def _is_off(place: Any, properties: MassProperties) -> bool:
 
 def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> Iterator[bool | None]:
     """Whether each thing that acts on a body acts off its mass; None if it needs an orientation."""
-    acted_on = {getattr(each, key, None) for each in _others(model) for key in ("joint", "joint_a", "joint_b")}
+    acted_on = {
+        getattr(each, key, None) for each in _others(model) for key in ("joint", "joint_a", "joint_b", "joint_c")
+    }
     for key, joint in model.joints.items():
         if name not in (joint.parent, joint.child):
             continue

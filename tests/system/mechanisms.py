@@ -136,8 +136,10 @@ LENGTHS = {
     "driven distance": {"times": [0.0, 1.0, 2.0], "values": [1.0, 2.0, 1.2]},
     "constant distance": 1.3,
 }
-TIES = (*CONSTRAINTS, *LENGTHS)
-"""All constraints, and a distance that is a table or a number and not an expression."""
+OF_VELOCITIES = ("rolling ball", "rolling wheel", "rolling ellipsoid", "knife edge")
+"""Constraints that hold velocities, for which most schemes have no place: tests/physics/test_rolling.py is about them."""
+TIES = tuple(each for each in (*CONSTRAINTS, *LENGTHS) if each not in OF_VELOCITIES)
+"""All constraints on positions, and a distance that is a table or a number and not an expression."""
 
 
 def random_graph(seed, kinds=KINDS, chords=KINDS, ties=TIES, formulation="tree", mixed=False, forces=None):
@@ -182,8 +184,9 @@ def random_tie(random, kind, a, b, bodies, on):
     if "joint" in constraint.model_fields:
         given |= dict(zip(("joint", "coordinate"), on[random.integers(len(on))], strict=True))
     if "joint_a" in constraint.model_fields:
-        first, second = (on[k] for k in random.choice(len(on), 2, replace=False))
-        given |= {"joint_a": first[0], "coordinate_a": first[1], "joint_b": second[0], "coordinate_b": second[1]}
+        ends = [each for each in "abc" if f"joint_{each}" in constraint.model_fields]
+        for end, k in zip(ends, random.choice(len(on), len(ends), replace=False), strict=True):
+            given |= {f"joint_{end}": on[k][0], f"coordinate_{end}": on[k][1]}
     return constraint(**random_values(random, constraint, given))
 
 

@@ -35,6 +35,7 @@ CONSERVATIVE_JOINT_FORCES = JOINT_SPRING, JOINT_POTENTIAL
 # along the line between them; the first function is a potential V(l) of the length, or the force at a rate of the length.
 FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER, LENGTH_POTENTIAL, LENGTH_RATE_FORCE = range(8)
 CONSERVATIVE_BODY_FORCES = SPRING, LENGTH_POTENTIAL
+# Bushings: System.bushings (., 2) = link a, link b; bushing_data (., 36), see `bushings`.
 # Time functions: System.time_functions (., 3) = kind, start, length into program / table.
 CONSTANT, PROGRAM, TABLE = 0, 1, 2
 # Constraints: System.constraints (k, 8) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the
@@ -120,6 +121,7 @@ class System(Packed):
     links, geometry                 (L, 7), (L, 24)
     joint_forces, joint_force_data  (., 3), (., 2)    a row for each force on a coordinate
     body_forces, body_force_data    (., 6), (., 17)   a row for each force on bodies
+    bushings, bushing_data          (., 2), (., 36)   a row for each bushing
     time_functions                  (., 3)
     operations, numbers             (.,)              programs in postfix form, and constants and tables
     constraints, constraint_data    (k, 8), (k, 13)   rows of the constraints

@@ -18,6 +18,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import JACOBIAN, block_place
 from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.kernels.mechanics.acceleration import fill_accelerations, fill_time_rates
+from mbvi.kernels.mechanics.bushings import DAMPING, TURNING_DAMPING
 from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.rolling import fill_touch_derivatives
@@ -593,4 +594,6 @@ def _without_forces(arrays: layout.System) -> layout.System:
     fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
     fields |= {name: fields[name][joint] for name in ("joint_forces", "joint_force_data")}
     fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}
-    return layout.System(**fields | {"force": 0})
+    bushings = arrays.bushing_data.copy()
+    bushings[:, [*range(DAMPING, DAMPING + 3), *range(TURNING_DAMPING, TURNING_DAMPING + 3)]] = 0.0
+    return layout.System(**fields | {"force": 0, "bushing_data": bushings})

@@ -88,6 +88,8 @@ class Tables:
     joint_force_data: list = field(default_factory=list)
     body_forces: list = field(default_factory=list)
     body_force_data: list = field(default_factory=list)
+    bushings: list = field(default_factory=list)
+    bushing_data: list = field(default_factory=list)
     time_functions: list = field(default_factory=list)
     operations: list = field(default_factory=list)
     numbers: list = field(default_factory=list)
@@ -260,6 +262,8 @@ class Tables:
             "joint_force_data": _floats(self.joint_force_data, 2),
             "body_forces": _integers(self.body_forces, 6),
             "body_force_data": _floats(self.body_force_data, 17),
+            "bushings": _integers(self.bushings, 2),
+            "bushing_data": _floats(self.bushing_data, 36),
             "time_functions": _integers(self.time_functions, 3),
             "operations": np.array(self.operations, dtype=np.int64),
             "numbers": np.array(self.numbers, dtype=float),

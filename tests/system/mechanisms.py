@@ -10,7 +10,7 @@ import mbvi
 from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, block_place
 from mbvi.model.constraints import AnyConstraint
-from mbvi.model.fields import Kind, RotationCoordinates, kinds
+from mbvi.model.fields import Kind, RotationCoordinates, Triple, kinds
 from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint
 from mbvi.system.given import body_motions, nearest_joint_state
@@ -48,6 +48,8 @@ def random_values(random, element, given):
                 return random.normal(size=3)
             case Kind("numbers") if key == "axes":
                 return random.normal(size=(2, 3))
+            case Kind("numbers") if element.model_fields[key].annotation == Triple:
+                return random.uniform(0.3, 1.0, 3)
             case Kind("numbers"):
                 return random.uniform(0.3, 1.0)
             case Kind("time"):
@@ -60,6 +62,8 @@ def random_values(random, element, given):
 
     fields = {key: field for key, field in element.model_fields.items() if key not in given}
     optional = [key for key, field in fields.items() if isinstance(field.default, float) and random.random() < 0.5]
+    if element is mbvi.Bushing:
+        optional += ["orientation", "rest_orientation", "stiffness", "turning_stiffness", *given.pop("more", ())]
     return given | {key: value(key) for key, field in fields.items() if field.is_required() or key in optional}
 
 
@@ -191,7 +195,12 @@ def random_tie(random, kind, a, b, bodies, on):
 
 
 FORCES = {
-    **{kind: (force, {}) for kind, force in types_of(AnyForce).items() if kind not in ("force", "torque")},
+    **{
+        kind: (force, {})
+        for kind, force in types_of(AnyForce).items()
+        if kind not in ("force", "torque", "ball spring")
+    },
+    "bushing with dampers": (mbvi.Bushing, {"more": ("damping", "turning_damping")}),
     "weight": (mbvi.Force, {"vector": (0.3, -0.7, 1.1)}),
     "world force": (mbvi.Force, {"vector": ("sin(t)", 0.6, "t**2")}),
     "body force": (mbvi.Force, {"vector": (TABLE, -0.4, "t**2"), "frame": "body"}),

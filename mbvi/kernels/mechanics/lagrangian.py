@@ -62,6 +62,13 @@ from mbvi.kernels.mechanics.articulated import (
     to_rate,
     to_torque,
 )
+from mbvi.kernels.mechanics.bushings import (
+    BUSHING_WIDTH,
+    CHANGE_WIDTH,
+    add_bushing_hessian,
+    add_bushing_wrenches,
+    bushing_potential,
+)
 from mbvi.kernels.mechanics.constraints import (
     fill_constraint_geometry,
     fill_constraints,
@@ -217,6 +224,9 @@ def make_work(system: System) -> Work:
         wrench_rate=np.zeros(WRENCH_WIDTH),
         wrench_sum=np.zeros(WRENCH_WIDTH),
         wrench_rates=np.zeros((int(system.constraints[:, ENTRIES].max(initial=0)), WRENCH_WIDTH)),
+        bushing=np.zeros(BUSHING_WIDTH),
+        bushing_change=np.zeros(CHANGE_WIDTH),
+        bushing_rate=np.zeros(6),
         touch=np.zeros(TOUCH_WIDTH),
         touch_matrix=np.zeros(int(system.constraints[system.touches[:, TOUCH_ROW], ENTRIES].max(initial=0)) ** 2),
         functions=np.zeros((k, 3)),
@@ -291,8 +301,11 @@ def add_forces(f, system, work, t, q, v):
     """
     if system.joint_forces.shape[0] > 0:
         add_joint_forces(f, system, work, t, q, v)
-    if system.body_forces.shape[0] > 0:
+    if system.body_forces.shape[0] > 0 or system.bushings.shape[0] > 0:
         fill_world(system, work, q, v)
+        work.wrench[:, :] = 0.0
+        if system.bushings.shape[0] > 0:
+            add_bushing_wrenches(work.wrench, system, work, q)
         add_body_forces(f, system, work, t, q)
     if system.force != 0:
         work.own[:] = 0.0  # so a function that sets F, and does not add to it, leaves the other forces unchanged
@@ -332,6 +345,8 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v)
     if system.is_tree == 1 and has_element_forces(system):
         add_force_hessian(Kqv, Kqq, system, work, t, q, v)
+        if system.bushings.shape[0] > 0:
+            add_bushing_hessian(Kqv, Kqq, system, work, q, v)
     if system.force != 0:
         add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
 
@@ -358,7 +373,7 @@ def has_forces(system):
 @copied_kernel
 def has_element_forces(system):
     """Whether elements of the model are forces, on joints or on bodies."""
-    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0
+    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0 or system.bushings.shape[0] > 0
 
 
 @kernel
@@ -489,7 +504,11 @@ def potential(system, work, t, q):
     if system.is_tree == 1:
         fill_world(system, work, q, work.zero)
         V = gravity_potential(system.links, system.geometry, system.gravity, work.world, q)
-        return V + force_potential(system, work, q) if has_element_forces(system) else V
+        if has_element_forces(system):
+            V += force_potential(system, work, q)
+        if system.bushings.shape[0] > 0:
+            V += bushing_potential(system, work, q)
+        return V
     return call(system.potential, t, (q,))
 
 

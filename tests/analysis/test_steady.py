@@ -46,7 +46,7 @@ def test_the_bicycle_balances_from_weave_to_capsize_speed(bicycle):
 
 def test_a_bicycle_that_swings_has_the_weave_of_its_eigenvalues(bicycle):
     """The lean of a small deviation, integrated, against the sum of exponentials that its start determines."""
-    model = load("bicycle").with_parameters(speed=5)
+    model = load("bicycle").with_parameters({"speed": 5})
     model = model.model_copy(
         update={"initial": {**model.initial, "ride": mbvi.Initial(velocity=(5, 0, 0, 0, 1e-6, 0), hold=True)}}
     )

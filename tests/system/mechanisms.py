@@ -48,6 +48,8 @@ def random_values(random, element, given):
                 return random.normal(size=3)
             case Kind("numbers") if key == "axes":
                 return random.normal(size=(2, 3))
+            case Kind("numbers") if key.endswith("orientation"):
+                return random.normal(size=3)
             case Kind("numbers") if element.model_fields[key].annotation == Triple:
                 return random.uniform(0.3, 1.0, 3)
             case Kind("numbers"):

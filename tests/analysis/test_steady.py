@@ -50,7 +50,7 @@ def test_a_bicycle_that_swings_has_the_weave_of_its_eigenvalues(bicycle):
     model = model.model_copy(
         update={"initial": {**model.initial, "ride": mbvi.Initial(velocity=(5, 0, 0, 0, 1e-6, 0), hold=True)}}
     )
-    run = mbvi.simulate(model, "suzuki4", step=0.05, duration=2)
+    run = mbvi.simulate(model, "kahan_li6", step=0.02, duration=2)
     values = bicycle(5.0).eigenvalues
     basis = np.exp(np.outer(run.t, values))
     weights = np.linalg.lstsq(basis, run.q[:, 4].astype(complex), rcond=None)[0]

@@ -60,6 +60,7 @@ NAVIGATION = {
         "forces_of_actuators",
         "constraints",
         "constraints_on_motions",
+        "constraints_of_rolling",
         "tables",
         "python",
         "lagrangians",

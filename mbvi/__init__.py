@@ -41,6 +41,7 @@ HOMES = {
     "read": "mbvi.results.trajectory",
     "find_invariants": "mbvi.analysis.symmetry",
     "linearize": "mbvi.analysis.linearization",
+    "linearize_motion": "mbvi.analysis.steady",
     "compare": "mbvi.measure.compare",
     "plot": "mbvi.pictures.plots",
     "draw_graph": "mbvi.pictures.graphs",

@@ -31,6 +31,7 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import independent
+from mbvi.steppers.conditions import check_rates
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
 from mbvi.system.driven import driven_names, is_in_reach
@@ -180,8 +181,16 @@ def momentum_from_positions(
 
 
 def chosen_scheme(system: System, scheme: str | Tableau | ButcherTableau | Method | None) -> Tableau | Method:
-    """The scheme of that name; by default the model's, or simpson. Without constraints independent4 is gauss4."""
-    return independent.applicable(system, find_scheme(_given_or_own(scheme, system, "scheme", "simpson")))
+    """The scheme of that name; by default the model's, or simpson. Without constraints independent4 is gauss4.
+
+    Raises
+    ------
+    ModelError
+        If there is none of that name, or it has no place for the constraints on velocities of the system.
+    """
+    method = independent.applicable(system, find_scheme(_given_or_own(scheme, system, "scheme", "simpson")))
+    check_rates(system, method)
+    return method
 
 
 def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, int, int]:

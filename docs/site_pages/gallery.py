@@ -144,6 +144,10 @@ GALLERY: dict[str, dict[str, list[Picture]]] = {
             plot("multipliers", names=",".join(f"drive{i}" for i in range(1, 7))),
         ],
     },
+    "Rolling": {
+        "rattleback": [motion(8), plot("velocities", names="free.qz"), plot("energy_error", "coordinates")],
+        "bicycle": [motion(5), path("frame", (0, 0, 0), "xy"), plot("coordinates", names="ride.theta,steering.angle")],
+    },
     "Chains, trees and springs": {
         "chain_10": [
             motion(0.75),

@@ -23,7 +23,7 @@ class Page(NamedTuple):
 
 ANALYSES = (
     *("symmetry", "noether", "control_points", "linearization", "convergence", "symplecticity"),
-    *("small_step", "interaction"),
+    *("small_step", "interaction", "steady"),
 )
 PAGES = {
     "api": Page(

@@ -124,7 +124,7 @@ def linearize(model: Model | System, at: ArrayLike | None = None) -> Linearizati
     system = model if isinstance(model, System) else assemble(model)
     rest = np.zeros(system.dimension)
     q = find_start(system).q if at is None else find_start(system, system._vector(at, "at"), rest).q
-    _check_time(system, q, rest)
+    check_time(system, q, rest)
     if system.arrays.vector_potential:
         found = "one that depends on velocities, by which modes are no oscillations along lines"
         raise ModelError(
@@ -168,7 +168,7 @@ def _check_equilibrium(system: System, left: Array, size: float) -> None:
         )
 
 
-def _check_time(system: System, q: Array, rest: Array) -> None:
+def check_time(system: System, q: Array, rest: Array) -> None:
     """Neither forces, inertias nor constraints may depend on time."""
     if system.is_conservative:
         return

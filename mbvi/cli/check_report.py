@@ -14,7 +14,7 @@ from mbvi.model.corners import corners_in_steps, corners_of_motions
 from mbvi.model.description import count_steps
 from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
-from mbvi.model.forces import Between, Force, OnJoint
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnJoint
 from mbvi.model.graph import describe_tree
 from mbvi.model.mass_properties import has_mass, mass_properties
 from mbvi.model.meshes import odd_meshes
@@ -122,6 +122,8 @@ def _acts_on(force: Any) -> str:
     match force:
         case OnJoint():
             return f"{force.joint}.{force.coordinate}"
+        case BallSpring():
+            return f"turns of {force.joint}"
         case Between():
             return f"between {force.body_a} and {force.body_b}"
         case Force():
@@ -208,6 +210,11 @@ def _odd_joints(model: Model, system: System, start: Start) -> Iterator[str]:
                 yield f"joints.{name}: {short} starts at {value:.6g}, above its upper limit {limits.upper:.6g}"
 
 
+def _has_direction(force: Any) -> bool:
+    """Whether a force between two points acts along the line between them, also where this has no length."""
+    return not isinstance(force, Bushing) and bool(getattr(force, "rest_length", True))
+
+
 def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
     """Forces that do nothing, that drive instead of damping, or that have no direction at the start."""
     for name, force in model.forces.items():
@@ -218,14 +225,14 @@ def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
             yield f"{where}: no effect, since {ends[0]} is welded to the world"
         elif len(links) == 2 and links[0] == links[1]:
             yield f"{where}: no effect, since {ends[0]} and {ends[1]} do not move against each other"
-        elif len(links) == 2 and getattr(force, "rest_length", True) and not _distance(force, system, start):
+        elif len(links) == 2 and _has_direction(force) and not _distance(force, system, start):
             yield f"{where}: its ends coincide at the start, where its direction is not defined"
         for program in programs(force):
             if not math.isfinite(value_at(program, 0.0)):
                 yield f"{where}: {infix(program)} has no value at the start{', 0/0' if is_empty_quotient(program, 0.0) else ''}"
-        if getattr(force, "damping", 0.0) < 0:
+        if np.min(getattr(force, "damping", 0.0)) < 0:
             yield f"{where}: negative damping; it adds energy"
-        if getattr(force, "stiffness", 0.0) < 0:
+        if np.min(getattr(force, "stiffness", 0.0)) < 0:
             yield f"{where}: negative stiffness; it pushes away"
 
 

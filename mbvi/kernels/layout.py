@@ -39,6 +39,7 @@ CONSERVATIVE_JOINT_FORCES = JOINT_SPRING, JOINT_POTENTIAL
 # along the line between them; the first function is a potential V(l) of the length, or the force at a rate of the length.
 FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER, LENGTH_POTENTIAL, LENGTH_RATE_FORCE = range(8)
 CONSERVATIVE_BODY_FORCES = SPRING, LENGTH_POTENTIAL
+# Bushings: System.bushings (., 2) = link a, link b; bushing_data (., 36), see `bushings`.
 # Time functions: System.time_functions (., 3) = kind, start, length into program / table.
 CONSTANT, PROGRAM, TABLE = 0, 1, 2
 # Constraints: System.constraints (k, 8) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the
@@ -46,10 +47,21 @@ CONSTANT, PROGRAM, TABLE = 0, 1, 2
 # that is not idle.
 # System.constraint_data (k, 13) = point a, point b, direction u in link a, direction w in link b (link frames; world frame for
 # link -1), constant.
-UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN = 0, 1, 2, 3, 4, 5  # OWN: of a user's function
+# OWN: of a user's function; ROLL and OWN_RATE hold velocities, A(q) v = a, and their g is 0.
+UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN, CONTACT, ROLL, OWN_RATE = range(9)
 GEOMETRIC = ALONG, ACROSS, DISTANCE
+TOUCHING = CONTACT, ROLL
+OF_VELOCITIES = ROLL, OWN_RATE
 CONSTRAINT_KIND, LINK_A, LINK_B, FUNCTION, ARGUMENT, FIRST_ENTRY, ENTRIES, HAS_SAME_POINTS = 0, 1, 2, 3, 4, 5, 6, 7
 POINT_A, POINT_B, DIRECTION_U, DIRECTION_W, OFFSET = 0, 3, 6, 9, 12
+# Contacts and edges, see `rolling`: System.touches (., 3) = row of the constraint, surface, and part: the gap, or the velocity
+# along the first or the second tangent. System.touch_data (., 8) = shape xx, yy, zz, xy, xz, yz in the frame of link b [m²],
+# rounding [m], radius of the surface, negative where b is inside [m]. In System.constraint_data u is a plane's normal or a
+# cylinder's axis in link a, w a plane's first tangent in link a, and of an edge u is the direction across it, in link b.
+PLANE, CYLINDER, SPHERE, EDGE = 0, 1, 2, 3
+TOUCH_ROW, SURFACE, PART = 0, 1, 2
+OF_GAP, FIRST_TANGENT, SECOND_TANGENT = 0, 1, 2
+SHAPE, ROUNDING, SURFACE_RADIUS = 0, 6, 7
 # Entries of the constraint Jacobian: System.entries (.,) = coordinate. System.signs: +1 on the side of link b, -1 on that of
 # link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
 # Borders, entries of a row whose coordinates follow each other in one node, by the earlier of their nodes: System.borders (., 7)
@@ -86,6 +98,7 @@ WRITTEN, WRITTEN_COMPLEX = types.float64[::1], types.complex128[::1]
 OWN_FORCE = ((types.float64, READ, READ, WRITTEN),)
 OWN_MASS_MATRIX = ((READ, types.float64[:, ::1]), (READ_COMPLEX, types.complex128[:, ::1]))
 OWN_POTENTIAL = ((READ,), (READ_COMPLEX,))
+OWN_RATES = OWN_MASS_MATRIX  # a matrix too
 OWN_CONSTRAINTS = ((READ, WRITTEN), (READ_COMPLEX, WRITTEN_COMPLEX))
 # Matrices are flat, row by row.
 GRADIENT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q, v → p, f
@@ -113,10 +126,13 @@ class System(Packed):
     joint_forces, joint_force_data  (., 4), (., 6)    a row for each force on a coordinate
     inputs                          (.,)              of the actuators: the value of each, where it is no function of time
     body_forces, body_force_data    (., 6), (., 17)   a row for each force on bodies
+    bushings, bushing_data          (., 2), (., 36)   a row for each bushing
     time_functions                  (., 3)
     operations, numbers             (.,)              programs in postfix form, and constants and tables
     constraints, constraint_data    (k, 8), (k, 13)   rows of the constraints
-    entries, signs                  (E,)              entries of their Jacobian
+    touches, touch_data             (., 3), (., 8)    a row for each constraint of a contact or an edge
+    rates                           (r,)              rows of the constraints on velocities
+    entries, signs                  (E,)              entries of the constraint Jacobian, G, or A of velocities
     coordinate_links                (n,)              link of each coordinate
     armature                        (n,), or (0,)     inertia that each coordinate has by itself, as of a rotor on its
                                                       joint [kg m² or kg]; empty where none has any

@@ -34,17 +34,23 @@ from mbvi.model.fields import (
 )
 from mbvi.model.forces import Between, Look, OnJoint, same_body
 from mbvi.model.holds import Apart, Follow, Follows, Hold, OnCurve, Parallel, Related, on_line, on_plane, together
+from mbvi.model.rolling import KnifeEdge, RollingBall, RollingEllipsoid, RollingWheel
 
 __all__ = [
     "CoincidentFrames",
     "CoincidentPoints",
     "Coupling",
+    "Differential",
     "Distance",
+    "KnifeEdge",
     "PointOnCurve",
     "PointOnLine",
     "PointOnPlane",
     "PrescribedCoordinate",
     "PrescribedPoint",
+    "RollingBall",
+    "RollingEllipsoid",
+    "RollingWheel",
 ]
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -292,6 +298,65 @@ class Coupling(Element):
             yield Problem(("ratio",), wrong("a ratio other than 0", "0", remedy))
 
 
+class Differential(Element):
+    """Differential and planetary gears: coordinate_c = ratio_a × coordinate_a + ratio_b × coordinate_b + offset.
+
+    With both ratios 1/2 it is a differential whose cage, c, turns at the mean rate of its two shafts. A planetary gear with z
+    times as many teeth on the ring b as on the sun a has a carrier c with the ratios 1/(1 + z) and z/(1 + z).
+
+    Parameters
+    ----------
+    joint_a : str
+        The first joint, as that of one shaft, or of the sun.
+    coordinate_a : str
+        Short name of its coordinate, as angle; may be left out where the joint has only one.
+    joint_b : str
+        The second joint, as that of the other shaft, or of the ring.
+    coordinate_b : str
+        Short name of its coordinate, as angle; may be left out where the joint has only one.
+    joint_c : str
+        The third joint, as that of the cage, or of the carrier.
+    coordinate_c : str
+        Short name of its coordinate, as angle; may be left out where the joint has only one.
+    ratio_a : number
+        Rate of the third coordinate per rate of the first, not 0 [1, m/rad or rad/m].
+    ratio_b : number
+        Rate of the third coordinate per rate of the second, not 0 [1, m/rad or rad/m].
+    offset : number
+        The third coordinate where the others are 0 [rad or m].
+    """
+
+    type: Literal["differential"] = "differential"
+    joint_a: JointRef
+    coordinate_a: Annotated[str | None, Kind("coordinate", "joint_a")] = None
+    joint_b: JointRef
+    coordinate_b: Annotated[str | None, Kind("coordinate", "joint_b")] = None
+    joint_c: JointRef
+    coordinate_c: Annotated[str | None, Kind("coordinate", "joint_c")] = None
+    ratio_a: Scalar = 0.5
+    ratio_b: Scalar = 0.5
+    offset: Annotated[Scalar, Kind("numbers", unit="coordinate_c")] = 0.0
+
+    def holds(self) -> list[Hold]:
+        """The third coordinate, less what follows from the others."""
+        terms = [(self.joint_c, self.coordinate_c, 1.0)]
+        terms += [(self.joint_a, self.coordinate_a, -float(self.ratio_a))]
+        terms += [(self.joint_b, self.coordinate_b, -float(self.ratio_b))]
+        return [Related(terms, self.offset)]
+
+    def problems(self) -> Iterator[Problem]:
+        """Three different coordinates and two ratios."""
+        ends = [(getattr(self, f"joint_{x}"), getattr(self, f"coordinate_{x}")) for x in "abc"]
+        for i, end in enumerate(ends):
+            if end in ends[:i]:
+                found = f"{'.'.join(map(str, end))!r} twice"
+                where = (f"joint_{'abc'[i]}",)
+                yield Problem(where, wrong("three different coordinates", found, "choose another joint"))
+        for key in ("ratio_a", "ratio_b"):
+            if getattr(self, key) == 0:
+                yield Problem((key,), wrong("a ratio other than 0", "0", "for two coordinates use coupling"))
+
+
 class PrescribedCoordinate(OnJoint):
     """A joint coordinate that follows a function of time.
 
@@ -354,8 +419,13 @@ AnyConstraint = Annotated[
     | PointOnPlane
     | PointOnCurve
     | Coupling
+    | Differential
     | PrescribedCoordinate
-    | PrescribedPoint,
+    | PrescribedPoint
+    | RollingBall
+    | RollingWheel
+    | RollingEllipsoid
+    | KnifeEdge,
     Field(discriminator="type"),
 ]
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from mbvi.errors import ModelError
 from mbvi.model.base import Element
+from mbvi.model.directions import orientation_problems, orientation_roundings, quaternion
 from mbvi.model.expressions import Problem, postfix, show, wrong
 from mbvi.model.fields import (
     BodyRef,
@@ -22,15 +24,24 @@ from mbvi.model.fields import (
     FrameRef,
     JointRef,
     Kind,
+    Orientation,
     Place,
     Range,
     Scalar,
     TimeFunction,
     TimeVector,
+    Vector,
 )
+from mbvi.model.rotations import rotation_matrix
+from mbvi.model.rounding import quaternion_problems
+
+if TYPE_CHECKING:
+    from mbvi.model.joints import Joint
 
 __all__ = [
     "Actuator",
+    "BallSpring",
+    "Bushing",
     "Damper",
     "Force",
     "InverseSquare",
@@ -45,6 +56,7 @@ __all__ = [
     "VelocityServo",
 ]
 
+NONE = (0.0, 0.0, 0.0)
 Look = Literal["", "coil", "thick rod", "thin rod"]
 """How what acts between two points looks in animations; empty if nothing is drawn."""
 
@@ -459,12 +471,121 @@ class Actuator(OnGear):
         return float(self.gain), float(self.bias), -float(self.stiffness), -float(self.damping)
 
 
+class Bushing(Between):
+    """Springs and dampers in six directions, as of a rubber bushing, along and about axes fixed in body_a.
+
+    A turn by an angle a about an axis has the torque turning_stiffness × sin a: linear for small turns, 0 at 180 degrees.
+
+    Parameters
+    ----------
+    orientation : vector or quaternion
+        Orientation of the axes in the frame of body_a: rotation vector (axis times angle) [rad] or unit quaternion
+        (w, x, y, z).
+    rest_orientation : vector or quaternion
+        Orientation of the frame of body_b in that of body_a at which there is no torque.
+    stiffness : vector
+        Forces per displacement of point_b from point_a along the axes [N/m].
+    damping : vector
+        Forces per velocity of point_b against body_a along the axes; negative values drive [N s/m].
+    turning_stiffness : vector
+        Torques per small angle about the axes [N m/rad].
+    turning_damping : vector
+        Torques per angular velocity of body_b against body_a about the axes; negative values drive [N m s/rad].
+    """
+
+    type: Literal["bushing"] = "bushing"
+    orientation: Orientation = NONE
+    rest_orientation: Orientation = NONE
+    stiffness: Vector = NONE
+    damping: Vector = NONE
+    turning_stiffness: Vector = NONE
+    turning_damping: Vector = NONE
+
+    @property
+    def derives_from_potential(self) -> bool:
+        """Whether it has no damping."""
+        return not any([*self.damping, *self.turning_damping])
+
+    def problems(self) -> Iterator[Problem]:
+        """Two different bodies and unit quaternions."""
+        yield from super().problems()
+        yield from orientation_problems(self.orientation)
+        if len(self.rest_orientation) == 4:
+            yield from quaternion_problems(self.rest_orientation, "rest_orientation")
+
+    def roundings(self) -> Iterator[Problem]:
+        """A rounded quaternion."""
+        yield from orientation_roundings(self.orientation)
+
+    def canonical(self) -> dict[str, Any]:
+        """Orientations as unit quaternions."""
+        return {key: quaternion(getattr(self, key)) for key in ("orientation", "rest_orientation")}
+
+
+class BallSpring(Element):
+    """A spring and a damper against turns of a joint's child in any direction, as of a ball joint.
+
+    A turn by an angle a has the torque stiffness × sin a: linear for small turns, 0 at 180 degrees.
+
+    Parameters
+    ----------
+    joint : str
+        The joint.
+    stiffness : number
+        Torque per small angle [N m/rad].
+    damping : number
+        Torque per angular velocity of the child against the parent; negative values drive [N m s/rad].
+    rest : vector or quaternion
+        Turn of the child from where it is at zero coordinates to where there is no torque: rotation vector (axis times
+        angle) [rad] or unit quaternion (w, x, y, z).
+    """
+
+    type: Literal["ball_spring"] = "ball_spring"
+    joint: JointRef
+    stiffness: Scalar = 0.0
+    damping: Scalar = 0.0
+    rest: Orientation = NONE
+
+    @property
+    def derives_from_potential(self) -> bool:
+        """Whether it has no damping."""
+        return not self.damping
+
+    def bushing(self, joint: Joint) -> Bushing:
+        """The bushing between the joint's bodies that it is."""
+        rest = rotation_matrix(self.rest) @ rotation_matrix(joint.orientation)
+        return Bushing(
+            body_a=joint.parent,
+            body_b=joint.child,
+            rest_orientation=rotation_vector(rest),
+            turning_stiffness=(float(self.stiffness),) * 3,
+            turning_damping=(float(self.damping),) * 3,
+        )
+
+    def problems(self) -> Iterator[Problem]:
+        """A unit quaternion."""
+        if len(self.rest) == 4:
+            yield from quaternion_problems(self.rest, "rest")
+
+    def canonical(self) -> dict[str, Any]:
+        """The orientation as a unit quaternion."""
+        return {"rest": quaternion(self.rest)}
+
+
+def rotation_vector(rotation: np.ndarray) -> tuple[float, ...]:
+    """Axis times angle of a rotation (3, 3) [rad]."""
+    from scipy.spatial.transform import Rotation  # takes a tenth of a second to import
+
+    return tuple(Rotation.from_matrix(rotation).as_rotvec().tolist())
+
+
 AnyForce = Annotated[
     Force
     | Torque
     | Spring
     | Damper
     | InverseSquare
+    | Bushing
     | JointSpring
     | JointDamper
     | JointDrag
@@ -472,6 +593,7 @@ AnyForce = Annotated[
     | Motor
     | PositionServo
     | VelocityServo
-    | Actuator,
+    | Actuator
+    | BallSpring,
     Field(discriminator="type"),
 ]

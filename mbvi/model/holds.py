@@ -6,7 +6,8 @@ their origins at two points. With the origins x_a and x_b, directions u of a and
     across     u·(x_b − x_a) = 0  for some u           apart      |x_b − x_a| = a length
     aligned    an axis of b has the direction of that of a          follow     x_b − x_a = functions of time, along the axes of a
     parallel   all axes of b have the directions of those of a      on curve   x_b − x_a = functions of a parameter of its own
-    angle      u·w stays what it is
+    angle      u·w stays what it is                                 rolls      b touches a surface of a, and does not slip
+    edge       u·(ẋ_b − ẋ_a) = 0 for a direction u of b
 
 and of coordinates of joints, `related`: Σ factor × coordinate = a number or a function of time; `follows`: a coordinate is a
 function of another one.
@@ -93,7 +94,30 @@ class Follows(NamedTuple):
         return (*self.follower, 1.0), (*self.leader, 0.0)
 
 
-Hold = Across | Aligned | Parallel | Angle | Apart | Follow | OnCurve | Related | Follows
+class Rolls(NamedTuple):
+    """A body b touches a surface of a, and does not slip on it.
+
+    surface          plane, cylinder or sphere, which goes through the origin of a or is around it
+    direction        the plane's normal or the cylinder's axis
+    surface_radius   of the cylinder or the sphere, negative where b is inside
+    shape            S of an ellipsoid around the origin of b, on whose surface √(nᵀ S n) is farthest along n (3, 3)
+    rounding         radius of what is rolled around it
+    """
+
+    surface: str
+    direction: Any
+    surface_radius: float
+    shape: Any
+    rounding: float
+
+
+class Edge(NamedTuple):
+    """The point of b does not move along a direction of b against a."""
+
+    direction: Any
+
+
+Hold = Across | Aligned | Parallel | Angle | Apart | Follow | OnCurve | Related | Follows | Rolls | Edge
 
 
 def together() -> Across:
@@ -114,7 +138,7 @@ def on_plane(normal: Any) -> Across:
 def turning_sides(holds: Sequence[Hold]) -> tuple[bool, bool]:
     """Whether what ties two frames needs the axes of a, and those of b, and not their points alone."""
     a = [isinstance(hold, OnCurve) or (isinstance(hold, Across) and len(hold.directions) < 3) for hold in holds]
-    both = [isinstance(hold, Aligned | Parallel | Angle) for hold in holds]
+    both = [isinstance(hold, Aligned | Parallel | Angle | Rolls | Edge) for hold in holds]
     return any(a + both), any(both)
 
 

@@ -22,7 +22,7 @@ from mbvi.model.mesh_files import Files, Volume, mesh_volume, read_mesh
 if TYPE_CHECKING:
     import trimesh
 
-__all__ = ["Box", "Capsule", "Cone", "Cylinder", "Mesh", "Sphere"]
+__all__ = ["Box", "Capsule", "Cone", "Cylinder", "Ellipsoid", "Mesh", "Sphere"]
 
 Floats = NDArray[np.float64]
 
@@ -165,6 +165,39 @@ class Sphere(Posed):
         from trimesh import creation
 
         return creation.uv_sphere(self.radius, count=(24, 48))
+
+
+class Ellipsoid(Posed):
+    """An ellipsoid with its centre at the shape's place.
+
+    Parameters
+    ----------
+    semi_axes : vector
+        Lengths from the centre to the surface along x, y, z [m].
+    """
+
+    type: Literal["ellipsoid"] = "ellipsoid"
+    semi_axes: Vector
+    lengths: ClassVar[tuple[str, ...]] = ("semi_axes",)
+
+    def volume(self, files: Files) -> Volume:
+        """The volume of a solid ellipsoid."""
+        x, y, z = _numbers(self.semi_axes).tolist()
+        volume = 4 / 3 * np.pi * x * y * z
+        return volume, np.zeros(3), volume / 5 * np.diag([y**2 + z**2, x**2 + z**2, x**2 + y**2])
+
+    def bounds(self, files: Files) -> tuple[Floats, Floats]:
+        """The corners of the box around it."""
+        half = _numbers(self.semi_axes)
+        return -half, half
+
+    def surface(self, files: Files) -> trimesh.Trimesh:
+        """A sphere of quadrangles between circles, stretched."""
+        from trimesh import creation
+
+        stretched: trimesh.Trimesh = creation.uv_sphere(1.0, count=(24, 48))
+        stretched.apply_scale(_numbers(self.semi_axes))
+        return stretched
 
 
 class Cylinder(Posed):
@@ -355,7 +388,7 @@ class Mesh(Posed):
         return {**super().canonical(), "scale": 1.0 if self.scale is None else self.scale}
 
 
-AnyShape = Annotated[Box | Sphere | Cylinder | Capsule | Cone | Mesh, Field(discriminator="type")]
+AnyShape = Annotated[Box | Sphere | Ellipsoid | Cylinder | Capsule | Cone | Mesh, Field(discriminator="type")]
 
 
 def _numbers(values: Any) -> Floats:

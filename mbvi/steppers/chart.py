@@ -17,6 +17,7 @@ import numpy as np
 from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind
+from mbvi.model.expressions import wrong
 from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.loop import advance
@@ -46,6 +47,9 @@ def run(run: Run) -> Trajectory:
     if not isinstance(scheme, Tableau) or scheme.stages != 1 or len(scheme.fractions) != 1:
         raise ModelError(f"chart: expected a Galerkin scheme of one stage, as midpoint or shake, found {scheme.name!r}")
     check_kind(chart, Chart, "chart", "make one by joint_chart or sympy_chart")
+    if run.system.is_nonholonomic:
+        found = run.system.constraint_names[run.system.arrays.rates[0]]
+        raise ModelError(f"chart: {wrong('a system of constraints on positions', found, 'run it without a chart')}")
     _check(run, chart)
     a = chart.coordinates(run.q)
     before = a - run.step * np.linalg.lstsq(chart.place(a, run.q)[1], run.v, rcond=None)[0]

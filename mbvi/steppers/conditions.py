@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.schemes.method import Method
+from mbvi.schemes.tableau import Tableau
 from mbvi.system.system import System
 from mbvi.system.work import what_does_work
 
@@ -39,6 +41,22 @@ def check_momentum(system: System, scheme: str) -> None:
     """
     if system.arrays.vector_potential:
         raise refused(system, scheme, "momenta M(q) v", "a potential that depends on velocities")
+
+
+def check_rates(system: System, method: Tableau | Method) -> None:
+    """Refuse a scheme that has no place for constraints on velocities, if the system has some.
+
+    They hold at the middle of a straight segment, so that the scheme is midpoint or a composition of it.
+
+    Raises
+    ------
+    ModelError
+    """
+    is_midpoint = isinstance(method, Tableau) and method.stages == 1 and tuple(method.nodes) == (0.5,)
+    if system.is_nonholonomic and not is_midpoint:
+        found = f"{system.constraint_names[system.arrays.rates[0]]}, which holds a velocity"
+        remedy = "take midpoint, or a composition of it: suzuki4, kahan_li6 or kahan_li8"
+        raise refused(system, method.name, "constraints on positions", found, remedy)
 
 
 def positions(system: System) -> Array:

@@ -68,7 +68,7 @@ def run(run: Run) -> Trajectory:
 
 def _is_free(arrays: layout.System) -> bool:
     """Whether nothing acts on anything."""
-    acting = (arrays.gravity.any(), len(arrays.joint_forces), len(arrays.body_forces))
+    acting = (arrays.gravity.any(), len(arrays.joint_forces), len(arrays.body_forces), len(arrays.bushings))
     return bool(arrays.is_tree) and not any(acting)
 
 

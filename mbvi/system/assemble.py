@@ -25,7 +25,7 @@ from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import Between, Force, Law, OnJoint, Torque
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, Law, OnJoint, Torque
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.holds import Follows, OnCurve, Related
 from mbvi.model.joints import Joint
@@ -54,6 +54,7 @@ NOTHING = 1e-13  # how little they may depend on coordinates there: some hundred
 DENSE = 12  # coordinates of a system up to which its matrix is one dense block
 MIXED_DENSE = 24  # such a number for a system without constraints
 
+JOINTS = ("joint", "joint_a", "joint_b", "joint_c")  # fields that name joints
 BETWEEN = {
     "spring": layout.SPRING,
     "damper": layout.DAMPER,
@@ -432,6 +433,9 @@ class Builder:
                 f"{group}.{name}: expected bodies that move against each other as a function of time says, found {parts}; "
                 "remove it, or give one of them a joint"
             )
+        if row.touch is not None:
+            expected = "bodies that move against each other"
+            raise ModelError(f"{group}.{name}: {wrong(expected, parts, 'remove it, or give one of them a joint')}")
         gap = self.gap(row)
         if abs(gap) > CONSTRAINT_TOLERANCE:
             left, unit = (
@@ -560,7 +564,7 @@ class Builder:
             if (key := tuple(dict.fromkeys(above))) not in done:
                 done.add(key)
                 yield from ((key[0], other) for other in key[1:])
-        for _, a, b, *_ in tables.body_forces:
+        for a, b in [*(row[1:3] for row in tables.body_forces), *tables.bushings]:
             yield from clique(tables.atom_of_link[link] for end in (a, b) for link in tables.path(end))
 
     # ----------------------------------------------------------------------------------------- forces
@@ -573,6 +577,11 @@ class Builder:
     def add_force(self, name: str, force: Any) -> None:
         """Add one force of the model."""
         match force:
+            case Bushing():
+                self.add_bushing(force, *(self.frames[body] for body, _ in force.ends()))
+            case BallSpring():
+                joint = self.model.joints[force.joint]
+                self.add_bushing(force.bushing(joint), self.frames[joint.parent], self.frames[joint.child])
             case OnJoint():
                 self.add_joint_force(name, force)
             case Between():
@@ -581,6 +590,16 @@ class Builder:
                 self.add_body_force(force, self.frames[force.body])
             case _:
                 raise ModelError(f"forces.{name}: {wrong('what is known to follow from it', repr(force))}")
+
+    def add_bushing(self, force: Bushing, a: BodyFrame, b: BodyFrame) -> None:
+        """Add a bushing between two bodies."""
+        axes = rotation_matrix(force.orientation)
+        carried = rotation_matrix(force.rest_orientation).T @ axes
+        points = a.point(force.point_a), b.point(force.point_b)
+        along = force.stiffness, force.damping, force.turning_stiffness, force.turning_damping
+        numbers = (*points, (a.rotation @ axes).ravel(), (b.rotation @ carried).ravel(), *along)
+        self.tables.bushings.append([a.link, b.link])
+        self.tables.bushing_data.append(np.concatenate([np.array(each, dtype=float) for each in numbers]))
 
     def add_force_between(self, name: str, force: Any) -> None:
         """Add a force between two points."""
@@ -641,6 +660,7 @@ def _turned(cosine: float, expected: float) -> float:
 def _used_joints(model: Model) -> Iterator[str]:
     """Joints whose coordinates something acts on or that have inertia, or that are held at the start though they close a loop."""
     for element in (*model.forces.values(), *model.constraints.values()):
-        yield from (getattr(element, key) for key in ("joint", "joint_a", "joint_b") if hasattr(element, key))
+        if not isinstance(element, BallSpring):  # which acts on the bodies
+            yield from (getattr(element, key) for key in JOINTS if hasattr(element, key))
     yield from (name for name, joint in model.joints.items() if joint.armatures)
     yield from (name for name, initial in model.initial.items() if initial.hold)

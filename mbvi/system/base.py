@@ -18,8 +18,10 @@ from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import JACOBIAN, block_place
 from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.kernels.mechanics.acceleration import fill_accelerations, fill_time_rates
+from mbvi.kernels.mechanics.bushings import DAMPING, TURNING_DAMPING
 from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
 from mbvi.kernels.mechanics.functions import function_of
+from mbvi.kernels.mechanics.rolling import fill_touch_derivatives
 from mbvi.model.arguments import checked_number, checked_vector
 from mbvi.model.expressions import show, wrong
 from mbvi.model.forces import OnGear
@@ -151,7 +153,7 @@ class BaseSystem:
         constraints none is known.
         """
         units = {layout.ALONG: "N", layout.DISTANCE: "N", layout.ACROSS: "N m", layout.UNIT_QUATERNION: "N m"}
-        units |= {layout.OWN: ""}
+        units |= {layout.CONTACT: "N", layout.ROLL: "N", layout.OWN: "", layout.OWN_RATE: ""}
         force = {"m": "N", "rad": "N m"}
         found = []
         for row in self.arrays.constraints:
@@ -174,6 +176,11 @@ class BaseSystem:
     @cached_property
     def _driven_rows(self) -> Array:
         return driven_rows(self.arrays)
+
+    @property
+    def is_nonholonomic(self) -> bool:
+        """Whether constraints hold velocities alone, A(q) v = a, as those of rolling do."""
+        return len(self.arrays.rates) > 0
 
     @property
     def is_driven(self) -> bool:
@@ -367,11 +374,11 @@ class BaseSystem:
         return self._constraint_entries(q, t)[0]
 
     def constraint_jacobian(self, q: ArrayLike, t: float = 0.0) -> Array:
-        """Jacobian G = ∂g/∂q, (k, n)."""
+        """Jacobian G = ∂g/∂q, (k, n); of constraints on velocities A, those hold A v."""
         return self._constraints(q, t)[1]
 
     def constraint_curvature(self, q: ArrayLike, multipliers: ArrayLike, t: float = 0.0) -> Array:
-        """Second derivatives ∂²(λᵀg)/∂q², (n, n), for multipliers λ (k,)."""
+        """Second derivatives ∂²(λᵀg)/∂q², (n, n), for multipliers λ (k,); of constraints on velocities ∂(Aᵀλ)/∂q."""
         arrays, full = self.arrays, np.zeros((self.dimension, self.dimension))
         if not self.constraint_count:
             return full
@@ -381,6 +388,10 @@ class BaseSystem:
             of_row, of_column = self._members(a), self._members(b)
             rows, columns = np.ogrid[: len(of_row), : len(of_column)]
             full[np.ix_(of_row, of_column)] = stored[place + rows * down + columns * across]
+        for c, row in enumerate(arrays.touches[:, layout.TOUCH_ROW]):
+            each = np.zeros_like(full)
+            fill_touch_derivatives(each, arrays, self.work, c, self._vector(q, "q"))
+            full += lam[row] * each
         return full
 
     def _matrix_blocks(self) -> Iterator[tuple[int, int, int, int, int]]:
@@ -398,6 +409,12 @@ class BaseSystem:
         rows = np.repeat(np.arange(self.constraint_count), self.arrays.constraints[:, layout.ENTRIES])
         np.add.at(full, (rows, self.arrays.entries), G)
         return g, full, g_t
+
+    def _position_constraints(self, q: ArrayLike, t: float) -> tuple[Array, Array]:
+        """g and its derivatives ∂g/∂q, which are 0 in the rows of constraints on velocities."""
+        g, G, _ = self._constraints(q, t)
+        G[self.arrays.rates] = 0.0
+        return g, G
 
     def _constraint_entries(self, q: ArrayLike, t: float) -> tuple[Array, Array, Array]:
         """g, the entries of G, and ∂g/∂t."""
@@ -584,4 +601,6 @@ def _without_forces(arrays: layout.System) -> layout.System:
     fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
     fields |= {name: fields[name][joint] for name in ("joint_forces", "joint_force_data")}
     fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}
-    return layout.System(**fields | {"force": 0})
+    bushings = arrays.bushing_data.copy()
+    bushings[:, [*range(DAMPING, DAMPING + 3), *range(TURNING_DAMPING, TURNING_DAMPING + 3)]] = 0.0
+    return layout.System(**fields | {"force": 0, "bushing_data": bushings})

@@ -25,6 +25,7 @@ from mbvi.system.own_functions import (
     MASS_MATRIX,
     MISSING,
     POTENTIAL,
+    VELOCITY_CONSTRAINTS,
     OwnValues,
     check_call,
     check_returns_number,
@@ -50,6 +51,7 @@ def from_sympy(
     velocities: Sequence[Any] = (),
     time: Any = None,
     constraints: Sequence[Any] = (),
+    velocity_constraints: Sequence[Any] = (),
     forces: Sequence[Any] = (),
     dissipation: Any = 0,
     parameters: Mapping[Any, float] | None = None,
@@ -68,10 +70,12 @@ def from_sympy(
         V(q), or V(t, q); or V(t, q) − A(t, q)·v, linear in the velocities, as that of a charge in a magnetic field. Then the
         momentum is p = M v + A, and the energy 1/2 vᵀ M v + V.
     velocities : sequence of n symbols, optional
-        Needed where `potential`, `forces` or `dissipation` use them.
+        Needed where `potential`, `forces`, `dissipation` or `velocity_constraints` use them.
     time : symbol, optional
     constraints : sequence of k expressions, optional
         g(q) or g(t, q), zero on the constraints; some may follow from others.
+    velocity_constraints : sequence of r expressions, optional
+        A(t, q) v − a(t, q), linear in the velocities, zero on the constraints, as those of rolling.
     forces : sequence of n expressions, optional
         Generalized forces F(t, q, v).
     dissipation : expression
@@ -111,36 +115,38 @@ def from_sympy(
         M = with_values(sympy.Matrix(mass_matrix), values)
         U = with_values(sympy.Matrix(expressions("potential", [potential])), values)[0]
         g = with_values(sympy.Matrix(expressions("constraints", constraints)), values)
+        w = with_values(sympy.Matrix(expressions("velocity_constraints", velocity_constraints)), values)
         F = with_values(sympy.Matrix(expressions("forces", forces) or [0] * n), values)
         R = with_values(sympy.Matrix(expressions("dissipation", [dissipation])), values)[0]
     except (TypeError, ValueError, NotImplementedError, sympy.SympifyError) as error:
         raise ModelError(
             f"{name}: expected a square matrix, an expression and lists of expressions, found {_first_line(error)}"
         ) from None
-    _check_sympy(q, v, t, M, U, g, F, R)
+    _check_sympy(q, v, t, M, U, g, w, F, R)
     V, A = _potentials(U, v)
     F -= sympy.Matrix([R.diff(x) for x in v])
     speed = sympy.Matrix(v)
     p = M * speed + A
     L = (speed.T * M * speed)[0] / 2 + (speed.T * A)[0] - V
     f = sympy.Matrix([L.diff(x) for x in q]) + F
-    lam = [sympy.Dummy(f"lam{i}") for i in range(len(g))]
-    weighted = sum((a * b for a, b in zip(lam, g, strict=True)), sympy.Integer(0))
+    lam = [sympy.Dummy(f"lam{i}") for i in range(len(g) + len(w))]
     names = {"q": q, "v": v, "lam": lam}
     try:
-        functions = _sympy_functions(t, names, p, f, V, A, g, weighted)
+        functions = _sympy_functions(t, names, p, f, V, A, g, w)
     except Exception as error:  # SymPy's printer and numba each have their own
         raise ModelError(
             f"{name}: expected expressions of elementary functions that are smooth, found one that cannot be compiled: "
-            f"{', '.join(_unusual_functions(M, U, g, F)) or _first_line(error)}"
+            f"{', '.join(_unusual_functions(M, U, g, w, F)) or _first_line(error)}"
         ) from error
-    is_conservative = not any(F) and not (M.has(t) or U.has(t) or g.has(t))
+    is_held = any(x.subs(dict.fromkeys(v, 0)) for x in w)  # a is not 0
+    is_conservative = not any(F) and not is_held and not (M.has(t) or U.has(t) or g.has(t) or w.has(t))
 
     start: dict[str, Any] = {"initial_q": initial_q, "initial_v": initial_v, "name": name}
-    unforced = partial(from_sympy, q, M, U, velocities=v, time=t, constraints=list(g), **start)
+    held: dict[str, Any] = {"constraints": list(g), "velocity_constraints": list(w)}
+    unforced = partial(from_sympy, q, M, U, velocities=v, time=t, **held, **start)
     names_of_q = [str(x) for x in q]
     _check_names("coordinates", names_of_q)
-    arrays = _arrays(n, len(g), **functions)
+    arrays = _arrays(n, len(g) + len(w), len(w), **functions)
     return _system(name, arrays, names_of_q, initial_q, initial_v, is_conservative, unforced if any(F) else None)
 
 
@@ -159,11 +165,11 @@ def _potentials(U: Any, v: list) -> tuple[Any, Any]:
     return U.subs(dict.fromkeys(v, 0)), A
 
 
-def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, A: Any, g: Any, weighted: Any) -> dict[str, Any]:
-    """The compiled functions of a system."""
+def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, A: Any, g: Any, w: Any) -> dict[str, Any]:
+    """The compiled functions of a system; w are the constraints on velocities."""
     import sympy
 
-    q, v = names["q"], names["v"]
+    q, v, lam, speed = names["q"], names["v"], names["lam"], sympy.Matrix(names["v"])
     second = {"Lvv": p.jacobian(v), "Lvq": p.jacobian(q), "Kqv": f.jacobian(v), "Kqq": f.jacobian(q)}
     functions = {
         "gradient": _function(layout.GRADIENT, t, names, "qv", {"p": p, "f": f}),
@@ -172,14 +178,20 @@ def _sympy_functions(t: Any, names: dict, p: Any, f: Any, V: Any, A: Any, g: Any
     }
     if any(A):
         functions["vector_potential"] = _function(layout.VECTOR_POTENTIAL, t, names, "q", {"A": A})
+    G, g_t, g_tt = sympy.zeros(0, len(q)), sympy.zeros(0, 1), sympy.zeros(0, 1)
     if len(g):
-        first = {"g": g, "G": g.jacobian(q), "g_t": g.diff(t)}
+        G, g_t = g.jacobian(q), g.diff(t)
+        g_tt = 2 * g_t.jacobian(q) * speed + g_t.diff(t)
+    if len(w):
+        of_v, rest = w.jacobian(v), w.subs(dict.fromkeys(v, 0))
+        G, g_t = G.col_join(of_v), g_t.col_join(rest)
+        g_tt = g_tt.col_join(of_v.diff(t) * speed + rest.jacobian(q) * speed + rest.diff(t))
+    if len(G):
+        first = {"g": g.col_join(sympy.zeros(len(w), 1)) if len(g) else sympy.zeros(len(w), 1), "G": G, "g_t": g_t}
         functions["constraint"] = _function(layout.CONSTRAINT, t, names, "q", first)
-        curvature = {"+out": sympy.hessian(weighted, q)}
+        curvature = {"+out": (G.T * sympy.Matrix(lam)).jacobian(q)}
         functions["curvature"] = _function(layout.CURVATURE, t, names, ("q", "lam"), curvature)
-    if p.has(t) or g.has(t):
-        g_t = g.diff(t)
-        g_tt = 2 * g_t.jacobian(q) * sympy.Matrix(v) + g_t.diff(t) if len(g) else []
+    if p.has(t) or any(g_tt):
         rates = {"p_t": p.diff(t), "g_tt": g_tt}
         functions["time_rates"] = _function(layout.TIME_RATES, t, names, "qv", rates)
     return functions
@@ -235,7 +247,7 @@ def expressions(what: str, values: Any) -> list:
     return found
 
 
-def _check_sympy(q: list, v: list, t: Any, M: Any, U: Any, g: Any, F: Any, R: Any) -> None:
+def _check_sympy(q: list, v: list, t: Any, M: Any, U: Any, g: Any, w: Any, F: Any, R: Any) -> None:
     n = len(q)
     if n == 0:
         raise ModelError("coordinates: expected at least one symbol, found none")
@@ -251,6 +263,7 @@ def _check_sympy(q: list, v: list, t: Any, M: Any, U: Any, g: Any, F: Any, R: An
         "mass_matrix": (M, {*q, t}),
         "potential": (U, {*q, *v, t}),
         "constraints": (g, {*q, t}),
+        "velocity_constraints": (w, {*q, *v, t}),
         "forces": (F, {*q, *v, t}),
         "dissipation": (R, {*q, *v, t}),
     }
@@ -261,6 +274,10 @@ def _check_sympy(q: list, v: list, t: Any, M: Any, U: Any, g: Any, F: Any, R: An
                 f"{what}: expected a value for every symbol, found none for {unknown[0]}; add it to parameters"
                 + (", or to velocities if it is one" if symbols.issuperset(v) else "")
             )
+    if len(w) and w.jacobian(v).has(*v):
+        raise ModelError(
+            "velocity_constraints: expected expressions that are linear in the velocities, found one that is not; multiply it out"
+        )
 
 
 def _unusual_functions(*expressions: Any) -> list[str]:
@@ -321,6 +338,8 @@ def from_functions(
     *,
     constraints: Callable | None = None,
     constraint_count: int = 0,
+    velocity_constraints: Callable | None = None,
+    velocity_constraint_count: int = 0,
     force: Callable | None = None,
     initial_q: ArrayLike | None = None,
     initial_v: ArrayLike | None = None,
@@ -340,6 +359,10 @@ def from_functions(
         ``constraints(q, g)`` writes g(q) into g (k,), under the same rule; some may follow from others.
     constraint_count : int
         The number k of constraints.
+    velocity_constraints : callable, optional
+        ``velocity_constraints(q, A)`` writes A(q) into A (r, n), which is 0 before, under the same rule: A v = 0, as of rolling.
+    velocity_constraint_count : int
+        The number r of such constraints.
     force : callable, optional
         ``force(t, q, v, F)`` adds generalized forces to F (n,). Where one of the functions raises an error, the step fails.
     initial_q, initial_v : (n,), optional
@@ -370,11 +393,9 @@ def from_functions(
     """
     _check_names("coordinate_names", coordinate_names)
     n = len(coordinate_names)
-    is_count = isinstance(constraint_count, int | np.integer) and 0 <= constraint_count <= MOST_CONSTRAINTS
-    if not is_count or (constraints is None) != (constraint_count == 0):
-        raise ModelError(
-            f"constraint_count: expected the number of constraints that `constraints` writes, found {constraint_count!r}"
-        )
+    _check_count("constraint", constraints, constraint_count)
+    _check_count("velocity_constraint", velocity_constraints, velocity_constraint_count)
+    counts = constraint_count, velocity_constraint_count
     _check_title(name)
     for what, given in (("initial_q", initial_q), ("initial_v", initial_v)):
         if given is not None:
@@ -383,31 +404,41 @@ def from_functions(
         "mass_matrix": checked_function("mass_matrix", mass_matrix, MASS_MATRIX),
         "potential": checked_function("potential", potential, POTENTIAL),
         "constraints": None if constraints is None else checked_function("constraints", constraints, CONSTRAINTS),
+        "velocity_constraints": velocity_constraints
+        and checked_function("velocity_constraints", velocity_constraints, VELOCITY_CONSTRAINTS),
         "force": None if force is None else checked_function("force", force, FORCE),
     }
-    _check_sizes(_place(initial_q, n), constraint_count, own)
-    values, functions = OwnValues(own), _compiled(n, constraint_count, own)
-    bare = _system(name, _arrays(n, constraint_count, **functions), coordinate_names, initial_q, initial_v, True)
+    _check_sizes(_place(initial_q, n), *counts, own)
+    values, functions, sizes = OwnValues(own), _compiled(n, *counts, own), (n, sum(counts), velocity_constraint_count)
+    bare = _system(name, _arrays(*sizes, **functions), coordinate_names, initial_q, initial_v, True)
     bare._own_values = values
     _check_functions(bare)
     if force is None:
         return bare
-    arrays = _arrays(n, constraint_count, **functions, force=compile_force(force, bare.given_q, bare.given_v))
+    arrays = _arrays(*sizes, **functions, force=compile_force(force, bare.given_q, bare.given_v))
     system = _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=bare)
     system._own_values = values
     return system
 
 
-def _compiled(n: int, k: int, own: Mapping[str, Any]) -> dict[str, Any]:
-    """The compiled functions of a system of a user's own, checked."""
+def _check_count(what: str, function: Any, count: Any) -> None:
+    """The number of constraints that a function writes must be given with it."""
+    is_count = isinstance(count, int | np.integer) and 0 <= count <= MOST_CONSTRAINTS
+    if not is_count or (function is None) != (count == 0):
+        raise ModelError(f"{what}_count: expected the number of constraints that `{what}s` writes, found {count!r}")
+
+
+def _compiled(n: int, k: int, r: int, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The compiled functions of a system of a user's own, checked, with r constraints on velocities besides k others."""
     kinds = {
         "mass_matrix": layout.OWN_MASS_MATRIX,
         "potential": layout.OWN_POTENTIAL,
         "constraints": layout.OWN_CONSTRAINTS,
+        "velocity_constraints": layout.OWN_RATES,
     }
     compiled = [own[key] and compile_own(key, own[key], kind) for key, kind in kinds.items()]
     try:
-        return compile_functions(n, k, *compiled)
+        return compile_functions(n, k, r, *compiled)
     except Exception as error:  # numba raises many
         found = f"one that may return {' or '.join(sorted(returned_kinds(compiled[1])))}"
         remedy = "return one number from wherever it ends"
@@ -430,11 +461,13 @@ def _place(initial_q: Any, n: int) -> Array:
     return q if q.shape == (n,) else np.zeros(n)
 
 
-def _check_sizes(place: Array, k: int, own: Mapping[str, Any]) -> None:
+def _check_sizes(place: Array, k: int, r: int, own: Mapping[str, Any]) -> None:
     """The functions must use as many coordinates as there are, return a number, and write as many constraints."""
     q, n, constraints = read_only(place), len(place), own["constraints"]
     check_call("mass_matrix", own["mass_matrix"], q, np.zeros((n, n)))
     check_returns_number("potential", own["potential"], q)
+    if own["velocity_constraints"]:
+        check_call("velocity_constraints", own["velocity_constraints"], q, np.zeros((r, n)))
     low, high = np.zeros(k), np.ones(k)
     if constraints and all(check_call("constraints", constraints, q, g) is not MISSING for g in (low, high)):
         left = np.flatnonzero(high > low)  # what was in them before is still there
@@ -451,7 +484,9 @@ def _first_line(error: Exception) -> str:
     )
 
 
-def _arrays(n: int, k: int, **functions: Any) -> layout.System:
+def _arrays(n: int, k: int, velocity_count: int = 0, **functions: Any) -> layout.System:
+    """The arrays of a system of n coordinates and k constraints, of which the last so many are on velocities."""
+
     def empty(width: int, dtype: Any) -> Array:
         return np.zeros((0, width), dtype)
 
@@ -459,6 +494,7 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
     blocks = elimination([dense(n, k)], [], entries)
     rows = np.zeros((k, 8), np.int64)
     rows[:, layout.CONSTRAINT_KIND] = layout.OWN
+    rows[k - velocity_count :, layout.CONSTRAINT_KIND] = layout.OWN_RATE
     rows[:, layout.FIRST_ENTRY], rows[:, layout.ENTRIES] = n * np.arange(k), n
     names = (
         "gradient",
@@ -491,11 +527,16 @@ def _arrays(n: int, k: int, **functions: Any) -> layout.System:
         inputs=np.zeros(0),
         body_forces=empty(6, np.int64),
         body_force_data=empty(17, float),
+        bushings=empty(2, np.int64),
+        bushing_data=empty(36, float),
         time_functions=empty(3, np.int64),
         operations=np.zeros(0, np.int64),
         numbers=np.zeros(0),
         constraints=rows,
         constraint_data=np.zeros((k, 13)),
+        touches=empty(3, np.int64),
+        touch_data=empty(8, float),
+        rates=np.arange(k - velocity_count, k, dtype=np.int64),
         signs=np.ones(len(entries)),
         **blocks,
         **fields,
@@ -512,7 +553,9 @@ def _system(
     unforced: System | Callable[[], System] | None = None,
 ) -> System:
     _check_title(name)
-    names, units = [f"g{i}" for i in range(arrays.k)], [""] * arrays.n
+    holonomic = arrays.k - len(arrays.rates)
+    names = [*(f"g{i}" for i in range(holonomic)), *(f"a{i}" for i in range(len(arrays.rates)))]
+    units = [""] * arrays.n
     rest = np.zeros(arrays.n)
     system = System(name, arrays, coordinate_names, units, rest, rest.copy(), is_conservative, names, unforced=unforced)
     if q is not None:
@@ -561,8 +604,9 @@ def _check_functions(system: System) -> None:
         system.gradient(q, v)[1][:, None],
         differences(lambda x: system.lagrangian(x, v))[:, None],
     )
-    if system.constraint_count:
-        _compare(system, "constraints", "∂g/∂", system.constraint_jacobian(q).T, differences(system.constraint))
+    if system.constraint_count > len(system.arrays.rates):
+        G = system._position_constraints(q, 0.0)[1]
+        _compare(system, "constraints", "∂g/∂", G.T, differences(system.constraint))
 
 
 def _compare(system: System, where: str, what: str, exact: Array, quotient: Array) -> None:

@@ -25,11 +25,12 @@ from mbvi.errors import ModelError
 from mbvi.kernels.compiler import decorators
 from mbvi.model.expressions import show, wrong
 
-FORCE, MASS_MATRIX, POTENTIAL, CONSTRAINTS = (
+FORCE, MASS_MATRIX, POTENTIAL, CONSTRAINTS, VELOCITY_CONSTRAINTS = (
     "force(t, q, v, F)",
     "mass_matrix(q, M)",
     "potential(q)",
     "constraints(q, g)",
+    "velocity_constraints(q, A)",
 )
 MISSING = object()
 VALUES = (bool, int, float, complex, str, bytes, tuple, np.generic, np.ndarray)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mbvi.model.fields import WORLD
+from mbvi.model.forces import Bushing
 from mbvi.model.graph import Plan, is_cut
 from mbvi.model.holds import turning_sides
 from mbvi.model.joints import Joint
@@ -55,7 +56,9 @@ def _is_off(place: Any, properties: MassProperties) -> bool:
 
 def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> Iterator[bool | None]:
     """Whether each thing that acts on a body acts off its mass; None if it needs an orientation."""
-    acted_on = {getattr(each, key, None) for each in _others(model) for key in ("joint", "joint_a", "joint_b")}
+    acted_on = {
+        getattr(each, key, None) for each in _others(model) for key in ("joint", "joint_a", "joint_b", "joint_c")
+    }
     acted_on.update(name for name, joint in model.joints.items() if joint.armatures)
     for key, joint in model.joints.items():
         if name not in (joint.parent, joint.child):
@@ -69,7 +72,7 @@ def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> It
     for force in model.forces.values():
         for key, point in (("body", "point"), ("body_a", "point_a"), ("body_b", "point_b")):
             if getattr(force, key, WORLD) == name:
-                is_directed = getattr(force, "frame", "world") == "body"
+                is_directed = getattr(force, "frame", "world") == "body" or isinstance(force, Bushing)
                 is_off = not hasattr(force, point) or _is_off(getattr(force, point), properties)
                 yield None if is_directed or is_off else False
     for constraint in model.constraints.values():

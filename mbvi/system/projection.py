@@ -59,7 +59,7 @@ def project_position(system: BaseSystem, q: Array, t: float = 0.0, fixed: Array 
     if system.arrays.is_open:
         return _normalized(system, q)
     attitudes, found = Attitudes(system), q
-    for free in _choices(system, q, t, fixed, violated_rows(system, attitudes, q, t)):
+    for free in _choices(system, q, t, fixed, violated_rows(system, attitudes, q, t), of_rates=False):
         found = _nearest_position(system, attitudes, q, t, free, fixed)
         if not len(violated_rows(system, attitudes, found, t)):
             break
@@ -92,22 +92,26 @@ def _normalized(system: BaseSystem, q0: Array) -> Array:
     return q
 
 
-def _choices(system: BaseSystem, q: Array, t: float, fixed: Array, rows: Array) -> Iterator[Array]:
-    """Which coordinates may move: those that constraints tie to some that are violated, and then, if these will not do, all."""
-    tied = _tied(system, q, t, fixed, rows)
+def _choices(system: BaseSystem, q: Array, t: float, fixed: Array, rows: Array, of_rates: bool) -> Iterator[Array]:
+    """Which coordinates, or their rates, may move: those that constraints tie to some that are violated, and then, if these will
+    not do, all.
+    """
+    tied = _tied(system, q, t, fixed, rows, of_rates)
     yield tied
     if not np.array_equal(tied, ~fixed):
         yield ~fixed
 
 
-def _tied(system: BaseSystem, q: Array, t: float, fixed: Array, rows: Array) -> Array:
-    """The coordinates (n,) that are not fixed and that a chain of constraints ties to some rows."""
+def _tied(system: BaseSystem, q: Array, t: float, fixed: Array, rows: Array, of_rates: bool) -> Array:
+    """The coordinates (n,) that are not fixed and that a chain of constraints, or of those on positions, ties to some rows."""
     G, coordinate = np.abs(system._constraint_entries(q, t)[1]), system.arrays.entries
     row = np.repeat(np.arange(system.constraint_count), system.arrays.constraints[:, layout.ENTRIES])
     largest = np.zeros(system.constraint_count)
     with np.errstate(invalid="ignore"):  # constraints that are not defined here tie all that they hold
         np.maximum.at(largest, row, G)
     ties = ~fixed[coordinate] & ~(NOTHING * largest[row] >= G)
+    if not of_rates:
+        ties &= ~np.isin(row, system.arrays.rates)
     row, coordinate = row[ties], coordinate[ties]
     reached, tied = np.zeros(system.constraint_count, bool), np.zeros(system.dimension, bool)
     reached[rows] = True
@@ -182,7 +186,7 @@ def _newton(
     q = q.copy()
     shortest, since = np.inf, 0
     for _ in range(NEWTON_STEPS):
-        g, G, _ = attitudes.turned(q)._constraints(q, t)
+        g, G = attitudes.turned(q)._position_constraints(q, t)
         _check_finite(system, g, G, t)
         pull = np.zeros(free.sum()) if target is None else (target - q)[free]
         delta = _nearest(L, G[:, free], -g, pull)
@@ -211,7 +215,7 @@ def _starts(system: BaseSystem, q0: Array, t: float, free: Array) -> Iterator[Ar
         result = least_squares(
             lambda x: system.constraint(at(x), t),
             beside,
-            jac=lambda x: system.constraint_jacobian(at(x), t)[:, free],
+            jac=lambda x: system._position_constraints(at(x), t)[1][:, free],
             xtol=1e-14,
             ftol=1e-14,
             gtol=1e-14,
@@ -254,7 +258,7 @@ def project_velocity(system: BaseSystem, q: Array, v: Array, t: float, fixed: Ar
         If there is none.
     """
     found = v
-    for free in _choices(system, q, t, fixed, violated_rates(system, q, v, t)):
+    for free in _choices(system, q, t, fixed, violated_rates(system, q, v, t), of_rates=True):
         found = _nearest_velocity(system, q, v, t, free, fixed)
         if not len(violated_rates(system, q, found, t)):
             return found

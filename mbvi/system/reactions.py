@@ -22,6 +22,7 @@ from mbvi.system.redundancy import count_redundant, node_widths
 from mbvi.system.system import System
 
 Array = np.ndarray
+BETWEEN = (*layout.GEOMETRIC, *layout.TOUCHING)
 DIFFERENCE = 1e-3  # step of the differences [rad, m, –]
 
 
@@ -44,12 +45,10 @@ def add_wrenches(out, each, owners, system, work, t, q, lam):  # type: ignore[no
 
 
 def owners(system: System) -> list[str]:
-    """Names of the joints and constraints that hold bodies by geometric constraints."""
+    """Names of the joints and constraints that hold bodies by constraints between two frames."""
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     names = (
-        name.rsplit(".", 1)[0]
-        for name, kind in zip(system.constraint_names, kinds, strict=True)
-        if kind in layout.GEOMETRIC
+        name.rsplit(".", 1)[0] for name, kind in zip(system.constraint_names, kinds, strict=True) if kind in BETWEEN
     )
     return list(dict.fromkeys(names))
 
@@ -117,7 +116,7 @@ def _owner_numbers(system: System, names: Sequence[str]) -> Array:
     kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
     return np.array(
         [
-            index.get(name.rsplit(".", 1)[0], -1) if kind in layout.GEOMETRIC else -1
+            index.get(name.rsplit(".", 1)[0], -1) if kind in BETWEEN else -1
             for name, kind in zip(system.constraint_names, kinds, strict=True)
         ],
         dtype=np.int64,

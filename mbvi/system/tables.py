@@ -40,6 +40,16 @@ class Entry(NamedTuple):
     sign: float
 
 
+class Touch(NamedTuple):
+    """A constraint of a contact or an edge: see `mbvi.kernels.mechanics.rolling`."""
+
+    surface: int
+    part: int
+    shape: Array = np.zeros((3, 3))
+    rounding: float = 0.0
+    radius: float = 0.0
+
+
 @dataclass
 class Row:
     """One constraint: see `mbvi.kernels.mechanics.constraints`."""
@@ -54,6 +64,7 @@ class Row:
     offset: float = 0.0
     function: int = -1
     argument: int = -1
+    touch: Touch | None = None
 
     def shares_points(self, other: Row | None) -> bool:
         """Whether the points of both, and the links that these are on, are the same."""
@@ -78,6 +89,8 @@ class Tables:
     inputs: list[float] = field(default_factory=list)
     body_forces: list = field(default_factory=list)
     body_force_data: list = field(default_factory=list)
+    bushings: list = field(default_factory=list)
+    bushing_data: list = field(default_factory=list)
     time_functions: list = field(default_factory=list)
     operations: list = field(default_factory=list)
     numbers: list = field(default_factory=list)
@@ -254,6 +267,8 @@ class Tables:
             "inputs": np.array(self.inputs, dtype=float),
             "body_forces": _integers(self.body_forces, 6),
             "body_force_data": _floats(self.body_force_data, 17),
+            "bushings": _integers(self.bushings, 2),
+            "bushing_data": _floats(self.bushing_data, 36),
             "time_functions": _integers(self.time_functions, 3),
             "operations": np.array(self.operations, dtype=np.int64),
             "numbers": np.array(self.numbers, dtype=float),
@@ -267,11 +282,21 @@ class Tables:
             "constraint_data": _floats(
                 [np.concatenate([*row.points, row.u, row.w, [row.offset]]) for row in self.rows], 13
             ),
+            **_touches(self.rows),
+            "rates": np.array([i for i, row in enumerate(self.rows) if row.kind == layout.ROLL], dtype=np.int64),
             "signs": np.array([entry.sign for entry in entries]),
             "is_open": int(self.is_open()),
             "is_planar": int(self.is_planar()),
-            "is_geometric": int(any(row.kind in layout.GEOMETRIC for row in self.rows)),
+            "is_geometric": int(any(row.kind in (*layout.GEOMETRIC, *layout.TOUCHING) for row in self.rows)),
         }
+
+
+def _touches(rows: list[Row]) -> dict[str, Array]:
+    """The contacts and edges among the constraints."""
+    found = [(i, row.touch) for i, row in enumerate(rows) if row.touch is not None]
+    data = [[*each.shape[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]], each.rounding, each.radius] for _, each in found]
+    numbers = [[i, each.surface, each.part] for i, each in found]
+    return {"touches": _integers(numbers, 3), "touch_data": _floats(data, 8)}
 
 
 def _integers(rows: list, width: int) -> Array:

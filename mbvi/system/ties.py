@@ -24,22 +24,26 @@ from mbvi.model.holds import (
     Aligned,
     Angle,
     Apart,
+    Edge,
     Follow,
     Follows,
     Hold,
     OnCurve,
     Parallel,
     Related,
+    Rolls,
     normals,
     together,
 )
 from mbvi.model.joints import Joint
 from mbvi.model.rotations import rotation_matrix
-from mbvi.system.tables import SLIDING, Entry, Row, Tables
+from mbvi.system.tables import SLIDING, Entry, Row, Tables, Touch
 
 Array = np.ndarray
 AXES = np.eye(3)
 AROUND = ((0, 1, "xy"), (1, 2, "yz"), (2, 0, "zx"))
+SURFACES = {"plane": layout.PLANE, "cylinder": layout.CYLINDER, "sphere": layout.SPHERE}
+PARTS = ((layout.OF_GAP, "gap"), (layout.FIRST_TANGENT, "roll_u"), (layout.SECOND_TANGENT, "roll_v"))
 
 
 class End(NamedTuple):
@@ -95,6 +99,11 @@ def rows(
                 for i, value in enumerate(curve):
                     row = component(tables, name, a, b, i, function=tables.add_function(value), argument=s)
                     yield replace(row, entries=[*row.entries, parameter])
+            case Rolls(), (a, b):
+                yield from rolls(tables, name, a, b, hold)
+            case Edge(direction), (a, b):
+                touch = Touch(layout.EDGE, layout.FIRST_TANGENT)
+                yield _touching(tables, f"{name}.across", a, b, layout.ROLL, b.axes @ np.array(direction), touch)
             case (Related() | Follows()) as related, _:
                 places = [(coordinate(joint, short), float(factor)) for joint, short, factor in related.terms]
                 entries = [Entry(j, tables.link_of(j), factor) for j, factor in places]
@@ -162,6 +171,21 @@ def distance(tables: Tables, name: str, a: End, b: End, length: Any) -> Row:
     links, points = (a.link, b.link), (a.place, b.place)
     entries = tables.entries(a.link, b.link)
     return Row(f"{name}.length", layout.DISTANCE, entries, links, points, **followed(tables, length))
+
+
+def rolls(tables: Tables, name: str, a: End, b: End, hold: Rolls) -> Iterator[Row]:
+    """The gap between b and a surface of a, and the velocities of the point of contact along two tangents."""
+    tangent, direction = a.axes @ normals(hold.direction)[0], a.axes @ np.array(hold.direction, dtype=float)
+    shape = b.axes @ np.array(hold.shape) @ b.axes.T
+    for part, short in PARTS:
+        touch = Touch(SURFACES[hold.surface], part, shape, hold.rounding, hold.surface_radius)
+        kind = layout.CONTACT if part == layout.OF_GAP else layout.ROLL
+        yield replace(_touching(tables, f"{name}.{short}", a, b, kind, direction, touch), w=tangent)
+
+
+def _touching(tables: Tables, name: str, a: End, b: End, kind: int, u: Array, touch: Touch) -> Row:
+    links, points = (a.link, b.link), (a.place, b.place)
+    return Row(name, kind, tables.entries(a.link, b.link), links, points, u=u, touch=touch)
 
 
 def followed(tables: Tables, value: Any) -> dict[str, Any]:

@@ -39,6 +39,8 @@ NAMES = {
     "double_spherical_pendulum",
     "free_rigid_body_quaternion",
     "heavy_top_quaternion",
+    "rattleback",
+    "bicycle",
 }
 
 

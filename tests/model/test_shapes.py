@@ -10,7 +10,7 @@ from mbvi.model.shapes import AnyShape, Box, Mesh
 from tests.folders import ROOT
 
 SHAPES = get_args(get_args(AnyShape)[0])
-LENGTHS = {"size": (0.9, 1.3, 0.7)}  # of shapes whose field is no single number
+LENGTHS = {"size": (0.9, 1.3, 0.7), "semi_axes": (0.5, 0.7, 0.4)}  # of shapes whose field is no single number
 COARSE = 0.02  # relative, of the triangles of a surface
 
 

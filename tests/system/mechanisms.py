@@ -10,7 +10,7 @@ import mbvi
 from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, block_place
 from mbvi.model.constraints import AnyConstraint
-from mbvi.model.fields import Kind, RotationCoordinates, kinds
+from mbvi.model.fields import Kind, RotationCoordinates, Triple, kinds
 from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint, Joint
 from mbvi.system.given import body_motions, nearest_joint_state
@@ -48,6 +48,10 @@ def random_values(random, element, given):
                 return random.normal(size=3)
             case Kind("numbers") if key == "axes":
                 return random.normal(size=(2, 3))
+            case Kind("numbers") if key.endswith("orientation"):
+                return random.normal(size=3)
+            case Kind("numbers") if element.model_fields[key].annotation == Triple:
+                return random.uniform(0.3, 1.0, 3)
             case Kind("numbers"):
                 return random.uniform(0.3, 1.0)
             case Kind("time"):
@@ -60,6 +64,8 @@ def random_values(random, element, given):
 
     fields = {key: field for key, field in element.model_fields.items() if key not in given}
     optional = [key for key, field in fields.items() if isinstance(field.default, float) and random.random() < 0.5]
+    if element is mbvi.Bushing:
+        optional += ["orientation", "rest_orientation", "stiffness", "turning_stiffness", *given.pop("more", ())]
     return given | {key: value(key) for key, field in fields.items() if field.is_required() or key in optional}
 
 
@@ -137,8 +143,10 @@ LENGTHS = {
     "driven distance": {"times": [0.0, 1.0, 2.0], "values": [1.0, 2.0, 1.2]},
     "constant distance": 1.3,
 }
-TIES = (*CONSTRAINTS, *LENGTHS)
-"""All constraints, and a distance that is a table or a number and not an expression."""
+OF_VELOCITIES = ("rolling ball", "rolling wheel", "rolling ellipsoid", "knife edge")
+"""Constraints that hold velocities, for which most schemes have no place: tests/physics/test_rolling.py is about them."""
+TIES = tuple(each for each in (*CONSTRAINTS, *LENGTHS) if each not in OF_VELOCITIES)
+"""All constraints on positions, and a distance that is a table or a number and not an expression."""
 
 
 def random_graph(seed, kinds=KINDS, chords=KINDS, ties=TIES, formulation="tree", mixed=False, forces=None):
@@ -183,15 +191,21 @@ def random_tie(random, kind, a, b, bodies, on):
     if "joint" in constraint.model_fields:
         given |= dict(zip(("joint", "coordinate"), on[random.integers(len(on))], strict=True))
     if "joint_a" in constraint.model_fields:
-        first, second = (on[k] for k in random.choice(len(on), 2, replace=False))
-        given |= {"joint_a": first[0], "coordinate_a": first[1], "joint_b": second[0], "coordinate_b": second[1]}
+        ends = [each for each in "abc" if f"joint_{each}" in constraint.model_fields]
+        for end, k in zip(ends, random.choice(len(on), len(ends), replace=False), strict=True):
+            given |= {f"joint_{end}": on[k][0], f"coordinate_{end}": on[k][1]}
     if "ratio" in constraint.model_fields:
         given |= {"ratio": random.uniform(0.3, 1.0)}
     return constraint(**random_values(random, constraint, given))
 
 
 FORCES = {
-    **{kind: (force, {}) for kind, force in types_of(AnyForce).items() if kind not in ("force", "torque")},
+    **{
+        kind: (force, {})
+        for kind, force in types_of(AnyForce).items()
+        if kind not in ("force", "torque", "ball spring")
+    },
+    "bushing with dampers": (mbvi.Bushing, {"more": ("damping", "turning_damping")}),
     "weight": (mbvi.Force, {"vector": (0.3, -0.7, 1.1)}),
     "world force": (mbvi.Force, {"vector": ("sin(t)", 0.6, "t**2")}),
     "body force": (mbvi.Force, {"vector": (TABLE, -0.4, "t**2"), "frame": "body"}),

@@ -1,9 +1,13 @@
 """The residual of the equations of a step, which `steps` states: R_j of the momenta, and g(Q_l)/h.
 
+Constraints on velocities, A(q) v = a, are those of one straight segment: A(q_k)ᵀ Λ_0 acts at its start, and A Y/h = a holds
+at its middle.
+
 Quadrature nodes, and control points with their constraints, are evaluated four at once (`lanes`), up to eight nodes of
 schemes of Gauss in one vector. Arrays are those of `workspace.Space`, whose functions tell their shapes.
 
-Source: Marsden & West 2001, section 2.6 (Galerkin variational integrators), and part 3 (constraints).
+Sources: Marsden & West 2001, section 2.6 (Galerkin variational integrators), and part 3 (constraints); Cortés & Martínez 2001
+(constraints on velocities).
 """
 
 import math
@@ -338,7 +342,32 @@ def fill_constraint_residual(system, scheme, work, space, t, h):
             fill_values(space.g, space.G[j], space.g_t, system, work, t + scheme.d[j] * h, space.node_q)
         for b in range(system.k):
             R[behind + b * s + j - 1] = space.g[b] / h
+    if system.rates.shape[0] > 0:
+        fill_rate_residual(system, scheme, work, space, t, h)
     return size
+
+
+@copied_kernel
+def fill_middle(system, work, space):
+    """The middle of the only segment of a step into space.node_q, and its rounding error into work.low."""
+    for a in range(system.n):
+        y = space.q_low[a] + 0.5 * space.z[a]
+        place = space.q[a] + y
+        space.node_q[a] = place
+        work.low[a] = (space.q[a] - place) + y
+
+
+@late_kernel()
+def fill_rate_residual(system, scheme, work, space, t, h):
+    """Overwrite the rows of constraints on velocities by A Y/h − a at the middle of a step of one segment."""
+    fill_middle(system, work, space)
+    fill_constraints(space.g, space.G[1], space.g_t, system, work, t + 0.5 * h, space.node_q)
+    for r in range(system.rates.shape[0]):
+        b = system.rates[r]
+        value, first = 0.0, system.constraints[b, FIRST_ENTRY]
+        for e in range(first, first + system.constraints[b, ENTRIES]):
+            value += space.G[1, e] * space.z[system.entries[e]]
+        space.R[space.behind + b] = value / h + space.g_t[b]
 
 
 @kernel

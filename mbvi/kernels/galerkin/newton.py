@@ -25,11 +25,14 @@ from mbvi.kernels.algebra.saddle import JACOBIAN, ONE_SIDE, add_jacobian, add_st
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.galerkin.equations import fill_control_point, fill_nodes, fill_points
+from mbvi.kernels.compiler.packed import call
+from mbvi.kernels.galerkin.equations import fill_control_point, fill_middle, fill_nodes, fill_points
 from mbvi.kernels.galerkin.velocities import fill_step_residual, put_step_correction
 from mbvi.kernels.galerkin.workspace import FACTOR_STEP, FIRST_ROW, NEWTON_FACTORS, NO_STAGES, ONE, SEVERAL
+from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY
 from mbvi.kernels.mechanics.constraints import add_own_curvature, add_tree_curvature, fill_constraints
 from mbvi.kernels.mechanics.lagrangian import fill_hessian, fill_hessians
+from mbvi.kernels.mechanics.rolling import fill_touch_borders
 
 
 @copied_kernel
@@ -135,6 +138,8 @@ def add_curvatures(J, system, scheme, work, space, t, h):
     if s < SEVERAL or system.constraint != 0:
         fill_control_point(work, space, s, s)
         fill_constraints(space.g, space.G[s], space.g_t, system, work, t + scheme.d[s] * h, space.node_q)
+    if system.rates.shape[0] > 0:
+        fill_rate_borders(system, work, space, t, h)
     if system.constraint == 0:
         for c in range(space.points.shape[0] if s > 1 else 0):
             fill_points(system, scheme, work, space, c, t, h)
@@ -147,6 +152,39 @@ def add_curvatures(J, system, scheme, work, space, t, h):
         for b in range(system.k):
             space.point_impulses[b] = space.z[space.behind + b * s + j]
         add_own_curvature(J, system, work, t + scheme.d[j] * h, space.node_q, space.point_impulses, h, s, j, j - 1)
+
+
+@late_kernel()
+def fill_rate_borders(system, work, space, t, h):
+    """The derivatives A + ½ ∂(A Y)/∂q at the middle of what constraints on velocities hold, into their entries of G(Q_s)."""
+    fill_middle(system, work, space)
+    fill_constraints(work.g, work.G, work.g_t, system, work, t + 0.5 * h, space.node_q)
+    if system.constraint == 0:
+        fill_touch_borders(work.G, system, work, space.node_q, space.z)
+    for r in range(system.rates.shape[0]):
+        b = system.rates[r]
+        first, count = system.constraints[b, FIRST_ENTRY], system.constraints[b, ENTRIES]
+        if system.constraint != 0:
+            add_own_border(work.G, system, work, t + 0.5 * h, space.node_q, space.z, b)
+        for e in range(first, first + count):
+            space.G[1, e] = work.G[e]
+
+
+@kernel
+def add_own_border(G, system, work, t, q, z, b):
+    """Add ½ ∂(A z)/∂q of a user's constraint b on velocities to its entries.
+
+    G         (E,)    in and out
+    q, z      (n,)    z: or longer
+    """
+    n, first = system.n, system.constraints[b, FIRST_ENTRY]
+    work.curvature[:] = 0.0
+    work.unit[b] = 1.0
+    call(system.curvature, t, (q, work.unit, work.curvature))
+    work.unit[b] = 0.0
+    for j in range(n):
+        for k in range(n):
+            G[first + k] += 0.5 * work.curvature[j * n + k] * z[j]
 
 
 @late_kernel()

@@ -23,11 +23,11 @@ WIDE = 1e-5  # step of differences; for g it is relative to a size of the coordi
 
 
 def compile_functions(
-    n: int, k: int, mass: Callable, potential: Callable, constraints: Callable | None
+    n: int, k: int, r: int, mass: Callable, potential: Callable, constraints: Callable | None, rates: Callable | None
 ) -> dict[str, Any]:
     """The compiled functions of a system: gradient, hessian, potential, and with constraints constraint, curvature.
 
-    The user's functions are `decorators.protected`.
+    There are k constraints on positions and then r on velocities, A(q) v = 0. The user's functions are `decorators.protected`.
     """
     jit = (lambda function: function) if config.DISABLE_JIT else njit(error_model="numpy")
 
@@ -103,19 +103,31 @@ def compile_functions(
         "hessian": decorators.compiled(layout.HESSIAN, hessian),
         "potential": decorators.compiled(layout.POTENTIAL, real_potential),
     }
-    if constraints is None:
+    if constraints is None and rates is None:
         return functions
+    positions = constraints or jit(lambda q, g: None)
+    velocities = rates or jit(lambda q, A: None)
 
     @jit
     def g_of(q, g):
         try:
-            constraints(q, g)
+            positions(q, g)
         except Exception:
             g[:] = np.nan
 
     @jit
+    def A_of(q, A):
+        A[:] = 0.0
+        try:
+            velocities(q, A)
+        except Exception:
+            A[:] = np.nan
+
+    @jit
     def constraint(t, q, g, G, g_t):
-        g_of(q, g)
+        g[k:] = 0.0
+        g_of(q, g[:k])
+        A_of(q, G[k * n :].reshape((r, n)))
         x = q.astype(np.complex128)
         gx = np.zeros(k, np.complex128)
         for a in range(n):
@@ -124,13 +136,13 @@ def compile_functions(
             x[a] = q[a]
             for i in range(k):
                 G[i * n + a] = gx[i].imag / TINY
-        for i in range(k):
-            g_t[i] = 0.0
+        g_t[:] = 0.0
         return 0.0
 
     @jit
     def curvature(t, q, lam, out):
-        g, g_t, G, change = np.zeros(k), np.zeros(k), np.zeros(k * n), np.zeros(k * n)
+        rows = k + r
+        g, g_t, G, change = np.zeros(rows), np.zeros(rows), np.zeros(rows * n), np.zeros(rows * n)
         y = q.copy()
         for a in range(n):
             change[:] = 0.0
@@ -141,7 +153,7 @@ def compile_functions(
                 change += weight * G
             y[a] = q[a]
             for b in range(n):
-                for i in range(k):
+                for i in range(rows):
                     out[b * n + a] += lam[i] * change[i * n + b] / (12.0 * step)
         return 0.0
 

@@ -34,7 +34,8 @@ twists     (2, 6)     twists of the side of b, and of the side of a
 stack      (STACK_SIZE, 3)    work of functions
 J          (.,)       in and out: a matrix of s stages (s² matrix_size numbers), or blocks, see `add_to_blocks`
 
-Work.wrench_of, the columns of which are named below, has what the constraint that was evaluated last consists of.
+Work.wrench_of, the columns of which are named in `wrenches`, has what the constraint that was evaluated last consists of.
+Contacts, and constraints on velocities alone, stand in `rolling`.
 
 Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
@@ -54,40 +55,38 @@ from mbvi.kernels.layout import (
     DIRECTION_U,
     DIRECTION_W,
     DISTANCE,
-    DOF,
     ENTRIES,
     FIRST_ENTRY,
     FUNCTION,
     GEOMETRIC,
     HAS_SAME_POINTS,
-    KIND,
     LINK_A,
     LINK_B,
     NODE_COORDINATES,
     OFFSET,
-    POINT_A,
-    POINT_B,
-    QUATERNION,
     UNIT_QUATERNION,
 )
 from mbvi.kernels.mechanics.functions import function_of
-from mbvi.kernels.mechanics.rotation import cross, rotate
-from mbvi.kernels.mechanics.tree import (
-    WORLD_PLACE,
-    WORLD_ROTATION,
-    anchor_place,
-    columns_origin,
-    displacement_derivative,
-    fill_screws,
-    fill_world,
-    from_last,
-    slide,
+from mbvi.kernels.mechanics.rolling import fill_touch_curvature_rates, fill_touch_rows, fill_touch_values
+from mbvi.kernels.mechanics.rotation import cross
+from mbvi.kernels.mechanics.tree import fill_screws, fill_world
+from mbvi.kernels.mechanics.wrenches import (
+    AT_A,
+    AT_B,
+    FORCE,
+    GAP,
+    MOMENT,
+    MOMENT_A,
+    SCALE,
+    TURN_U,
+    TURN_W,
+    WRENCH_WIDTH,
+    column_rate,
+    fill_points,
+    set_nine,
+    times_column,
+    world_direction,
 )
-
-# Columns of Work.wrench_of (25): moment about the origin of b's columns, force, moment about that of a's, x_a and x_b from the
-# origins of their columns, u (of a distance r/f), w, r, and 1/f. Of the first nine, Work.wrench_rate holds derivatives.
-MOMENT, FORCE, MOMENT_A, AT_A, AT_B, TURN_U, TURN_W, GAP, SCALE = 0, 3, 6, 9, 12, 15, 18, 21, 24
-WRENCH_PARTS, WRENCH_WIDTH = 25, 9
 
 
 @kernel
@@ -133,82 +132,6 @@ def fill_constraint_geometry(system, work, q):
     if system.is_geometric == 1:
         fill_world(system, work, q, work.zero)
         fill_screws(system, work, q)
-
-
-@kernel
-def world_direction(world, link, x, y, z):
-    """World components of a direction fixed in a link. Arguments: see the head of this file."""
-    if link < 0:
-        return x, y, z
-    return rotate(world, link, WORLD_ROTATION, x, y, z)
-
-
-@kernel
-def place_from_anchor(world, link, x, y, z):
-    """A point of a link, from its anchor [m]; a point of the world is its own anchor.
-
-    Arguments: see the head of this file.
-    """
-    if link < 0:
-        return 0.0, 0.0, 0.0
-    x, y, z = world_direction(world, link, x, y, z)
-    return x + world[link, WORLD_PLACE], y + world[link, WORLD_PLACE + 1], z + world[link, WORLD_PLACE + 2]
-
-
-@kernel
-def anchor_of_point(system, world, i, link, point, q):
-    """The anchor of a point of constraint i [m].
-
-    Columns of System.constraint_data from `point` on have the point's components. Arguments: see the head of this file.
-    """
-    if link < 0:
-        data = system.constraint_data
-        return data[i, point], data[i, point + 1], data[i, point + 2]
-    return anchor_place(system.links, system.geometry, world, link, q)
-
-
-@kernel
-def fill_points(system, work, i, a, b, q):
-    """The points x_a and x_b of constraint i and r between them, into work.wrench_of.
-
-    Arguments: see the head of this file.
-
-    work.low is the rounding error of q.
-    """
-    row, data, world = work.wrench_of, system.constraint_data, work.world
-    ax, ay, az = place_from_anchor(world, a, data[i, POINT_A], data[i, POINT_A + 1], data[i, POINT_A + 2])
-    bx, by, bz = place_from_anchor(world, b, data[i, POINT_B], data[i, POINT_B + 1], data[i, POINT_B + 2])
-    px, py, pz = anchor_of_point(system, world, i, a, POINT_A, q)
-    x, y, z = anchor_of_point(system, world, i, b, POINT_B, q)
-    kx, ky, kz = slide(system.links, system.geometry, world, a, work.low)
-    lx, ly, lz = slide(system.links, system.geometry, world, b, work.low)
-    row[GAP] = bx - ax + ((x - px) + (lx - kx))
-    row[GAP + 1] = by - ay + ((y - py) + (ly - ky))
-    row[GAP + 2] = bz - az + ((z - pz) + (lz - kz))
-    x, y, z = columns_origin(system.links, world, a)
-    row[AT_A], row[AT_A + 1], row[AT_A + 2] = ax - x, ay - y, az - z
-    x, y, z = columns_origin(system.links, world, b)
-    row[AT_B], row[AT_B + 1], row[AT_B + 2] = bx - x, by - y, bz - z
-
-
-@kernel
-def set_nine(row, mx, my, mz, fx, fy, fz, nx, ny, nz):
-    """Write the moment about the origin of b, the force, and the moment about the origin of a.
-
-    row       (9,)    out (or longer)
-    """
-    row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8] = mx, my, mz, fx, fy, fz, nx, ny, nz
-
-
-@kernel
-def times_column(wrench, D, j, sign):
-    """± W·D_j, about the origin of the side that coordinate j is on. Arguments: see the head of this file."""
-    j = np.uintp(j)
-    moment = MOMENT if sign > 0.0 else MOMENT_A
-    return sign * (
-        wrench[moment] * D[j, 0] + wrench[moment + 1] * D[j, 1] + wrench[moment + 2] * D[j, 2]
-        + wrench[FORCE] * D[j, 3] + wrench[FORCE + 1] * D[j, 4] + wrench[FORCE + 2] * D[j, 5]
-    )  # fmt: skip
 
 
 @copied_kernel
@@ -271,11 +194,13 @@ def fill_constraints(g, G, g_t, system, work, t, q):
     fill_functions(system, work, t, q)
     fill_constraint_geometry(system, work, q)
     fill_rows(g, G, g_t, system, work, q)
+    if system.touches.shape[0] > 0:
+        fill_touch_rows(g, G, system, work, q)
 
 
 @copied_kernel
 def fill_rows(g, G, g_t, system, work, q):
-    """What `fill_constraints` does for a tree, where functions, poses and columns at q are in work.
+    """What `fill_constraints` does for a tree without contacts, where functions, poses and columns at q are in work.
 
     Arguments: see the head of this file.
     """
@@ -300,6 +225,8 @@ def fill_values(g, G, g_t, system, work, t, q):
         fill_world(system, work, q, work.zero)
     for i in range(system.k):
         g[i], _ = fill_value(system, work, i, q)
+    if system.touches.shape[0] > 0:
+        fill_touch_values(g, system, work, q)
 
 
 @copied_kernel
@@ -399,38 +326,6 @@ def set_force_rate(rate, row, part, fx, fy, fz):
     mx, my, mz = cross(bx - back * rx, by - back * ry, bz - back * rz, fx, fy, fz)
     nx, ny, nz = cross(ax + part * rx, ay + part * ry, az + part * rz, fx, fy, fz)
     set_nine(rate, mx, my, mz, fx, fy, fz, nx, ny, nz)
-
-
-@kernel
-def column_rate(system, work, q, j_entry, k_entry):
-    """W·∂D_j/∂q_k of the wrench in work.wrench_of, for two entries of its constraint.
-
-    Arguments: see the head of this file.
-    """
-    row, D, world = work.wrench_of, work.D, work.world
-    if system.signs[j_entry] != system.signs[k_entry]:
-        return 0.0
-    j, k = system.entries[j_entry], system.entries[k_entry]
-    link = system.coordinate_links[j]
-    if system.coordinate_links[k] > link:
-        return 0.0
-    ax, ay, az = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 0], D[j, 1], D[j, 2])
-    if system.coordinate_links[k] < link:
-        lx, ly, lz = cross(D[k, 0], D[k, 1], D[k, 2], D[j, 3], D[j, 4], D[j, 5])
-        mx, my, mz = cross(D[k, 3], D[k, 4], D[k, 5], D[j, 0], D[j, 1], D[j, 2])
-        lx, ly, lz = lx + mx, ly + my, lz + mz
-    elif system.links[link, KIND] == QUATERNION:
-        dof = system.links[link, DOF]
-        cx, cy, cz = displacement_derivative(q, dof, j - dof, k - dof)
-        cx, cy, cz = rotate(world, link, WORLD_ROTATION, cx, cy, cz)
-        ax, ay, az = ax + cx, ay + cy, az + cz
-        x, y, z = from_last(system.links, world, link)
-        lx, ly, lz = cross(x, y, z, ax, ay, az)
-    else:
-        return 0.0
-    moment = MOMENT if system.signs[j_entry] > 0.0 else MOMENT_A
-    turning = row[moment] * ax + row[moment + 1] * ay + row[moment + 2] * az
-    return turning + row[FORCE] * lx + row[FORCE + 1] * ly + row[FORCE + 2] * lz
 
 
 @kernel
@@ -667,7 +562,7 @@ def add_tree_curvature(J, system, work, q, lam, factor, s, row_stage, column_sta
         elif kind == COORDINATES:
             _, _, curve = fill_parts(system, work, i, q, False)
             curvature = -factor * lam[i] * curve
-        elif entries > 0:
+        elif entries > 0 and kind in GEOMETRIC:
             end = group_end(system, i)
             curvature = fill_group(system, work, i, end, q, lam, factor)
             entries -= 1 if argument >= 0 else 0
@@ -712,7 +607,7 @@ def add_group_curvature(J, system, work, q, first, entries, s, row_stage, column
 
 @kernel
 def fill_curvature_rate(out, system, work, t, q, v):
-    """vᵀ (∂²g_i/∂q²) v of every constraint. Arguments: see the head of this file.
+    """vᵀ (∂²g_i/∂q²) v of every constraint, or of one on velocities vᵀ (∂A_i/∂q) v. Arguments: see the head of this file.
 
     out       (k,)    out
     """
@@ -744,7 +639,7 @@ def fill_curvature_rate(out, system, work, t, q, v):
         elif kind == COORDINATES:
             _, _, curve = fill_parts(system, work, i, q, False)
             curvature = -curve
-        elif count > 0:
+        elif count > 0 and kind in GEOMETRIC:
             work.unit[i] = 1.0
             curvature = fill_group(system, work, i, i + 1, q, work.unit, 1.0)
             work.unit[i] = 0.0
@@ -754,3 +649,5 @@ def fill_curvature_rate(out, system, work, t, q, v):
                     out[i] += product * second_entry(system, work, q, first, j_entry, k_entry)
         if argument >= 0:
             out[i] += curvature * v[argument] ** 2
+    if system.touches.shape[0] > 0:
+        fill_touch_curvature_rates(out, system, work, q, v)

@@ -271,11 +271,10 @@ def add_wrench(wrench, world, link, x, y, z, fx, fy, fz):
 def add_body_forces(f, system, work, t, q):
     """Add the generalized forces of all forces and torques on bodies to f, by one sweep from the leaves.
 
-    Arguments: see the head of this file. Poses and velocities at q, v are in work.world; work.wrench is overwritten by
-    the wrench on each link and what hangs on it.
+    Arguments: see the head of this file. Poses and velocities at q, v are in work.world; work.wrench has other wrenches on the
+    links, and is overwritten by the wrench on each link and what hangs on it.
     """
     links, geometry, wrench, world = system.links, system.geometry, work.wrench, work.world
-    wrench[:, :] = 0.0
     for i in range(system.body_forces.shape[0]):
         a, b, r = element_points(system, world, i, q)
         fx, fy, fz = element_force(system, work, i, t, a, b, r)

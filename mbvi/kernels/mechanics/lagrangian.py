@@ -51,6 +51,7 @@ from mbvi.kernels.layout import (
     NODE_COORDINATES,
     NODE_LANES,
     POINT_B,
+    TOUCH_ROW,
     System,
 )
 from mbvi.kernels.mechanics.articulated import (
@@ -61,10 +62,14 @@ from mbvi.kernels.mechanics.articulated import (
     to_rate,
     to_torque,
 )
+from mbvi.kernels.mechanics.bushings import (
+    BUSHING_WIDTH,
+    CHANGE_WIDTH,
+    add_bushing_hessian,
+    add_bushing_wrenches,
+    bushing_potential,
+)
 from mbvi.kernels.mechanics.constraints import (
-    WRENCH_PARTS,
-    WRENCH_WIDTH,
-    anchor_of_point,
     fill_constraint_geometry,
     fill_constraints,
     fill_curvature_rate,
@@ -87,6 +92,7 @@ from mbvi.kernels.mechanics.planar_tree import (
     fill_hessian_planar,
     turn_directions,
 )
+from mbvi.kernels.mechanics.rolling import TOUCH_WIDTH, fill_touch_rows, fill_touch_wrenches
 from mbvi.kernels.mechanics.rotation import cross
 from mbvi.kernels.mechanics.sines import ANGLE_WIDTH
 from mbvi.kernels.mechanics.tree import (
@@ -108,6 +114,7 @@ from mbvi.kernels.mechanics.tree import (
     gravity_potential,
     turn_cosines,
 )
+from mbvi.kernels.mechanics.wrenches import WRENCH_PARTS, WRENCH_WIDTH, anchor_of_point
 
 
 class Work(Packed):
@@ -217,6 +224,11 @@ def make_work(system: System) -> Work:
         wrench_rate=np.zeros(WRENCH_WIDTH),
         wrench_sum=np.zeros(WRENCH_WIDTH),
         wrench_rates=np.zeros((int(system.constraints[:, ENTRIES].max(initial=0)), WRENCH_WIDTH)),
+        bushing=np.zeros(BUSHING_WIDTH),
+        bushing_change=np.zeros(CHANGE_WIDTH),
+        bushing_rate=np.zeros(6),
+        touch=np.zeros(TOUCH_WIDTH),
+        touch_matrix=np.zeros(int(system.constraints[system.touches[:, TOUCH_ROW], ENTRIES].max(initial=0)) ** 2),
         functions=np.zeros((k, 3)),
         low=np.zeros(n),
         g=np.zeros(k),
@@ -289,8 +301,11 @@ def add_forces(f, system, work, t, q, v):
     """
     if system.joint_forces.shape[0] > 0:
         add_joint_forces(f, system, work, t, q, v)
-    if system.body_forces.shape[0] > 0:
+    if system.body_forces.shape[0] > 0 or system.bushings.shape[0] > 0:
         fill_world(system, work, q, v)
+        work.wrench[:, :] = 0.0
+        if system.bushings.shape[0] > 0:
+            add_bushing_wrenches(work.wrench, system, work, q)
         add_body_forces(f, system, work, t, q)
     if system.force != 0:
         work.own[:] = 0.0  # so a function that sets F, and does not add to it, leaves the other forces unchanged
@@ -330,6 +345,8 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v)
     if system.is_tree == 1 and has_element_forces(system):
         add_force_hessian(Kqv, Kqq, system, work, t, q, v)
+        if system.bushings.shape[0] > 0:
+            add_bushing_hessian(Kqv, Kqq, system, work, q, v)
     if system.force != 0:
         add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
 
@@ -356,7 +373,7 @@ def has_forces(system):
 @copied_kernel
 def has_element_forces(system):
     """Whether elements of the model are forces, on joints or on bodies."""
-    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0
+    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0 or system.bushings.shape[0] > 0
 
 
 @kernel
@@ -487,7 +504,11 @@ def potential(system, work, t, q):
     if system.is_tree == 1:
         fill_world(system, work, q, work.zero)
         V = gravity_potential(system.links, system.geometry, system.gravity, work.world, q)
-        return V + force_potential(system, work, q) if has_element_forces(system) else V
+        if has_element_forces(system):
+            V += force_potential(system, work, q)
+        if system.bushings.shape[0] > 0:
+            V += bushing_potential(system, work, q)
+        return V
     return call(system.potential, t, (q,))
 
 
@@ -543,6 +564,8 @@ def factor_mass_saddle(system, work, t, q):
     elif system.k > 0:
         fill_functions(system, work, t, q)
         fill_rows(work.g, work.G, work.g_t, system, work, q)
+        if system.touches.shape[0] > 0:
+            fill_touch_rows(work.g, work.G, system, work, q)
     for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed, so that they are in the cache
         if A.shape[0] >= UNCACHED and a + AHEAD < system.nodes.shape[0]:
             prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
@@ -697,7 +720,7 @@ def subtract_second_product(out, X, system, v):
 
 @kernel
 def fill_wrenches(out, system, work, t, q):
-    """The wrench of every geometric constraint on its link b, for a multiplier of 1.
+    """The wrench of every constraint between two links on its link b, for a multiplier of 1.
 
     out   (k, 6)    out: moment about the world's origin [m or 1], force [1]; zero for other constraints
     q     (n,)      configuration
@@ -716,6 +739,8 @@ def fill_wrenches(out, system, work, t, q):
             Nx, Ny, Nz = cross(x + ax, y + ay, z + az, row[3], row[4], row[5])
             out[i, 0], out[i, 1], out[i, 2] = row[0] + Nx, row[1] + Ny, row[2] + Nz
             out[i, 3], out[i, 4], out[i, 5] = row[3], row[4], row[5]
+    if system.touches.shape[0] > 0:
+        fill_touch_wrenches(out, system, work, q)
 
 
 @kernel

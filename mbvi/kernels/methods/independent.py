@@ -61,8 +61,6 @@ from mbvi.kernels.galerkin.tolerances import (
 from mbvi.kernels.galerkin.workspace import on_grid
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, Scheme, System
 from mbvi.kernels.mechanics.constraints import (
-    WRENCH_PARTS,
-    WRENCH_WIDTH,
     add_curvature_product,
     fill_constraint_geometry,
     fill_constraints,
@@ -85,6 +83,7 @@ from mbvi.kernels.mechanics.planar_loops import (
 from mbvi.kernels.mechanics.planar_tree import fill_directions, fill_gradient_planar, turn_directions
 from mbvi.kernels.mechanics.sines import ANGLE_WIDTH, KNOWN
 from mbvi.kernels.mechanics.tree import SWEEP_WIDTH, WORLD_WIDTH
+from mbvi.kernels.mechanics.wrenches import WRENCH_PARTS, WRENCH_WIDTH
 
 CLOSURES = 4  # iterations of Newton's method for q_D at the nodes of free flight, before velocities are corrected
 # Columns of Space.count: iterations, the most of a step, inversions of M̂, steps known to extrapolate from, and whether M̂ of this

@@ -24,7 +24,7 @@ from mbvi.model.joints import Ball, Free, Prismatic, Revolute, Weld
 from mbvi.model.limits import Limits
 from mbvi.model.model import Model
 from mbvi.model.rotations import quaternion, rotation_matrix
-from mbvi.model.shapes import Box, Capsule, Cylinder, Sphere
+from mbvi.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Sphere
 from mbvi.text import count
 
 Floats = NDArray[np.float64]
@@ -352,8 +352,7 @@ class _Reader:
             case 6:  # box
                 return [Box(size=(2 * size[0], 2 * size[1], 2 * size[2]), **fields)]
             case 4:  # ellipsoid
-                self.notes.add("approximated", "ellipsoid", "drawn as the box around it")
-                return [Box(size=(2 * size[0], 2 * size[1], 2 * size[2]), **fields)]
+                return [Ellipsoid(semi_axes=(size[0], size[1], size[2]), **fields)]
         self.notes.add("dropped", "plane or height field", "mbvi has no contacts, and draws none")
         return []
 

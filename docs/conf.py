@@ -65,6 +65,7 @@ NAVIGATION = {
         "robots",
         "urdf",
         "mjcf",
+        "sdf",
         "urdf_checked",
     ],
     "Runs": [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mbvi.model import Model
 
 ModelPath = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file (YAML), or a robot (URDF, MJCF).", show_default=False)
+    Path, typer.Argument(metavar="MODEL", help="A model file (YAML), or a robot (URDF, SDF, MJCF).", show_default=False)
 ]
 Formulation = Annotated[
     str | None, typer.Option(metavar="NAME", help="tree or embedding, instead of the model's formulation.")

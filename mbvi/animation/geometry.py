@@ -16,7 +16,7 @@ from mbvi.model.bodies import Body
 from mbvi.model.mass_properties import mass_properties
 from mbvi.model.mesh_files import Files
 from mbvi.model.rotations import rotation_matrix
-from mbvi.model.shapes import SLENDER, bevelled
+from mbvi.model.shapes import SLENDER, Mesh, bevelled
 
 if TYPE_CHECKING:
     import trimesh
@@ -29,10 +29,16 @@ LONELY = 7
 """Radius of a body that is, or looks like, a mere place, in that of the thinnest bar."""
 AXES = "#D62728", "#2CA02C", "#1F77B4"
 """Colours of the axes x, y and z."""
+FEWEST = 100
+"""Faces that every body keeps when it is simplified."""
+BRIGHTEST = 0.82
+"""Of colours, in linear light: white in full light would show no shades."""
 CREASE = np.radians(35)
 """Edges that are sharper are not shaded smoothly."""
 DARK = 0.55
 """Brightness of the sector that shows how a round body turns."""
+PLAIN = 0.75
+"""Brightness of triangles without a material in a mesh where others have one."""
 ROUND = 0.05
 """Relative difference of moments of inertia that count as equal."""
 SIDES = 8
@@ -76,7 +82,7 @@ def body_geometry(
     unit = float(np.ptp(points, axis=0).max()) or least or 1.0
     drawn = _scaled(body, 1 / unit)  # trimesh drops triangles that are small in metres
     if body.shapes:
-        geometry = merged([_colored(_shape(shape, files), shape.color) for shape in drawn.shapes])
+        geometry = merged([_shape(shape, files) for shape in drawn.shapes])
     else:
         geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit, swell))
     return geometry._replace(vertices=geometry.vertices * unit)
@@ -128,6 +134,40 @@ def merged(parts: Sequence[Geometry]) -> Geometry:
     faces = [part.faces + start for part, start in zip(parts, starts[:-1], strict=True)]
     vertices, normals, tones = (np.concatenate([part[i] for part in parts]) for i in range(3))
     return Geometry(vertices, normals, tones, np.concatenate(faces))
+
+
+def simplified(geometry: Geometry, faces: int) -> Geometry:
+    """The geometry with at most about so many faces: vertices in a cell of a grid become one, of mean place.
+
+    There is one for each colour and each octant of normals there, so that edges of colours and creases stay; flat faces vanish.
+    """
+    a, b, c = (geometry.vertices[geometry.faces[:, i]] for i in range(3))
+    area = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2
+    cell, found = np.sqrt(2 * area / max(faces, FEWEST)), geometry
+    while len(found.faces) > max(faces, FEWEST):
+        found = _clustered(geometry, cell)
+        cell *= 1.25
+    return found
+
+
+def _clustered(geometry: Geometry, cell: float) -> Geometry:
+    """The geometry with one place for all vertices in a cell of a grid."""
+    grid = np.floor(geometry.vertices / cell).astype(np.int64)
+    cells = np.unique(grid, axis=0, return_inverse=True)[1].ravel()
+    key = np.column_stack([cells, geometry.normals > 0, np.rint(255 * geometry.tones)]).astype(np.int64)
+    _, first, groups = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    groups = groups.ravel()
+    places, normals = (_means(each, of) for each, of in ((geometry.vertices, cells), (geometry.normals, groups)))
+    faces = groups[geometry.faces]
+    corners = cells[first][faces]
+    is_kept = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
+    return Geometry(places[cells[first]], _unit(normals), geometry.tones[first], faces[is_kept])
+
+
+def _means(values: Array, groups: Array) -> Array:
+    """The mean (g, 3) of the values (n, 3) of each group."""
+    counts = np.bincount(groups)
+    return np.stack([np.bincount(groups, weights=column) / counts for column in values.T], axis=1)
 
 
 def turned(geometry: Geometry, rotation: Array, place: Array) -> Geometry:
@@ -220,14 +260,34 @@ def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
 # ----------------------------------------------------------------------------------------- shapes of the model
 
 
+def own_colors(shape: Any, files: Files | None) -> Array | None:
+    """The colours (m, 3) that a shape without one has in its file, red, green and blue from 0 to 1; None if it has none."""
+    return shape.colors(files) if isinstance(shape, Mesh) and shape.color is None else None
+
+
 def _shape(shape: Any, files: Files | None) -> Geometry:
+    """The triangles of a shape in its colour, or in those of its file; others are white."""
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
-    return _of(shape.surface(files), rotation, place, sector=shape.hides_turns)
+    surface, colors = shape.surface(files), own_colors(shape, files)
+    if colors is None:
+        return _colored(_of(surface, rotation, place, sector=shape.hides_turns), shape.color)
+    known, of_face = np.unique(np.nan_to_num(colors, nan=PLAIN), axis=0, return_inverse=True)
+    parts = []
+    for i, color in enumerate(known):
+        part = surface.submesh([np.flatnonzero(of_face.ravel() == i)], append=True, repair=False)
+        parts.append(
+            _colored(_of(part, rotation, place), "#{:02X}{:02X}{:02X}".format(*np.rint(255 * color).astype(int)))
+        )
+    return merged(parts)
 
 
 def _colored(geometry: Geometry, color: str | None) -> Geometry:
     """The geometry in a colour of its own, of a white body."""
-    return geometry if color is None else geometry._replace(tones=geometry.tones * linear_rgb(color))
+    return (
+        geometry
+        if color is None
+        else geometry._replace(tones=geometry.tones * np.minimum(linear_rgb(color), BRIGHTEST))
+    )
 
 
 def rgb(color: str) -> list[int]:

@@ -26,7 +26,7 @@ from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_massless
-from mbvi.model.mesh_files import has_volume
+from mbvi.model.mesh_files import Files, has_volume
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 from mbvi.system.system import System
@@ -40,7 +40,7 @@ INSET = 0.06, 0.005
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 # Of many bodies: from blue over yellow to red, after the scheme RdYlBu of ColorBrewer, which is safe for them too.
 GRADIENT = ("#1F5FA8", "#5AA3D6", "#B9D3D8", "#F4CF6A", "#E88B2E", "#B7410E")
-GREY, DARK, METAL, WHITE = "#6E7681", "#3A424B", "#9AA4AF", "#FFFFFF"
+GREY, DARK, METAL, WHITE, PLAIN = "#6E7681", "#3A424B", "#9AA4AF", "#FFFFFF", "#C4C8CC"
 
 LEAST = 0.003
 """Radius of the thinnest bar, in the size of the scene."""
@@ -52,6 +52,8 @@ RAIL = 0.1
 """How much longer a rail is than what moves on it, at each end, in the size of the scene."""
 STILL = 0.01
 """A point whose way is shorter, in the size of the scene, has no trail unless asked for."""
+STANDING = 0.15
+"""A robot stands on the lowest point of a fixed body that is at most so high, in its size, above its lowest at the start."""
 STILL_POSE = Pose(np.zeros((1, 3)), np.eye(3)[None])
 WIRE = 0.27
 """Radius of the lines, curves and borders of planes that guide points, in that of a pin."""
@@ -138,7 +140,7 @@ class Scene:
     view: Array
 
 
-def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> Scene:
+def make_scene(system: System, motion: Motion, trails: Sequence[str] | None, triangles: int | None = None) -> Scene:
     """The scene of a motion.
 
     Parameters
@@ -148,6 +150,8 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     motion : Motion
     trails : sequence of str or None
         Points whose ways are shown: a body, for its centre of mass, or body.point; if None, of the body that goes furthest.
+    triangles : int, optional
+        About how many triangles all bodies may have together; if they have more, they are simplified.
 
     Raises
     ------
@@ -160,10 +164,12 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     drawn = _without_inertias(model)
     size = _size(drawn, holds, poses)
     least = LEAST * size
-    colors = _colors(list(model.bodies))
+    painted = [name for name, body in model.bodies.items() if _is_painted(body, model)]
+    colors = _colors(list(model.bodies)) | dict.fromkeys(_plain(model, painted), PLAIN)
     marks = _marks(drawn)
-    painted = {name: body for name, body in model.bodies.items() if any(shape.color for shape in body.shapes)}
     looks = _looks(drawn, holds, least, {name: colors[name] for name in painted})
+    if triangles is not None:
+        looks = _simplified(looks, triangles)
     paints = colors | dict.fromkeys(painted, WHITE)
     things = [
         Thing(name, "body", looks[name], paints[name], poses[name].places, _quaternions(poses[name].rotations))
@@ -177,7 +183,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     things += _frames(model, poses, size)
     things += _guides(model, system, motion.q, poses, size)
     extent = _extent(things)
-    floor = float((extent @ up).min()) - 0.004 * size if np.any(model.gravity) else None
+    floor = _floor(model, things, extent, up, size) if np.any(model.gravity) else None
     ways = _trails(model, poses, looks, holds, colors, trails, size)
     return Scene(system.name, motion, tuple(things), ways, up, floor, extent, size, _view(extent, up))
 
@@ -253,16 +259,32 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float, painted: d
     first: dict[tuple[str, int], str] = {}
     looks = {}
     layers = _layers(model)
-    bodies = dict(model.bodies) | {name: _painted(model.bodies[name], color) for name, color in painted.items()}
+    bodies = dict(model.bodies) | {
+        name: _painted(model.bodies[name], color, model.files) for name, color in painted.items()
+    }
     for name, body in bodies.items():
         key = repr((body, holds[name])), layers[name]
         looks[name] = drawn(*key, first.setdefault(key, name))
     return looks
 
 
-def _painted(body: Body, color: str) -> Body:
+def _is_painted(body: Body, model: Model) -> bool:
+    """Whether a body has shapes with colours of their own, or meshes with those of their files."""
+    return any(shape.color or shapes.own_colors(shape, model.files) is not None for shape in body.shapes)
+
+
+def _plain(model: Model, painted: list[str]) -> list[str]:
+    """Bodies of a robot, of which most have colours of their own, that have none: they are grey."""
+    clad = [name for name, body in model.bodies.items() if _is_clad(body)]
+    bare = [name for name in clad if name not in painted]
+    return bare if 2 * len(bare) < len(clad) else []
+
+
+def _painted(body: Body, color: str, files: Files | None) -> Body:
     """The body with this colour for shapes that have none."""
-    return body.replaced({"shapes": tuple(shape.replaced({"color": shape.color or color}) for shape in body.shapes)})
+    given = [shape.color or (color if shapes.own_colors(shape, files) is None else None) for shape in body.shapes]
+    colored = (shape.replaced({"color": each}) for shape, each in zip(body.shapes, given, strict=True))
+    return body.replaced({"shapes": tuple(colored)})
 
 
 def _inset(geometry: Geometry, depth: float) -> Geometry:
@@ -274,6 +296,16 @@ def _inset(geometry: Geometry, depth: float) -> Geometry:
     deepest = np.ones(len(sums))  # that a face at the corner would be, if it moved by the sum
     np.maximum.at(deepest, corner, np.einsum("vi,vi->v", geometry.normals, sums[corner]))
     return geometry._replace(vertices=geometry.vertices - depth * (sums / deepest[:, None])[corner])
+
+
+def _simplified(looks: dict[str, Geometry], triangles: int) -> dict[str, Geometry]:
+    """The geometries with about so many triangles together, each in proportion to its own; what bodies share stays shared."""
+    own = {id(each): each for each in looks.values()}
+    total = sum(len(each.faces) for each in looks.values())
+    if total <= triangles:
+        return looks
+    fewer = {key: shapes.simplified(each, len(each.faces) * triangles // total) for key, each in own.items()}
+    return {name: fewer[id(each)] for name, each in looks.items()}
 
 
 def _is_clad(body: Body | None) -> bool:
@@ -478,6 +510,31 @@ def _extent(things: Sequence[Thing]) -> Array:
     except QhullError:
         hull = cloud
     return hull[_rows(len(hull))] if len(hull) > 5 * SAMPLES else hull
+
+
+def _floor(model: Model, things: Sequence[Thing], extent: Array, up: Array, size: float) -> float:
+    """The height of the floor: where a robot stands that is fixed to the world; else below all that is ever seen."""
+    bodies = [thing for thing in things if thing.kind == "body"]
+    fixed = [each for each in bodies if _is_still(each) and _is_clad(model.bodies[each.name])]
+    foot = min((_lowest(each, up) for each in fixed), default=np.inf)
+    is_standing = foot < min(_lowest(each, up) for each in bodies) + STANDING * _spread(bodies)
+    return (foot if is_standing else float((extent @ up).min())) - 0.004 * size
+
+
+def _is_still(thing: Thing) -> bool:
+    """Whether a thing never moves."""
+    return bool(np.all(thing.places == thing.places[0]) and np.all(thing.quaternions == thing.quaternions[0]))
+
+
+def _lowest(thing: Thing, up: Array) -> float:
+    """The height of the lowest point of a thing at the start."""
+    return float(thing.places[0] @ up + (thing.geometry.vertices @ thing.rotations()[0].T @ up).min())
+
+
+def _spread(things: Sequence[Thing]) -> float:
+    """The diagonal of the box around things at the start."""
+    clouds = [each.places[0] + _corners(each.geometry.vertices) @ each.rotations()[0].T for each in things]
+    return float(np.linalg.norm(np.ptp(np.concatenate(clouds), axis=0)))
 
 
 def _view(extent: Array, up: Array) -> Array:

@@ -35,6 +35,15 @@ Trails = Annotated[
     typer.Option("--trail", metavar="BODY", help="Show the way of BODY or of BODY.POINT; may be repeated."),
 ]
 
+MostTriangles = Annotated[
+    str | None,
+    typer.Option(
+        "--triangles",
+        metavar="NUMBER",
+        help="Simplify bodies that have more triangles together, as those of robots may.",
+    ),
+]
+
 
 def number_of(text: str | None, option: str, model: Model | None, unit: str = "s") -> float | None:
     """The value of an option, by default a time, which may use the model's parameters."""

@@ -99,7 +99,8 @@ def stewart() -> str:
 
 def mjcf(name: str, bodies: str, loops: str) -> str:
     """The text of an MJCF file, without contacts, with a step of 1 ms."""
-    head = '<compiler angle="radian" balanceinertia="true"/><option timestep="0.001"/><default><geom contype="0" conaffinity="0"/></default>'
+    head = '<compiler angle="radian" balanceinertia="true"/><option timestep="0.001"/>'
+    head += '<default><geom contype="0" conaffinity="0"/></default>'
     body = f"{head}<worldbody>{bodies}</worldbody><equality>{loops}</equality>"
     return f'<mujoco model="{name}">{body}</mujoco>'
 

@@ -49,7 +49,7 @@ def animate(
     rate : int, optional
         Pictures per second of an .mp4, by default 30. A .gif has 25.
     triangles : int, optional
-        About how many triangles all bodies may have together. If they have more, they are simplified, so that robots with large
+        About how many triangles all meshes may have together. If they have more, they are simplified, so that robots with large
         meshes make small files that move smoothly. By default all are shown.
     force : bool
         Whether an existing file is overwritten.

@@ -29,7 +29,7 @@ class Show:
     trails : sequence of str or None
         Points whose way is shown; None where the format chooses.
     triangles : int or None
-        About how many triangles all bodies may have together; None if all are shown.
+        About how many triangles all meshes may have together; None if all are shown.
     progress : callable or None
         Called with the numbers of pictures that are done and that there are in all.
     """

@@ -30,13 +30,15 @@ LONELY = 7
 AXES = "#D62728", "#2CA02C", "#1F77B4"
 """Colours of the axes x, y and z."""
 FEWEST = 100
-"""Faces that every body keeps when it is simplified."""
+"""Faces that every mesh may keep when it is simplified."""
 BRIGHTEST = 0.82
 """Of colours, in linear light: white in full light would show no shades."""
 CREASE = np.radians(35)
 """Edges that are sharper are not shaded smoothly."""
 DARK = 0.55
 """Brightness of the sector that shows how a round body turns."""
+WIDEST = 2.5
+"""Width of the widest ring, in the distance of the joints of its body: that of a ring with a radius of this distance."""
 PLAIN = 0.75
 """Brightness of triangles without a material in a mesh where others have one."""
 ROUND = 0.05
@@ -61,7 +63,7 @@ class Geometry(NamedTuple):
 
 
 def body_geometry(
-    body: Body, holds: Sequence[Array], files: Files | None, least: float, swell: float = 1.0
+    body: Body, holds: Sequence[Array], files: Files | None, least: float, swell: float = 1.0, share: float = 1.0
 ) -> Geometry:
     """The triangles of a body.
 
@@ -77,12 +79,14 @@ def body_geometry(
         Radius of the thinnest bar [m].
     swell : float
         Factor of the radii of bars without shapes, so that the round ends of equal neighbours do not coincide.
+    share : float
+        Of the triangles of meshes, how many are kept, about.
     """
     points = reach(body, holds, files)
     unit = float(np.ptp(points, axis=0).max()) or least or 1.0
     drawn = _scaled(body, 1 / unit)  # trimesh drops triangles that are small in metres
     if body.shapes:
-        geometry = merged([_shape(shape, files) for shape in drawn.shapes])
+        geometry = merged([_shape(shape, files, share) for shape in drawn.shapes])
     else:
         geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit, swell))
     return geometry._replace(vertices=geometry.vertices * unit)
@@ -92,7 +96,7 @@ def reach(body: Body, holds: Sequence[Array], files: Files | None) -> Array:
     """Points (n, 3) that tell how large a body is."""
     if body.shapes:
         return np.concatenate([_corners(shape, files) for shape in body.shapes])
-    solid = _solid(body)
+    solid = _solid(body, holds)
     corners = [] if solid is None else solid.center + [sign * solid.axes @ solid.extents / 2 for sign in (-1, 1)]
     return np.array([*holds, *_masses(body), *corners, np.zeros(3)])
 
@@ -134,40 +138,6 @@ def merged(parts: Sequence[Geometry]) -> Geometry:
     faces = [part.faces + start for part, start in zip(parts, starts[:-1], strict=True)]
     vertices, normals, tones = (np.concatenate([part[i] for part in parts]) for i in range(3))
     return Geometry(vertices, normals, tones, np.concatenate(faces))
-
-
-def simplified(geometry: Geometry, faces: int) -> Geometry:
-    """The geometry with at most about so many faces: vertices in a cell of a grid become one, of mean place.
-
-    There is one for each colour and each octant of normals there, so that edges of colours and creases stay; flat faces vanish.
-    """
-    a, b, c = (geometry.vertices[geometry.faces[:, i]] for i in range(3))
-    area = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2
-    cell, found = np.sqrt(2 * area / max(faces, FEWEST)), geometry
-    while len(found.faces) > max(faces, FEWEST):
-        found = _clustered(geometry, cell)
-        cell *= 1.25
-    return found
-
-
-def _clustered(geometry: Geometry, cell: float) -> Geometry:
-    """The geometry with one place for all vertices in a cell of a grid."""
-    grid = np.floor(geometry.vertices / cell).astype(np.int64)
-    cells = np.unique(grid, axis=0, return_inverse=True)[1].ravel()
-    key = np.column_stack([cells, geometry.normals > 0, np.rint(255 * geometry.tones)]).astype(np.int64)
-    _, first, groups = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    groups = groups.ravel()
-    places, normals = (_means(each, of) for each, of in ((geometry.vertices, cells), (geometry.normals, groups)))
-    faces = groups[geometry.faces]
-    corners = cells[first][faces]
-    is_kept = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
-    return Geometry(places[cells[first]], _unit(normals), geometry.tones[first], faces[is_kept])
-
-
-def _means(values: Array, groups: Array) -> Array:
-    """The mean (g, 3) of the values (n, 3) of each group."""
-    counts = np.bincount(groups)
-    return np.stack([np.bincount(groups, weights=column) / counts for column in values.T], axis=1)
 
 
 def turned(geometry: Geometry, rotation: Array, place: Array) -> Geometry:
@@ -265,10 +235,40 @@ def own_colors(shape: Any, files: Files | None) -> Array | None:
     return shape.colors(files) if isinstance(shape, Mesh) and shape.color is None else None
 
 
-def _shape(shape: Any, files: Files | None) -> Geometry:
-    """The triangles of a shape in its colour, or in those of its file; others are white."""
+def simplified(surface: trimesh.Trimesh, faces: int) -> tuple[trimesh.Trimesh, Array]:
+    """A surface with at most so many faces, and the numbers that they have in the given one.
+
+    All vertices in a cell of a grid become one, at their mean, and faces vanish that had several there.
+    """
+    import trimesh
+
+    cell, kept, vertices, corners = (
+        np.sqrt(2 * surface.area / faces),
+        np.arange(len(surface.faces)),
+        None,
+        surface.faces,
+    )
+    while len(kept) > faces:
+        grid = np.floor((surface.vertices - surface.bounds[0]) / cell).astype(np.int64)
+        x, y, z = grid.max(axis=0) + 1
+        _, cells = np.unique((grid[:, 0] * y + grid[:, 1]) * z + grid[:, 2], return_inverse=True)
+        corners = cells[surface.faces]
+        kept = np.flatnonzero((corners != np.roll(corners, 1, axis=1)).all(axis=1))
+        counts = np.bincount(cells)
+        vertices = np.stack([np.bincount(cells, weights=column) / counts for column in surface.vertices.T], axis=1)
+        cell *= 1.25
+    if vertices is None:
+        return surface, kept
+    return trimesh.Trimesh(vertices, corners[kept], process=False), kept
+
+
+def _shape(shape: Any, files: Files | None, share: float) -> Geometry:
+    """The triangles of a shape in its colour, or in those of its file; others are white. Of meshes about a share is kept."""
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
     surface, colors = shape.surface(files), own_colors(shape, files)
+    if share < 1 and isinstance(shape, Mesh):
+        surface, kept = simplified(surface, max(int(share * len(surface.faces)), FEWEST))
+        colors = None if colors is None else colors[kept]
     if colors is None:
         return _colored(_of(surface, rotation, place, sector=shape.hides_turns), shape.color)
     known, of_face = np.unique(np.nan_to_num(colors, nan=PLAIN), axis=0, return_inverse=True)
@@ -346,8 +346,11 @@ class Solid(NamedTuple):
     extents: Array
 
 
-def _solid(body: Body) -> Solid | None:
-    """The box of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
+def _solid(body: Body, holds: Sequence[Array]) -> Solid | None:
+    """The box of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z.
+
+    None if it would be a ring much wider than the body's joints are apart, as that of a robot's link with the inertia of a motor.
+    """
     explicit = mass_properties(body.replaced({"point_masses": {}}))
     if explicit.mass <= 0 or not explicit.inertia.any():
         return None
@@ -356,6 +359,11 @@ def _solid(body: Body) -> Solid | None:
     extents = np.sqrt(np.maximum(squares, 0))
     if np.linalg.det(axes) < 0:
         axes = -axes
+    thin, middle, long = extents[::-1]
+    apart = max((float(np.linalg.norm(place - other)) for place in holds for other in holds), default=0.0)
+    is_ring = long - middle < ROUND * long and thin < SLENDER / 2 * long
+    if is_ring and apart > 0 and long > WIDEST * apart:
+        return None
     return Solid(explicit.center_of_mass, axes[:, ::-1] * [1, 1, -1], extents[::-1])
 
 
@@ -368,7 +376,7 @@ def _masses(body: Body) -> list[Array]:
 
 
 def _default(body: Body, holds: Sequence[Array], least: float, swell: float) -> list[Geometry]:
-    solid, masses = _solid(body), _masses(body)
+    solid, masses = _solid(body, holds), _masses(body)
     points = reach(body, holds, None)[:-1]
     length = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
     if length == 0.0 or (not holds and length < LONELY * least):

@@ -26,7 +26,7 @@ from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_massless
-from mbvi.model.mesh_files import Files, has_volume
+from mbvi.model.mesh_files import Files, has_volume, read_mesh
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 from mbvi.system.system import System
@@ -151,7 +151,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None, tri
     trails : sequence of str or None
         Points whose ways are shown: a body, for its centre of mass, or body.point; if None, of the body that goes furthest.
     triangles : int, optional
-        About how many triangles all bodies may have together; if they have more, they are simplified.
+        About how many triangles all meshes may have together; if they have more, they are simplified.
 
     Raises
     ------
@@ -167,9 +167,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None, tri
     painted = [name for name, body in model.bodies.items() if _is_painted(body, model)]
     colors = _colors(list(model.bodies)) | dict.fromkeys(_plain(model, painted), PLAIN)
     marks = _marks(drawn)
-    looks = _looks(drawn, holds, least, {name: colors[name] for name in painted})
-    if triangles is not None:
-        looks = _simplified(looks, triangles)
+    looks = _looks(drawn, holds, least, {name: colors[name] for name in painted}, _share(model, triangles))
     paints = colors | dict.fromkeys(painted, WHITE)
     things = [
         Thing(name, "body", looks[name], paints[name], poses[name].places, _quaternions(poses[name].rotations))
@@ -240,8 +238,10 @@ def _between(model: Model) -> Iterator[tuple[str, Any]]:
             yield name, element
 
 
-def _looks(model: Model, holds: dict[str, list[Array]], least: float, painted: dict[str, str]) -> dict[str, Geometry]:
-    """The geometry of every body, shared by those that look the same.
+def _looks(
+    model: Model, holds: dict[str, list[Array]], least: float, painted: dict[str, str], share: float
+) -> dict[str, Geometry]:
+    """The geometry of every body, shared by those that look the same; of meshes about a share of the triangles.
 
     Those that meet at a joint differ a little in thickness: which of two faces in one plane is in front would be chance.
     Shapes of a painted body that have no colour get its own, which is given.
@@ -250,7 +250,7 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float, painted: d
     @functools.cache
     def drawn(_key: str, layer: int, name: str) -> Geometry:
         body = bodies[name]
-        geometry = shapes.body_geometry(body, holds[name], model.files, least, SWELLS[layer])
+        geometry = shapes.body_geometry(body, holds[name], model.files, least, SWELLS[layer], share)
         if not body.shapes or any(shape.type == "mesh" for shape in body.shapes):
             return geometry
         depth = min(INSET[0] * least, INSET[1] * float(np.ptp(geometry.vertices, axis=0).min()))
@@ -298,14 +298,12 @@ def _inset(geometry: Geometry, depth: float) -> Geometry:
     return geometry._replace(vertices=geometry.vertices - depth * (sums / deepest[:, None])[corner])
 
 
-def _simplified(looks: dict[str, Geometry], triangles: int) -> dict[str, Geometry]:
-    """The geometries with about so many triangles together, each in proportion to its own; what bodies share stays shared."""
-    own = {id(each): each for each in looks.values()}
-    total = sum(len(each.faces) for each in looks.values())
-    if total <= triangles:
-        return looks
-    fewer = {key: shapes.simplified(each, len(each.faces) * triangles // total) for key, each in own.items()}
-    return {name: fewer[id(each)] for name, each in looks.items()}
+def _share(model: Model, triangles: int | None) -> float:
+    """The share of the triangles of all meshes that are shown, of which there may be so many."""
+    if triangles is None:
+        return 1.0
+    meshes = [shape for body in model.bodies.values() for shape in body.shapes if isinstance(shape, Mesh)]
+    return min(1.0, triangles / max(1, sum(len(read_mesh(mesh, model.files).faces) for mesh in meshes)))
 
 
 def _is_clad(body: Body | None) -> bool:
@@ -395,9 +393,9 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
             continue
         if [motion.kind for motion in motions] == ["turn"]:
             hinge = np.array(motions[0].axis)
-            reach, radius = _pin([each for each in ends if each.body != WORLD], hinge, looks, size)
+            low, high, radius = _pin([each for each in ends if each.body != WORLD], hinge, looks, size)
             axis = end.turn @ hinge
-            part = shapes.rod(place - reach * axis, place + reach * axis, radius)
+            part = shapes.rod(place + low * axis, place + high * axis, radius)
         elif end.body == WORLD and rail is not None:
             axis = end.turn @ rail
             along = (poses[other.body].point(other.point) - place) @ axis
@@ -452,19 +450,25 @@ class _End(NamedTuple):
     turn: Array
 
 
-def _pin(ends: Sequence[_End], axis: Array, looks: dict[str, Geometry], size: float) -> tuple[float, float]:
-    """Half the length and the radius of a pin through two bodies that turn about an axis, or one that turns in the world."""
+def _pin(ends: Sequence[_End], axis: Array, looks: dict[str, Geometry], size: float) -> tuple[float, float, float]:
+    """Where a pin begins and ends along an axis, and its radius, through two bodies that turn, or one that turns in the world.
+
+    It is not longer than the smaller of the bodies.
+    """
     vertices = [looks[end.body].vertices - np.array(end.point, dtype=float) for end in ends]
-    radius = min([PIN * size, *(0.045 * float(np.linalg.norm(np.ptp(each, axis=0))) for each in vertices)])
+    sizes = [float(np.linalg.norm(np.ptp(each, axis=0))) for each in vertices]
+    radius = min([PIN * size, *(0.045 * each for each in sizes)])
     reaches = [_along(each, end.turn @ axis, radius) for each, end in zip(vertices, ends, strict=True)]
-    return max(2 * radius, *reaches), radius
+    most = max(2 * radius, min(sizes) / 2)
+    low = max(-most, min(-2 * radius, *(each[0] for each in reaches)))
+    return low, min(most, max(2 * radius, *(each[1] for each in reaches))), radius
 
 
-def _along(vertices: Array, axis: Array, radius: float) -> float:
-    """How far a body reaches along an axis, near the axis, and a little more."""
+def _along(vertices: Array, axis: Array, radius: float) -> tuple[float, float]:
+    """From where to where a body reaches along an axis, near the axis, and a little more."""
     along = vertices @ axis
-    is_near = np.linalg.norm(vertices - along[:, None] * axis, axis=1) < 2.5 * radius
-    return 0.6 * radius + float(np.abs(along[is_near]).max(initial=0.0))
+    near = along[np.linalg.norm(vertices - along[:, None] * axis, axis=1) < 2.5 * radius]
+    return float(near.min(initial=0.0)) - 0.6 * radius, float(near.max(initial=0.0)) + 0.6 * radius
 
 
 # ------------------------------------------------------------------------------------------------ extents

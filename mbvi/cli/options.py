@@ -40,7 +40,7 @@ MostTriangles = Annotated[
     typer.Option(
         "--triangles",
         metavar="NUMBER",
-        help="Simplify bodies that have more triangles together, as those of robots may.",
+        help="Simplify meshes that have more triangles together, as those of robots may.",
     ),
 ]
 

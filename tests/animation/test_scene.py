@@ -447,13 +447,31 @@ def test_the_floor_is_where_a_robot_stands_or_below_all_that_hangs(ball):
     assert hanging.floor < 0.51
 
 
-def test_bodies_may_be_simplified(ball):
-    """The surface stays where it was, with fewer triangles, and colours stay apart."""
-    full = body_geometry(mbvi.Body(shapes=[ball]), HOLDS, None, 0.01)
-    fewer = simplified(full, 1000)
-    assert 300 < len(fewer.faces) <= 1000 < len(full.faces)
+def test_meshes_may_be_simplified(ball):
+    """The surface stays where it was, with fewer triangles; colours of triangles stay with them."""
+    full = ball.surface(mbvi.model.mesh_files.Files())
+    fewer, kept = simplified(full, 1000)
+    assert 300 < len(fewer.faces) == len(kept) <= 1000 < len(full.faces)
     np.testing.assert_allclose(np.linalg.norm(fewer.vertices, axis=1), 0.5, atol=0.02)
-    assert surface(fewer).area == pytest.approx(np.pi, rel=0.03)
+    assert fewer.area == pytest.approx(np.pi, rel=0.03)
+    np.testing.assert_allclose(fewer.triangles_center, full.triangles_center[kept], atol=0.1)
     run = mbvi.simulate(robot(base=0.5, arm=2.5, mesh=ball), step=0.01, duration=0.02)
     scene = make_scene(run.system, pictures(run, 1.0), None, triangles=1500)
     assert sum(len(thing.geometry.faces) for thing in scene.things) <= 1500
+
+
+def test_pins_and_rings_of_a_robot_without_meshes_are_not_longer_than_its_links():
+    """A small link with the inertia of a motor, on a long trunk along the axis of its hinge."""
+    bodies = {
+        "trunk": mbvi.Body(mass=10, inertia=(0.05, 1, 1)),
+        "hip": mbvi.Body(mass=1, inertia=(0.1, 0.1, 0.2)),
+        "leg": mbvi.Body(mass=1, center_of_mass=(0, 0, -0.1), inertia=(0.003, 0.003, 0.0001)),
+    }
+    joints = {
+        "base": mbvi.Free(parent="world", child="trunk"),
+        "roll": mbvi.Revolute(parent="trunk", child="hip", axis=(1, 0, 0), position=(0.5, 0, 0)),
+        "pitch": mbvi.Revolute(parent="hip", child="leg", axis=(0, 1, 0), position=(0.05, 0, 0)),
+    }
+    scene, _ = scene_of(mbvi.Model(name="robot", bodies=bodies, joints=joints))
+    sizes = {thing.name: np.ptp(thing.geometry.vertices, axis=0) for thing in scene.things}
+    assert np.linalg.norm(sizes["hip"]) < 0.15 and sizes["roll"][0] < 0.15

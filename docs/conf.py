@@ -66,6 +66,7 @@ NAVIGATION = {
         "urdf",
         "mjcf",
         "sdf",
+        "robots_checked",
         "urdf_checked",
     ],
     "Runs": [

@@ -4,9 +4,9 @@
 
 The gripper that comes with mbvi (SDF); Cassie, hanging from its pelvis (SDF, below FOLDER, by default that of the package
 example-robot-data); a gripper of which one finger mimics the other (URDF); a delta robot and a Stewart platform (MJCF with
-`connect`). They fall, and are held by their springs. Reactions are compared over 0.1 s, by gauss4 with small steps. MuJoCo gets
-the same model, with its default solver and a step of 1 ms: what closes a loop is `connect`, a joint that slides `weld`, and a
-coupling `joint`.
+`connect`). They fall, and are held by their springs. Reactions are compared over 0.1 s, by gauss4 with small steps, where they
+are determined. MuJoCo gets the same model, with its default solver and a step of 1 ms: what closes a loop is `connect`, a joint
+that slides `weld`, and a coupling `joint`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,12 @@ from tests.folders import MODELS
 
 from .urdf import default_folder
 
-CLOSED, EQUAL = 1e-12, 1e-6
+CLOSED, EQUAL = 1e-12, 1e-10
 STEP, SMALL, SHORT = 0.002, 0.0005, 0.1
+RIGID = ("shin-spring",)
+"""Joints of Cassie whose loops cannot move at all, but at the start seem to, so that their reactions have no limit."""
+UNDETERMINED = "plantar", "crank", "foot-op"
+"""Joints of Cassie in planar loops, whose reactions across their plane follow from no law of rigid bodies."""
 Array = np.ndarray
 
 LINK = """<link name="{0}"><inertial><origin xyz="0 0 0.03"/><mass value="{1}"/>
@@ -150,16 +154,23 @@ class Row(NamedTuple):
 def measured(name: str, seconds: float, folder: Path | None = None) -> Row:
     """Run a robot in both formulations, and in MuJoCo."""
     model, text = robot(name, folder)
-    residuals, short = [], []
+    residuals = []
     for formulation in ("tree", "embedding"):
-        system = mbvi.assemble(model, formulation=formulation)
-        run = mbvi.simulate(system, "midpoint", step=STEP, duration=seconds)
+        run = mbvi.simulate(mbvi.assemble(model, formulation=formulation), "midpoint", step=STEP, duration=seconds)
         residuals.append(float(run.constraint_residual().max()))
-        short.append(mbvi.simulate(system, "gauss4", step=SMALL, duration=SHORT, every=20))
-    found = [run.reactions(known_names(short[0].system)) for run in short]
-    off = float(np.abs(found[0] - found[1]).max() / np.abs(found[0]).max())
-    freedoms = find_mobility(short[0].system).degrees_of_freedom
+    freedoms, off = find_mobility(mbvi.assemble(model)).degrees_of_freedom, difference(model)
     return Row(name, len(model.bodies), freedoms, len(closers(model)), *residuals, off, gap(text, seconds))
+
+
+def difference(model: mbvi.Model) -> float:
+    """The largest difference of reactions in the two formulations, of those that are determined, in the largest of them."""
+    kept = {name: joint for name, joint in model.joints.items() if not any(each in name for each in RIGID)}
+    model = model.model_copy(update={"joints": kept})
+    systems = [mbvi.assemble(model, formulation=each) for each in ("tree", "embedding")]
+    runs = [mbvi.simulate(each, "gauss4", step=SMALL, duration=SHORT, every=20) for each in systems]
+    names = [name for name in known_names(systems[0]) if not any(each in name for each in UNDETERMINED)]
+    first, second = (run.reactions(names) for run in runs)
+    return float(np.abs(first - second).max() / np.abs(first).max())
 
 
 def closers(model: mbvi.Model) -> list[str]:

@@ -31,8 +31,10 @@ AXES = "#D62728", "#2CA02C", "#1F77B4"
 """Colours of the axes x, y and z."""
 FEWEST = 100
 """Faces that every mesh may keep when it is simplified."""
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+"""Of red, green and blue in linear light."""
 BRIGHTEST = 0.82
-"""Of colours, in linear light: white in full light would show no shades."""
+"""Luminance of colours at most: white in full light would show no shades."""
 CREASE = np.radians(35)
 """Edges that are sharper are not shaded smoothly."""
 DARK = 0.55
@@ -282,11 +284,12 @@ def _shape(shape: Any, files: Files | None, share: float) -> Geometry:
 
 
 def _colored(geometry: Geometry, color: str | None) -> Geometry:
-    """The geometry in a colour of its own, of a white body."""
-    return (
-        geometry
-        if color is None
-        else geometry._replace(tones=geometry.tones * np.minimum(linear_rgb(color), BRIGHTEST))
+    """The geometry in a colour of its own, of a white body; colours near white are a little darker."""
+    if color is None:
+        return geometry
+    light = linear_rgb(color)
+    return geometry._replace(
+        tones=geometry.tones * light * min(1.0, BRIGHTEST / max(float(LUMINANCE @ light), BRIGHTEST))
     )
 
 

@@ -414,7 +414,8 @@ def test_a_mesh_has_the_colours_of_its_file_or_one_of_its_own(tmp_path, monkeypa
         geometry = body_geometry(body, HOLDS, None, 0.01)
         return {tuple(tone) for tone in geometry.tones[geometry.faces[:, 0]].round(3).tolist()}
 
-    assert colors() == {(0.82, 0, 0), (0, 0, 0.82), (0.521, 0.521, 0.521)}
+    assert colors() == {(1, 0, 0), (0, 0, 1), (0.521, 0.521, 0.521)}
+    assert colors(color="#FFFFFF") == {(0.82, 0.82, 0.82)}
     assert colors(color="#004080") == {tuple(linear_rgb("#004080").round(3))}
 
 

@@ -1,6 +1,7 @@
 """SDF files: poses, joints, gears and screws against closed forms, loops, included files, and what is refused."""
 
 import re
+import runpy
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
+from tests.folders import MODELS
 
 INERTIAL = "<inertial><mass>2</mass><inertia><ixx>0.3</ixx><iyy>0.4</iyy><izz>0.5</izz></inertia></inertial>"
 
@@ -415,6 +417,14 @@ def test_the_commands_take_it(tmp_path, monkeypatch):
 def test_faults_of_the_file(text, message, tmp_path):
     with pytest.raises(mbvi.ModelError, match=f"^{re.escape(str(tmp_path / 'robot.sdf'))}.*{re.escape(message)}"):
         load(tmp_path, text)
+
+
+def test_the_gripper_is_what_its_script_writes():
+    make = runpy.run_path(str(MODELS / "gripper" / "make.py"))
+    assert (MODELS / "gripper" / "gripper.sdf").read_text() == make["gripper"]()
+    model = mbvi.load(MODELS / "gripper" / "gripper.sdf")
+    assert mbvi.assemble(model).mobility.degrees_of_freedom == 1
+    assert model.constraints["gears"].ratio == -1 and list(model.bodies["palm"].frames) == ["between"]
 
 
 def test_a_long_chain_of_poses(tmp_path):

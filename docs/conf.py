@@ -68,6 +68,8 @@ NAVIGATION = {
         "attach",
         "urdf",
         "mjcf",
+        "sdf",
+        "robots_checked",
         "urdf_checked",
     ],
     "Runs": [

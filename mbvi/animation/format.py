@@ -28,6 +28,8 @@ class Show:
         Pictures per second.
     trails : sequence of str or None
         Points whose way is shown; None where the format chooses.
+    triangles : int or None
+        About how many triangles all meshes may have together; None if all are shown.
     progress : callable or None
         Called with the numbers of pictures that are done and that there are in all.
     """
@@ -37,6 +39,7 @@ class Show:
     spin: Spin
     rate: int
     trails: Sequence[str] | None
+    triangles: int | None
     progress: Progress | None
 
 

@@ -16,7 +16,7 @@ from mbvi.model.bodies import Body
 from mbvi.model.mass_properties import mass_properties
 from mbvi.model.mesh_files import Files
 from mbvi.model.rotations import rotation_matrix
-from mbvi.model.shapes import SLENDER, bevelled
+from mbvi.model.shapes import SLENDER, Mesh, bevelled
 
 if TYPE_CHECKING:
     import trimesh
@@ -29,10 +29,20 @@ LONELY = 7
 """Radius of a body that is, or looks like, a mere place, in that of the thinnest bar."""
 AXES = "#D62728", "#2CA02C", "#1F77B4"
 """Colours of the axes x, y and z."""
+FEWEST = 100
+"""Faces that every mesh may keep when it is simplified."""
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+"""Of red, green and blue in linear light."""
+BRIGHTEST = 0.82
+"""Luminance of colours at most: white in full light would show no shades."""
 CREASE = np.radians(35)
 """Edges that are sharper are not shaded smoothly."""
 DARK = 0.55
 """Brightness of the sector that shows how a round body turns."""
+WIDEST = 2.5
+"""Width of the widest ring, in the distance of the joints of its body: that of a ring with a radius of this distance."""
+PLAIN = 0.75
+"""Brightness of triangles without a material in a mesh where others have one."""
 ROUND = 0.05
 """Relative difference of moments of inertia that count as equal."""
 SIDES = 8
@@ -55,7 +65,7 @@ class Geometry(NamedTuple):
 
 
 def body_geometry(
-    body: Body, holds: Sequence[Array], files: Files | None, least: float, swell: float = 1.0
+    body: Body, holds: Sequence[Array], files: Files | None, least: float, swell: float = 1.0, share: float = 1.0
 ) -> Geometry:
     """The triangles of a body.
 
@@ -71,12 +81,14 @@ def body_geometry(
         Radius of the thinnest bar [m].
     swell : float
         Factor of the radii of bars without shapes, so that the round ends of equal neighbours do not coincide.
+    share : float
+        Of the triangles of meshes, how many are kept, about.
     """
     points = reach(body, holds, files)
     unit = float(np.ptp(points, axis=0).max()) or least or 1.0
     drawn = _scaled(body, 1 / unit)  # trimesh drops triangles that are small in metres
     if body.shapes:
-        geometry = merged([_colored(_shape(shape, files), shape.color) for shape in drawn.shapes])
+        geometry = merged([_shape(shape, files, share) for shape in drawn.shapes])
     else:
         geometry = merged(_default(drawn, [hold / unit for hold in holds], least / unit, swell))
     return geometry._replace(vertices=geometry.vertices * unit)
@@ -86,7 +98,7 @@ def reach(body: Body, holds: Sequence[Array], files: Files | None) -> Array:
     """Points (n, 3) that tell how large a body is."""
     if body.shapes:
         return np.concatenate([_corners(shape, files) for shape in body.shapes])
-    solid = _solid(body)
+    solid = _solid(body, holds)
     corners = [] if solid is None else solid.center + [sign * solid.axes @ solid.extents / 2 for sign in (-1, 1)]
     return np.array([*holds, *_masses(body), *corners, np.zeros(3)])
 
@@ -220,14 +232,65 @@ def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
 # ----------------------------------------------------------------------------------------- shapes of the model
 
 
-def _shape(shape: Any, files: Files | None) -> Geometry:
+def own_colors(shape: Any, files: Files | None) -> Array | None:
+    """The colours (m, 3) that a shape without one has in its file, red, green and blue from 0 to 1; None if it has none."""
+    return shape.colors(files) if isinstance(shape, Mesh) and shape.color is None else None
+
+
+def simplified(surface: trimesh.Trimesh, faces: int) -> tuple[trimesh.Trimesh, Array]:
+    """A surface with at most so many faces, and the numbers that they have in the given one.
+
+    All vertices in a cell of a grid become one, at their mean, and faces vanish that had several there.
+    """
+    import trimesh
+
+    cell, kept, vertices, corners = (
+        np.sqrt(2 * surface.area / faces),
+        np.arange(len(surface.faces)),
+        None,
+        surface.faces,
+    )
+    while len(kept) > faces:
+        grid = np.floor((surface.vertices - surface.bounds[0]) / cell).astype(np.int64)
+        x, y, z = grid.max(axis=0) + 1
+        _, cells = np.unique((grid[:, 0] * y + grid[:, 1]) * z + grid[:, 2], return_inverse=True)
+        corners = cells[surface.faces]
+        kept = np.flatnonzero((corners != np.roll(corners, 1, axis=1)).all(axis=1))
+        counts = np.bincount(cells)
+        vertices = np.stack([np.bincount(cells, weights=column) / counts for column in surface.vertices.T], axis=1)
+        cell *= 1.25
+    if vertices is None:
+        return surface, kept
+    return trimesh.Trimesh(vertices, corners[kept], process=False), kept
+
+
+def _shape(shape: Any, files: Files | None, share: float) -> Geometry:
+    """The triangles of a shape in its colour, or in those of its file; others are white. Of meshes about a share is kept."""
     rotation, place = rotation_matrix(shape.orientation), np.array(shape.position, dtype=float)
-    return _of(shape.surface(files), rotation, place, sector=shape.hides_turns)
+    surface, colors = shape.surface(files), own_colors(shape, files)
+    if share < 1 and isinstance(shape, Mesh):
+        surface, kept = simplified(surface, max(int(share * len(surface.faces)), FEWEST))
+        colors = None if colors is None else colors[kept]
+    if colors is None:
+        return _colored(_of(surface, rotation, place, sector=shape.hides_turns), shape.color)
+    known, of_face = np.unique(np.nan_to_num(colors, nan=PLAIN), axis=0, return_inverse=True)
+    parts = []
+    for i, color in enumerate(known):
+        part = surface.submesh([np.flatnonzero(of_face.ravel() == i)], append=True, repair=False)
+        parts.append(
+            _colored(_of(part, rotation, place), "#{:02X}{:02X}{:02X}".format(*np.rint(255 * color).astype(int)))
+        )
+    return merged(parts)
 
 
 def _colored(geometry: Geometry, color: str | None) -> Geometry:
-    """The geometry in a colour of its own, of a white body."""
-    return geometry if color is None else geometry._replace(tones=geometry.tones * linear_rgb(color))
+    """The geometry in a colour of its own, of a white body; colours near white are a little darker."""
+    if color is None:
+        return geometry
+    light = linear_rgb(color)
+    return geometry._replace(
+        tones=geometry.tones * light * min(1.0, BRIGHTEST / max(float(LUMINANCE @ light), BRIGHTEST))
+    )
 
 
 def rgb(color: str) -> list[int]:
@@ -286,8 +349,11 @@ class Solid(NamedTuple):
     extents: Array
 
 
-def _solid(body: Body) -> Solid | None:
-    """The box of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z."""
+def _solid(body: Body, holds: Sequence[Array]) -> Solid | None:
+    """The box of a body's explicit mass and inertia: I_x = m (y² + z²)/12 of a box with the edges x, y, z.
+
+    None if it would be a ring much wider than the body's joints are apart, as that of a robot's link with the inertia of a motor.
+    """
     explicit = mass_properties(body.replaced({"point_masses": {}}))
     if explicit.mass <= 0 or not explicit.inertia.any():
         return None
@@ -296,6 +362,11 @@ def _solid(body: Body) -> Solid | None:
     extents = np.sqrt(np.maximum(squares, 0))
     if np.linalg.det(axes) < 0:
         axes = -axes
+    thin, middle, long = extents[::-1]
+    apart = max((float(np.linalg.norm(place - other)) for place in holds for other in holds), default=0.0)
+    is_ring = long - middle < ROUND * long and thin < SLENDER / 2 * long
+    if is_ring and apart > 0 and long > WIDEST * apart:
+        return None
     return Solid(explicit.center_of_mass, axes[:, ::-1] * [1, 1, -1], extents[::-1])
 
 
@@ -308,7 +379,7 @@ def _masses(body: Body) -> list[Array]:
 
 
 def _default(body: Body, holds: Sequence[Array], least: float, swell: float) -> list[Geometry]:
-    solid, masses = _solid(body), _masses(body)
+    solid, masses = _solid(body, holds), _masses(body)
     points = reach(body, holds, None)[:-1]
     length = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
     if length == 0.0 or (not holds and length < LONELY * least):

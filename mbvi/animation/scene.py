@@ -26,7 +26,7 @@ from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_massless
-from mbvi.model.mesh_files import has_volume
+from mbvi.model.mesh_files import Files, has_volume, read_mesh
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 from mbvi.system.system import System
@@ -40,7 +40,7 @@ INSET = 0.06, 0.005
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7")
 # Of many bodies: from blue over yellow to red, after the scheme RdYlBu of ColorBrewer, which is safe for them too.
 GRADIENT = ("#1F5FA8", "#5AA3D6", "#B9D3D8", "#F4CF6A", "#E88B2E", "#B7410E")
-GREY, DARK, METAL, WHITE = "#6E7681", "#3A424B", "#9AA4AF", "#FFFFFF"
+GREY, DARK, METAL, WHITE, PLAIN = "#6E7681", "#3A424B", "#9AA4AF", "#FFFFFF", "#C4C8CC"
 
 LEAST = 0.003
 """Radius of the thinnest bar, in the size of the scene."""
@@ -52,6 +52,8 @@ RAIL = 0.1
 """How much longer a rail is than what moves on it, at each end, in the size of the scene."""
 STILL = 0.01
 """A point whose way is shorter, in the size of the scene, has no trail unless asked for."""
+STANDING = 0.15
+"""A robot stands on the lowest point of a fixed body that is at most so high, in its size, above its lowest at the start."""
 STILL_POSE = Pose(np.zeros((1, 3)), np.eye(3)[None])
 WIRE = 0.27
 """Radius of the lines, curves and borders of planes that guide points, in that of a pin."""
@@ -138,7 +140,7 @@ class Scene:
     view: Array
 
 
-def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> Scene:
+def make_scene(system: System, motion: Motion, trails: Sequence[str] | None, triangles: int | None = None) -> Scene:
     """The scene of a motion.
 
     Parameters
@@ -148,6 +150,8 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     motion : Motion
     trails : sequence of str or None
         Points whose ways are shown: a body, for its centre of mass, or body.point; if None, of the body that goes furthest.
+    triangles : int, optional
+        About how many triangles all meshes may have together; if they have more, they are simplified.
 
     Raises
     ------
@@ -160,10 +164,10 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     drawn = _without_inertias(model)
     size = _size(drawn, holds, poses)
     least = LEAST * size
-    colors = _colors(list(model.bodies))
+    painted = [name for name, body in model.bodies.items() if _is_painted(body, model)]
+    colors = _colors(list(model.bodies)) | dict.fromkeys(_plain(model, painted), PLAIN)
     marks = _marks(drawn)
-    painted = {name: body for name, body in model.bodies.items() if any(shape.color for shape in body.shapes)}
-    looks = _looks(drawn, holds, least, {name: colors[name] for name in painted})
+    looks = _looks(drawn, holds, least, {name: colors[name] for name in painted}, _share(model, triangles))
     paints = colors | dict.fromkeys(painted, WHITE)
     things = [
         Thing(name, "body", looks[name], paints[name], poses[name].places, _quaternions(poses[name].rotations))
@@ -177,7 +181,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None) -> 
     things += _frames(model, poses, size)
     things += _guides(model, system, motion.q, poses, size)
     extent = _extent(things)
-    floor = float((extent @ up).min()) - 0.004 * size if np.any(model.gravity) else None
+    floor = _floor(model, things, extent, up, size) if np.any(model.gravity) else None
     ways = _trails(model, poses, looks, holds, colors, trails, size)
     return Scene(system.name, motion, tuple(things), ways, up, floor, extent, size, _view(extent, up))
 
@@ -234,8 +238,10 @@ def _between(model: Model) -> Iterator[tuple[str, Any]]:
             yield name, element
 
 
-def _looks(model: Model, holds: dict[str, list[Array]], least: float, painted: dict[str, str]) -> dict[str, Geometry]:
-    """The geometry of every body, shared by those that look the same.
+def _looks(
+    model: Model, holds: dict[str, list[Array]], least: float, painted: dict[str, str], share: float
+) -> dict[str, Geometry]:
+    """The geometry of every body, shared by those that look the same; of meshes about a share of the triangles.
 
     Those that meet at a joint differ a little in thickness: which of two faces in one plane is in front would be chance.
     Shapes of a painted body that have no colour get its own, which is given.
@@ -244,7 +250,7 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float, painted: d
     @functools.cache
     def drawn(_key: str, layer: int, name: str) -> Geometry:
         body = bodies[name]
-        geometry = shapes.body_geometry(body, holds[name], model.files, least, SWELLS[layer])
+        geometry = shapes.body_geometry(body, holds[name], model.files, least, SWELLS[layer], share)
         if not body.shapes or any(shape.type == "mesh" for shape in body.shapes):
             return geometry
         depth = min(INSET[0] * least, INSET[1] * float(np.ptp(geometry.vertices, axis=0).min()))
@@ -253,16 +259,32 @@ def _looks(model: Model, holds: dict[str, list[Array]], least: float, painted: d
     first: dict[tuple[str, int], str] = {}
     looks = {}
     layers = _layers(model)
-    bodies = dict(model.bodies) | {name: _painted(model.bodies[name], color) for name, color in painted.items()}
+    bodies = dict(model.bodies) | {
+        name: _painted(model.bodies[name], color, model.files) for name, color in painted.items()
+    }
     for name, body in bodies.items():
         key = repr((body, holds[name])), layers[name]
         looks[name] = drawn(*key, first.setdefault(key, name))
     return looks
 
 
-def _painted(body: Body, color: str) -> Body:
+def _is_painted(body: Body, model: Model) -> bool:
+    """Whether a body has shapes with colours of their own, or meshes with those of their files."""
+    return any(shape.color or shapes.own_colors(shape, model.files) is not None for shape in body.shapes)
+
+
+def _plain(model: Model, painted: list[str]) -> list[str]:
+    """Bodies of a robot, of which most have colours of their own, that have none: they are grey."""
+    clad = [name for name, body in model.bodies.items() if _is_clad(body)]
+    bare = [name for name in clad if name not in painted]
+    return bare if 2 * len(bare) < len(clad) else []
+
+
+def _painted(body: Body, color: str, files: Files | None) -> Body:
     """The body with this colour for shapes that have none."""
-    return body.replaced({"shapes": tuple(shape.replaced({"color": shape.color or color}) for shape in body.shapes)})
+    given = [shape.color or (color if shapes.own_colors(shape, files) is None else None) for shape in body.shapes]
+    colored = (shape.replaced({"color": each}) for shape, each in zip(body.shapes, given, strict=True))
+    return body.replaced({"shapes": tuple(colored)})
 
 
 def _inset(geometry: Geometry, depth: float) -> Geometry:
@@ -274,6 +296,14 @@ def _inset(geometry: Geometry, depth: float) -> Geometry:
     deepest = np.ones(len(sums))  # that a face at the corner would be, if it moved by the sum
     np.maximum.at(deepest, corner, np.einsum("vi,vi->v", geometry.normals, sums[corner]))
     return geometry._replace(vertices=geometry.vertices - depth * (sums / deepest[:, None])[corner])
+
+
+def _share(model: Model, triangles: int | None) -> float:
+    """The share of the triangles of all meshes that are shown, of which there may be so many."""
+    if triangles is None:
+        return 1.0
+    meshes = [shape for body in model.bodies.values() for shape in body.shapes if isinstance(shape, Mesh)]
+    return min(1.0, triangles / max(1, sum(len(read_mesh(mesh, model.files).faces) for mesh in meshes)))
 
 
 def _is_clad(body: Body | None) -> bool:
@@ -363,9 +393,9 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
             continue
         if [motion.kind for motion in motions] == ["turn"]:
             hinge = np.array(motions[0].axis)
-            reach, radius = _pin([each for each in ends if each.body != WORLD], hinge, looks, size)
+            low, high, radius = _pin([each for each in ends if each.body != WORLD], hinge, looks, size)
             axis = end.turn @ hinge
-            part = shapes.rod(place - reach * axis, place + reach * axis, radius)
+            part = shapes.rod(place + low * axis, place + high * axis, radius)
         elif end.body == WORLD and rail is not None:
             axis = end.turn @ rail
             along = (poses[other.body].point(other.point) - place) @ axis
@@ -420,19 +450,25 @@ class _End(NamedTuple):
     turn: Array
 
 
-def _pin(ends: Sequence[_End], axis: Array, looks: dict[str, Geometry], size: float) -> tuple[float, float]:
-    """Half the length and the radius of a pin through two bodies that turn about an axis, or one that turns in the world."""
+def _pin(ends: Sequence[_End], axis: Array, looks: dict[str, Geometry], size: float) -> tuple[float, float, float]:
+    """Where a pin begins and ends along an axis, and its radius, through two bodies that turn, or one that turns in the world.
+
+    It is not longer than the smaller of the bodies.
+    """
     vertices = [looks[end.body].vertices - np.array(end.point, dtype=float) for end in ends]
-    radius = min([PIN * size, *(0.045 * float(np.linalg.norm(np.ptp(each, axis=0))) for each in vertices)])
+    sizes = [float(np.linalg.norm(np.ptp(each, axis=0))) for each in vertices]
+    radius = min([PIN * size, *(0.045 * each for each in sizes)])
     reaches = [_along(each, end.turn @ axis, radius) for each, end in zip(vertices, ends, strict=True)]
-    return max(2 * radius, *reaches), radius
+    most = max(2 * radius, min(sizes) / 2)
+    low = max(-most, min(-2 * radius, *(each[0] for each in reaches)))
+    return low, min(most, max(2 * radius, *(each[1] for each in reaches))), radius
 
 
-def _along(vertices: Array, axis: Array, radius: float) -> float:
-    """How far a body reaches along an axis, near the axis, and a little more."""
+def _along(vertices: Array, axis: Array, radius: float) -> tuple[float, float]:
+    """From where to where a body reaches along an axis, near the axis, and a little more."""
     along = vertices @ axis
-    is_near = np.linalg.norm(vertices - along[:, None] * axis, axis=1) < 2.5 * radius
-    return 0.6 * radius + float(np.abs(along[is_near]).max(initial=0.0))
+    near = along[np.linalg.norm(vertices - along[:, None] * axis, axis=1) < 2.5 * radius]
+    return float(near.min(initial=0.0)) - 0.6 * radius, float(near.max(initial=0.0)) + 0.6 * radius
 
 
 # ------------------------------------------------------------------------------------------------ extents
@@ -478,6 +514,31 @@ def _extent(things: Sequence[Thing]) -> Array:
     except QhullError:
         hull = cloud
     return hull[_rows(len(hull))] if len(hull) > 5 * SAMPLES else hull
+
+
+def _floor(model: Model, things: Sequence[Thing], extent: Array, up: Array, size: float) -> float:
+    """The height of the floor: where a robot stands that is fixed to the world; else below all that is ever seen."""
+    bodies = [thing for thing in things if thing.kind == "body"]
+    fixed = [each for each in bodies if _is_still(each) and _is_clad(model.bodies[each.name])]
+    foot = min((_lowest(each, up) for each in fixed), default=np.inf)
+    is_standing = foot < min(_lowest(each, up) for each in bodies) + STANDING * _spread(bodies)
+    return (foot if is_standing else float((extent @ up).min())) - 0.004 * size
+
+
+def _is_still(thing: Thing) -> bool:
+    """Whether a thing never moves."""
+    return bool(np.all(thing.places == thing.places[0]) and np.all(thing.quaternions == thing.quaternions[0]))
+
+
+def _lowest(thing: Thing, up: Array) -> float:
+    """The height of the lowest point of a thing at the start."""
+    return float(thing.places[0] @ up + (thing.geometry.vertices @ thing.rotations()[0].T @ up).min())
+
+
+def _spread(things: Sequence[Thing]) -> float:
+    """The diagonal of the box around things at the start."""
+    clouds = [each.places[0] + _corners(each.geometry.vertices) @ each.rotations()[0].T for each in things]
+    return float(np.linalg.norm(np.ptp(np.concatenate(clouds), axis=0)))
 
 
 def _view(extent: Array, up: Array) -> Array:

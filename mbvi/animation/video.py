@@ -58,7 +58,8 @@ def drawn(show: Show, size: tuple[int, int]) -> tuple[Scene, Iterator[Array]]:
         If a library is missing.
     """
     check_encoder()
-    scene = make_scene(show.trajectory.system, picture_times(show.trajectory, show.speed, show.rate), show.trails)
+    times = picture_times(show.trajectory, show.speed, show.rate)
+    scene = make_scene(show.trajectory.system, times, show.trails, show.triangles)
     return scene, _counted(pictures(scene, size), len(scene.motion.t), show.progress)
 
 
@@ -238,7 +239,7 @@ class Painter:
         draw = ImageDraw.Draw(image)
         now = f"{time:.2f} s"
         room = self.size[0] - 3 * margin - letters[1].getlength(now)
-        title = style.fitted(self.scene.name[:1].upper() + self.scene.name[1:], room, letters[0].getlength)
+        title = style.fitted(self.scene.name, room, letters[0].getlength)
         draw.text((margin, margin), title, font=letters[0], fill="#1C2733")
         draw.text((self.size[0] - margin, margin), now, font=letters[1], fill="#5B6876", anchor="ra")
         edge[:] = np.asarray(image)

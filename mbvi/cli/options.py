@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mbvi.model import Model
 
 ModelPath = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file (YAML), or a robot (URDF, MJCF).", show_default=False)
+    Path, typer.Argument(metavar="MODEL", help="A model file (YAML), or a robot (URDF, SDF, MJCF).", show_default=False)
 ]
 Formulation = Annotated[
     str | None, typer.Option(metavar="NAME", help="tree or embedding, instead of the model's formulation.")
@@ -33,6 +33,15 @@ Speed = Annotated[
 Trails = Annotated[
     list[str] | None,
     typer.Option("--trail", metavar="BODY", help="Show the way of BODY or of BODY.POINT; may be repeated."),
+]
+
+MostTriangles = Annotated[
+    str | None,
+    typer.Option(
+        "--triangles",
+        metavar="NUMBER",
+        help="Simplify meshes that have more triangles together, as those of robots may.",
+    ),
 ]
 
 

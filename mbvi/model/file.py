@@ -60,7 +60,7 @@ def load(
     path: str | os.PathLike[str],
     *,
     search: Sequence[str | os.PathLike[str]] = (),
-    floating: bool = False,
+    floating: bool | None = None,
     geometry: Literal["visual", "collision", "none"] = "visual",
     mend: bool = True,
     start: str | None = None,
@@ -71,12 +71,13 @@ def load(
     Parameters
     ----------
     path : str or path
-        A YAML file of at most 4 MiB, or a URDF or MJCF file of at most 32 MiB.
+        A YAML file of at most 4 MiB, or a URDF, SDF or MJCF file of at most 32 MiB.
     search : sequence of str or path
         Folders from which a robot's file may have others, besides its own package: packages, or folders with packages. Those of
         ROS_PACKAGE_PATH and AMENT_PREFIX_PATH follow.
-    floating : bool
-        Whether a robot's root moves freely; by default it is welded to the world.
+    floating : bool, optional
+        Whether a robot's root moves freely, or is welded to the world. By default that of a URDF file is welded, and that of
+        an SDF file free unless a joint ties it to the world. An MJCF file always says so itself.
     geometry : str
         What is drawn of a robot: visual, collision or none.
     mend : bool
@@ -99,7 +100,8 @@ def load(
         If the file cannot be read or anything in it is wrong; the message begins with file and line.
     """
     path = checked_path(path)
-    check_flag(floating, "floating")
+    if floating is not None:
+        check_flag(floating, "floating")
     check_flag(mend, "mend")
     check_choice(geometry, ("visual", "collision", "none"), "geometry")
     folders = tuple(checked_path(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))

@@ -36,7 +36,7 @@ class ImportReport(NamedTuple):
     """What became of all that a robot's file says.
 
     source       the file
-    format       URDF or MJCF
+    format       URDF, SDF or MJCF
     notes        those of what was taken first, then of what was approximated, then of what was dropped
     reductions   by the names of joints, how often their motor turns while the joint turns once
     mended       by the names of bodies, how much their inertia was changed, in mass times the square of the radius of gyration

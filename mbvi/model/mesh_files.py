@@ -1,8 +1,8 @@
 """Mesh files, whose contents a model keeps, and the surface in each.
 
-A mesh is one file, of which the vertices and faces are used: what it says of materials and textures, and the files that these are
-in, do not matter. A file is read once, so that what was run is what is stored and drawn, whatever becomes of the file meanwhile.
-What is larger than the mesh's `max_bytes` is not read.
+A mesh is one file, of which the vertices and faces are used, and of DAE files the colours of materials: what it says of
+textures, and the files that these are in, do not matter. A file is read once, so that what was run is what is stored and drawn,
+whatever becomes of the file meanwhile. What is larger than the mesh's `max_bytes` is not read.
 """
 
 from __future__ import annotations
@@ -148,7 +148,10 @@ def content(mesh: MeshInFile, files: Files) -> bytes:
 
 @functools.lru_cache(maxsize=64)
 def _surface(name: str, content: bytes, limit: float) -> Surface:
-    surface = surface_of(read_triangles(name, content, limit))
+    corners, colors = read_triangles(name, content, limit)
+    surface = surface_of(corners)
+    if colors is not None:
+        surface = surface._replace(colors=colors[surface.numbers])
     if not len(surface.faces):
         raise ModelError(wrong("a mesh with faces", f"none in {name!r} with three corners"))
     return surface

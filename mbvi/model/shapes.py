@@ -332,9 +332,9 @@ class Mesh(Posed):
     Parameters
     ----------
     file : str
-        Path of an STL, OBJ, PLY, OFF, GLB or DAE file, relative to the folder of the model file. Materials and textures do
-        not matter; the buffers of a GLB must be in it, and not compressed. DAE files need the extra `robots`; their unit
-        counts, their up axis does not.
+        Path of an STL, OBJ, PLY, OFF, GLB or DAE file, relative to the folder of the model file. Textures do not
+        matter, and materials only of DAE files: a mesh without a color has those of the file. The buffers of a GLB must be
+        in it, and not compressed. DAE files need the extra `robots`; their unit counts, their up axis does not.
     scale : number or list
         Factor from the file's unit of length to the metre, or one for each axis of the file, of which negative ones
         mirror; 1 if left out, and then a mesh of more than 10 m or 100 000 kg gives a warning, since many files are in
@@ -382,6 +382,10 @@ class Mesh(Posed):
         surface = read_mesh(self, files)
         faces = surface.faces if self.factors.prod() > 0 else surface.faces[:, ::-1]
         return trimesh.Trimesh(surface.vertices * self.factors, faces, process=False)
+
+    def colors(self, files: Files) -> Floats | None:
+        """Red, green and blue (m, 3) of the triangles from 0 to 1, in sRGB, as their file has them; None if it has none."""
+        return read_mesh(self, files).colors
 
     def canonical(self) -> dict[str, Any]:
         """The orientation as a unit quaternion, and a scale."""

@@ -32,11 +32,13 @@ class Surface(NamedTuple):
     vertices   (n, 3)  in the unit of the file
     faces      (m, 3)  indices of their vertices
     numbers    (m,)    their numbers in the file, from 0; those with less than three vertices are left out
+    colors     (m, 3)  red, green and blue from 0 to 1, in sRGB, not a number where there is none; None if there are none
     """
 
     vertices: Floats
     faces: Ints
     numbers: Ints
+    colors: Floats | None = None
 
     @property
     def bounds(self) -> Floats:

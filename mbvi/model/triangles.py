@@ -57,8 +57,19 @@ class Content(NamedTuple):
     faces: int = 0
 
 
-def read_triangles(name: str, content: bytes, limit: float) -> Floats:
-    """The corners (n, 3, 3) of the triangles in a mesh file, whose type its name tells, in the order of the file.
+class Triangles(NamedTuple):
+    """The triangles in a mesh file, in its order.
+
+    corners   (n, 3, 3)
+    colors    (n, 3)  red, green and blue from 0 to 1, in sRGB, not a number where there is none; None if no triangle has one
+    """
+
+    corners: Floats
+    colors: Floats | None = None
+
+
+def read_triangles(name: str, content: bytes, limit: float) -> Triangles:
+    """The triangles in a mesh file, whose type its name tells. Colours are read of DAE files.
 
     Raises
     ------
@@ -68,18 +79,18 @@ def read_triangles(name: str, content: bytes, limit: float) -> Floats:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("error", "string or file could not be read")  # numpy's, of text that is no number
-            corners = _read(name, content, limit)
+            triangles = _read(name, content, limit)
     except ModelError:
         raise
     except Exception as error:  # trimesh's readers raise whatever a bad file makes them stumble over
         is_comma = b"\0" not in content and COMMA.search(content.decode("utf-8", "replace").lower())
         remedy = "export it with decimal points" if is_comma else "export it again"
         raise ModelError(wrong("a readable mesh", f"{name!r}, which does not follow its format", remedy)) from error
-    if not len(corners):
+    if not len(triangles.corners):
         raise ModelError(wrong("a mesh with faces", f"none in {name!r}"))
-    if not np.isfinite(corners).all():
+    if not np.isfinite(triangles.corners).all():
         raise ModelError(wrong("finite numbers", f"others among the vertices of {name!r}", "export it again"))
-    return corners
+    return triangles
 
 
 def check_size(name: str, size: float, limit: float, what: str = "") -> None:
@@ -89,12 +100,12 @@ def check_size(name: str, size: float, limit: float, what: str = "") -> None:
         raise ModelError(wrong(f"a mesh of at most {limit / 1e6:.5g} MB", found, remedy))
 
 
-def _read(name: str, content: bytes, limit: float) -> Floats:
+def _read(name: str, content: bytes, limit: float) -> Triangles:
     from trimesh.exchange.load import mesh_loaders
 
     kind = name.rsplit(".", 1)[-1].lower()
     if kind in _LINES:
-        return _cut(name, _LINES[kind](name, content), limit)
+        return Triangles(_cut(name, _LINES[kind](name, content), limit))
     if not (log := logging.getLogger("trimesh")).handlers:
         log.addHandler(logging.NullHandler())  # else its notes on bad files, tracebacks in them, are printed
     given = _PREPARED[kind](name, content, limit)
@@ -108,7 +119,10 @@ def _read(name: str, content: bytes, limit: float) -> Floats:
         expected = f"{given.vertices} vertices and at least {given.faces} triangles, as the file claims"
         raise ModelError(wrong(expected, found, "export it again"))
     corners = np.concatenate([np.zeros((0, 3, 3)), *(_corners(part, matrix) for part, matrix in placed)])
-    return corners * _unit(content) if kind == "dae" else corners
+    if kind != "dae":
+        return Triangles(corners)
+    colors = np.concatenate([np.zeros((0, 3)), *(np.tile(part.color, (len(part.faces), 1)) for part, _ in placed)])
+    return Triangles(corners * _unit(content), None if np.isnan(colors).all() else colors)
 
 
 def _cut(name: str, polygons: Polygons, limit: float) -> Floats:
@@ -122,10 +136,11 @@ def _cut(name: str, polygons: Polygons, limit: float) -> Floats:
 
 
 class Part(NamedTuple):
-    """Vertices (n, 3) and triangles (m, 3)."""
+    """Vertices (n, 3), triangles (m, 3), and the colour (3,) of its material, not a number if it has none."""
 
     vertices: Floats
     faces: Ints
+    color: Floats = np.full(3, np.nan)
 
 
 def _part(name: str, loaded: dict[str, Any]) -> Part:
@@ -140,7 +155,13 @@ def _part(name: str, loaded: dict[str, Any]) -> Part:
     if len(faces) and not 0 <= faces.min() <= faces.max() < len(vertices):
         expected = f"faces of the {len(vertices)} vertices, which are counted from 0"
         raise ModelError(wrong(expected, f"{faces.min()} to {faces.max()} in {name!r}", "export it again"))
-    return Part(vertices, faces)
+    return Part(vertices, faces, _color(loaded))
+
+
+def _color(loaded: dict[str, Any]) -> Floats:
+    """The colour (3,) of a part's material."""
+    given = getattr(getattr(loaded.get("visual"), "material", None), "baseColorFactor", None)
+    return np.full(3, np.nan) if given is None else np.asarray(given, dtype=float)[:3] / 255
 
 
 def _corners(part: Part, matrix: Floats) -> Floats:

@@ -7,7 +7,7 @@ import pytest
 import trimesh
 
 import mbvi
-from mbvi.animation.geometry import body_geometry, hull
+from mbvi.animation.geometry import body_geometry, hull, linear_rgb, simplified
 from mbvi.animation.motion import pictures
 from mbvi.animation.scene import _layers, make_scene
 from tests.folders import MODELS, load
@@ -379,3 +379,100 @@ def test_robots_have_no_pins_and_no_inertias_of_links_without_shapes(tmp_path):
     things = scene_of(model)[0].things
     assert [thing.name for thing in things] == ["a", "b", "c"]
     assert np.ptp(things[1].geometry.vertices, axis=0).max() < 1.2  # 7 of the box with its inertia
+
+
+# ----------------------------------------------------------------------------------------------------- robots
+
+MATERIAL = """<material id="{0}"><instance_effect url="#{0}-e"/></material>"""
+EFFECT = """<effect id="{0}-e"><profile_COMMON><technique sid="t"><lambert><diffuse><color>{1} 1</color></diffuse></lambert>
+</technique></profile_COMMON></effect>"""
+TRIANGLES = (
+    """<triangles count="1" material="{0}"><input semantic="VERTEX" source="#v" offset="0"/><p>{1}</p></triangles>"""
+)
+DAE = f"""<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset><unit meter="1"/></asset>
+<library_effects>{EFFECT.format("red", "1 0 0")}{EFFECT.format("blue", "0 0 1")}</library_effects>
+<library_materials>{MATERIAL.format("red")}{MATERIAL.format("blue")}</library_materials>
+<library_geometries><geometry id="g"><mesh><source id="p">
+<float_array id="a" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array>
+<technique_common><accessor source="#a" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source><vertices id="v"><input semantic="POSITION" source="#p"/>
+</vertices>{TRIANGLES.format("red", "0 1 2")}{TRIANGLES.format("blue", "0 3 1")}{TRIANGLES.format("none", "0 2 3")}
+</mesh></geometry>
+</library_geometries><library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"><bind_material>
+<technique_common><instance_material symbol="red" target="#red"/><instance_material symbol="blue" target="#blue"/>
+</technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+
+
+def test_a_mesh_has_the_colours_of_its_file_or_one_of_its_own(tmp_path, monkeypatch):
+    pytest.importorskip("collada")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "part.dae").write_text(DAE)
+
+    def colors(**fields):
+        body = mbvi.Body(shapes=[mbvi.Mesh(file="part.dae", scale=1, **fields)])
+        geometry = body_geometry(body, HOLDS, None, 0.01)
+        return {tuple(tone) for tone in geometry.tones[geometry.faces[:, 0]].round(3).tolist()}
+
+    assert colors() == {(1, 0, 0), (0, 0, 1), (0.521, 0.521, 0.521)}
+    assert colors(color="#FFFFFF") == {(0.82, 0.82, 0.82)}
+    assert colors(color="#004080") == {tuple(linear_rgb("#004080").round(3))}
+
+
+def robot(*, base, arm, mesh):
+    """A base that is fixed, with a body that hangs on it; each is a ball of a mesh at a height."""
+    bodies = {}
+    for name, height, color in (("base", base, "#FF0000"), ("arm", arm, "#00FF00")):
+        shape = mesh.replaced({"position": (0, 0, height), "color": color})
+        bodies[name] = mbvi.Body(mass=1, center_of_mass=(0, 0, height), inertia=(0.1, 0.1, 0.1), shapes=[shape])
+    joints = {
+        "held": mbvi.Weld(parent="world", child="base"),
+        "j": mbvi.Revolute(parent="base", child="arm", axis=(0, 1, 0), position=(0, 0, 2)),
+    }
+    return mbvi.Model(name="robot_1", bodies=bodies, joints=joints)
+
+
+@pytest.fixture
+def ball(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trimesh.creation.icosphere(4, 0.5).export("ball.stl")
+    return mbvi.Mesh(file="ball.stl", scale=1)
+
+
+def test_the_floor_is_where_a_robot_stands_or_below_all_that_hangs(ball):
+    """The arm falls to 1 m below the world's origin, where the base stands; a base at 5 m lets it hang."""
+    standing, run = scene_of(robot(base=0.5, arm=2.5, mesh=ball), initial_q=[0.5], duration=3, step=0.05)
+    assert run.pose("arm")[1][:, 2, 2].min() < -0.9
+    assert -0.05 < standing.floor < 0
+    hanging, _ = scene_of(robot(base=5, arm=-1, mesh=ball), initial_q=[0.3], duration=0.1)
+    assert hanging.floor < 0.51
+
+
+def test_meshes_may_be_simplified(ball):
+    """The surface stays where it was, with fewer triangles; colours of triangles stay with them."""
+    full = ball.surface(mbvi.model.mesh_files.Files())
+    fewer, kept = simplified(full, 1000)
+    assert 300 < len(fewer.faces) == len(kept) <= 1000 < len(full.faces)
+    np.testing.assert_allclose(np.linalg.norm(fewer.vertices, axis=1), 0.5, atol=0.02)
+    assert fewer.area == pytest.approx(np.pi, rel=0.03)
+    np.testing.assert_allclose(fewer.triangles_center, full.triangles_center[kept], atol=0.1)
+    run = mbvi.simulate(robot(base=0.5, arm=2.5, mesh=ball), step=0.01, duration=0.02)
+    scene = make_scene(run.system, pictures(run, 1.0), None, triangles=1500)
+    assert sum(len(thing.geometry.faces) for thing in scene.things) <= 1500
+
+
+def test_pins_and_rings_of_a_robot_without_meshes_are_not_longer_than_its_links():
+    """A small link with the inertia of a motor, on a long trunk along the axis of its hinge."""
+    bodies = {
+        "trunk": mbvi.Body(mass=10, inertia=(0.05, 1, 1)),
+        "hip": mbvi.Body(mass=1, inertia=(0.1, 0.1, 0.2)),
+        "leg": mbvi.Body(mass=1, center_of_mass=(0, 0, -0.1), inertia=(0.003, 0.003, 0.0001)),
+    }
+    joints = {
+        "base": mbvi.Free(parent="world", child="trunk"),
+        "roll": mbvi.Revolute(parent="trunk", child="hip", axis=(1, 0, 0), position=(0.5, 0, 0)),
+        "pitch": mbvi.Revolute(parent="hip", child="leg", axis=(0, 1, 0), position=(0.05, 0, 0)),
+    }
+    scene, _ = scene_of(mbvi.Model(name="robot", bodies=bodies, joints=joints))
+    sizes = {thing.name: np.ptp(thing.geometry.vertices, axis=0) for thing in scene.things}
+    assert np.linalg.norm(sizes["hip"]) < 0.15 and sizes["roll"][0] < 0.15

@@ -220,7 +220,6 @@ def test_numbers_and_text_of_yaml_1_2():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ('<sdf version="1.6"/>', "an SDF file"),
         ("<!DOCTYPE html><html></html>", "an HTML page"),
         ("<a/>", "an XML file"),
     ],
@@ -231,7 +230,7 @@ def test_files_of_other_programs(text, found, tmp_path):
     with pytest.raises(ModelError) as caught:
         mm.load(path)
     assert str(caught.value) == (
-        f"{path}:1: expected a model file (YAML), a URDF or an MJCF file, found {found}, which mbvi does not read"
+        f"{path}:1: expected a model file (YAML), a URDF, SDF or MJCF file, found {found}, which mbvi does not read"
     )
     with pytest.raises(
         ModelError, match=r"^<string>:1: expected a model file .YAML., found XML; mbvi.load imports a file"

@@ -14,7 +14,7 @@ from mbvi.results.output import replace_file
 def write(show: Show, path: Path) -> None:
     """Write a 3D file, which shows no trails but those that are asked for."""
     motion = key_frames(show.trajectory, show.speed, show.spin)
-    content = glb(make_scene(show.trajectory.system, motion, show.trails or ()))
+    content = glb(make_scene(show.trajectory.system, motion, show.trails or (), show.triangles))
     replace_file(path, lambda part: part.write_bytes(content))
 
 

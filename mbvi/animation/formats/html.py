@@ -16,7 +16,7 @@ from mbvi.results.trajectory import Trajectory
 def write(show: Show, path: Path) -> None:
     """Write a page."""
     motion = key_frames(show.trajectory, show.speed, show.spin)
-    page = _page(show.trajectory, make_scene(show.trajectory.system, motion, show.trails))
+    page = _page(show.trajectory, make_scene(show.trajectory.system, motion, show.trails, show.triangles))
     replace_file(path, lambda part: part.write_bytes(page.encode()))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import mbvi
 from mbvi.animation.formats import ENDINGS
-from mbvi.cli.options import Speed, Trails, TrajectoryPath, number_of, whole_number
+from mbvi.cli.options import MostTriangles, Speed, Trails, TrajectoryPath, number_of, whole_number
 from mbvi.cli.terminal import one_line_errors, progress_bar
 
 
@@ -29,16 +29,24 @@ def animate(
     rate: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="Pictures per second of an .mp4; by default 30.")
     ] = None,
+    triangles: MostTriangles = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a trajectory as a page with a 3D view and plots, a 3D file, or a video."""
     with one_line_errors():
         path = out or Path(f"{file.stem}.html")
-        typer.echo(animated(file, path, speed, trail, whole_number(rate, "--rate"), force))
+        numbers = whole_number(rate, "--rate"), whole_number(triangles, "--triangles")
+        typer.echo(animated(file, path, speed, trail, *numbers, force))
 
 
 def animated(
-    file: Path, path: Path, speed: str | None, trails: list[str] | None, pictures: int | None, force: bool
+    file: Path,
+    path: Path,
+    speed: str | None,
+    trails: list[str] | None,
+    pictures: int | None,
+    triangles: int | None,
+    force: bool,
 ) -> str:
     """Write an animation, and say so."""
     from mbvi.animation.animate import picture_rate, speed_report
@@ -51,7 +59,6 @@ def animated(
     given = number_of(speed, "--speed", None, unit="")
     factor = natural_speed(spin, rate) if given is None else given
     with progress_bar(trajectory.system.name, "pictures") as progress:
-        mbvi.animate(
-            trajectory, path, speed=factor, trails=trails or None, rate=pictures, force=force, progress=progress
-        )
+        options: dict[str, Any] = {"speed": factor, "trails": trails or None, "rate": pictures, "triangles": triangles}
+        mbvi.animate(trajectory, path, **options, force=force, progress=progress)
     return f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"

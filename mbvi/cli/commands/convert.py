@@ -14,7 +14,9 @@ from mbvi.errors import ModelError
 
 
 def convert(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A robot's file (URDF or MJCF).", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A robot's file (URDF, SDF or MJCF).", show_default=False)
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default FILE's name with .yaml, here.")
     ] = None,
@@ -23,8 +25,12 @@ def convert(
         typer.Option("--search", metavar="FOLDER", help="A package, or a folder with packages; may be repeated."),
     ] = None,
     floating: Annotated[
-        bool, typer.Option("--floating", help="Let the root move freely, not welded to world.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--floating/--fixed",
+            help="Let the root move freely, or weld it to the world; by default as its format says.",
+        ),
+    ] = None,
     geometry: Annotated[str, typer.Option(metavar="KIND", help="What is drawn: visual, collision or none.")] = "visual",
     no_mend: Annotated[
         bool, typer.Option("--no-mend", help="Refuse inertias that no rigid body has, and do not change them.")

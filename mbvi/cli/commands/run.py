@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run(
     model: Annotated[
-        Path | None, typer.Argument(metavar="MODEL", help="A model file (YAML), or a robot (URDF, MJCF).")
+        Path | None, typer.Argument(metavar="MODEL", help="A model file (YAML), or a robot (URDF, SDF, MJCF).")
     ] = None,
     scheme: Annotated[str | None, typer.Option(metavar="NAME", help="Name of a scheme; see `mbvi schemes`.")] = None,
     step: Annotated[

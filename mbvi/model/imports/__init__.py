@@ -9,13 +9,14 @@ from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.model.imports.mjcf import read_mjcf
 from mbvi.model.imports.robot import Options, Robot
+from mbvi.model.imports.sdf import read_sdf
 from mbvi.model.imports.urdf import read_urdf
 from mbvi.model.imports.xml import Node, parse_xml
 from mbvi.model.model import Model
 
-READERS: dict[str, Callable[[Node, Robot], Model]] = {"robot": read_urdf, "mujoco": read_mjcf}
+READERS: dict[str, Callable[[Node, Robot], Model]] = {"robot": read_urdf, "mujoco": read_mjcf, "sdf": read_sdf}
 """The reader of every format, by the outermost element of its files."""
-OTHERS = {"sdf": "an SDF file", "html": "an HTML page"}
+OTHERS = {"html": "an HTML page"}
 
 
 def import_robot(content: bytes, path: Path, options: Options) -> Model:
@@ -37,7 +38,7 @@ def import_robot(content: bytes, path: Path, options: Options) -> Model:
     root = parse_xml(content, str(path))
     if root.tag not in READERS:
         found = f"{OTHERS.get(root.tag, 'an XML file')}, which mbvi does not read"
-        raise ModelError(f"{path}:{root.line}: {wrong('a model file (YAML), a URDF or an MJCF file', found)}")
+        raise ModelError(f"{path}:{root.line}: {wrong('a model file (YAML), a URDF, SDF or MJCF file', found)}")
     try:
         return READERS[root.tag](root, Robot(path, options))
     except ModelError as error:

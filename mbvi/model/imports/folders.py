@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -34,6 +35,12 @@ class Folders:
             (each for each in _above(self.folder) if (each / "package.xml").is_file()), self.folder.parent
         )
         self.search = [Path(each).resolve() for each in (*search, *_from_environment())]
+
+    def at(self, file: Path) -> Folders:
+        """The same folders for another file that may be read, from which its names start."""
+        found = copy(self)
+        found.folder = file.resolve().parent
+        return found
 
     def find(self, name: str) -> Path | None:
         """The file of a name, as package://arm/meshes/base.stl; None if there is none.

@@ -54,6 +54,8 @@ def read_mjcf(root: Node, robot: Robot) -> Model:
     ModelError
         If MuJoCo is not installed or refuses the file, or the file needs what mbvi lacks.
     """
+    if robot.options.floating is not None:
+        raise root.wrong("no floating", show(robot.options.floating), "an MJCF file says it itself; leave it out")
     return _Reader(_Source(root, robot), robot).read()
 
 

@@ -42,7 +42,7 @@ class Options(NamedTuple):
     """How a robot is imported.
 
     search     folders besides the robot's package from which its files may be read
-    floating   whether its root moves freely, instead of being welded to the world
+    floating   whether its root moves freely, or is welded to the world; None for what its format has
     geometry   what is drawn of it: visual, collision or none
     mend       whether inertias that no body has become the nearest that one has, instead of an error
     start      name of a state of the file to start from, as a keyframe of MJCF; None for the usual start
@@ -50,7 +50,7 @@ class Options(NamedTuple):
     """
 
     search: tuple[Path, ...] = ()
-    floating: bool = False
+    floating: bool | None = None
     geometry: Literal["visual", "collision", "none"] = "visual"
     mend: bool = True
     start: str | None = None
@@ -85,10 +85,15 @@ class Robot:
             self.notes.add("approximated", f"inertia of {show(body)}", why)
         return [float(nearest[place]) for place in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
 
-    def mesh(self, node: Node, name: str, place: str, fields: dict[str, Any]) -> Iterator[Mesh]:
-        """The shape of a mesh file, for viewing only; none, and a note, if the file is not there or cannot be read."""
+    def mesh(
+        self, node: Node, name: str, place: str, fields: dict[str, Any], folders: Folders | None = None
+    ) -> Iterator[Mesh]:
+        """The shape of a mesh file, for viewing only; none, and a note, if the file is not there or cannot be read.
+
+        Folders are those of the file that names it, by default the robot's.
+        """
         try:
-            path = self.folders.find(name)
+            path = (folders or self.folders).find(name)
         except ModelError as error:
             raise ModelError(f"{node.source}:{node.line}: {node!r}: {error}") from None
         if path is None:
@@ -164,6 +169,8 @@ class Robot:
 
     def hold_still(self) -> None:
         """Weld joints behind which nothing has mass, since nothing says how they move."""
+        if not any(is_massless(body) for body in self.bodies.values()):
+            return
         below: dict[str, list[str]] = {}
         for joint in self.joints.values():
             below.setdefault(joint.parent, []).append(joint.child)

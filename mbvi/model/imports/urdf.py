@@ -14,6 +14,7 @@ from mbvi.model.constraints import Coupling, PrescribedCoordinate
 from mbvi.model.expressions import as_number, nearest, show
 from mbvi.model.fields import WORLD
 from mbvi.model.forces import JointDamper, Motor
+from mbvi.model.imports.poses import fixed_angles
 from mbvi.model.imports.robot import Robot
 from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Joint, Planar, Prismatic, Revolute, Weld
@@ -397,12 +398,7 @@ def origin(node: Node) -> tuple[tuple[float, ...], tuple[float, ...]]:
     part = node.first("origin")
     if part is None:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    place, angles = part.numbers("xyz", 3, (0.0,) * 3), part.numbers("rpy", 3, (0.0,) * 3)
-    if not any(angles):
-        return place, (0.0, 0.0, 0.0)
-    (a, b, c), (sa, sb, sc) = (each(np.array(angles) / 2).tolist() for each in (np.cos, np.sin))
-    w, x = a * b * c + sa * sb * sc, sa * b * c - a * sb * sc
-    return place, (w, x, a * sb * c + sa * b * sc, a * b * sc - sa * sb * c)
+    return part.numbers("xyz", 3, (0.0,) * 3), fixed_angles(part.numbers("rpy", 3, (0.0,) * 3))
 
 
 def _lengths(node: Node, name: str, number: int = 1) -> tuple[float, ...]:

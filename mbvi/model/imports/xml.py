@@ -124,21 +124,53 @@ class Node:
     def numbers(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
         """The numbers of an attribute; without a default it must be there."""
         text = self.get(name) if default is not None else self.needed(name)
-        if text is None:
-            assert default is not None
-            return default
+        return (default or ()) if text is None else self._parsed(text, f"as {name}", count)
+
+    def _parsed(self, text: str, where: str, count: int) -> tuple[float, ...]:
+        """The numbers of a text."""
         values = [as_number(word) for word in text.split()]
         if len(values) != count or None in values:
-            what = "a number" if count == 1 else f"{count} numbers"
-            raise self.wrong(f"{what} as {name}", show(text), "write decimal points, and blanks between numbers")
+            expected = f"{'a number' if count == 1 else f'{count} numbers'} {where}"
+            raise self.wrong(expected, show(text), "write decimal points, and blanks between numbers")
         found = tuple(float(value) for value in values if value is not None)
         if max(map(abs, found)) > LARGEST:
-            raise self.wrong(f"numbers of size at most {LARGEST:g} as {name}", show(text))
+            raise self.wrong(f"numbers of size at most {LARGEST:g} {where}", show(text))
         return found
 
     def number(self, name: str, default: float | None = None) -> float:
         """The number of an attribute; without a default it must be there."""
         return self.numbers(name, 1, None if default is None else (default,))[0]
+
+    # ----------------------------------------------------------------------------------- text of children
+
+    def word(self, tag: str) -> str | None:
+        """The text of the first child of a tag, without blanks around it; None if there is no such child."""
+        child = self.first(tag)
+        return None if child is None else child.text.strip()
+
+    def needed_word(self, tag: str) -> str:
+        """The text of a child that must be there."""
+        value = self.the(tag).text.strip()
+        if not value:
+            raise self.the(tag).wrong("a text in it", "none")
+        return value
+
+    def own_values(self, count: int) -> tuple[float, ...]:
+        """The numbers in the text of the element itself."""
+        return self._parsed(self.text.strip(), "in it", count)
+
+    def values(self, tag: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """The numbers in the text of the first child of a tag; without a default it must be there."""
+        child = self.first(tag) if default is not None else self.the(tag)
+        return (default or ()) if child is None else child.own_values(count)
+
+    def value(self, tag: str, default: float | None = None) -> float:
+        """The number in the text of a child; without a default it must be there."""
+        return self.values(tag, 1, None if default is None else (default,))[0]
+
+    def is_set(self, tag: str) -> bool:
+        """Whether the text of a child says true."""
+        return (self.word(tag) or "").lower() in ("1", "true")
 
 
 class _Tree(ContentHandler):

@@ -711,7 +711,8 @@ def _printable(what: str, text: str) -> str:
 def _decoded(file: h5py.File, key: str, kind: type) -> Any:
     """What an attribute in JSON holds, a list or a mapping."""
     try:
-        found = json.loads(_attribute(file, key))
+        raw = _attribute(file, key)
+        found = json.loads(raw if isinstance(raw, bytes) else str(raw).encode())  # an error of bytes that are no text
     except (TypeError, ValueError, RecursionError):
         found = None
     if not isinstance(found, kind):

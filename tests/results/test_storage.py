@@ -592,6 +592,7 @@ DAMAGES = [
     (put("rotation", np.zeros((101, 1, 4))), "rotation has quaternions whose norm is not 1"),
     (put("@degrees_of_freedom", 7), "degrees_of_freedom is 7, of 1 coordinates and 0 constraints"),
     (put("@scheme_numbers", "{}"), "scheme_numbers has no name"),
+    (put("@scheme_numbers", np.bytes_(b'{"name": "\x9a"}')), "scheme_numbers must be a mapping"),
     (put("@scheme_numbers", '{"nodes": []}'), "scheme_numbers has no name"),
     (put("step_sizes", "x"), "step_sizes is no list of numbers"),
     (put("@statistics", "[]"), "must be a mapping"),

@@ -61,7 +61,7 @@ TABLE = (
     Tolerance("MAX_STALLS", 3.0, "corrections",
               "that do not shrink and are small are the rounding of the forces themselves", off=math.inf),
     Tolerance("SMALL", 1e-8, "of the increments",
-              "correction of Newton's iteration that is small", off=0.0),
+              "correction of Newton's iteration that is small, but for open trees", off=0.0),
     Tolerance("STEADY", 8.0, "roundings",
               "of the residual of an open tree with quaternions, up to which it does not fall further", off=math.inf),
     Tolerance("NOISIEST", 100.0, "roundings",

@@ -92,6 +92,16 @@ def test_long_trees_are_solved_without_a_dense_matrix(joint, links, scheme, h, p
         assert left < limit
 
 
+def test_slow_corrections_of_newton_are_no_rounding():
+    """With the Jacobian of a step before they shrink slowly while they are 1e-9 of the unknowns, and Newton's method goes on."""
+    system = mbvi.assemble(hung_chain(20, "ball"), "tree")
+    left, step, jacobians = zip(
+        *(left_after(system, "gauss3", 0.005, 2, push) for push in (3e-4, 3.003e-4)), strict=True
+    )
+    assert step == (1, 1) and min(jacobians) > 0
+    assert max(left) < 4e-11
+
+
 @pytest.mark.parametrize(("start", "speed"), [(1.0, 0.0), (1.0, -0.3), (0.1, 1.0)])
 def test_a_correction_to_where_there_is_no_force_is_halved(start, speed):
     """V = x^(3/2), which is not a number where x < 0, with a step that Newton's first correction leads there."""

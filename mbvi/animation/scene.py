@@ -303,7 +303,8 @@ def _share(model: Model, triangles: int | None) -> float:
     if triangles is None:
         return 1.0
     meshes = [shape for body in model.bodies.values() for shape in body.shapes if isinstance(shape, Mesh)]
-    return min(1.0, triangles / max(1, sum(len(read_mesh(mesh, model.files).faces) for mesh in meshes)))
+    total = max(1, sum(len(read_mesh(mesh, model.files).faces) for mesh in meshes))
+    return min(triangles, total) / total
 
 
 def _is_clad(body: Body | None) -> bool:

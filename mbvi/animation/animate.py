@@ -19,6 +19,8 @@ from mbvi.results.trajectory import Trajectory
 MOST_RATE = 240
 """Pictures per second of a video, at most: more than screens show."""
 
+MOST_TRIANGLES = 2**32  # that the indices of a page reach
+
 
 def animate(
     trajectory: Trajectory,
@@ -84,7 +86,7 @@ def animate(
     if trails is not None:
         trails = checked_names(trails, "trails", "a list of names of bodies and of points of bodies")
     if triangles is not None:
-        triangles = checked_count(triangles, "triangles", 1)
+        triangles = checked_count(triangles, "triangles", 1, MOST_TRIANGLES)
     check_progress(progress)
     check(trajectory)
     spin = fastest_spin(trajectory)

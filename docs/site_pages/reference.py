@@ -69,7 +69,7 @@ def _schema_page() -> Iterator[str]:
             yield f"### {_title(name)}"
             yield from _element(PARTS[name], {"type", *common})
             yield f"In Python `mbvi.{name}`."
-    for name in ("Initial", "Simulation"):
+    for name in ("Initial", "Simulation", "Attachment"):
         yield f"## {name}"
         yield from _element(PARTS[name])
 

@@ -690,10 +690,16 @@ def _number(file: h5py.File, key: str) -> Any:
 
 
 def _attribute(file: h5py.File, key: str) -> Any:
-    """An attribute of a file; ValueError where there is none."""
+    """An attribute of a file; ValueError where there is none, or bytes that are no text stand in the place of one."""
     if key not in file.attrs:
         raise ValueError(f"no {key}")
-    return file.attrs[key]
+    value = file.attrs[key]
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # h5py keeps such bytes as surrogates
+            raise ValueError(f"{key} is no text in UTF-8") from None
+    return value
 
 
 def _text(file: h5py.File, key: str) -> str:
@@ -710,9 +716,9 @@ def _printable(what: str, text: str) -> str:
 
 def _decoded(file: h5py.File, key: str, kind: type) -> Any:
     """What an attribute in JSON holds, a list or a mapping."""
+    text = _attribute(file, key)
     try:
-        raw = _attribute(file, key)
-        found = json.loads(raw if isinstance(raw, bytes) else str(raw).encode())  # an error of bytes that are no text
+        found = json.loads(text)
     except (TypeError, ValueError, RecursionError):
         found = None
     if not isinstance(found, kind):

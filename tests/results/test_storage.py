@@ -552,6 +552,18 @@ def change(key, **numbers):
     return damage
 
 
+def spoil(key, word):
+    """What makes the first letter of a word in the text of an attribute a byte that is none."""
+
+    def damage(file):
+        content = file.attrs[key].encode()
+        assert word.encode() in content
+        changed = content.replace(word.encode(), b"\x9a" + word[1:].encode())
+        file.attrs.create(key, changed, dtype=h5py.string_dtype())
+
+    return damage
+
+
 DAMAGES = [
     (put("@step", 0.0), "step is 0"),
     (put("@step", np.nan), "step is nan"),
@@ -592,7 +604,7 @@ DAMAGES = [
     (put("rotation", np.zeros((101, 1, 4))), "rotation has quaternions whose norm is not 1"),
     (put("@degrees_of_freedom", 7), "degrees_of_freedom is 7, of 1 coordinates and 0 constraints"),
     (put("@scheme_numbers", "{}"), "scheme_numbers has no name"),
-    (put("@scheme_numbers", np.bytes_(b'{"name": "\x9a"}')), "scheme_numbers must be a mapping"),
+    (spoil("scheme_numbers", "parabolas"), "scheme_numbers is no text in UTF-8"),
     (put("@scheme_numbers", '{"nodes": []}'), "scheme_numbers has no name"),
     (put("step_sizes", "x"), "step_sizes is no list of numbers"),
     (put("@statistics", "[]"), "must be a mapping"),

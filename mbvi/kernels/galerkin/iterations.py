@@ -501,8 +501,11 @@ def iterate_newton(system, scheme, work, space, t, h):
             if size > tol[TELLING]:
                 measure[THETA_NEWTON] = theta
         left = tol[GROWING] * theta * min(left, size) if is_contraction else math.inf
-        is_rough = (system.is_geometric == 1 or system.is_open == 1) and measure[ROUNDINGS] < tol[MANY]
-        is_small = is_rough or (size < tol[SMALL] and system.is_open == 0)  # open trees have no singular configurations
+        is_rough = measure[ROUNDINGS] < tol[MANY]
+        if system.is_open == 1:  # has no loops, whose singular configurations stall corrections above the rounding
+            is_small = is_rough
+        else:
+            is_small = size < tol[SMALL] or (system.is_geometric == 1 and is_rough)
         is_stalled = size_before > 0.0 and size > tol[NO_LONGER] * size_before and ratio > tol[CONVERGING]
         stalls += is_stalled and is_small
         # decide

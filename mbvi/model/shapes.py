@@ -383,7 +383,7 @@ class Mesh(Posed):
         faces = surface.faces if self.factors.prod() > 0 else surface.faces[:, ::-1]
         return trimesh.Trimesh(surface.vertices * self.factors, faces, process=False)
 
-    def colors(self, files: Files) -> Floats | None:
+    def colors(self, files: Files | None) -> Floats | None:
         """Red, green and blue (m, 3) of the triangles from 0 to 1, in sRGB, as their file has them; None if it has none."""
         return read_mesh(self, files).colors
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mbvi.animation.geometry import Geometry, hull, merged, rotation_to, tube
 from mbvi.model.expressions import value_at
-from mbvi.model.holds import Across, Hold, OnCurve, Rolls
+from mbvi.model.holds import Across, Hold, OnCurve
 from mbvi.model.model import Model
 
 Array = np.ndarray
@@ -20,9 +20,7 @@ TURN_PIECES, FEWEST_PIECES, MOST_PIECES = 120, 60, 3000
 
 
 class Guide(NamedTuple):
-    """What keeps a point on a line, a plane or a curve, or a body on a plane on which it rolls, and the body and point of the
-    guide and of what it guides.
-    """
+    """What keeps a point on a line, a plane or a curve, and the body and point of the guide and of what it guides."""
 
     hold: Hold
     of: tuple[str, Any]
@@ -34,8 +32,7 @@ def guides(model: Model) -> dict[str, Guide]:
     found = {}
     for name, element in model.constraints.items():
         for hold in element.holds():
-            is_floor = isinstance(hold, Rolls) and hold.surface == "plane"
-            if isinstance(hold, OnCurve) or is_floor or (isinstance(hold, Across) and len(hold.directions) < 3):
+            if isinstance(hold, OnCurve) or (isinstance(hold, Across) and len(hold.directions) < 3):
                 found[name] = Guide(hold, *element.ends())  # type: ignore[union-attr]
     return found
 
@@ -63,8 +60,6 @@ def wires(guide: Guide, way: Array, s: Array, size: float, radius: float) -> Geo
             reach = (way - place) @ along
             return hull([place + end * along for end in (reach.min() - margin, reach.max() + margin)], radius)
         case Across((normal,)):
-            return _border(place, np.array(normal, dtype=float), way, margin, radius)
-        case Rolls(surface="plane", direction=normal):
             return _border(place, np.array(normal, dtype=float), way, margin, radius)
         case OnCurve() as curve:
             return tube(_curve(curve, s, margin), radius)

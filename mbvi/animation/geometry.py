@@ -234,7 +234,7 @@ def coil(turns: int = 12, radius: float = 1.0, wire: float = 0.18) -> Geometry:
 
 def own_colors(shape: Any, files: Files | None) -> Array | None:
     """The colours (m, 3) that a shape without one has in its file, red, green and blue from 0 to 1; None if it has none."""
-    return shape.colors(files) if files and isinstance(shape, Mesh) and shape.color is None else None
+    return shape.colors(files) if isinstance(shape, Mesh) and shape.color is None else None
 
 
 def simplified(surface: trimesh.Trimesh, faces: int) -> tuple[trimesh.Trimesh, Array]:

@@ -27,6 +27,7 @@ HOMES = {
     "find_scheme": "mbvi.catalog",
     "simulate": "mbvi.simulation",
     "resume": "mbvi.simulation",
+    "Simulator": "mbvi.simulator",
     "ensemble": "mbvi.ensembles.ensemble",
     "SamplingPlan": "mbvi.ensembles.sampling",
     "load_plan": "mbvi.ensembles.sampling",

@@ -186,10 +186,16 @@ def chosen_scheme(system: System, scheme: str | Tableau | ButcherTableau | Metho
 
 def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, int, int]:
     """Step size [s], number of steps and `every`, checked; by default those of the model."""
+    h = chosen_step(system, step)
+    return h, *counted_steps(chosen_duration(system, duration) / h, every)
+
+
+def chosen_step(system: System, step: Any) -> float:
+    """Step size [s], checked; by default the model's."""
     h = positive_time(_given_or_own(step, system, "step", None), "step", system)
     if h > LONGEST:
         raise ModelError(f"step: expected at most {LONGEST:g} s, found {h:g}")
-    return h, *counted_steps(chosen_duration(system, duration) / h, every)
+    return h
 
 
 def chosen_duration(system: System, duration: Any) -> float:

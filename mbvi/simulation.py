@@ -38,8 +38,8 @@ from mbvi.run_arguments import (
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
-from mbvi.steppers import runner_of
-from mbvi.steppers.chart import run as run_in_chart
+from mbvi.steppers import stepper_of
+from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
 from mbvi.system.copies import as_run
@@ -260,7 +260,7 @@ def resume(
 def _watched(run: Run) -> Trajectory:
     """Run, and warn of what makes the result doubtful."""
     try:
-        trajectory = _run(run)
+        trajectory = advance(run, stepper_of(run))
     except StepError as error:
         try:
             _warn(error.trajectory)
@@ -275,9 +275,3 @@ def _warn(trajectory: Trajectory) -> None:
         warnings.warn(f"{trajectory.system.name}: {finding.text}", AccuracyWarning, stacklevel=stack_level())
     for excess in exceeded_limits(trajectory):
         warnings.warn(f"{trajectory.system.name}: {excess}", LimitWarning, stacklevel=stack_level())
-
-
-def _run(run: Run) -> Trajectory:
-    if run.chart is not None:
-        return run_in_chart(run)
-    return runner_of(run.method)(run)

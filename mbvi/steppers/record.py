@@ -11,7 +11,6 @@ from types import TracebackType
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
 from mbvi.results import storage
 from mbvi.results.trajectory import (
@@ -26,7 +25,7 @@ from mbvi.results.trajectory import (
     last_rotation,
     read,
 )
-from mbvi.steppers.carried import Carried, take_back, to_bytes
+from mbvi.steppers.carried import Carried, counts_of, take_back, to_bytes
 from mbvi.steppers.run import Run
 
 Array = np.ndarray
@@ -53,10 +52,7 @@ class Record:
     """
 
     def __init__(self, run: Run, state: Sequence[Carried]) -> None:
-        arrays = run.system.arrays
-        widths = arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS]
-        counts = Carried(arrays.redundant, -1, widths)
-        self._run, self._state = run, [counts, Carried(arrays.reference), *state]
+        self._run, self._state = run, [*counts_of(run.system.arrays), *state]
         self._statistics = Statistics(0, 0.0, 0, 0, 0, 0)
         self._writer: storage.Writer | None = None
         self._rotation: Array | None = None  # the last in the file

@@ -63,11 +63,13 @@ def test_begun_anew(models):
     simulator.run(0.095)
     run = mbvi.simulate(model, "simpson", step=0.01, duration=0.1, initial_q=[0.3], initial_v=[0.1])
     assert np.array_equal(simulator.q, run.q[-1]) and simulator.t == run.t[-1] and simulator.steps == 10
-    assert np.array_equal(simulator.pose("bob")[0], run.pose("bob")[0][-1])
+    assert np.array_equal(simulator.pose("rod")[0], run.pose("rod")[0][-1])
     assert simulator.now.energy() == run.energy()[-1]
     simulator.q[:] = 7.0
     assert np.array_equal(simulator.q, run.q[-1])
-    with pytest.raises(mbvi.ModelError, match="trajectory: expected stored states, found every = 0; make the simulator"):
+    with pytest.raises(
+        mbvi.ModelError, match="trajectory: expected stored states, found every = 0; make the simulator"
+    ):
         simulator.trajectory()
     simulator.reset()
     assert simulator.steps == 0 and simulator.q.tolist() == mbvi.assemble(model).initial_q.tolist()
@@ -76,7 +78,10 @@ def test_begun_anew(models):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda state: state.pop("q", None) or state.pop("steps"), "state: expected a mapping with start, state, stepper"),
+        (
+            lambda state: state.pop("q", None) or state.pop("steps"),
+            "state: expected a mapping with start, state, stepper",
+        ),
         (lambda state: state.update(times=state["times"] * 2), r"the start time and the step \[0.0, 0.01\], found"),
         (lambda state: state.update(state=state["state"] * np.nan), r"state: state: expected finite numbers of shape"),
         (lambda state: state.update(steps=-1), "state: steps: expected a whole number of at least 0"),
@@ -93,13 +98,14 @@ def test_a_state_that_is_none(change, message, models):
 
 def test_a_step_that_fails_keeps_what_was_stored():
     """A force without a value from x = 0.5 on; the simulator stays before it until it begins anew."""
-    system = mbvi.from_functions(
-        mass_matrix=lambda q, M: M.__setitem__((0, 0), 1.0),
-        potential=lambda q: 0.0,
-        force=lambda t, q, v, F: F.__setitem__(0, np.sqrt(0.5 - q[0])),
-        initial_q=[0.0],
-        initial_v=[1.0],
-    )
+
+    def mass_matrix(q, M):
+        M[0, 0] = 1.0
+
+    def force(t, q, v, F):
+        F[0] = np.sqrt(0.5 - q[0])
+
+    system = mbvi.from_functions(["x"], mass_matrix, lambda q: 0.0, force=force, initial_q=[0.0], initial_v=[1.0])
     simulator = mbvi.Simulator(system, "midpoint", step=0.1)
     with pytest.raises(mbvi.StepError, match="a force is not a finite number") as caught:
         simulator.run(1.0)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mbvi.errors import StepError
+from mbvi.errors import EventError, StepError
 from mbvi.kernels import layout
 from mbvi.kernels.compiler.compiling import COMPILING
 from mbvi.kernels.compiler.packed import Packed
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried, carried
+from mbvi.steppers.happened import Happenings
 from mbvi.steppers.record import Record
 from mbvi.steppers.run import Run
 
@@ -24,6 +25,8 @@ PIECE_SECONDS = 0.1
 FIRST_STEPS = 1e4  # number of steps of the first piece, times (n + k)², which bounds the cost of a step
 LARGER = 100.0  # factor of the number of steps of the piece before; with loops a piece costs 0.1 ms besides its steps
 AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where what fails it is looked for
+ENDED = -1
+"""The status of steps at whose end an event ends the run, besides those of kernels."""
 REASONS = {
     layout.NOT_CONVERGED: "Newton's iteration did not converge",
     layout.SINGULAR: "the equations of the step became singular",
@@ -54,6 +57,8 @@ class Stepper:
         ``failure(step, status)`` says why a step failed.
     audit : Audit, optional
         The watch over the run, if it is shown more than the stored states.
+    happenings : Happenings, optional
+        The events that happened, if it looks for some; its status is then ENDED where one ends the run.
     """
 
     piece: Piece
@@ -61,6 +66,7 @@ class Stepper:
     counted: Callable[[], Sequence[int]] = lambda: (0, 0, 0, 0)
     failure: Callable[[int, int], str] | None = None
     audit: Audit | None = None
+    happenings: Happenings | None = None
 
     def reason(self, run: Run, step: int, status: int) -> str:
         """Why a step failed."""
@@ -74,9 +80,11 @@ def advance(run: Run, stepper: Stepper) -> Trajectory:
     ------
     StepError
         If a step fails.
+    EventError
+        If an event that the run was to go on to does not come, or cannot be looked for.
     """
-    audit, piece = stepper.audit or Audit(run), stepper.piece
-    with Record(run, [*stepper.state, *map(Carried, audit.state)]) as record:
+    audit, piece, happenings = stepper.audit or Audit(run), stepper.piece, stepper.happenings
+    with Record(run, [*stepper.state, *map(Carried, audit.state)], happenings) as record:
         audit.findings += record.findings
         done, status, seconds = record.done, layout.OK, record.seconds
         size = max(run.system.dimension + run.system.constraint_count, 1)
@@ -97,9 +105,19 @@ def advance(run: Run, stepper: Stepper) -> Trajectory:
                 run.progress(done, run.steps)
         trajectory = record.trajectory()
         trajectory = record.ended(trajectory, audit.end(trajectory))
-    if status != layout.OK:
+    if happenings is not None and (happenings.failure or (status == layout.OK and happenings.is_to_come)):
+        raise EventError(happenings.failure or _not_come(trajectory), trajectory)
+    if status not in (layout.OK, ENDED):
         raise StepError(stepper.reason(run, done, status), trajectory)
     return trajectory
+
+
+def _not_come(trajectory: Trajectory) -> str:
+    """What is said where the event that a run was to go on to did not come."""
+    return (
+        f"until: the event did not come until t = {trajectory.t[-1]:.6g} s. All states are in error.trajectory. "
+        "A longer duration may help, or another direction."
+    )
 
 
 def stepper_of_velocities(

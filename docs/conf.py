@@ -72,6 +72,8 @@ NAVIGATION = {
         "splitting",
         "accuracy",
         "one_step",
+        "stepping",
+        "events",
         "loops",
         "plots",
         "animation",

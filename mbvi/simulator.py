@@ -160,15 +160,15 @@ class Simulator:
         if self._failure:
             raise StepError(self._failure, self._kept())
         first, turn = self._steps, 1 - self._turn
-        q, p = self._states[turn]
+        state = self._states[turn]
         began = time.perf_counter()
-        status, _ = self._piece(first, first + 1, q, p)
+        status, _ = self._piece(first, first + 1, *state)
         self._seconds += time.perf_counter() - began
         if status != layout.OK:
             self._fail(first, status)
         self._steps, self._turn = first + 1, turn
         if self._every:
-            self._stored.add(first + 1, q, p)
+            self._stored.add_one(first + 1, state)
 
     def run(self, duration: float | str) -> None:
         """Go on by the least number of steps that reaches a duration.
@@ -383,13 +383,25 @@ class _Stored:
         if not count:
             return
         end = self.count + count
-        if end > self._rows.shape[1]:
-            longer = np.empty((2, 2 * end, self._rows.shape[2]))
-            longer[:, : self.count] = self._rows[:, : self.count]
-            self._rows = longer
+        self._make_room(end)
         self._rows[0, self.count : end] = q[skipped :: self._every]
         self._rows[1, self.count : end] = p[skipped :: self._every]
         self.count = end
+
+    def add_one(self, number: int, state: Array) -> None:
+        """Keep the state (2, 1, n) after step `number`, if it is due."""
+        if (number - self._first) % self._every == 0:
+            count = self.count
+            self._make_room(count + 1)
+            self._rows[:, count : count + 1] = state
+            self.count = count + 1
+
+    def _make_room(self, count: int) -> None:
+        """See that there is room for so many states."""
+        if count > self._rows.shape[1]:
+            longer = np.empty((2, 2 * count, self._rows.shape[2]))
+            longer[:, : self.count] = self._rows[:, : self.count]
+            self._rows = longer
 
     def rows(self) -> Array:
         """Coordinates and momenta (2, rows, n), a copy."""

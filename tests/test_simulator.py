@@ -82,7 +82,10 @@ def test_begun_anew(models):
             lambda state: state.pop("q", None) or state.pop("steps"),
             "state: expected a mapping with start, state, stepper",
         ),
-        (lambda state: state.update(times=state["times"] * 2), r"the start time and the step \[0.0, 0.01\], found"),
+        (
+            lambda state: state.update(times=state["times"] * 2),
+            r"state: expected the start time and the step \[0, 0.01\], found \[0, 0.02\]",
+        ),
         (lambda state: state.update(state=state["state"] * np.nan), r"state: state: expected finite numbers of shape"),
         (lambda state: state.update(steps=-1), "state: steps: expected a whole number of at least 0"),
         (lambda state: state.update(stepper=state["stepper"][:-8]), "state: expected a state that a simulator gave"),
@@ -107,11 +110,11 @@ def test_a_step_that_fails_keeps_what_was_stored():
 
     system = mbvi.from_functions(["x"], mass_matrix, lambda q: 0.0, force=force, initial_q=[0.0], initial_v=[1.0])
     simulator = mbvi.Simulator(system, "midpoint", step=0.1)
-    with pytest.raises(mbvi.StepError, match="a force is not a finite number") as caught:
+    with pytest.raises(mbvi.StepError, match=r"step 4 \(t = 0.4 s\): a force or momentum became infinite") as caught:
         simulator.run(1.0)
     kept = len(caught.value.trajectory)
     assert kept == simulator.steps + 1 and 3 <= kept <= 5 and simulator.q == caught.value.trajectory.q[-1]
-    with pytest.raises(mbvi.StepError, match="a force is not a finite number"):
+    with pytest.raises(mbvi.StepError, match=r"step 4 \(t = 0.4 s\): a force or momentum became infinite"):
         simulator.step()
     simulator.reset()
     simulator.step()

@@ -259,7 +259,7 @@ class Writer:
             raise ModelError(f"{path}: {wrong('a file as mbvi wrote it', 'one that another tool has repacked')}")
         self.room = rooms.pop()
         self._events = self._file.get(OCCURRENCES)
-        self._events_place = 0 if self._events is None else _place(self._events)
+        self._events_place = 0 if self._events is None else _place(self._events) or 0
         self.every = _number(self._file, "every")
         self.is_variable = "step_sizes" in self._file
         states = self._states()

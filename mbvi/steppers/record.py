@@ -144,8 +144,8 @@ class Record:
                 self._writer.append(columns(t, q, p, stored))
             self._writer.end(name)
             return self.trajectory()
-        joined = (np.concatenate(pair) for pair in ((trajectory.t, t), (trajectory.q, q), (trajectory.p, p)))
-        return replace(trajectory, **dict(zip("tqp", joined, strict=True)), end=name)
+        t, q, p = (np.concatenate(pair) for pair in ((trajectory.t, t), (trajectory.q, q), (trajectory.p, p)))
+        return replace(trajectory, t=t, q=q, p=p, end=name)
 
     @property
     def _stored(self) -> int:

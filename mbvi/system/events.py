@@ -94,7 +94,7 @@ class CompiledEvent:
 def _never_raising(inner: Callable) -> Callable:
     """A function that returns what another does, and not a number where that raises an error."""
 
-    def outer(t, q, v):
+    def outer(t: float, q: Array, v: Array) -> float:
         value = np.nan
         try:
             value = 1.0 * inner(t, q, v)

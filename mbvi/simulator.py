@@ -128,12 +128,16 @@ class Simulator:
         ModelError
             If that cannot be.
         """
-        given = [first if each is None else each for each, first in zip((q, v), self._first, strict=True)]
+        q, v = (first if each is None else each for each, first in zip((q, v), self._first, strict=True))
         self.system = as_run(self._given)
-        start = find_start(self.system, *given, self._start_time, self._project)
+        start = find_start(self.system, q, v, self._start_time, self._project)
         check_driven(self.system, start, self._start_time, self.step_size)
-        clock = self.step_size, None, MAX_STEPS, 1, self._start_time
-        self._begin(Run(self.system, self.scheme, *clock, start.q, start.v, start.p, start=start))
+        state = start.q, start.v, start.p
+        self._begin(
+            Run(
+                self.system, self.scheme, self.step_size, None, int(MAX_STEPS), 1, self._start_time, *state, start=start
+            )
+        )
 
     def _begin(self, run: Run) -> None:
         """Begin at the start of a run."""
@@ -290,7 +294,8 @@ class Simulator:
         if not self._every:
             return self.now
         run = replace(stored.run, every=every)
-        trajectory = self._trajectory(run.stored_times(0, stored.count), *stored.rows(), every)
+        q, p = stored.rows()
+        trajectory = self._trajectory(run.stored_times(0, stored.count), q, p, every)
         audit = Audit(run)
         audit.add(1, *(each[1:] for each in (trajectory.t, trajectory.q, trajectory.p)))
         return replace(trajectory, findings=audit.end(trajectory), start=run.start)

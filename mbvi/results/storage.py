@@ -383,7 +383,8 @@ class Writer:
         self._raw.close()
 
     def _saved(self) -> contextlib.AbstractContextManager[None]:
-        go_on = resumption(self.path, "model" in self._file, "chart" in self._file.attrs)
+        attributes = self._file.attrs
+        go_on = resumption(self.path, "model" in self._file, "chart" in attributes, "events" in attributes)
         remedy = "make room" + (f", and go on by: {go_on}" if self.rows else "")
         return reported(self.path, "room on the disk", remedy)
 
@@ -454,11 +455,12 @@ def holds(system: System) -> bool:
     return not isinstance(system, Nameplate) and system.model is not None and not system.arrays.force
 
 
-def resumption(path: Path, has_system: bool, has_chart: bool) -> str:
-    """How a run goes on, whose file holds its system or not, and that has a chart, which no file can hold, or none."""
-    if has_system and not has_chart:
+def resumption(path: Path, has_system: bool, has_chart: bool, has_events: bool) -> str:
+    """How a run goes on, whose file holds its system or not, and that has a chart or events, which no file can hold, or none."""
+    if has_system and not (has_chart or has_events):
         return f"mbvi run --resume {path}"
     arguments = [repr(str(path)), *([] if has_system else ["system=system"]), *(["chart=chart"] if has_chart else [])]
+    arguments += ["events=events"] * has_events
     return f"mbvi.resume({', '.join(arguments)})"
 
 

@@ -85,7 +85,7 @@ class Record:
             path, system = self._run.path, self._run.system
             kept, go_on = (
                 read(path, system),
-                storage.resumption(path, storage.holds(system), self._run.chart is not None),
+                storage.resumption(path, storage.holds(system), self._run.chart is not None, bool(self._run.events)),
             )
             raise KeyboardInterrupt(
                 f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {path}; go on by: {go_on}"

@@ -354,7 +354,7 @@ class Simulator:
     def _checked(self, state: Mapping[str, ArrayLike]) -> tuple[int, Array, Array, bytes]:
         """Steps done, start (3, n), state (2, n), and what is carried, of a saved state."""
         check_kind(state, Mapping, "state", "take one that Simulator.state gave")
-        if sorted(state) != list(OF_STATE):
+        if sorted(map(str, state)) != list(OF_STATE):
             raise ModelError(f"state: {wrong('a mapping with ' + ', '.join(OF_STATE), show(sorted(map(str, state))))}")
         own = self.state()
         for key, what in (("words", "the scheme and coordinates"), ("times", "the start time and the step")):

@@ -53,7 +53,7 @@ class Event:
     ...     model, "gauss4", step=0.1, duration=10, initial_q=[2.0], events={"below": Event(below, direction=-1)}
     ... )
     >>> run.events["below"].t.round(9).tolist()
-    [0.666467802, 3.332338..., 5.998209..., 8.664080...]
+    [0.666467736, 3.332338679, 5.998209622, 8.664080565]
     """
 
     function: Callable[..., float]
@@ -62,7 +62,7 @@ class Event:
 
     def __post_init__(self) -> None:
         """Check the direction."""
-        if self.direction not in (-1, 0, 1):
+        if isinstance(self.direction, bool) or not isinstance(self.direction, int) or abs(self.direction) > 1:
             raise ModelError(f"direction: {wrong('-1, 0 or 1', show(self.direction))}")
         check_flag(self.terminal, "terminal")
 

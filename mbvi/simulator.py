@@ -43,6 +43,7 @@ from mbvi.system.initial import find_start
 from mbvi.system.system import System
 
 Array = np.ndarray
+SHORTEST = 1e-20  # step [s]: what is divided by its square is far from an overflow
 BLOCK = 4096  # steps between two looks of `run` at what was done
 FIRST_ROOM = 1024  # stored states for which there is room at first
 OF_STATE = ("start", "state", "stepper", "steps", "times", "words")
@@ -103,6 +104,8 @@ class Simulator:
             check_flag(project, "project")
         self.scheme = chosen_scheme(self._given, scheme)
         self.step_size = chosen_step(self._given, step)
+        if self.step_size < SHORTEST:
+            raise ModelError(f"step: {wrong(f'at least {SHORTEST:g} s', f'{self.step_size:g}')}")
         self._start_time = checked_time(start_time, "start_time", self._given)
         check_resolution(self._start_time, self.step_size)
         check_functions(self._given, start_time=self._start_time)

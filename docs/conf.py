@@ -77,6 +77,8 @@ NAVIGATION = {
         "splitting",
         "accuracy",
         "one_step",
+        "stepping",
+        "events",
         "loops",
         "plots",
         "animation",

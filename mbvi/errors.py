@@ -42,6 +42,16 @@ class StepError(ArithmeticError):
         return str(self).replace(f"{KEPT} ", "")
 
 
+class EventError(StepError):
+    """An event that a run was to go on to and that did not come, or one whose function has no value.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+        All states until then.
+    """
+
+
 class MbviWarning(UserWarning):
     """The family of all warnings of mbvi, by which they can be shown, refused or kept quiet."""
 

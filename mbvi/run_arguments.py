@@ -35,6 +35,7 @@ from mbvi.steppers.conditions import check_rates
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
 from mbvi.system.driven import driven_names, is_in_reach
+from mbvi.system.events import CompiledEvent
 from mbvi.system.initial import Start
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.system import System
@@ -74,6 +75,15 @@ def check_same_chart(chart: Chart | None, header: storage.Header, path: Path) ->
         expected, found = (f"that of {', '.join(each)}" if each else "none" for each in (header.chart, names))
         remedy = "build it, and pass it: mbvi.resume(path, chart=chart)" if not names else ""
         raise ModelError(f"{path}: chart: {wrong(expected, found, remedy)}")
+
+
+def check_same_events(events: Sequence[CompiledEvent], header: storage.Header, path: Path) -> None:
+    """A run goes on with the events with which it began, whose functions its file cannot hold."""
+    names = tuple(each.name for each in events)
+    if names != header.events:
+        expected, found = (", ".join(each) or "none" for each in (header.events, names))
+        remedy = "pass them as to simulate: mbvi.resume(path, events=…)" if header.events else ""
+        raise ModelError(f"{path}: events: {wrong(expected, found, remedy)}")
 
 
 def note_overshoots(system: System) -> None:
@@ -195,10 +205,16 @@ def chosen_scheme(system: System, scheme: str | Tableau | ButcherTableau | Metho
 
 def clock(system: System, step: Any, duration: Any, every: Any) -> tuple[float, int, int]:
     """Step size [s], number of steps and `every`, checked; by default those of the model."""
+    h = chosen_step(system, step)
+    return h, *counted_steps(chosen_duration(system, duration) / h, every)
+
+
+def chosen_step(system: System, step: Any) -> float:
+    """Step size [s], checked; by default the model's."""
     h = positive_time(_given_or_own(step, system, "step", None), "step", system)
     if h > LONGEST:
         raise ModelError(f"step: expected at most {LONGEST:g} s, found {h:g}")
-    return h, *counted_steps(chosen_duration(system, duration) / h, every)
+    return h
 
 
 def chosen_duration(system: System, duration: Any) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from mbvi.run_arguments import (
     check_resolution,
     check_room,
     check_same_chart,
+    check_same_events,
     check_same_system,
     checked_time,
     chosen_scheme,
@@ -38,11 +39,13 @@ from mbvi.run_arguments import (
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
-from mbvi.steppers import runner_of
-from mbvi.steppers.chart import run as run_in_chart
+from mbvi.steppers import stepper_of
+from mbvi.steppers.event_watch import stepper_with_events
+from mbvi.steppers.loop import advance
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
 from mbvi.system.copies import as_run
+from mbvi.system.events import Event, compiled_events
 from mbvi.system.initial import find_start
 from mbvi.system.system import System
 
@@ -65,6 +68,8 @@ def simulate(
     path: str | os.PathLike[str] | None = None,
     force: bool = False,
     store: Sequence[str] | None = None,
+    events: Mapping[str, Event | Callable[..., float]] | None = None,
+    until: Event | Callable[..., float] | None = None,
 ) -> Trajectory:
     """Run a model or a system from its initial state.
 
@@ -105,6 +110,11 @@ def simulate(
     store : sequence of str, optional
         What the file holds besides the states and energies, for readers without mbvi, in which these follow by themselves: some
         of poses and multipliers, by default both.
+    events : mapping of str to Event or callable, optional
+        What is looked for in all steps, by name: functions ``event(t, q, v)`` that pass zero, or `mbvi.Event` of one, which may
+        have a direction and end the run. When and where they happened is in the trajectory's `events`.
+    until : Event or callable, optional
+        An event that ends the run, and must come within the duration; its state is the last of the trajectory.
 
     Returns
     -------
@@ -118,6 +128,8 @@ def simulate(
         written.
     StepError
         If a step does not converge; ``error.trajectory`` holds all stored states before it.
+    EventError
+        If `until` does not come, or the function of an event has no value; with the states until then too.
 
     Examples
     --------
@@ -175,6 +187,7 @@ def simulate(
             path=path,
             store=parts,
             start=start,
+            events=compiled_events(events, until, start_time, start.q, start.v),
         )
     )
 
@@ -186,6 +199,8 @@ def resume(
     system: System | None = None,
     chart: Chart | None = None,
     progress: Callable[[int, int], Any] | None = None,
+    events: Mapping[str, Event | Callable[..., float]] | None = None,
+    until: Event | Callable[..., float] | None = None,
 ) -> Trajectory:
     """Continue a run whose file `simulate` wrote, as if it had never stopped: all later states are the same.
 
@@ -204,6 +219,8 @@ def resume(
         The chart, if the run had one.
     progress : callable, optional
         Called as ``progress(steps_done, steps)`` several times per second.
+    events, until : optional
+        Those of the run, whose functions its file cannot hold.
 
     Returns
     -------
@@ -241,6 +258,9 @@ def resume(
         check_same_system(system, header, columns, path)
     system = as_run(system)
     check_same_chart(chart, header, path)
+    first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
+    looked_for = compiled_events(events, until, header.start_time, *first[:2])
+    check_same_events(looked_for, header, path)
     steps = header.steps
     if duration is not None:
         if header.step_sizes is not None:
@@ -250,17 +270,29 @@ def resume(
         check_functions(system, h, steps, header.start_time)
         note_corners(system, float(columns["t"][-1]), header.start_time + steps * h)
     check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
-    first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
     storage.prepare(path, system, steps)
     clock = h, header.step_sizes, steps, every, header.start_time
     store = storage.parts(columns)
-    return _watched(Run(system, header.scheme, *clock, *first, chart, progress, path, is_resumed=True, store=store))
+    return _watched(
+        Run(
+            system,
+            header.scheme,
+            *clock,
+            *first,
+            chart,
+            progress,
+            path,
+            is_resumed=True,
+            store=store,
+            events=looked_for,
+        )
+    )
 
 
 def _watched(run: Run) -> Trajectory:
     """Run, and warn of what makes the result doubtful."""
     try:
-        trajectory = _run(run)
+        trajectory = advance(run, stepper_with_events(run) if run.events else stepper_of(run))
     except StepError as error:
         try:
             _warn(error.trajectory)
@@ -275,9 +307,3 @@ def _warn(trajectory: Trajectory) -> None:
         warnings.warn(f"{trajectory.system.name}: {finding.text}", AccuracyWarning, stacklevel=stack_level())
     for excess in exceeded_limits(trajectory):
         warnings.warn(f"{trajectory.system.name}: {excess}", LimitWarning, stacklevel=stack_level())
-
-
-def _run(run: Run) -> Trajectory:
-    if run.chart is not None:
-        return run_in_chart(run)
-    return runner_of(run.method)(run)

@@ -115,3 +115,10 @@ def test_they_run_as_scripts():
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[0].endswith("order")
     assert len(result.stdout.splitlines()) == 6
+
+
+def test_pendulum_period():
+    found = load("pendulum_period").main()
+    assert all(abs(error) < 1e-11 for _, error in found.values())
+    periods = [period for period, _ in found.values()]
+    assert periods == sorted(periods) and periods[0] == pytest.approx(2 * np.pi / np.sqrt(9.81), rel=2e-3)

@@ -175,7 +175,13 @@ SCHEME = {"control_points": (0.0, 1.0), "nodes": (0.5,), "weights": (1.0,), "ord
 SEVEN = [0.0] * 7
 TOP = {"inertia": 1.0, "axial_inertia": 0.5, "weight_moment": 1.0}
 
+
 # Arguments that work, of all that is public and takes any; quick ones.
+def passing(t, q, v):
+    """The function of an event."""
+    return q[0]
+
+
 WORKING = {
     "load": lambda: {
         "path": MODELS / "robot_arm" / "arm.urdf",
@@ -202,8 +208,23 @@ WORKING = {
         {"model": things()["model"], "scheme": "midpoint", "step": 0.05, "duration": 0.2, "formulation": None}
         | {"initial_q": ONE, "initial_v": ONE, "previous_q": None, "chart": None, "start_time": 0.0, "project": None}
         | {"every": 1, "progress": None, "path": new_path(".h5"), "force": False, "store": ["poses"]}
+        | {"events": None, "until": None}
     ),
-    "resume": lambda: {"path": half_done(), "duration": 0.3, "system": None, "chart": None, "progress": None},
+    "resume": lambda: (
+        {"path": half_done(), "duration": 0.3, "system": None, "chart": None, "progress": None}
+        | {"events": None, "until": None}
+    ),
+    "Event": lambda: {"function": passing, "direction": 0, "terminal": False},
+    "Simulator": lambda: (
+        {"model": things()["model"], "scheme": "midpoint", "step": 0.05, "formulation": None, "initial_q": ONE}
+        | {"initial_v": ONE, "start_time": 0.0, "project": None, "every": 1}
+    ),
+    "Simulator.pose": lambda: {"body": "bob"},
+    "Simulator.reset": lambda: {"q": ONE, "v": ONE},
+    "Simulator.run": lambda: {"duration": 0.1},
+    "Simulator.set_state": lambda: {"state": owner("Simulator").state()},
+    "states_at": lambda: {"trajectory": things()["run"], "times": [0.05], "fast": False},
+    "Trajectory.at": lambda: {"times": [0.05], "fast": False},
     "ensemble": lambda: (
         {"model": things()["model"], "over": {"q.pivot.angle": [0.1, 0.2]}, "scheme": "midpoint"}
         | {

@@ -36,7 +36,7 @@ PAGES = {
         "Results",
         "Classes of what runs, systems and models answer with, states for other programs, and what measures schemes.",
         (
-            Source("mbvi.results.trajectory", ("Statistics", "Finding")),
+            Source("mbvi.results.trajectory", ("Statistics", "Finding", "Occurrences")),
             Source("mbvi.results.limits", ("exceeded_limits", "unchecked_limits", "Excess")),
             Source("mbvi.model.import_report", ("ImportReport", "Note")),
             Source("mbvi.model.moved_loops", ("MovedLoop",)),

@@ -33,10 +33,11 @@ from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import check_driven
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.steppers import runner_of
+from mbvi.steppers import stepper_of
 from mbvi.steppers.audit import Audit, are_doubtful
 from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.galerkin import step_message
+from mbvi.steppers.loop import advance
 from mbvi.steppers.parts import Steps
 from mbvi.steppers.run import Run
 from mbvi.system.copies import is_like, share_work
@@ -105,7 +106,8 @@ def check_scheme(plan: Plan) -> None:
             continue
         try:
             with suppress(StepError):
-                runner_of(plan.method)(_run(plan, system, start, 1, 1))
+                one = _run(plan, system, start, 1, 1)
+                advance(one, stepper_of(one))
             suited += 1
         except ModelError as error:
             refused.append((member, error))
@@ -288,7 +290,7 @@ class Worker:
         """The states of a run, and why it ended early if it did."""
         if isinstance(run.method, Method):
             try:
-                return runner_of(run.method)(run), ""
+                return advance(run, stepper_of(run)), ""
             except StepError as error:
                 return error.trajectory, error.reason
         return self._stepper(run.system, run.method).run(run)

@@ -19,7 +19,7 @@ import math
 import mmap
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from importlib.metadata import version
 from io import RawIOBase
 from pathlib import Path
@@ -52,6 +52,8 @@ ENDINGS = (".h5", ".hdf5", ".nc")
 """Format of the files of runs and ensembles, which therefore replace no other files."""
 CHUNK_NUMBERS = 1 << 17  # numbers in a chunk: 1 MB
 FINDINGS_LENGTH = 4000  # characters, as of the
+NAME_LENGTH = 400  # characters, so that it is overwritten in place; a name in JSON
+OCCURRENCES, MOST_OCCURRENCES = "occurrences", 1 << 20  # events that happened, and how many a file has room for
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
 HEAP, HEAP_OBJECT = (
@@ -178,6 +180,12 @@ class Header:
         Sizes of all steps that were asked for, where they change [s].
     chart : tuple of str
         Generalized coordinates in which the steps are solved, if they are.
+    events : tuple of str
+        Names of the events that the run looks for.
+    occurrences : ndarray (m, 3 + 2 n)
+        Those that happened: number of the step, number of the event, time, coordinates and momenta.
+    end : str
+        The event that ended the run, whose state is the last row.
     """
 
     system: System
@@ -193,11 +201,14 @@ class Header:
     findings: list[dict[str, Any]]
     step_sizes: Array | None = None
     chart: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    occurrences: Array = field(default_factory=lambda: np.empty((0, 3)))
+    end: str = ""
 
     @property
     def rows(self) -> int:
-        """Number of stored states that were asked for."""
-        return self.steps // self.every + 1
+        """Number of stored states that were asked for, one more where an event may end the run between two of them."""
+        return self.steps // self.every + 1 + bool(self.events)
 
 
 class Writer:
@@ -247,6 +258,8 @@ class Writer:
             self.close()
             raise ModelError(f"{path}: {wrong('a file as mbvi wrote it', 'one that another tool has repacked')}")
         self.room = rooms.pop()
+        self._events = self._file.get(OCCURRENCES)
+        self._events_place = 0 if self._events is None else _place(self._events) or 0
         self.every = _number(self._file, "every")
         self.is_variable = "step_sizes" in self._file
         states = self._states()
@@ -271,6 +284,41 @@ class Writer:
             self._file.flush()
         self.rows = count
 
+    def happen(self, rows: Array) -> None:
+        """Append events that happened, (rows, 3 + 2 n).
+
+        Raises
+        ------
+        ModelError
+            If the disk is full, or there is no room for so many.
+        """
+        if not len(rows):
+            return
+        first = len(self._events)
+        if first + len(rows) > self._events.maxshape[0]:
+            expected = f"at most {self._events.maxshape[0] - 1} events that happen"
+            raise ModelError(f"{self.path}: {wrong(expected, 'more', 'look for fewer, or store no file')}")
+        with self._saved():
+            values = np.ascontiguousarray(rows, dtype="<f8")
+            write_at(self._raw, self._events_place + first * values[:1].nbytes, values)
+            self._events.resize(first + len(rows), axis=0)
+            self._file.flush()
+
+    def happened(self, steps: int) -> Array:
+        """The events that happened in the first `steps` steps, after which the next are appended, (rows, 3 + 2 n)."""
+        if self._events is None:
+            return np.empty((0, 3))
+        rows = _occurrences(self._file, self.path)
+        rows = rows[: int(np.sum(rows[:, 0] < steps))]
+        self._events.resize(1 + len(rows), axis=0)
+        return rows
+
+    def end(self, name: str) -> None:
+        """Note the event that ended the run."""
+        with self._saved():
+            self._file.attrs.modify("end", _name(name))
+            self._file.flush()
+
     def keep(self, statistics: Mapping[str, Any], steps: int, state: bytes = b"") -> None:
         """Note the statistics and, if it is given, the state of the stepper after `steps` steps."""
         with self._saved():
@@ -287,6 +335,11 @@ class Writer:
         with self._saved():
             self._file.attrs.modify("findings", _findings(findings))
             self._file.flush()
+
+    @property
+    def ended(self) -> str:
+        """The event that ended the run."""
+        return "".join(_names(self._file, "end"))
 
     def last_state(self) -> tuple[int, bytes]:
         """Steps done, and the last state of the stepper; the next rows are appended after those of these steps.
@@ -330,7 +383,8 @@ class Writer:
         self._raw.close()
 
     def _saved(self) -> contextlib.AbstractContextManager[None]:
-        go_on = resumption(self.path, "model" in self._file, "chart" in self._file.attrs)
+        attributes = self._file.attrs
+        go_on = resumption(self.path, "model" in self._file, "chart" in attributes, "events" in attributes)
         remedy = "make room" + (f", and go on by: {go_on}" if self.rows else "")
         return reported(self.path, "room on the disk", remedy)
 
@@ -355,6 +409,7 @@ def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes 
             writer.rows = 0
             writer.keep(header.statistics, steps, state)
             writer.append(columns)
+            writer.happen(header.occurrences)
 
     replace_file(path, write)
 
@@ -368,6 +423,8 @@ def prepare(path: Path, system: System, steps: int) -> None:
         If the run is at its end, was written by another version of mbvi or process, or the copy cannot be written.
     """
     with readable(path), contextlib.closing(Writer(path)) as writer:
+        if ended := writer.ended:
+            raise ModelError(f"{path}: {wrong('a run that can go on', f'one that the event {ended} ended', RESTART)}")
         done, state = writer.last_state()
         if done >= steps:
             remedy = RESTART if writer.is_variable else "give a longer duration (--duration)"
@@ -398,11 +455,12 @@ def holds(system: System) -> bool:
     return not isinstance(system, Nameplate) and system.model is not None and not system.arrays.force
 
 
-def resumption(path: Path, has_system: bool, has_chart: bool) -> str:
-    """How a run goes on, whose file holds its system or not, and that has a chart, which no file can hold, or none."""
-    if has_system and not has_chart:
+def resumption(path: Path, has_system: bool, has_chart: bool, has_events: bool) -> str:
+    """How a run goes on, whose file holds its system or not, and that has a chart or events, which no file can hold, or none."""
+    if has_system and not (has_chart or has_events):
         return f"mbvi run --resume {path}"
     arguments = [repr(str(path)), *([] if has_system else ["system=system"]), *(["chart=chart"] if has_chart else [])]
+    arguments += ["events=events"] * has_events
     return f"mbvi.resume({', '.join(arguments)})"
 
 
@@ -514,6 +572,13 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
             file["step_sizes"] = header.step_sizes
             file["step_sizes"].attrs.update(long_name="sizes of all steps", units="s")
             file["step_sizes"].make_scale("step_sizes")
+        if header.events:
+            room = min(len(header.events) * header.steps, MOST_OCCURRENCES) + 1
+            _rows(file, OCCURRENCES, room, (3 + 2 * columns["q"].shape[1],))
+            file[OCCURRENCES].attrs["long_name"] = (
+                "events: number of the step, of the event, time, coordinates, momenta"
+            )
+            file[OCCURRENCES][0] = -1.0  # a row that is no event, since room is laid out for rows alone
         for key, variable in VARIABLES.items():
             if key in columns:
                 data = _rows(file, key, header.rows, columns[key].shape[1:])
@@ -562,6 +627,9 @@ def _write_header(file: h5py.File, header: Header) -> None:
     file.attrs["scheme_numbers"] = json.dumps(asdict(header.scheme))
     file.attrs["statistics"] = _statistics(header.statistics)
     file.attrs["findings"] = _findings(header.findings)
+    if header.events:
+        file.attrs["events"] = json.dumps(header.events)
+        file.attrs["end"] = _name(header.end)
     if header.chart:
         file.attrs["chart"] = json.dumps(header.chart)
     if holds(system):
@@ -570,6 +638,10 @@ def _write_header(file: h5py.File, header: Header) -> None:
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> np.bytes_:
     return np.bytes_(json.dumps(findings).ljust(FINDINGS_LENGTH))
+
+
+def _name(text: str) -> np.bytes_:
+    return np.bytes_(json.dumps([text]).ljust(NAME_LENGTH))
 
 
 def _statistics(numbers: Mapping[str, Any]) -> np.bytes_:
@@ -671,7 +743,7 @@ def _check_heaps(file: h5py.File, path: Path) -> None:
 
 def _extents(file: h5py.File) -> Iterator[tuple[int, int]]:
     """From where to where the rows of numbers are in a file, as far as they follow one another."""
-    for key in VARIABLES:
+    for key in (*VARIABLES, OCCURRENCES):
         data = file.get(key)
         place = getattr(data, "chunks", None) and _place(data)
         if place:
@@ -798,12 +870,12 @@ def _step_sizes(file: h5py.File) -> Array | None:
     return np.asarray(file["step_sizes"][()], dtype=float)
 
 
-def _chart(file: h5py.File) -> tuple[str, ...]:
-    """The names of the coordinates of a chart."""
-    names = _decoded(file, "chart", list) if "chart" in file.attrs else []
+def _names(file: h5py.File, key: str) -> tuple[str, ...]:
+    """Names that an attribute lists, as those of the coordinates of a chart; none where it is not there."""
+    names = _decoded(file, key, list) if key in file.attrs else []
     if not all(isinstance(name, str) for name in names):
-        raise ValueError("chart has names that are no texts")
-    return tuple(_printable("chart", name) for name in names)
+        raise ValueError(f"{key} has names that are no texts")
+    return tuple(_printable(key, name) for name in names)
 
 
 def _header(file: h5py.File, system: System | None, source: str) -> Header:
@@ -820,8 +892,24 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         statistics=_counts(file),
         findings=_doubts(file),
         step_sizes=_step_sizes(file),
-        chart=_chart(file),
+        chart=_names(file, "chart"),
+        events=_names(file, "events"),
+        occurrences=_occurrences(file, Path(source)),
+        end="".join(_names(file, "end")),
     )
+
+
+def _occurrences(file: h5py.File, path: Path) -> Array:
+    """The events that happened, (rows, 3 + 2 n); ValueError if they are none."""
+    if OCCURRENCES not in file:
+        return np.empty((0, 3))
+    _check_numbers(file, OCCURRENCES)
+    rows, events = np.array(_values(file[OCCURRENCES], path)[1:]), _names(file, "events")
+    if rows.ndim != 2 or rows.shape[1] != 3 + 2 * len(_texts(file, "coordinate")) or not np.isfinite(rows).all():
+        raise ValueError("occurrences are no times and states")
+    if not np.isin(rows[:, 1], np.arange(len(events))).all():
+        raise ValueError("occurrences are of other events than the file names")
+    return rows
 
 
 def _check_numbers(file: h5py.File, key: str) -> None:
@@ -870,6 +958,11 @@ def _check_times(header: Header, t: Array) -> None:
     sizes, every, rows = header.step_sizes, header.every, len(t)
     if sizes is not None and not (sizes.shape == (header.steps,) and np.all((sizes > 0) & np.isfinite(sizes))):
         raise ValueError("step_sizes are no sizes of all steps")
+    if header.end:
+        rows -= 1
+        if not (rows and 0 < t[-1] - t[-2] <= every * header.step * (1 + OF_A_STEP)):
+            raise ValueError("t of the last row is not within a step of the row before")
+        t = t[:-1]
     if every * (rows - 1) > header.steps:
         raise ValueError(f"{rows} rows of every = {every} are more than steps = {header.steps}")
     if sizes is None:

@@ -6,14 +6,15 @@ import contextlib
 import functools
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import mbvi
 from mbvi.analysis.control_points import ControlPoints, solve_control_points
@@ -88,6 +89,46 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Occurrences:
+    """When and where an event happened.
+
+    Attributes
+    ----------
+    system : System
+    t : ndarray (m,)
+        Times [s].
+    q, v, p : ndarray (m, n)
+        Coordinates, velocities and momenta there.
+    step : ndarray of int (m,)
+        Numbers of the steps, from 0 on, within which it happened.
+    """
+
+    system: System
+    t: Array
+    q: Array
+    p: Array
+    step: Array
+
+    def __len__(self) -> int:
+        """How often it happened."""
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        """How often and when."""
+        span = f" from t = {self.t[0]:.6g} s to {self.t[-1]:.6g} s" if len(self) else ""
+        return f"<Occurrences: {len(self)}{span}>"
+
+    @cached_property
+    def v(self) -> Array:
+        """Velocities (m, n): M⁻¹ p, on the constraints."""
+        return self.system.velocities(self.t, self.q, self.p) if len(self) else self.q.copy()
+
+    def pose(self, body: str) -> tuple[Array, Array]:
+        """Places (m, 3) [m] and rotations (m, 3, 3) of a body or frame, as `Trajectory.pose` gives them."""
+        return self.system.poses(body, self.q)
+
+
+@dataclass(frozen=True, eq=False)
 class Stored:
     """What a file holds besides t, q and p, and what need not be computed again.
 
@@ -147,6 +188,10 @@ class Trajectory:
         The state it began from, and how far what was given violated the constraints; None if it was read from a file.
     findings : tuple of Finding
         What makes its result doubtful, as an `AccuracyWarning` said when it was computed.
+    events : mapping of str to Occurrences
+        When and where the events happened that the run looked for.
+    end : str
+        The event that ended the run, whose state is then the last; empty where it went on to the end of its duration.
     """
 
     system: System
@@ -161,6 +206,8 @@ class Trajectory:
     step_sizes: Array | None = None
     start: Start | None = None
     findings: tuple[Finding, ...] = ()
+    events: Mapping[str, Occurrences] = field(default_factory=dict)
+    end: str = ""
 
     def __repr__(self) -> str:
         """What was run."""
@@ -168,6 +215,11 @@ class Trajectory:
             f"<Trajectory of {self.system.name!r}: {len(self.t)} states from t = {self.t[0]:g} s to {self.t[-1]:g} s, "
             f"{self._scheme_text}>"
         )
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the last state is that of an event, which ended the run."""
+        return bool(self.end) and len(self) > 1 and self.t[-1] == self.events[self.end].t[-1]
 
     @property
     def _scheme_text(self) -> str:
@@ -290,6 +342,10 @@ class Trajectory:
             As there.
         """
         return reactions(self.system, names, self.t, self.q, self.v, self.multipliers)
+
+    def at(self, times: ArrayLike, fast: bool = False) -> Trajectory:
+        """The states at given times, each by a step that ends there, or on cubics: see `mbvi.states_at`."""
+        return mbvi.states_at(self, times, fast)
 
     def control_points(self, state: int) -> ControlPoints:
         """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.
@@ -541,7 +597,7 @@ class Trajectory:
         path, parts = check_output(path, force, storage.ENDINGS), storage.check_parts(store)
         stored = self._completed(parts).stored
         assert stored is not None
-        steps = (len(self) - 1) * self.every
+        steps = (len(self) - 1 - self.is_ended) * self.every
         storage.make(path, header(self, steps, stored), columns(self.t, self.q, self.p, stored))
 
 
@@ -606,7 +662,29 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         ),
         step_sizes=None if found.step_sizes is None else found.step_sizes[: max(statistics.steps, stored_steps)],
         findings=findings,
+        events=occurrences_of(found.system, found.events, found.occurrences),
+        end=found.end,
     )
+
+
+def occurrences_of(system: System, names: Sequence[str], rows: Array) -> dict[str, Occurrences]:
+    """The occurrences of every event, of rows (rows, 3 + 2 n) as a file keeps them: step, number of the event, time, q and p."""
+    n, found = len(system.coordinate_names), {}
+    rows = rows.reshape(len(rows), 3 + 2 * n)
+    for number, name in enumerate(names):
+        own = rows[rows[:, 1] == number]
+        found[name] = Occurrences(system, own[:, 2], own[:, 3 : 3 + n], own[:, 3 + n :], own[:, 0].astype(int))
+    return found
+
+
+def _rows_of(events: Mapping[str, Occurrences], n: int) -> Array:
+    """What `occurrences_of` takes apart, in the order of the times."""
+    rows = [
+        np.column_stack([each.step, np.full(len(each), number), each.t, each.q, each.p])
+        for number, each in enumerate(events.values())
+    ]
+    joined = np.concatenate([np.empty((0, 3 + 2 * n)), *rows])
+    return joined[np.argsort(joined[:, 2], kind="stable")]
 
 
 def derived(
@@ -700,6 +778,9 @@ def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header
         statistics=asdict(trajectory.statistics),
         findings=[each._asdict() for each in trajectory.findings],
         step_sizes=trajectory.step_sizes,
+        events=tuple(trajectory.events),
+        occurrences=_rows_of(trajectory.events, trajectory.q.shape[1]),
+        end=trajectory.end if trajectory.is_ended else "",
     )
 
 

@@ -1,13 +1,11 @@
-"""Ways of stepping: one file each, which announces its schemes as `SCHEMES` and whose function `run` runs them."""
+"""Ways of stepping: one file each, which announces its schemes as `SCHEMES` and by `begin` makes what does the steps of a run."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from mbvi.results.trajectory import Trajectory
-from mbvi.schemes.method import Method
-from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.loop import Stepper
 from mbvi.steppers.run import Run
 
 
@@ -17,7 +15,14 @@ def announced(name: str) -> Iterator[Any]:
         yield from getattr(import_module(f"{__name__}.{module.name}"), name, ())
 
 
-def runner_of(method: Tableau | Method) -> Callable[[Run], Trajectory]:
-    """What runs a scheme: the function `run` of the file that it names as `runner`."""
-    run: Callable[[Run], Trajectory] = import_module(f"{__name__}.{method.runner}").run
-    return run
+def stepper_of(run: Run) -> Stepper:
+    """What does the steps of a run: by the function `begin` of the file that its scheme names as `runner`, or that of charts.
+
+    Raises
+    ------
+    ModelError
+        If the scheme does not apply to the system.
+    """
+    name = "chart" if run.chart is not None else run.method.runner
+    stepper: Stepper = import_module(f"{__name__}.{name}").begin(run)
+    return stepper

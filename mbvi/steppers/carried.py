@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mbvi.kernels import layout
 from mbvi.kernels.compiler.packed import Packed
 from mbvi.kernels.galerkin.workspace import MAX_ORDER
 
@@ -61,6 +62,12 @@ def carried(*spaces: Packed) -> list[Carried]:
             elif name not in WORK:
                 found.append(Carried(array, *INTEGERS[name](array)))
     return found
+
+
+def counts_of(system: layout.System) -> list[Carried]:
+    """What a system itself carries: how many constraints of each node are redundant, and since which state."""
+    widths = system.nodes[:, layout.NODE_COORDINATES] + system.nodes[:, layout.NODE_ROWS]
+    return [Carried(system.redundant, -1, widths), Carried(system.reference)]
 
 
 def to_bytes(state: Sequence[Carried]) -> bytes:

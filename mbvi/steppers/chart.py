@@ -18,9 +18,8 @@ from mbvi.analysis.noether import discrete_momenta
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind
 from mbvi.model.expressions import wrong
-from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.tableau import Tableau
-from mbvi.steppers.loop import advance
+from mbvi.steppers.loop import Stepper, stepper_of_map
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
 from mbvi.system.work import what_does_work
@@ -31,16 +30,14 @@ ON_CONSTRAINTS = 1e-9
 SMALL = 1e-8  # relative corrections below which one that no longer shrinks is rounding
 
 
-def run(run: Run) -> Trajectory:
-    """Run a Galerkin scheme of one stage in the generalized coordinates of a chart.
+def begin(run: Run) -> Stepper:
+    """What does the steps of a Galerkin scheme of one stage in the generalized coordinates of a chart.
 
     Raises
     ------
     ModelError
         If the scheme has more than one stage, or the chart does not fit the system, reach its initial position or stay on its
         constraints.
-    StepError
-        If a step does not converge.
     """
     scheme, chart = run.method, run.chart
     assert chart is not None
@@ -64,7 +61,7 @@ def run(run: Run) -> Trajectory:
         before[:], a[:] = a, b
         return p, end
 
-    return advance(run, one_step, state=[a, before])
+    return stepper_of_map(run, one_step, state=[a, before])
 
 
 def _solve(run: Run, scheme: Tableau, chart: Chart, a: Array, b: Array, p: Array, q: Array) -> Array:

@@ -11,30 +11,27 @@ from mbvi.errors import ModelError
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.methods import direct_midpoint as kernels
 from mbvi.model.arguments import check_fraction
-from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
-from mbvi.steppers.loop import advance_velocities
+from mbvi.steppers.loop import Stepper, stepper_of_velocities
 from mbvi.steppers.run import Run, check_unconstrained
 
 MUTZE = "Mutze, A simple variational integrator for general holonomic mechanical systems"
 
 
-def run(run: Run) -> Trajectory:
-    """Run a method that `direct_midpoint` gives: its numbers are g, and the iterations or −1.
+def begin(run: Run) -> Stepper:
+    """What does the steps of a method that `direct_midpoint` gives: its numbers are g, and the iterations or −1.
 
     Raises
     ------
     ModelError
         If the system has constraints.
-    StepError
-        If the equation for the acceleration of a step cannot be solved, or the state becomes infinite or not a number.
     """
     check_unconstrained(run)
     arrays, work = run.system.arrays, make_work(run.system.arrays)
     space = kernels.make_space(arrays, run.q, run.v)
     assert isinstance(run.method, Method)
     g, iterations = run.method.numbers
-    return advance_velocities(
+    return stepper_of_velocities(
         run,
         lambda *steps: kernels.run(arrays, work, space, g, int(iterations), *steps),
         space,

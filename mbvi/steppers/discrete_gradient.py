@@ -1,4 +1,4 @@
-"""The energy–momentum method, and the energy-preserving scheme of Chorin et al.: which systems they apply to, and the run.
+"""The energy–momentum method, and the energy-preserving scheme of Chorin et al.: what they apply to, and what does their steps.
 
 Sources: Gonzalez, Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978).
 """
@@ -14,11 +14,10 @@ from mbvi.errors import ModelError
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.methods import discrete_gradient as kernels
 from mbvi.model.arguments import check_fraction
-from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
 from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, check_momentum, positions, refused
-from mbvi.steppers.loop import REASONS, advance_pieces
+from mbvi.steppers.loop import REASONS, Stepper
 from mbvi.steppers.run import Run
 from mbvi.system.assemble import assemble
 from mbvi.system.system import System
@@ -29,15 +28,13 @@ GONZALEZ = "Gonzalez, J. Nonlinear Sci. 6 (1996); Physica D 132 (1999)"
 CHORIN = "Chorin, Hughes, McCracken & Marsden, Commun. Pure Appl. Math. 31 (1978)"
 
 
-def run(run: Run) -> Trajectory:
-    """Run energy_momentum, or a method that `chorin` gives: its numbers are the four constants.
+def begin(run: Run) -> Stepper:
+    """What does the steps of energy_momentum, or a method that `chorin` gives: its numbers are the four constants.
 
     Raises
     ------
     ModelError
         If the method does not apply to the system.
-    StepError
-        If a step does not converge.
     """
     system, method = run.system, run.method
     assert isinstance(method, Method)
@@ -58,8 +55,7 @@ def run(run: Run) -> Trajectory:
     space.q[:], space.p[:] = run.q, run.p
     work = make_work(arrays)
     to_kernel = arrays, work, space, run.start_time, run.step
-    return advance_pieces(
-        run,
+    return Stepper(
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
         carried(space, work),
         lambda: (space.count[kernels.ITERATIONS], space.count[kernels.WORST], 0, space.count[kernels.FACTORS]),

@@ -1,4 +1,4 @@
-"""Galerkin schemes, the variational integrators: the run, and why a step failed."""
+"""Galerkin schemes, the variational integrators: what does their steps, and why a step failed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from mbvi.kernels import layout
 from mbvi.kernels.galerkin import tolerances, workspace
 from mbvi.kernels.galerkin.workspace import make_space
 from mbvi.kernels.mechanics.lagrangian import make_work
-from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.branches import BranchWatch
 from mbvi.steppers.carried import Carried, carried
-from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
+from mbvi.steppers.loop import AHEAD, REASONS, Stepper
 from mbvi.steppers.parts import Steps, comes_near_singular, start_velocity
 from mbvi.steppers.run import Run
 from mbvi.system.causes import almost_no_inertia, force_without_value
@@ -29,20 +28,10 @@ LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps
 MOST_NAMES = 4
 
 
-def run(run: Run) -> Trajectory:
-    """Run a Galerkin scheme.
-
-    Raises
-    ------
-    StepError
-        If a step does not converge.
-    """
-    assert isinstance(run.method, Tableau)
-    return run_galerkin(run, run.method)
-
-
-def run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
-    """Advance by a Galerkin scheme."""
+def begin(run: Run) -> Stepper:
+    """What does the steps of a Galerkin scheme."""
+    tableau = run.method
+    assert isinstance(tableau, Tableau)
     system, scheme = run.system, scheme_arrays(tableau)
     space, work = make_space(system.arrays, scheme), make_work(system.arrays)
     space.q[:], space.p[:] = run.q, run.p
@@ -58,7 +47,7 @@ def run_galerkin(run: Run, tableau: Tableau) -> Trajectory:
         return watch.message(step) or step_message(run, tableau, space, status, step)
 
     state = [*carried(space, work), *map(Carried, watch.state)]
-    return advance_pieces(run, piece, state, lambda: space.count[columns], failure, audit)
+    return Stepper(piece, state, lambda: space.count[columns], failure, audit)
 
 
 def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int, step: int) -> str:

@@ -1,4 +1,4 @@
-"""Gauss's schemes in independent coordinates: which systems they apply to, and the run.
+"""Gauss's schemes in independent coordinates: which systems they apply to, and what does their steps.
 
 Source: Wehage & Haug, J. Mech. Des. 104 (1982).
 """
@@ -11,13 +11,12 @@ from mbvi.kernels import layout
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.mechanics.planar_loops import SENSE
 from mbvi.kernels.methods import independent as kernels
-from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.galerkin import find_tableau
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import refused
-from mbvi.steppers.loop import AHEAD, REASONS, advance_pieces
+from mbvi.steppers.loop import AHEAD, REASONS, Stepper
 from mbvi.steppers.run import Run
 from mbvi.system.redundancy import is_nearly_singular
 from mbvi.system.scheme import scheme_arrays
@@ -38,15 +37,13 @@ SCHEMES = tuple(
 )
 
 
-def run(run: Run) -> Trajectory:
-    """Run a scheme of Gauss, the number of whose nodes is the method's, in independent coordinates.
+def begin(run: Run) -> Stepper:
+    """What does the steps of a scheme of Gauss, the number of whose nodes is the method's, in independent coordinates.
 
     Raises
     ------
     ModelError
         If the method does not apply to the system.
-    StepError
-        If a step does not converge, or the loops are singular.
     """
     system, method = run.system, run.method
     assert isinstance(method, Method)
@@ -59,8 +56,7 @@ def run(run: Run) -> Trajectory:
     if kernels.begin(arrays, work, space, run.start_time) != layout.OK:
         raise refused(system, method.name, "a start that is not singular", "loops in a singular configuration")
     to_kernel = arrays, scheme, work, space, run.start_time, run.step
-    return advance_pieces(
-        run,
+    return Stepper(
         lambda first, last, *out: kernels.advance_steps(*to_kernel, first, last, run.every, *out),
         carried(space, space.nodes, work),
         lambda: (*space.count[[kernels.ITERATIONS, kernels.WORST, kernels.INVERSIONS]], 0),

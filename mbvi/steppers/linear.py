@@ -17,7 +17,7 @@ from mbvi.errors import ModelError, StabilityWarning, stack_level
 from mbvi.results.trajectory import Trajectory
 from mbvi.schemes import linear
 from mbvi.schemes.method import Method
-from mbvi.steppers.loop import advance
+from mbvi.steppers.loop import Stepper, stepper_of_map
 from mbvi.steppers.run import Run
 from mbvi.system.quadratic import QuadraticLagrangian, quadratic_lagrangian
 
@@ -51,8 +51,8 @@ SCHEMES = (
 )
 
 
-def run(run: Run) -> Trajectory:
-    """Run newmark, simpson_linear (with the internal point among the unknowns) or simpson_condensed (without).
+def begin(run: Run) -> Stepper:
+    """What does the steps of newmark, simpson_linear (with the internal point among the unknowns) or simpson_condensed (without).
 
     Raises
     ------
@@ -67,7 +67,7 @@ def run(run: Run) -> Trajectory:
     lagrangian = quadratic_lagrangian(run.system, run.method.name)
     _check_step(run, lagrangian)
     if run.method.name == "simpson_linear":
-        return _run_with_internal_point(run, lagrangian)
+        return _with_internal_point(run, lagrangian)
     try:
         step, exact = linear.STEPS[run.method.name](*lagrangian, run.step), np.longdouble
     except np.linalg.LinAlgError:
@@ -82,10 +82,10 @@ def run(run: Run) -> Trajectory:
         q = q + drift @ middle
         return middle + (y - Y @ q), q
 
-    return advance(run, one_step, exact)
+    return stepper_of_map(run, one_step, exact)
 
 
-def _run_with_internal_point(run: Run, lagrangian: QuadraticLagrangian) -> Trajectory:
+def _with_internal_point(run: Run, lagrangian: QuadraticLagrangian) -> Stepper:
     n, C = run.system.dimension, linear.simpson_with_internal_point(*lagrangian, run.step)
     of_p, of_q, shift = C[n:, :n], C[n:, n : 2 * n], C[n:, 2 * n]
 
@@ -93,7 +93,7 @@ def _run_with_internal_point(run: Run, lagrangian: QuadraticLagrangian) -> Traje
         after = of_p @ p + of_q @ q + shift
         return after[:n], after[n:]
 
-    return advance(run, one_step, np.longdouble)
+    return stepper_of_map(run, one_step, np.longdouble)
 
 
 def internal_points(trajectory: Trajectory) -> Array:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from mbvi.errors import StepError
+from mbvi.errors import EventError, StepError
 from mbvi.kernels import layout
 from mbvi.kernels.compiler.compiling import COMPILING
 from mbvi.kernels.compiler.packed import Packed
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried, carried
+from mbvi.steppers.happened import Happenings
 from mbvi.steppers.record import Record
 from mbvi.steppers.run import Run
 
@@ -23,6 +25,8 @@ PIECE_SECONDS = 0.1
 FIRST_STEPS = 1e4  # number of steps of the first piece, times (n + k)², which bounds the cost of a step
 LARGER = 100.0  # factor of the number of steps of the piece before; with loops a piece costs 0.1 ms besides its steps
 AHEAD = np.linspace(0, 1, 17)  # places on a failed step, if it flew on, where what fails it is looked for
+ENDED = -1
+"""The status of steps at whose end an event ends the run, besides those of kernels."""
 REASONS = {
     layout.NOT_CONVERGED: "Newton's iteration did not converge",
     layout.SINGULAR: "the equations of the step became singular",
@@ -35,19 +39,12 @@ REASONS_WITHOUT_MOMENTA = {
 }
 
 
-def advance_pieces(
-    run: Run,
-    piece: Piece,
-    state: Sequence[Carried],
-    counted: Callable[[], Sequence[int]] = lambda: (0, 0, 0, 0),
-    failure: Callable[[int, int], str] | None = None,
-    audit: Audit | None = None,
-) -> Trajectory:
-    """Advance by a function that does some of the steps.
+@dataclass(frozen=True, eq=False)
+class Stepper:
+    """What does the steps of a run, ready at its start.
 
-    Parameters
+    Attributes
     ----------
-    run : Run
     piece : callable
         ``piece(first, last, out_q, out_p)`` does the steps from `first` to before `last`, multiples of `every`, and writes the
         one state of `every` steps into the rows of out_q and out_p (rows, n); it returns a status and the number of steps done
@@ -60,14 +57,34 @@ def advance_pieces(
         ``failure(step, status)`` says why a step failed.
     audit : Audit, optional
         The watch over the run, if it is shown more than the stored states.
+    happenings : Happenings, optional
+        The events that happened, if it looks for some; its status is then ENDED where one ends the run.
+    """
+
+    piece: Piece
+    state: Sequence[Carried]
+    counted: Callable[[], Sequence[int]] = lambda: (0, 0, 0, 0)
+    failure: Callable[[int, int], str] | None = None
+    audit: Audit | None = None
+    happenings: Happenings | None = None
+
+    def reason(self, run: Run, step: int, status: int) -> str:
+        """Why a step failed."""
+        return self.failure(step, status) if self.failure else run.failure(step, REASONS[status])
+
+
+def advance(run: Run, stepper: Stepper) -> Trajectory:
+    """Do all steps of a run.
 
     Raises
     ------
     StepError
         If a step fails.
+    EventError
+        If an event that the run was to go on to does not come, or cannot be looked for.
     """
-    audit = audit or Audit(run)
-    with Record(run, [*state, *map(Carried, audit.state)]) as record:
+    audit, piece, happenings = stepper.audit or Audit(run), stepper.piece, stepper.happenings
+    with Record(run, [*stepper.state, *map(Carried, audit.state)], happenings) as record:
         audit.findings += record.findings
         done, status, seconds = record.done, layout.OK, record.seconds
         size = max(run.system.dimension + run.system.constraint_count, 1)
@@ -83,20 +100,30 @@ def advance_pieces(
             audit.add(row, run.stored_times(row, row + rows), out_q[:rows], out_p[:rows])
             seconds += spent
             length = run.every * max(1, round(min(LARGER, PIECE_SECONDS / max(spent, 1e-6)) * length / run.every))
-            record.add(done, Statistics(done, seconds, *map(int, counted())), status == layout.OK)
+            record.add(done, Statistics(done, seconds, *map(int, stepper.counted())), status == layout.OK)
             if run.progress is not None:
                 run.progress(done, run.steps)
         trajectory = record.trajectory()
         trajectory = record.ended(trajectory, audit.end(trajectory))
-    if status != layout.OK:
-        raise StepError(failure(done, status) if failure else run.failure(done, REASONS[status]), trajectory)
+    if happenings is not None and (happenings.failure or (status == layout.OK and happenings.is_to_come)):
+        raise EventError(happenings.failure or _not_come(trajectory), trajectory)
+    if status not in (layout.OK, ENDED):
+        raise StepError(stepper.reason(run, done, status), trajectory)
     return trajectory
 
 
-def advance_velocities(
+def _not_come(trajectory: Trajectory) -> str:
+    """What is said where the event that a run was to go on to did not come."""
+    return (
+        f"until: the event did not come until t = {trajectory.t[-1]:.6g} s. All states are in error.trajectory. "
+        "A longer duration may help, or another direction."
+    )
+
+
+def stepper_of_velocities(
     run: Run, kernel: Callable[..., tuple[int, int]], space: Packed, work: Packed, count: Array | None = None
-) -> Trajectory:
-    """Advance by a kernel on coordinates and velocities, which takes the sizes of all steps.
+) -> Stepper:
+    """What does steps by a kernel on coordinates and velocities, which takes the sizes of all steps.
 
     Parameters
     ----------
@@ -107,19 +134,13 @@ def advance_velocities(
         What it overwrites.
     count : ndarray of int (3,), optional
         Where it counts iterations in all, the most of a step, and factorizations.
-
-    Raises
-    ------
-    StepError
-        If a step fails.
     """
 
     def piece(first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         status, done = kernel(*run.clock(first, last), run.every, out_q, out_p)
         return status, first + done
 
-    return advance_pieces(
-        run,
+    return Stepper(
         piece,
         carried(space, work),
         lambda: (0, 0, 0, 0) if count is None else (count[0], count[1], 0, count[2]),
@@ -127,18 +148,15 @@ def advance_velocities(
     )
 
 
-def advance(
+def stepper_of_map(
     run: Run,
     one_step: Callable[[Array, Array], tuple[Array, Array]],
     dtype: type = float,
     state: Sequence[Array] = (),
-) -> Trajectory:
-    """Repeat a step (p, q) → (p', q') on arrays (n,) of a floating-point type, which carries `state`, of such numbers.
+) -> Stepper:
+    """What repeats a step (p, q) → (p', q') on arrays (n,) of a floating-point type, which carries `state`, of such numbers.
 
-    Raises
-    ------
-    StepError
-        If the state becomes infinite or not a number, or the step raises an ArithmeticError that says why it fails.
+    A step fails where the state becomes infinite or not a number, or where it raises an ArithmeticError, which says why.
     """
     p: Array = run.p.astype(dtype)
     q: Array = run.q.astype(dtype)
@@ -160,6 +178,4 @@ def advance(
                     return layout.NOT_CONVERGED, step
         return layout.OK, last
 
-    return advance_pieces(
-        run, piece, [Carried(each) for each in (p, q, *state)], failure=lambda step, _: run.failure(step, reason)
-    )
+    return Stepper(piece, [Carried(each) for each in (p, q, *state)], failure=lambda step, _: run.failure(step, reason))

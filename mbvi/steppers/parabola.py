@@ -11,9 +11,8 @@ from __future__ import annotations
 from mbvi.analysis.small_step import POINTS, WEIGHTS
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.methods import parabola
-from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
-from mbvi.steppers.loop import advance_velocities
+from mbvi.steppers.loop import Stepper, stepper_of_velocities
 from mbvi.steppers.run import Run, check_unconstrained
 
 MUTZE = "Mutze, A simple variational integrator for general holonomic mechanical systems"
@@ -25,15 +24,13 @@ TEXTS = {
 SCHEMES = tuple(Method(name, 2, MUTZE, text, "parabola", is_variable=True) for name, text in TEXTS.items())
 
 
-def run(run: Run) -> Trajectory:
-    """Run parabolic_path, midpoint_variation or three_point.
+def begin(run: Run) -> Stepper:
+    """What does the steps of parabolic_path, midpoint_variation or three_point.
 
     Raises
     ------
     ModelError
         If the system has constraints.
-    StepError
-        If the equations of a step cannot be solved.
     """
     check_unconstrained(run)
     system, name = run.system, run.method.name
@@ -49,6 +46,6 @@ def run(run: Run) -> Trajectory:
         is_three_point=name == "three_point",
         is_force_varied=is_force_varied,
     )
-    return advance_velocities(
+    return stepper_of_velocities(
         run, lambda *steps: parabola.run(arrays, own, work, space, *steps), space, work, space.count
     )

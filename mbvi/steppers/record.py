@@ -11,7 +11,6 @@ from types import TracebackType
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
 from mbvi.results import storage
 from mbvi.results.trajectory import (
@@ -24,9 +23,11 @@ from mbvi.results.trajectory import (
     header,
     known_invariants,
     last_rotation,
+    occurrences_of,
     read,
 )
-from mbvi.steppers.carried import Carried, take_back, to_bytes
+from mbvi.steppers.carried import Carried, counts_of, take_back, to_bytes
+from mbvi.steppers.happened import Happened, Happenings
 from mbvi.steppers.run import Run
 
 Array = np.ndarray
@@ -43,6 +44,8 @@ class Record:
     state : sequence of Carried
         All that the stepper carries from one call to the next; its contents at a call of `add` are what the run goes on from. Of
         a run that is resumed, the last state of the stepper is put back into it.
+    happenings : Happenings, optional
+        The events that happened, which a file gets with the states; of a run that is resumed, those that it has are put back.
 
     Attributes
     ----------
@@ -52,16 +55,14 @@ class Record:
         Those of the first part of a run that is resumed which its later states do not tell.
     """
 
-    def __init__(self, run: Run, state: Sequence[Carried]) -> None:
-        arrays = run.system.arrays
-        widths = arrays.nodes[:, layout.NODE_COORDINATES] + arrays.nodes[:, layout.NODE_ROWS]
-        counts = Carried(arrays.redundant, -1, widths)
-        self._run, self._state = run, [counts, Carried(arrays.reference), *state]
+    def __init__(self, run: Run, state: Sequence[Carried], happenings: Happenings | None = None) -> None:
+        self._run, self._state = run, [*counts_of(run.system.arrays), *state]
         self._statistics = Statistics(0, 0.0, 0, 0, 0, 0)
         self._writer: storage.Writer | None = None
         self._rotation: Array | None = None  # the last in the file
         self._before = None if run.is_resumed or run.path is None else _file_number(run.path)
         self._written, self._written_at = 0, -np.inf
+        self._happenings, self._happened = happenings or Happenings(()), 0  # in the file
         self.findings: list[Finding] = []
         self.done, rows = 0, run.steps // run.every + 1
         if run.path:
@@ -84,7 +85,7 @@ class Record:
             path, system = self._run.path, self._run.system
             kept, go_on = (
                 read(path, system),
-                storage.resumption(path, storage.holds(system), self._run.chart is not None),
+                storage.resumption(path, storage.holds(system), self._run.chart is not None, bool(self._run.events)),
             )
             raise KeyboardInterrupt(
                 f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {path}; go on by: {go_on}"
@@ -121,13 +122,30 @@ class Record:
         if self._run.path:
             return replace(read(self._run.path, self._run.system), start=self._run.start)
         count = self._stored
-        return self._trajectory(0, self._q[:count], self._p[:count])
+        found = self._trajectory(0, self._q[:count], self._p[:count])
+        return replace(found, events=occurrences_of(found.system, self._happenings.names, self._happenings.rows()))
 
     def ended(self, trajectory: Trajectory, findings: tuple[Finding, ...]) -> Trajectory:
-        """The trajectory with what makes its result doubtful, which is written to the file too."""
+        """The trajectory with what makes its result doubtful and the event that ended it, which are written to the file too."""
         if findings and self._writer is not None:
             self._writer.note([each._asdict() for each in findings])
-        return replace(trajectory, findings=findings)
+        trajectory = replace(trajectory, findings=findings)
+        end = self._happenings.end
+        return trajectory if end is None else self._with_end(trajectory, end, self._happenings.names[end.event])
+
+    def _with_end(self, trajectory: Trajectory, end: Happened, name: str) -> Trajectory:
+        """With the event that ended the run, whose state is the last, unless a stored one is at the same time."""
+        t, q, p = np.array([end.t]), end.q[None], end.p[None]
+        if end.t == trajectory.t[-1]:
+            t, q, p = t[:0], q[:0], p[:0]
+        if self._writer is not None and self._run.path:
+            stored = derived(self._run.system, self._invariants, t, q, p, self._run.store, self._rotation)
+            if len(t):
+                self._writer.append(columns(t, q, p, stored))
+            self._writer.end(name)
+            return self.trajectory()
+        t, q, p = (np.concatenate(pair) for pair in ((trajectory.t, t), (trajectory.q, q), (trajectory.p, p)))
+        return replace(trajectory, t=t, q=q, p=p, end=name)
 
     @property
     def _stored(self) -> int:
@@ -165,13 +183,15 @@ class Record:
                 self._writer.append(rows)
                 self._rotation = last_rotation(stored)
             self._writer.keep(asdict(self._statistics), self.done, state if is_state else b"")
+        self._writer.happen(self._happenings.rows(self._happened))
+        self._happened = len(self._happenings.found)
         self._written, self._written_at = self._stored, time.perf_counter()
 
     def _header(self, block: Trajectory, stored: Stored) -> storage.Header:
         """What the file says of the whole run."""
         run, of_block = self._run, header(block, self._run.steps, stored)
         names = run.chart.coordinate_names if run.chart else ()
-        return replace(of_block, step_sizes=run.step_sizes, chart=names)
+        return replace(of_block, step_sizes=run.step_sizes, chart=names, events=self._happenings.names)
 
     def _resume(self, path: Path) -> None:
         """Open the file and put the state of the stepper back."""
@@ -181,6 +201,8 @@ class Record:
         self._writer = storage.Writer(path)
         self.done, state = self._writer.last_state()
         self._written = self._stored
+        self._happenings.take_back(self._writer.happened(self.done))
+        self._happened = len(self._happenings.found)
         self._rotation = last_rotation(kept.rows(slice(self._written)).stored)
         try:
             take_back(self._state, state)

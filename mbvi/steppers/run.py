@@ -15,6 +15,7 @@ from mbvi.kernels import layout
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.chart import Chart
+from mbvi.system.events import CompiledEvent
 from mbvi.system.initial import Start
 from mbvi.system.system import System
 
@@ -66,6 +67,8 @@ class Run:
         What the file holds besides: poses, multipliers.
     start : Start or None
         How q, v and p were found.
+    events : tuple of CompiledEvent
+        What is looked for in all steps.
     """
 
     system: System
@@ -84,6 +87,7 @@ class Run:
     is_resumed: bool = False
     store: tuple[str, ...] = ()
     start: Start | None = None
+    events: tuple[CompiledEvent, ...] = ()
 
     def clock(self, first: int, last: int) -> tuple[Array, Array]:
         """Times at which the steps from `first` to before `last` begin, and their sizes."""

@@ -6,10 +6,9 @@ import numpy as np
 
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.methods import runge_kutta as kernels
-from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
-from mbvi.steppers.loop import advance_velocities
+from mbvi.steppers.loop import Stepper, stepper_of_velocities
 from mbvi.steppers.run import Run, check_unconstrained
 
 KUTTA = "Kutta, Z. Math. Phys. 46 (1901)"
@@ -24,15 +23,13 @@ EXPLICIT_MIDPOINT = ButcherTableau(np.array([[0, 0], [1 / 2, 0]]), np.array([0.0
 EXPLICIT_TRAPEZOIDAL = ButcherTableau(np.array([[0.0, 0], [1, 0]]), np.array([1 / 2, 1 / 2]), "heun")
 
 
-def run(run: Run) -> Trajectory:
-    """Run an explicit method: its numbers are those of a `ButcherTableau`.
+def begin(run: Run) -> Stepper:
+    """What does the steps of an explicit method: its numbers are those of a `ButcherTableau`.
 
     Raises
     ------
     ModelError
         If the system has constraints.
-    StepError
-        If the mass matrix becomes singular, or the state infinite or not a number.
     """
     check_unconstrained(run)
     method, arrays = run.method, run.system.arrays
@@ -40,7 +37,7 @@ def run(run: Run) -> Trajectory:
     tableau = ButcherTableau.of(method.numbers, method.name)
     space = kernels.make_space(arrays, tableau.A, tableau.b, tableau.c, run.q, run.v)
     work = make_work(arrays)
-    return advance_velocities(run, lambda *steps: kernels.run(arrays, work, space, *steps), space, work)
+    return stepper_of_velocities(run, lambda *steps: kernels.run(arrays, work, space, *steps), space, work)
 
 
 def method_of(tableau: ButcherTableau, source: str = "the user's own", text: str = "a method of your own") -> Method:

@@ -1,4 +1,4 @@
-"""Splittings into kicks by forces and exact free motions: which systems they apply to, and the run.
+"""Splittings into kicks by forces and exact free motions: which systems they apply to, and what does their steps.
 
 Sources: Touma & Wisdom, Astron. J. 107 (1994); McLachlan & Quispel, Acta Numerica 11 (2002).
 """
@@ -12,11 +12,10 @@ import numpy as np
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.methods import splitting as kernels
-from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
 from mbvi.steppers.carried import carried
 from mbvi.steppers.conditions import ROUNDING, TOLERANCE, check_conservative, check_momentum, positions, refused
-from mbvi.steppers.loop import REASONS, advance_pieces
+from mbvi.steppers.loop import REASONS, Stepper
 from mbvi.steppers.run import Run
 from mbvi.system.system import System
 
@@ -26,15 +25,13 @@ BLANES_MOAN = "Blanes & Moan, J. Comput. Appl. Math. 142 (2002)"
 SYMMETRIC = 1e-14  # relative difference of two principal moments that is rounding
 
 
-def run(run: Run) -> Trajectory:
-    """Run a splitting: the method's numbers are its kicks and free motions in turn.
+def begin(run: Run) -> Stepper:
+    """What does the steps of a splitting: the method's numbers are its kicks and free motions in turn.
 
     Raises
     ------
     ModelError
         If the method does not apply to the system.
-    StepError
-        If a step gives a state that is not finite.
     """
     system, method = run.system, run.method
     assert isinstance(method, Method)
@@ -58,8 +55,7 @@ def run(run: Run) -> Trajectory:
     kernels.begin(space)
     work = make_work(arrays)
     to_kernel = arrays, work, space, run.start_time, run.step
-    return advance_pieces(
-        run,
+    return Stepper(
         lambda first, last, *out: kernels.run(*to_kernel, first, last, run.every, *out),
         carried(space, work),
         failure=lambda step, status: run.failure(step, REASONS[status]),

@@ -46,8 +46,10 @@ READ_ONLY = "read-only"  # in numpy's message about an array that is only to be 
 SHAPES = "broadcast|shapes|mismatch"  # in numpy's message about arrays that do not fit
 
 
-def compile_own(where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]]) -> Callable:
-    """A user's function, checked and compiled for arguments of these kinds.
+def compile_own(
+    where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]], has_output: bool = True
+) -> Callable:
+    """A user's function, checked and compiled for arguments of these kinds; of several the last is the output, if it has one.
 
     Raises
     ------
@@ -59,7 +61,7 @@ def compile_own(where: str, function: FunctionType, kinds: Sequence[tuple[Any, .
         compiled = decorators.protected(function, *kinds)
     except Exception as error:  # numba raises many
         raise ModelError(_explained(where, function, kinds, error)) from error
-    if returned_kinds(compiled) - {"none"}:
+    if has_output and returned_kinds(compiled) - {"none"}:
         _check_returned(where, function, len(kinds[0]) - 1)
     return compiled
 
@@ -69,10 +71,10 @@ def returned_kinds(compiled: Any) -> set[str]:
     return {str(each.return_type) for each in getattr(compiled, "nopython_signatures", ())}
 
 
-def checked_function(where: str, function: Any, signature: str) -> FunctionType:
+def checked_function(where: str, function: Any, signature: str, has_output: bool = True) -> FunctionType:
     """The user's Python function, if it has the parameters of a signature and does not rebind the last of them.
 
-    The last is the output, if there are several.
+    The last is the output, if there are several and the function has one.
     """
     plain = getattr(function, "py_func", function)
     names = signature.partition("(")[2].rstrip(")").split(", ")
@@ -89,7 +91,7 @@ def checked_function(where: str, function: Any, signature: str) -> FunctionType:
         raise ModelError(f"{where}: {wrong(f'a function {signature}', found, 'arguments are passed in this order')}")
     if plain.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
         raise ModelError(f"{where}: {wrong(f'a function {signature}', 'one with yield or await, which runs nothing')}")
-    if 1 < len(names) <= plain.__code__.co_argcount:  # else the output is one of *arguments
+    if has_output and 1 < len(names) <= plain.__code__.co_argcount:  # else the output is one of *arguments
         _check_output(where, plain, len(names) - 1)
     return plain
 
@@ -140,7 +142,7 @@ def _rebinding(code: CodeType, name: str) -> int | None:
     return None
 
 
-def check_call(where: str, function: FunctionType, *arguments: Any) -> Any:
+def check_call(where: str, function: FunctionType, *arguments: Any, has_output: bool = True) -> Any:
     """What a function returns that is called uncompiled, with read-only arrays for what it is to read; or MISSING.
 
     It is MISSING where it raises an error, which it need not do at other places.
@@ -165,7 +167,7 @@ def check_call(where: str, function: FunctionType, *arguments: Any) -> Any:
         return MISSING
     except Exception:
         return MISSING
-    if value is not None and value is not arguments[-1]:
+    if has_output and value is not None and value is not arguments[-1]:
         _check_returned(where, function, len(arguments) - 1)
     return value
 
@@ -178,7 +180,7 @@ def check_returns_number(where: str, function: FunctionType, *arguments: Any) ->
     ModelError
         If it returns anything else, or calling it shows that it is wrong.
     """
-    value = check_call(where, function, *arguments)
+    value = check_call(where, function, *arguments, has_output=False)
     if value is MISSING or isinstance(value, Real | np.bool_):
         return
     lines = [line for line, returned in _returns(function.__code__) if returned is not None]

@@ -15,6 +15,7 @@ from tests.benchmarks.measure import environment
 
 BENCHMARKS = {
     "targets": costs.targets,
+    "stepping": costs.stepping,
     "chains": costs.chains,
     "spatial": costs.spatial,
     "embedding": costs.embedding,

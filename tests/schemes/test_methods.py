@@ -10,7 +10,6 @@ import mbvi
 from mbvi.catalog import METHODS, find_scheme
 from mbvi.schemes.galerkin import TABLEAUX, find_tableau
 from mbvi.schemes.runge_kutta import ButcherTableau
-from mbvi.steppers import runner_of
 from mbvi.steppers.direct_midpoint import direct_midpoint
 from mbvi.steppers.discrete_gradient import chorin
 
@@ -20,7 +19,7 @@ def test_name_source_and_runner(method):
     assert mbvi.SCHEMES[method.name] is method
     assert find_scheme(method.name) is method
     assert find_scheme(method) is method
-    assert method in import_module(runner_of(method).__module__).SCHEMES
+    assert method in import_module(f"mbvi.steppers.{method.runner}").SCHEMES
     assert method.source and method.description
     assert "\n" not in method.description
 

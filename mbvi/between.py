@@ -1,0 +1,118 @@
+"""States of a run between those that it stored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError
+from mbvi.floats import as_floats
+from mbvi.model.arguments import check_flag, check_kind
+from mbvi.model.expressions import show, wrong
+from mbvi.results.trajectory import Trajectory
+from mbvi.steppers.part_step import PartStep
+
+Array = np.ndarray
+ROUNDING = 1e-9  # part of a step by which a time may lie before the first state or after the last
+
+
+def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> Trajectory:
+    """The states of a run at given times: each by a step of its scheme that ends there.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    times : float or (m,)
+        Increasing, none before the first state or after the last [s].
+    fast : bool
+        Take the cubic through q and v of the two stored states around each time instead, which costs no step. For states that are
+        H apart its q errs by up to H⁴ |d⁴q/dt⁴|/384, and its v by a multiple of H³; constraints hold as exactly as that. By a
+        step both have the order of the scheme.
+
+    Returns
+    -------
+    Trajectory
+        Of m states.
+
+    Raises
+    ------
+    ModelError
+        If the times are none, or the trajectory was read from a file without its system.
+    StepError
+        If a step does not converge.
+
+    Examples
+    --------
+    >>> import mbvi
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> run = mbvi.simulate(model, "gauss4", step=0.1, duration=2.0, initial_q=[0.5])
+    >>> finer = mbvi.simulate(model, "gauss4", step=0.05, duration=2.0, initial_q=[0.5])
+    >>> bool(abs(states_at(run, finer.t).q - finer.q).max() < 1e-10)
+    True
+    """
+    check_kind(trajectory, Trajectory, "trajectory", "make one by simulate or read")
+    check_flag(fast, "fast")
+    wanted = _checked(trajectory, times)
+    rows = np.clip(np.searchsorted(trajectory.t, wanted, side="right") - 1, 0, max(len(trajectory) - 2, 0))
+    q, p = _by_cubics(trajectory, wanted, rows) if fast else _by_steps(trajectory, wanted, rows)
+    sizes = np.diff(wanted)
+    mean = float(sizes.mean()) if len(sizes) else trajectory.step
+    found = replace(trajectory, t=wanted, q=q, p=p, every=1, step=mean, step_sizes=sizes)
+    return replace(found, stored=None, start=None, findings=(), events={}, end="")
+
+
+def _checked(trajectory: Trajectory, times: ArrayLike) -> Array:
+    """Times (m,) within a run, in increasing order; what is outside of it by rounding is moved to its ends."""
+    array = as_floats(times)
+    if array is None or array.ndim > 1 or not array.size or not np.isfinite(array).all():
+        raise ModelError(f"times: {wrong('finite numbers of seconds', show(times))}")
+    wanted = np.atleast_1d(array)
+    if not (np.diff(wanted) > 0).all():
+        first = int(np.argmin(np.diff(wanted) > 0))
+        found = f"{wanted[first + 1]:.9g} after {wanted[first]:.9g}"
+        raise ModelError(f"times: {wrong('increasing times', found, 'sort them, each once')}")
+    begin, end = float(trajectory.t[0]), float(trajectory.t[-1])
+    inside = np.clip(wanted, begin, end)
+    off = np.abs(inside - wanted) > ROUNDING * trajectory.step
+    if off.any():
+        expected = f"times from {begin:.9g} s to {end:.9g} s, as the trajectory has"
+        raise ModelError(f"times: {wrong(expected, f'{wanted[np.argmax(off)]:.9g} s')}")
+    return inside
+
+
+def _by_steps(trajectory: Trajectory, times: Array, rows: Array) -> tuple[Array, Array]:
+    """Coordinates and momenta (m, n), each by steps from the stored state before it, of which the last ends there."""
+    part, every = PartStep(trajectory.system, trajectory.scheme), trajectory.every
+    found = np.empty((2, len(times), trajectory.q.shape[1]))
+    for i, (time, row) in enumerate(zip(times, rows.tolist(), strict=True)):
+        t, (q, p) = float(trajectory.t[row]), np.array([trajectory.q[row], trajectory.p[row]])
+        if row + 1 < len(trajectory) and time == trajectory.t[row + 1]:
+            found[:, i] = trajectory.q[row + 1], trajectory.p[row + 1]
+            continue
+        sizes = trajectory.step_sizes
+        lengths = [trajectory.step] * every if sizes is None else sizes[row * every : (row + 1) * every].tolist()
+        for h in lengths:
+            length = min(h, time - t)
+            q, p = part(t, length, q, p)
+            t += length
+            if t >= time:
+                break
+        found[:, i] = q, p
+    return found[0], found[1]
+
+
+def _by_cubics(trajectory: Trajectory, times: Array, rows: Array) -> tuple[Array, Array]:
+    """Coordinates and momenta (m, n) on the cubics through the stored states before and after each time."""
+    if len(trajectory) == 1:
+        return np.array(trajectory.q), np.array(trajectory.p)
+    t, q, v = (np.asarray(each)[np.stack([rows, rows + 1])] for each in (trajectory.t, trajectory.q, trajectory.v))
+    h = (t[1] - t[0])[:, None]
+    x = (times - t[0])[:, None] / h
+    turned, move = (1 - x) ** 2, q[1] - q[0]
+    places = q[0] + x**2 * (3 - 2 * x) * move + h * x * (turned * v[0] - x * (1 - x) * v[1])
+    rates = 6 * x * (1 - x) * move / h + (1 - x) * (1 - 3 * x) * v[0] + x * (3 * x - 2) * v[1]
+    return places, trajectory.system._energies_and_momenta(times, places, rates)[2]

@@ -1,0 +1,425 @@
+"""A run that goes on when it is told to: step by step, from a loop of your own.
+
+The steps are those of `simulate`, by the same stepper, so that the states are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError, StepError
+from mbvi.floats import as_floats
+from mbvi.kernels import layout
+from mbvi.model.arguments import check_flag, check_kind, checked_count, is_number
+from mbvi.model.description import MAX_STEPS
+from mbvi.model.expressions import show, wrong
+from mbvi.model.model import Model
+from mbvi.results.trajectory import Statistics, Trajectory
+from mbvi.run_arguments import (
+    as_system,
+    check_driven,
+    check_functions,
+    check_resolution,
+    checked_time,
+    chosen_scheme,
+    chosen_step,
+    counted_steps,
+    positive_time,
+)
+from mbvi.schemes.method import Method
+from mbvi.schemes.runge_kutta import ButcherTableau
+from mbvi.schemes.tableau import Tableau
+from mbvi.steppers import stepper_of
+from mbvi.steppers.audit import Audit
+from mbvi.steppers.carried import counts_of, take_back, to_bytes
+from mbvi.steppers.run import Run
+from mbvi.system.copies import as_run
+from mbvi.system.initial import find_start
+from mbvi.system.system import System
+
+Array = np.ndarray
+SHORTEST = 1e-20  # step [s]: what is divided by its square is far from an overflow
+BLOCK = 4096  # steps between two looks of `run` at what was done
+FIRST_ROOM = 1024  # stored states for which there is room at first
+OF_STATE = ("start", "state", "stepper", "steps", "times", "words")
+"""What a saved state has."""
+
+
+class Simulator:
+    """A run that goes on by `step` and `run`, and shows where it is.
+
+    Parameters
+    ----------
+    model : Model or System
+    scheme, step, formulation, initial_q, initial_v, start_time, project
+        Those of `simulate`.
+    every : int
+        Number of steps per stored state of `trajectory`; 0 stores none.
+
+    Attributes
+    ----------
+    system : System
+    scheme : Tableau or Method
+    step_size : float
+        [s]
+
+    Raises
+    ------
+    ModelError
+        If an argument or the initial state cannot be used, or the scheme does not apply to the system.
+
+    Examples
+    --------
+    >>> import mbvi
+    >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+    >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+    >>> simulator = Simulator(model, "simpson", step=0.01, initial_q=[0.5])
+    >>> for _ in range(100):
+    ...     simulator.step()
+    >>> bool((simulator.q == mbvi.simulate(model, "simpson", step=0.01, duration=1.0, initial_q=[0.5]).q[-1]).all())
+    True
+    """
+
+    def __init__(
+        self,
+        model: Model | System,
+        scheme: str | Tableau | ButcherTableau | Method | None = None,
+        step: float | str | None = None,
+        *,
+        formulation: str | None = None,
+        initial_q: ArrayLike | None = None,
+        initial_v: ArrayLike | None = None,
+        start_time: float = 0.0,
+        project: bool | None = None,
+        every: int = 1,
+    ) -> None:
+        self._given = as_system(model, formulation)
+        if project is not None:
+            check_flag(project, "project")
+        self.scheme = chosen_scheme(self._given, scheme)
+        self.step_size = chosen_step(self._given, step)
+        if self.step_size < SHORTEST:
+            raise ModelError(f"step: {wrong(f'at least {SHORTEST:g} s', f'{self.step_size:g}')}")
+        self._start_time = checked_time(start_time, "start_time", self._given)
+        check_resolution(self._start_time, self.step_size)
+        check_functions(self._given, start_time=self._start_time)
+        self._project, self._every = project, checked_count(every, "every", 0)
+        self._first = initial_q, initial_v
+        self.reset()
+
+    def __repr__(self) -> str:
+        """What is run, and where it is."""
+        return f"<Simulator of {self.system.name!r} at t = {self.t:g} s, {self.scheme.name}, step {self.step_size:g} s>"
+
+    def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
+        """Begin anew at the start time.
+
+        Parameters
+        ----------
+        q, v : (n,), optional
+            Coordinates and velocities; by default those that the simulator was made with. They are moved onto the constraints as
+            `simulate` moves them.
+
+        Raises
+        ------
+        ModelError
+            If that cannot be.
+        """
+        q, v = (first if each is None else each for each, first in zip((q, v), self._first, strict=True))
+        self.system = as_run(self._given)
+        start = find_start(self.system, q, v, self._start_time, self._project)
+        check_driven(self.system, start, self._start_time, self.step_size)
+        state = start.q, start.v, start.p
+        self._begin(
+            Run(
+                self.system, self.scheme, self.step_size, None, int(MAX_STEPS), 1, self._start_time, *state, start=start
+            )
+        )
+
+    def _begin(self, run: Run) -> None:
+        """Begin at the start of a run."""
+        self._run, self._stepper, self._steps = run, stepper_of(run), 0
+        self._piece = self._stepper.piece
+        self._carried = [*counts_of(run.system.arrays), *self._stepper.state]
+        self._states = np.empty((2, 2, 1, len(run.q)))  # now and before, or the other way round
+        self._turn, self._states[0] = 0, ((run.q,), (run.p,))
+        self._seconds, self._failure = 0.0, ""
+        self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled
+        self._stored = _Stored(0, self._every, run)
+
+    # -------------------------------------------------------------------------------------------- going on
+
+    def step(self) -> None:
+        """Go on by one step.
+
+        Raises
+        ------
+        StepError
+            If it does not converge; ``error.trajectory`` holds the stored states. The simulator stays where it is, until `reset`
+            or `set_state`.
+        """
+        if self._failure:
+            raise StepError(self._failure, self._kept())
+        first, turn = self._steps, 1 - self._turn
+        state = self._states[turn]
+        began = time.perf_counter()
+        status, _ = self._piece(first, first + 1, *state)
+        self._seconds += time.perf_counter() - began
+        if status != layout.OK:
+            self._fail(first, status)
+        self._steps, self._turn = first + 1, turn
+        if self._every:
+            self._stored.add_one(first + 1, state)
+
+    def run(self, duration: float | str) -> None:
+        """Go on by the least number of steps that reaches a duration.
+
+        Parameters
+        ----------
+        duration : float or str
+            Length of the simulated time from now on [s].
+
+        Raises
+        ------
+        ModelError
+            If it is no time greater than 0, or a function of time has no value within it.
+        StepError
+            As `step` does.
+        """
+        steps, _ = counted_steps(positive_time(duration, "duration", self.system) / self.step_size, 1)
+        check_functions(self.system, self.step_size, steps, self.t)
+        if self._failure:
+            raise StepError(self._failure, self._kept())
+        last = self._steps + steps
+        while self._steps < last:
+            self._go_to(min(last, self._steps + BLOCK))
+
+    def _go_to(self, last: int) -> None:
+        """Go on until so many steps are done."""
+        first = self._steps
+        states = np.empty((2, last - first, self.system.dimension))
+        began = time.perf_counter()
+        status, done = self._piece(first, last, *states)
+        self._seconds += time.perf_counter() - began
+        states = states[:, : done - first]
+        if done > first:
+            self._states[self._turn] = states[:, -1:]
+        self._steps = done
+        if self._every:
+            self._stored.add(first + 1, *states)
+        if status != layout.OK:
+            self._fail(done, status)
+
+    def _fail(self, step: int, status: int) -> None:
+        self._failure = self._stepper.reason(self._run, step, status)
+        raise StepError(self._failure, self._kept())
+
+    # -------------------------------------------------------------------------------------- where it is now
+
+    @property
+    def steps(self) -> int:
+        """Number of steps done since the start."""
+        return self._steps
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self._start_time + self.step_size * self._steps
+
+    @property
+    def q(self) -> Array:
+        """Coordinates (n,), an array of their own."""
+        return self._states[self._turn, 0, 0].copy()
+
+    @property
+    def p(self) -> Array:
+        """Momenta (n,), an array of their own."""
+        return self._states[self._turn, 1, 0].copy()
+
+    @property
+    def v(self) -> Array:
+        """Velocities (n,): M⁻¹ p, on the constraints."""
+        q, p = self._states[self._turn]
+        return self.system.velocities(np.array([self.t]), q, p)[0]
+
+    @property
+    def now(self) -> Trajectory:
+        """The state now as a trajectory of one state, which everything can be asked that any trajectory can.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+        >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+        >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot})
+        >>> simulator = Simulator(model, step=0.01)
+        >>> force, torque = simulator.now.reaction("pivot")
+        >>> force.round(6).tolist()
+        [[0.0, 0.0, 9.81]]
+        """
+        q, p = self._states[self._turn].copy()
+        return self._trajectory(np.array([self.t]), q, p, 1)
+
+    def pose(self, body: str) -> tuple[Array, Array]:
+        """The place (3,) [m] and the rotation (3, 3), body to world, of a body or of a frame, as `Trajectory.pose` gives them.
+
+        Raises
+        ------
+        ModelError
+            If there is no such body.
+        """
+        places, rotations = self.system.poses(body, self._states[self._turn, 0])
+        return places[0], rotations[0]
+
+    # ----------------------------------------------------------------------------------------- what is kept
+
+    def trajectory(self) -> Trajectory:
+        """The stored states, from the start or from the state that was set last; a `Trajectory` of their own.
+
+        Raises
+        ------
+        ModelError
+            If none are stored.
+        """
+        if not self._every:
+            raise ModelError(f"trajectory: {wrong('stored states', 'every = 0', 'make the simulator with every=1')}")
+        return self._kept()
+
+    def _kept(self) -> Trajectory:
+        """The stored states; with every = 0 that which is now."""
+        stored, every = self._stored, max(self._every, 1)
+        if not self._every:
+            return self.now
+        run = replace(stored.run, every=every)
+        q, p = stored.rows()
+        trajectory = self._trajectory(run.stored_times(0, stored.count), q, p, every)
+        audit = Audit(run)
+        audit.add(1, *(each[1:] for each in (trajectory.t, trajectory.q, trajectory.p)))
+        return replace(trajectory, findings=audit.end(trajectory), start=run.start)
+
+    def _trajectory(self, t: Array, q: Array, p: Array, every: int) -> Trajectory:
+        statistics = Statistics(self._steps, self._seconds, *map(int, self._stepper.counted()))
+        return Trajectory(self.system, self.scheme, self.step_size, every, t, q, p, statistics)
+
+    def state(self) -> dict[str, Array]:
+        """All that the next steps depend on, as arrays, which `numpy.savez` writes.
+
+        Returns
+        -------
+        dict of str to ndarray
+            What `set_state` takes, of this simulator or of another of the same model, scheme and step.
+        """
+        run = self._run
+        return {
+            "steps": np.array(self._steps),
+            "times": np.array([self._start_time, self.step_size]),
+            "words": np.array([self.scheme.name, *self.system.coordinate_names]),
+            "start": np.stack([run.q, run.v, run.p]),
+            "state": self._states[self._turn, :, 0].copy(),
+            "stepper": np.frombuffer(to_bytes(self._carried), np.uint8),
+        }
+
+    def set_state(self, state: Mapping[str, ArrayLike]) -> None:
+        """Go on from a state that `state` gave: all later states are the same to the last bit.
+
+        The stored states are kept up to there, if it is one of them; otherwise they begin anew.
+
+        Raises
+        ------
+        ModelError
+            If it is none, or one of another model, scheme, step or start time.
+        """
+        steps, start, now, content = self._checked(state)
+        run, stored = self._run, self._stored
+        if not np.array_equal(start, [run.q, run.v, run.p]):
+            q, v, p = start
+            run = replace(run, q=q, v=v, p=p, start=None)
+        self._begin(run)
+        try:
+            take_back(self._carried, content)
+        except ValueError as error:
+            raise ModelError(f"state: {wrong('a state that a simulator gave', str(error))}") from None
+        self._steps, self._states[0, :, 0] = steps, now
+        if stored.holds(steps, now):
+            stored.cut(steps)
+            self._stored = stored
+        else:
+            (t, *_), (q, p) = run.clock(steps, steps + 1), now
+            v = self.system.velocities(t, q[None], p[None])[0]
+            self._stored = _Stored(steps, self._every, replace(run, start_time=float(t[0]), q=q, v=v, p=p, start=None))
+
+    def _checked(self, state: Mapping[str, ArrayLike]) -> tuple[int, Array, Array, bytes]:
+        """Steps done, start (3, n), state (2, n), and what is carried, of a saved state."""
+        check_kind(state, Mapping, "state", "take one that Simulator.state gave")
+        if sorted(map(str, state)) != list(OF_STATE):
+            raise ModelError(f"state: {wrong('a mapping with ' + ', '.join(OF_STATE), show(sorted(map(str, state))))}")
+        own = self.state()
+        for key, what in (("words", "the scheme and coordinates"), ("times", "the start time and the step")):
+            if not np.array_equal(np.asarray(state[key]), own[key]):
+                expected, found = (np.asarray(each[key]).tolist() for each in (own, state))
+                raise ModelError(f"state: {wrong(f'{what} {show(expected)}', show(found))}")
+        arrays = {key: as_floats(state[key]) for key in ("start", "state")}
+        for key, array in arrays.items():
+            if array is None or array.shape != own[key].shape or not np.isfinite(array).all():
+                expected = f"finite numbers of shape {own[key].shape}"
+                raise ModelError(f"state: {key}: {wrong(expected, show(state[key]))}")
+        steps, content = np.asarray(state["steps"]), np.asarray(state["stepper"])
+        if steps.ndim or not is_number(steps.item()):
+            raise ModelError(f"state: steps: {wrong('a whole number', show(state['steps']))}")
+        count = checked_count(steps.item(), "state: steps", 0, MAX_STEPS)
+        return count, arrays["start"], arrays["state"], content.tobytes()  # type: ignore[return-value]
+
+
+class _Stored:
+    """The states of every so many steps of a run that begins after `first` steps, in arrays that grow."""
+
+    def __init__(self, first: int, every: int, run: Run) -> None:
+        self._first, self._every, self.run = first, every, run
+        self._rows = np.empty((2, FIRST_ROOM if every else 1, len(run.q)))
+        self._rows[:, 0], self.count = (run.q, run.p), 1
+
+    def add(self, number: int, q: Array, p: Array) -> None:
+        """Keep those of the states (steps, n) after steps `number`, `number` + 1, … that are due."""
+        skipped = (self._first - number) % self._every
+        count = len(range(skipped, len(q), self._every))
+        if not count:
+            return
+        end = self.count + count
+        self._make_room(end)
+        self._rows[0, self.count : end] = q[skipped :: self._every]
+        self._rows[1, self.count : end] = p[skipped :: self._every]
+        self.count = end
+
+    def add_one(self, number: int, state: Array) -> None:
+        """Keep the state (2, 1, n) after step `number`, if it is due."""
+        if (number - self._first) % self._every == 0:
+            count = self.count
+            self._make_room(count + 1)
+            self._rows[:, count : count + 1] = state
+            self.count = count + 1
+
+    def _make_room(self, count: int) -> None:
+        """See that there is room for so many states."""
+        if count > self._rows.shape[1]:
+            longer = np.empty((2, 2 * count, self._rows.shape[2]))
+            longer[:, : self.count] = self._rows[:, : self.count]
+            self._rows = longer
+
+    def rows(self) -> Array:
+        """Coordinates and momenta (2, rows, n), a copy."""
+        return self._rows[:, : self.count].copy()
+
+    def holds(self, steps: int, state: Array) -> bool:
+        """Whether a state (2, n) is that after so many steps."""
+        row, rest = divmod(steps - self._first, max(self._every, 1))
+        return bool(self._every and not rest and 0 <= row < self.count and np.array_equal(self._rows[:, row], state))
+
+    def cut(self, steps: int) -> None:
+        """Forget the states after so many steps."""
+        self.count = (steps - self._first) // self._every + 1

@@ -1,0 +1,249 @@
+"""Events of a run: every step is looked at, and solved again with the length that ends on what happens within it.
+
+Where a step passes an event ψ = 0, the step's equations and this one determine the step's unknowns and its length τh together.
+The outer iteration is for τ, by Brent's method, and every ψ(τ) is that after a whole step of length τh. So events have the order
+of the scheme, and are solved to round-off; the velocity is that of the momentum at the end. The run goes on from its own
+states, as if nothing had been looked for.
+
+A cubic through the ends of a step tells where ψ may pass zero and come back, or how often: ψ is taken at five places of it, and
+the polynomial of degree 4 through them has extrema. At these ψ is determined by steps that end there, and where it nearly
+reaches zero, the extremum is too.
+
+Source of the iteration: Brent, Algorithms for Minimization without Derivatives (1973).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from mbvi.errors import KEPT, ModelError, StepError
+from mbvi.kernels import layout
+from mbvi.kernels.mechanics.event_values import fill_event_values
+from mbvi.steppers import stepper_of
+from mbvi.steppers.audit import Audit
+from mbvi.steppers.carried import Carried
+from mbvi.steppers.happened import Happened, Happenings
+from mbvi.steppers.loop import ENDED, Stepper
+from mbvi.steppers.part_step import PartStep
+from mbvi.steppers.run import Run
+from mbvi.system.events import CompiledEvent
+
+Array = np.ndarray
+CHUNK = 1024  # steps that are looked at together
+PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(5) / 4)  # of Chebyshev's points, the ends among them
+POLYNOMIAL = np.linalg.inv(np.vander(PLACES, increasing=True))
+NEAR = (
+    0.5  # least |ψ| at these places, relative to how far it goes in the step, from which ψ reaches zero nowhere in it
+)
+CLOSE, DOUBT = (
+    0.01,
+    10.0,
+)  # |ψ| at an extremum, relative to the same, and to the polynomial's error, that is looked at closely
+AT_START = 1e-12  # |ψ| at the start of a run, relative to the same in the first step, that is zero
+RESOLUTION = 1e-15  # of τ
+OF_EXTREMUM = 1e-9  # resolution of τ at an extremum, whose ψ is then known to its square
+REAL, DIGITS = 1e-6, 6  # of the polynomial's extrema, where they need not be known better
+
+
+def stepper_with_events(run: Run) -> Stepper:
+    """What does the steps of a run, and looks for its events."""
+    stepper, audit = stepper_of(replace(run, every=1)), Audit(run)
+    watch = EventWatch(run, stepper, audit.look)
+    state = [*stepper.state, *map(Carried, watch.state)]
+    return Stepper(watch.advance, state, stepper.counted, stepper.failure, audit, watch.happenings)
+
+
+class EventWatch:
+    """Looks for the events of a run in all its steps.
+
+    Parameters
+    ----------
+    run : Run
+    stepper : Stepper
+        What does the steps, of which it gives every state.
+    look : callable
+        ``look(first, q)`` is shown the coordinates (steps, n) after all steps from number first on, where not all are stored.
+
+    Attributes
+    ----------
+    happenings : Happenings
+    state : tuple of ndarray
+        What is carried from one call of `advance` to the next besides.
+    """
+
+    def __init__(self, run: Run, stepper: Stepper, look: Callable[[int, Array], None]) -> None:
+        self._run, self._all, self._piece, self._look = run, replace(run, every=1), stepper.piece, look
+        self._events, self.happenings = run.events, Happenings(run.events)
+        self._part = PartStep(run.system, run.method)
+        self._last = np.stack([run.q, run.p])
+        self._signs = np.zeros(len(run.events))  # of ψ, when it last was not zero
+        self._work = np.empty((2, len(run.q)))
+        self.state = (self._last, self._signs)
+
+    def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
+        """Do steps, one state of `every` into out_q and out_p (rows, n); a status, ENDED at an event, and the steps done."""
+        if first == last:
+            return self._piece(first, last, out_q[:0], out_p[:0])
+        every, row = self._run.every, 0
+        for begin in range(first, last, CHUNK):
+            end = min(begin + CHUNK, last)
+            states = np.empty((2, end - begin + 1, self._last.shape[1]))
+            states[:, 0] = self._last
+            status, done = self._piece(begin, end, *states[:, 1:])
+            taken = self._taken(begin, states[:, : done - begin + 1])
+            if taken < done - begin or self.happenings.failure:
+                status, done = ENDED, begin + taken
+            stored = range(begin + every - begin % every, done + 1, every)
+            numbers = np.array(stored, int) - begin
+            out_q[row : row + len(stored)], out_p[row : row + len(stored)] = states[:, numbers]
+            row += len(stored)
+            self._last[...] = states[:, done - begin]
+            if every > 1:
+                self._look(begin, states[0, 1 : done - begin + 1])
+            if status != layout.OK:
+                break
+        return status, done
+
+    # -------------------------------------------------------------------------------------------- all steps
+
+    def _taken(self, begin: int, states: Array) -> int:
+        """Find the events in all steps of states (2, steps + 1, n) from number `begin` on; how many steps are before the end."""
+        q, p = states
+        steps = len(q) - 1
+        if not steps:
+            return 0
+        t = self._all.stored_times(begin, begin + steps + 1)
+        try:
+            v = self._run.system.velocities(t, q, p)
+        except ModelError as error:
+            self.happenings.failure = f"{self._head(begin, t[0])}: events cannot be looked for: {error}. {KEPT}"
+            return 0
+        values = np.array([self._values(each, t, q, v) for each in self._events])
+        is_known = np.isfinite(values).all(axis=(0, 2))
+        steps = steps if is_known.all() else int(np.argmin(is_known))
+        if begin == 0 and steps:
+            far = AT_START * np.ptp(values[:, 0], axis=1)
+            self._signs[:] = np.where(np.abs(values[:, 0, 0]) > far, np.sign(values[:, 0, 0]), 0.0)
+        for k in np.flatnonzero(_may_pass(values[:, :steps]).any(axis=0)).tolist():
+            try:
+                found = self._found(begin + k, t[k], t[k + 1] - t[k], states[:, k : k + 2], values[:, k])
+            except StepError as error:
+                self.happenings.failure = (
+                    f"{self._head(begin + k, t[k])}: an event within it cannot be located: {error}"
+                )
+                return k
+            for each in found:
+                self.happenings.found.append(each)
+                if self._events[each.event].terminal:
+                    self.happenings.end = each
+                    return k
+        if steps < len(q) - 1:
+            event = self._events[int(np.argmin(np.isfinite(values[:, steps]).all(axis=1)))]
+            head = self._head(begin + steps, t[steps])
+            self.happenings.failure = f"{head}: the function of the event {event.name} is not a number there. {KEPT}"
+        return steps
+
+    @staticmethod
+    def _head(step: int, t: float) -> str:
+        return f"step {step} (t = {t:.6g} s)"
+
+    def _values(self, event: CompiledEvent, t: Array, q: Array, v: Array) -> Array:
+        """ψ at the places of every step, (steps, places), of states at times t (steps + 1,)."""
+        values = np.empty((len(t), len(PLACES)))
+        sizes = np.append(np.diff(t), 1.0)
+        ahead = [np.concatenate([each, each[-1:]]) for each in (q, v)]
+        fill_event_values(values, event.function, PLACES, t, sizes, *ahead, *self._work)
+        values[:-1, -1] = values[1:, 0]  # at the same time, to the last bit
+        return values[:-1]
+
+    # --------------------------------------------------------------------------------------------- one step
+
+    def _found(self, step: int, t: float, h: float, states: Array, values: Array) -> list[Happened]:
+        """The events, in their order, within a step of size h from time t, of states (2, 2, n); ψ (events, places) on a cubic."""
+        found = []
+        for number, event in enumerate(self._events):
+            along = _Along(self._part, event, t, h, states, self._work, values[number])
+            for tau, direction in along.crossings(self._signs[number]):
+                if event.direction in (0, direction):
+                    found.append(Happened(step, number, t + tau * h, *along.state(tau)))
+            self._signs[number] = along.last_sign
+        found.sort(key=lambda each: each.t)
+        return found
+
+
+def _may_pass(values: Array) -> Array:
+    """Where ψ (events, steps, places) may reach zero within a step, (events, steps)."""
+    spread = np.ptp(values, axis=2)
+    is_passed = (values.min(axis=2) <= 0.0) & (values.max(axis=2) >= 0.0)
+    return (spread > 0.0) & (is_passed | (np.abs(values).min(axis=2) < NEAR * spread))
+
+
+class _Along:
+    """ψ(τ) along one step, each by a step of length τh."""
+
+    def __init__(
+        self, part: PartStep, event: CompiledEvent, t: float, h: float, states: Array, work: Array, values: Array
+    ) -> None:
+        self._part, self._event, self._t, self._h, self._work = part, event, t, h, work
+        self._from, end = states[:, 0], states[:, 1]
+        self._known = {0.0: self._value(t, *self._from), 1.0: self._value(t + h, *end)}
+        self._polynomial = np.polynomial.Polynomial(POLYNOMIAL @ values)
+        self._spread = float(np.ptp(values))
+        self.last_sign = 0.0
+
+    def state(self, tau: float) -> tuple[Array, Array]:
+        """q and p (n,) after τh."""
+        return self._part(self._t, tau * self._h, *self._from)
+
+    def __call__(self, tau: float) -> float:
+        """ψ after τh."""
+        if tau not in self._known:
+            self._known[tau] = self._value(self._t + tau * self._h, *self.state(tau))
+        return self._known[tau]
+
+    def _value(self, t: float, q: Array, p: Array) -> float:
+        """ψ of a state."""
+        value, v = np.empty((1, 1)), self._part.velocity(t, q, p)
+        pair = np.stack([q, q]), np.stack([v, v])
+        fill_event_values(value, self._event.function, np.zeros(1), np.array([t]), np.ones(1), *pair, *self._work)
+        if not np.isfinite(value[0, 0]):
+            raise StepError(f"the function of the event {self._event.name} is not a number at t = {t:.9g} s")
+        return float(value[0, 0])
+
+    def crossings(self, sign: float) -> list[tuple[float, int]]:
+        """Where ψ changes its sign, and the new one; `sign` is that before the step, 0 if it is not known."""
+        from scipy.optimize import brentq  # takes a tenth of a second to import
+
+        points = self._points()
+        found = []
+        for a, b in pairwise(points):
+            new = np.sign(self(b))
+            if sign and new == -sign:
+                root = a if self(a) == 0.0 else brentq(self, a, b, xtol=RESOLUTION, rtol=4 * np.finfo(float).eps)
+                found.append((root, int(new)))
+            sign = new or sign
+        self.last_sign = sign
+        return found
+
+    def _points(self) -> list[float]:
+        """The ends of the step, and between them the extrema of ψ."""
+        roots = self._polynomial.deriv().roots()
+        real = np.round(roots.real[np.abs(roots.imag) < REAL], DIGITS)
+        points = [0.0, *np.unique(real[(real > 0.0) & (real < 1.0)]).tolist(), 1.0]
+        for i in range(1, len(points) - 1):
+            value = self(points[i])
+            is_close = abs(value) < CLOSE * self._spread + DOUBT * abs(value - self._polynomial(points[i]))
+            if is_close and all(value * self(points[j]) > 0.0 for j in (i - 1, i + 1)):
+                points[i] = self._extremum(points[i - 1], points[i + 1], np.sign(value))
+        return points
+
+    def _extremum(self, a: float, b: float, sign: float) -> float:
+        """Where sign ψ is least between a and b."""
+        from scipy.optimize import minimize_scalar
+
+        options = {"xatol": OF_EXTREMUM}
+        return float(minimize_scalar(lambda tau: sign * self(tau), bounds=(a, b), method="bounded", options=options).x)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from mbvi.model.base import Element
@@ -33,6 +32,7 @@ from mbvi.model.fields import (
 )
 from mbvi.model.forces import Between, Look, OnJoint, same_body
 from mbvi.model.holds import Apart, Follow, Hold, OnCurve, Parallel, Related, on_line, on_plane, together
+from mbvi.recording import is_finite, plain
 
 __all__ = [
     "CoincidentFrames",
@@ -222,12 +222,12 @@ class PointOnCurve(Element):
         if all(isinstance(component, float) for component in self.curve):
             remedy = "write for example [cos(s), sin(s), 0], or use coincident_points"
             yield Problem(("curve",), wrong("a curve that depends on its parameter s", show(self.curve), remedy))
-        start = float(self.start)
+        start = plain(self.start)
         for i, component in enumerate(self.curve):
             values = [
                 value_at(component, start + beside) for beside in (0.0, -BESIDE, BESIDE) if isinstance(component, tuple)
             ]
-            if not np.isfinite(values).all():
+            if not all(map(is_finite, values)):
                 found = f"{infix(component, 's')} without a finite value there"
                 yield Problem(
                     ("curve", i), wrong(f"a curve around its start, s = {start:g}", found, "choose another start")
@@ -263,7 +263,7 @@ class Coupling(Element):
 
     def holds(self) -> list[Hold]:
         """The second coordinate, less ratio times the first."""
-        terms = (self.joint_b, self.coordinate_b, 1.0), (self.joint_a, self.coordinate_a, -float(self.ratio))
+        terms = (self.joint_b, self.coordinate_b, 1.0), (self.joint_a, self.coordinate_a, -plain(self.ratio))
         return [Related(terms, self.offset)]
 
     def problems(self) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from mbvi.errors import ModelError
 from mbvi.model.base import Element
 from mbvi.model.expressions import Problem, postfix, show, wrong
 from mbvi.model.fields import BodyRef, CoordinateRef, FrameRef, JointRef, Kind, Place, Scalar, TimeFunction, TimeVector
+from mbvi.recording import plain
 
 __all__ = [
     "Damper",
@@ -185,7 +186,7 @@ class Spring(HasLaw, Between):
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a length."""
         yield from super().problems()
-        if float(self.rest_length) < 0:
+        if plain(self.rest_length) < 0:
             yield Problem(("rest_length",), wrong("a length of at least 0", show(self.rest_length)))
 
 

@@ -126,17 +126,17 @@ def _powers(system: System, t: Array, q: Array, v: Array, side: float) -> Array:
     return out
 
 
-def energy_of_rounding(system: System, q: Array, step: float, t: float) -> float:
-    """Energy [J] of what round-off of coordinates q (n,) moves in a step: that of the motion, and the work of forces on it."""
+def energies_of_rounding(system: System, q: Array, step: float, t: float) -> Array:
+    """Energies (states,) [J] of what round-off of coordinates q (states, n) moves in a step: of that motion, and forces' work."""
     move = ROUNDINGS * np.finfo(float).eps
     v = move * np.maximum(1.0, np.abs(q)) / step
-    return abs(system.kinetic_energy(q, v, t)) + move * first_work(system, q, t)
+    return np.abs(system.energies(np.full(len(q), t), q, v)[0]) + move * first_works(system, q, t)
 
 
-def first_work(system: System, q: Array, t: float) -> float:
-    """Work [J] of the forces at q (n,) along 1 m or 1 rad, or along coordinates that are larger."""
-    force = system.gradient(q, np.zeros_like(q), t)[1]
-    return float(np.abs(force) @ np.maximum(1.0, np.abs(q)))
+def first_works(system: System, q: Array, t: float) -> Array:
+    """Works (states,) [J] of the forces at q (states, n) along 1 m or 1 rad, or along coordinates that are larger."""
+    forces = system._forces_at_rest(np.full(len(q), t), q)
+    return (np.abs(forces) * np.maximum(1.0, np.abs(q))).sum(axis=1)
 
 
 def exchanged(kinetic: Array, potential: Array) -> Array:

@@ -17,6 +17,7 @@ from mbvi.run_arguments import check_functions, chosen_scheme, clock
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.initial import starting_momenta
+from mbvi.system.parameters import ParameterMap
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -75,7 +76,7 @@ class Plan:
         plan = cls(members, variation, first, method, h, steps, every, (scheme, step, duration))
         for member in plan.extremes:
             with members.named(member):
-                plan.starting(plan.system(member), member)
+                plan.starting(plan.system(member)[0], member)
         return plan
 
     @property
@@ -106,15 +107,29 @@ class Plan:
             return np.arange(self.members.count)
         return np.lexsort(self.members.values[:, columns[::-1]].T)
 
-    def system(self, member: int) -> System:
-        """The system of a member, its start left out.
+    def system(self, member: int, outputs: Array | None = None) -> tuple[System, bool]:
+        """The system of a member, its start left out, and whether its tables were filled with these outputs of the map.
 
         Raises
         ------
         ModelError
             If its values make the model wrong, or it is not like that of the first.
         """
-        system = self.variation.system(self.parameters(member))
+        parameters = self.parameters(member)
+        if outputs is not None and self.map is not None:
+            system = self.map.system_of([parameters[name] for name in self.map.names], outputs)
+            if system is not None:
+                return self.checked(system) if self.map.changes_functions else system, True
+        return self.checked(self.variation.system(parameters)), False
+
+    def checked(self, system: System) -> System:
+        """The system of a member, if it is like that of the first.
+
+        Raises
+        ------
+        ModelError
+            If it is not.
+        """
         if system.coordinate_names != self.first.coordinate_names:
             expected, found = (", ".join(each.coordinate_names) for each in (self.first, system))
             raise ModelError(f"over: expected the coordinates of the first member, {expected}, found {found}")
@@ -126,6 +141,13 @@ class Plan:
             raise ModelError(f"step: {wrong(f'{expected} as the first member', found, 'give step and duration')}")
         check_functions(system, self.step, self.steps)
         return system
+
+    @property
+    def map(self) -> ParameterMap | None:
+        """From the parameters that vary to the tables of a system like the first; None where there is no such map."""
+        may_depend = any(isinstance(each, str) for each in self.given[1:])  # the step, or the duration
+        names = self.variation.parameters
+        return self.first.parameter_map(names) if names and not may_depend else None
 
     def starting(self, system: System, member: int) -> System:
         """The system with the start of a member.

@@ -128,10 +128,10 @@ class Variation:
         None where bodies have coordinates instead of their joints. It has no quaternions, whose rates depend on where they are.
         """
         state, first = (system.given_q, system.given_v), 0
-        if system.model is not None and self.places:
+        if not system._starts_as_its_model and system.model is not None and self.places:
             assert system.homes is not None
             state = given_state(system.model.resolved(), system.homes, system.dimension)
-        q, v = (np.tile(each, (len(values), 1)) for each in state)
+        q, v = (np.broadcast_to(each, (len(values), each.shape[-1])).copy() for each in state)
         for place, column in zip(self.places.values(), values.T, strict=True):
             if system.model is not None:
                 assert system.homes is not None

@@ -42,6 +42,7 @@ from mbvi.steppers.parts import Steps
 from mbvi.steppers.run import Run
 from mbvi.system.copies import is_like, share_work
 from mbvi.system.initial import Start, find_start
+from mbvi.system.parameters import Cases
 from mbvi.system.scheme import scheme_arrays
 from mbvi.system.system import System
 
@@ -50,6 +51,8 @@ Measures = Mapping[str, Callable[[Trajectory], float]]
 COUNTED = [workspace.ITERATIONS, workspace.WORST, workspace.SIMPLIFIED_FACTORS, workspace.NEWTON_FACTORS]
 PIECE_STEPS = 4096  # between looks at whether to stop,
 FEW_STEPS = 64  # or at the clock
+PIECE_STATES = 1 << 17  # that members leave behind who are run together
+WORTH_A_MAP = 32  # values of parameters that take as long to be assembled as a map of them to be written down
 GRACE = 2.0  # seconds that a member is over its time before what hangs ends its process
 OF_VELOCITIES = {"v", "energy"}
 
@@ -79,7 +82,7 @@ def worker_of_dask() -> Any:
 
 def compile_kernels(plan: Plan, stored: Sequence[str]) -> None:
     """Run a step of the first member, and find of it what is stored: here an interruption ends what compiles, in a thread not."""
-    system = plan.starting(plan.system(0), 0)
+    system = plan.starting(plan.system(0)[0], 0)
     with suppress(ModelError):  # which refuses this member alone
         run = _run(plan, system, find_start(system), 1, 1)
         if isinstance(plan.method, Tableau):  # others `check_scheme` ran
@@ -99,7 +102,7 @@ def check_scheme(plan: Plan) -> None:
         return
     suited, refused = 0, []
     for member in plan.extremes:
-        system = plan.starting(plan.system(member), member)
+        system = plan.starting(plan.system(member)[0], member)
         try:
             start = find_start(system)
         except ModelError:  # which refuses this member alone
@@ -158,6 +161,8 @@ class Worker:
         self._stored = [name for name in variables if name not in measures]
         self._parameters: dict[str, float] | None = None
         self._system = plan.first
+        self._is_filled = False  # whether the system's tables were filled by the map
+        self._count = 0  # of values of parameters
         self._own: list[tuple[Array, Array]] = []
         self._galerkin: _Galerkin | None = None
 
@@ -170,55 +175,89 @@ class Worker:
             Once `stopped` is set.
         """
         self._plan = replace(self._plan, members=self._plan.members.others(numbers, values))
-        for _, same in itertools.groupby(range(len(numbers)), self._plan.parameters):
-            for result in self._run_same(list(same)):
-                yield result._replace(member=int(numbers[result.member]))
+        groups = [list(same) for _, same in itertools.groupby(range(len(numbers)), self._plan.parameters)]
+        outputs = self._mapped([members[0] for members in groups])
+        for result in itertools.chain(self._run_cases(groups, outputs), self._run_groups(groups, outputs)):
+            yield result._replace(member=int(numbers[result.member]))
 
-    def _run_same(self, members: Sequence[int]) -> Iterator[Result]:
+    def _mapped(self, members: Sequence[int]) -> list[Array | None]:
+        """What the tables of members have; None of those that have to be assembled."""
+        plan = self._plan
+        self._count += len(members)
+        if self._count < WORTH_A_MAP or plan.map is None:
+            return [None] * len(members)
+        columns = [list(plan.members.given).index(name) for name in plan.map.names]
+        outputs, is_like_first = plan.map.outputs(plan.members.values[np.ix_(members, columns)])
+        return [each if is_like_it else None for each, is_like_it in zip(outputs, is_like_first, strict=True)]
+
+    def _run_cases(self, groups: list[list[int]], outputs: Sequence[Array | None]) -> Iterator[Result]:
+        """Run members that are alone in their group, of parameters of their own, together; they leave their group."""
+        plan, first = self._plan, self._plan.first
+        alone = {i: each for i, each in enumerate(outputs) if len(groups[i]) == 1 and each is not None}
+        is_fit = self._runs_together() and first.unforced is first and not first.constraint_count
+        known = plan.map if alone and is_fit else None
+        if known is None or known.changes_functions:
+            return
+        size, order = max(1, PIECE_STATES // plan.rows), list(alone)
+        for part in (order[begin : begin + size] for begin in range(0, len(order), size)):
+            system = known.cases(np.stack([alone[i] for i in part]))
+            self._go_on(system)
+            found = self._run_together(system, [groups[i][0] for i in part])
+            yield from found.values()
+            for i in part:
+                groups[i] = [member for member in groups[i] if member not in found]
+
+    def _run_groups(self, groups: Sequence[list[int]], outputs: Sequence[Array | None]) -> Iterator[Result]:
+        """Run the members of all groups."""
+        for members, of_tables in zip(groups, outputs, strict=True):
+            if members:
+                yield from self._run_same(members, of_tables)
+
+    def _run_same(self, members: Sequence[int], outputs: Array | None) -> Iterator[Result]:
         """Run members of the same parameters, each in its turn but those that were run together."""
         self._look()
         try:
-            self._take_system(members[0])
+            self._take_system(members[0], outputs)
         except ModelError as error:
             for member in members:
                 yield self._refused(member, error)
             return
-        size = max(1, PIECE_STEPS // self._plan.steps)
+        size = max(1, PIECE_STEPS // self._plan.steps) if self._runs_together() else 1
         for first in range(0, len(members), size):
             part = members[first : first + size]
             self._look()
-            found = self._run_together(part)
+            found = self._run_together(self._system, part) if self._runs_together() else {}
             yield from found.values()
             for member in part:
                 if member not in found:
                     self._look()
                     yield self._run(member)
 
-    def _run_together(self, members: Sequence[int]) -> dict[int, Result]:
-        """Run members of the same parameters in one call; those that need more than that are left out."""
-        plan, system = self._plan, self._system
-        if (
-            self._measures
-            or isinstance(plan.method, Method)
-            or plan.steps > PIECE_STEPS
-            or self._time_limit is not None
-        ):
-            return {}  # a measure sees the system of its member, and a time limit is of one member
-        start = plan.starts(system, members)
-        if start is None:
+    def _runs_together(self) -> bool:
+        """Whether members may be run in one call: a measure sees the system of its member, and a time limit is of one member."""
+        plan = self._plan
+        return plan.steps <= PIECE_STEPS and self._time_limit is None and not self._measures
+
+    def _run_together(self, system: System, members: Sequence[int]) -> dict[int, Result]:
+        """Run members of one system in one call, or of the cases of one; those that need more than that are left out."""
+        plan = self._plan
+        start = None if isinstance(plan.method, Method) else plan.starts(system, members)
+        if start is None or isinstance(plan.method, Method):
             return {}
-        q, p, status = self._stepper(system, plan.method).run_all(system, plan, *start)
+        q, p, status = self._stepper(system, plan.method).run_all(system, plan, *start, self._look)
         is_done = status == layout.OK
-        is_done[is_done] &= ~are_doubtful(system, plan.times, q[is_done], p[is_done], plan.step, plan.every)
-        states = q[is_done].reshape(-1, system.dimension), p[is_done].reshape(-1, system.dimension)
+        system, members, q, p = _chosen(is_done, system, members, q, p)
+        is_done = ~are_doubtful(system, plan.times, q, p, plan.step, plan.every)
+        system, members, q, p = _chosen(is_done, system, members, q, p)
+        states = q.reshape(-1, system.dimension), p.reshape(-1, system.dimension)
         try:
-            rows = stored_values(system, np.tile(plan.times, is_done.sum()), *states, self._stored)
+            rows = stored_values(system, np.tile(plan.times, len(members)), *states, self._stored)
         except ModelError:
             return {}
         each = {name: values.reshape(-1, *self._shapes[name]) for name, values in rows.items()}
         return {
             member: Result(member, DONE, plan.steps, "", {name: values[i] for name, values in each.items()})
-            for i, member in enumerate(np.array(members)[is_done].tolist())
+            for i, member in enumerate(members)
         }
 
     def _refused(self, member: int, error: ModelError) -> Result:
@@ -274,17 +313,22 @@ class Worker:
         if time.monotonic() > self._deadline:
             raise OverdueError(done)
 
-    def _take_system(self, member: int) -> None:
+    def _take_system(self, member: int, outputs: Array | None) -> None:
         """Go on with the system of a member."""
         parameters = self._plan.parameters(member)
         if parameters != self._parameters:
-            system = self._plan.system(member)
-            if is_like(system, self._system):
-                share_work(system, self._system)
-            else:
-                self._galerkin = None
-            self._system, self._parameters = system, parameters
+            system, is_filled = self._plan.system(member, outputs)
+            self._go_on(system, is_like_that_before=is_filled and self._is_filled)
+            self._parameters, self._is_filled = parameters, is_filled
             self._own = as_new(system.arrays.reference, system.arrays.redundant)
+
+    def _go_on(self, system: System, is_like_that_before: bool = False) -> None:
+        """Go on with another system, in the workspaces of that before if it is like it."""
+        if is_like_that_before or is_like(system, self._system):
+            share_work(system, self._system)
+        else:
+            self._galerkin = None
+        self._system, self._parameters, self._is_filled = system, None, False
 
     def _advanced(self, run: Run) -> tuple[Trajectory, str]:
         """The states of a run, and why it ended early if it did."""
@@ -344,11 +388,17 @@ class _Galerkin:
         self._work, self._space = make_work(system.arrays), make_space(system.arrays, self._scheme)
         self._own = as_new(self._space.memory, self._work.memory)
 
-    def run_all(self, system: System, plan: Plan, q: Array, p: Array) -> tuple[Array, Array, Array]:
-        """States (members, rows, n) of members that start from q, p (members, n), and how each ended."""
-        work, space, renewed = self._work, self._space, tuple(self._own)
-        numbers = plan.step, plan.steps, plan.every
-        return galerkin.run_all(system.arrays, self._scheme, work, space, *numbers, renewed, q, p)
+    def run_all(
+        self, system: System, plan: Plan, q: Array, p: Array, look: Callable[[], None]
+    ) -> tuple[Array, Array, Array]:
+        """States (members, rows, n) of members that start from q, p (members, n), and how each ended; `look` between calls."""
+        to_kernel = system.arrays, self._scheme, self._work, self._space, plan.step, plan.steps, plan.every
+        runs = []
+        for part in system._parts(len(q)):
+            look()
+            runs.append(galerkin.run_all(*to_kernel, tuple(self._own), q[part], p[part]))
+        states_q, states_p, status = runs[0] if len(runs) == 1 else map(np.concatenate, zip(*runs, strict=True))
+        return states_q, states_p, status
 
     def run(self, run: Run) -> tuple[Trajectory, str]:
         """The states of a run, and why it ended early if it did."""
@@ -379,6 +429,14 @@ class _Galerkin:
         if status != layout.OK:
             reason = StepError(watch.message(done) or step_message(run, self._tableau, space, status, done)).reason
         return trajectory, reason
+
+
+def _chosen(are_chosen: Array, system: System, members: Sequence[int], *states: Array) -> tuple[Any, ...]:
+    """Some of the members, and of their systems and states."""
+    if are_chosen.all():
+        return system, members, *states
+    own = system.chosen(are_chosen) if isinstance(system, Cases) else system
+    return own, np.array(members)[are_chosen].tolist(), *(each[are_chosen] for each in states)
 
 
 def stored_values(system: System, t: Array, q: Array, p: Array, names: Sequence[str]) -> dict[str, Array]:

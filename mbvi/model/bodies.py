@@ -15,6 +15,7 @@ from mbvi.model.expressions import Problem, nearest, placed, show, wrong
 from mbvi.model.fields import Inertia, Kind, Name, Orientation, Place, PointName, Points, Scalar, Vector
 from mbvi.model.inertia import inertia_problems, inertia_roundings, mended_inertia
 from mbvi.model.shapes import AnyShape, negative_mass
+from mbvi.recording import array, plain
 
 Floats = NDArray[np.float64]
 
@@ -103,7 +104,7 @@ class Body(Element):
         """A place (3,) of a body of numbers [m]: numbers, or the name of a point or frame."""
         if isinstance(place, str):
             place = self.points[place] if place in self.points else self.frames[place].position
-        return np.array(place, dtype=float)
+        return array(place)
 
     @property
     def arm(self) -> Floats | None:
@@ -111,12 +112,12 @@ class Body(Element):
         if self.inertia_about == "center_of_mass":
             return None
         point = (0.0, 0.0, 0.0) if self.inertia_about == "origin" else self.points[self.inertia_about]
-        return np.array(self.center_of_mass, dtype=float) - np.array(point, dtype=float)
+        return array(self.center_of_mass) - array(point)
 
     @property
     def mended_inertia(self) -> Floats:
         """The inertia matrix (3, 3) of a body of numbers, about the point that it is given about; if rounded, the nearest one."""
-        return mended_inertia(self.inertia, float(self.mass), self.arm)
+        return mended_inertia(self.inertia, plain(self.mass), self.arm)
 
     def problems(self) -> Iterator[Problem]:
         """A body's masses, inertia and shapes."""
@@ -125,7 +126,7 @@ class Body(Element):
             remedy = nearest(self.inertia_about, places)
             yield Problem(("inertia_about",), wrong("a point", show(self.inertia_about), remedy))
             return
-        mass = float(self.mass)
+        mass = plain(self.mass)
         if mass < 0:
             yield from negative_mass(mass, "mass")
         else:
@@ -144,7 +145,7 @@ class Body(Element):
 
     def roundings(self) -> Iterator[Problem]:
         """Rounded inertias and quaternions."""
-        yield from inertia_roundings(self.inertia, float(self.mass), self.arm)
+        yield from inertia_roundings(self.inertia, plain(self.mass), self.arm)
         for name, frame in self.frames.items():
             yield from placed(frame.roundings(), "frames", name)
         for i, shape in enumerate(self.shapes):

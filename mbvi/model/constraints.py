@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from mbvi.model.base import Element
@@ -35,6 +34,7 @@ from mbvi.model.fields import (
 from mbvi.model.forces import Between, Look, OnJoint, same_body
 from mbvi.model.holds import Apart, Follow, Follows, Hold, OnCurve, Parallel, Related, on_line, on_plane, together
 from mbvi.model.rolling import KnifeEdge, RollingBall, RollingEllipsoid, RollingWheel
+from mbvi.recording import is_finite, plain
 
 __all__ = [
     "CoincidentFrames",
@@ -229,12 +229,12 @@ class PointOnCurve(Element):
         if all(isinstance(component, float) for component in self.curve):
             remedy = "write for example [cos(s), sin(s), 0], or use coincident_points"
             yield Problem(("curve",), wrong("a curve that depends on its parameter s", show(self.curve), remedy))
-        start = float(self.start)
+        start = plain(self.start)
         for i, component in enumerate(self.curve):
             values = [
                 value_at(component, start + beside) for beside in (0.0, -BESIDE, BESIDE) if isinstance(component, tuple)
             ]
-            if not np.isfinite(values).all():
+            if not all(map(is_finite, values)):
                 found = f"{infix(component, 's')} without a finite value there"
                 yield Problem(
                     ("curve", i), wrong(f"a curve around its start, s = {start:g}", found, "choose another start")
@@ -275,7 +275,7 @@ class Coupling(Element):
         """The second coordinate, less ratio times the first, or less the function of the first."""
         if self.ratio is None:
             return [Follows((self.joint_b, self.coordinate_b), (self.joint_a, self.coordinate_a), self.function)]
-        terms = (self.joint_b, self.coordinate_b, 1.0), (self.joint_a, self.coordinate_a, -float(self.ratio))
+        terms = (self.joint_b, self.coordinate_b, 1.0), (self.joint_a, self.coordinate_a, -plain(self.ratio))
         return [Related(terms, self.offset)]
 
     def problems(self) -> Iterator[Problem]:
@@ -340,8 +340,8 @@ class Differential(Element):
     def holds(self) -> list[Hold]:
         """The third coordinate, less what follows from the others."""
         terms = [(self.joint_c, self.coordinate_c, 1.0)]
-        terms += [(self.joint_a, self.coordinate_a, -float(self.ratio_a))]
-        terms += [(self.joint_b, self.coordinate_b, -float(self.ratio_b))]
+        terms += [(self.joint_a, self.coordinate_a, -plain(self.ratio_a))]
+        terms += [(self.joint_b, self.coordinate_b, -plain(self.ratio_b))]
         return [Related(terms, self.offset)]
 
     def problems(self) -> Iterator[Problem]:

@@ -10,13 +10,14 @@ import numpy as np
 from mbvi.model import rotations
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.rounding import quaternion_problems, quaternion_roundings
+from mbvi.recording import array, is_zero, norm
 
 
 def unit(vector: Any) -> tuple[float, ...]:
     """The unit vector in the direction of a non-zero vector."""
-    values = np.array(vector, dtype=float)
-    values = values / np.abs(values).max()
-    return tuple((values / np.linalg.norm(values)).tolist())
+    values = array(vector)
+    values = values / max(map(abs, values.tolist()))
+    return tuple((values / norm(values)).tolist())
 
 
 def quaternion(orientation: Sequence[Any]) -> tuple[float, ...]:
@@ -26,17 +27,17 @@ def quaternion(orientation: Sequence[Any]) -> tuple[float, ...]:
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a × b of two vectors (3,), faster than numpy's of many."""
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def is_parallel(a: Any, b: Any) -> bool:
     """True if the directions differ by less than 1e-6 rad, or b is zero."""
-    return not np.any(b) or float(np.linalg.norm(np.cross(unit(a), unit(b)))) < 1e-6
+    return is_zero(b) or norm(cross(array(unit(a)), array(unit(b)))) < 1e-6
 
 
 def direction_problems(vector: Any, *where: str | int) -> Iterator[Problem]:
     """The zero vector has no direction."""
-    if not np.any(vector):
+    if is_zero(vector):
         yield Problem(where, wrong("a non-zero 3-vector", show(vector), "write for example [0, 0, 1]"))
 
 

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from mbvi.errors import ModelError
+from mbvi.recording import apply, is_finite, known, plain
 
 Program = tuple[float | str, ...]
 """Numbers, "t" for the only variable or names of several, and operations, each after its operands."""
@@ -37,10 +38,10 @@ OPERATORS: dict[str, Callable[..., float]] = {
     "**": operator.pow,
     "neg": operator.neg,
 }
-UNARY = {name: getattr(math, name) for name in ("sin cos tan asin acos atan sinh cosh tanh exp log sqrt").split()} | {
-    "abs": abs
-}
-BINARY: dict[str, Callable[..., float]] = {"atan2": math.atan2, "min": min, "max": max}
+UNARY: dict[str, Callable[..., float]] = {
+    name: functools.partial(apply, name) for name in "sin cos tan asin acos atan sinh cosh tanh exp log sqrt".split()
+} | {"abs": abs}
+BINARY: dict[str, Callable[..., float]] = {"atan2": functools.partial(apply, "atan2"), "min": min, "max": max}
 FUNCTIONS: dict[str, Callable[..., float]] = UNARY | BINARY
 _OPERATIONS = OPERATORS | FUNCTIONS
 RESERVED = frozenset(CONSTANTS) | frozenset(FUNCTIONS) | {"t", "s"}
@@ -175,7 +176,7 @@ def evaluate(text: str | float, parameters: Mapping[str, float]) -> float:
     1.5
     """
     (value,) = _compile(text, _checked(text, parameters), variable="")
-    return float(value)
+    return plain(value)
 
 
 def postfix(text: str | float, parameters: Mapping[str, float], variable: Literal["t", "s", "x"] = "t") -> Program:
@@ -238,13 +239,13 @@ def _checked(text: object, parameters: object) -> dict[str, float]:
     for name, value in parameters.items():
         if not isinstance(name, str) or not is_number(value):
             raise ModelError(f"parameters: {wrong('a finite number for a name', f'{show(value)} for {show(name)}')}")
-    return {name: float(value) for name, value in parameters.items()}
+    return {name: plain(value) for name, value in parameters.items()}
 
 
 def is_number(value: object) -> bool:
     """Whether it is a real number that has a finite floating-point value; truth values are none."""
     try:
-        return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and is_finite(plain(value))
     except OverflowError:
         return False
 
@@ -267,10 +268,10 @@ def value_at(program: Program, x: float) -> float:
     try:
         for item in program:
             if isinstance(item, float) or item == "t":
-                stack.append(x if item == "t" else float(item))
+                stack.append(x if item == "t" else plain(item))
             else:
                 count = 1 if item in UNARY or item == "neg" else 2
-                stack[-count:] = [float(_OPERATIONS[item](*stack[-count:]))]
+                stack[-count:] = [plain(_OPERATIONS[item](*stack[-count:]))]
     except (ArithmeticError, ValueError, TypeError):  # TypeError: of a power that is complex
         return math.nan
     return stack[0]
@@ -347,7 +348,7 @@ class _Scope(NamedTuple):
 
 def _compile(text: str | float, parameters: Mapping[str, float], variable: str) -> Program:
     if not isinstance(text, str):
-        return (_finite(float(text), repr(text)),)
+        return (_finite(plain(text), repr(text)),)
     return _program(parse(text), _Scope(text, parameters, variable), 0)
 
 
@@ -443,7 +444,7 @@ def _value(name: str, numbers: list[float], text: str) -> float:
         raise ModelError(wrong("a finite number", f"an overflow {where}", "use smaller numbers")) from None
     except ValueError:
         value = math.nan
-    if isinstance(value, complex) or math.isnan(value):
+    if isinstance(value, complex) or math.isnan(known(value)):
         operation = f"{name}({', '.join(f'{number:g}' for number in numbers)})"
         remedy = "keep its arguments where it is defined"
         raise ModelError(wrong("a real number", f"{operation} {where}", remedy))
@@ -458,7 +459,7 @@ def _number(value: float, text: str) -> float:
 
 
 def _finite(value: float, text: str) -> float:
-    if not math.isfinite(value):
+    if not is_finite(value):
         raise ModelError(wrong("a finite number", f"an overflow in {show(text)}", "use smaller numbers"))
     return value
 

@@ -34,6 +34,7 @@ from mbvi.model.fields import (
 )
 from mbvi.model.rotations import rotation_matrix
 from mbvi.model.rounding import quaternion_problems
+from mbvi.recording import plain
 
 if TYPE_CHECKING:
     from mbvi.model.joints import Joint
@@ -215,7 +216,7 @@ class Spring(HasLaw, Between):
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a length."""
         yield from super().problems()
-        if float(self.rest_length) < 0:
+        if plain(self.rest_length) < 0:
             yield Problem(("rest_length",), wrong("a length of at least 0", show(self.rest_length)))
 
 
@@ -363,7 +364,7 @@ class OnGear(OnJoint):
 
     def law(self) -> Law:
         """The force on the coordinate."""
-        g = float(self.gear)
+        g = plain(self.gear)
         by_input, bias, by_place, by_rate = self.factors()
         lowest, highest = sorted(g * bound for bound in self.bounds)
         return Law(
@@ -378,8 +379,8 @@ class OnGear(OnJoint):
         if self.effort is None:
             return -math.inf, math.inf
         if isinstance(self.effort, tuple):
-            return float(self.effort[0]), float(self.effort[1])
-        return -float(self.effort), float(self.effort)
+            return plain(self.effort[0]), plain(self.effort[1])
+        return -plain(self.effort), plain(self.effort)
 
     @property
     def derives_from_potential(self) -> bool:
@@ -424,7 +425,7 @@ class PositionServo(OnGear):
 
     def factors(self) -> tuple[float, float, float, float]:
         """A spring to the input, and a damper."""
-        return float(self.stiffness), 0.0, -float(self.stiffness), -float(self.damping)
+        return plain(self.stiffness), 0.0, -plain(self.stiffness), -plain(self.damping)
 
 
 class VelocityServo(OnGear):
@@ -442,7 +443,7 @@ class VelocityServo(OnGear):
 
     def factors(self) -> tuple[float, float, float, float]:
         """A damper against the input."""
-        return float(self.damping), 0.0, 0.0, -float(self.damping)
+        return plain(self.damping), 0.0, 0.0, -plain(self.damping)
 
 
 class Actuator(OnGear):
@@ -468,7 +469,7 @@ class Actuator(OnGear):
 
     def factors(self) -> tuple[float, float, float, float]:
         """What its fields say."""
-        return float(self.gain), float(self.bias), -float(self.stiffness), -float(self.damping)
+        return plain(self.gain), plain(self.bias), -plain(self.stiffness), -plain(self.damping)
 
 
 class Bushing(Between):
@@ -558,8 +559,8 @@ class BallSpring(Element):
             body_a=joint.parent,
             body_b=joint.child,
             rest_orientation=rotation_vector(rest),
-            turning_stiffness=(float(self.stiffness),) * 3,
-            turning_damping=(float(self.damping),) * 3,
+            turning_stiffness=(plain(self.stiffness),) * 3,
+            turning_damping=(plain(self.damping),) * 3,
         )
 
     def problems(self) -> Iterator[Problem]:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbvi.model.directions import cross
+from mbvi.recording import array, norm
 
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -144,7 +145,8 @@ def turning_sides(holds: Sequence[Hold]) -> tuple[bool, bool]:
 
 def normals(axis: Any) -> list[np.ndarray]:
     """Two unit vectors at right angles to a unit vector and to each other."""
-    axis = np.array(axis, dtype=float)
-    first = cross(np.array(AXES[np.argmin(np.abs(axis))]), axis)
-    first /= np.linalg.norm(first)
+    axis = array(axis)
+    sizes = list(map(abs, axis.tolist()))
+    first = cross(np.array(AXES[sizes.index(min(sizes))]), axis)
+    first = first / norm(first)
     return [first, cross(axis, first)]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.rounding import LEAST_RADIUS, ROUND_OFF, ROUNDING, excess, nearest_inertia
+from mbvi.recording import array, decide, dot
 
 Floats = NDArray[np.float64]
 
@@ -22,18 +23,18 @@ ZERO = 1e-12  # part of the largest principal moment that rounding leaves of a m
 
 def inertia_matrix(inertia: Any) -> Floats:
     """The inertia matrix (3, 3) from [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] or the matrix itself."""
-    values = np.array(inertia, dtype=float)
+    values = array(inertia)
     if values.shape == (3,):
         return np.diag(values)
     if values.shape == (6,):
         xx, yy, zz, xy, xz, yz = values
-        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return values
 
 
 def steiner(mass: float, d: Floats) -> Floats:
     """Inertia of a point mass at d: m (|d|² 1 − d dᵀ)."""
-    return mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return mass * (dot(d, d) * np.eye(3) - d[:, None] * d)
 
 
 class _Miss(NamedTuple):
@@ -54,10 +55,20 @@ class _Miss(NamedTuple):
     excess: float
     allowed: float
 
-    @property
-    def is_round_off(self) -> bool:
-        """Whether it misses by no more than arithmetic leaves."""
-        return max(self.asymmetry, self.excess) <= ROUND_OFF * max(np.abs(self.given).max(), np.abs(self.own).max())
+
+def is_sound(inertia: Any, mass: float, arm: Floats | None) -> bool:
+    """Whether an inertia, as for `mended_inertia`, misses that of a rigid body by no more than arithmetic leaves."""
+    matrix = inertia_matrix(inertia)
+    given = (matrix + matrix.T) / 2
+    return decide(_is_round_off, matrix, given, given if arm is None else given - steiner(mass, arm))
+
+
+def _is_round_off(matrix: Floats, given: Floats, own: Floats) -> Any:
+    """Whether matrices (…, 3, 3) are symmetric, and their own moments those of rigid bodies, but for round-off."""
+    size = ROUND_OFF * np.maximum(np.abs(given), np.abs(own)).max((-2, -1))
+    low, middle, high = np.moveaxis(np.linalg.eigvalsh(np.nan_to_num(own, posinf=0.0, neginf=0.0)), -1, 0)
+    asymmetry = np.abs(matrix - np.swapaxes(matrix, -2, -1)).max((-2, -1))
+    return np.maximum(asymmetry, high - middle - low) <= size
 
 
 def _miss(inertia: Any, mass: float, arm: Floats | None) -> _Miss:
@@ -78,17 +89,19 @@ def mended_inertia(inertia: Any, mass: float, arm: Floats | None) -> Floats:
     mass      float  [kg]
     arm       (3,)   from the point that the inertia is given about to the centre of mass; None if it is the same point  [m]
     """
+    if is_sound(inertia, mass, arm):
+        return inertia_matrix(inertia)
     miss = _miss(inertia, mass, arm)
-    if miss.is_round_off or max(miss.asymmetry, miss.excess) > miss.allowed:
+    if max(miss.asymmetry, miss.excess) > miss.allowed:
         return inertia_matrix(inertia)
     return miss.nearest if arm is None else miss.given + (miss.nearest - miss.own)
 
 
 def inertia_roundings(inertia: Any, mass: float, arm: Floats | None) -> Iterator[Problem]:
     """What `mended_inertia` changes in an inertia without problems."""
-    miss = _miss(inertia, mass, arm)
-    if miss.is_round_off:
+    if is_sound(inertia, mass, arm):
         return
+    miss = _miss(inertia, mass, arm)
     trace = float(np.trace(miss.given))
     if miss.asymmetry > 0:
         yield Problem(
@@ -113,7 +126,7 @@ def _moments(inertia: Floats) -> list[float]:
 
 def inertia_problems(inertia: Any, mass: float, arm: Floats | None, point: str) -> Iterator[Problem]:
     """What is wrong with an inertia, which is given as for `mended_inertia`, about a point of that name."""
-    if not inertia_matrix(inertia).any() and arm is None:
+    if is_sound(inertia, mass, arm):
         return
     miss = _miss(inertia, mass, arm)
     trace = float(np.trace(miss.given))
@@ -122,7 +135,7 @@ def inertia_problems(inertia: Any, mass: float, arm: Floats | None, point: str) 
         found = f"{show(inertia_matrix(inertia).tolist())}, off by {_share(miss.asymmetry, trace)}"
         yield Problem(("inertia",), wrong("a symmetric matrix", found, limit))
         return
-    if miss.is_round_off or miss.excess <= miss.allowed:
+    if miss.excess <= miss.allowed:
         return
     moments, about = _moments(miss.own), " about the center of mass"
     found = show(moments)

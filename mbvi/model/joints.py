@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field, StrictBool
 
 from mbvi.errors import ModelError
@@ -42,6 +41,7 @@ from mbvi.model.fields import (
 from mbvi.model.holds import AXES, Aligned, Angle, Hold, Parallel, on_line, on_plane, together
 from mbvi.model.limits import Limits
 from mbvi.model.motions import EULER_ANGLES, ElementaryMotion, rotation, screw, slide, turn
+from mbvi.recording import array, dot, is_zero, plain
 
 __all__ = [
     "Ball",
@@ -156,7 +156,7 @@ class Joint(Element):
             yield from placed(self._name_problems(name), "limits")
             yield from placed(limits.problems(), "limits", name)
         yield from placed(self._armature_problems(), "armature")
-        if float(self.friction) < 0:
+        if plain(self.friction) < 0:
             yield Problem(("friction",), wrong("a friction of at least 0", show(self.friction), "change its sign"))
 
     def _name_problems(self, name: str) -> Iterator[Problem]:
@@ -178,7 +178,7 @@ class Joint(Element):
                 return
         for name, value in self.armatures.items():
             yield from self._name_problems(name)
-            if float(value) < 0:
+            if plain(value) < 0:
                 yield Problem((name,), wrong("an inertia of at least 0", show(value), "change its sign"))
 
     @property
@@ -327,7 +327,7 @@ class Universal(Joint):
         yield from super().problems()
         for i, axis in enumerate(self.axes):
             yield from direction_problems(axis, "axes", i)
-        if all(map(np.any, self.axes)) and is_parallel(*self.axes):
+        if not any(map(is_zero, self.axes)) and is_parallel(*self.axes):
             remedy = "turn one of them, or use the type revolute"
             yield Problem(("axes",), wrong("two axes that are not parallel", show(self.axes), remedy))
 
@@ -365,22 +365,22 @@ class Planar(Joint):
         """The direction of y in the joint frame; None before the joint is in numbers."""
         if self.x_axis is None or any(isinstance(each, str) for each in (*self.normal, *self.x_axis)):
             return None
-        return tuple(cross(np.array(self.normal, float), np.array(self.x_axis, float)).tolist())
+        return tuple(cross(array(self.normal), array(self.x_axis)).tolist())
 
     def problems(self) -> Iterator[Problem]:
         """A normal and, if given, an x axis across it."""
         yield from super().problems()
-        if self.x_axis is not None and np.any(self.normal) and is_parallel(self.normal, self.x_axis):
+        if self.x_axis is not None and not is_zero(self.normal) and is_parallel(self.normal, self.x_axis):
             remedy = "choose a direction in the plane"
             expected = f"a direction across the normal {show(self.normal)}"
             yield Problem(("x_axis",), wrong(expected, show(self.x_axis), remedy))
 
     def canonical(self) -> dict[str, Any]:
         """Unit directions of normal and x at a right angle, and the orientation as a unit quaternion."""
-        normal = np.array(unit(self.normal))
+        normal = array(unit(self.normal))
         default = (1.0, 0.0, 0.0) if abs(normal[0]) < 0.9 else (0.0, 1.0, 0.0)
-        x = np.array(self.x_axis or default, dtype=float)
-        return {**super().canonical(), "x_axis": unit(x - (x @ normal) * normal)}
+        x = array(self.x_axis or default)
+        return {**super().canonical(), "x_axis": unit(x - dot(x, normal) * normal)}
 
 
 class Ball(Joint):

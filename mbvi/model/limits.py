@@ -8,6 +8,7 @@ from typing import Annotated
 from mbvi.model.base import Element
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.fields import Kind, OptionalScalar
+from mbvi.recording import plain
 
 
 class Limits(Element):
@@ -32,7 +33,7 @@ class Limits(Element):
 
     def problems(self) -> Iterator[Problem]:
         """A lower limit above the upper one, and speeds and efforts that are not greater than 0."""
-        if self.lower is not None and self.upper is not None and float(self.lower) > float(self.upper):
+        if self.lower is not None and self.upper is not None and plain(self.lower) > plain(self.upper):
             found = f"{show(self.lower)} above the upper limit {show(self.upper)}"
             yield Problem(("lower",), wrong("a lower limit", found, "exchange them"))
         for key in ("speed", "effort"):

@@ -20,6 +20,7 @@ from mbvi.model.fields import expressions
 from mbvi.model.inertia import inertia_matrix, steiner
 from mbvi.model.mesh_files import Files
 from mbvi.model.rotations import rotation_matrix
+from mbvi.recording import are_equal, array, dot, is_zero, plain
 
 Floats = NDArray[np.float64]
 
@@ -89,33 +90,32 @@ def has_mass(body: Body) -> bool:
 
 def is_massless(body: Body) -> bool:
     """True if a body, of numbers only, has neither mass nor inertia; no mesh is read."""
-    return not has_mass(body) and not np.any(inertia_matrix(body.inertia))
+    return not has_mass(body) and is_zero(inertia_matrix(body.inertia))
 
 
 def is_point_mass(body: Body) -> bool:
     """True if all mass of a body, of numbers only, is at one place, and it has no inertia about it; no mesh is read."""
-    parts = [part for part in (_explicit(body), *_point_masses(body)) if part.mass or part.inertia.any()]
+    parts = [part for part in (_explicit(body), *_point_masses(body)) if part.mass or not is_zero(part.inertia)]
     has_shape = any(shape.mass or shape.density for shape in body.shapes)
-    is_one = all(np.array_equal(part.center_of_mass, parts[0].center_of_mass) for part in parts)
-    return bool(parts) and is_one and not has_shape and not any(part.inertia.any() for part in parts)
+    is_one = all(are_equal(part.center_of_mass, parts[0].center_of_mass) for part in parts)
+    return bool(parts) and is_one and not has_shape and all(is_zero(part.inertia) for part in parts)
 
 
 def _sum(parts: list[MassProperties]) -> MassProperties:
     mass = sum(part.mass for part in parts)
     center = sum((part.mass * part.center_of_mass for part in parts), np.zeros(3)) / (mass or 1.0)
     inertia = sum((part.inertia + steiner(part.mass, part.center_of_mass - center) for part in parts), np.zeros((3, 3)))
-    return MassProperties(float(mass), center, (inertia + inertia.T) / 2)
+    return MassProperties(plain(mass), center, (inertia + inertia.T) / 2)
 
 
 def _explicit(body: Body) -> MassProperties:
-    center, arm = np.array(body.center_of_mass, dtype=float), body.arm
-    inertia = body.mended_inertia - (0.0 if arm is None else steiner(float(body.mass), arm))
-    return MassProperties(float(body.mass), center, inertia)
+    mass, center, arm = plain(body.mass), array(body.center_of_mass), body.arm
+    return MassProperties(mass, center, body.mended_inertia - (0.0 if arm is None else steiner(mass, arm)))
 
 
 def _point_masses(body: Body) -> Iterator[MassProperties]:
     for point in body.point_masses.values():
-        yield MassProperties(float(point.mass), body.place(point.position), np.zeros((3, 3)))
+        yield MassProperties(plain(point.mass), body.place(point.position), np.zeros((3, 3)))
 
 
 def _shapes(body: Body, files: Files) -> Iterator[MassProperties]:
@@ -123,7 +123,7 @@ def _shapes(body: Body, files: Files) -> Iterator[MassProperties]:
         if shape.density is None and shape.mass is None:
             continue
         volume, center, inertia = shape.volume(files)
-        density = float(shape.density) if shape.density is not None else float(shape.mass or 0.0) / volume
+        density = plain(shape.density) if shape.density is not None else plain(shape.mass or 0.0) / volume
         rotation = rotation_matrix(shape.orientation)
-        place = np.array(shape.position, dtype=float) + rotation @ center
-        yield MassProperties(density * volume, place, density * rotation @ inertia @ rotation.T)
+        place = array(shape.position) + dot(rotation, center)
+        yield MassProperties(density * volume, place, dot(dot(density * rotation, inertia), rotation.T))

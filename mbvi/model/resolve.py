@@ -42,6 +42,7 @@ from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_point_mass
 from mbvi.model.rounding import quaternion_problems, quaternion_roundings
 from mbvi.model.units import ANGULAR, check_unit, unit_of
+from mbvi.recording import is_finite
 
 LARGEST = 1e50
 """Size of numbers up to which the mass properties of bodies, products of six of them, are finite."""
@@ -221,7 +222,7 @@ class _Resolver:
         if isinstance(value, tuple):
             return tuple(self.value(item, (*where, i), unit) for i, item in enumerate(value))
         try:
-            number = value if isinstance(value, float) and math.isfinite(value) else self.number(value, unit)
+            number = value if isinstance(value, float) and is_finite(value) else self.number(value, unit)
         except ModelError as error:
             self.note(where, str(error))
             return math.nan
@@ -369,8 +370,8 @@ def _initial_problems(initial: Initial, joint: Joint, is_point: bool = False) ->
             expected = f"{' or '.join(map(str, sorted(sizes)))} number{plural} ({names})"
             is_of_angles = key == "position" and _has_quaternion(joint) and size == count - 1
             yield Problem((key,), wrong(expected, show(value), ANGLES if is_of_angles else ""))
-    if initial.position is not None and _has_quaternion(joint) and np.size(initial.position) == count:
-        yield from quaternion_problems(np.ravel(initial.position)[-4:].tolist(), "position")
+    if isinstance(initial.position, tuple) and _has_quaternion(joint) and len(initial.position) == count:
+        yield from quaternion_problems(initial.position[-4:], "position")
 
 
 def _sizes(joint: Joint, key: str, is_point: bool) -> set[int]:

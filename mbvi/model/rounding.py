@@ -7,14 +7,15 @@ with the same axes. Likewise the nearest unit quaternion has the direction of th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbvi import recording
 from mbvi.model.expressions import Problem, show, wrong
+from mbvi.recording import array
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +65,7 @@ def is_unit(norm: float) -> bool:
 
 def quaternion_problems(values: Sequence[Any], *where: str | int) -> Iterator[Problem]:
     """A norm that rounding does not explain."""
-    norm = math.hypot(*values)
+    norm = recording.norm(array(values))
     if not is_unit(norm):
         found = f"{show(values)} of norm {norm:.6g}" if norm else "the zero quaternion"
         yield Problem(where, wrong("a unit quaternion (w, x, y, z)", found, "write for example [1, 0, 0, 0]"))
@@ -72,7 +73,7 @@ def quaternion_problems(values: Sequence[Any], *where: str | int) -> Iterator[Pr
 
 def quaternion_roundings(values: Sequence[Any], *where: str | int) -> Iterator[Problem]:
     """Say that a quaternion, which has no problems, is divided by its norm."""
-    norm = math.hypot(*values)
+    norm = recording.norm(array(values))
     if abs(norm - 1) > ROUND_OFF:
         off = f"1 {'+' if norm > 1 else '-'} {abs(norm - 1):.2g}"
         yield Problem(where, f"the norm of {show(values)} is {off}; taken as rounded, and divided by it")

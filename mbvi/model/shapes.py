@@ -18,6 +18,7 @@ from mbvi.model.directions import orientation_problems, orientation_roundings, q
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.fields import Color, OptionalScalar, Orientation, Scalar, Scale, Vector
 from mbvi.model.mesh_files import Files, Volume, mesh_volume, read_mesh
+from mbvi.recording import array, plain
 
 if TYPE_CHECKING:
     import trimesh
@@ -94,7 +95,7 @@ class Posed(Element, ABC):
         """Lengths that are 0, less, or too small."""
         for key in self.lengths:
             value = getattr(self, key)
-            if (least := np.min(value)) < LEAST_LENGTH:
+            if (least := min(value) if isinstance(value, tuple) else value) < LEAST_LENGTH:
                 expected = f"lengths {f'of at least {LEAST_LENGTH:g}' if least > 0 else 'greater than 0'}"
                 yield Problem((key,), wrong(expected, show(value), "write for example 0.1"))
 
@@ -122,9 +123,9 @@ class Box(Posed):
 
     def volume(self, files: Files) -> Volume:
         """The volume of a solid box."""
-        x, y, z = _numbers(self.size).tolist()
+        x, y, z = map(plain, self.size)
         volume = x * y * z
-        return volume, np.zeros(3), volume / 12 * np.diag([y**2 + z**2, x**2 + z**2, x**2 + y**2])
+        return volume, np.zeros(3), volume / 12 * np.diag(array([y**2 + z**2, x**2 + z**2, x**2 + y**2]))
 
     def bounds(self, files: Files) -> tuple[Floats, Floats]:
         """Its own corners."""
@@ -151,7 +152,7 @@ class Sphere(Posed):
 
     def volume(self, files: Files) -> Volume:
         """The volume of a solid ball."""
-        r = float(self.radius)
+        r = plain(self.radius)
         volume = 4 / 3 * np.pi * r**3
         return volume, np.zeros(3), volume * 2 / 5 * r**2 * np.eye(3)
 
@@ -221,10 +222,10 @@ class Cylinder(Posed):
 
     def volume(self, files: Files) -> Volume:
         """The volume of a solid cylinder."""
-        r, l = float(self.radius), float(self.length)
+        r, l = plain(self.radius), plain(self.length)
         volume = np.pi * r**2 * l
         across = (3 * r**2 + l**2) / 12
-        return volume, np.zeros(3), volume * np.diag([across, across, r**2 / 2])
+        return volume, np.zeros(3), volume * np.diag(array([across, across, r**2 / 2]))
 
     def bounds(self, files: Files) -> tuple[Floats, Floats]:
         """The corners of the box around it."""
@@ -264,11 +265,11 @@ class Capsule(Posed):
 
     def volume(self, files: Files) -> Volume:
         """A cylinder and two half spheres of volume V_s in all, whose centres are 3r/8 beyond its ends."""
-        r, l = float(self.radius), float(self.length)
-        cylinder, _, inertia = Cylinder(radius=r, length=l).volume(files)
+        r, l = plain(self.radius), plain(self.length)
+        cylinder, _, inertia = Cylinder.model_construct(radius=r, length=l).volume(files)
         sphere = 4 / 3 * np.pi * r**3
         across = sphere * (2 / 5 * r**2 + l**2 / 4 + 3 / 8 * r * l)
-        return cylinder + sphere, np.zeros(3), inertia + np.diag([across, across, sphere * 2 / 5 * r**2])
+        return cylinder + sphere, np.zeros(3), inertia + np.diag(array([across, across, sphere * 2 / 5 * r**2]))
 
     def bounds(self, files: Files) -> tuple[Floats, Floats]:
         """The corners of the box around it."""
@@ -304,10 +305,10 @@ class Cone(Posed):
 
     def volume(self, files: Files) -> Volume:
         """The volume of a solid cone, whose centre is at a quarter of its height."""
-        r, l = float(self.radius), float(self.height)
+        r, l = plain(self.radius), plain(self.height)
         volume = np.pi / 3 * r**2 * l
         across = 3 / 80 * (4 * r**2 + l**2)
-        return volume, np.array([0.0, 0.0, l / 4]), volume * np.diag([across, across, 3 / 10 * r**2])
+        return volume, array([0.0, 0.0, l / 4]), volume * np.diag(array([across, across, 3 / 10 * r**2]))
 
     def bounds(self, files: Files) -> tuple[Floats, Floats]:
         """The corners of the box around it."""

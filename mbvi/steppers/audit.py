@@ -20,10 +20,10 @@ from mbvi.analysis.balance import (
     SAMPLES,
     Energies,
     energies_of,
-    energy_of_rounding,
+    energies_of_rounding,
     exchanged,
     first_departure,
-    first_work,
+    first_works,
     is_known,
     largest_powers,
 )
@@ -65,8 +65,8 @@ class Audit:
         start = energies_of(system, np.array([run.start_time]), run.q[None], run.p[None])
         self._last = np.ravel(start)  # t, T, V and the powers at the last sample
         self._sums = np.array([0.0, 1.0])  # U there, and what divides the numbers of those kept
-        self._noise = energy_of_rounding(system, run.q, run.step, run.start_time)
-        self._work = first_work(system, run.q, run.start_time)
+        self._noise = float(energies_of_rounding(system, run.q[None], run.step, run.start_time)[0])
+        self._work = float(first_works(system, run.q[None], run.start_time)[0])
         self._samples = np.full((5, MOST_SAMPLES), np.nan)
         self._start = run.q, run.start_time
         self._angles = euler_angles(system)
@@ -302,6 +302,6 @@ def are_doubtful(system: System, t: Array, q: Array, p: Array, step: float, ever
         all_runs = energies_of(system, np.tile(t[taken], len(q)), *flat)
         of_runs = Energies(*(each.reshape(len(q), -1) for each in all_runs))
         balance = np.abs(np.cumsum(of_runs.gains(), axis=1)).max(axis=1, initial=0.0)
-        noise = np.array([energy_of_rounding(system, each, step, float(t[0])) for each in q[:, 0]])
+        noise = energies_of_rounding(system, q[:, 0], step, float(t[0]))
         found |= ~(balance <= JUMP * exchanged(of_runs.kinetic, of_runs.potential)[:, -1] + noise)
     return found

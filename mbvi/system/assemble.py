@@ -33,6 +33,7 @@ from mbvi.model.mass_properties import MassProperties, checked_properties
 from mbvi.model.model import Model
 from mbvi.model.motions import Z, rotation, slide
 from mbvi.model.rotations import rotation_matrix
+from mbvi.recording import are_equal, array, dot, is_zero, norm
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary, elementary_joints
 from mbvi.system.elimination import Atom, clique, dense, elimination
@@ -41,6 +42,7 @@ from mbvi.system.forms import with_all_cut, with_tree
 from mbvi.system.given import Homes, given_state
 from mbvi.system.lagrangian import compile_force
 from mbvi.system.own_functions import OwnValues
+from mbvi.system.parameters import ParameterMap, UnrecordedError
 from mbvi.system.points import point_bodies
 from mbvi.system.projection import CONSTRAINT_TOLERANCE, rounded_numbers
 from mbvi.system.scales import set_scales
@@ -146,6 +148,14 @@ def _with_exact_loops(model: Model, builder: Builder) -> Model:
     return with_exact_loops(model, whole.system(whole.model, None), lambda each: built(each).system(each, None))
 
 
+def record(system: System, names: tuple[str, ...]) -> ParameterMap | None:
+    """The map from some parameters to the tables of a system, see `ParameterMap`; None where it cannot be written down."""
+    try:
+        return ParameterMap(system, names, built, idle_rows)
+    except UnrecordedError:
+        return None
+
+
 def idle_rows(system: System) -> set[int]:
     """The constraints of loops that hold whatever the coordinates are, as what would keep a planar loop in its plane.
 
@@ -168,13 +178,14 @@ def idle_rows(system: System) -> set[int]:
 
 def frame_with_axis(axis: Array, above: Array) -> Array:
     """A rotation whose third column is the axis; the transpose of `above` if that is one, so that frames align."""
-    if np.array_equal(above @ axis, [0.0, 0.0, 1.0]):
+    if are_equal(dot(above, axis), [0.0, 0.0, 1.0]):
         return above.T
     a, b, c = axis
-    cross = np.array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])  # axis × y = cross y, and e_i × axis is row i
-    across = cross[np.argmin(np.abs(axis))]
-    x = across / np.linalg.norm(across)
-    return np.column_stack([x, cross @ x, axis])
+    cross = array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])  # axis × y = cross y, and e_i × axis is row i
+    sizes = list(map(abs, axis.tolist()))
+    across = cross[sizes.index(min(sizes))]
+    x = across / norm(across)
+    return np.column_stack([x, dot(cross, x), axis])
 
 
 class Builder:
@@ -240,8 +251,7 @@ class Builder:
             n=n,
             k=k,
             is_tree=1,
-            gravity=np.array(self.model.gravity, dtype=float),
-            **tables.arrays(),
+            **self.arrays(),
             **elimination(atoms, coupled, entries, k - sum(len(atom.rows) for atom in atoms)),
             gradient=0,
             hessian=0,
@@ -268,7 +278,12 @@ class Builder:
             frames=self.frames,
             homes=self.homes(),
             assemble=assemble,
+            record=record,
         )
+
+    def arrays(self) -> dict[str, Any]:
+        """What the kernels read of the tables."""
+        return {"gravity": array(self.model.gravity), **self.tables.arrays()}
 
     def homes(self) -> Homes:
         """Where the coordinates come from."""
@@ -286,9 +301,9 @@ class Builder:
         tables, (link, turned, place) = self.tables, start
         for coordinate, (kind, axis, pitch) in sequence:
             own = frame_with_axis(axis, turned) if kind not in WIDTHS else np.eye(3)
-            fixed = turned @ own
-            tables.links.append([link, kind, coordinate, int(np.array_equal(fixed, np.eye(3)))])
-            tables.geometry.append(np.concatenate([fixed.ravel(), place, [pitch], np.zeros(11)]))
+            fixed = dot(turned, own)
+            tables.links.append([link, kind, coordinate, int(are_equal(fixed, np.eye(3)))])
+            tables.geometry.append(np.concatenate([fixed.ravel(), place, array([pitch]), np.zeros(11)]))
             tables.atom_of_link.append(atom)
             link, turned, place = len(tables.links) - 1, own.T, np.zeros(3)
             if kind == layout.QUATERNION:
@@ -311,12 +326,12 @@ class Builder:
         orientation = rotation_matrix(joint.orientation)
         if is_reversed:
             sequence = [(i, each._replace(axis=-each.axis)) for i, each in reversed(sequence)]
-            start = BodyFrame(inner.link, inner.rotation @ orientation.T, inner.point(joint.offset))
+            start = BodyFrame(inner.link, dot(inner.rotation, orientation.T), inner.point(joint.offset))
             end = self.add_sequence(start, sequence, atom)
-            return end._replace(place=end.place - end.rotation @ np.array(joint.position))
+            return end._replace(place=end.place - dot(end.rotation, array(joint.position)))
         end = self.add_sequence(inner._replace(place=inner.point(joint.position)), sequence, atom)
-        turned = end.rotation @ orientation
-        return BodyFrame(end.link, turned, end.place - turned @ np.array(joint.offset))
+        turned = dot(end.rotation, orientation)
+        return BodyFrame(end.link, turned, end.place - dot(turned, array(joint.offset)))
 
     def add_branch(self, branch: Branch) -> None:
         """Add a joint of the tree that is not cut."""
@@ -339,7 +354,7 @@ class Builder:
         for short in () if body in self.points else ("qw", "qx", "qy", "qz"):
             self.tables.add_coordinate(f"{body}.{short}", "-", atom)
         end = self.add_sequence(self.frames[WORLD], sequence, atom)
-        self.frames[body] = end._replace(place=-end.rotation @ self.properties[body].center_of_mass)
+        self.frames[body] = end._replace(place=dot(-end.rotation, self.properties[body].center_of_mass))
 
     def add_body(self, frame: BodyFrame, properties: MassProperties) -> None:
         """Add the mass properties of a body to its link, about the link's origin."""
@@ -347,20 +362,21 @@ class Builder:
             return
         m = properties.mass
         c = frame.point(properties.center_of_mass)
-        inertia = frame.rotation @ properties.inertia @ frame.rotation.T + m * (c @ c * np.eye(3) - np.outer(c, c))
+        turned = dot(dot(frame.rotation, properties.inertia), frame.rotation.T)
+        inertia = turned + m * (dot(c, c) * np.eye(3) - c[:, None] * c)
+        own = np.concatenate([array([m]), m * c, inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]])
         row = self.tables.geometry[frame.link]
-        row[layout.MASS] += m
-        row[layout.MOMENT : layout.MOMENT + 3] += m * c
-        row[layout.INERTIA : layout.INERTIA + 6] += inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        before, after = row[: layout.MASS], row[layout.SUBTREE_MASS :]
+        self.tables.geometry[frame.link] = np.concatenate([before, row[layout.MASS : layout.SUBTREE_MASS] + own, after])
 
     def add_subtree_masses(self) -> None:
         """Mass of every link and all that hangs on it."""
         geometry = self.tables.geometry
-        for row in geometry:
-            row[layout.SUBTREE_MASS] = row[layout.MASS]
-        for link, row in reversed(list(zip(self.tables.links, geometry, strict=True))):
-            if link[layout.PARENT] >= 0:
-                geometry[link[layout.PARENT]][layout.SUBTREE_MASS] += row[layout.SUBTREE_MASS]
+        masses = [row[layout.MASS] for row in geometry]
+        for i in range(len(geometry) - 1, -1, -1):
+            if (parent := self.tables.links[i][layout.PARENT]) >= 0:
+                masses[parent] += masses[i]
+            geometry[i] = np.append(geometry[i][: layout.SUBTREE_MASS], array([masses[i]]))
 
     # ------------------------------------------------------------------------------------ constraints
 
@@ -389,11 +405,11 @@ class Builder:
             return None
         a, b = ties.joint_ends(joint, self.frames)
         for body, place in ((joint.parent, joint.position), (joint.child, joint.offset)):
-            arm = np.array(place) - self.properties[body].center_of_mass if body in self.points else np.zeros(3)
-            if np.any(arm):
+            arm = array(place) - self.properties[body].center_of_mass if body in self.points else np.zeros(3)
+            if not is_zero(arm):
                 origin = np.zeros(3)  # of a point's link, where its mass is
                 ends = (a._replace(place=origin), b) if body == joint.parent else (a, b._replace(place=origin))
-                return *ends, float(np.linalg.norm(arm))
+                return *ends, norm(arm)
         return None
 
     def add_constraint(self, name: str, element: Any) -> None:
@@ -450,9 +466,9 @@ class Builder:
     def gap(self, row: Row) -> float:
         """How far a constraint between points or directions of one link is from being satisfied."""
         if row.kind == layout.ACROSS:
-            return float(row.u @ row.w) - row.offset
+            return dot(row.u, row.w) - row.offset
         gap = row.points[1] - row.points[0]
-        return float(np.linalg.norm(gap) if row.kind == layout.DISTANCE else row.u @ gap) - row.offset
+        return (norm(gap) if row.kind == layout.DISTANCE else dot(row.u, gap)) - row.offset
 
     def coordinate(self, joint: str, short: str) -> int:
         """The index of a joint's coordinate, or of a curve's parameter."""

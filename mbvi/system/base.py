@@ -57,7 +57,8 @@ class BaseSystem:
         frames: dict[str, BodyFrame] | None = None,
         homes: Homes | None = None,
         unforced: Self | Callable[[], Self] | None = None,
-        assemble: Callable[[Model], Self] | None = None,
+        assemble: Callable[..., Self] | None = None,
+        record: Callable[[Any, tuple[str, ...]], Any] | None = None,
     ) -> None:
         self.name = name
         self._own_values: OwnValues | None = None
@@ -74,6 +75,8 @@ class BaseSystem:
         self.homes = homes
         self._unforced = unforced
         self._assemble = assemble
+        self._record = record
+        self._maps: dict[tuple[str, ...], Any] = {}  # of parameters, by their names
         self._local = threading.local()
 
     def __copy__(self) -> Self:
@@ -110,10 +113,10 @@ class BaseSystem:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The system as it was stored."""
         self.__dict__.update(state)
-        self._local = threading.local()
+        self._local, self._maps = threading.local(), {}
 
     def _without_work(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_local"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("_local", "_maps")}
 
     def __repr__(self) -> str:
         """Name, coordinates and constraints."""
@@ -124,7 +127,7 @@ class BaseSystem:
     def _start_elsewhere(self, q: Array, v: Array, model: Model | None = None) -> None:
         """Start from other coordinates and velocities: those of a model that differs in these alone, or of none."""
         self.given_q, self.given_v, self._starts_as_its_model = q, v, model is not None
-        self.model = model or self.model
+        self.model, self._maps = model or self.model, {}
 
     @property
     def arrays(self) -> layout.System:
@@ -208,6 +211,7 @@ class BaseSystem:
             self.frames,
             self.homes,
             assemble=self._assemble,
+            record=self._record,
         )
 
     @property
@@ -253,6 +257,10 @@ class BaseSystem:
             raise ModelError(f"t: expected finite numbers, found {times[~np.isfinite(times)][0]}")
         return [times, *arrays]
 
+    def _parts(self, states: int) -> Iterator[slice]:
+        """The parts of so many states whose tables are the same, and filled now: all of them."""
+        yield slice(0, states)
+
     def mass_matrix(self, q: ArrayLike, t: float = 0.0) -> Array:
         """Mass matrix M(q), (n, n) [kg, kg m or kg m²]."""
         M = np.zeros(self.arrays.second_size)
@@ -263,8 +271,9 @@ class BaseSystem:
         """Mass matrices (states, n, n) of many states: t (states,), q (states, n)."""
         t, q = self._series(t, q=q)
         M = np.zeros((len(q), self.arrays.second_size))
-        for stored, *at in zip(M, t, q, strict=True):
-            kernels.fill_mass_matrix(stored, self.arrays, self.work, *at)
+        for part in self._parts(len(q)):
+            for stored, *at in zip(M[part], t[part], q[part], strict=True):
+                kernels.fill_mass_matrix(stored, self.arrays, self.work, *at)
         return self._dense(M)
 
     def _dense(self, stored: Array) -> Array:
@@ -332,12 +341,13 @@ class BaseSystem:
         """
         t, q, p = self._series(t, q=q, p=p)
         v = np.empty_like(q)
-        if self.arrays.is_open:
-            is_regular = kernels.fill_tree_velocities(v, self.arrays, self.work, q, p)
-        else:
-            is_regular = kernels.fill_velocities(v, self.arrays, self.work, t, q, p)
-        if not is_regular:
-            raise ModelError(f"velocities of {self.name!r}: the mass matrix is singular at one of the states")
+        for part in self._parts(len(q)):
+            if self.arrays.is_open:
+                is_regular = kernels.fill_tree_velocities(v[part], self.arrays, self.work, q[part], p[part])
+            else:
+                is_regular = kernels.fill_velocities(v[part], self.arrays, self.work, t[part], q[part], p[part])
+            if not is_regular:
+                raise ModelError(f"velocities of {self.name!r}: the mass matrix is singular at one of the states")
         return v
 
     def energies(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
@@ -348,8 +358,19 @@ class BaseSystem:
         """Kinetic and potential energies (states,) [J] and momenta (states, n) of many states."""
         t, q, v = self._series(t, q=q, v=v)
         kinetic, potential, p = np.zeros(len(q)), np.zeros(len(q)), np.zeros_like(q)
-        kernels.fill_energies(kinetic, potential, p, self.arrays, self.work, t, q, v)
+        for part in self._parts(len(q)):
+            states = t[part], q[part], v[part]
+            kernels.fill_energies(kinetic[part], potential[part], p[part], self.arrays, self.work, *states)
         return kinetic, potential, p
+
+    def _forces_at_rest(self, t: Array, q: Array) -> Array:
+        """∂L/∂q + F (states, n) of many states at rest: t (states,), q (states, n)."""
+        t, q = self._series(t, q=q)
+        f, p, rest = np.zeros_like(q), np.zeros(self.dimension), np.zeros(self.dimension)
+        for part in self._parts(len(q)):
+            for own, *at in zip(f[part], t[part], q[part], strict=True):
+                kernels.fill_gradient(p, own, self.arrays, self.work, *at, rest)
+        return f
 
     def constraint_residuals(self, t: Array, q: Array) -> Array:
         """Largest |g| (states,) at each of many states: t (states,), q (states, n)."""

@@ -9,6 +9,7 @@ import numpy as np
 from mbvi.kernels import layout
 from mbvi.model.joints import Joint
 from mbvi.model.motions import ElementaryMotion
+from mbvi.recording import array, plain
 
 Array = np.ndarray
 KINDS = {
@@ -34,4 +35,4 @@ def elementary_joints(joint: Joint) -> list[Elementary]:
 
 def elementary(motion: ElementaryMotion) -> Elementary:
     """The elementary joint of an elementary motion."""
-    return Elementary(KINDS[motion.kind], np.array(motion.axis, dtype=float), float(motion.pitch))
+    return Elementary(KINDS[motion.kind], array(motion.axis), plain(motion.pitch))

@@ -22,6 +22,7 @@ from mbvi.model.holds import OnCurve
 from mbvi.model.joints import Joint
 from mbvi.model.model import Model
 from mbvi.model.rotations import quaternion, rotation_matrix
+from mbvi.recording import array, dot, norm, plain
 from mbvi.system.elementary import Elementary, elementary_joints
 
 Array = np.ndarray
@@ -38,25 +39,28 @@ class Motion(NamedTuple):
 
     def then(self, other: Motion) -> Motion:
         """The motion of what moves so in this frame."""
-        arm = self.rotation @ other.place
+        arm = dot(self.rotation, other.place)
         return Motion(
-            self.rotation @ other.rotation,
+            dot(self.rotation, other.rotation),
             self.place + arm,
-            self.omega + self.rotation @ other.omega,
-            self.velocity + cross(self.omega, arm) + self.rotation @ other.velocity,
+            self.omega + dot(self.rotation, other.omega),
+            self.velocity + cross(self.omega, arm) + dot(self.rotation, other.velocity),
         )
 
     def inverse(self) -> Motion:
         """The motion of the other frame in this one."""
         back = self.rotation.T
         return Motion(
-            back, -back @ self.place, -back @ self.omega, back @ (cross(self.omega, self.place) - self.velocity)
+            back,
+            dot(-back, self.place),
+            dot(-back, self.omega),
+            dot(back, cross(self.omega, self.place) - self.velocity),
         )
 
 
 def at(place: Any) -> Motion:
     """A frame at rest at a place."""
-    return Motion(np.eye(3), np.array(place, dtype=float), np.zeros(3), np.zeros(3))
+    return Motion(np.eye(3), array(place), np.zeros(3), np.zeros(3))
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,13 @@ def given_joint_state(joint: Joint, initial: Any) -> tuple[Array, Array]:
     if "qw" in names:
         q[names.index("qw")] = 1.0
     if initial is not None and initial.position is not None:
-        q[:] = initial.position
+        q = array(initial.position)
     if initial is not None and initial.velocity is not None:
         rates = list(initial.velocity)
         if len(rates) < len(names):
-            omega = rotation_matrix(joint.orientation) @ np.array(rates[-3:])
+            omega = dot(rotation_matrix(joint.orientation), array(rates[-3:]))
             rates[-3:] = quaternion_rates(q[-4:], omega)
-        v[:] = rates
+        v = array(rates)
     return q, v
 
 
@@ -108,7 +112,7 @@ def given_joint_states(model: Model, homes: Homes) -> dict[str, tuple[Array, Arr
 
 def given_curves(model: Model) -> dict[str, tuple[float, float]]:
     """Parameters of the points on curves, and their rates, that a resolved model gives."""
-    return {name: (float(each.start), float(each.start_rate or 0.0)) for name, each in curves(model).items()}
+    return {name: (plain(each.start), plain(each.start_rate or 0.0)) for name, each in curves(model).items()}
 
 
 def curves(model: Model) -> dict[str, OnCurve]:
@@ -120,7 +124,7 @@ def curves(model: Model) -> dict[str, OnCurve]:
 def quaternion_rates(a: Array, omega: Array) -> Array:
     """Rates ȧ = 1/2 a ⋆ (0, ω) of a quaternion (4,) turning with body angular velocity ω (3,) [rad/s]."""
     scalar, vector = a[0], a[1:]
-    return 0.5 * np.concatenate([[-vector @ omega], scalar * omega + cross(vector, omega)])
+    return 0.5 * np.concatenate([array([dot(-vector, omega)]), scalar * omega + cross(vector, omega)])
 
 
 def elementary_motion(each: Elementary, q: Array, v: Array) -> Motion:
@@ -128,8 +132,8 @@ def elementary_motion(each: Elementary, q: Array, v: Array) -> Motion:
     kind, axis, pitch = each
     if kind == layout.QUATERNION:
         product = q[0] * v[1:] - q[1:] * v[0] - cross(q[1:], v[1:])
-        turned = rotation_matrix(q / np.linalg.norm(q))
-        return Motion(turned, np.zeros(3), turned @ (2.0 * product), np.zeros(3))
+        turned = rotation_matrix(q / norm(q))
+        return Motion(turned, np.zeros(3), dot(turned, 2.0 * product), np.zeros(3))
     turn = 0.0 if kind == layout.PRISMATIC else 1.0
     return Motion(rotation_matrix(turn * q[0] * axis), pitch * q[0] * axis, turn * v[0] * axis, pitch * v[0] * axis)
 
@@ -142,7 +146,7 @@ def joint_motion(joint: Joint, q: Array, v: Array) -> Motion:
         motion = motion.then(elementary_motion(each, q[first : first + width], v[first : first + width]))
         first += width
     end = Motion(rotation_matrix(joint.orientation), np.zeros(3), np.zeros(3), np.zeros(3))
-    return motion.then(end).then(at(-np.array(joint.offset)))
+    return motion.then(end).then(at(-array(joint.offset)))
 
 
 def body_motions(model: Model, plan: Plan, states: Mapping[str, tuple[Array, Array]]) -> dict[str, Motion]:
@@ -166,7 +170,7 @@ def state_from_joints(
     Coordinates of a joint that closes a loop come from the motions of its bodies where `states` does not have them, near those
     that the model gives, which tell whole turns, and which of several equal Euler angles are meant.
     """
-    q, v = np.zeros(n), np.zeros(n)
+    q, v = np.zeros((2, n), object)
     is_followed = bool(homes.roots) or not homes.joints.keys() <= states.keys()
     motions = body_motions(model, homes.plan, states) if is_followed else {}
     for name, first in homes.joints.items():
@@ -183,18 +187,22 @@ def state_from_joints(
         if not is_point:
             a = rotation_quaternion(center.rotation)
             q[first + 3 : first + 7] = a
-            v[first + 3 : first + 7] = quaternion_rates(a, center.rotation.T @ center.omega)
+            v[first + 3 : first + 7] = quaternion_rates(a, dot(center.rotation.T, center.omega))
     for name, first in homes.curves.items():
         q[first], v[first] = curves[name]
-    return q, v
+    return array(q), array(v)
 
 
 def rotation_quaternion(rotation: Array) -> Array:
-    """The unit quaternion (4,), scalar part first and not negative, of a rotation matrix."""
-    from scipy.spatial.transform import Rotation
-
-    x, y, z, w = Rotation.from_matrix(rotation).as_quat()
-    a = quaternion((w, x, y, z))
+    """The unit quaternion (4,), scalar part first and not negative, of a rotation matrix, by its largest component (Shepperd)."""
+    R, trace = rotation, rotation[0, 0] + rotation[1, 1] + rotation[2, 2]
+    sizes = [trace, R[0, 0], R[1, 1], R[2, 2]]
+    if (largest := sizes.index(max(sizes))) == 0:
+        a = quaternion((1.0 + trace, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]))
+    else:  # of the vector part's components, which is the largest
+        i, j, k = np.roll(range(3), 1 - largest)
+        vector = {i: 1.0 - trace + 2.0 * R[i, i], j: R[i, j] + R[j, i], k: R[i, k] + R[k, i]}
+        a = quaternion((R[k, j] - R[j, k], vector[0], vector[1], vector[2]))
     return a if a[0] >= 0 else -a
 
 

@@ -397,7 +397,7 @@ def _held(system: BaseSystem) -> Array:
         if initial.hold and name in system.homes.joints:
             first = system.homes.joints[name]
             held[:, first : first + len(system.model.joints[name].coordinate_names)] = True
-    found = curves(system.model.resolved())
+    found = curves(system.model.resolved()) if system.homes.curves else {}
     for name, index in system.homes.curves.items():
         held[1, index] = found[name].start_rate is not None
     return held
@@ -406,10 +406,11 @@ def _held(system: BaseSystem) -> Array:
 def check_chords(system: BaseSystem, start: Start) -> None:
     """What the model gives for joints that close loops must be what follows from the other joints."""
     assert system.model is not None and system.homes is not None
-    model, plan = system.model.resolved(), system.homes.plan
-    given = [name for name in plan.chords if name in model.initial and not model.initial[name].hold]
+    plan, initials = system.homes.plan, system.model.initial
+    given = [name for name in plan.chords if name in initials and not initials[name].hold]
     if not given or system.homes.roots:
         return  # the system of the spanning tree was asked before
+    model = system.model.resolved()
     motions = body_motions(model, plan, _joint_states(system, start))
     tolerance = float(model.loop_tolerance)
     allowed = max(AGREE, MANY * tolerance) if model._moved_loops or tolerance > AGREE else AGREE

@@ -271,15 +271,13 @@ class OwnValues:
     """
 
     def __init__(self, functions: Mapping[str, Callable | None]) -> None:
-        self._functions = {
+        self.functions = {
             where: getattr(each, "py_func", each) for where, each in functions.items() if each is not None
         }
         self._then = self._now()
 
     def _now(self) -> dict[tuple[str, str], Any]:
-        return {
-            (where, name): value for where, each in self._functions.items() for name, value in _read_by(each, set())
-        }
+        return {(where, name): value for where, each in self.functions.items() for name, value in _read_by(each, set())}
 
     def check(self) -> None:
         """Refuse to go on with others than those that were compiled."""

@@ -14,6 +14,7 @@ from mbvi.model.holds import turning_sides
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import MassProperties
 from mbvi.model.model import Model
+from mbvi.recording import array, decide, dot
 
 NO_INERTIA = 1e-14
 
@@ -43,7 +44,8 @@ def point_bodies(model: Model, plan: Plan, properties: Mapping[str, MassProperti
 
 def _is_concentrated(properties: MassProperties) -> bool:
     m, c, inertia = properties
-    return m > 0 and float(np.abs(inertia).max()) <= NO_INERTIA * m * (1.0 + float(c @ c))
+    least = NO_INERTIA * m * (1.0 + dot(c, c)) if m > 0 else -1.0
+    return all(abs(each) <= least for each in inertia.flat)
 
 
 def _is_free_flight(joint: Joint) -> bool:
@@ -51,7 +53,12 @@ def _is_free_flight(joint: Joint) -> bool:
 
 
 def _is_off(place: Any, properties: MassProperties) -> bool:
-    return not np.allclose(place, properties.center_of_mass, rtol=1e-12, atol=1e-14)
+    return not decide(_are_close, array(place), properties.center_of_mass)
+
+
+def _are_close(a: np.ndarray, b: np.ndarray) -> Any:
+    """Whether points (…, 3) are the same, but for round-off."""
+    return np.isclose(a, b, rtol=1e-12, atol=1e-14).all(-1)
 
 
 def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> Iterator[bool | None]:

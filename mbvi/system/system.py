@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
+from mbvi.model.arguments import checked_number
+from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.model import Model
 from mbvi.model.moved_loops import MovedLoop
 from mbvi.system.base import BaseSystem
@@ -52,6 +54,71 @@ class System(BaseSystem):
         """The same system, except for the initial state, which is computed again."""
         super().__setstate__(state)
         self.__dict__.pop("_initial_state", None)
+
+    def with_parameters(self, values: Mapping[str, float]) -> System:
+        """The same system with other values of some parameters of its model.
+
+        Its tables are filled again, without assembling it anew, which a first call for these names prepares, and takes its time
+        for. Where the new values change more than numbers, as a mass that becomes 0, it is assembled anew after all. The result
+        is the same, bit for bit. A start that was set (`initial_q`) stays.
+
+        Parameters
+        ----------
+        values : mapping of str to float
+            New values of parameters that the model has, angles in rad.
+
+        Raises
+        ------
+        ModelError
+            If the system was not assembled from a model with such parameters, or the new values make the model wrong.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> system = mbvi.assemble(mbvi.load("models/double_pendulum.yaml"))
+        >>> heavier = system.with_parameters({"mass": 2.0})
+        >>> float(heavier.mass_matrix([0.0, 0.0])[1, 1] / system.mass_matrix([0.0, 0.0])[1, 1])
+        2.0
+        """
+        numbers = self._checked_parameters(values)
+        known = self.parameter_map(tuple(numbers))
+        found: System | None = None if known is None else known.system(list(numbers.values()))
+        return self._anew(numbers) if found is None else found
+
+    def parameter_map(self, names: tuple[str, ...]) -> Any:
+        """The `ParameterMap` of some parameters; None where there is none, and every value needs a system of its own."""
+        if names not in self._maps:
+            assert self._record is not None
+            self._maps[names] = self._record(self, names)
+        return self._maps[names]
+
+    def _checked_parameters(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Values of parameters, if the system can have others."""
+        if self.model is None or self._record is None:
+            found = f"{self.name!r}, which was not assembled from one"
+            raise ModelError(f"parameters: {wrong('a system of a model', found, 'make another one')}")
+        if not isinstance(values, Mapping):
+            raise ModelError(f"parameters: {wrong('a mapping of names to values', show(values))}")
+        known = {} if self.model._is_resolved else self.model.parameters
+        for name in values:
+            if name not in known:
+                remedy = nearest(str(name), known) if known else "its model has none that could change"
+                raise ModelError(f"parameters.{name}: {wrong('a parameter', show(name), remedy)}")
+        return {name: checked_number(value, f"parameters.{name}") for name, value in values.items()}
+
+    def _anew(self, values: Mapping[str, float]) -> System:
+        """The system of the model with other parameters, assembled anew, with the start that was set."""
+        assert self.model is not None and self._assemble is not None
+        force = None
+        if self._arrays.force:
+            if self._own_values is None:
+                found = "a change that needs another system, and a copy of one from which the force cannot be taken"
+                raise ModelError(f"parameters: {wrong('numbers alone to change', found, 'assemble it with the force')}")
+            force = self._own_values.functions["force"]
+        system = self._assemble(self.model.with_parameters(values), force=force)
+        if not self._starts_as_its_model:
+            system._start_elsewhere(self.given_q, self.given_v)
+        return system
 
     def _repr_html_(self) -> str:
         """A table of the coordinates, for notebooks."""

@@ -13,6 +13,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.mechanics.functions import OPERATIONS
 from mbvi.model.fields import Table
 from mbvi.model.interpolation import cubics
+from mbvi.recording import are_equal, array, dot, plain
 from mbvi.system.elimination import Atom
 
 Array = np.ndarray
@@ -29,7 +30,7 @@ class BodyFrame(NamedTuple):
 
     def point(self, p: Any) -> Array:
         """A point of the body, in the link's frame."""
-        return self.place + self.rotation @ np.array(p, dtype=float)
+        return self.place + dot(self.rotation, array(p))
 
 
 class Entry(NamedTuple):
@@ -73,7 +74,7 @@ class Row:
             and self.kind in (layout.ALONG, layout.DISTANCE)
             and other.kind in (layout.ALONG, layout.DISTANCE)
             and self.links == other.links
-            and np.array_equal(self.points, other.points)
+            and are_equal(self.points, other.points)
         )
 
 
@@ -117,7 +118,7 @@ class Tables:
                 self.numbers += [item] if is_number else []
         else:
             self.time_functions.append([layout.CONSTANT, start, 1])
-            self.numbers.append(float(value))
+            self.numbers.append(plain(value))
         return len(self.time_functions) - 1
 
     def add_atom(self) -> int:
@@ -218,7 +219,7 @@ class Tables:
         """Whether all links are revolute, about axes that point as those of their parents do."""
         axis = slice(layout.ROTATION + 6, layout.ROTATION + 9)  # of the parent, in the joint's frame
         return all(
-            link[layout.KIND] == layout.REVOLUTE and (link[layout.PARENT] < 0 or tuple(row[axis]) == (0.0, 0.0, 1.0))
+            link[layout.KIND] == layout.REVOLUTE and (link[layout.PARENT] < 0 or are_equal(row[axis], (0.0, 0.0, 1.0)))
             for link, row in zip(self.links, self.geometry, strict=True)
         )
 
@@ -271,7 +272,7 @@ class Tables:
             "bushing_data": _floats(self.bushing_data, 36),
             "time_functions": _integers(self.time_functions, 3),
             "operations": np.array(self.operations, dtype=np.int64),
-            "numbers": np.array(self.numbers, dtype=float),
+            "numbers": array(self.numbers),
             "constraints": _integers(
                 [
                     [row.kind, *row.links, row.function, row.argument, first, count, is_same]
@@ -280,11 +281,11 @@ class Tables:
                 8,
             ),
             "constraint_data": _floats(
-                [np.concatenate([*row.points, row.u, row.w, [row.offset]]) for row in self.rows], 13
+                [np.concatenate([*row.points, row.u, row.w, array([row.offset])]) for row in self.rows], 13
             ),
             **_touches(self.rows),
             "rates": np.array([i for i, row in enumerate(self.rows) if row.kind == layout.ROLL], dtype=np.int64),
-            "signs": np.array([entry.sign for entry in entries]),
+            "signs": array([entry.sign for entry in entries]),
             "is_open": int(self.is_open()),
             "is_planar": int(self.is_planar()),
             "is_geometric": int(any(row.kind in (*layout.GEOMETRIC, *layout.TOUCHING) for row in self.rows)),
@@ -304,7 +305,7 @@ def _integers(rows: list, width: int) -> Array:
 
 
 def _floats(rows: list, width: int) -> Array:
-    return np.array(rows, dtype=float).reshape(-1, width)
+    return array(rows).reshape(-1, width)
 
 
 def functions_of_time(arrays: layout.System) -> Array:

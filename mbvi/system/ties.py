@@ -37,6 +37,7 @@ from mbvi.model.holds import (
 )
 from mbvi.model.joints import Joint
 from mbvi.model.rotations import rotation_matrix
+from mbvi.recording import array, dot, plain
 from mbvi.system.tables import SLIDING, Entry, Row, Tables, Touch
 
 Array = np.ndarray
@@ -80,14 +81,14 @@ def rows(
     for hold in holds:
         match hold, ends:
             case Across(directions), (a, b):
-                yield from along(tables, name, a, b, [np.array(each, dtype=float) for each in directions])
+                yield from along(tables, name, a, b, list(map(array, directions)))
             case Aligned(axis), (a, b):
                 yield from aligned(tables, name, a, b, axis)
             case Parallel(orientation), (a, b):
-                yield from parallel(tables, name, a, b._replace(axes=b.axes @ rotation_matrix(orientation).T))
+                yield from parallel(tables, name, a, b._replace(axes=dot(b.axes, rotation_matrix(orientation).T)))
             case Angle(u, w), (a, b):
-                first, second = np.array(u), np.array(w)
-                yield across(tables, f"{name}.angle", a, b, first, second, first @ second)
+                first, second = array(u), array(w)
+                yield across(tables, f"{name}.angle", a, b, first, second, dot(first, second))
             case Apart(length), (a, b):
                 yield distance(tables, name, a, b, length)
             case Follow(position), (a, b):
@@ -105,7 +106,7 @@ def rows(
                 touch = Touch(layout.EDGE, layout.FIRST_TANGENT)
                 yield _touching(tables, f"{name}.across", a, b, layout.ROLL, b.axes @ np.array(direction), touch)
             case (Related() | Follows()) as related, _:
-                places = [(coordinate(joint, short), float(factor)) for joint, short, factor in related.terms]
+                places = [(coordinate(joint, short), plain(factor)) for joint, short, factor in related.terms]
                 entries = [Entry(j, tables.link_of(j), factor) for j, factor in places]
                 if isinstance(related, Follows):
                     held = {"function": tables.add_function(related.function), "argument": places[-1][0]}
@@ -124,7 +125,7 @@ def weld() -> list[Hold]:
 def joint_ends(joint: Joint, frames: Any) -> tuple[End, End]:
     """The joint frame on the parent and on the child."""
     parent, child = frames[joint.parent], frames[joint.child]
-    turned = child.rotation @ rotation_matrix(joint.orientation).T
+    turned = dot(child.rotation, rotation_matrix(joint.orientation).T)
     return (
         End(parent.link, parent.point(joint.position), parent.rotation),
         End(child.link, child.point(joint.offset), turned),
@@ -137,7 +138,7 @@ def along(tables: Tables, name: str, a: End, b: End, directions: Any, **function
     for i, u in enumerate(directions):
         short = "xyz"[i] if len(directions) == 3 else f"{'uvw'[i]}"
         yield Row(
-            f"{name}.{short}", layout.ALONG, entries, (a.link, b.link), (a.place, b.place), u=a.axes @ u, **function
+            f"{name}.{short}", layout.ALONG, entries, (a.link, b.link), (a.place, b.place), u=dot(a.axes, u), **function
         )
 
 
@@ -151,13 +152,13 @@ def across(tables: Tables, name: str, a: End, b: End, u: Array, w: Array, cosine
     """u·w = c for a direction u of a and a direction w of b; what does not turn has no part in it, unless nothing turns."""
     every = tables.entries(a.link, b.link)
     entries = [e for e in every if tables.links[e.link][layout.KIND] not in SLIDING] or every
-    return Row(name, layout.ACROSS, entries, (a.link, b.link), u=a.axes @ u, w=b.axes @ w, offset=float(cosine))
+    return Row(name, layout.ACROSS, entries, (a.link, b.link), u=dot(a.axes, u), w=dot(b.axes, w), offset=plain(cosine))
 
 
 def aligned(tables: Tables, name: str, a: End, b: End, axis: Any) -> Iterator[Row]:
     """The axis of b has the direction of that of a."""
     for i, u in enumerate(normals(axis)):
-        yield across(tables, f"{name}.turn_{'uv'[i]}", a, b, u, np.array(axis))
+        yield across(tables, f"{name}.turn_{'uv'[i]}", a, b, u, array(axis))
 
 
 def parallel(tables: Tables, name: str, a: End, b: End) -> Iterator[Row]:

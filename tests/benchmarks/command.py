@@ -27,6 +27,7 @@ BENCHMARKS = {
     "long_runs": runs.long_runs,
     "constrained_runs": runs.constrained_runs,
     "ensembles": ensembles.ensembles,
+    "parameters": ensembles.parameters,
     "overheads": overheads.overheads,
     "cores": overheads.cores,
     "start_up": runs.start_up,

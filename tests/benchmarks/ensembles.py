@@ -45,6 +45,31 @@ def ensembles(members: int = 10_000) -> list[dict[str, Any]]:
     return [measured(case, members) for case in cases(members)]
 
 
+def parameters(members: int = 10_000) -> list[dict[str, Any]]:
+    """Processor time of ensembles over parameters beside that of as many members over starts, in one thread: of whole runs, and
+    of runs of one step, which is what a member costs besides its steps.
+    """
+    return [of_parameters(*pair, members) for pair in zip(*[iter(cases(members))] * 2, strict=True)]
+
+
+def of_parameters(starts: Case, varied: Case, members: int) -> dict[str, Any]:
+    """One row: the median of the ratios of several repeats, interleaved."""
+    step = float(_model(varied).resolved().simulation.step)
+    found: dict[str, Any] = {"ensemble": f"{members} {varied.title}", "steps": round(varied.duration / step)}
+    for title, duration in (("", varied.duration), (", 1 step", step)):
+        times = []
+        for _ in range(REPEATS + 1):
+            times.append([])
+            for case in (starts, varied):
+                began = time.process_time()
+                seconds(case._replace(duration=duration), case.values, threads=1)
+                times[-1].append(1e3 * (time.process_time() - began) / members)
+        of_starts, of_varied = np.median(times, axis=0)  # the first compiles
+        found |= {f"starts{title} [ms]": of_starts, f"parameters{title} [ms]": of_varied}
+        found |= {f"ratio{title}": float(np.median([b / a for a, b in times]))}
+    return found
+
+
 def measured(case: Case, members: int) -> dict[str, Any]:
     """One row: the best of several repeats, interleaved."""
     cores = len(os.sched_getaffinity(0))

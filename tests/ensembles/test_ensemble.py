@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
-from mbvi.ensembles import executors
+from mbvi.ensembles import executors, worker
 from mbvi.kernels.galerkin import steps as galerkin
 from mbvi.model.fields import idle_parameters
 from mbvi.results import storage
@@ -121,6 +121,57 @@ def test_members_are_what_simulate_gives(name, over, options):
         over = {parameter: [value, 1.01 * value]}
     runs = mbvi.ensemble(described, over, store=EVERYTHING, threads=2, **options)
     check_members(runs, described, list(over), **options)
+
+
+def of_many(described, over, monkeypatch, **options):
+    """Results of many members, of systems whose tables are filled, and of those that are assembled one by one."""
+    found = []
+    for worth in (2, 10**9):
+        monkeypatch.setattr(worker, "WORTH_A_MAP", worth)
+        found.append(mbvi.ensemble(described, over, threads=1, **options))
+    return found
+
+
+def rises(run):
+    """A measure: what looks at the model of its member."""
+    return (
+        run.system.model.resolved().parameters["length"]
+        + run.q[-1, 0]
+        + run.system.energy(run.q[0], run.system.given_v)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "over", "options"),
+    [
+        ("double_pendulum", {"mass": np.linspace(1, 3, 9), "q.elbow.angle": ("mass", np.linspace(0, 1, 9))}, {}),
+        ("double_pendulum", {"length": np.linspace(0.2, 0.3, 5), "q.elbow.angle": [0.1, 0.2]}, {"duration": 0.1}),
+        ("double_pendulum", {"length": np.linspace(0.2, 0.3, 5)}, {"measure": {"rise": rises}, "store": ("q",)}),
+        ("double_pendulum", {"mass": np.linspace(1, 3, 5)}, {"step": 0.4, "duration": 8}),  # some fail
+        ("double_pendulum", {"mass": np.linspace(1, 3, 5)}, {"scheme": "rk4"}),
+        ("double_pendulum", {"mass": np.linspace(1, 3, 5)}, {"formulation": "embedding"}),
+        ("spring_damper", {"damping": np.linspace(0, 1, 5)}, {}),
+        ("four_bar", {"crank": np.linspace(0.3, 1.5, 5)}, {}),  # some do not close
+    ],
+)
+def test_members_whose_tables_are_filled_are_those_assembled_anew(name, over, options, monkeypatch):
+    filled, anew = of_many(model(name), over, monkeypatch, **{"duration": 0.2, "store": EVERYTHING} | options)
+    for key in anew.variables:
+        if anew[key].dtype.kind == "f":
+            assert same_bits(filled[key], anew[key]), key
+        else:
+            assert (filled[key] == anew[key]).all(), key
+
+
+def test_members_of_another_structure_among_those_whose_tables_are_filled(monkeypatch):
+    """A mass that is 0 for one of them, and of the wrong sign for none that is looked at before."""
+    described = pendulum(shape=0)
+    body = described.bodies["bob"].model_copy(update={"mass": "(shape - 2)*(shape - 4)*(shape - 2.5)**2 + 0*length"})
+    described = described.model_copy(update={"bodies": {"bob": body}})
+    over = {"shape": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+    filled, anew = of_many(described, over, monkeypatch, duration=0.1)
+    assert anew.status.values.tolist() == [DONE, DONE, REFUSED, REFUSED, REFUSED, DONE, DONE]
+    assert filled.reason.values.tolist() == anew.reason.values.tolist() and same_bits(filled.q, anew.q)
 
 
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])

@@ -74,6 +74,7 @@ NAVIGATION = {
         "one_step",
         "loops",
         "plots",
+        "element_forces",
         "animation",
         "files",
         "long_runs",

@@ -37,6 +37,8 @@ PAGES = {
         "Classes of what runs, systems and models answer with, states for other programs, and what measures schemes.",
         (
             Source("mbvi.results.trajectory", ("Statistics", "Finding")),
+            Source("mbvi.results.tables", ("Table", "Quantity")),
+            Source("mbvi.system.element_forces", ("ElementForce",)),
             Source("mbvi.results.limits", ("exceeded_limits", "unchecked_limits", "Excess")),
             Source("mbvi.model.import_report", ("ImportReport", "Note")),
             Source(

@@ -20,11 +20,11 @@ def plot(
         typer.Option(
             metavar="LIST",
             help="Instead of an overview, some of: coordinates, velocities, momenta, energy, energy_error, invariants, "
-            "constraints, phase, multipliers, reactions.",
+            "constraints, phase, multipliers, reactions, forces, powers, works.",
         ),
     ] = None,
     names: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Of these coordinates, joints or constraints only.")
+        str | None, typer.Option(metavar="LIST", help="Of these coordinates, joints, constraints or forces only.")
     ] = None,
     section: Annotated[
         str | None, typer.Option(metavar="TEXT", help='A Poincaré section, such as "elbow.angle=0".')

@@ -41,6 +41,7 @@ HOMES = {
     "read": "mbvi.results.trajectory",
     "find_invariants": "mbvi.analysis.symmetry",
     "linearize": "mbvi.analysis.linearization",
+    "equations": "mbvi.symbolic.equations",
     "compare": "mbvi.measure.compare",
     "plot": "mbvi.pictures.plots",
     "draw_graph": "mbvi.pictures.graphs",

@@ -65,7 +65,7 @@ def ensemble_report(dataset: xarray.Dataset) -> str:
 
 def force_report(trajectory: Trajectory, found: Mapping[str, ElementForce]) -> str:
     """The least and the largest of every force and torque in a run, the largest power of its element, and its work in all."""
-    rows = [("force", "type", "least", "largest", "unit", "largest power [W]", "work [J]")]
+    rows: list[tuple[str, ...]] = [("force", "type", "least", "largest", "unit", "largest power [W]", "work [J]")]
     for element in found.values():
         sums = value_as_text(np.abs(element.power).max()), value_as_text(element.work[-1])
         rounding = ROUNDING * np.abs(element.values).max(initial=0.0)

@@ -263,7 +263,8 @@ class Coupling(Element):
 
     def holds(self) -> list[Hold]:
         """The second coordinate, less ratio times the first."""
-        terms = (self.joint_b, self.coordinate_b, 1.0), (self.joint_a, self.coordinate_a, -float(self.ratio))
+        ratio: Any = self.ratio
+        terms = (self.joint_b, self.coordinate_b, 1.0), (self.joint_a, self.coordinate_a, -ratio)
         return [Related(terms, self.offset)]
 
     def problems(self) -> Iterator[Problem]:

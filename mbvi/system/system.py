@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
 from mbvi.model.model import Model
+from mbvi.system import kinematics, tangent
 from mbvi.system.base import BaseSystem
 from mbvi.system.initial import initial_state
 from mbvi.system.mobility import Mobility, find_mobility
@@ -116,3 +117,32 @@ class System(BaseSystem):
     def mobility(self) -> Mobility:
         """Degrees of freedom, redundant constraints and where they come from, at the initial state moved onto the constraints."""
         return find_mobility(self)
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates; the same as `dimension`."""
+        return self.dimension
+
+    @cached_property
+    def nv(self) -> int:
+        """Number of velocities: that of the coordinates, less one for every quaternion, see `integrate`."""
+        return tangent.nv(self)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """A name for every entry of v: that of the coordinate, or wx, wy, wz of a joint or body that turns by a quaternion."""
+        return tangent.velocity_names(self)
+
+    integrate = tangent.integrate
+    difference = tangent.difference
+    velocity_of_rates = tangent.velocity_of_rates
+    rates_of_velocity = tangent.rates_of_velocity
+
+    frame_pose = kinematics.frame_pose
+    frame_velocity = kinematics.frame_velocity
+    frame_acceleration = kinematics.frame_acceleration
+    frame_jacobian = kinematics.frame_jacobian
+    frame_jacobian_rate = kinematics.frame_jacobian_rate
+    frame_jacobian_derivative = kinematics.frame_jacobian_derivative
+    frame_velocity_derivatives = kinematics.frame_velocity_derivatives
+    frame_acceleration_derivatives = kinematics.frame_acceleration_derivatives

@@ -62,6 +62,7 @@ NAVIGATION = {
         "tables",
         "python",
         "lagrangians",
+        "equations",
         "robots",
         "urdf",
         "mjcf",

@@ -115,3 +115,9 @@ def test_they_run_as_scripts():
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[0].endswith("order")
     assert len(result.stdout.splitlines()) == 6
+
+
+def test_equations_of_models():
+    found = load("equations_of_models").main(("pendulum", "four_bar"))
+    assert [len(each.q) for each in found.values()] == [1, 3]
+    assert str(found["pendulum"].potential) == "-981*length*mass*cos(pivot.angle)/100"

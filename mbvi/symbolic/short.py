@@ -8,8 +8,8 @@ from typing import Any
 import sympy
 from sympy.simplify.fu import TR8
 
-MOST_TERMS, LONGEST_QUOTIENT = 100, 200
-"""Terms of a sum that expressions are made into, and operations of a quotient that is reduced; longer ones stay as they are."""
+MOST_TERMS, LONGEST_PRODUCT = 100, 200
+"""Terms of a sum that expressions are made into, and operations of what is made a product; longer ones stay as they are."""
 
 
 def short(expression: Any) -> Any:
@@ -22,9 +22,9 @@ def short(expression: Any) -> Any:
     if expanded.has(sympy.sin, sympy.cos):
         sums = sympy.expand(TR8(expanded))
         forms += [sums, factored(sums)]
-    if plain.count_ops() <= LONGEST_QUOTIENT and sympy.denom(sympy.together(plain)).free_symbols:
-        forms.append(sympy.factor_terms(sympy.cancel(plain)))
-    return min(forms, key=lambda form: form.count_ops())
+    if expanded.count_ops() <= LONGEST_PRODUCT:
+        forms.append(sympy.factor(expanded))
+    return min(reversed(forms), key=lambda form: form.count_ops())
 
 
 def factored(expression: Any) -> Any:

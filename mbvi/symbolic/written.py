@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import groupby
 from typing import Any
 
 import sympy
@@ -32,12 +33,13 @@ def text(equations: Any) -> str:
     names = zip(equations.coordinate_names, equations.coordinate_units, strict=True)
     lines = [f"q_{i}  {name} [{unit}]" for i, (name, unit) in enumerate(names, 1)]
     lines += [f"{symbol} = {value:.6g}" for symbol, value in equations.parameters.items()]
-    for title, left, _, expression in _formulas(equations):
-        size = sum(expression, sympy.Integer(0)) if isinstance(expression, sympy.MatrixBase) else expression
-        if not _is_short(size):
-            expression = sympy.Symbol(f"({size.count_ops()} operations)")
-        pretty = sympy.pretty(sympy.Eq(sympy.Symbol(left), expression, evaluate=False), wrap_line=False)
-        lines += ["", title, pretty]
+    for title, formulas in groupby(_formulas(equations), key=lambda each: each[0]):
+        lines += ["", title]
+        for _, left, _, expression in formulas:
+            size = _operations(expression)
+            right = expression if size <= MOST_OPERATIONS else sympy.Symbol(f"({size} operations)")
+            name = sympy.Symbol(left.replace("{", "").replace("}", ""))
+            lines.append(sympy.pretty(sympy.Eq(name, right, evaluate=False), wrap_line=False))
     return "\n".join(lines)
 
 
@@ -61,12 +63,9 @@ def page(equations: Any) -> str:
     lines = [f"<h1>{escape(equations.name)}</h1>", "<h2>Coordinates</h2>", _coordinates(equations)]
     if equations.parameters:
         lines += ["<h2>Parameters</h2>", _parameters(equations)]
-    title = ""
-    for heading, _, left, shown in _formulas(equations):
-        if heading != title:
-            lines.append(f"<h2>{escape(heading)}</h2>")
-            title = heading
-        lines.append(_formula(left, shown))
+    for title, formulas in groupby(_formulas(equations), key=lambda each: each[0]):
+        lines.append(f"<h2>{escape(title)}</h2>")
+        lines += [_formula(left, expression) for _, _, left, expression in formulas]
     lines.append(f'<p class="note">{_laws(n, k)}</p>')
     head = f'<meta charset="utf-8"><title>{escape(equations.name)}: equations</title><style>{STYLE}</style>'
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(lines) + "\n</body></html>\n"
@@ -113,23 +112,25 @@ def _indexed(letter: str, i: int) -> str:
 
 
 def _formula(left: str, expression: Any) -> str:
-    """A line of the page; a matrix with too long entries entry by entry."""
-    if isinstance(expression, sympy.MatrixBase) and not _is_short(sum(expression, sympy.Integer(0))):
+    """A line of the page; a long matrix, which is symmetric, entry by entry."""
+    if isinstance(expression, sympy.MatrixBase) and _operations(expression) > MOST_OPERATIONS:
         entries = [
             _formula(f"<msub>{left}<mrow><mn>{i + 1}</mn><mo>,</mo><mn>{j + 1}</mn></mrow></msub>", expression[i, j])
             for i in range(expression.rows)
             for j in range(i, expression.cols)
         ]
         return '<p class="note">The matrix is symmetric.</p>' + "\n".join(entries)
-    if not isinstance(expression, sympy.MatrixBase) and not _is_short(expression):
-        note = f"{expression.count_ops()} operations, too many to be read: take them from SymPy or LaTeX"
+    if (size := _operations(expression)) > MOST_OPERATIONS:
+        note = f"{size} operations, too many to be read: take them from SymPy or LaTeX"
         return f'<div class="formula"><math>{left}</math> <span class="note">{note}</span></div>'
     right = MathMLPresentationPrinter({"mul_symbol": "dot"}).doprint(expression)
     return f'<div class="formula"><math display="block"><mrow>{left}<mo>=</mo>{right}</mrow></math></div>'
 
 
-def _is_short(expression: Any) -> bool:
-    return expression.count_ops() <= MOST_OPERATIONS
+def _operations(expression: Any) -> int:
+    """The size of an expression or a matrix."""
+    entries = expression if isinstance(expression, sympy.MatrixBase) else [expression]
+    return sum(int(each.count_ops()) for each in entries)
 
 
 def _coordinates(equations: Any) -> str:

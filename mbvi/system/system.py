@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+import mbvi
 from mbvi.errors import ModelError
 from mbvi.model.model import Model
 from mbvi.system import kinematics, tangent
@@ -117,6 +118,10 @@ class System(BaseSystem):
     def mobility(self) -> Mobility:
         """Degrees of freedom, redundant constraints and where they come from, at the initial state moved onto the constraints."""
         return find_mobility(self)
+
+    def equations(self, parts: Sequence[str] | None = None) -> Any:
+        """The equations of its model in symbols: an `Equations`, see `mbvi.equations`."""
+        return mbvi.equations(self, parts)
 
     @property
     def nq(self) -> int:

@@ -76,6 +76,7 @@ NAVIGATION = {
         "loops",
         "plots",
         "element_forces",
+        "postures",
         "animation",
         "files",
         "long_runs",

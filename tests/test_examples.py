@@ -121,3 +121,11 @@ def test_equations_of_models():
     found = load("equations_of_models").main(("pendulum", "four_bar"))
     assert [len(each.q) for each in found.values()] == [1, 3]
     assert str(found["pendulum"].potential) == "-981*length*mass*cos(pivot.angle)/100"
+
+
+def test_arm_draws_circle():
+    system, circle, postures = load("arm_draws_circle").main(9)
+    tips, rotations = system.frame_pose("pen.tip", postures)
+    np.testing.assert_allclose(tips, circle, atol=1e-8)
+    np.testing.assert_allclose(rotations[:, :, 0], np.tile([0, 0, -1], (9, 1)), atol=1e-8)
+    assert np.abs(np.diff(postures, axis=0)).max() < 0.6

@@ -24,6 +24,7 @@ class Page(NamedTuple):
 ANALYSES = (
     *("symmetry", "noether", "control_points", "linearization", "convergence", "symplecticity"),
     *("small_step", "interaction"),
+    *("inverse_kinematics", "equilibrium"),
 )
 PAGES = {
     "api": Page(

@@ -1,4 +1,4 @@
-"""The tables that commands print: the schemes of the catalogue, the members of an ensemble, and what elements exert in a run."""
+"""The tables that commands print: the schemes of the catalogue, the members of an ensemble, and values over time."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mbvi.text import aligned, count
 if TYPE_CHECKING:
     import xarray
 
+    from mbvi.results.tables import Table
     from mbvi.results.trajectory import Trajectory
     from mbvi.system.element_forces import ElementForce
 
@@ -72,5 +73,20 @@ def force_report(trajectory: Trajectory, found: Mapping[str, ElementForce]) -> s
         for i, (label, unit, values) in enumerate(zip(element.labels, element.units, element.values.T, strict=True)):
             ends = [value_as_text(0.0 if abs(end) <= rounding else end) for end in (values.min(), values.max())]
             rows.append((label, element.type, *ends, unit, *(sums if i == 0 else ("", ""))))
+    return "\n".join([_span(trajectory), *aligned(rows, right=[2, 3, 5, 6])])
+
+
+def column_report(trajectory: Trajectory, table: Table) -> str:
+    """The first, the last, the least and the largest value of every column of a table."""
+    rows: list[tuple[str, ...]] = [("", "first", "last", "least", "largest", "unit")]
+    for name, unit, values in table.columns():
+        rounding = ROUNDING * max(1.0, float(np.abs(values).max()))
+        ends = values[0], values[-1], values.min(), values.max()
+        rows.append((name, *(value_as_text(0.0 if abs(end) <= rounding else end) for end in ends), unit))
+    return "\n".join([_span(trajectory), *aligned(rows, right=[1, 2, 3, 4])])
+
+
+def _span(trajectory: Trajectory) -> str:
+    """Of which states a table is."""
     span = f"{count(len(trajectory), 'state')} from {trajectory.t[0]:g} s to {trajectory.t[-1]:g} s"
-    return "\n".join([f"{trajectory.system.name}: {span}", *aligned(rows, right=[2, 3, 5, 6])])
+    return f"{trajectory.system.name}: {span}"

@@ -97,10 +97,10 @@ def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None,
     *what : str
         Quantities, in the order of their panels: coordinates, velocities, momenta, energy, energy_error, invariants (the drift
         of conserved momenta), constraints (their residual), phase (p over q), section, multipliers, reactions; forces, powers
-        and works of what `Trajectory.forces` gives. By default an overview of the run.
+        and works of what `Trajectory.forces` gives; places, speeds and accelerations of frames. By default an overview.
     names : sequence of str, optional
         Coordinates that are drawn, or joints for all of theirs; of multipliers and reactions the joints and constraints,
-        and of forces, powers and works the elements.
+        of forces, powers and works the elements; of places, speeds and accelerations the frames.
     section : str, optional
         A Poincaré section, as "elbow.angle = 30 deg": the states at which the coordinate rises through that value, angles
         in any turn.
@@ -501,6 +501,39 @@ def _chosen_forces(view: View) -> tuple[Trajectory, list[ElementForce], str]:
     return trajectory, list(trajectory.forces([known[i] for i in view.chosen(known)]).values()) if known else [], note
 
 
+def _places(view: View) -> Iterator[Panel]:
+    yield from _of_frames(view, ("place",))
+
+
+def _speeds(view: View) -> Iterator[Panel]:
+    yield from _of_frames(view, ("velocity", "angular_velocity"))
+
+
+def _accelerations(view: View) -> Iterator[Panel]:
+    yield from _of_frames(view, ("acceleration", "angular_acceleration"))
+
+
+def _of_frames(view: View, what: Sequence[str]) -> Iterator[Panel]:
+    """Vectors of frames: components of one frame, magnitudes of several; of places always components."""
+    trajectory, note = _sparse(view.trajectory)
+    if view.names is None:
+        raise ModelError("names: expected one or more frames, found none; name bodies, or BODY.FRAME")
+    table = trajectory.kinematics(view.names)
+    frames = table.labels["frame"]
+    for key in what:
+        (quantity,) = (each for each in table.quantities if each.name == key)
+        title = key.replace("_", " ")
+        rounding = (0.0, ROUNDING * max(1.0, float(np.abs(quantity.values).max())))
+        if len(frames) > 1 and key != "place":
+            sizes = np.linalg.norm(quantity.values, axis=2)
+            curves = [Curve(frame, trajectory.t, sizes[:, i]) for i, frame in enumerate(frames)]
+            yield Panel(_with_unit(title, quantity.units), curves, note=note, rounding=rounding)
+            continue
+        for i, frame in enumerate(frames):
+            curves = [Curve(axis, trajectory.t, quantity.values[:, i, j]) for j, axis in enumerate("xyz")]
+            yield Panel(_with_unit(f"{title} of {frame}", quantity.units), curves, note=note, rounding=rounding)
+
+
 def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
     """Evenly spaced states, if there are very many, and a note that says so."""
     every = -(-(len(trajectory) - 1) // MOST_SOLVED)
@@ -521,6 +554,9 @@ QUANTITIES: dict[str, Callable[[View], Iterator[Panel]]] = {
     "forces": _forces,
     "powers": _powers,
     "works": _works,
+    "places": _places,
+    "speeds": _speeds,
+    "accelerations": _accelerations,
 }
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_ending, checked_path
+from mbvi.model.expressions import nearest, show, wrong
 from mbvi.results.output import check_output, replace_file
 
 if TYPE_CHECKING:
@@ -69,6 +70,20 @@ class Table:
     labels: Mapping[str, tuple[str, ...]]
     units: Mapping[str, tuple[str, ...]]
     attributes: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Array:
+        """The values (states, …) of a quantity.
+
+        Raises
+        ------
+        ModelError
+            If there is no such quantity.
+        """
+        for each in self.quantities:
+            if each.name == name:
+                return each.values
+        known = [each.name for each in self.quantities]
+        raise ModelError(f"table: {wrong('one of its quantities', show(name), nearest(str(name), known))}")
 
     def columns(self) -> Iterator[tuple[str, str, Array]]:
         """Name, unit and values (states,) of every column: of each quantity at each of its labels, as q.hinge.angle."""

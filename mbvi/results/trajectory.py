@@ -23,6 +23,7 @@ from mbvi.model.arguments import check_kind, checked_path
 from mbvi.model.expressions import show, wrong
 from mbvi.results import storage
 from mbvi.results.force_table import force_table
+from mbvi.results.frame_table import frame_table
 from mbvi.results.output import check_output, replace_file
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
@@ -334,6 +335,38 @@ class Trajectory:
     def force_table(self, names: Sequence[str] | None = None) -> Table:
         """What `forces` gives as a table, for files, pandas and xarray: forces, powers, works and energies of the elements."""
         return force_table(self.system.name, self.t, self.forces(names))
+
+    def kinematics(self, frames: Sequence[str]) -> Table:
+        """Places, rotations, velocities and accelerations of frames as a table, for arrays with labels, pandas, xarray and files.
+
+        Parameters
+        ----------
+        frames : sequence of str
+            Bodies, BODY.FRAME of their named frames, or the name of a frame alone where one body has it.
+
+        Returns
+        -------
+        Table
+            ``place`` [m], ``rotation`` (unit quaternions w, x, y, z, frame to world), ``velocity`` [m/s], ``angular_velocity``
+            [rad/s], ``acceleration`` [m/s²] and ``angular_acceleration`` [rad/s²], along the world's axes. Accelerations are
+            those of the equations of motion in every state.
+
+        Raises
+        ------
+        ModelError
+            If there is no such frame, or the equations are singular in a state.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> arm = mbvi.Body(mass=1, center_of_mass=(0, 0, -1), frames={"tool": {"position": (0, 0, -2)}})
+        >>> pivot = mbvi.Revolute(parent="world", child="arm", axis=(0, 1, 0))
+        >>> model = mbvi.Model(name="pendulum", bodies={"arm": arm}, joints={"pivot": pivot})
+        >>> motion = mbvi.simulate(model, step=0.01, duration=1.0, initial_v=[1.0]).kinematics(["tool"])
+        >>> motion["velocity"].shape, motion["velocity"][0, 0].round(9).tolist()
+        ((101, 1, 3), [-2.0, 0.0, 0.0])
+        """
+        return frame_table(self.system, frames, self.t, self.q, self.v)
 
     def control_points(self, state: int) -> ControlPoints:
         """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -118,6 +118,14 @@ class System(BaseSystem):
     def mobility(self) -> Mobility:
         """Degrees of freedom, redundant constraints and where they come from, at the initial state moved onto the constraints."""
         return find_mobility(self)
+
+    def inverse_kinematics(self, targets: Mapping[str, Any], start: ArrayLike | None = None, **options: Any) -> Any:
+        """Coordinates with which frames are where they should be: a `Posture`, see `mbvi.inverse_kinematics`."""
+        return mbvi.inverse_kinematics(self, targets, start, **options)
+
+    def find_equilibrium(self, start: ArrayLike | None = None, t: float = 0.0) -> Any:
+        """A state of rest: an `Equilibrium`, see `mbvi.find_equilibrium`."""
+        return mbvi.find_equilibrium(self, start, t)
 
     def equations(self, parts: Sequence[str] | None = None) -> Any:
         """The equations of its model in symbols: an `Equations`, see `mbvi.equations`."""

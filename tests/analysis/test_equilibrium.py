@@ -67,7 +67,7 @@ def test_a_column_buckles():
     model = mbvi.from_yaml(COLUMN)
     expected = (3 + np.array([-1, 1]) * np.sqrt(5)) / 2 * 3 / 0.7
     np.testing.assert_allclose(buckling_factors(model, "weight"), expected, rtol=1e-10)
-    below, above = (find_equilibrium(model.with_parameters(load=factor * expected[0])) for factor in (0.99, 1.01))
+    below, above = (find_equilibrium(model.with_parameters({"load": factor * expected[0]})) for factor in (0.99, 1.01))
     assert below.stability == "stable" and above.stability == "unstable"
 
 

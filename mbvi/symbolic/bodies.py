@@ -11,7 +11,7 @@ import numpy as np
 import sympy
 
 from mbvi.model.expressions import names_in
-from mbvi.model.fields import WORLD, Kind, expressions, kinds
+from mbvi.model.fields import WORLD, Kind, Table, expressions, kinds
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import mass_properties
 from mbvi.model.model import Model
@@ -32,21 +32,28 @@ class Mass:
 
 
 def put_in(model: Model) -> Iterator[str]:
-    """Names in the fields that are taken as numbers: directions of joints and constraints, and sizes of shapes with mass."""
+    """Names in the fields that are taken as numbers: directions of joints and constraints, turns about axes that are none of a
+    frame's, tables, and sizes of shapes with mass.
+    """
     resolved = model.resolved()
     for name, joint in model.joints.items():
-        for key, kind in kinds(type(joint)).items():
+        for key, kind in kinds(joint.__class__).items():
             is_number = isinstance(getattr(resolved.joints[name], key), float)
             if kind is not None and key not in SYMBOLIC_PLACES and not is_number:
                 yield from _names(getattr(joint, key))
-    for element in model.constraints.values():
-        for key, kind in kinds(type(element)).items():
-            if kind == Kind("direction"):
-                yield from _names(getattr(element, key))
+    for element in (*model.joints.values(), *model.constraints.values()):
+        orientation = getattr(element, "orientation", ())
+        if sum(each != 0.0 for each in orientation) > 1:
+            yield from _names(orientation)
+    for other in (*model.forces.values(), *model.constraints.values()):
+        for key, kind in kinds(other.__class__).items():
+            value = getattr(other, key)
+            tables = [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Table)]
+            yield from _names(value if kind == Kind("direction") else tuple(tables))
     for body in model.bodies.values():
         for shape in body.shapes:
             if shape.mass is not None or shape.density is not None:
-                for key, kind in kinds(type(shape)).items():
+                for key, kind in kinds(shape.__class__).items():
                     if kind is not None and key not in ("mass", "density", "position"):
                         yield from _names(getattr(shape, key))
 

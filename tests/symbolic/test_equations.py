@@ -102,6 +102,28 @@ def test_models(path):
     check(model)
 
 
+def test_parameters_that_are_put_in():
+    """An axis, a turn about no axis of a frame, and a table are numbers, and so is a parameter that they depend on, anywhere."""
+    text = """
+name: parameters
+parameters: {tilt: 0.3, twist: 2*tilt, push: 2, mass: 3, arm: 0.5, turn: 0.2}
+bodies:
+  a: {mass: mass, center_of_mass: [arm, 0, tilt], inertia: [1, 2, 2]}
+joints:
+  j: {type: revolute, parent: world, child: a, axis: [sin(twist), 0, 1], orientation: [turn, 0, 0], offset: [0, arm, turn]}
+forces:
+  f: {type: force, body: a, vector: [{times: [0, 1], values: [0, push]}, mass, 0]}
+"""
+    model = mbvi.from_yaml(text)
+    found = check(model)
+    assert {str(symbol) for symbol in found.parameters} == {"mass", "arm", "turn"}
+    other = model.with_parameters({"mass": 2, "turn": -0.4, "arm": 0.1})
+    M = found.mass_matrix.subs({symbol: other.resolved().parameters[symbol.name] for symbol in found.parameters})
+    assert float(M.subs(found.q[0], 0.7)[0]) == pytest.approx(mbvi.assemble(other).mass_matrix([0.7])[0, 0], rel=1e-12)
+    both = mbvi.from_yaml(text.replace("[turn, 0, 0]", "[turn, 0, tilt]"))
+    assert {str(symbol) for symbol in check(both).parameters} == {"mass", "arm"}
+
+
 def test_what_is_wrong():
     chain = mbvi.load(ROOT / "models" / "necklace_50.yaml")
     with pytest.raises(mbvi.ModelError) as caught:

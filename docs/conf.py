@@ -61,6 +61,8 @@ NAVIGATION = {
         "constraints_on_motions",
         "tables",
         "python",
+        "kinematics",
+        "dynamics",
         "lagrangians",
         "equations",
         "robots",

@@ -187,7 +187,7 @@ def _asked(
     out = np.empty((len(state.q), width))
 
     def run(part: slice) -> int:
-        return kernels.fill_frame_quantities(  # type: ignore[no-any-return]
+        return kernels.fill_frame_quantities(
             out[part], arrays, dynamics_work(system), link, own, REFERENCES[reference], what,
             state.q[part], state.v[part], state.a[part],
         )  # fmt: skip
@@ -204,14 +204,14 @@ def _found(system: BaseSystem, frame: str) -> tuple[int, Array]:
     """The link of a frame, and its rotation in that, row by row, and place (12,)."""
     known = system._local.__dict__.setdefault("known_frames", {})
     if frame in known:
-        return known[frame]  # type: ignore[no-any-return]
+        return known[frame]
     found = system._frame(frame) if isinstance(frame, str) else None
     if found is None:
         raise ModelError(
             f"frame: {wrong('a body or BODY.FRAME', show(frame), nearest(str(frame), frame_names(system)))}"
         )
     known[frame] = found.link, np.concatenate([found.rotation.ravel(), found.place])
-    return known[frame]  # type: ignore[no-any-return]
+    return known[frame]
 
 
 def frame_names(system: BaseSystem) -> Iterator[str]:

@@ -16,6 +16,7 @@ from mbvi.floats import as_floats
 from mbvi.kernels.mechanics.tangent import KINDS, NOT_FINITE, DynamicsWork, make_dynamics_work
 from mbvi.model.expressions import show, wrong
 from mbvi.system.base import BaseSystem
+from mbvi.system.regularity import free_mass
 
 Array = np.ndarray
 FLOAT = np.dtype(float)
@@ -31,7 +32,7 @@ def dynamics_work(system: BaseSystem) -> DynamicsWork:
         If the system is a user's own Lagrangian, which has no links.
     """
     try:
-        return system._local.dynamics  # type: ignore[no-any-return]
+        return system._local.dynamics
     except AttributeError:
         if not system._arrays.is_tree:
             expected = "a system of bodies and joints, as mbvi.assemble makes it"
@@ -68,7 +69,7 @@ def together(**arrays: Array) -> tuple[tuple[int, ...], list[Array]]:
             found = ", ".join(f"{what} of shape {array.shape}" for what, array in arrays.items())
             raise ModelError(f"{', '.join(arrays)}: {wrong('as many states of each', found)}") from None
         spread = (np.broadcast_to(array, (*shape, array.shape[-1])) for array in arrays.values())
-        return shape, [np.array(array).reshape(-1, array.shape[-1]) for array in spread]
+        return shape, [np.array(array, order="C").reshape(-1, array.shape[-1]) for array in spread]
     shape = shapes.pop()
     return shape, [array.reshape(-1, array.shape[-1]) for array in arrays.values()]
 
@@ -99,20 +100,23 @@ class Given:
     The last is an acceleration, or forces, by the name that it was given.
     """
 
-    __slots__ = ("a", "names", "q", "shape", "t", "v")
+    __slots__ = ("_system", "a", "names", "q", "shape", "t", "v")
 
     def __init__(self, system: BaseSystem, t: ArrayLike, **arrays: ArrayLike) -> None:
-        own = dynamics_work(system)
+        self._system, self.names, own = system, tuple(arrays), dynamics_work(system)
         n, nv = system._arrays.n, own.nv
-        found = {what: states(n if what == "q" else nv, what, values) for what, values in arrays.items()}
-        self.names = tuple(found)
-        if type(t) is not float:
-            found["t"] = _times(t)
-        self.shape, at = together(**found)
-        self.t = at.pop() if type(t) is not float else np.array([[t]])
-        self.q = at[0]
-        rest = None if len(at) == 3 else np.zeros((len(self.q), nv))
-        self.v, self.a = [*at[1:], rest, rest][:2]
+        at = [states(n if what == "q" else nv, what, values) for what, values in arrays.items()]
+        if type(t) is float and all(array.ndim == 1 for array in at):  # one state, of which no microsecond may be lost
+            self.shape, self.t = (), np.array(((t,),))
+            at = [array[None] for array in at]
+        else:
+            times = _times(t)
+            named = dict(zip(self.names, at, strict=True)) | ({"t": times} if times.ndim > 1 else {})
+            self.shape, at = together(**named)
+            self.t = at.pop() if times.ndim > 1 else times[None]
+        if len(at) < 3:
+            at += [np.zeros((len(at[0]), nv))] * (3 - len(at))
+        self.q, self.v, self.a = at
 
     def times(self, part: slice) -> Array:
         """The times of some states, or the one of all (., 1)."""
@@ -124,18 +128,34 @@ class Given:
         Raises
         ------
         ModelError
-            If one of its numbers is not finite.
+            If one of its numbers is not finite, or its mass matrix is singular.
         """
-        if status >= 0 and status % KINDS == NOT_FINITE:
-            check_finite(status // KINDS, t=np.broadcast_to(self.t, (len(self.q), 1)), **self._arrays())
+        if status < 0:
+            return
+        state, kind = divmod(status, KINDS)
+        if kind == NOT_FINITE:
+            check_finite(state, t=np.broadcast_to(self.t, (len(self.q), 1)), **self._arrays())
+        where = f" in state {state}" if len(self.q) > 1 else ""
+        raise ModelError(_singular(self._system, self.q[state], float(self.t[min(state, len(self.t) - 1), 0]), where))
 
     def _arrays(self) -> dict[str, Array]:
         return dict(zip(self.names, (self.q, self.v, self.a), strict=False))
 
 
+def _singular(system: BaseSystem, q: Array, t: float, where: str) -> str:
+    """Which coordinates move without inertia at a state."""
+    M, basis = free_mass(system, q, t)
+    scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
+    motion = np.abs(basis @ (np.linalg.eigh(M / scale[:, None] / scale)[1][:, 0] / scale))
+    names = [system.coordinate_names[i] for i in np.flatnonzero(motion > 0.1 * motion.max())]
+    found = f"that motion along {' and '.join(names)} has no inertia{where}"
+    remedy = "give what moves some mass or inertia, or take another state"
+    return f"{system.name}: {wrong('a regular mass matrix', found, remedy)}"
+
+
 def _times(t: ArrayLike) -> Array:
     array = as_floats(t)
-    if array is None:
+    if array is None or isinstance(t, bool):
         raise ModelError(f"t: {wrong('a time, or one for each state', show(t))}")
     return array[..., None].copy()
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 import mbvi
 from mbvi.errors import ModelError
 from mbvi.model.model import Model
-from mbvi.system import kinematics, tangent
+from mbvi.system import centroidal, closed, dynamics, kinematics, operational, tangent
 from mbvi.system.base import BaseSystem
 from mbvi.system.initial import initial_state
 from mbvi.system.mobility import Mobility, find_mobility
@@ -159,3 +159,23 @@ class System(BaseSystem):
     frame_jacobian_derivative = kinematics.frame_jacobian_derivative
     frame_velocity_derivatives = kinematics.frame_velocity_derivatives
     frame_acceleration_derivatives = kinematics.frame_acceleration_derivatives
+
+    inverse_dynamics = dynamics.inverse_dynamics
+    inverse_dynamics_derivatives = dynamics.inverse_dynamics_derivatives
+    forward_dynamics = dynamics.forward_dynamics
+    forward_dynamics_derivatives = dynamics.forward_dynamics_derivatives
+    bias = dynamics.bias
+    gravity = dynamics.gravity
+    tangent_mass_matrix = dynamics.tangent_mass_matrix
+    project_state = closed.project_state
+    tangent_mass_matrix_derivative = operational.tangent_mass_matrix_derivative
+    operational_inertia = operational.operational_inertia
+    operational_inertia_derivative = operational.operational_inertia_derivative
+    operational_mobility = operational.operational_mobility
+
+    center_of_mass = centroidal.center_of_mass
+    center_of_mass_jacobian = centroidal.center_of_mass_jacobian
+    center_of_mass_derivatives = centroidal.center_of_mass_derivatives
+    centroidal_momentum = centroidal.centroidal_momentum
+    centroidal_momentum_matrix = centroidal.centroidal_momentum_matrix
+    centroidal_momentum_derivatives = centroidal.centroidal_momentum_derivatives

@@ -17,13 +17,16 @@ from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_ROW,
     BLOCK_SECOND,
+    CONSTRAINT_KIND,
     DOF,
+    ENTRIES,
     FIRST_MEMBER,
     KIND,
     NODE_COORDINATES,
     PARENT,
     QUATERNION,
     TRANSLATION,
+    UNIT_QUATERNION,
     System,
 )
 from mbvi.kernels.mechanics.rotation import conjugate_product_vector, product_with_vector
@@ -32,12 +35,13 @@ from mbvi.kernels.mechanics.rotation import conjugate_product_vector, product_wi
 ROW_WIDTH, WORLD_WIDTH, COLUMN_WIDTH, COMPOSITE_WIDTH = 33, 24, 24, 28
 
 # What is wrong with a state: kernels return this plus KINDS times the number of the first such state, or FINE.
-FINE, NOT_FINITE, SINGULAR_MASS, OFF_CONSTRAINTS, UNDRIVEN, KINDS = -1, 0, 1, 2, 3, 8
+FINE, NOT_FINITE, SINGULAR_MASS, OFF_CONSTRAINTS, UNDRIVEN, OVERDRIVEN, KINDS = -1, 0, 1, 2, 3, 4, 8
 
 
 class DynamicsWork(Packed):
     """Arrays that kinematics and dynamics overwrite, and where the velocities of every link stand.
 
+    has_loops      1 where constraints hold more than unit quaternions
     first (L,)     first entry of v of every link
     before (nv,)   entry of v before each on its path from the world, −1 for the first; of what has no link, −1
     """
@@ -49,6 +53,9 @@ def make_dynamics_work(system: System) -> DynamicsWork:
     nv, count = n - int(np.sum(links[:, KIND] == QUATERNION)), len(links)
     return DynamicsWork(
         nv=nv,
+        has_loops=int(
+            np.any((system.constraints[:, CONSTRAINT_KIND] != UNIT_QUATERNION) & (system.constraints[:, ENTRIES] > 0))
+        ),
         first=first_velocities(system),
         before=_velocities_before(system, nv),
         **_arrays(n, nv, count),

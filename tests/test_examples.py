@@ -129,3 +129,12 @@ def test_arm_draws_circle():
     np.testing.assert_allclose(tips, circle, atol=1e-8)
     np.testing.assert_allclose(rotations[:, :, 0], np.tile([0, 0, -1], (9, 1)), atol=1e-8)
     assert np.abs(np.diff(postures, axis=0)).max() < 0.6
+
+
+def test_delta_robot_torques():
+    """Over a turn the motors do no work; the torques of a motor follow those of the one before a third of a turn later."""
+    times, torques, powers = load("delta_robot_torques").main(13)
+    assert abs(np.mean(powers[:-1])) < 1e-4 * np.abs(powers).max()
+    np.testing.assert_allclose(torques[4:, 1], torques[:-4, 0], atol=1e-5 * np.abs(torques).max())
+    np.testing.assert_allclose(torques[0], torques[-1], atol=1e-6 * np.abs(torques).max())
+    assert times[-1] == 1.0

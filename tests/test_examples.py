@@ -122,3 +122,26 @@ def test_pendulum_period():
     assert all(abs(error) < 1e-11 for _, error in found.values())
     periods = [period for period, _ in found.values()]
     assert periods == sorted(periods) and periods[0] == pytest.approx(2 * np.pi / np.sqrt(9.81), rel=2e-3)
+
+
+def test_equations_of_models():
+    found = load("equations_of_models").main(("pendulum", "four_bar"))
+    assert [len(each.q) for each in found.values()] == [1, 3]
+    assert str(found["pendulum"].potential) == "-981*length*mass*cos(pivot.angle)/100"
+
+
+def test_arm_draws_circle():
+    system, circle, postures = load("arm_draws_circle").main(9)
+    tips, rotations = system.frame_pose("pen.tip", postures)
+    np.testing.assert_allclose(tips, circle, atol=1e-8)
+    np.testing.assert_allclose(rotations[:, :, 0], np.tile([0, 0, -1], (9, 1)), atol=1e-8)
+    assert np.abs(np.diff(postures, axis=0)).max() < 0.6
+
+
+def test_delta_robot_torques():
+    """Over a turn the motors do no work; the torques of a motor follow those of the one before a third of a turn later."""
+    times, torques, powers = load("delta_robot_torques").main(13)
+    assert abs(np.mean(powers[:-1])) < 1e-4 * np.abs(powers).max()
+    np.testing.assert_allclose(torques[4:, 1], torques[:-4, 0], atol=1e-5 * np.abs(torques).max())
+    np.testing.assert_allclose(torques[0], torques[-1], atol=1e-6 * np.abs(torques).max())
+    assert times[-1] == 1.0

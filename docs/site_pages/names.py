@@ -24,6 +24,7 @@ class Page(NamedTuple):
 ANALYSES = (
     *("symmetry", "noether", "control_points", "linearization", "convergence", "symplecticity"),
     *("small_step", "interaction", "steady"),
+    *("inverse_kinematics", "equilibrium"),
 )
 PAGES = {
     "api": Page(
@@ -37,6 +38,9 @@ PAGES = {
         "Classes of what runs, systems and models answer with, states for other programs, and what measures schemes.",
         (
             Source("mbvi.results.trajectory", ("Statistics", "Finding", "Occurrences")),
+            Source("mbvi.results.tables", ("Table", "Quantity")),
+            Source("mbvi.system.element_forces", ("ElementForce",)),
+            Source("mbvi.symbolic.equations", ("Equations",)),
             Source("mbvi.results.limits", ("exceeded_limits", "unchecked_limits", "Excess")),
             Source("mbvi.model.import_report", ("ImportReport", "Note")),
             Source("mbvi.model.moved_loops", ("MovedLoop",)),
@@ -53,6 +57,9 @@ PAGES = {
                 ),
             ),
             Source("mbvi.system.initial", ("Start", "Move")),
+            Source("mbvi.system.kinematics", ("VelocityDerivatives", "AccelerationDerivatives")),
+            Source("mbvi.system.dynamics", ("InverseDynamicsDerivatives", "ForwardDynamicsDerivatives")),
+            Source("mbvi.system.tangent", ("to_xyzw", "from_xyzw")),
             Source("mbvi.system.mobility", ("Mobility",)),
             Source("mbvi.model.graph", ("Plan", "Branch")),
             Source("mbvi.measure.compare", ("Comparison",)),

@@ -1,18 +1,26 @@
-"""The tables that commands print: the schemes of the catalogue, and the members of an ensemble."""
+"""The tables that commands print: the schemes of the catalogue, the members of an ensemble, and values over time."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbvi.catalog import SCHEMES
-from mbvi.cli.rows import MOST_REASONS
+from mbvi.cli.rows import MOST_REASONS, value_as_text
 from mbvi.text import aligned, count
 
 if TYPE_CHECKING:
     import xarray
+
+    from mbvi.results.tables import Table
+    from mbvi.results.trajectory import Trajectory
+    from mbvi.system.element_forces import ElementForce
+
+
+ROUNDING = 1e-12  # part of the largest component of an element that is rounding
 
 
 def scheme_table() -> str:
@@ -54,3 +62,31 @@ def ensemble_report(dataset: xarray.Dataset) -> str:
     if rest := len(failed) - sum(map(len, shown.values())):
         lines.append(f"  and {rest} more: see reason in the file")
     return "\n".join(lines)
+
+
+def force_report(trajectory: Trajectory, found: Mapping[str, ElementForce]) -> str:
+    """The least and the largest of every force and torque in a run, the largest power of its element, and its work in all."""
+    rows: list[tuple[str, ...]] = [("force", "type", "least", "largest", "unit", "largest power [W]", "work [J]")]
+    for element in found.values():
+        sums = value_as_text(np.abs(element.power).max()), value_as_text(element.work[-1])
+        rounding = ROUNDING * np.abs(element.values).max(initial=0.0)
+        for i, (label, unit, values) in enumerate(zip(element.labels, element.units, element.values.T, strict=True)):
+            ends = [value_as_text(0.0 if abs(end) <= rounding else end) for end in (values.min(), values.max())]
+            rows.append((label, element.type, *ends, unit, *(sums if i == 0 else ("", ""))))
+    return "\n".join([_span(trajectory), *aligned(rows, right=[2, 3, 5, 6])])
+
+
+def column_report(trajectory: Trajectory, table: Table) -> str:
+    """The first, the last, the least and the largest value of every column of a table."""
+    rows: list[tuple[str, ...]] = [("", "first", "last", "least", "largest", "unit")]
+    for name, unit, values in table.columns():
+        rounding = ROUNDING * max(1.0, float(np.abs(values).max()))
+        ends = values[0], values[-1], values.min(), values.max()
+        rows.append((name, *(value_as_text(0.0 if abs(end) <= rounding else end) for end in ends), unit))
+    return "\n".join([_span(trajectory), *aligned(rows, right=[1, 2, 3, 4])])
+
+
+def _span(trajectory: Trajectory) -> str:
+    """Of which states a table is."""
+    span = f"{count(len(trajectory), 'state')} from {trajectory.t[0]:g} s to {trajectory.t[-1]:g} s"
+    return f"{trajectory.system.name}: {span}"

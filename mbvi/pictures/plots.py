@@ -28,6 +28,7 @@ from mbvi.model.units import check_unit
 from mbvi.pictures import style
 from mbvi.results.summary import energy_error
 from mbvi.results.trajectory import Trajectory
+from mbvi.system.element_forces import WRENCH, XYZ, ElementForce, force_names
 from mbvi.system.poses import all_poses
 from mbvi.system.reactions import known_names
 from mbvi.system.system import System
@@ -95,10 +96,11 @@ def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None,
     trajectory : Trajectory
     *what : str
         Quantities, in the order of their panels: coordinates, velocities, momenta, energy, energy_error, invariants (the drift
-        of conserved momenta), constraints (their residual), phase (p over q), section, multipliers, reactions. By default
-        an overview of the run.
+        of conserved momenta), constraints (their residual), phase (p over q), section, multipliers, reactions; forces, powers
+        and works of what `Trajectory.forces` gives; places, speeds and accelerations of frames. By default an overview.
     names : sequence of str, optional
-        Coordinates that are drawn, or joints for all of theirs; of multipliers and reactions the joints and constraints.
+        Coordinates that are drawn, or joints for all of theirs; of multipliers and reactions the joints and constraints,
+        of forces, powers and works the elements; of places, speeds and accelerations the frames.
     section : str, optional
         A Poincaré section, as "elbow.angle = 30 deg": the states at which the coordinate rises through that value, angles
         in any turn.
@@ -447,6 +449,91 @@ def _reactions(view: View) -> Iterator[Panel]:
         yield Panel(label, curves, note=note, rounding=(0.0, view.rounding.force(largest, unit)))
 
 
+def _forces(view: View) -> Iterator[Panel]:
+    """What elements exert: all components of one, or of several the magnitudes of vectors."""
+    trajectory, found, note = _chosen_forces(view)
+    by_unit: dict[str, list[Curve]] = {}
+    for element in found:
+        for label, unit, values in _columns_of(element, is_alone=len(found) == 1):
+            by_unit.setdefault(unit, []).append(Curve(label, trajectory.t, values))
+    for unit, curves in by_unit.items():
+        largest = max(float(np.nanmax(np.abs(curve.y), initial=0.0)) for curve in curves)
+        what = {"N": "force", "N m": "torque"}.get(unit, "multiplier")
+        label = _with_unit(f"{what} of {found[0].name}" if len(found) == 1 else what, unit)
+        shown, more = _thinned(curves, note)
+        yield Panel(label, shown, note=more, rounding=(0.0, view.rounding.force(largest, unit)))
+
+
+def _columns_of(element: ElementForce, is_alone: bool) -> Iterator[tuple[str, str, Array]]:
+    """Label, unit and values of the curves of an element: its columns, or magnitudes of those of one unit."""
+    if is_alone or set(element.components).isdisjoint((*XYZ, *WRENCH)):
+        names = element.components if is_alone else element.labels
+        yield from zip(names, element.units, element.values.T, strict=True)
+        return
+    for unit in dict.fromkeys(element.units):
+        of = [i for i, each in enumerate(element.units) if each == unit]
+        yield element.name, unit, np.linalg.norm(element.values[:, of], axis=1)
+
+
+def _powers(view: View) -> Iterator[Panel]:
+    trajectory, found, note = _chosen_forces(view)
+    yield from _of_elements(view, "power [W]", [Curve(each.name, trajectory.t, each.power) for each in found], note)
+
+
+def _works(view: View) -> Iterator[Panel]:
+    trajectory, found, note = _chosen_forces(view)
+    curves = [Curve(each.name, trajectory.t, each.work) for each in found]
+    yield from _of_elements(view, "work since the start [J]", curves, note)
+
+
+def _of_elements(view: View, label: str, curves: list[Curve], note: str) -> Iterator[Panel]:
+    """A panel of those elements that do work, or of all if none does."""
+    working = [curve for curve in curves if np.any(curve.y)] or curves
+    if working:
+        shown, more = _thinned(working, note)
+        yield Panel(label, shown, note=more, rounding=(0.0, view.rounding.energy))
+
+
+def _chosen_forces(view: View) -> tuple[Trajectory, list[ElementForce], str]:
+    """The elements that are drawn, in states that are not too many, and a note that says so."""
+    trajectory, note = _sparse(view.trajectory)
+    known = force_names(trajectory.system) if isinstance(trajectory.system, System) else []
+    return trajectory, list(trajectory.forces([known[i] for i in view.chosen(known)]).values()) if known else [], note
+
+
+def _places(view: View) -> Iterator[Panel]:
+    yield from _of_frames(view, ("place",))
+
+
+def _speeds(view: View) -> Iterator[Panel]:
+    yield from _of_frames(view, ("velocity", "angular_velocity"))
+
+
+def _accelerations(view: View) -> Iterator[Panel]:
+    yield from _of_frames(view, ("acceleration", "angular_acceleration"))
+
+
+def _of_frames(view: View, what: Sequence[str]) -> Iterator[Panel]:
+    """Vectors of frames: components of one frame, magnitudes of several; of places always components."""
+    trajectory, note = _sparse(view.trajectory)
+    if view.names is None:
+        raise ModelError("names: expected one or more frames, found none; name bodies, or BODY.FRAME")
+    table = trajectory.kinematics(view.names)
+    frames = table.labels["frame"]
+    for key in what:
+        (quantity,) = (each for each in table.quantities if each.name == key)
+        title = key.replace("_", " ")
+        rounding = (0.0, ROUNDING * max(1.0, float(np.abs(quantity.values).max())))
+        if len(frames) > 1 and key != "place":
+            sizes = np.linalg.norm(quantity.values, axis=2)
+            curves = [Curve(frame, trajectory.t, sizes[:, i]) for i, frame in enumerate(frames)]
+            yield Panel(_with_unit(title, quantity.units), curves, note=note, rounding=rounding)
+            continue
+        for i, frame in enumerate(frames):
+            curves = [Curve(axis, trajectory.t, quantity.values[:, i, j]) for j, axis in enumerate("xyz")]
+            yield Panel(_with_unit(f"{title} of {frame}", quantity.units), curves, note=note, rounding=rounding)
+
+
 def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
     """Evenly spaced states, if there are very many, and a note that says so."""
     every = -(-(len(trajectory) - 1) // MOST_SOLVED)
@@ -464,6 +551,12 @@ QUANTITIES: dict[str, Callable[[View], Iterator[Panel]]] = {
     "phase": _phase,
     "multipliers": _multipliers,
     "reactions": _reactions,
+    "forces": _forces,
+    "powers": _powers,
+    "works": _works,
+    "places": _places,
+    "speeds": _speeds,
+    "accelerations": _accelerations,
 }
 
 
@@ -483,11 +576,15 @@ def _overview(view: View) -> Iterator[Panel]:
         yield from _phase(view)
 
 
+NO_ELEMENTS = "it has no forces, constraints or joints that exert any"
 NEEDED = {
     "invariants": "no linear symmetry of the coordinates conserves a momentum",
     "constraints": "the system has no constraints",
     "multipliers": "the system has no constraints; write formulation: embedding, or cut: true",
     "reactions": "it has no joints or constraints that hold bodies",
+    "forces": NO_ELEMENTS,
+    "powers": NO_ELEMENTS,
+    "works": NO_ELEMENTS,
 }
 
 # --------------------------------------------------------------------------------------------- sections

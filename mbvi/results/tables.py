@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbvi.errors import ModelError
-from mbvi.model.arguments import check_ending
+from mbvi.model.arguments import check_ending, checked_path
+from mbvi.model.expressions import nearest, show, wrong
+from mbvi.results.output import check_output, replace_file
 
 if TYPE_CHECKING:
     import pandas
@@ -68,6 +71,20 @@ class Table:
     units: Mapping[str, tuple[str, ...]]
     attributes: Mapping[str, Any]
 
+    def __getitem__(self, name: str) -> Array:
+        """The values (states, …) of a quantity.
+
+        Raises
+        ------
+        ModelError
+            If there is no such quantity.
+        """
+        for each in self.quantities:
+            if each.name == name:
+                return each.values
+        known = [each.name for each in self.quantities]
+        raise ModelError(f"table: {wrong('one of its quantities', show(name), nearest(str(name), known))}")
+
     def columns(self) -> Iterator[tuple[str, str, Array]]:
         """Name, unit and values (states,) of every column: of each quantity at each of its labels, as q.hinge.angle."""
         for each in self.quantities:
@@ -81,6 +98,11 @@ class Table:
                     label_unit(each.units, own),
                     np.moveaxis(each.values, 0, -1)[place],
                 )
+
+    def export(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write it to a .csv or .nc file; `ModelError` as `Trajectory.export` gives it."""
+        write = find_writer(checked_path(path))
+        replace_file(check_output(path, force), lambda part: write(part, [self]))
 
     def to_xarray(self) -> xarray.Dataset:
         """As an xarray Dataset: quantities over t and their labels, with units and names as attributes."""

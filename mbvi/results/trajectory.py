@@ -23,15 +23,18 @@ from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_path
 from mbvi.model.expressions import show, wrong
 from mbvi.results import storage
+from mbvi.results.force_table import force_table
+from mbvi.results.frame_table import frame_table
 from mbvi.results.output import check_output, replace_file
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
+from mbvi.system.element_forces import ElementForce, element_forces, force_names, forces_on_coordinates
 from mbvi.system.measures import measured
 from mbvi.system.poses import continuous, positions_and_quaternions
 from mbvi.system.quadratic import quadratic_lagrangian
-from mbvi.system.reactions import reactions
+from mbvi.system.reactions import known_names, reactions
 from mbvi.system.system import System, html_table
 
 if TYPE_CHECKING:
@@ -346,6 +349,81 @@ class Trajectory:
     def at(self, times: ArrayLike, fast: bool = False) -> Trajectory:
         """The states at given times, each by a step that ends there, or on cubics: see `mbvi.states_at`."""
         return mbvi.states_at(self, times, fast)
+
+    def forces(self, names: Sequence[str] | None = None) -> dict[str, ElementForce]:
+        """What forces, drives, couplings, other constraints and joints exert, with their power and energy, by their names.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of forces, constraints and joints, and ``"own force"`` of a force of your own; by default of all.
+
+        Returns
+        -------
+        dict of str to ElementForce
+            In the order of the names.
+
+        Raises
+        ------
+        ModelError
+            If nothing that exerts a force has one of the names.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+        >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+        >>> spring = mbvi.JointSpring(joint="pivot", stiffness=2.0)
+        >>> parts = {"bodies": {"bob": bob}, "joints": {"pivot": pivot}, "forces": {"spring": spring}}
+        >>> trajectory = mbvi.simulate(mbvi.Model(name="pendulum", **parts), step=0.01, duration=1.0, initial_q=[0.5])
+        >>> spring = trajectory.forces(["spring"])["spring"]
+        >>> spring.components, spring.units, spring.values[0].tolist(), float(spring.energy[0])
+        (('pivot.angle',), ('N m',), [-1.0], 0.25)
+        """
+        return element_forces(self.system, names, self.t, self.q, self.v, self.multipliers)
+
+    def coordinate_forces(self) -> Array:
+        """Torques and forces (N + 1, n) on coordinates [N m for angles, N for displacements]: the sum of all springs, dampers,
+        forces, drives and couplings on joints, and of a force of your own.
+        """
+        acting = [name for name in force_names(self.system) if name not in known_names(self.system)]
+        return forces_on_coordinates(self.system, self.forces(acting).values(), len(self))
+
+    def force_table(self, names: Sequence[str] | None = None) -> Table:
+        """What `forces` gives as a table, for files, pandas and xarray: forces, powers, works and energies of the elements."""
+        return force_table(self.system.name, self.t, self.forces(names))
+
+    def kinematics(self, frames: Sequence[str]) -> Table:
+        """Places, rotations, velocities and accelerations of frames as a table, for arrays with labels, pandas, xarray and files.
+
+        Parameters
+        ----------
+        frames : sequence of str
+            Bodies, BODY.FRAME of their named frames, or the name of a frame alone where one body has it.
+
+        Returns
+        -------
+        Table
+            ``place`` [m], ``rotation`` (unit quaternions w, x, y, z, frame to world), ``velocity`` [m/s], ``angular_velocity``
+            [rad/s], ``acceleration`` [m/s²] and ``angular_acceleration`` [rad/s²], along the world's axes. Accelerations are
+            those of the equations of motion in every state.
+
+        Raises
+        ------
+        ModelError
+            If there is no such frame, or the equations are singular in a state.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> arm = mbvi.Body(mass=1, center_of_mass=(0, 0, -1), frames={"tool": {"position": (0, 0, -2)}})
+        >>> pivot = mbvi.Revolute(parent="world", child="arm", axis=(0, 1, 0))
+        >>> model = mbvi.Model(name="pendulum", bodies={"arm": arm}, joints={"pivot": pivot})
+        >>> motion = mbvi.simulate(model, step=0.01, duration=1.0, initial_v=[1.0]).kinematics(["tool"])
+        >>> motion["velocity"].shape, motion["velocity"][0, 0].round(9).tolist()
+        ((101, 1, 3), [-2.0, 0.0, 0.0])
+        """
+        return frame_table(self.system, frames, self.t, self.q, self.v)
 
     def control_points(self, state: int) -> ControlPoints:
         """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.

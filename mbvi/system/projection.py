@@ -124,12 +124,12 @@ def _tied(system: BaseSystem, q: Array, t: float, fixed: Array, rows: Array, of_
     return tied
 
 
-def _metric(M: Array) -> Array:
+def metric(M: Array) -> Array:
     """L with L Lᵀ = M, where massless coordinates have a little mass."""
     return np.linalg.cholesky(M + 1e-9 * max(float(np.diag(M).max(initial=0.0)), 1e-300) * np.eye(len(M)))
 
 
-def _nearest(L: Array, G: Array, left: Array, target: Array) -> Array:
+def nearest_step(L: Array, G: Array, left: Array, target: Array) -> Array:
     """The δ nearest to `target`, in the metric L Lᵀ, with G δ = left (least squares where that cannot be)."""
     scaled = np.linalg.solve(L, G.T).T  # G L⁻ᵀ
     y = L.T @ target
@@ -142,7 +142,7 @@ def _nearest_position(
     """The position on the constraints nearest to q0 where only some coordinates are free, or that which violates them least."""
     if _is_large(system, fixed):
         return _project_large(system, attitudes, q0, t, free)
-    L = _metric(system.mass_matrix(q0, t)[np.ix_(free, free)])
+    L = metric(system.mass_matrix(q0, t)[np.ix_(free, free)])
     nearest = _newton(system, attitudes, q0, q0, t, free, L, NEAR)
     if len(violated_rows(system, attitudes, nearest, t)):
         nearest = q0
@@ -192,7 +192,7 @@ def _newton(
         g, G = attitudes.turned(q)._position_constraints(q, t)
         _check_finite(system, g, G, t)
         pull = np.zeros(free.sum()) if target is None else (target - q)[free]
-        delta = _nearest(L, G[:, free], -g, pull)
+        delta = nearest_step(L, G[:, free], -g, pull)
         longest = float(np.abs(delta).max(initial=0.0))
         q[free] += delta * min(1.0, LONGEST_STEP / max(longest, 1e-300))
         shortest, since = (longest, 0) if longest < shortest else (shortest, since + 1)
@@ -285,8 +285,8 @@ def _nearest_velocity(system: BaseSystem, q: Array, v0: Array, t: float, free: A
             v[free] = system.work.solution[: system.dimension][free]
         return v
     _, G, g_t = system._constraints(q, t)
-    L = _metric(system.mass_matrix(q, t)[np.ix_(free, free)])
-    v[free] = _nearest(L, G[:, free], -g_t - G[:, ~free] @ v0[~free], v0[free])
+    L = metric(system.mass_matrix(q, t)[np.ix_(free, free)])
+    v[free] = nearest_step(L, G[:, free], -g_t - G[:, ~free] @ v0[~free], v0[free])
     return v
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+import mbvi
 from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.model import Model
 from mbvi.model.moved_loops import MovedLoop
+from mbvi.system import centroidal, closed, dynamics, kinematics, operational, tangent
 from mbvi.system.base import BaseSystem
 from mbvi.system.initial import initial_state
 from mbvi.system.mobility import Mobility, find_mobility
@@ -192,3 +194,64 @@ class System(BaseSystem):
     def mobility(self) -> Mobility:
         """Degrees of freedom, redundant constraints and where they come from, at the initial state moved onto the constraints."""
         return find_mobility(self)
+
+    def inverse_kinematics(self, targets: Mapping[str, Any], start: ArrayLike | None = None, **options: Any) -> Any:
+        """Coordinates with which frames are where they should be: a `Posture`, see `mbvi.inverse_kinematics`."""
+        return mbvi.inverse_kinematics(self, targets, start, **options)
+
+    def find_equilibrium(self, start: ArrayLike | None = None, t: float = 0.0) -> Any:
+        """A state of rest: an `Equilibrium`, see `mbvi.find_equilibrium`."""
+        return mbvi.find_equilibrium(self, start, t)
+
+    def equations(self, parts: Sequence[str] | None = None) -> Any:
+        """The equations of its model in symbols: an `Equations`, see `mbvi.equations`."""
+        return mbvi.equations(self, parts)
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates; the same as `dimension`."""
+        return self.dimension
+
+    @cached_property
+    def nv(self) -> int:
+        """Number of velocities: that of the coordinates, less one for every quaternion, see `integrate`."""
+        return tangent.nv(self)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """A name for every entry of v: that of the coordinate, or wx, wy, wz of a joint or body that turns by a quaternion."""
+        return tangent.velocity_names(self)
+
+    integrate = tangent.integrate
+    difference = tangent.difference
+    velocity_of_rates = tangent.velocity_of_rates
+    rates_of_velocity = tangent.rates_of_velocity
+
+    frame_pose = kinematics.frame_pose
+    frame_velocity = kinematics.frame_velocity
+    frame_acceleration = kinematics.frame_acceleration
+    frame_jacobian = kinematics.frame_jacobian
+    frame_jacobian_rate = kinematics.frame_jacobian_rate
+    frame_jacobian_derivative = kinematics.frame_jacobian_derivative
+    frame_velocity_derivatives = kinematics.frame_velocity_derivatives
+    frame_acceleration_derivatives = kinematics.frame_acceleration_derivatives
+
+    inverse_dynamics = dynamics.inverse_dynamics
+    inverse_dynamics_derivatives = dynamics.inverse_dynamics_derivatives
+    forward_dynamics = dynamics.forward_dynamics
+    forward_dynamics_derivatives = dynamics.forward_dynamics_derivatives
+    bias = dynamics.bias
+    gravity = dynamics.gravity
+    tangent_mass_matrix = dynamics.tangent_mass_matrix
+    project_state = closed.project_state
+    tangent_mass_matrix_derivative = operational.tangent_mass_matrix_derivative
+    operational_inertia = operational.operational_inertia
+    operational_inertia_derivative = operational.operational_inertia_derivative
+    operational_mobility = operational.operational_mobility
+
+    center_of_mass = centroidal.center_of_mass
+    center_of_mass_jacobian = centroidal.center_of_mass_jacobian
+    center_of_mass_derivatives = centroidal.center_of_mass_derivatives
+    centroidal_momentum = centroidal.centroidal_momentum
+    centroidal_momentum_matrix = centroidal.centroidal_momentum_matrix
+    centroidal_momentum_derivatives = centroidal.centroidal_momentum_derivatives

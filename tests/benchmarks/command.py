@@ -10,7 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
-from tests.benchmarks import costs, document, ensembles, overheads, precision, runs
+from tests.benchmarks import costs, document, ensembles, overheads, precision, robots, runs
 from tests.benchmarks.measure import environment
 
 BENCHMARKS = {
@@ -21,6 +21,7 @@ BENCHMARKS = {
     "embedding": costs.embedding,
     "loops": costs.loops,
     "evaluations": costs.evaluations,
+    "robots": robots.robots,
     "precision": precision.work_precision,
     "long_precision": precision.long_precision,
     "drifts": runs.drifts,

@@ -20,11 +20,13 @@ def plot(
         typer.Option(
             metavar="LIST",
             help="Instead of an overview, some of: coordinates, velocities, momenta, energy, energy_error, invariants, "
-            "constraints, phase, multipliers, reactions.",
+            "constraints, phase, multipliers, reactions, forces, powers, works, "
+            "places, speeds, accelerations.",
         ),
     ] = None,
     names: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Of these coordinates, joints or constraints only.")
+        str | None,
+        typer.Option(metavar="LIST", help="Of these coordinates, joints, constraints, forces or frames only."),
     ] = None,
     section: Annotated[
         str | None, typer.Option(metavar="TEXT", help='A Poincaré section, such as "elbow.angle=0".')

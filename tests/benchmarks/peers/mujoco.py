@@ -6,6 +6,7 @@ Loops are closed by its soft constraints, as stiff as they may be: the impedance
 from __future__ import annotations
 
 import time
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 
 import mujoco
@@ -125,3 +126,49 @@ def step_costs(tree: Tree, q: Array, step: float = 0.001, steps: int = 400) -> d
 
         measures[f"MuJoCo {integrator}"] = measure
     return measures
+
+
+def model_of(tree: Tree) -> mujoco.MjModel:
+    """The model of a tree."""
+    return mujoco.MjModel.from_xml_string(xml(tree, 1e-3, "Euler"))
+
+
+def robot_of(text: str, floating: bool) -> mujoco.MjModel:
+    """The robot of the text of a URDF file, without meshes."""
+    root = ElementTree.fromstring(text)
+    for link in root.iter("link"):
+        for part in [each for each in link if each.tag in ("visual", "collision")]:
+            link.remove(part)
+    ElementTree.SubElement(
+        ElementTree.SubElement(root, "mujoco"),
+        "compiler",
+        {"balanceinertia": "true", "boundmass": "1e-9", "boundinertia": "1e-12"},
+    )
+    spec = mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding="unicode"))
+    if floating:
+        spec.worldbody.first_body().add_freejoint()
+    return spec.compile()
+
+
+def dynamics(model: mujoco.MjModel, repeats: int = 50) -> dict[str, Callable[[], float]]:
+    """Measures of inverse and forward dynamics in calls [µs], of which that with an empty model is one too."""
+
+    def measure(function: Callable, of: mujoco.MjModel) -> Callable[[], float]:
+        data = mujoco.MjData(of)
+        data.qvel[:] = data.qacc[:] = 0.3
+
+        def timed() -> float:
+            began = time.perf_counter()
+            for _ in range(repeats):
+                function(of, data)
+            return 1e6 * (time.perf_counter() - began) / repeats
+
+        return timed
+
+    empty = mujoco.MjModel.from_xml_string("<mujoco/>")
+    functions = {"inverse dynamics": mujoco.mj_inverse, "forward dynamics": mujoco.mj_forward}
+    return {
+        f"MuJoCo {part}{what}": measure(function, of)
+        for what, function in functions.items()
+        for part, of in (("", model), ("call of ", empty))
+    }

@@ -49,3 +49,43 @@ def evaluations(tree: Tree, count: int = 300) -> dict[str, Callable[[], float]]:
         "ABA": measure(pin.aba),
         "ABA derivatives": measure(pin.computeABADerivatives),
     }
+
+
+def robot_of(text: str, floating: bool) -> pin.Model:
+    """The robot of the text of a URDF file."""
+    return pin.buildModelFromXML(text, *((pin.JointModelFreeFlyer(),) if floating else ()))
+
+
+def dynamics(model: pin.Model, states: int) -> dict[str, Callable[[], float]]:
+    """Measures of dynamics and of a Jacobian [µs]: RNEA and ABA in its own loop over states, the rest in calls, and calls with an
+    empty model.
+    """
+    data, random = model.createData(), np.random.default_rng(0)
+    q = np.array([pin.integrate(model, pin.neutral(model), random.normal(size=model.nv)) for _ in range(states)]).T
+    v, a = random.normal(size=(2, model.nv, states))
+    many = [np.asfortranarray(each) for each in (q, v, a)]
+    pool, out = pin.ModelPool(model, 1), np.zeros((model.nv, states), order="F")
+    empty = pin.Model()
+    nothing, empty_data = np.zeros(0), empty.createData()
+    one = [each[:, 0].copy() for each in many]
+
+    def timed(count: int, repeats: int, function: Callable, *arguments: object) -> Callable[[], float]:
+        def measure() -> float:
+            began = time.perf_counter()
+            for _ in range(repeats):
+                function(*arguments)
+            return 1e6 * (time.perf_counter() - began) / (count * repeats)
+
+        return measure
+
+    measures = {
+        "Pinocchio inverse dynamics": timed(states, 1, pin.rneaInParallel, 1, pool, *many, out),
+        "Pinocchio forward dynamics": timed(states, 1, pin.abaInParallel, 1, pool, *many, out),
+        "Pinocchio Jacobian": timed(1, 50, pin.computeJointJacobian, model, data, one[0], model.njoints - 1),
+        "Pinocchio call of Jacobian": timed(1, 50, pin.computeTotalMass, empty, empty_data),
+    }
+    derivatives = {"inverse derivatives": pin.computeRNEADerivatives, "forward derivatives": pin.computeABADerivatives}
+    for what, function in derivatives.items():
+        measures[f"Pinocchio {what}"] = timed(1, 50, function, model, data, *one)
+        measures[f"Pinocchio call of {what}"] = timed(1, 50, function, empty, empty_data, nothing, nothing, nothing)
+    return measures

@@ -1,0 +1,35 @@
+"""`mbvi equations`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import mbvi
+from mbvi.cli.options import Formulation, ModelPath, Overwrite, list_of
+from mbvi.cli.terminal import one_line_errors
+
+
+def equations(
+    model: ModelPath,
+    parts: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Some of: mass_matrix, potential, forces, constraints.")
+    ] = None,
+    formulation: Formulation = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="A page (.html), or LaTeX (.tex), instead of text here."),
+    ] = None,
+    force: Overwrite = False,
+) -> None:
+    """Show the equations of motion in symbols: masses, potential, forces, constraints, with the parameters by their names."""
+    with one_line_errors():
+        from mbvi.results.output import check_output
+
+        if out is not None:
+            check_output(out, force, (".html", ".tex"))
+        chosen = list_of(parts, "--parts") or None
+        found = mbvi.equations(mbvi.assemble(mbvi.load(model), formulation), chosen)
+        typer.echo(found.text() if out is None else f"written to {found.save(out, force)}")

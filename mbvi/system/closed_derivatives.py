@@ -1,0 +1,168 @@
+"""How the accelerations change that forces cause on constraints, along motions that the constraints leave.
+
+At the acceleration a and the multipliers λ of forces τ, for changes dq, dv and dτ that keep q and v on the constraints,
+
+    M da − Gᵀ dλ = dτ − (∂τ/∂q − ∂(Gᵀλ)/∂q) dq − (∂τ/∂v) dv,      G da = −(∂g̈/∂q) dq − (∂g̈/∂v) dv,
+
+with ∂τ of inverse dynamics of the tree, at a. The second derivative g̈ of a constraint by the time consists of places r and
+directions d of frames, and so its derivatives of theirs:
+
+    along     g̈ = d̈·r + 2 ḋ·ṙ + d·r̈ − f̈          across    g̈ = d̈·e + 2 ḋ·ė + d·ë
+    distance  g̈ = (r·r̈ + ṙ·ṙ)/f − 2 r·ṙ ḟ/f² + |r|² (ḟ²/f³ − f̈/(2 f²)) − f̈/2
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.kernels import layout
+from mbvi.kernels.mechanics import frames
+from mbvi.kernels.mechanics.closed_loops import fill_equation_derivatives
+from mbvi.kernels.mechanics.functions import function_of
+from mbvi.model.expressions import wrong
+from mbvi.system.base import BaseSystem
+from mbvi.system.closed import check_constraints, loop_work
+from mbvi.system.projection import CONSTRAINT_TOLERANCE
+from mbvi.system.states import Given, dynamics_work, shared
+
+Array = np.ndarray
+ROUNDING = 1e-11  # a singular value of the equations, relative to the largest, that is none
+
+
+class _Change(NamedTuple):
+    """Vectors (states, 3) with their first two rates, and how they change (states, 3, nv)."""
+
+    at: Array
+    rate: Array
+    bend: Array
+    d_at: Array
+    d_rate: Array
+    d_bend: Array
+
+    def __sub__(self, other: _Change) -> _Change:
+        return _Change(*(one - another for one, another in zip(self, other, strict=True)))
+
+
+def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, Array, Array]:
+    """Derivatives (states, nv, nv) of accelerations by q, v and forces, along motions that the constraints leave."""
+    (count, nv), k, arrays = state.v.shape, system.constraint_count, system.arrays
+    _refuse_functions(system)
+    by_q, by_v, M = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
+    G, a, lam = np.empty((count, k, nv)), np.empty((count, nv)), np.empty((count, k))
+
+    def run(part: slice) -> int:
+        return fill_equation_derivatives(
+            by_q[part], by_v[part], M[part], G[part], a[part], lam[part], arrays, system.work, dynamics_work(system),
+            loop_work(system), CONSTRAINT_TOLERANCE, state.times(part), state.q[part], state.v[part], state.a[part],
+        )  # fmt: skip
+
+    check_constraints(system, state, shared(count, run), run)
+    bends = [np.zeros((count, k, nv)), np.zeros((count, k, nv))]
+    for row in range(k):
+        for out, what in zip(bends, (0, 1), strict=True):
+            out[:, row] = _bend(system, row, what, state, a)
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M, axis1=1, axis2=2), 1e-12 * np.abs(M).max()))[:, :, None]
+    sizes = np.abs(G * np.swapaxes(scale, 1, 2)).max(axis=2, keepdims=True)
+    weight = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
+    matrix = np.zeros((count, nv + k, nv + k))
+    matrix[:, :nv, :nv] = scale * M * np.swapaxes(scale, 1, 2)
+    matrix[:, nv:, :nv] = weight * G * np.swapaxes(scale, 1, 2)
+    matrix[:, :nv, nv:] = np.swapaxes(matrix[:, nv:, :nv], 1, 2)
+    inverse = np.linalg.pinv(matrix, rcond=ROUNDING)
+    force, motion = scale * inverse[:, :nv, :nv] * np.swapaxes(scale, 1, 2), scale * inverse[:, :nv, nv:]
+    motion = motion * np.swapaxes(weight, 1, 2)
+    return -force @ by_q - motion @ bends[0], -force @ by_v - motion @ bends[1], force
+
+
+def _refuse_functions(system: BaseSystem) -> None:
+    """An error where third derivatives of a function of a coordinate are needed."""
+    rows, kinds = system.arrays.constraints, system.arrays.time_functions
+    for i in np.flatnonzero((rows[:, layout.FUNCTION] >= 0) & (rows[:, layout.ARGUMENT] >= 0)):
+        if kinds[rows[i, layout.FUNCTION], 0] != layout.CONSTANT:
+            found = f"{system.constraint_names[i]}, a function of a coordinate, whose third derivative is not known"
+            raise ModelError(f"{system.name}: {wrong('constraints between bodies, or functions of time', found)}")
+
+
+def _bend(system: BaseSystem, row: int, what: int, state: Given, a: Array) -> Array:
+    """∂g̈/∂q (what = 0) or ∂g̈/∂v (1) of a constraint, (states, nv)."""
+    constraint, data = system.arrays.constraints[row], system.arrays.constraint_data[row]
+    kind, nothing = constraint[layout.CONSTRAINT_KIND], np.zeros_like(state.v)
+    if kind not in layout.GEOMETRIC or not constraint[layout.ENTRIES]:
+        return nothing
+    sides = [
+        _Side(system, int(constraint[column]), data[point : point + 3], what, state, a)
+        for column, point in ((layout.LINK_A, layout.POINT_A), (layout.LINK_B, layout.POINT_B))
+    ]
+    r = sides[1].place - sides[0].place
+    if kind == layout.DISTANCE:
+        f, rate, bend = _length(system, row, state)
+        change = _dot(r.bend, r.d_at) + _dot(r.at, r.d_bend) + 2.0 * _dot(r.rate, r.d_rate)
+        change = change / f - 2.0 * (_dot(r.rate, r.d_at) + _dot(r.at, r.d_rate)) * rate / f**2
+        return change + _dot(r.at, r.d_at) * (2.0 * rate**2 / f**3 - bend / f**2)
+    d = sides[0].direction(data[layout.DIRECTION_U : layout.DIRECTION_U + 3])
+    if kind == layout.ACROSS:
+        r = sides[1].direction(data[layout.DIRECTION_W : layout.DIRECTION_W + 3])
+    change = _dot(r.at, d.d_bend) + _dot(d.bend, r.d_at) + _dot(r.bend, d.d_at) + _dot(d.at, r.d_bend)
+    return change + 2.0 * (_dot(r.rate, d.d_rate) + _dot(d.rate, r.d_rate))
+
+
+def _length(system: BaseSystem, row: int, state: Given) -> tuple[Array, Array, Array]:
+    """The length of a distance and its two rates, (states, 1) each."""
+    arrays = system.arrays
+    index = arrays.constraints[row, layout.FUNCTION]
+    if index < 0:
+        length = np.full((len(state.q), 1), arrays.constraint_data[row, layout.OFFSET])
+        return length, np.zeros_like(length), np.zeros_like(length)
+    of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
+    times = np.broadcast_to(state.t[:, 0], len(state.q))
+    found = np.array([function_of(*of, index, float(t)) for t in times])
+    return found[:, :1], found[:, 1:2], found[:, 2:]
+
+
+def _dot(x: Array, change: Array) -> Array:
+    """Products (states, nv) of vectors (states, 3) with changes (states, 3, nv)."""
+    found: Array = np.einsum("si,sij->sj", x, change)
+    return found
+
+
+def _turn(x: Array, change: Array) -> Array:
+    """x × changes (states, 3, nv)."""
+    return np.cross(x[:, :, None], change, axis=1)
+
+
+class _Side:
+    """A frame of a link along the world's axes, and how it and its rates change with q or with v."""
+
+    def __init__(self, system: BaseSystem, link: int, point: Array, what: int, state: Given, a: Array) -> None:
+        count, nv = state.v.shape
+        own, frame = dynamics_work(system), np.concatenate([np.eye(3).ravel(), point])
+
+        def asked(quantity: int, width: int) -> Array:
+            out = np.zeros((count, width))
+            frames.fill_frame_quantities(
+                out, system.arrays, own, link, frame, frames.WORLD_ALIGNED, quantity, state.q, state.v, a
+            )
+            return out
+
+        def matrix(quantity: int) -> Array:
+            return asked(quantity, 6 * nv).reshape(count, 6, nv)
+
+        pose, velocity, acceleration = asked(frames.POSE, 12), asked(frames.VELOCITY, 6), asked(frames.ACCELERATION, 6)
+        J = matrix(frames.JACOBIAN)
+        moved, rate = (J, matrix(frames.VELOCITY_BY_Q)) if what == 0 else (np.zeros_like(J), J)
+        bend = matrix(frames.ACCELERATION_BY_Q if what == 0 else frames.ACCELERATION_BY_V)
+        self.rotation = pose[:, 3:].reshape(count, 3, 3)
+        self.place = _Change(pose[:, :3], velocity[:, :3], acceleration[:, :3], moved[:, :3], rate[:, :3], bend[:, :3])
+        self.turn = _Change(pose[:, :3], velocity[:, 3:], acceleration[:, 3:], moved[:, 3:], rate[:, 3:], bend[:, 3:])
+
+    def direction(self, own: Array) -> _Change:
+        """A direction that is fixed in the link: ḋ = ω × d, d̈ = α × d + ω × ḋ."""
+        d, (_, w, al, turned, dw, dal) = self.rotation @ own, self.turn
+        rate = np.cross(w, d)
+        d_at = -_turn(d, turned)
+        d_rate = -_turn(d, dw) + _turn(w, d_at)
+        d_bend = -_turn(d, dal) + _turn(al, d_at) - _turn(rate, dw) + _turn(w, d_rate)
+        return _Change(d, rate, np.cross(al, d) + np.cross(w, rate), d_at, d_rate, d_bend)

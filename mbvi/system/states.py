@@ -1,0 +1,170 @@
+"""States for kernels: one (n,) or many (…, n), checked and brought to one shape, and many shared among the cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbvi.errors import ModelError
+from mbvi.floats import as_floats
+from mbvi.kernels.mechanics.tangent import KINDS, NOT_FINITE, DynamicsWork, make_dynamics_work
+from mbvi.model.expressions import show, wrong
+from mbvi.system.base import BaseSystem
+from mbvi.system.regularity import free_mass
+
+Array = np.ndarray
+FLOAT = np.dtype(float)
+SHARED = 500  # states of a core from which on it is worth its thread
+
+
+def dynamics_work(system: BaseSystem) -> DynamicsWork:
+    """The workspace of this thread for kinematics and dynamics.
+
+    Raises
+    ------
+    ModelError
+        If the system is a user's own Lagrangian, which has no links.
+    """
+    try:
+        return system._local.dynamics
+    except AttributeError:
+        if not system._arrays.is_tree:
+            expected = "a system of bodies and joints, as mbvi.assemble makes it"
+            remedy = "take System.guiding_forces and System.acceleration"
+            raise ModelError(
+                f"{system.name}: {wrong(expected, 'a Lagrangian of your own, without links', remedy)}"
+            ) from None
+        work = system._local.dynamics = make_dynamics_work(system._arrays)
+        return work
+
+
+def states(width: int, what: str, values: ArrayLike, names: str = "") -> Array:
+    """Numbers (…, width) of one state or many, as an array that kernels read."""
+    if type(values) is np.ndarray and values.dtype is FLOAT and values.ndim and values.shape[-1] == width:
+        flags = values.flags
+        if flags.c_contiguous and flags.writeable:
+            return values
+    array, expected = as_floats(values), f"an array of shape (…, {width})"
+    if array is None:
+        raise ModelError(f"{what}: {wrong(expected, show(values))}")
+    if not array.ndim or array.shape[-1] != width:
+        remedy = f"one number for each of {names}" if names else ""
+        raise ModelError(f"{what}: {wrong(expected, f'one of shape {array.shape}', remedy)}")
+    return array if array.flags.writeable else array.copy()  # kernels are compiled for arrays that are
+
+
+def together(**arrays: Array) -> tuple[tuple[int, ...], list[Array]]:
+    """Arrays (…, .) as ones of two axes, of as many states each; and the shape of the states."""
+    shapes = {array.shape[:-1] for array in arrays.values()}
+    if len(shapes) > 1:
+        try:
+            shape = np.broadcast_shapes(*shapes)
+        except ValueError:
+            found = ", ".join(f"{what} of shape {array.shape}" for what, array in arrays.items())
+            raise ModelError(f"{', '.join(arrays)}: {wrong('as many states of each', found)}") from None
+        spread = (np.broadcast_to(array, (*shape, array.shape[-1])) for array in arrays.values())
+        return shape, [np.array(array, order="C").reshape(-1, array.shape[-1]) for array in spread]
+    shape = shapes.pop()
+    return shape, [array.reshape(-1, array.shape[-1]) for array in arrays.values()]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def shared(count: int, run: Callable[[slice], int]) -> int:
+    """Let a function work on parts of so many states, each on a core of its own; what is wrong with the first bad state.
+
+    The function returns `FINE`, or what is wrong plus `KINDS` times the number of the state in its part. It runs in several
+    threads.
+    """
+    parts = min(cores(), count // SHARED) if count >= 2 * SHARED else 1
+    if parts == 1:
+        return run(slice(0, count))
+    ends = np.linspace(0, count, parts + 1).astype(int).tolist()
+    with ThreadPoolExecutor(parts) as pool:
+        found = list(pool.map(run, [slice(*each) for each in pairwise(ends)]))
+    return min((KINDS * start + bad for start, bad in zip(ends, found, strict=False) if bad >= 0), default=-1)
+
+
+class Given:
+    """States that a function was given: the shape of their number, and q (states, nq), v and a further (states, nv) of them.
+
+    The last is an acceleration, or forces, by the name that it was given.
+    """
+
+    __slots__ = ("_system", "a", "names", "q", "shape", "t", "v")
+
+    def __init__(self, system: BaseSystem, t: ArrayLike, **arrays: ArrayLike) -> None:
+        self._system, self.names, own = system, tuple(arrays), dynamics_work(system)
+        n, nv = system._arrays.n, own.nv
+        at = [states(n if what == "q" else nv, what, values) for what, values in arrays.items()]
+        if type(t) is float and all(array.ndim == 1 for array in at):  # one state, of which no microsecond may be lost
+            self.shape, self.t = (), np.array(((t,),))
+            at = [array[None] for array in at]
+        else:
+            times = _times(t)
+            named = dict(zip(self.names, at, strict=True)) | ({"t": times} if times.ndim > 1 else {})
+            self.shape, at = together(**named)
+            self.t = at.pop() if times.ndim > 1 else times[None]
+        if len(at) < 3:
+            at += [np.zeros((len(at[0]), nv))] * (3 - len(at))
+        self.q, self.v, self.a = at
+
+    def times(self, part: slice) -> Array:
+        """The times of some states, or the one of all (., 1)."""
+        return self.t if len(self.t) == 1 else self.t[part]
+
+    def check(self, status: int) -> None:
+        """An error for what kernels found wrong with a state.
+
+        Raises
+        ------
+        ModelError
+            If one of its numbers is not finite, or its mass matrix is singular.
+        """
+        if status < 0:
+            return
+        state, kind = divmod(status, KINDS)
+        if kind == NOT_FINITE:
+            check_finite(state, t=np.broadcast_to(self.t, (len(self.q), 1)), **self._arrays())
+        where = f" in state {state}" if len(self.q) > 1 else ""
+        raise ModelError(_singular(self._system, self.q[state], float(self.t[min(state, len(self.t) - 1), 0]), where))
+
+    def _arrays(self) -> dict[str, Array]:
+        return dict(zip(self.names, (self.q, self.v, self.a), strict=False))
+
+
+def _singular(system: BaseSystem, q: Array, t: float, where: str) -> str:
+    """Which coordinates move without inertia at a state."""
+    M, basis = free_mass(system, q, t)
+    scale = np.sqrt(np.maximum(np.diag(M), 1e-300))
+    motion = np.abs(basis @ (np.linalg.eigh(M / scale[:, None] / scale)[1][:, 0] / scale))
+    names = [system.coordinate_names[i] for i in np.flatnonzero(motion > 0.1 * motion.max())]
+    found = f"that motion along {' and '.join(names)} has no inertia{where}"
+    remedy = "give what moves some mass or inertia, or take another state"
+    return f"{system.name}: {wrong('a regular mass matrix', found, remedy)}"
+
+
+def _times(t: ArrayLike) -> Array:
+    array = as_floats(t)
+    if array is None or isinstance(t, bool):
+        raise ModelError(f"t: {wrong('a time, or one for each state', show(t))}")
+    return array[..., None].copy()
+
+
+def check_finite(state: int, **arrays: Array) -> None:
+    """An error for the numbers of a state that are not finite, if there are any."""
+    for what, array in arrays.items():
+        row: Any = array[state]
+        if not np.isfinite(row).all():
+            place = int(np.argmin(np.isfinite(row)))
+            where = f" of state {state}" if len(array) > 1 else ""
+            raise ModelError(f"{what}: {wrong('finite numbers', f'{row[place]} at place {place}{where}')}")

@@ -1,0 +1,89 @@
+"""Statics against closed forms: springs, loops, reactions without a degree of freedom, stability, buckling."""
+
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.analysis.equilibrium import buckling_factors, find_equilibrium
+
+COLUMN = """
+name: column of two rods
+parameters: {length: 0.7, stiffness: 3, load: 1}
+gravity: [0, 0, 0]
+bodies:
+  lower: {mass: 1, inertia: [1, 1, 1]}
+  upper: {mass: 1, inertia: [1, 1, 1], points: {top: [0, 0, length]}}
+joints:
+  foot: {type: revolute, parent: world, child: lower, axis: [0, 1, 0]}
+  knee: {type: revolute, parent: lower, child: upper, axis: [0, 1, 0], position: [0, 0, length]}
+forces:
+  at foot: {type: joint_spring, joint: foot, stiffness: stiffness}
+  at knee: {type: joint_spring, joint: knee, stiffness: stiffness}
+  weight: {type: force, body: upper, point: top, vector: [0, 0, -load]}
+"""
+
+
+def pendulum(angle, **more):
+    bob = mbvi.Body(mass=2, center_of_mass=(0, 0, -0.5))
+    pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    parts = {"bodies": {"bob": bob}, "joints": {"pivot": pivot}, "gravity": (0, 0, -9.81), **more}
+    return mbvi.Model(name="pendulum", initial={"pivot": {"position": angle}}, **parts)
+
+
+def test_a_pendulum_hangs():
+    found = find_equilibrium(pendulum(2.5))
+    assert abs(found.q[0]) < 1e-9 and found.stability == "stable"
+    np.testing.assert_allclose(found.stiffnesses, [2 * 9.81 * 0.5], rtol=1e-9)
+    upright = find_equilibrium(pendulum(np.pi))
+    assert upright.q[0] == pytest.approx(np.pi) and upright.stability == "unstable" and not upright.is_stable
+
+
+def test_a_torque_and_a_spring():
+    """A motor's torque, which derives from no potential, and a torsion spring: k q = τ − m g l sin q."""
+    forces = {
+        "spring": mbvi.JointSpring(joint="pivot", stiffness=30.0),
+        "motor": mbvi.JointForce(joint="pivot", value="4 + t"),
+    }
+    found = find_equilibrium(pendulum(0.0, forces=forces), t=1.0)
+    assert 30.0 * found.q[0] + 9.81 * np.sin(found.q[0]) == pytest.approx(5.0, rel=1e-9)
+    assert found.forces(["motor"])["motor"].values.tolist() == [[5.0]]
+
+
+def test_a_beam_on_two_supports():
+    """No degree of freedom: a weight of 30 N at a third of the length."""
+    beam = mbvi.Body(mass=3, center_of_mass=(1, 0, 0))
+    left = mbvi.Revolute(parent="world", child="beam", axis=(0, 1, 0))
+    right = mbvi.PointOnLine(body_a="world", point_a=(3, 0, 0), body_b="beam", point_b=(3, 0, 0), direction=(1, 0, 0))
+    parts = {"bodies": {"beam": beam}, "joints": {"left": left}, "constraints": {"right": right}}
+    found = find_equilibrium(mbvi.Model(name="beam", gravity=(0, 0, -10), **parts))
+    assert found.stability == "rigid" and found.is_stable and found.stiffnesses.shape == (0,)
+    forces = found.forces()
+    np.testing.assert_allclose(forces["right"].values[0, :3], [0, 0, 10], atol=1e-9)
+    np.testing.assert_allclose(forces["left"].values[0, :3], [0, 0, 20], atol=1e-9)
+
+
+def test_a_column_buckles():
+    """Two rods with springs: (3 ∓ √5)/2 · stiffness/length, by det(K₀ − P K₁) = 0."""
+    model = mbvi.from_yaml(COLUMN)
+    expected = (3 + np.array([-1, 1]) * np.sqrt(5)) / 2 * 3 / 0.7
+    np.testing.assert_allclose(buckling_factors(model, "weight"), expected, rtol=1e-10)
+    below, above = (find_equilibrium(model.with_parameters({"load": factor * expected[0]})) for factor in (0.99, 1.01))
+    assert below.stability == "stable" and above.stability == "unstable"
+
+
+def test_what_is_wrong():
+    with pytest.raises(mbvi.ModelError) as caught:
+        buckling_factors(mbvi.from_yaml(COLUMN), "wait")
+    assert str(caught.value) == "load: expected gravity or a force, found 'wait'; did you mean 'weight'?"
+    aside = mbvi.from_yaml(COLUMN.replace("[0, 0, -load]", "[load, 0, 0]"))
+    with pytest.raises(mbvi.ModelError, match="a load that moves it bends it"):
+        buckling_factors(aside, "weight")
+    falling = mbvi.Model(
+        name="stone",
+        bodies={"stone": mbvi.Body(mass=1)},
+        joints={"rail": mbvi.Prismatic(parent="world", child="stone", axis=(0, 0, 1))},
+    )
+    with pytest.raises(
+        mbvi.ModelError, match=r"stone: expected an equilibrium, found forces left on rail.displacement"
+    ):
+        find_equilibrium(falling)

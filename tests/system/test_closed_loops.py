@@ -1,0 +1,219 @@
+"""Dynamics on constraints: against the equations of a four-bar in 50 digits, both formulations, runs, and forth and back."""
+
+import numpy as np
+import pytest
+import sympy
+from scipy.linalg import null_space, qr
+
+import mbvi
+from mbvi.kernels.mechanics.closed_loops import fill_loops
+from mbvi.system.closed import loop_work
+from mbvi.system.states import dynamics_work
+from tests.folders import load
+
+from . import mechanisms
+
+
+def close(found, expected, tolerance=1e-11):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(1.0, np.abs(expected).max()))
+
+
+def free(model):
+    """The model without what holds and drives its joints."""
+    return mbvi.Model(**dict(model) | {"constraints": {}})
+
+
+def state_of(system, seed=0):
+    """A state on the constraints near the start, moving."""
+    random = np.random.default_rng(seed)
+    q = system.integrate(system.initial_q, 0.05 * random.normal(size=system.nv))
+    return system.project_state(q, random.normal(size=system.nv), random.normal(size=system.nv))
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    return mbvi.assemble(load("four_bar"))
+
+
+def saddle_point_of_four_bar(q, v, torque):
+    """Accelerations of its three angles in 50 digits, by M a − Gᵀλ = f and G a = −vᵀ (∂²g/∂q²) v from T, V and g as functions."""
+    x, u, width = sympy.symbols("x:3"), sympy.symbols("u:3"), sympy.Rational(4, 100)
+    lengths = sympy.Rational(3, 10), sympy.Rational(9, 10), sympy.Rational(7, 10)
+    e = [sympy.Matrix([sympy.cos(angle), sympy.sin(angle)]) for angle in (x[0], x[0] + x[1], x[2])]
+    starts = sympy.zeros(2, 1), lengths[0] * e[0], sympy.Matrix([1, 0])
+    T = V = sympy.Integer(0)
+    for length, start, along, spin in zip(lengths, starts, e, (u[0], u[0] + u[1], u[2]), strict=True):
+        m, place = 2700 * length * width**2 / 2, start + length / 2 * along
+        rate = place.jacobian(x) * sympy.Matrix(u)
+        T += m * rate.dot(rate) / 2 + m * (length**2 + width**2) / 24 * spin**2
+        V += m * sympy.Rational(981, 100) * place[1]
+    g = starts[1] + lengths[1] * e[1] - starts[2] - lengths[2] * e[2]
+    p, G = sympy.Matrix([T.diff(each) for each in u]), g.jacobian(x)
+    M, speed = p.jacobian(u), sympy.Matrix(u)
+    f = sympy.Matrix([(T - V).diff(each) for each in x]) - p.jacobian(x) * speed + sympy.Matrix([torque, 0, 0])
+    bend = -(G * speed).jacobian(x) * speed
+    matrix = sympy.Matrix(sympy.BlockMatrix([[M, G.T], [G, sympy.zeros(2, 2)]]))
+    values = dict(zip((*x, *u), [sympy.Float(each, 60) for each in (*q, *v)], strict=True))
+    return matrix.evalf(50, subs=values).LUsolve(f.col_join(bend).evalf(50, subs=values))[:3]
+
+
+def test_four_bar_in_fifty_digits(four_bar):
+    q, v, _ = state_of(four_bar)
+    a = four_bar.forward_dynamics(q, v, [2.0, 0.0, 0.0])
+    close(a, [float(each) for each in saddle_point_of_four_bar(q, v, 2)], 1e-12)
+    close(four_bar.inverse_dynamics(q, v, a, actuated=["shaft"]), [2.0, 0.0, 0.0])
+
+
+def independent(system, q, v):
+    """Names of velocities by which the constraints leave all others determined."""
+    fill_loops(loop_work(system), dynamics_work(system), system.arrays, system.work, 0.0, q, v)
+    motions = null_space(loop_work(system).G, rcond=1e-9)
+    return [system.velocity_names[i] for i in qr(motions.T, pivoting=True)[2][: motions.shape[1]]]
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "stewart_platform"])
+def test_forces_of_drives_cause_the_motion(name, formulation):
+    """Redundant loops, balls, and bodies of their own."""
+    system = mbvi.assemble(free(load(name)), formulation)
+    q, v, a = state_of(system)
+    drives = independent(system, q, v)
+    forces = system.inverse_dynamics(q, v, a, actuated=drives)
+    assert len(drives) == system.degrees_of_freedom
+    assert {system.velocity_names[i] for i in np.flatnonzero(forces)} <= set(drives)
+    close(system.forward_dynamics(q, v, forces), a, 1e-9)
+    many = system.inverse_dynamics([q, q], v, a, actuated=drives)
+    np.testing.assert_array_equal(many, [forces, forces])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_couplings_curves_and_prescribed_motions(seed):
+    """Against accelerations by the equations of motion in all rates."""
+    ties = ("coupling", "prescribed coordinate", "driven distance", "point on curve")
+    model = mechanisms.random_graph(
+        seed, ("revolute", "prismatic", "ball", "universal"), (), ties, forces=mechanisms.FORCES
+    )
+    system = mbvi.assemble(model)
+    run = mbvi.simulate(system, step=1e-3, duration=2e-3)
+    for t, q, rates in zip(run.t, run.q, run.v, strict=True):
+        v = system.velocity_of_rates(q, rates)
+        q, v, _ = system.project_state(q, v, t=t)
+        a = system.forward_dynamics(q, v, np.zeros(system.nv), t)
+        close(a, system.velocity_of_rates(q, system.acceleration(q, system.rates_of_velocity(q, v), t)))
+        close(system.project_state(q, v, a, t)[2], a, 1e-9)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_derivatives_along_motions_that_loops_leave(formulation):
+    """Against differences between states that are moved onto the constraints: there all of q, v and a change."""
+    model = free(load("four_bar"))
+    spring = mbvi.Spring(body_a="world", body_b="coupler", point_b=(0.3, 0, 0), stiffness=50, rest=0.2)
+    system = mbvi.assemble(mbvi.Model(**dict(model) | {"forces": {"spring": spring}}), formulation)
+    q, v, a = state_of(system)
+    drives, random, small = independent(system, q, v), np.random.default_rng(2), 1e-5
+    dq, dv, da = random.normal(size=(3, system.nv))
+    states = [
+        system.project_state(system.integrate(q, sign * small * dq), v + sign * small * dv, a + sign * small * da)
+        for sign in (1, -1)
+    ]
+    forces = [system.inverse_dynamics(*state, actuated=drives) for state in states]
+    found = system.inverse_dynamics_derivatives(q, v, a, actuated=drives)
+    changes = [system.difference(states[1][0], states[0][0]), states[0][1] - states[1][1], states[0][2] - states[1][2]]
+    change = sum(each @ step for each, step in zip(found, changes, strict=True))
+    close(change / small, (forces[0] - forces[1]) / small, 1e-7)
+    tau = random.normal(size=system.nv)
+    accelerations = [system.forward_dynamics(*state[:2], tau) for state in states]
+    by_q, by_v, by_forces = system.forward_dynamics_derivatives(q, v, tau)
+    change = by_q @ changes[0] + by_v @ changes[1]
+    close(change / small, (accelerations[0] - accelerations[1]) / small, 1e-7)
+    units = np.eye(system.nv)
+    close(by_forces.T, system.forward_dynamics(q, v, tau + units) - system.forward_dynamics(q, v, tau))
+
+
+def test_more_drives_than_motions(four_bar):
+    q, v, a = state_of(four_bar)
+    alone = [four_bar.inverse_dynamics(q, v, a, actuated=[name]) for name in ("shaft", "support.angle")]
+    with pytest.warns(mbvi.ModelWarning) as warned:
+        both = four_bar.inverse_dynamics(q, v, a, actuated=["shaft", "support"])
+    assert str(warned[0].message) == (
+        "four-bar linkage: 2 velocities are driven, 1 more than there are motions; of all forces of the drives that make the "
+        "motion, those of least norm are given"
+    )
+    part = (both[0] - alone[1][0]) / (alone[0][0] - alone[1][0])
+    close(both, part * alone[0] + (1 - part) * alone[1])  # all that do the same work
+    assert abs(both @ (alone[0] - alone[1])) < 1e-10 * (alone[0] @ alone[0])
+    with pytest.raises(
+        mbvi.ModelError, match="expected as many drives as motions, of whose forces derivatives are asked"
+    ):
+        four_bar.inverse_dynamics_derivatives(q, v, a, actuated=["shaft", "support"])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (
+            lambda s, q, v, a: s.inverse_dynamics(q, v, a),
+            "four-bar linkage: expected the velocities that are driven, found constraints that may carry any part of the "
+            "forces; name those that drives act on, as actuated=[…] of shaft.angle, crank pin.angle, support.angle",
+        ),
+        (
+            lambda s, q, v, a: s.inverse_dynamics(q, v, a, actuated=["shaft.angel"]),
+            "actuated: expected a velocity or a joint, found 'shaft.angel'; did you mean 'shaft.angle'?",
+        ),
+        (
+            lambda s, q, v, a: s.inverse_dynamics([q, q], v, a, actuated=[]),
+            "actuated: expected a drive for every motion that the constraints leave, found none for that of shaft.angle and "
+            "crank pin.angle and support.angle in state 0; add support.angle",
+        ),
+        (
+            lambda s, q, v, a: s.forward_dynamics([q, q + np.array([0.1, 0, 0])], v, a),
+            "four-bar linkage: expected a state that the constraints allow, found rocker pin off by 0.0299 in state 1; "
+            "System.project_state moves it there",
+        ),
+        (
+            lambda s, q, v, a: s.inverse_dynamics(q, v, a + np.array([0.1, 0, 0]), actuated=["shaft"]),
+            "four-bar linkage: expected a state that the constraints allow, found the acceleration of rocker pin off by "
+            "0.0285; System.project_state moves it there",
+        ),
+    ],
+)
+def test_what_cannot_be_asked(four_bar, ask, message):
+    with pytest.raises(mbvi.ModelError) as error:
+        ask(four_bar, *four_bar.project_state(four_bar.initial_q, [6.0, 0.0, 0.0]))
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("name", ["slider_crank", "stewart_platform"])
+def test_derivatives_of_accelerations(name):
+    """Of lines, planes, directions, and balls."""
+    system = mbvi.assemble(free(load(name)))
+    q, v, _ = state_of(system)
+    dq, dv, tau = np.random.default_rng(3).normal(size=(3, system.nv))
+    small = 1e-5
+    states = [
+        system.project_state(system.integrate(q, sign * small * dq), v + sign * small * dv)[:2] for sign in (1, -1)
+    ]
+    by_q, by_v, _ = system.forward_dynamics_derivatives(q, v, tau)
+    accelerations = [system.forward_dynamics(*state, tau) for state in states]
+    change = by_q @ system.difference(states[1][0], states[0][0]) + by_v @ (states[0][1] - states[1][1])
+    close(change / small, (accelerations[0] - accelerations[1]) / small, 1e-6)
+
+
+def test_derivatives_of_functions_of_a_coordinate():
+    """A bead that slides down a helix without friction, and turns: of the third derivative of a curve nothing is known."""
+    bead = mbvi.Body(mass=0.5, inertia=(0.01, 0.02, 0.03))
+    model = mbvi.Model(
+        name="bead",
+        bodies={"bead": bead},
+        joints={"place": mbvi.Free(parent="world", child="bead", position=(0.5, 0, 0))},
+        constraints={"wire": mbvi.PointOnCurve(curve=("cos(s)/2", "sin(s)/2", "-0.15*s"), body_b="bead")},
+    )
+    system = mbvi.assemble(model)
+    q, v, _ = state_of(system)
+    a = system.forward_dynamics(q, v, np.zeros(system.nv))
+    assert system.velocity_names[-1] == "wire.s"
+    assert a[-1] == pytest.approx(9.81 * 0.15 / (0.25 + 0.15**2), rel=1e-12)
+    with pytest.raises(
+        mbvi.ModelError, match=r"found wire.x, a function of a coordinate, whose third derivative is not known"
+    ):
+        system.forward_dynamics_derivatives(q, v, np.zeros(system.nv))

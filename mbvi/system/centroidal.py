@@ -95,13 +95,10 @@ def _centroidal(system: BaseSystem, q: ArrayLike, v: ArrayLike | None = None) ->
     if not _mass(system) > 0.0:
         raise ModelError(f"{system.name}: {wrong('bodies that move and have mass', 'none')}")
     count, nv = state.v.shape
-    center, matrix, by_q = np.empty((count, 3)), np.empty((count, 6, nv)), np.empty((count, 6, nv))
+    outs = np.empty((count, 3)), np.empty((count, 6, nv)), np.empty((count, 6, nv))
 
-    def run(part: slice) -> int:
-        return fill_centroidal(
-            center[part], matrix[part], by_q[part], system._arrays, dynamics_work(system), state.q[part], state.v[part]
-        )
+    def run(center: Array, matrix: Array, by_q: Array, t: Array, q: Array, v: Array, a: Array) -> int:
+        return fill_centroidal(center, matrix, by_q, system._arrays, dynamics_work(system), q, v)
 
-    state.check(shared(count, run))
-    shape = state.shape
-    return _Centroidal(center.reshape(*shape, 3), matrix.reshape(*shape, 6, nv), by_q.reshape(*shape, 6, nv))
+    state.check(shared(run, outs, state))
+    return _Centroidal(*map(state.shaped, outs))

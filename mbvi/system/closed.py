@@ -7,7 +7,7 @@ quaternions.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,17 +62,15 @@ def drive_forces(system: BaseSystem, state: Given, actuated: Sequence[str]) -> t
     out, lam = np.empty_like(state.v), np.empty((len(state.q), system.constraint_count))
     arrays, excess = system.arrays, []
 
-    def run(part: slice) -> int:
+    def run(out: Array, lam: Array, *at: Array) -> int:
         loops = loop_work(system)
         loops.is_actuated[:] = mask
-        status = kernels.fill_driven_motion(
-            out[part], lam[part], arrays, system.work, dynamics_work(system), loops, CONSTRAINT_TOLERANCE,
-            state.times(part), state.q[part], state.v[part], state.a[part],
-        )  # fmt: skip
+        own, near = dynamics_work(system), CONSTRAINT_TOLERANCE
+        status = kernels.fill_driven_motion(out, lam, arrays, system.work, own, loops, near, *at)
         excess.append(int(loops.found[3]))
         return status
 
-    check_constraints(system, state, shared(len(out), run), run)
+    check_constraints(system, state, (out, lam), run)
     if max(excess):
         warnings.warn(
             f"{system.name}: {int(mask.sum())} velocities are driven, {max(excess)} more than there are motions; of all forces "
@@ -86,19 +84,16 @@ def drive_forces(system: BaseSystem, state: Given, actuated: Sequence[str]) -> t
 def drive_derivatives(system: BaseSystem, state: Given, actuated: Sequence[str]) -> tuple[Array, Array, Array]:
     """Derivatives (states, nv, nv) of the forces of drives, by q, v and a, along motions that the constraints allow."""
     mask, (count, nv), arrays = _mask(system, actuated), state.v.shape, system.arrays
-    by_q, by_v, by_a = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
-    lam = np.empty((count, system.constraint_count))
+    outs = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
 
-    def run(part: slice) -> int:
+    def run(by_q: Array, by_v: Array, by_a: Array, lam: Array, *at: Array) -> int:
         loops = loop_work(system)
         loops.is_actuated[:] = mask
-        return kernels.fill_driven_derivatives(
-            by_q[part], by_v[part], by_a[part], lam[part], arrays, system.work, dynamics_work(system), loops,
-            CONSTRAINT_TOLERANCE, state.times(part), state.q[part], state.v[part], state.a[part],
-        )  # fmt: skip
+        of = arrays, system.work, dynamics_work(system), loops, CONSTRAINT_TOLERANCE
+        return kernels.fill_driven_derivatives(by_q, by_v, by_a, lam, *of, *at)
 
-    check_constraints(system, state, shared(count, run), run)
-    return by_q, by_v, by_a
+    check_constraints(system, state, (*outs, np.empty((count, system.constraint_count))), run)
+    return outs
 
 
 def accelerations(system: BaseSystem, state: Given, tolerance: float = CONSTRAINT_TOLERANCE) -> tuple[Array, Array]:
@@ -106,13 +101,11 @@ def accelerations(system: BaseSystem, state: Given, tolerance: float = CONSTRAIN
     out, lam = np.empty_like(state.v), np.empty((len(state.q), system.constraint_count))
     arrays = system.arrays
 
-    def run(part: slice) -> int:
-        return kernels.fill_constrained_motion(
-            out[part], lam[part], arrays, system.work, dynamics_work(system), loop_work(system), tolerance,
-            state.times(part), state.q[part], state.v[part], state.a[part],
-        )  # fmt: skip
+    def run(out: Array, lam: Array, *at: Array) -> int:
+        of = arrays, system.work, dynamics_work(system), loop_work(system), tolerance
+        return kernels.fill_constrained_motion(out, lam, *of, *at)
 
-    check_constraints(system, state, shared(len(out), run), run)
+    check_constraints(system, state, (out, lam), run)
     return out, lam
 
 
@@ -162,7 +155,7 @@ def project_state(
             rates, fixed = rates_of_velocity(system, q_i, v_i), np.zeros(system.dimension, bool)
             v_i[:] = velocity_of_rates(system, q_i, project_velocity(system, q_i, rates, t, fixed))
             a_i[:] = _nearest_acceleration(system, q_i, v_i, a_i, t)
-    q_at, v_at, a_at = (each.reshape(*state.shape, -1) for each in found)
+    q_at, v_at, a_at = map(state.shaped, found)
     return q_at, v_at, a_at
 
 
@@ -191,8 +184,9 @@ def _mask(system: BaseSystem, actuated: Sequence[str]) -> Array:
     return mask
 
 
-def check_constraints(system: BaseSystem, state: Given, status: int, run: object) -> None:
-    """An error for what is wrong with a state, which is looked at once more for the details."""
+def check_constraints(system: BaseSystem, state: Given, outs: Sequence[Array], run: Callable[..., int]) -> None:
+    """Let a function of `shared` work, and make an error of what is wrong with a state, which is looked at once more for that."""
+    status = shared(run, outs, state)
     bad, kind = divmod(status, KINDS)
     if status < 0 or kind not in (OFF_CONSTRAINTS, UNDRIVEN, OVERDRIVEN):
         state.check(status)
@@ -200,7 +194,9 @@ def check_constraints(system: BaseSystem, state: Given, status: int, run: object
     if kind == OVERDRIVEN:
         expected, found = "as many drives as motions, of whose forces derivatives are asked for", "more"
         raise ModelError(f"actuated: {wrong(expected, found, 'name fewer')}")
-    run(slice(bad, bad + 1))  # type: ignore[operator]
+    one = slice(bad, bad + 1)
+    t = state.t if len(state.t) == 1 else state.t[one]
+    run(*(out[one] for out in outs), t, state.q[one], state.v[one], state.a[one])
     loops, where = loop_work(system), f" in state {bad}" if len(state.q) > 1 else ""
     if kind == UNDRIVEN:
         names, motion = velocity_names(system), _undriven(loops, int(loops.found[0]))

@@ -26,7 +26,7 @@ from mbvi.model.expressions import wrong
 from mbvi.system.base import BaseSystem
 from mbvi.system.closed import check_constraints, loop_work
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
-from mbvi.system.states import Given, dynamics_work, shared
+from mbvi.system.states import Given, dynamics_work
 
 Array = np.ndarray
 ROUNDING = 1e-11  # a singular value of the equations, relative to the largest, that is none
@@ -53,13 +53,11 @@ def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, A
     by_q, by_v, M = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
     G, a, lam = np.empty((count, k, nv)), np.empty((count, nv)), np.empty((count, k))
 
-    def run(part: slice) -> int:
-        return fill_equation_derivatives(
-            by_q[part], by_v[part], M[part], G[part], a[part], lam[part], arrays, system.work, dynamics_work(system),
-            loop_work(system), CONSTRAINT_TOLERANCE, state.times(part), state.q[part], state.v[part], state.a[part],
-        )  # fmt: skip
+    def run(*arguments: Array) -> int:
+        of = arrays, system.work, dynamics_work(system), loop_work(system), CONSTRAINT_TOLERANCE
+        return fill_equation_derivatives(*arguments[:6], *of, *arguments[6:])
 
-    check_constraints(system, state, shared(count, run), run)
+    check_constraints(system, state, (by_q, by_v, M, G, a, lam), run)
     bends = [np.zeros((count, k, nv)), np.zeros((count, k, nv))]
     for row in range(k):
         for out, what in zip(bends, (0, 1), strict=True):

@@ -88,7 +88,7 @@ def inverse_dynamics(
     """
     state = Given(system, t, q=q, v=v, a=a)
     if actuated is not None:
-        return closed.drive_forces(system, state, actuated)[0].reshape(*state.shape, -1)
+        return state.shaped(closed.drive_forces(system, state, actuated)[0])
     if dynamics_work(system).has_loops:
         closed.refuse_unnamed(system)
     return _forces(system, state, inverse.WITH_FORCES)
@@ -111,16 +111,13 @@ def gravity(system: BaseSystem, q: ArrayLike) -> Array:
 
 
 def _forces(system: BaseSystem, state: Given, forces: int) -> Array:
-    arrays, out = system.arrays, np.empty_like(state.v)
+    arrays, out = system.arrays, np.empty(state.v.shape)
 
-    def run(part: slice) -> int:
-        own, work = dynamics_work(system), system.work
-        return inverse.fill_inverse_dynamics(
-            out[part], arrays, work, own, forces, state.times(part), state.q[part], state.v[part], state.a[part]
-        )
+    def run(out: Array, *at: Array) -> int:
+        return inverse.fill_inverse_dynamics(out, arrays, system.work, dynamics_work(system), forces, *at)
 
-    state.check(shared(len(out), run))
-    return out.reshape(*state.shape, -1)
+    state.check(shared(run, (out,), state))
+    return state.shaped(out)
 
 
 def forward_dynamics(system: BaseSystem, q: ArrayLike, v: ArrayLike, forces: ArrayLike, t: ArrayLike = 0.0) -> Array:
@@ -140,18 +137,15 @@ def forward_dynamics(system: BaseSystem, q: ArrayLike, v: ArrayLike, forces: Arr
     """
     state = Given(system, t, q=q, v=v, forces=forces)
     if dynamics_work(system).has_loops:
-        return closed.accelerations(system, state)[0].reshape(*state.shape, -1)
-    arrays, out = system.arrays, np.empty_like(state.v)
+        return state.shaped(closed.accelerations(system, state)[0])
+    arrays, out = system.arrays, np.empty(state.v.shape)
 
-    def run(part: slice) -> int:
-        own, work = dynamics_work(system), system.work
-        return forward.fill_forward_dynamics(
-            out[part], arrays, work, own, inverse.WITH_FORCES, state.times(part), state.q[part], state.v[part],
-            state.a[part],
-        )  # fmt: skip
+    def run(out: Array, *at: Array) -> int:
+        own = dynamics_work(system)
+        return forward.fill_forward_dynamics(out, arrays, system.work, own, inverse.WITH_FORCES, *at)
 
-    state.check(shared(len(out), run))
-    return out.reshape(*state.shape, -1)
+    state.check(shared(run, (out,), state))
+    return state.shaped(out)
 
 
 def inverse_dynamics_derivatives(
@@ -171,9 +165,7 @@ def inverse_dynamics_derivatives(
     """
     state = Given(system, t, q=q, v=v, a=a)
     if actuated is not None:
-        nv = state.v.shape[1]
-        found = closed.drive_derivatives(system, state, actuated)
-        return InverseDynamicsDerivatives(*(each.reshape(*state.shape, nv, nv) for each in found))
+        return InverseDynamicsDerivatives(*map(state.shaped, closed.drive_derivatives(system, state, actuated)))
     if dynamics_work(system).has_loops:
         closed.refuse_unnamed(system)
     return InverseDynamicsDerivatives(*derivatives(system, state, False))
@@ -194,9 +186,7 @@ def forward_dynamics_derivatives(
     """
     state = Given(system, t, q=q, v=v, forces=forces)
     if dynamics_work(system).has_loops:
-        nv = state.v.shape[1]
-        found = acceleration_derivatives(system, state)
-        return ForwardDynamicsDerivatives(*(each.reshape(*state.shape, nv, nv) for each in found))
+        return ForwardDynamicsDerivatives(*map(state.shaped, acceleration_derivatives(system, state)))
     return ForwardDynamicsDerivatives(*derivatives(system, state, True))
 
 
@@ -214,15 +204,12 @@ def derivatives(
 ) -> tuple[Array, Array, Array]:
     """Derivatives (…, nv, nv) of inverse or forward dynamics of a tree, by q, by v, and M or M⁻¹."""
     arrays, (count, nv) = system.arrays, state.v.shape
-    by_q, by_v, last = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
+    outs = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
 
-    def run(part: slice) -> int:
-        own, work = dynamics_work(system), system.work
-        return forward.fill_derivatives(
-            by_q[part], by_v[part], last[part], arrays, work, own, forces, int(is_forward), state.times(part),
-            state.q[part], state.v[part], state.a[part],
-        )  # fmt: skip
+    def run(by_q: Array, by_v: Array, last: Array, *at: Array) -> int:
+        own = dynamics_work(system)
+        return forward.fill_derivatives(by_q, by_v, last, arrays, system.work, own, forces, int(is_forward), *at)
 
-    state.check(shared(count, run))
-    by_q, by_v, last = (each.reshape(*state.shape, nv, nv) for each in (by_q, by_v, last))
+    state.check(shared(run, outs, state))
+    by_q, by_v, last = map(state.shaped, outs)
     return by_q, by_v, last

@@ -186,14 +186,12 @@ def _asked(
     width = rows if what <= kernels.ACCELERATION else rows * work.nv
     out = np.empty((len(state.q), width))
 
-    def run(part: slice) -> int:
-        return kernels.fill_frame_quantities(
-            out[part], arrays, dynamics_work(system), link, own, REFERENCES[reference], what,
-            state.q[part], state.v[part], state.a[part],
-        )  # fmt: skip
+    def run(out: Array, t: Array, *at: Array) -> int:
+        of = link, own, REFERENCES[reference], what
+        return kernels.fill_frame_quantities(out, arrays, dynamics_work(system), *of, *at)
 
-    state.check(shared(len(out), run))
-    return out.reshape(*state.shape, width)
+    state.check(shared(run, (out,), state))
+    return state.shaped(out)
 
 
 def _matrix(system: BaseSystem, out: Array) -> Array:

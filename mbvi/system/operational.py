@@ -31,8 +31,7 @@ def tangent_mass_matrix_derivative(system: BaseSystem, q: ArrayLike) -> Array:
     units = np.vstack([np.zeros(nv), np.eye(nv)])
     every = Given(system, 0.0, q=state.q[:, None, :], v=np.zeros(nv), a=units)
     by_q = derivatives(system, every, False, WITHOUT_FORCES)[0]
-    found: Array = np.swapaxes(by_q[:, 1:] - by_q[:, :1], 1, 2)
-    return found.reshape(*state.shape, nv, nv, nv)
+    return state.shaped(np.swapaxes(by_q[:, 1:] - by_q[:, :1], 1, 2))
 
 
 def operational_mobility(system: BaseSystem, frame: str, q: ArrayLike, reference: str = "world-aligned") -> Array:
@@ -87,10 +86,8 @@ def _responses(system: BaseSystem, q: ArrayLike) -> Array:
     """P (…, nv, nv): accelerations per force."""
     state = Given(system, 0.0, q=q)
     if dynamics_work(system).has_loops:
-        found = closed.responses(system, state)
-    else:
-        found = derivatives(system, state, True, WITHOUT_FORCES)[2]
-    return found.reshape(*state.shape, *found.shape[-2:])
+        return state.shaped(closed.responses(system, state))
+    return derivatives(system, state, True, WITHOUT_FORCES)[2]
 
 
 def _inverse(system: BaseSystem, frame: str, mobility: Array) -> Array:

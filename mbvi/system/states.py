@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from mbvi.system.regularity import free_mass
 Array = np.ndarray
 FLOAT = np.dtype(float)
 SHARED = 500  # states of a core from which on it is worth its thread
+START = np.zeros((1, 1))  # the time 0, which nothing writes to
 
 
 def dynamics_work(system: BaseSystem) -> DynamicsWork:
@@ -46,10 +46,8 @@ def dynamics_work(system: BaseSystem) -> DynamicsWork:
 
 def states(width: int, what: str, values: ArrayLike, names: str = "") -> Array:
     """Numbers (…, width) of one state or many, as an array that kernels read."""
-    if type(values) is np.ndarray and values.dtype is FLOAT and values.ndim and values.shape[-1] == width:
-        flags = values.flags
-        if flags.c_contiguous and flags.writeable:
-            return values
+    if type(values) is np.ndarray and values.ndim and values.shape[-1] == width and _is_ready(values):
+        return values
     array, expected = as_floats(values), f"an array of shape (…, {width})"
     if array is None:
         raise ModelError(f"{what}: {wrong(expected, show(values))}")
@@ -57,6 +55,11 @@ def states(width: int, what: str, values: ArrayLike, names: str = "") -> Array:
         remedy = f"one number for each of {names}" if names else ""
         raise ModelError(f"{what}: {wrong(expected, f'one of shape {array.shape}', remedy)}")
     return array if array.flags.writeable else array.copy()  # kernels are compiled for arrays that are
+
+
+def _is_ready(array: Array) -> bool:
+    """Whether an array is one that kernels are compiled for: floats that are contiguous and aligned, and can be written."""
+    return array.dtype is FLOAT and bool(array.flags.carray)
 
 
 def together(**arrays: Array) -> tuple[tuple[int, ...], list[Array]]:
@@ -79,21 +82,6 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def shared(count: int, run: Callable[[slice], int]) -> int:
-    """Let a function work on parts of so many states, each on a core of its own; what is wrong with the first bad state.
-
-    The function returns `FINE`, or what is wrong plus `KINDS` times the number of the state in its part. It runs in several
-    threads.
-    """
-    parts = min(cores(), count // SHARED) if count >= 2 * SHARED else 1
-    if parts == 1:
-        return run(slice(0, count))
-    ends = np.linspace(0, count, parts + 1).astype(int).tolist()
-    with ThreadPoolExecutor(parts) as pool:
-        found = list(pool.map(run, [slice(*each) for each in pairwise(ends)]))
-    return min((KINDS * start + bad for start, bad in zip(ends, found, strict=False) if bad >= 0), default=-1)
-
-
 class Given:
     """States that a function was given: the shape of their number, and q (states, nq), v and a further (states, nv) of them.
 
@@ -105,22 +93,28 @@ class Given:
     def __init__(self, system: BaseSystem, t: ArrayLike, **arrays: ArrayLike) -> None:
         self._system, self.names, own = system, tuple(arrays), dynamics_work(system)
         n, nv = system._arrays.n, own.nv
-        at = [states(n if what == "q" else nv, what, values) for what, values in arrays.items()]
-        if type(t) is float and all(array.ndim == 1 for array in at):  # one state, of which no microsecond may be lost
-            self.shape, self.t = (), np.array(((t,),))
-            at = [array[None] for array in at]
+        at = []
+        if type(t) is float:  # of one state no microsecond may be lost
+            for what, values in arrays.items():
+                if type(values) is np.ndarray and values.shape == ((n if what == "q" else nv),) and _is_ready(values):
+                    at.append(values[None])
+        if len(at) == len(arrays):
+            self.shape, self.t = (), START if t == 0.0 else np.array(((t,),))
         else:
             times = _times(t)
-            named = dict(zip(self.names, at, strict=True)) | ({"t": times} if times.ndim > 1 else {})
-            self.shape, at = together(**named)
+            named = {what: states(n if what == "q" else nv, what, values) for what, values in arrays.items()}
+            self.shape, at = together(**named | ({"t": times} if times.ndim > 1 else {}))
             self.t = at.pop() if times.ndim > 1 else times[None]
         if len(at) < 3:
             at += [np.zeros((len(at[0]), nv))] * (3 - len(at))
         self.q, self.v, self.a = at
 
-    def times(self, part: slice) -> Array:
-        """The times of some states, or the one of all (., 1)."""
-        return self.t if len(self.t) == 1 else self.t[part]
+    def shaped(self, out: Array) -> Array:
+        """What was found for the states, in the shape of their number."""
+        if not self.shape:
+            found: Array = out[0]
+            return found
+        return out.reshape(*self.shape, *out.shape[1:])
 
     def check(self, status: int) -> None:
         """An error for what kernels found wrong with a state.
@@ -140,6 +134,26 @@ class Given:
 
     def _arrays(self) -> dict[str, Array]:
         return dict(zip(self.names, (self.q, self.v, self.a), strict=False))
+
+
+def shared(run: Callable[..., int], outs: Sequence[Array], state: Given) -> int:
+    """Let a function work on states, many of them in parts, each on a core of its own; what is wrong with the first bad state.
+
+    The function is called with arrays to be written, of as many states each, and with t, q, v and a. It returns `FINE`, or what
+    is wrong plus `KINDS` times the number of the state in its part, and runs in several threads.
+    """
+    count = len(state.q)
+    if count < 2 * SHARED or cores() == 1:
+        return run(*outs, state.t, state.q, state.v, state.a)
+    ends = np.linspace(0, count, min(cores(), count // SHARED) + 1).astype(int).tolist()
+
+    def part(first: int, end: int) -> int:
+        t = state.t if len(state.t) == 1 else state.t[first:end]
+        return run(*(out[first:end] for out in outs), t, *(each[first:end] for each in (state.q, state.v, state.a)))
+
+    with ThreadPoolExecutor(len(ends) - 1) as pool:
+        found = list(pool.map(part, ends[:-1], ends[1:]))
+    return min((KINDS * start + bad for start, bad in zip(ends, found, strict=False) if bad >= 0), default=-1)
 
 
 def _singular(system: BaseSystem, q: Array, t: float, where: str) -> str:

@@ -72,7 +72,8 @@ def fill_frame_quantities(out, system, work, link, frame, reference, what, q, v,
         if not is_finite(q[i], v[i], a[i]):
             return NOT_FINITE + KINDS * i
         out[i, :] = 0.0
-        fill_path(system, work, link, frame, q[i], v[i])
+        has_rates = what != POSE and what != JACOBIAN and what != JACOBIAN_BY_Q
+        fill_path(system, work, link, frame, q[i], v[i], has_rates)
         if what == POSE:
             for c in range(3):
                 out[i, c] = work.frame[ORIGIN + c]
@@ -130,8 +131,8 @@ def put_six(rows, i, column, x0, x1, x2, x3, x4, x5):
 
 
 @copied_kernel
-def fill_column(work, k, x, y, z, lx, ly, lz, r0, r1, r2, r3, r4, r5):
-    """J_k = Rᵀ of a twist in the axes of the link, and J̇_k = J_k × r, r the twist of the frame relative to the link."""
+def fill_column(work, k, x, y, z, lx, ly, lz):
+    """J_k = Rᵀ of a twist in the axes of the link."""
     R = work.frame
     w0 = R[0] * x + R[3] * y + R[6] * z
     w1 = R[1] * x + R[4] * y + R[7] * z
@@ -140,13 +141,27 @@ def fill_column(work, k, x, y, z, lx, ly, lz, r0, r1, r2, r3, r4, r5):
     u1 = R[1] * lx + R[4] * ly + R[7] * lz
     u2 = R[2] * lx + R[5] * ly + R[8] * lz
     put_six(work.columns, k, 0, w0, w1, w2, u0, u1, u2)
-    d0, d1, d2, d3, d4, d5 = twist_product(w0, w1, w2, u0, u1, u2, r0, r1, r2, r3, r4, r5)
-    put_six(work.columns, k, OF_RATE, d0, d1, d2, d3, d4, d5)
+
+
+@copied_kernel
+def fill_rates_of_columns(work, first, end, v, r0, r1, r2, r3, r4, r5):
+    """J̇_k = J_k × r of the velocities of a link, with the twist r of the frame relative to it; returned is r + Σ J_k v_k.
+
+    v         (nv,)
+    """
+    n0, n1, n2, n3, n4, n5 = r0, r1, r2, r3, r4, r5
+    for k in range(first, end):
+        w0, w1, w2, u0, u1, u2 = six_of(work.columns, k, 0)
+        d0, d1, d2, d3, d4, d5 = twist_product(w0, w1, w2, u0, u1, u2, r0, r1, r2, r3, r4, r5)
+        put_six(work.columns, k, OF_RATE, d0, d1, d2, d3, d4, d5)
+        n0, n1, n2 = n0 + w0 * v[k], n1 + w1 * v[k], n2 + w2 * v[k]
+        n3, n4, n5 = n3 + u0 * v[k], n4 + u1 * v[k], n5 + u2 * v[k]
+    return n0, n1, n2, n3, n4, n5
 
 
 @kernel
-def fill_path(system, work, link, frame, q, v):
-    """J_k and J̇_k of the path into work.columns, and the frame's pose and V into work.frame.
+def fill_path(system, work, link, frame, q, v, has_rates):
+    """J_k of the path and, if has_rates, J̇_k into work.columns, and the frame's pose and V into work.frame.
 
     Arguments: see the head of this file.
     """
@@ -159,22 +174,19 @@ def fill_path(system, work, link, frame, q, v):
         kind, dof, k = links[i, KIND], links[i, DOF], work.first[i]
         x, y, z = F[ORIGIN], F[ORIGIN + 1], F[ORIGIN + 2]
         if kind == QUATERNION:
-            fill_column(work, k, 1.0, 0.0, 0.0, 0.0, -z, y, r0, r1, r2, r3, r4, r5)
-            fill_column(work, k + 1, 0.0, 1.0, 0.0, z, 0.0, -x, r0, r1, r2, r3, r4, r5)
-            fill_column(work, k + 2, 0.0, 0.0, 1.0, -y, x, 0.0, r0, r1, r2, r3, r4, r5)
+            fill_column(work, k, 1.0, 0.0, 0.0, 0.0, -z, y)
+            fill_column(work, k + 1, 0.0, 1.0, 0.0, z, 0.0, -x)
+            fill_column(work, k + 2, 0.0, 0.0, 1.0, -y, x, 0.0)
         elif kind == TRANSLATION:
             for c in range(3):
-                fill_column(
-                    work, k + c, 0.0, 0.0, 0.0, 1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2), r0, r1, r2, r3, r4, r5
-                )
+                fill_column(work, k + c, 0.0, 0.0, 0.0, 1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2))
         else:
             turns = 0.0 if kind == PRISMATIC else 1.0
             slides = 0.0 if kind == REVOLUTE else geometry[i, PITCH]
-            fill_column(work, k, 0.0, 0.0, turns, -turns * y, turns * x, slides, r0, r1, r2, r3, r4, r5)
-        for j in range(k, k + width_of_link(links, i)):
-            s0, s1, s2, s3, s4, s5 = six_of(work.columns, j, 0)
-            r0, r1, r2 = r0 + s0 * v[j], r1 + s1 * v[j], r2 + s2 * v[j]
-            r3, r4, r5 = r3 + s3 * v[j], r4 + s4 * v[j], r5 + s5 * v[j]
+            fill_column(work, k, 0.0, 0.0, turns, -turns * y, turns * x, slides)
+        if has_rates:
+            end = k + width_of_link(links, i)
+            r0, r1, r2, r3, r4, r5 = fill_rates_of_columns(work, k, end, v, r0, r1, r2, r3, r4, r5)
         move_before_joint(work, geometry, i, kind, q, dof)
         move_to_parent(F, links, geometry, i)
         i = links[i, PARENT]

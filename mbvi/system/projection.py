@@ -80,10 +80,10 @@ def polished(system: BaseSystem, q: Array, t: float, fixed: Array) -> Array:
     if system.arrays.is_open or np.abs(g).max(initial=0.0) <= POLISHED or system.dimension + len(g) > LARGE:
         return q
     free = _tied(system, q, t, fixed, np.abs(g) > POLISHED, of_rates=False)
-    L = _metric(system.mass_matrix(q, t)[np.ix_(free, free)])
+    L = metric(system.mass_matrix(q, t)[np.ix_(free, free)])
     of_places = np.setdiff1d(np.arange(len(g)), system.arrays.rates)
     nearer = q.copy()
-    nearer[free] += _nearest(
+    nearer[free] += nearest_step(
         L, system._constraints(q, t)[1][np.ix_(of_places, free)], -g[of_places], np.zeros(free.sum())
     )
     return nearer if np.abs(system.constraint(nearer, t)).max() < np.abs(g).max() else q

@@ -93,13 +93,14 @@ class Given:
     def __init__(self, system: BaseSystem, t: ArrayLike, **arrays: ArrayLike) -> None:
         self._system, self.names, own = system, tuple(arrays), dynamics_work(system)
         n, nv = system._arrays.n, own.nv
-        at = []
+        at: list[Array] = []
         if type(t) is float:  # of one state no microsecond may be lost
             for what, values in arrays.items():
                 if type(values) is np.ndarray and values.shape == ((n if what == "q" else nv),) and _is_ready(values):
                     at.append(values[None])
+        self.shape: tuple[int, ...] = ()
         if len(at) == len(arrays):
-            self.shape, self.t = (), START if t == 0.0 else np.array(((t,),))
+            self.t = START if t == 0.0 else np.array(((t,),))
         else:
             times = _times(t)
             named = {what: states(n if what == "q" else nv, what, values) for what, values in arrays.items()}

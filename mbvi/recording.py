@@ -18,6 +18,7 @@ Nothing is lost in silence: numpy and `float` refuse a Number, and functions of 
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -278,9 +279,9 @@ def is_finite(number: float) -> bool:
     return math.isfinite(known(number))
 
 
-def plain(number: Any) -> float:
-    """A number as a float; a Number is one."""
-    return number if isinstance(number, Number) else float(number)
+def plain(number: Any) -> Any:
+    """A number as a float; a Number stays what it is, and so does an expression in symbols."""
+    return float(number) if isinstance(number, numbers.Real) and not isinstance(number, Number) else number
 
 
 def apply(name: str, *numbers: Any) -> Any:

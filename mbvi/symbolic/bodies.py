@@ -17,10 +17,11 @@ from mbvi.model.mass_properties import mass_properties
 from mbvi.model.model import Model
 from mbvi.model.shapes import AnyShape
 from mbvi.symbolic.frames import Frame, world
-from mbvi.symbolic.values import Values, cross_matrix, exact
+from mbvi.symbolic.values import Values, cross_matrix, exact, number
 from mbvi.system.assemble import Builder
 
 SYMBOLIC_PLACES = ("position", "orientation", "offset")
+ORIENTATIONS = ("orientation", "rest_orientation", "rest")
 SAME = 1e-12  # by how much numbers of expressions may differ from those that the resolved model has
 
 
@@ -41,10 +42,10 @@ def put_in(model: Model) -> Iterator[str]:
             is_number = isinstance(getattr(resolved.joints[name], key), float)
             if kind is not None and key not in SYMBOLIC_PLACES and not is_number:
                 yield from _names(getattr(joint, key))
-    for element in (*model.joints.values(), *model.constraints.values()):
-        orientation = getattr(element, "orientation", ())
-        if sum(each != 0.0 for each in orientation) > 1:
-            yield from _names(orientation)
+    for element in (*model.joints.values(), *model.constraints.values(), *model.forces.values()):
+        for orientation in (getattr(element, key, ()) for key in ORIENTATIONS):
+            if sum(each != 0.0 for each in orientation) > 1:
+                yield from _names(orientation)
     for other in (*model.forces.values(), *model.constraints.values()):
         for key, kind in kinds(other.__class__).items():
             value = getattr(other, key)
@@ -127,11 +128,11 @@ class Bodies:
             steps.append((motion, column))
             column += len(motion.names)
         for motion, i in steps[::sign]:
-            axis = sign * sympy.Matrix([_as_expression(each) for each in motion.axis])
+            axis = sign * sympy.Matrix([number(each) for each in motion.axis])
             if motion.kind == "quaternion":
                 frame = self.turned_freely(name, frame, i)
             if motion.kind in ("slide", "screw"):
-                pitch = _as_expression(motion.pitch)
+                pitch = number(motion.pitch)
                 frame = frame.slid(axis, pitch * self.q[i], pitch, i)
             if motion.kind in ("turn", "screw"):
                 frame = frame.turned(axis, self.q[i], i)
@@ -146,6 +147,12 @@ class Bodies:
             if kind is not None and isinstance(getattr(joint, key), float)
         }
         return joint.replaced(numbers)
+
+    def armatures(self) -> Iterator[tuple[int, Any]]:
+        """Coordinates whose joints have rotors, with the inertias of these."""
+        for name, joint in self.model.joints.items():
+            for short, value in joint.armatures.items():
+                yield self.builder.coordinate(name, short), self.values.scalar(value)
 
     # ------------------------------------------------------------------------------------------ masses
 
@@ -214,11 +221,6 @@ class Bodies:
         from_place = numbers.center_of_mass - np.array(shape.position, dtype=float)
         center = self.values.vector(raw.position) + sympy.Matrix([exact(float(each)) for each in from_place])
         return Mass(mass, center, mass * sympy.Matrix(3, 3, lambda i, j: exact(float(per_mass[i, j]))))
-
-
-def _as_expression(value: Any) -> Any:
-    """An expression that it is already, or a number."""
-    return value if isinstance(value, sympy.Expr) else exact(float(value))
 
 
 def steiner(mass: Any, arm: Any) -> Any:

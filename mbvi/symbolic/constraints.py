@@ -11,10 +11,25 @@ import sympy
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import Kind, kinds
-from mbvi.model.holds import Across, Aligned, Angle, Apart, Follow, Hold, OnCurve, Parallel, Related, normals, together
+from mbvi.model.holds import (
+    Across,
+    Aligned,
+    Angle,
+    Apart,
+    Edge,
+    Follow,
+    Follows,
+    Hold,
+    OnCurve,
+    Parallel,
+    Related,
+    Rolls,
+    normals,
+    together,
+)
 from mbvi.symbolic.bodies import Bodies
 from mbvi.symbolic.frames import Frame, world
-from mbvi.symbolic.values import exact
+from mbvi.symbolic.values import exact, number
 
 AROUND = ((0, 1, "xy"), (1, 2, "yz"), (2, 0, "zx"))
 Named = Iterator[tuple[str, Any]]
@@ -58,9 +73,10 @@ def _of_joint(bodies: Bodies, name: str) -> Named:
 
 def _of_element(bodies: Bodies, name: str) -> Named:
     """Those of an element of `constraints`."""
-    raw, element = bodies.model.constraints[name], bodies.resolved.constraints[name]
+    raw: Any = bodies.model.constraints[name]
+    element: Any = bodies.resolved.constraints[name]
     known: dict[str, Any] = {}
-    for key, kind in kinds(type(element)).items():
+    for key, kind in kinds(element.__class__).items():
         value, resolved = getattr(raw, key), getattr(element, key)
         match kind:
             case Kind("numbers") if isinstance(resolved, float):
@@ -72,12 +88,15 @@ def _of_element(bodies: Bodies, name: str) -> Named:
             case Kind("times"):
                 pairs = enumerate(zip(value, resolved, strict=True))
                 known[key] = [bodies.values.of_time(a, b, f"{name}.{'xyz'[i]}", is_motion=True) for i, (a, b) in pairs]
+            case Kind("law") if value is not None:
+                leader = bodies.q[bodies.builder.coordinate(element.joint_a, str(element.coordinate_a))]
+                known[key] = bodies.values.scalar(value, "x", leader)
             case Kind("curve"):
                 s = bodies.q[bodies.builder.curves[name]]
                 known[key] = [bodies.values.scalar(each, "s", s) for each in value]
     ends: Any = ()
     if hasattr(element, "ends"):
-        places = zip(raw.ends(), element.ends(), strict=True)  # type: ignore[union-attr]
+        places = zip(raw.ends(), element.ends(), strict=True)
         ends = [bodies.frames[body].moved(bodies.values.place(body, place)) for (_, place), (body, _) in places]
     yield from _rows(bodies, name, element.replaced(known).holds(), ends)
 
@@ -107,17 +126,20 @@ def _rows(bodies: Bodies, name: str, holds: Sequence[Hold], ends: Any) -> Named:
                 for i, function in enumerate(functions):
                     yield f"{name}.{'xyz'[i]}", _way(a, b, np.eye(3)[i]) - function
             case Related(terms, value):
-                places = [(bodies.builder.coordinate(joint, str(short)), factor) for joint, short, factor in terms]
-                yield (
-                    name,
-                    sum(
-                        (factor if isinstance(factor, sympy.Expr) else exact(factor)) * bodies.q[i]
-                        for i, factor in places
-                    )
-                    - value,
-                )
+                pairs = [(_coordinate(bodies, joint, short), factor) for joint, short, factor in terms]
+                yield name, sum(number(factor) * q for q, factor in pairs) - value
+            case Follows((joint, short), _, function):
+                yield name, _coordinate(bodies, joint, short) - function
+            case Rolls() | Edge():
+                expected = "constraints on places, directions and coordinates"
+                remedy = "name other parts than constraints"
+                raise ModelError(f"{name}: {wrong(expected, 'one on velocities, of what rolls', remedy)}")
             case _:
                 raise ModelError(f"{name}: {wrong('what is known to follow from it', repr(hold))}")
+
+
+def _coordinate(bodies: Bodies, joint: str, short: str | None) -> Any:
+    return bodies.q[bodies.builder.coordinate(joint, str(short))]
 
 
 def _exact(direction: Any) -> Any:

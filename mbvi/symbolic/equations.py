@@ -23,13 +23,14 @@ from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import kinds
-from mbvi.model.forces import Between, Force, OnJoint, Torque
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnGear, OnJoint, Torque
 from mbvi.model.model import Model
 from mbvi.results.output import check_output, replace_file
 from mbvi.symbolic import written
 from mbvi.symbolic.bodies import Bodies, put_in
 from mbvi.symbolic.constraints import constraints
 from mbvi.symbolic.short import short
+from mbvi.symbolic.springs import Springs
 from mbvi.symbolic.values import T, Values
 from mbvi.system.assemble import Builder, assemble
 from mbvi.system.forms import with_all_cut
@@ -238,6 +239,8 @@ class _Finder:
         for name, body in self.bodies.masses.items():
             center = self.bodies.frames[name].moved(body.center)
             M += body.mass * center.speed.T * center.speed + center.spin.T * body.inertia * center.spin
+        for i, armature in self.bodies.armatures():
+            M[i, i] += armature
         lower = {(i, j): short(M[i, j]) for i in range(len(self.q)) for j in range(i + 1)}
         return sympy.Matrix(len(self.q), len(self.q), lambda i, j: lower[max(i, j), min(i, j)])
 
@@ -271,6 +274,10 @@ class _Finder:
     def potential_of(self, name: str, force: Any) -> Any:
         """The potential of a force."""
         raw: Any = self.values.model.forces[name]
+        if isinstance(force, Bushing | BallSpring):
+            return Springs(self.bodies, raw, force).potential
+        if isinstance(force, OnGear):
+            return sympy.Integer(0)  # one that never pushes
         if isinstance(force, OnJoint):
             return self.law("potential", raw, force, self.coordinate(force))
         if isinstance(force, Between):
@@ -283,9 +290,15 @@ class _Finder:
     def force_of(self, name: str, force: Any) -> Any:
         """The generalized forces (n, 1) of a force that derives from no potential."""
         raw: Any = self.values.model.forces[name]
+        if isinstance(force, Bushing | BallSpring):
+            return self.of_springs(Springs(self.bodies, raw, force))
         if isinstance(force, OnJoint):
             F, i = sympy.zeros(len(self.q), 1), self.q.index(self.coordinate(force))
-            F[i] = self.on_coordinate(name, raw, force, self.v[i])
+            F[i] = (
+                self.of_actuator(name, raw, force, i)
+                if isinstance(force, OnGear)
+                else self.on_coordinate(name, raw, force, self.v[i])
+            )
             return F
         if isinstance(force, Between):
             r = self.way(raw, force)
@@ -309,6 +322,29 @@ class _Finder:
         if law.kind != "force of time":
             raise ModelError(f"forces.{name}: {wrong('a law of which the expression is known', law.kind)}")
         return self.values.of_time(raw.value, law.function, f"{name}.value")
+
+    def of_actuator(self, name: str, raw: Any, force: Any, i: int) -> Any:
+        """The force of an actuator on its coordinate: that of its motor, within its effort, times the gear."""
+        numbers = (each for each, kind in kinds(force.__class__).items() if kind is not None and kind.name == "numbers")
+        known = {each: self.values.scalar(getattr(raw, each)) for each in numbers}
+        by_input, bias, by_place, by_rate = force.replaced(known).factors()
+        gear, u = known["gear"], self.values.of_time(raw.input, force.input, f"{name}.input")
+        motor = by_input * u + bias + gear * (by_place * self.q[i] + by_rate * self.v[i])
+        if raw.effort is not None:
+            bounds = raw.effort if isinstance(raw.effort, tuple) else (raw.effort, raw.effort)
+            lowest, highest = map(self.values.scalar, bounds)
+            lowest = lowest if isinstance(raw.effort, tuple) else -highest
+            motor = sympy.Min(sympy.Max(motor, lowest), highest)
+        return gear * motor
+
+    def of_springs(self, springs: Springs) -> Any:
+        """The generalized forces (n, 1) of springs and dampers in several directions."""
+        q, v = list(self.q), sympy.Matrix(self.v)
+        F = -sympy.Matrix([springs.potential]).jacobian(q).T
+        by_q = springs.gaps.jacobian(q)
+        F -= by_q.T * springs.damping.multiply_elementwise(by_q * self.displacements())
+        torques = springs.turning_damping.multiply_elementwise(springs.turns * v)
+        return F - sympy.diag(*(1 / each for each in self.squares())) * springs.turns.T * torques
 
     def is_still(self, body: str) -> bool:
         """Whether a body is welded to the world: its potential is a number, which is left out, as it is in a system."""

@@ -124,6 +124,11 @@ def exact(value: float) -> Any:
     return sympy.Float(value)
 
 
+def number(value: Any) -> Any:
+    """An expression that it is already, or an exact number."""
+    return value if isinstance(value, sympy.Expr) else exact(float(value))
+
+
 def _with_what_they_need(parameters: Mapping[str, Any], names: Iterable[str]) -> set[str]:
     """Names of parameters, and of those that their values are computed from."""
     found: set[str] = set()

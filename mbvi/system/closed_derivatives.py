@@ -24,7 +24,7 @@ from mbvi.kernels.mechanics.closed_loops import fill_equation_derivatives
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.expressions import wrong
 from mbvi.system.base import BaseSystem
-from mbvi.system.closed import check_constraints, loop_work
+from mbvi.system.closed import check_constraints, loop_work, refuse_rolling
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.states import Given, dynamics_work
 
@@ -49,6 +49,7 @@ class _Change(NamedTuple):
 def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, Array, Array]:
     """Derivatives (states, nv, nv) of accelerations by q, v and forces, along motions that the constraints leave."""
     (count, nv), k, arrays = state.v.shape, system.constraint_count, system.arrays
+    refuse_rolling(system)
     _refuse_functions(system)
     by_q, by_v, M = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
     G, a, lam = np.empty((count, k, nv)), np.empty((count, nv)), np.empty((count, k))

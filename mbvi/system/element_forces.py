@@ -1,6 +1,7 @@
 """What every element of a model exerts in the states of a run: forces, constraints, joints, and a force of the user's own.
 
     an element of `forces`       by its law, on a coordinate, along the line between two points, or along the world's axes
+    a bushing, a ball spring     by its law, as force and torque, or torque, along the world's axes
     a constraint                 by its multipliers; along the line of a distance, on coordinates, or as force and torque
     a joint                      its reaction, in which what acts on its coordinates is contained
     a force of the user's own    on every coordinate
@@ -20,6 +21,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.compiler.decorators import kernel
+from mbvi.kernels.mechanics.bushings import FORCE, MOVING, TORQUE, TURNING, energy_of_bushing, fill_bushing
 from mbvi.kernels.mechanics.forces import (
     element_force,
     element_points,
@@ -34,8 +36,8 @@ from mbvi.kernels.mechanics.power import subtract_drive_powers
 from mbvi.kernels.mechanics.tree import WORLD_OMEGA, anchor_place, fill_world
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.forces import Between, Force, OnJoint, Torque
-from mbvi.model.holds import Apart, Related
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnJoint, Torque
+from mbvi.model.holds import Apart, Follows, Related
 from mbvi.system.projection import owner_of
 from mbvi.system.reactions import known_names, reactions
 from mbvi.system.system import System
@@ -48,6 +50,7 @@ XYZ = ("x", "y", "z")
 WRENCH = (*(f"force_{axis}" for axis in XYZ), *(f"torque_{axis}" for axis in XYZ))
 FORCE_UNITS = {"rad": "N m", "m": "N", "-": "N m"}
 ALONG, POWER, POTENTIAL = 3, 4, 5  # columns of what a force on bodies exerts, behind its components
+POWER_OF_BUSHING, ENERGY_OF_BUSHING = 6, 7  # columns of what a bushing exerts, behind force and torque
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,8 @@ class ElementForce:
         Names of the columns of `values`: the coordinate of a force on a joint; ``along`` of what acts along the line between two
         points; ``x``, ``y``, ``z`` of a force or torque on a body, along the world's axes; the coordinates of a coupling, of a
         prescribed motion and of a force of your own; ``force_x``, …, ``torque_z`` of joints and of other constraints, as
-        `Trajectory.reaction` gives them.
+        `Trajectory.reaction` gives them, and of a bushing, on body_b at point_b, along the world's axes; ``x``, ``y``, ``z`` of
+        the torque of a ball spring on the joint's child.
     units : tuple of str
         Of the columns: N or N m.
     t : ndarray (states,)
@@ -147,6 +151,25 @@ def fill_element_forces(on_coordinates, on_bodies, system, work, t, q, v):  # ty
             row[3], row[4], row[5] = along, fx * ux + fy * uy + fz * uz, potential
 
 
+@kernel
+def fill_bushing_forces(out, system, work, q, v):  # type: ignore[no-untyped-def]
+    """What every bushing exerts in many states.
+
+    out       (bushings, states, 8)    out: force [N] and torque [N m] on its second side along the world's axes, power [W], and
+                                       energy [J]
+    q, v      (states, n)              [u, u/s], u the unit of a coordinate
+    """
+    for s in range(q.shape[0]):
+        fill_world(system, work, q[s], v[s])
+        for i in range(out.shape[0]):
+            fill_bushing(system, work, i, q[s])
+            row, power = work.bushing, 0.0
+            for c in range(3):
+                out[i, s, c], out[i, s, 3 + c] = row[FORCE + c], row[TORQUE + c]
+                power += row[FORCE + c] * row[MOVING + c] + row[TORQUE + c] * row[TURNING + c]
+            out[i, s, 6], out[i, s, 7] = power, energy_of_bushing(system, work, i)
+
+
 def force_names(system: System) -> list[str]:
     """Names of all that exerts something in a system: forces, a force of the user's own, constraints and joints."""
     model = system.model
@@ -228,15 +251,20 @@ class _Elements:
         """All elements of `forces`, whose rows in the tables are in their order."""
         arrays, count = self.system.arrays, len(self.t)
         coordinates = np.zeros((len(arrays.joint_forces), count, 2))
-        bodies = np.zeros((len(arrays.body_forces), count, 6))
+        bodies, bushings = np.zeros((len(arrays.body_forces), count, 6)), np.zeros((len(arrays.bushings), count, 8))
         fill_element_forces(coordinates, bodies, arrays, self.system.work, self.t, self.q, self.v)
+        if len(bushings):
+            fill_bushing_forces(bushings, arrays, self.system.work, self.q, self.v)
         on_coordinates, on_bodies = zip(arrays.joint_forces, coordinates.transpose(0, 2, 1), strict=True), iter(bodies)
+        of_bushings = iter(bushings)
         for name, force in self.model.forces.items():  # type: ignore[union-attr]
             match force:
                 case OnJoint():
-                    (_, coordinate, _), (values, energy) = next(on_coordinates)
+                    (_, coordinate, *_), (values, energy) = next(on_coordinates)
                     power = values * self.v[:, coordinate]
                     yield self.on_coordinates(name, force, {coordinate: values}, power=power, energy=energy)
+                case Bushing() | BallSpring():
+                    yield self.of_bushing(name, force, next(of_bushings))
                 case Between():
                     yield self.on_bodies(name, force, next(on_bodies))
                 case Force() | Torque():
@@ -269,6 +297,15 @@ class _Elements:
         energy = values[:, POTENTIAL] if force.derives_from_potential else None
         return ElementForce(name, force.type, components, units, self.t, values[:, columns], values[:, POWER], energy)
 
+    def of_bushing(self, name: str, force: Bushing | BallSpring, values: Array) -> ElementForce:
+        """What a bushing or a ball spring exerts, of the columns (states, 8) of a kernel."""
+        energy = values[:, ENERGY_OF_BUSHING] if force.derives_from_potential else None
+        power = values[:, POWER_OF_BUSHING]
+        if isinstance(force, BallSpring):
+            return ElementForce(name, force.type, XYZ, ("N m",) * 3, self.t, values[:, 3:6], power, energy)
+        units = ("N",) * 3 + ("N m",) * 3
+        return ElementForce(name, force.type, WRENCH, units, self.t, values[:, :6], power, energy)
+
     def on_still_body(self, force: Any) -> Array:
         """What is exerted on a body that is welded to the world, in the columns of a kernel: it does no work."""
         tables = Tables()
@@ -289,7 +326,7 @@ class _Elements:
         """What a constraint between coordinates or along a line exerts; None of another, which has a wrench."""
         element: Any = self.model.constraints[name]  # type: ignore[union-attr]
         rows, holds = np.flatnonzero(self.owners == name), element.holds()
-        related = [isinstance(hold, Related) for hold in holds]
+        related = [isinstance(hold, Related | Follows) for hold in holds]
         if all(related):
             values = {i: values for row in rows for i, values in self.of_row(int(row))}
             return self.on_coordinates(name, element, values, power=self.power_of_rows(name))
@@ -305,8 +342,13 @@ class _Elements:
         """The coordinates that a constraint relates, each with what it exerts on it (states,)."""
         arrays = self.system.arrays
         first, count = arrays.constraints[row, [layout.FIRST_ENTRY, layout.ENTRIES]]
-        for entry in range(first, first + count):
-            yield int(arrays.entries[entry]), arrays.signs[entry] * self.lam[:, row]
+        entries = slice(first, first + count)
+        factors = np.tile(arrays.signs[entries], (len(self.t), 1))
+        if arrays.constraints[row, layout.ARGUMENT] >= 0:  # which depend on where the mechanism is
+            pairs = zip(self.q, self.t, strict=True)
+            factors = np.array([self.system._constraint_entries(q, t)[1][entries] for q, t in pairs])
+        for coordinate, factor in zip(arrays.entries[entries].tolist(), factors.T, strict=True):
+            yield coordinate, factor * self.lam[:, row]
 
     def power_of_rows(self, name: str) -> Array:
         """−λ·∂g/∂t (states,) [W] of the constraints of an owner."""

@@ -180,15 +180,23 @@ def add_bushing_wrenches(wrench, system, work, q):
 @late_kernel(types.float64)
 def bushing_potential(system, work, q):
     """The potential energy of all bushings [J]. Arguments: see the head of this file."""
-    V, row, data = 0.0, work.bushing, system.bushing_data
+    V = 0.0
     for i in range(system.bushings.shape[0]):
         fill_bushing(system, work, i, q)
-        for m in range(3):
-            at, carried = AXES + 3 * m, AXES_CARRIED + 3 * m
-            gap = part(row, GAP, row[at], row[at + 1], row[at + 2])
-            V += 0.5 * data[i, STIFFNESS + m] * gap * gap
-            x, y, z = row[at] - row[carried], row[at + 1] - row[carried + 1], row[at + 2] - row[carried + 2]
-            V += 0.5 * turning_weight(data, i, m) * (x * x + y * y + z * z)  # 1 − e·e′, to all digits
+        V += energy_of_bushing(system, work, i)
+    return V
+
+
+@kernel
+def energy_of_bushing(system, work, i):
+    """The potential energy of the bushing that was filled last [J]. Arguments: see the head of this file."""
+    V, row, data = 0.0, work.bushing, system.bushing_data
+    for m in range(3):
+        at, carried = AXES + 3 * m, AXES_CARRIED + 3 * m
+        gap = part(row, GAP, row[at], row[at + 1], row[at + 2])
+        V += 0.5 * data[i, STIFFNESS + m] * gap * gap
+        x, y, z = row[at] - row[carried], row[at + 1] - row[carried + 1], row[at + 2] - row[carried + 2]
+        V += 0.5 * turning_weight(data, i, m) * (x * x + y * y + z * z)  # 1 − e·e′, to all digits
     return V
 
 

@@ -15,7 +15,7 @@ velocity j, and k before it on its path or of the same link,
 
     ∂τ_j/∂q_k = S_jᵀ (2B Ψ_k + Iᶜ Ψ'_k)      ∂τ_k/∂q_j = S_kᵀ (2B Ψ_j + Iᶜ Ψ'_j + S_j ×* f)   (k of a link before)
     ∂τ_j/∂v_k = S_jᵀ (2B S_k + Iᶜ D_k)       ∂τ_k/∂v_j = S_kᵀ (2B S_j + Iᶜ D_j)
-    M_jk = S_jᵀ Iᶜ S_k
+    M_jk = S_jᵀ Iᶜ S_k,  and M_jj += A_j with the armature A of rotors on the joint
 
 with B, Iᶜ and f of what hangs on j. Four of these products are made at once, in lanes.
 
@@ -95,6 +95,8 @@ def fill_dynamics_derivatives(by_q, by_v, M, system, own, q, v, a):
                 if k < first:
                     by_q[c, row], by_v[c, row] = part(products, 0), part(products, 1)
                 k = own.before[c]
+            if system.armature.shape[0] > 0 and links[i, KIND] != QUATERNION:
+                M[j, j] += system.armature[links[i, DOF] + j - first]
         if parent >= 0:
             above, here = np.uintp(parent), np.uintp(i)
             for c in range(COMPOSITE):

@@ -66,7 +66,7 @@ def fill_acceleration_of_tree(a, system, work, own, forces, t, q, v, tau):
         subtract_forces(a, system, work, own, t, q, v)
     for k in range(own.nv):
         a[k] = tau[k] - a[k]
-    if not factor_articulated(work.articulated, system.links, system.geometry, q):
+    if not factor_articulated(work.articulated, system.links, system.geometry, system.armature, q):
         return False
     x, links = work.solution, system.links
     for i in range(links.shape[0]):

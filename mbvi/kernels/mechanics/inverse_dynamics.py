@@ -9,7 +9,8 @@ Outward, for the frame of every link in its own axes, with α = dω/dt and the a
     translation       b += v̇
 
 and what its mass m, first moment h and inertia I need: F = m b + α × h + ω × (ω × h), N = I α + ω × I ω + h × b. Inward
-these are summed, N_λ += R N + r × R F, and the force of a joint is what acts along its motions: N₃, F₃, or N.
+these are summed, N_λ += R N + r × R F, and the force of a joint is what acts along its motions: N₃, F₃, or N. A rotor of
+armature A on the joint needs A q̈ besides.
 
 Velocities of places are not needed. On numbers or on lanes.
 
@@ -38,13 +39,8 @@ from mbvi.kernels.layout import (
     SCREW,
     TRANSLATION,
 )
-from mbvi.kernels.mechanics.forces import add_force_hessian
-from mbvi.kernels.mechanics.lagrangian import (
-    add_force_function_hessian,
-    add_forces,
-    has_element_forces,
-    has_forces,
-)
+from mbvi.kernels.mechanics.frames import width_of_link
+from mbvi.kernels.mechanics.lagrangian import add_forces, add_hessian_of_forces, has_forces
 from mbvi.kernels.mechanics.rotation import cross, quaternion_matrix, rotate
 from mbvi.kernels.mechanics.sines import cosine_and_sine
 from mbvi.kernels.mechanics.tangent import (
@@ -122,10 +118,7 @@ def subtract_force_derivatives(by_q, by_v, system, work, own, t, q, v):
     fill_convective(system, work, q, rates)
     work.Kqv[:] = 0.0
     work.Kqq[:] = 0.0
-    if has_element_forces(system):
-        add_force_hessian(work.Kqv, work.Kqq, system, work, t, q, rates)
-    if system.force != 0:
-        add_force_function_hessian(work.Kqv, work.Kqq, system, work, t, q, rates)
+    add_hessian_of_forces(work.Kqv, work.Kqq, system, work, t, q, rates)
     fill_dense(own.by_place, work.Kqq, system)
     fill_dense(own.by_rate, work.Kqv, system)
     fill_product(own, system, own.by_place, own.B)
@@ -239,6 +232,24 @@ def fill_forces_of_motion(tau, row, system, first, q, v, a):
                 row[above, FORCE_OF + 1] += Fy
                 row[above, FORCE_OF + 2] += Fz
             Nx = Ny = Nz = Fx = Fy = Fz = 0.0 * Nx
+    if system.armature.shape[0] > 0:
+        add_rotors(tau, system, first, a)
+
+
+@kernel
+def add_rotors(tau, system, first, a):
+    """τ += A a of the rotors on the joints, of armature A. On numbers or on lanes.
+
+    tau       (nv,)    in and out
+    first     (L,)     first entry of v of every link
+    a         (nv,)
+    """
+    links = system.links
+    for i in range(links.shape[0]):
+        if links[i, KIND] != QUATERNION:
+            for c in range(width_of_link(links, i)):
+                k = first[i] + c
+                tau[k] = tau[k] + system.armature[links[i, DOF] + c] * a[k]
 
 
 @copied_kernel

@@ -343,6 +343,12 @@ def fill_gradients(p, f, angles, system, work, t, q, v):
 def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
     """Derivatives of p = ∂L/∂v and of f = ∂L/∂q + F. Arguments: see the head of this file."""
     fill_lagrangian_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v)
+    add_hessian_of_forces(Kqv, Kqq, system, work, t, q, v)
+
+
+@kernel
+def add_hessian_of_forces(Kqv, Kqq, system, work, t, q, v):
+    """Derivatives of the forces F other than gravity. Arguments: see the head of this file; columns of links are known."""
     if system.is_tree == 1 and has_element_forces(system):
         add_force_hessian(Kqv, Kqq, system, work, t, q, v)
         if system.bushings.shape[0] > 0:

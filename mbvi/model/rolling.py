@@ -16,12 +16,13 @@ from mbvi.model.fields import Direction, OptionalScalar, Orientation, Scalar, Ve
 from mbvi.model.forces import Between
 from mbvi.model.holds import Edge, Hold, Rolls
 from mbvi.model.rotations import rotation_matrix
+from mbvi.recording import array, dot, plain
 
 __all__ = ["KnifeEdge", "RollingBall", "RollingEllipsoid", "RollingWheel"]
 
 
 def _positive(value: Any, *where: str | int) -> Iterator[Problem]:
-    if not float(value) > 0:
+    if not plain(value) > 0:
         yield Problem(where, wrong("a length greater than 0", show(value)))
 
 
@@ -52,8 +53,8 @@ class RollingBall(Between):
     def holds(self) -> list[Hold]:
         """The gap, and the velocity at the point of contact."""
         sign = -1.0 if self.inside else 1.0
-        R = 0.0 if self.surface_radius is None else sign * float(self.surface_radius)
-        return [Rolls(self.surface, self.direction, R, np.zeros((3, 3)), float(self.radius))]
+        R = 0.0 if self.surface_radius is None else sign * plain(self.surface_radius)
+        return [Rolls(self.surface, self.direction, R, np.zeros((3, 3)), plain(self.radius))]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies, radii that fit, and a direction."""
@@ -67,9 +68,9 @@ class RollingBall(Between):
                 remedy = "remove it, or write surface: cylinder"
                 where = "surface_radius" if R is not None else "inside"
                 yield Problem((where,), wrong("the radius of a cylinder or a sphere", found, remedy))
-        elif R is None or not float(R) > 0:
+        elif R is None or not plain(R) > 0:
             yield Problem(("surface_radius",), wrong(f"the radius of the {self.surface}, greater than 0", show(R)))
-        elif self.inside and float(self.radius) >= float(R):
+        elif self.inside and plain(self.radius) >= plain(R):
             found = f"{show(self.radius)} in one of {show(R)}"
             yield Problem(("radius",), wrong(f"a ball smaller than the {self.surface}", found))
 
@@ -101,8 +102,8 @@ class RollingWheel(Between):
 
     def holds(self) -> list[Hold]:
         """The gap, and the velocity at the point of contact."""
-        w, rim = np.array(self.axis, dtype=float), float(self.radius) - float(self.tyre)
-        return [Rolls("plane", self.normal, 0.0, rim**2 * (np.eye(3) - np.outer(w, w)), float(self.tyre))]
+        w, rim = array(self.axis), plain(self.radius) - plain(self.tyre)
+        return [Rolls("plane", self.normal, 0.0, rim * rim * (np.eye(3) - np.outer(w, w)), plain(self.tyre))]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies, directions, and a tyre that is smaller than the wheel."""
@@ -110,7 +111,7 @@ class RollingWheel(Between):
         yield from _positive(self.radius, "radius")
         yield from direction_problems(self.axis, "axis")
         yield from direction_problems(self.normal, "normal")
-        if not 0.0 <= float(self.tyre) < float(self.radius):
+        if not 0.0 <= plain(self.tyre) < plain(self.radius):
             expected = f"the radius of a cross-section, from 0 to below {show(self.radius)}"
             yield Problem(("tyre",), wrong(expected, show(self.tyre), "of a ball write rolling_ball"))
 
@@ -141,7 +142,8 @@ class RollingEllipsoid(Between):
     def holds(self) -> list[Hold]:
         """The gap, and the velocity at the point of contact."""
         turned = rotation_matrix(self.orientation)
-        shape = turned @ np.diag(np.array(self.semi_axes, dtype=float) ** 2) @ turned.T
+        squares = array([plain(each) * plain(each) for each in self.semi_axes])
+        shape = dot(turned * squares, turned.T)
         return [Rolls("plane", self.normal, 0.0, shape, 0.0)]
 
     def problems(self) -> Iterator[Problem]:

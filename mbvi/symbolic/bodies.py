@@ -44,7 +44,7 @@ def put_in(model: Model) -> Iterator[str]:
                 yield from _names(getattr(joint, key))
     for element in (*model.joints.values(), *model.constraints.values(), *model.forces.values()):
         for orientation in (getattr(element, key, ()) for key in ORIENTATIONS):
-            if sum(each != 0.0 for each in orientation) > 1:
+            if isinstance(orientation, tuple) and sum(each != 0.0 for each in orientation) > 1:
                 yield from _names(orientation)
     for other in (*model.forces.values(), *model.constraints.values()):
         for key, kind in kinds(other.__class__).items():

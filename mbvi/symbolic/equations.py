@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.fields import kinds
+from mbvi.model.fields import Kind, kinds
 from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnGear, OnJoint, Torque
 from mbvi.model.model import Model
 from mbvi.results.output import check_output, replace_file
@@ -252,7 +252,7 @@ class _Finder:
                 continue
             V -= body.mass * gravity.dot(self.bodies.frames[name].moved(body.center).place)
         for name, force in self.values.resolved.forces.items():
-            if force.derives_from_potential:
+            if force.derives_from_potential or isinstance(force, Bushing | BallSpring):
                 V += self.potential_of(name, force)
         return short(V)
 
@@ -325,7 +325,9 @@ class _Finder:
 
     def of_actuator(self, name: str, raw: Any, force: Any, i: int) -> Any:
         """The force of an actuator on its coordinate: that of its motor, within its effort, times the gear."""
-        numbers = (each for each, kind in kinds(force.__class__).items() if kind is not None and kind.name == "numbers")
+        numbers = (
+            each for each, kind in kinds(force.__class__).items() if kind == Kind("numbers") and each != "effort"
+        )
         known = {each: self.values.scalar(getattr(raw, each)) for each in numbers}
         by_input, bias, by_place, by_rate = force.replaced(known).factors()
         gear, u = known["gear"], self.values.of_time(raw.input, force.input, f"{name}.input")
@@ -338,13 +340,11 @@ class _Finder:
         return gear * motor
 
     def of_springs(self, springs: Springs) -> Any:
-        """The generalized forces (n, 1) of springs and dampers in several directions."""
-        q, v = list(self.q), sympy.Matrix(self.v)
-        F = -sympy.Matrix([springs.potential]).jacobian(q).T
-        by_q = springs.gaps.jacobian(q)
-        F -= by_q.T * springs.damping.multiply_elementwise(by_q * self.displacements())
+        """The generalized forces (n, 1) of the dampers of a bushing or a ball spring."""
+        by_q, v = springs.gaps.jacobian(list(self.q)), sympy.Matrix(self.v)
+        forces = springs.damping.multiply_elementwise(by_q * self.displacements())
         torques = springs.turning_damping.multiply_elementwise(springs.turns * v)
-        return F - sympy.diag(*(1 / each for each in self.squares())) * springs.turns.T * torques
+        return -by_q.T * forces - sympy.diag(*(1 / each for each in self.squares())) * springs.turns.T * torques
 
     def is_still(self, body: str) -> bool:
         """Whether a body is welded to the world: its potential is a number, which is left out, as it is in a system."""

@@ -144,7 +144,10 @@ def _with_exact_loops(model: Model, builder: Builder) -> Model:
     moves = any(resolved.joints[branch.joint].coordinate_names for branch in builder.plan.branches)
     if resolved._moved_loops is not None or not (chords or resolved.constraints) or not moves:
         return model
-    whole = built(with_tree(resolved, chords)) if builder.roots else builder
+    try:
+        whole = built(with_tree(resolved, chords)) if builder.roots else builder
+    except ModelError:  # what does not fit together is refused where a start is looked for
+        return model
     return with_exact_loops(model, whole.system(whole.model, None), lambda each: built(each).system(each, None))
 
 

@@ -30,6 +30,7 @@ from mbvi.system.states import Given, dynamics_work
 
 Array = np.ndarray
 ROUNDING = 1e-11  # a singular value of the equations, relative to the largest, that is none
+MASSLESS = 1e-12  # an inertia, relative to the largest, that is none
 
 
 class _Change(NamedTuple):
@@ -63,7 +64,8 @@ def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, A
     for row in range(k):
         for out, what in zip(bends, (0, 1), strict=True):
             out[:, row] = _bend(system, row, what, state, a)
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M, axis1=1, axis2=2), 1e-12 * np.abs(M).max()))[:, :, None]
+    inertias, largest = np.diagonal(M, axis1=1, axis2=2), np.abs(M).max()
+    scale = 1.0 / np.sqrt(np.where(inertias > MASSLESS * largest, inertias, largest))[:, :, None]
     sizes = np.abs(G * np.swapaxes(scale, 1, 2)).max(axis=2, keepdims=True)
     weight = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
     matrix = np.zeros((count, nv + k, nv + k))

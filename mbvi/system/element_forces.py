@@ -7,7 +7,7 @@
     a force of the user's own    on every coordinate
 
 The power of an element is what it gives to the motion: v·F of a force, and −λ·∂g/∂t of a constraint g(t, q) = 0 with the
-multiplier λ. The sum of the powers of all elements without a potential is the rate of the energy.
+multiplier λ. The sum of the powers of all elements, and of the rates of the energies that they store, is the rate of the energy.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ElementForce:
     power : ndarray (states,)
         What the element gives to the motion [W], negative where it takes. Of a joint, that of what acts on its coordinates.
     energy : ndarray (states,) or None
-        The potential energy of a force that derives from a potential [J].
+        The potential energy of a force that derives from a potential, or of the springs of a bushing [J].
     """
 
     name: str
@@ -299,8 +299,7 @@ class _Elements:
 
     def of_bushing(self, name: str, force: Bushing | BallSpring, values: Array) -> ElementForce:
         """What a bushing or a ball spring exerts, of the columns (states, 8) of a kernel."""
-        energy = values[:, ENERGY_OF_BUSHING] if force.derives_from_potential else None
-        power = values[:, POWER_OF_BUSHING]
+        power, energy = values[:, POWER_OF_BUSHING], values[:, ENERGY_OF_BUSHING]
         if isinstance(force, BallSpring):
             return ElementForce(name, force.type, XYZ, ("N m",) * 3, self.t, values[:, 3:6], power, energy)
         units = ("N",) * 3 + ("N m",) * 3

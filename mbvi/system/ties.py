@@ -104,7 +104,7 @@ def rows(
                 yield from rolls(tables, name, a, b, hold)
             case Edge(direction), (a, b):
                 touch = Touch(layout.EDGE, layout.FIRST_TANGENT)
-                yield _touching(tables, f"{name}.across", a, b, layout.ROLL, b.axes @ np.array(direction), touch)
+                yield _touching(tables, f"{name}.across", a, b, layout.ROLL, dot(b.axes, array(direction)), touch)
             case (Related() | Follows()) as related, _:
                 places = [(coordinate(joint, short), plain(factor)) for joint, short, factor in related.terms]
                 entries = [Entry(j, tables.link_of(j), factor) for j, factor in places]
@@ -176,8 +176,8 @@ def distance(tables: Tables, name: str, a: End, b: End, length: Any) -> Row:
 
 def rolls(tables: Tables, name: str, a: End, b: End, hold: Rolls) -> Iterator[Row]:
     """The gap between b and a surface of a, and the velocities of the point of contact along two tangents."""
-    tangent, direction = a.axes @ normals(hold.direction)[0], a.axes @ np.array(hold.direction, dtype=float)
-    shape = b.axes @ np.array(hold.shape) @ b.axes.T
+    tangent, direction = dot(a.axes, array(normals(hold.direction)[0])), dot(a.axes, array(hold.direction))
+    shape = dot(dot(b.axes, array(hold.shape)), b.axes.T)
     for part, short in PARTS:
         touch = Touch(SURFACES[hold.surface], part, shape, hold.rounding, hold.surface_radius)
         kind = layout.CONTACT if part == layout.OF_GAP else layout.ROLL

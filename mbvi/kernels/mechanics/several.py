@@ -73,6 +73,7 @@ def fill_values(out, operations, numbers, stack, x, d):
     """The values of a program at many places.
 
     out       (states,)      out
+    operations, numbers, stack    (.,), (.,), (.,)    the program, see `functions`
     x         (states, m)
     d         (m,)           a direction, which does not matter
     """

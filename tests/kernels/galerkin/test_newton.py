@@ -115,7 +115,8 @@ def test_no_partitioning_near_a_singular_configuration(apart, is_stretched, is_r
         name: mbvi.PointOnPlane(body_a="world", body_b="third", normal=normal) for name, normal in normals.items()
     }
     bodies = dict.fromkeys(("upper", "lower", "third"), bar)
-    system = mbvi.assemble(mbvi.Model(name="toggle", bodies=bodies, joints=hinges, constraints=planes))
+    parts = {"bodies": bodies, "joints": hinges, "constraints": planes}
+    system = mbvi.assemble(mbvi.Model(name="toggle", loop_tolerance=0, **parts))  # the planes are meant
     scheme, arrays, work = scheme_arrays(find_scheme("gauss4")), system.arrays, make_work(system.arrays)
     space = make_space(arrays, scheme)
     assert space.is_partitioned

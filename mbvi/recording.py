@@ -18,7 +18,6 @@ Nothing is lost in silence: numpy and `float` refuse a Number, and functions of 
 from __future__ import annotations
 
 import math
-import numbers
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -281,7 +280,7 @@ def is_finite(number: float) -> bool:
 
 def plain(number: Any) -> Any:
     """A number as a float; a Number stays what it is, and so does an expression in symbols."""
-    return float(number) if isinstance(number, numbers.Real) and not isinstance(number, Number) else number
+    return number if isinstance(number, Number) or hasattr(number, "free_symbols") else float(number)
 
 
 def apply(name: str, *numbers: Any) -> Any:

@@ -203,7 +203,7 @@ def _without(system: System, load: str) -> System:
         expected = "a system that was assembled of a model, of which a load can be taken away"
         raise ModelError(f"load: {wrong(expected, repr(system.name))}")
     forces = dict(system.model.forces)
-    if load != GRAVITY and load not in forces:
+    if not isinstance(load, str) or load not in (GRAVITY, *forces):
         raise ModelError(f"load: {wrong('gravity or a force', show(load), nearest(str(load), [GRAVITY, *forces]))}")
     update: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0)}
     if load != GRAVITY:

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbvi.analysis.autonomous import check_autonomous
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
@@ -24,13 +25,11 @@ from mbvi.system.assemble import assemble
 from mbvi.system.initial import find_start
 from mbvi.system.redundancy import RANK, null_space
 from mbvi.system.system import System
-from mbvi.system.tables import functions_of_time
 
 Array = np.ndarray
 AT_REST = 1e-8  # size of the forces, relative to those that a displacement of 1 rad, 1 m or 1 would cause
 SYMMETRIC = 1e-6  # relative asymmetry: some derivatives of a user's own functions are differences, exact to about 1e-8
 NEUTRAL = 1e-12  # size of ω², relative to the largest, that counts as 0
-TIMES = (1.2345, 7.89)  # at which forces must be what they are at t = 0 [s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +123,7 @@ def linearize(model: Model | System, at: ArrayLike | None = None) -> Linearizati
     system = model if isinstance(model, System) else assemble(model)
     rest = np.zeros(system.dimension)
     q = find_start(system).q if at is None else find_start(system, system._vector(at, "at"), rest).q
-    check_time(system, q, rest)
+    check_autonomous(system, q, rest)
     if system.arrays.vector_potential:
         found = "one that depends on velocities, by which modes are no oscillations along lines"
         raise ModelError(
@@ -166,30 +165,3 @@ def _check_equilibrium(system: System, left: Array, size: float) -> None:
             f"{system.name}: expected an equilibrium, found a force of {left[worst]:.6g} left on "
             f"{system.coordinate_names[worst]}; give the coordinates of one: at=[…]"
         )
-
-
-def check_time(system: System, q: Array, rest: Array) -> None:
-    """Neither forces, inertias nor constraints may depend on time."""
-    if system.is_conservative:
-        return
-    now = _parts(system, q, rest, 0.0)
-    for t in TIMES:
-        for before, after, names in zip(
-            now, _parts(system, q, rest, t), (system.coordinate_names, system.constraint_names), strict=True
-        ):
-            change = np.abs(after - before).max(axis=1)
-            if change.any():
-                raise ModelError(_time_message(system, f"a change at {names[int(np.argmax(change))]}"))
-    if len(functions_of_time(system.arrays)):
-        raise ModelError(_time_message(system, "functions of time"))
-
-
-def _time_message(system: System, found: str) -> str:
-    expected = "forces and constraints that do not depend on time"
-    return f"{system.name}: {wrong(expected, found, 'replace functions of time by numbers')}"
-
-
-def _parts(system: System, q: Array, rest: Array, t: float) -> tuple[Array, Array]:
-    """Force and inertias of every coordinate, (n, 1 + n), and value and Jacobian of every constraint, (k, 1 + n)."""
-    f, M = system.gradient(q, rest, t)[1], system.mass_matrix(q, t)
-    return np.column_stack([f, M]), np.column_stack([system.constraint(q, t), system.constraint_jacobian(q, t)])

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbvi.analysis.linearization import check_time
+from mbvi.analysis.autonomous import check_autonomous
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
@@ -110,7 +110,7 @@ def linearize_motion(model: Model | System, q: ArrayLike | None = None, v: Array
     """
     system = model if isinstance(model, System) else assemble(model)
     start = find_start(system, q, v)
-    check_time(system, start.q, start.v)
+    check_autonomous(system, start.q, start.v)
     state = np.zeros(1), start.q[None], start.v[None]
     a, lam = (each[0] for each in system.accelerations_and_multipliers(*state))
     _check_rates(system, a, start.v)

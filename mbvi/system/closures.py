@@ -19,6 +19,7 @@ import numpy as np
 
 from mbvi.kernels import layout
 from mbvi.model.fields import WORLD
+from mbvi.model.joints import Free
 from mbvi.system.base import BaseSystem
 from mbvi.system.poses import Pose, all_poses
 from mbvi.system.projection import owner_of
@@ -194,11 +195,14 @@ def moved_by(system: BaseSystem, row: int) -> dict[str, int]:
 
 
 def extent(system: BaseSystem, rows: Array, poses: Mapping[str, Pose]) -> float:
-    """How far apart the joints are whose numbers change some constraints, and the centres of mass of their bodies [m]."""
+    """How far apart the joints are whose numbers change some constraints, and the centres of mass of their bodies [m].
+
+    A free joint is nowhere: its bodies move away from each other.
+    """
     assert system.model is not None and system.homes is not None
     names = {joint for row in rows for joint in moved_by(system, int(row))}
     joints = [system.model.resolved().joints[name] for name in names]
     bodies = {body for joint in joints for body in (joint.parent, joint.child)} - {WORLD}
-    places = [poses[joint.parent].point(joint.position)[0] for joint in joints]
+    places = [poses[joint.parent].point(joint.position)[0] for joint in joints if not isinstance(joint, Free)]
     places += [poses[body].point(system.homes.centers[body])[0] for body in bodies]
     return max(LEAST_SIZE, float(np.linalg.norm(np.ptp(places, axis=0)))) if places else 1.0

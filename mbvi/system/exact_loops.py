@@ -41,6 +41,7 @@ NEARLY = 1e-3  # up to what singular values and gaps rounding is thought of
 MANY = 5  # times the tolerance, beyond which gaps are a contradiction
 ENOUGH = 4  # times the rounding, of a tolerance
 NEWTON_STEPS, PATIENCE = 60, 6
+OF_SINGULAR = 1e-9  # gap that a walk through singular configurations alone leaves, which no numbers explain
 DONE, ENDED = 1e-12, 1e-15  # gap that is as good as none, and at which no further step is made
 FACTOR, MOST = 3.0, 1e-3  # singular values that count, by the largest: more than this times the gap, or than this
 
@@ -83,7 +84,8 @@ def with_exact_loops(model: Model, system: BaseSystem, build: Callable[[Model], 
         if (found := _judged(closure, tolerance)) is not None:
             given = resolved
             resolved, system = _moved(closure, found, given, build)
-            moved.append(_told(closure, found, given, resolved))
+            if resolved is not given:
+                moved.append(_told(closure, found, given, resolved))
     if moved:
         return model.with_exact_loops(resolved, tuple(moved))
     resolved._moved_loops = ()
@@ -171,7 +173,7 @@ def _check_nearly(closure: Closure, start: Position, moves: bool) -> None:
 def _moved(
     closure: Closure, found: Verdict, resolved: Model, build: Callable[[Model], BaseSystem]
 ) -> tuple[Model, BaseSystem]:
-    """The resolved model in which a loop moves exactly, and its system.
+    """The resolved model in which a loop moves exactly, and its system; as they are where the loop is singular wherever it goes.
 
     Raises
     ------
@@ -181,7 +183,8 @@ def _moved(
     homes, of = closure.system.homes, numbers(closure)
     assert homes is not None
     states = np.array([each.q for each in found.positions])
-    best, since = (np.inf, resolved, closure.system), 0
+    given = resolved, closure.system
+    best, since = (np.inf, *given), 0
     for _ in range(NEWTON_STEPS):
         positions = [closure.projected(q, 0.0, found.rank) for q in states]
         states = np.array([each.q for each in positions])
@@ -196,6 +199,8 @@ def _moved(
         change = _least_change(A, gaps, ENDED / found.gap)
         resolved = changed(resolved, of, change, closure.size)
         closure = Closure(build(with_tree(resolved, homes.plan.chords)), closure.rows, closure.columns, closure.size)
+    if best[0] > DONE and found.gap < OF_SINGULAR:
+        return given
     if best[0] > DONE:
         where, bodies = _where(closure)
         raise ModelError(

@@ -195,8 +195,25 @@ class System(BaseSystem):
         """Degrees of freedom, redundant constraints and where they come from, at the initial state moved onto the constraints."""
         return find_mobility(self)
 
-    def inverse_kinematics(self, targets: Mapping[str, Any], start: ArrayLike | None = None, **options: Any) -> Any:
+    def inverse_kinematics(
+        self,
+        targets: Mapping[str, Any],
+        start: ArrayLike | None = None,
+        *,
+        starts: int = 1,
+        seed: int = 0,
+        t: float = 0.0,
+        tolerance: float = 1e-9,
+        nearest_if_missed: bool = False,
+    ) -> Any:
         """Coordinates with which frames are where they should be: a `Posture`, see `mbvi.inverse_kinematics`."""
+        options = {
+            "starts": starts,
+            "seed": seed,
+            "t": t,
+            "tolerance": tolerance,
+            "nearest_if_missed": nearest_if_missed,
+        }
         return mbvi.inverse_kinematics(self, targets, start, **options)
 
     def find_equilibrium(self, start: ArrayLike | None = None, t: float = 0.0) -> Any:

@@ -40,9 +40,9 @@ def random_model(seed: int) -> mbvi.Model:
         return random_tree(random, seed, forces)
     model = mechanisms.linkage(kind, seed, bool(is_reversed), bool(is_loop), forces)
     if random.random() < 0.4:
-        tie = mechanisms.random_tie(
-            random, str(random.choice(mechanisms.TIES)), "a", "c", ["c"], free_coordinates(model)
-        )
+        on = free_coordinates(model)
+        known = [kind for kind in mechanisms.TIES if kind != "differential" or len(on) > 2]
+        tie = mechanisms.random_tie(random, str(random.choice(known)), "a", "c", ["c"], on)
         model = mbvi.Model(**dict(model) | {"constraints": {"tie": tie}})
     return model
 

@@ -86,7 +86,8 @@ def runs() -> Iterator[tuple[str, Callable[[], list[float]]]]:
         )
     for kind in mechanisms.TIES:
         random, model = np.random.default_rng(5), mechanisms.linkage("free euler", 0, forces=ALL_FORCES)
-        tie = mechanisms.random_tie(random, kind, "a", "c", ["c"], [("kind", "phi"), ("slide", "displacement")])
+        on = [("kind", "phi"), ("slide", "displacement"), *[("kind", "psi")] * (kind == "differential")]
+        tie = mechanisms.random_tie(random, kind, "a", "c", ["c"], on)
         tied = mbvi.Model(**dict(model) | {"constraints": {"tie": tie}})
         yield kind, lambda model=tied: ended(model, "simpson", 0.005)
     for constraints in ({}, {"constraints": unit_circle, "constraint_count": 1}):

@@ -130,7 +130,8 @@ def linkage_systems(name):
         model = mechanisms.with_start(mechanisms.linkage(*LINKAGES[name], ALL_FORCES))
     else:
         random, model = np.random.default_rng(5), mechanisms.linkage("free euler", 0, forces=ALL_FORCES)
-        tie = mechanisms.random_tie(random, name, "a", "c", ["c"], [("kind", "phi"), ("slide", "displacement")])
+        on = [("kind", "phi"), ("slide", "displacement"), *[("kind", "psi")] * (name == "differential")]
+        tie = mechanisms.random_tie(random, name, "a", "c", ["c"], on)
         model = mbvi.Model(**dict(model) | {"constraints": {"tie": tie}})
     made = {key: make(model) for key, make in FORMULATIONS.items()}
     return {k: s for k, s in made.items() if k == "tree" or s.coordinate_names != made["tree"].coordinate_names}

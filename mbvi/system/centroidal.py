@@ -41,17 +41,17 @@ def center_of_mass(system: BaseSystem, q: ArrayLike) -> Array:
     ModelError
         If shapes do not fit, a number is not finite, or nothing that moves has mass.
     """
-    return _centroidal(system, q).center
+    return _centroidal(system, q=q).center
 
 
 def center_of_mass_jacobian(system: BaseSystem, q: ArrayLike) -> Array:
     """The Jacobian (…, 3, nv) of the centre of mass: its velocity is J v. Errors are those of `center_of_mass`."""
-    return _centroidal(system, q).matrix[..., :3, :] / _mass(system)
+    return _centroidal(system, q=q).matrix[..., :3, :] / _mass(system)
 
 
 def center_of_mass_derivatives(system: BaseSystem, q: ArrayLike, v: ArrayLike) -> VelocityDerivatives:
     """The derivatives (…, 3, nv) of the velocity of the centre of mass. Errors are those of `center_of_mass`."""
-    found, mass = _centroidal(system, q, v), _mass(system)
+    found, mass = _centroidal(system, q=q, v=v), _mass(system)
     return VelocityDerivatives(found.by_q[..., :3, :] / mass, found.matrix[..., :3, :] / mass)
 
 
@@ -68,13 +68,13 @@ def centroidal_momentum(system: BaseSystem, q: ArrayLike, v: ArrayLike) -> Array
     ModelError
         As for `center_of_mass`.
     """
-    matrix = _centroidal(system, q, v).matrix
+    matrix = _centroidal(system, q=q, v=v).matrix
     return np.einsum("...ij,...j->...i", matrix, np.asarray(v, dtype=float))
 
 
 def centroidal_momentum_matrix(system: BaseSystem, q: ArrayLike) -> Array:
     """The matrix A (…, 6, nv) with `centroidal_momentum` A v. Errors are those of `center_of_mass`."""
-    return _centroidal(system, q).matrix
+    return _centroidal(system, q=q).matrix
 
 
 def centroidal_momentum_derivatives(system: BaseSystem, q: ArrayLike, v: ArrayLike) -> VelocityDerivatives:
@@ -82,7 +82,7 @@ def centroidal_momentum_derivatives(system: BaseSystem, q: ArrayLike, v: ArrayLi
 
     Errors are those of `center_of_mass`.
     """
-    found = _centroidal(system, q, v)
+    found = _centroidal(system, q=q, v=v)
     return VelocityDerivatives(found.by_q, found.matrix)
 
 
@@ -90,8 +90,8 @@ def _mass(system: BaseSystem) -> float:
     return float(system._arrays.geometry[:, layout.MASS].sum())
 
 
-def _centroidal(system: BaseSystem, q: ArrayLike, v: ArrayLike | None = None) -> _Centroidal:
-    state = Given(system, 0.0, q=q) if v is None else Given(system, 0.0, q=q, v=v)
+def _centroidal(system: BaseSystem, **given: ArrayLike) -> _Centroidal:
+    state = Given(system, 0.0, **given)
     if not _mass(system) > 0.0:
         raise ModelError(f"{system.name}: {wrong('bodies that move and have mass', 'none')}")
     count, nv = state.v.shape

@@ -16,7 +16,7 @@ from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics import closed_loops as kernels
 from mbvi.kernels.mechanics.tangent import KINDS, OFF_CONSTRAINTS, OVERDRIVEN, UNDRIVEN
-from mbvi.model.arguments import checked_names
+from mbvi.model.arguments import checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.system.base import BaseSystem
 from mbvi.system.projection import (
@@ -151,7 +151,8 @@ def project_state(
         If shapes do not fit, a number is not finite, or no such state is near.
     """
     nothing = np.zeros(dynamics_work(system).nv)
-    state = Given(system, float(t), q=q, v=nothing if v is None else v, a=nothing if a is None else a)
+    t = checked_number(t, "t", "a finite number of seconds")
+    state = Given(system, t, q=q, v=nothing if v is None else v, a=nothing if a is None else a)
     found = state.q.copy(), state.v.copy(), state.a.copy()
     for q_i, v_i, a_i in zip(*found, strict=True):
         for what, values, names in (

@@ -179,7 +179,7 @@ def _asked(
     """What is asked of a frame (…, rows), or (…, rows nv) of what is a matrix, at states of which some parts may be left out."""
     work, arrays = dynamics_work(system), system._arrays
     link, own = _found(system, frame)
-    if reference not in REFERENCES:
+    if not isinstance(reference, str) or reference not in REFERENCES:
         raise ModelError(f"reference: {wrong(' or '.join(REFERENCES), show(reference))}")
     optional = {key: values for key, values in (("v", v), ("a", a)) if values is not None}
     state = Given(system, 0.0, q=q, **optional)
@@ -201,7 +201,7 @@ def _matrix(system: BaseSystem, out: Array) -> Array:
 def _found(system: BaseSystem, frame: str) -> tuple[int, Array]:
     """The link of a frame, and its rotation in that, row by row, and place (12,)."""
     known = system._local.__dict__.setdefault("known_frames", {})
-    if frame in known:
+    if isinstance(frame, str) and frame in known:
         return known[frame]
     found = system._frame(frame) if isinstance(frame, str) else None
     if found is None:

@@ -112,9 +112,10 @@ class PlaneStop(Stopping, Between):
 
     def stops(self, name: str) -> Iterator[Stop]:
         """The plane."""
-        raised = tuple(float(x) + plain(self.radius) * float(n) for x, n in zip(self.point_a, self.normal, strict=True))
-        points = {"body_a": self.body_a, "point_a": raised, "body_b": self.body_b, "point_b": self.point_b}
-        held = PointOnPlane(normal=self.normal, **points)
+        x, y, z = (float(x) + plain(self.radius) * float(n) for x, n in zip(self.point_a, self.normal, strict=True))
+        held = PointOnPlane(
+            normal=self.normal, body_a=self.body_a, point_a=(x, y, z), body_b=self.body_b, point_b=self.point_b
+        )
         yield Stop(name, 1.0, held, plain(self.restitution), plain(self.rest_speed), "N")
 
 

@@ -140,7 +140,7 @@ class ContactEvents:
     def _units(self) -> tuple[str, ...]:
         assert self.system.model is not None
         model = self.system.model.resolved()
-        return tuple(each.unit for each in (*stops_of(model), *frictions_of(model)))
+        return (*(each.unit for each in stops_of(model)), *(each.unit for each in frictions_of(model)))
 
     def energy_taken(self, t: Array, q: Array) -> Array:
         """The energy (states,) [J] that impacts and friction took until times t (states,), of coordinates q (states, n).
@@ -177,7 +177,7 @@ def contact_names(system: System) -> tuple[str, ...]:
     """The names of the stops and frictions of a system with a model."""
     assert system.model is not None
     model = system.model.resolved()
-    return tuple(each.name for each in (*stops_of(model), *frictions_of(model)))
+    return (*(each.name for each in stops_of(model)), *(each.name for each in frictions_of(model)))
 
 
 def energy_taken(system: System, rows: Array, t: Array, q: Array) -> Array:

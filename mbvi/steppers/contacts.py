@@ -478,7 +478,7 @@ class _Looked:
                 spread, least = np.ptp(values, axis=1), values.min(axis=1)
                 events |= (least <= 0.0) | (least < NEAR * spread)
             idle = self._steps._is == IDLE
-            self._masks[key] = events, (gaps[:, -1, idle] > TOUCH).any(axis=1)
+            self._masks[key] = events, np.any(gaps[:, -1, idle] > TOUCH, axis=1)
         return self._masks[key]
 
 

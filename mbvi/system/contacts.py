@@ -66,7 +66,7 @@ class Contacts:
         self.system, self._start = system, (q, t)
         self.stops: tuple[Stop, ...] = tuple(stops_of(model))
         self.frictions: tuple[Friction, ...] = tuple(frictions_of(model))
-        self.names = tuple(each.name for each in (*self.stops, *self.frictions))
+        self.names = (*(each.name for each in self.stops), *(each.name for each in self.frictions))
         self.restitutions = np.array([each.restitution for each in self.stops])
         self.rest_speeds = np.array([each.rest_speed for each in self.stops])
         self.kinetic = np.array([each.kinetic for each in self.frictions])

@@ -61,6 +61,7 @@ NAVIGATION = {
         "constraints",
         "constraints_on_motions",
         "constraints_of_rolling",
+        "contacts",
         "tables",
         "python",
         "kinematics",

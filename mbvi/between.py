@@ -56,6 +56,10 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
     """
     check_kind(trajectory, Trajectory, "trajectory", "make one by simulate or read")
     check_flag(fast, "fast")
+    if trajectory.contact_events is not None:
+        expected = "a run without stops and dry friction, between whose steps states are smooth"
+        remedy = "take a smaller step, or the states in trajectory.contacts"
+        raise ModelError(f"times: {wrong(expected, repr(trajectory.system.name), remedy)}")
     wanted = _checked(trajectory, times)
     rows = np.clip(np.searchsorted(trajectory.t, wanted, side="right") - 1, 0, max(len(trajectory) - 2, 0))
     q, p = _by_cubics(trajectory, wanted, rows) if fast else _by_steps(trajectory, wanted, rows)

@@ -41,6 +41,7 @@ PAGES = {
             Source("mbvi.results.tables", ("Table", "Quantity")),
             Source("mbvi.system.element_forces", ("ElementForce",)),
             Source("mbvi.symbolic.equations", ("Equations",)),
+            Source("mbvi.results.contacts", ("ContactEvents", "ContactEvent")),
             Source("mbvi.results.limits", ("exceeded_limits", "unchecked_limits", "Excess")),
             Source("mbvi.model.import_report", ("ImportReport", "Note")),
             Source("mbvi.model.moved_loops", ("MovedLoop",)),

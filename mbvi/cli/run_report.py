@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbvi.cli.rows import MOST_REASONS, dimensions, moves_as_text, value_as_text, what_works
+from mbvi.results.contacts import KINDS
 from mbvi.results.limits import exceeded_limits, unchecked_limits
 from mbvi.results.summary import Summary, summarized
 from mbvi.text import aligned, count, rounded, shortened
@@ -51,6 +52,7 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
         where = "step" if len(scheme.fractions) == 1 else "substep"
         yield "iterations", f"{each:.1f} per step, at most {statistics.most_iterations} in a {where}"
     yield from _energy_rows(trajectory, summary)
+    yield from (("contacts" if not i else "", text) for i, text in enumerate(_contacts(trajectory)))
     if trajectory.system.constraint_count:
         redundant = trajectory.system.mobility.redundant
         more = f"; {redundant} redundant" if redundant else ""
@@ -58,6 +60,27 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
     yield from (("limits", text) for text in _limits(trajectory))
     yield from (("regularity", text) for text in _regularity(trajectory))
     yield from (("doubtful", finding.text) for finding in trajectory.findings)
+
+
+def _contacts(trajectory: Trajectory) -> list[str]:
+    """What happened to every stop and friction, and what energy they took."""
+    if trajectory.contact_events is None or not hasattr(trajectory.system, "arrays"):
+        return []
+    events = trajectory.contacts
+    lines = [
+        f"took {_energy(float(trajectory.energy_taken()[-1]))}, {_energy(float(events.energy.sum()))} of it by impacts"
+    ]
+    for name in events.names:
+        own = events.of(name)
+        counts = [count(int(np.sum(own.kind == i)), kind) for i, kind in enumerate(KINDS) if (own.kind == i).any()]
+        lines.append(f"{name}: {', '.join(counts) or 'nothing'}")
+        ended = own.of(name, "rest")
+        if (ended.energy > 0).any():
+            took = float(ended.energy.sum())
+            lines.append(
+                f"{name}: its rest_speed ended bounces, first at t = {ended.t[0]:.6g} s, which took {took:.1e} J"
+            )
+    return shortened(lines)
 
 
 def _limits(trajectory: Trajectory) -> list[str]:

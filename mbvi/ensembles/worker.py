@@ -236,7 +236,12 @@ class Worker:
     def _runs_together(self) -> bool:
         """Whether members may be run in one call: a measure sees the system of its member, and a time limit is of one member."""
         plan = self._plan
-        return plan.steps <= PIECE_STEPS and self._time_limit is None and not self._measures
+        return (
+            plan.steps <= PIECE_STEPS
+            and self._time_limit is None
+            and not self._measures
+            and not self._system.has_contacts
+        )
 
     def _run_together(self, system: System, members: Sequence[int]) -> dict[int, Result]:
         """Run members of one system in one call, or of the cases of one; those that need more than that are left out."""

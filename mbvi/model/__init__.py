@@ -1,9 +1,10 @@
 """What the user describes: elements, expressions, model files, shapes and the graph of bodies and joints."""
 
-from mbvi.model import constraints, forces, joints, shapes
+from mbvi.model import constraints, contacts, forces, joints, shapes
 from mbvi.model.attach import attach
 from mbvi.model.bodies import Body, Frame, PointMass
 from mbvi.model.constraints import *
+from mbvi.model.contacts import *
 from mbvi.model.description import Initial, Simulation
 from mbvi.model.expressions import evaluate, postfix
 from mbvi.model.fields import Table
@@ -39,6 +40,7 @@ __all__ = [
     "schema",
     "to_yaml",
     *constraints.__all__,
+    *contacts.__all__,
     *forces.__all__,
     *joints.__all__,
     *shapes.__all__,

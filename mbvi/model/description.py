@@ -13,6 +13,7 @@ from mbvi.errors import ModelError
 from mbvi.model.base import Element
 from mbvi.model.bodies import Body
 from mbvi.model.constraints import AnyConstraint
+from mbvi.model.contacts import AnyContact
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.fields import BodyName, Coordinates, Kind, Name, ParameterName, Scalar, Text, Title, Vector
 from mbvi.model.forces import AnyForce
@@ -100,5 +101,6 @@ class Description(Element):
     joints: dict[Name, AnyJoint] = Field(default={})
     forces: dict[Name, AnyForce] = Field(default={})
     constraints: dict[Name, AnyConstraint] = Field(default={})
+    contacts: dict[Name, AnyContact] = Field(default={})
     initial: dict[str, Initial] = Field(default={})
     simulation: Simulation = Simulation()

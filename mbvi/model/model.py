@@ -52,6 +52,8 @@ class Model(Description):
         Named forces, springs and dampers.
     constraints : mapping
         Named constraints other than joints.
+    contacts : mapping
+        Named stops and dry frictions.
     initial : mapping
         Initial coordinates and rates, by the names of joints.
     simulation : mapping

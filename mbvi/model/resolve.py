@@ -41,6 +41,7 @@ from mbvi.model.interpolation import rate_problems
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_point_mass
 from mbvi.model.rounding import quaternion_problems, quaternion_roundings
+from mbvi.model.touching import contact_problems
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 from mbvi.recording import is_finite
 
@@ -333,7 +334,7 @@ def _is_plain(value: Any) -> bool:
 
 def _element_problems(model: Description, parts: set[Where]) -> Iterator[Problem]:
     """What is wrong with the numbers of some parts of a model without expressions, and of all that belongs together."""
-    for group in ("bodies", "joints", "forces", "constraints"):
+    for group in ("bodies", "joints", "forces", "constraints", "contacts"):
         for name, element in getattr(model, group).items():
             if (group, name) in parts:
                 yield from placed(element.problems(), group, name)
@@ -343,6 +344,7 @@ def _element_problems(model: Description, parts: set[Where]) -> Iterator[Problem
                 ("constraints", name), wrong("a name that no joint has", f"{name!r}, a joint", "rename one of them")
             )
     yield from prescribed_twice(model.constraints)
+    yield from contact_problems(model)
     for name, initial in model.initial.items():
         if ("initial", name) in parts:
             yield from placed(_initial_problems(initial, *_moved_by(model, name)), "initial", name)
@@ -409,7 +411,7 @@ def _canonical_part(model: Description, where: Where, part: Part) -> Part:
 def _canonical(model: Description, where: Where, value: Any) -> Any:
     """A part of a model of numbers in the form that `Model.resolved` promises."""
     match where:
-        case ("bodies" | "joints" | "constraints", _):
+        case ("bodies" | "joints" | "constraints" | "contacts", _):
             return value.replaced(value.canonical())
         case ("initial", str(joint)):
             return _initial(value, model.joints[joint])

@@ -54,6 +54,7 @@ CHUNK_NUMBERS = 1 << 17  # numbers in a chunk: 1 MB
 FINDINGS_LENGTH = 4000  # characters, as of the
 NAME_LENGTH = 400  # characters, so that it is overwritten in place; a name in JSON
 OCCURRENCES, MOST_OCCURRENCES = "occurrences", 1 << 20  # events that happened, and how many a file has room for
+CONTACTS = "contacts"  # what happened to stops and dry frictions
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
 HEAP, HEAP_OBJECT = (
@@ -186,6 +187,10 @@ class Header:
         Those that happened: number of the step, number of the event, time, coordinates and momenta.
     end : str
         The event that ended the run, whose state is the last row.
+    contacts : tuple of str
+        Names of the stops and dry frictions that act.
+    contact_events : ndarray (m, 7 + 2 n)
+        What happened to them, see `mbvi.results.contacts`.
     """
 
     system: System
@@ -204,6 +209,8 @@ class Header:
     events: tuple[str, ...] = ()
     occurrences: Array = field(default_factory=lambda: np.empty((0, 3)))
     end: str = ""
+    contacts: tuple[str, ...] = ()
+    contact_events: Array = field(default_factory=lambda: np.empty((0, 7)))
 
     @property
     def rows(self) -> int:
@@ -258,8 +265,8 @@ class Writer:
             self.close()
             raise ModelError(f"{path}: {wrong('a file as mbvi wrote it', 'one that another tool has repacked')}")
         self.room = rooms.pop()
-        self._events = self._file.get(OCCURRENCES)
-        self._events_place = 0 if self._events is None else _place(self._events) or 0
+        tables = {key: self._file[key] for key in (OCCURRENCES, CONTACTS) if key in self._file}
+        self._tables = {key: (table, _place(table) or 0) for key, table in tables.items()}
         self.every = _number(self._file, "every")
         self.is_variable = "step_sizes" in self._file
         states = self._states()
@@ -284,8 +291,8 @@ class Writer:
             self._file.flush()
         self.rows = count
 
-    def happen(self, rows: Array) -> None:
-        """Append events that happened, (rows, 3 + 2 n).
+    def happen(self, rows: Array, key: str = OCCURRENCES) -> None:
+        """Append events that happened, (rows, 3 + 2 n), or what happened to contacts, (rows, 7 + 2 n).
 
         Raises
         ------
@@ -294,23 +301,24 @@ class Writer:
         """
         if not len(rows):
             return
-        first = len(self._events)
-        if first + len(rows) > self._events.maxshape[0]:
-            expected = f"at most {self._events.maxshape[0] - 1} events that happen"
+        events, place = self._tables[key]
+        first = len(events)
+        if first + len(rows) > events.maxshape[0]:
+            expected = f"at most {events.maxshape[0] - 1} events that happen"
             raise ModelError(f"{self.path}: {wrong(expected, 'more', 'look for fewer, or store no file')}")
         with self._saved():
             values = np.ascontiguousarray(rows, dtype="<f8")
-            write_at(self._raw, self._events_place + first * values[:1].nbytes, values)
-            self._events.resize(first + len(rows), axis=0)
+            write_at(self._raw, place + first * values[:1].nbytes, values)
+            events.resize(first + len(rows), axis=0)
             self._file.flush()
 
-    def happened(self, steps: int) -> Array:
-        """The events that happened in the first `steps` steps, after which the next are appended, (rows, 3 + 2 n)."""
-        if self._events is None:
+    def happened(self, steps: int, key: str = OCCURRENCES) -> Array:
+        """The events that happened in the first `steps` steps, after which the next are appended, as `happen` takes them."""
+        if key not in self._tables:
             return np.empty((0, 3))
-        rows = _occurrences(self._file, self.path)
+        rows = _happened(self._file, self.path, key)
         rows = rows[: int(np.sum(rows[:, 0] < steps))]
-        self._events.resize(1 + len(rows), axis=0)
+        self._tables[key][0].resize(1 + len(rows), axis=0)
         return rows
 
     def end(self, name: str) -> None:
@@ -410,6 +418,7 @@ def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes 
             writer.keep(header.statistics, steps, state)
             writer.append(columns)
             writer.happen(header.occurrences)
+            writer.happen(header.contact_events, CONTACTS)
 
     replace_file(path, write)
 
@@ -579,6 +588,18 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
                 "events: number of the step, of the event, time, coordinates, momenta"
             )
             file[OCCURRENCES][0] = -1.0  # a row that is no event, since room is laid out for rows alone
+        if header.contacts:
+            _rows(
+                file,
+                CONTACTS,
+                min(1000 + 16 * len(header.contacts) * header.steps, MOST_OCCURRENCES),
+                (7 + 2 * columns["q"].shape[1],),
+            )
+            file[CONTACTS].attrs["long_name"] = (
+                "stops and frictions: step, contact, kind (impact, rest, release, stick, slip), time, impulse, energy, sign, "
+                "coordinates, momenta"
+            )
+            file[CONTACTS][0] = -1.0
         for key, variable in VARIABLES.items():
             if key in columns:
                 data = _rows(file, key, header.rows, columns[key].shape[1:])
@@ -630,6 +651,8 @@ def _write_header(file: h5py.File, header: Header) -> None:
     if header.events:
         file.attrs["events"] = json.dumps(header.events)
         file.attrs["end"] = _name(header.end)
+    if header.contacts:
+        file.attrs["contact_names"] = json.dumps(header.contacts)
     if header.chart:
         file.attrs["chart"] = json.dumps(header.chart)
     if holds(system):
@@ -894,21 +917,26 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         step_sizes=_step_sizes(file),
         chart=_names(file, "chart"),
         events=_names(file, "events"),
-        occurrences=_occurrences(file, Path(source)),
+        occurrences=_happened(file, Path(source), OCCURRENCES),
+        contacts=_names(file, "contact_names"),
+        contact_events=_happened(file, Path(source), CONTACTS),
         end="".join(_names(file, "end")),
     )
 
 
-def _occurrences(file: h5py.File, path: Path) -> Array:
-    """The events that happened, (rows, 3 + 2 n); ValueError if they are none."""
-    if OCCURRENCES not in file:
-        return np.empty((0, 3))
-    _check_numbers(file, OCCURRENCES)
-    rows, events = np.array(_values(file[OCCURRENCES], path)[1:]), _names(file, "events")
-    if rows.ndim != 2 or rows.shape[1] != 3 + 2 * len(_texts(file, "coordinate")) or not np.isfinite(rows).all():
-        raise ValueError("occurrences are no times and states")
+def _happened(file: h5py.File, path: Path, key: str) -> Array:
+    """The events that happened, (rows, 3 + 2 n), or what happened to contacts, (rows, 7 + 2 n); ValueError if they are none."""
+    columns, names = (7, "contact_names") if key == CONTACTS else (3, "events")
+    if key not in file:
+        return np.empty((0, columns))
+    _check_numbers(file, key)
+    rows, events = np.array(_values(file[key], path)[1:]), _names(file, names)
+    if rows.ndim != 2 or rows.shape[1] != columns + 2 * len(_texts(file, "coordinate")) or not np.isfinite(rows).all():
+        raise ValueError(f"{key} are no times and states")
     if not np.isin(rows[:, 1], np.arange(len(events))).all():
-        raise ValueError("occurrences are of other events than the file names")
+        raise ValueError(f"{key} are of others than the file names")
+    if key == CONTACTS and not np.isin(rows[:, 2], np.arange(5)).all():
+        raise ValueError(f"{key} are of kinds that there are not")
     return rows
 
 

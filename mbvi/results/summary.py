@@ -78,7 +78,7 @@ class Summary(NamedTuple):
     """What is said of all states of a trajectory.
 
     energy         (2,)   at the start and at the end [J]
-    energy_error          largest of `energy_error`
+    energy_error          largest of `energy_error`; what impacts and dry friction took is no error
     is_resting            whether nothing moves beyond rounding
     energy_change         largest change of the energy [J]
     trend                 of that, None if the states are few
@@ -105,7 +105,7 @@ def summarized(trajectory: Trajectory, rows: int = BLOCK_ROWS) -> Summary:
         energy = block.energy()
         if not bins:
             first, momenta = float(energy[0]), {name: float(values[0]) for name, values in block.momenta().items()}
-        error = energy - first
+        error = energy + block.energy_taken() - first
         bins.append(_binned(block.t, error, size))
         errors.append(np.abs(error).max())
         kinetic.append(block.kinetic_energy().max())
@@ -144,7 +144,7 @@ def _binned(t: Array, values: Array, size: int) -> Array:
 
 
 def energy_error(trajectory: Trajectory) -> Array:
-    """Energy less that at the start, divided by the largest kinetic energy, (N + 1,).
+    """Energy with what contacts took, less that at the start, divided by the largest kinetic energy, (N + 1,).
 
     Unlike an error divided by the energy, this does not depend on where the potential is zero. Where nothing moves beyond
     rounding, it is divided by the largest energy, or by 1 J if there is none.
@@ -152,5 +152,5 @@ def energy_error(trajectory: Trajectory) -> Array:
     energy, q = trajectory.energy(), trajectory.q
     kinetic, size = float(trajectory.kinetic_energy().max()), float(np.abs(energy).max())
     is_resting = _is_resting(q.min(axis=0), q.max(axis=0), kinetic, size)
-    error: Array = (energy - energy[0]) / ((size if is_resting else kinetic) or 1.0)
+    error: Array = (energy + trajectory.energy_taken() - energy[0]) / ((size if is_resting else kinetic) or 1.0)
     return error

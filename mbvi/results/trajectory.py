@@ -23,6 +23,7 @@ from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_path
 from mbvi.model.expressions import show, wrong
 from mbvi.results import storage
+from mbvi.results.contacts import ContactEvents, contact_forces, contact_names, gaps
 from mbvi.results.force_table import force_table
 from mbvi.results.frame_table import frame_table
 from mbvi.results.output import check_output, replace_file
@@ -195,6 +196,8 @@ class Trajectory:
         When and where the events happened that the run looked for.
     end : str
         The event that ended the run, whose state is then the last; empty where it went on to the end of its duration.
+    contact_events : ndarray (m, 7 + 2 n) or None
+        What `contacts` has, of a system with stops or dry friction.
     """
 
     system: System
@@ -211,6 +214,7 @@ class Trajectory:
     findings: tuple[Finding, ...] = ()
     events: Mapping[str, Occurrences] = field(default_factory=dict)
     end: str = ""
+    contact_events: Array | None = None
 
     def __repr__(self) -> str:
         """What was run."""
@@ -223,6 +227,34 @@ class Trajectory:
     def is_ended(self) -> bool:
         """Whether the last state is that of an event, which ended the run."""
         return bool(self.end) and len(self) > 1 and self.t[-1] == self.events[self.end].t[-1]
+
+    @property
+    def contacts(self) -> ContactEvents:
+        """What happened to stops and dry frictions: impacts, rests, releases, sticks and slips.
+
+        Raises
+        ------
+        ModelError
+            If the system has none that act, or its file cannot hold the model.
+        """
+        if self.contact_events is None or isinstance(self.system, storage.Nameplate):
+            expected = "a system with stops or dry friction that act"
+            raise ModelError(f"contacts: {wrong(expected, repr(self.system.name), 'give limits a restitution')}")
+        return ContactEvents(self.system, contact_names(self.system), self.contact_events)
+
+    def contact_forces(self) -> dict[str, Array]:
+        """Forces (states,) of all stops, which push where positive, and dry frictions, by name [N or N m]; without impacts."""
+        return contact_forces(self.contacts, np.array(self.t), np.array(self.q), np.array(self.v))
+
+    def gaps(self) -> dict[str, Array]:
+        """Gaps (states,) of all stops by name [m or rad]."""
+        return gaps(self.contacts.system, np.array(self.t), np.array(self.q))
+
+    def energy_taken(self) -> Array:
+        """The energy (states,) [J] that impacts and dry friction took until each state, 0 where there are none."""
+        if self.contact_events is None:
+            return np.zeros(len(self))
+        return self.contacts.energy_taken(np.array(self.t), np.array(self.q))
 
     @property
     def _scheme_text(self) -> str:
@@ -258,8 +290,8 @@ class Trajectory:
 
     @cached_property
     def invariants(self) -> tuple[Invariant, ...]:
-        """The momenta that the system's linear symmetries conserve."""
-        return find_invariants(self.system)
+        """The momenta that the system's linear symmetries conserve; none of a system with contacts, which may break them."""
+        return () if self.system.has_contacts else find_invariants(self.system)
 
     def momenta(self) -> dict[str, Array]:
         """Every conserved momentum (N + 1,) by name [kg m²/s or kg m/s]."""
@@ -742,6 +774,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         findings=findings,
         events=occurrences_of(found.system, found.events, found.occurrences),
         end=found.end,
+        contact_events=found.contact_events if found.contacts else None,
     )
 
 
@@ -859,11 +892,15 @@ def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header
         events=tuple(trajectory.events),
         occurrences=_rows_of(trajectory.events, trajectory.q.shape[1]),
         end=trajectory.end if trajectory.is_ended else "",
+        contacts=() if trajectory.contact_events is None else contact_names(trajectory.system),
+        contact_events=np.empty((0, 7)) if trajectory.contact_events is None else trajectory.contact_events,
     )
 
 
 def known_invariants(system: System) -> tuple[Invariant, ...]:
-    """The invariants of the system, none where they cannot be found."""
+    """The invariants of the system, none where they cannot be found, or where contacts may break them."""
+    if system.has_contacts:
+        return ()
     with contextlib.suppress(ModelError, np.linalg.LinAlgError):
         return find_invariants(system)
     return ()

@@ -5,6 +5,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+from mbvi.steppers.conditions import check_contacts
 from mbvi.steppers.loop import Stepper
 from mbvi.steppers.run import Run
 
@@ -24,5 +25,8 @@ def stepper_of(run: Run) -> Stepper:
         If the scheme does not apply to the system.
     """
     name = "chart" if run.chart is not None else run.method.runner
+    if run.system.has_contacts:
+        check_contacts(run)
+        name = "contacts"
     stepper: Stepper = import_module(f"{__name__}.{name}").begin(run)
     return stepper

@@ -12,6 +12,8 @@ Where samples lie depends on the numbers of steps alone, not on the pieces of a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mbvi.analysis.balance import (
@@ -52,6 +54,8 @@ class Audit:
     ----------
     findings : list of Finding
         What must be reported to the user.
+    taken : callable or None
+        ``taken(t, q)`` gives the energy that contacts took until times t (states,), of coordinates q (states, n) [J].
     state : tuple of ndarray
         What is carried from one piece of the run to the next.
     """
@@ -60,8 +64,11 @@ class Audit:
         system = run.system
         self._run, self._system = run, system
         self.findings: list[Finding] = []
-        self._is_known = is_known(system)
+        self._is_known = is_known(system) and not (
+            system.is_driven and system.has_contacts
+        )  # whose drives also push contacts
         self._is_forced = system.is_driven or system.unforced is not system
+        self.taken: Callable[[Array, Array], Array] | None = None
         start = energies_of(system, np.array([run.start_time]), run.q[None], run.p[None])
         self._last = np.ravel(start)  # t, T, V and the powers at the last sample
         self._sums = np.array([0.0, 1.0])  # U there, and what divides the numbers of those kept
@@ -89,7 +96,7 @@ class Audit:
         """Take samples of these numbers."""
         if not len(rows):
             return
-        found = energies_of(self._system, t, q, p)
+        found = self._energies_of(t, q, p)
         are_known = np.isfinite(found).all(axis=0)  # not where the mass matrix is singular
         if are_known.any():
             rows, found = rows[are_known], Energies(*np.array(found)[:, are_known])
@@ -201,7 +208,12 @@ class Audit:
         return found.leaps(largest_powers(self._system, *states, self._run.every * self._run.step))
 
     def _energies(self, trajectory: Trajectory, rows: slice | Array) -> Energies:
-        return energies_of(self._system, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
+        return self._energies_of(trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
+
+    def _energies_of(self, t: Array, q: Array, p: Array) -> Energies:
+        """Energies of states, to which what contacts took is added."""
+        found = energies_of(self._system, t, q, p)
+        return found if self.taken is None else found._replace(potential=found.potential + self.taken(t, q))
 
     def _departure(self, trajectory: Trajectory, row: int, level: float) -> Finding:
         """What is said of a departure in the step after a row."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.model.expressions import wrong
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.run import Run
 from mbvi.system.system import System
 from mbvi.system.work import what_does_work
 
@@ -57,6 +59,23 @@ def check_rates(system: System, method: Tableau | Method) -> None:
         found = f"{system.constraint_names[system.arrays.rates[0]]}, which holds a velocity"
         remedy = "take midpoint, or a composition of it: suzuki4, kahan_li6 or kahan_li8"
         raise refused(system, method.name, "constraints on positions", found, remedy)
+
+
+def check_contacts(run: Run) -> None:
+    """Refuse stops and dry friction of schemes that do not solve steps of any length, or that have several parts.
+
+    Raises
+    ------
+    ModelError
+    """
+    if run.chart is not None or not isinstance(run.method, Tableau):
+        found = "a chart" if run.chart is not None else f"scheme {run.method.name}"
+        expected = "a Galerkin scheme, since it has stops or dry friction"
+        raise ModelError(f"{run.system.name}: {wrong(expected, found, 'take midpoint, simpson or lobatto4')}")
+    if run.events:
+        found = "some"
+        expected = "no events, which are not looked for where stops or dry friction act"
+        raise ModelError(f"{run.system.name}: events: {wrong(expected, found, 'leave them out')}")
 
 
 def positions(system: System) -> Array:

@@ -15,6 +15,7 @@ from mbvi.kernels.compiler.packed import Packed
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried, carried
+from mbvi.steppers.contact_log import ContactLog
 from mbvi.steppers.happened import Happenings
 from mbvi.steppers.record import Record
 from mbvi.steppers.run import Run
@@ -59,6 +60,8 @@ class Stepper:
         The watch over the run, if it is shown more than the stored states.
     happenings : Happenings, optional
         The events that happened, if it looks for some; its status is then ENDED where one ends the run.
+    contacts : ContactLog, optional
+        What happened to the contacts of the system, if it has some.
     """
 
     piece: Piece
@@ -67,6 +70,7 @@ class Stepper:
     failure: Callable[[int, int], str] | None = None
     audit: Audit | None = None
     happenings: Happenings | None = None
+    contacts: ContactLog | None = None
 
     def reason(self, run: Run, step: int, status: int) -> str:
         """Why a step failed."""
@@ -84,7 +88,7 @@ def advance(run: Run, stepper: Stepper) -> Trajectory:
         If an event that the run was to go on to does not come, or cannot be looked for.
     """
     audit, piece, happenings = stepper.audit or Audit(run), stepper.piece, stepper.happenings
-    with Record(run, [*stepper.state, *map(Carried, audit.state)], happenings) as record:
+    with Record(run, [*stepper.state, *map(Carried, audit.state)], happenings, stepper.contacts) as record:
         audit.findings += record.findings
         done, status, seconds = record.done, layout.OK, record.seconds
         size = max(run.system.dimension + run.system.constraint_count, 1)

@@ -29,15 +29,20 @@ class PartStep:
     ----------
     system : System
     method : Tableau or Method
+
+    Attributes
+    ----------
+    system : System
+        A copy of it.
     """
 
     def __init__(self, system: System, method: Tableau | Method) -> None:
-        self._system, self._method = as_run(system), method
-        self._work = make_work(self._system.arrays)
+        self.system, self._method = as_run(system), method
+        self._work = make_work(self.system.arrays)
         self._fresh = self._work.memory.copy()
         if not isinstance(method, Tableau):
             return
-        arrays, scheme = self._system.arrays, scheme_arrays(method)
+        arrays, scheme = self.system.arrays, scheme_arrays(method)
         work, space = make_work(arrays), make_space(arrays, scheme)
         self._to_kernel = arrays, scheme, work, space
         self._renewed = (space.memory, space.memory.copy()), (work.memory, work.memory.copy())
@@ -54,7 +59,7 @@ class PartStep:
             return q.copy(), p.copy()
         ends = np.empty((2, 1, len(q)))
         if not (isinstance(self._method, Tableau) and self._is_solved(t, h, q, p, ends)):
-            run = Run(self._system, self._method, h, None, 1, 1, t, q, self.velocity(t, q, p), p)
+            run = Run(self.system, self._method, h, None, 1, 1, t, q, self.velocity(t, q, p), p)
             stepper = stepper_of(run)
             status, _ = stepper.piece(0, 1, *ends)
             if status != layout.OK:
@@ -70,7 +75,7 @@ class PartStep:
             If the mass matrix is singular there.
         """
         self._work.memory[:] = self._fresh  # kernels go on from the angles that they know
-        v, arrays = np.empty((1, len(q))), self._system.arrays
+        v, arrays = np.empty((1, len(q))), self.system.arrays
         if arrays.is_open:
             is_regular = fill_tree_velocities(v, arrays, self._work, q[None], p[None])
         else:

@@ -27,6 +27,7 @@ from mbvi.results.trajectory import (
     read,
 )
 from mbvi.steppers.carried import Carried, counts_of, take_back, to_bytes
+from mbvi.steppers.contact_log import ContactLog
 from mbvi.steppers.happened import Happened, Happenings
 from mbvi.steppers.run import Run
 
@@ -46,6 +47,8 @@ class Record:
         a run that is resumed, the last state of the stepper is put back into it.
     happenings : Happenings, optional
         The events that happened, which a file gets with the states; of a run that is resumed, those that it has are put back.
+    contacts : ContactLog, optional
+        What happened to contacts, likewise.
 
     Attributes
     ----------
@@ -55,7 +58,13 @@ class Record:
         Those of the first part of a run that is resumed which its later states do not tell.
     """
 
-    def __init__(self, run: Run, state: Sequence[Carried], happenings: Happenings | None = None) -> None:
+    def __init__(
+        self,
+        run: Run,
+        state: Sequence[Carried],
+        happenings: Happenings | None = None,
+        contacts: ContactLog | None = None,
+    ) -> None:
         self._run, self._state = run, [*counts_of(run.system.arrays), *state]
         self._statistics = Statistics(0, 0.0, 0, 0, 0, 0)
         self._writer: storage.Writer | None = None
@@ -63,6 +72,7 @@ class Record:
         self._before = None if run.is_resumed or run.path is None else _file_number(run.path)
         self._written, self._written_at = 0, -np.inf
         self._happenings, self._happened = happenings or Happenings(()), 0  # in the file
+        self._contacts, self._touched = contacts, 0  # in the file
         self.findings: list[Finding] = []
         self.done, rows = 0, run.steps // run.every + 1
         if run.path:
@@ -123,7 +133,9 @@ class Record:
             return replace(read(self._run.path, self._run.system), start=self._run.start)
         count = self._stored
         found = self._trajectory(0, self._q[:count], self._p[:count])
-        return replace(found, events=occurrences_of(found.system, self._happenings.names, self._happenings.rows()))
+        touched = None if self._contacts is None else self._contacts.rows().copy()
+        events = occurrences_of(found.system, self._happenings.names, self._happenings.rows())
+        return replace(found, events=events, contact_events=touched)
 
     def ended(self, trajectory: Trajectory, findings: tuple[Finding, ...]) -> Trajectory:
         """The trajectory with what makes its result doubtful and the event that ended it, which are written to the file too."""
@@ -185,13 +197,19 @@ class Record:
             self._writer.keep(asdict(self._statistics), self.done, state if is_state else b"")
         self._writer.happen(self._happenings.rows(self._happened))
         self._happened = len(self._happenings.found)
+        if self._contacts is not None:
+            self._writer.happen(self._contacts.rows(self._touched), storage.CONTACTS)
+            self._touched = self._contacts.count
         self._written, self._written_at = self._stored, time.perf_counter()
 
     def _header(self, block: Trajectory, stored: Stored) -> storage.Header:
         """What the file says of the whole run."""
         run, of_block = self._run, header(block, self._run.steps, stored)
         names = run.chart.coordinate_names if run.chart else ()
-        return replace(of_block, step_sizes=run.step_sizes, chart=names, events=self._happenings.names)
+        touching = () if self._contacts is None else self._contacts.names
+        return replace(
+            of_block, step_sizes=run.step_sizes, chart=names, events=self._happenings.names, contacts=touching
+        )
 
     def _resume(self, path: Path) -> None:
         """Open the file and put the state of the stepper back."""
@@ -203,6 +221,9 @@ class Record:
         self._written = self._stored
         self._happenings.take_back(self._writer.happened(self.done))
         self._happened = len(self._happenings.found)
+        if self._contacts is not None:
+            self._contacts.take_back(self._writer.happened(self.done, storage.CONTACTS))
+            self._touched = self._contacts.count
         self._rotation = last_rotation(kept.rows(slice(self._written)).stored)
         try:
             take_back(self._state, state)

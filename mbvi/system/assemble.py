@@ -33,12 +33,13 @@ from mbvi.model.mass_properties import MassProperties, checked_properties
 from mbvi.model.model import Model
 from mbvi.model.motions import Z, rotation, slide
 from mbvi.model.rotations import rotation_matrix
+from mbvi.model.touching import frictions_of, has_contacts, stops_of
 from mbvi.recording import are_equal, array, dot, is_zero, norm
 from mbvi.system import ties
 from mbvi.system.elementary import Elementary, elementary, elementary_joints
 from mbvi.system.elimination import Atom, clique, dense, elimination
 from mbvi.system.exact_loops import with_exact_loops
-from mbvi.system.forms import with_all_cut, with_tree
+from mbvi.system.forms import with_all_cut, with_held, with_tree
 from mbvi.system.given import Homes, given_state
 from mbvi.system.lagrangian import compile_force
 from mbvi.system.own_functions import OwnValues
@@ -214,9 +215,10 @@ class Builder:
         self.base_of_loop: dict[int, str] = {}
         self.loops: dict[str, int] = {}
         self.branch_to = {branch.outer: branch for branch in self.plan.branches}
-        self.points = point_bodies(model, self.plan, self.properties)
+        touching = with_held(model, (*stops_of(model), *frictions_of(model))) if has_contacts(model) else model
+        self.points = point_bodies(touching, self.plan, self.properties)
         self.backward = {branch.joint for branch in self.plan.branches if is_backward(model, branch, self.plan)}
-        self.used = self.backward.union(_used_joints(model))
+        self.used = self.backward.union(_used_joints(touching))
 
     def build(self) -> None:
         """Fill the tables."""

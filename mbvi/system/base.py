@@ -27,6 +27,7 @@ from mbvi.model.expressions import show, wrong
 from mbvi.model.forces import OnGear
 from mbvi.model.model import Model
 from mbvi.model.rotations import rotation_matrix
+from mbvi.model.touching import has_contacts
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes
 from mbvi.system.own_functions import OwnValues
@@ -184,6 +185,11 @@ class BaseSystem:
     def is_nonholonomic(self) -> bool:
         """Whether constraints hold velocities alone, A(q) v = a, as those of rolling do."""
         return len(self.arrays.rates) > 0
+
+    @cached_property
+    def has_contacts(self) -> bool:
+        """Whether its model has stops or dry friction that act."""
+        return self.model is not None and has_contacts(self.model)
 
     @property
     def is_driven(self) -> bool:

@@ -1,0 +1,246 @@
+"""What happened to stops and dry frictions of a run, and what follows from it: forces, gaps, and the energy that they took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.touching import frictions_of, stops_of
+from mbvi.system.contacts import Contacts, Mode
+
+if TYPE_CHECKING:
+    from mbvi.system.system import System
+
+Array = np.ndarray
+IMPACT, REST, RELEASE, STICK, SLIP = range(5)
+KINDS = ("impact", "rest", "release", "stick", "slip")
+"""What may happen to a contact."""
+WIDTH = 7
+"""Numbers of a row before its state: step, contact, kind, time, impulse, energy, sign of the rate after a slip."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContactEvents:
+    """What happened to stops and dry frictions, in the order of the times.
+
+    Attributes
+    ----------
+    system : System
+    names : tuple of str
+        All stops and frictions of the system.
+    rows : ndarray (m, 7 + 2 n)
+        What the properties below are the columns of.
+
+    Examples
+    --------
+    >>> import mbvi
+    >>> ball = mbvi.Body(mass=1)
+    >>> fall = mbvi.Prismatic(
+    ...     parent="world", child="ball", axis=(0, 0, 1), limits={"displacement": mbvi.Limits(lower=0, restitution=0.5)}
+    ... )
+    >>> model = mbvi.Model(name="ball", gravity=(0, 0, -2), bodies={"ball": ball}, joints={"fall": fall})
+    >>> run = mbvi.simulate(model, "simpson", step=0.03, duration=2.5, initial_q=[1.0])
+    >>> for each in run.contacts:
+    ...     print(each)
+    impact of fall.displacement.lower at t = 1 s: impulse 3 N s, took 1.5 J
+    impact of fall.displacement.lower at t = 2 s: impulse 1.5 N s, took 0.375 J
+    impact of fall.displacement.lower at t = 2.5 s: impulse 0.75 N s, took 0.09375 J
+    """
+
+    system: System
+    names: tuple[str, ...]
+    rows: Array
+
+    @property
+    def step(self) -> Array:
+        """Numbers (m,) of the steps, from 0 on, within which it happened; −1 of what is so at the start."""
+        return self.rows[:, 0].astype(int)
+
+    @property
+    def contact(self) -> Array:
+        """Places of the contacts among the names (m,)."""
+        return self.rows[:, 1].astype(int)
+
+    @property
+    def kind(self) -> Array:
+        """What happened, as a place among impact, rest, release, stick and slip (m,)."""
+        return self.rows[:, 2].astype(int)
+
+    @property
+    def t(self) -> Array:
+        """Times (m,) [s]."""
+        return self.rows[:, 3]
+
+    @property
+    def impulse(self) -> Array:
+        """Impulses (m,) [N s or N m s]."""
+        return self.rows[:, 4]
+
+    @property
+    def energy(self) -> Array:
+        """Energies that were taken (m,) [J]."""
+        return self.rows[:, 5]
+
+    @property
+    def sign(self) -> Array:
+        """Signs of the rates after a slip (m,)."""
+        return self.rows[:, 6]
+
+    @property
+    def q(self) -> Array:
+        """Coordinates (m, n)."""
+        return self.rows[:, WIDTH : WIDTH + self._n]
+
+    @property
+    def p(self) -> Array:
+        """Momenta (m, n) just after it."""
+        return self.rows[:, WIDTH + self._n :]
+
+    @property
+    def _n(self) -> int:
+        return len(self.system.coordinate_names)
+
+    def __len__(self) -> int:
+        """How much happened."""
+        return len(self.rows)
+
+    def __getitem__(self, number: int) -> ContactEvent:
+        """One of what happened."""
+        step, contact, kind, t, impulse, energy, sign = self.rows[number, :WIDTH].tolist()
+        name = self.names[int(contact)]
+        unit = self._units[int(contact)]
+        return ContactEvent(int(step), name, KINDS[int(kind)], t, impulse, energy, sign, unit)
+
+    def __repr__(self) -> str:
+        """How many of each kind."""
+        counts = [f"{int(np.sum(self.kind == i))} {name}" for i, name in enumerate(KINDS) if (self.kind == i).any()]
+        return f"<ContactEvents: {', '.join(counts) or 'nothing'}>"
+
+    def of(self, name: str, kind: str | None = None) -> ContactEvents:
+        """What happened to one contact, or what of one kind did.
+
+        Raises
+        ------
+        ModelError
+            If there is no such contact or kind.
+        """
+        if name not in self.names:
+            raise ModelError(f"contacts: {wrong('a stop or friction', show(name), nearest(str(name), self.names))}")
+        if kind is not None and kind not in KINDS:
+            raise ModelError(f"contacts: {wrong('impact, rest, release, stick or slip', show(kind))}")
+        chosen = self.contact == self.names.index(name)
+        return replace(self, rows=self.rows[chosen if kind is None else chosen & (self.kind == KINDS.index(kind))])
+
+    @cached_property
+    def _units(self) -> tuple[str, ...]:
+        assert self.system.model is not None
+        model = self.system.model.resolved()
+        return (*(each.unit for each in stops_of(model)), *(each.unit for each in frictions_of(model)))
+
+    def energy_taken(self, t: Array, q: Array) -> Array:
+        """The energy (states,) [J] that impacts and friction took until times t (states,), of coordinates q (states, n).
+
+        A coordinate that slides loses its kinetic friction times its way, which Galerkin schemes keep to rounding.
+        """
+        return energy_taken(self.system, self.rows, t, q)
+
+
+@dataclass(frozen=True)
+class ContactEvent:
+    """Something that happened to a contact: see `ContactEvents`."""
+
+    step: int
+    name: str
+    kind: str
+    t: float
+    impulse: float
+    energy: float
+    sign: float
+    unit: str
+
+    def __str__(self) -> str:
+        """As impact of stop at t = 1 s: impulse 2 N s, took 0.5 J."""
+        text = f"{self.kind} of {self.name} at t = {self.t:.6g} s"
+        if self.kind == "impact":
+            return f"{text}: impulse {self.impulse:.4g} {self.unit} s, took {self.energy:.4g} J"
+        if self.kind == "rest" and self.energy:
+            return f"{text}: took {self.energy:.4g} J"
+        return text + (f", {'forwards' if self.sign > 0 else 'backwards'}" if self.kind == "slip" else "")
+
+
+def contact_names(system: System) -> tuple[str, ...]:
+    """The names of the stops and frictions of a system with a model."""
+    assert system.model is not None
+    model = system.model.resolved()
+    return (*(each.name for each in stops_of(model)), *(each.name for each in frictions_of(model)))
+
+
+def energy_taken(system: System, rows: Array, t: Array, q: Array) -> Array:
+    """What `ContactEvents.energy_taken` gives, of rows (m, 7 + 2 n)."""
+    assert system.model is not None
+    model = system.model.resolved()
+    stops, names = len(list(stops_of(model))), list(system.coordinate_names)
+    if not len(rows):
+        return np.zeros(len(t))
+    taken = np.concatenate([[0.0], np.cumsum(rows[:, 5])])
+    out = taken[np.searchsorted(rows[:, 3], t, side="right")]
+    for j, friction in enumerate(frictions_of(model)):
+        own = rows[rows[:, 1] == stops + j]
+        if not len(own):
+            continue
+        coordinate = names.index(f"{friction.held.joint}.{friction.held.coordinate}")
+        places, signs = own[:, WIDTH + coordinate], own[:, 6]
+        losses = np.concatenate([[0.0], np.cumsum(friction.kinetic * signs[:-1] * np.diff(places))])
+        last = np.searchsorted(own[:, 3], t, side="right") - 1
+        at, has_begun = last[last >= 0], last >= 0
+        out[has_begun] += losses[at] + friction.kinetic * signs[at] * (q[has_begun, coordinate] - places[at])
+    return out
+
+
+def modes_at(events: ContactEvents, t: Array) -> list[tuple[Mode, Array]]:
+    """The mode at each of increasing times (states,), and the places at which coordinates are held, by what happened before."""
+    assert events.system.model is not None
+    model = events.system.model.resolved()
+    stops, frictions = len(list(stops_of(model))), list(frictions_of(model))
+    names = list(events.system.coordinate_names)
+    coordinates = [names.index(f"{each.held.joint}.{each.held.coordinate}") for each in frictions]
+    closed, slides, places = [False] * stops, [0] * len(frictions), np.zeros(len(frictions))
+    found, done = [], 0
+    for time in t.tolist():
+        while done < len(events) and events.rows[done, 3] <= time:
+            contact, kind = int(events.rows[done, 1]), int(events.rows[done, 2])
+            if contact < stops:
+                closed[contact] = kind == REST
+            else:
+                slides[contact - stops] = int(events.rows[done, 6])
+                places[contact - stops] = events.rows[done, WIDTH + coordinates[contact - stops]]
+            done += 1
+        found.append((Mode(tuple(closed), tuple(slides)), places.copy()))
+    return found
+
+
+def contact_forces(events: ContactEvents, t: Array, q: Array, v: Array) -> dict[str, Array]:
+    """Forces (states,) of all stops and frictions in states at increasing times."""
+    contacts = Contacts(events.system, q[0], float(t[0]))
+    out = np.zeros((len(t), len(contacts.names)))
+    stops = len(contacts.stops)
+    for i, (mode, places) in enumerate(modes_at(events, t)):
+        system = contacts.of_mode(mode)
+        out[i, stops:] = -np.array(mode.slides) * contacts.kinetic
+        if len(system.closed) or len(system.held):
+            system.hold_at(places[system.held])
+            push, hold = system.forces(t[i : i + 1], q[i : i + 1], v[i : i + 1])
+            out[i, system.closed], out[i, stops + system.held] = push[0], hold[0]
+    return {name: out[:, i] for i, name in enumerate(contacts.names)}
+
+
+def gaps(system: System, t: Array, q: Array) -> dict[str, Array]:
+    """Gaps (states,) [m or rad] of all stops in many states."""
+    contacts = Contacts(system, q[0], float(t[0]))
+    values = contacts.gaps(t, np.ascontiguousarray(q))
+    return {each.name: values[:, i] for i, each in enumerate(contacts.stops)}

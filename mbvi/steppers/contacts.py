@@ -1,0 +1,567 @@
+"""Steps of a motion with stops and dry friction: smooth parts, and between them what happens at an instant.
+
+Which stops are closed and which frictions hold makes a *mode*, in which the motion is smooth. The steps of a mode are those of
+its own system, in compiled loops. All of them are looked at, and where one passes an event ψ = 0, it is solved again with the
+length that ends on the event, the laws of the instant say what happens and which mode follows, and the rest of the step ends on
+the old grid. Events, all of which decrease to zero, are
+
+    an open stop         ψ = φ, its gap              sliding       ψ = ± v of the coordinate
+    a closed stop        ψ = λ, its force            holding       ψ = F ∓ λ, with the friction's force λ
+
+Forces are those of the equations of motion at the end of a step, and not its multipliers, which have fewer orders.
+
+A gap that has just been zero is zero but for rounding. After a bounce (φ − φ₀)/τ is looked at instead, so that it may bounce
+again in the same step; after a release, which begins as τ³, the stop is *idle*, and counts again when it is open beyond rounding.
+
+Sources: Fetecau, Marsden, Ortiz & West 2003 (nonsmooth Lagrangian mechanics and variational collision integrators).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from mbvi.errors import ModelError, StepError
+from mbvi.kernels import layout
+from mbvi.results.contacts import IMPACT, RELEASE, REST, SLIP, STICK
+from mbvi.results.trajectory import Finding
+from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.audit import Audit
+from mbvi.steppers.carried import Carried
+from mbvi.steppers.contact_laws import Instant
+from mbvi.steppers.contact_log import ContactLog
+from mbvi.steppers.galerkin import step_message
+from mbvi.steppers.loop import Stepper
+from mbvi.steppers.part_step import PartStep
+from mbvi.steppers.run import Run
+from mbvi.steppers.smooth import Smooth
+from mbvi.system.contacts import Contacts, Mode, ModeSystem
+
+Array = np.ndarray
+ARMED, CLOSED, LEAVING, IDLE = range(4)
+"""What a stop is: open, closed, just bounced, or at zero without a force."""
+HELD, FRESH = 0, 2
+"""A coordinate's friction: 0 where it holds, or the sign of its rate, twice that where it has just begun to slide."""
+FIRST_LOOK, MOST_STEPS, ANCHORED = 8, 1024, 4096  # steps that are looked at together, and after which loops begin anew
+PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(5) / 4)  # of Chebyshev's points in a step
+POLYNOMIAL = np.linalg.inv(np.vander(PLACES, increasing=True))
+NEAR = 0.5  # |ψ| at all places, relative to how far it goes, from which it does not reach zero
+CLOSE = 0.05  # |ψ| at an extremum, relative to the same, at which it is determined
+RESOLUTION = 1e-15  # of τ
+TOUCH = 1e-10  # gap [m or rad] at which a stop is at zero
+PENETRATION = 1e-9  # at the start, up to which it is rounding
+STILL = 1e-12  # part of the speeds, and of 1, that is none
+SHORTEST = 1e-14  # part of a step that is none
+MOST_EVENTS = 20_000  # within a step
+START = -1
+
+
+def begin(run: Run) -> Stepper:
+    """What does the steps of a run with contacts."""
+    steps = ContactSteps(run)
+    return Stepper(
+        steps.advance,
+        [Carried(steps.anchor), Carried(steps.places), Carried(steps.numbers, -FRESH, 2**53)],
+        failure=steps.failure,
+        audit=steps.audit,
+        contacts=steps.log,
+    )
+
+
+class ContactSteps:
+    """The steps of a run with contacts.
+
+    Attributes
+    ----------
+    anchor : ndarray (2, n)
+        The state that the present loop began from.
+    numbers : ndarray of int
+        The number of its step, what every stop is, and how every friction slides.
+    places : ndarray
+        Gaps of the stops when they were zero, and coordinates at which frictions hold.
+    log : ContactLog
+    """
+
+    def __init__(self, run: Run) -> None:
+        assert isinstance(run.method, Tableau)
+        self._run, self.audit = run, Audit(run)
+        self.contacts = contacts = Contacts(run.system, run.q, run.start_time)
+        self.log = ContactLog(run.system, contacts.names)
+        self.audit.taken = self.log.taken
+        stops, frictions = len(contacts.stops), len(contacts.frictions)
+        self.anchor = np.stack([run.q, run.p])
+        self.numbers = np.zeros(1 + stops + frictions, np.int64)
+        self._is, self._slides = self.numbers[1 : 1 + stops], self.numbers[1 + stops :]
+        self.places = np.zeros(stops + frictions)
+        self._zero, self._holds_at = self.places[:stops], self.places[stops:]
+        self._parts: dict[Mode, PartStep] = {}
+        self._loops: dict[Mode, Smooth] = {}
+        self._base = PartStep(run.system, run.method)
+        self._now, self._step, self._look, self._reason = self.anchor.copy(), -1, FIRST_LOOK, ""
+        self._begin_run()
+
+    # -------------------------------------------------------------------------------------------- the run
+
+    def _begin_run(self) -> None:
+        """Find what the contacts are at the start."""
+        run, contacts = self._run, self.contacts
+        gaps = contacts.gaps(np.array([run.start_time]), run.q[None])[0]
+        if (gaps < -PENETRATION).any():
+            i = int(np.argmin(gaps))
+            unit = "rad" if contacts.stops[i].unit == "N m" else "m"
+            raise ModelError(
+                f"contacts.{contacts.names[i]}: expected a start with its gap open, found it closed by {-gaps[i]:.3g} {unit} too "
+                "far; start elsewhere, by other initial coordinates, or change the stop"
+            )
+        self._slides[:] = np.sign(run.v[contacts.coordinates])
+        touching = np.flatnonzero(gaps <= PENETRATION)
+        self._is[touching] = IDLE
+        self._happen(-1, run.start_time, run.q, run.p, (START, -1), touching)
+
+    def failure(self, step: int, status: int) -> str:
+        """Why a step failed."""
+        if self._reason:
+            return self._reason
+        run = replace(self._run, system=self._mode_system().system)
+        return step_message(run, self._method, self._loop.space, status, step)
+
+    def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
+        """Do steps, one state of `every` into out_q and out_p (rows, n); a status, and the steps done."""
+        self._go_on_from(first)
+        every, h, row, step = self._run.every, self._run.step, 0, first
+        seen = []
+        while step < last:
+            count = min(self._look, last - step, int(self.numbers[0]) + ANCHORED - step)
+            if count == 0:
+                self._anchor(step, *self._now)
+                continue
+            try:
+                states, status = self._some_steps(step, count)
+            except (StepError, ModelError) as error:
+                self._reason = f"step {step} (t = {self._run.start_time + step * h:.6g} s): {error}"
+                self._step = -1
+                return layout.NOT_CONVERGED, step
+            if not states.shape[1]:
+                self._step = -1
+                return status, step
+            numbers = np.arange(step + 1, step + 1 + states.shape[1])
+            kept = states[:, numbers % every == 0]
+            out_q[row : row + kept.shape[1]], out_p[row : row + kept.shape[1]] = kept
+            row += kept.shape[1]
+            seen.append(states[0])
+            step = self._step
+        if every > 1 and seen:
+            self.audit.look(first, np.concatenate(seen))
+        return layout.OK, step
+
+    def _go_on_from(self, step: int) -> None:
+        """Make the loop of the present mode ready to go on after so many steps."""
+        if step != self._step:
+            anchored = int(self.numbers[0])
+            self._anchor(anchored, *self.anchor)
+            if step > anchored:
+                states, _, _ = self._loop.advance(self._run.start_time, self._run.step, anchored, step)
+                self._now = states[:, -1].copy()
+            self._step = step
+
+    def _anchor(self, step: int, q: Array, p: Array) -> None:
+        """Let the loop of the present mode begin from a state after so many steps."""
+        self.numbers[0], self.anchor[0], self.anchor[1] = step, q, p
+        self._now, self._step = self.anchor.copy(), step
+        system = self._mode_system()
+        system.hold_at(self._holds_at[system.held])
+        if self._mode not in self._loops:
+            self._loops[self._mode] = Smooth(system.system, self._method)
+        self._loop = self._loops[self._mode]
+        self._loop.begin(q, p)
+
+    @property
+    def _method(self) -> Tableau:
+        assert isinstance(self._run.method, Tableau)
+        return self._run.method
+
+    @property
+    def _mode(self) -> Mode:
+        return Mode(tuple((self._is == CLOSED).tolist()), tuple(np.sign(self._slides).tolist()))
+
+    def _mode_system(self) -> ModeSystem:
+        return self.contacts.of_mode(self._mode)
+
+    def _part(self) -> PartStep:
+        """Steps of the present mode of any length."""
+        mode, system = self._mode, self._mode_system()
+        if mode not in self._parts:
+            self._parts[mode] = PartStep(system.system, self._method)
+        system.hold_at(self._holds_at[system.held], self._parts[mode].system)
+        return self._parts[mode]
+
+    # ------------------------------------------------------------------------------------------ all steps
+
+    def _some_steps(self, step: int, count: int) -> tuple[Array, int]:
+        """The states (2, steps, n) after some of the next steps, `count` at most; none where one fails, and its status."""
+        t, h = self._run.start_time, self._run.step
+        if self._is_watched():
+            state = self._one_step(step, *self._now)
+            assert state is not None
+            self._anchor(step + 1, *state)
+            return self._now[:, None].copy(), layout.OK
+        states, status, _ = self._loop.advance(t, h, step, step + count)
+        with_first = np.concatenate([self._now[:, None], states], axis=1)
+        found = _Looked(self, t + h * np.arange(step, step + states.shape[1] + 1), with_first)
+        done = 0
+        while done < states.shape[1]:
+            k, is_event = found.next(done)
+            if k is None:
+                done = states.shape[1]
+                break
+            done = k
+            if is_event:
+                before = with_first[:, k]
+                state = self._one_step(step + k, *before)
+                if state is not None:
+                    self._anchor(step + k + 1, *state)
+                    self._look = FIRST_LOOK
+                    return np.concatenate([states[:, :k], self._now[:, None]], axis=1), layout.OK
+            self._pass(t + h * (step + k + 1), *states[:, k])
+            done = k + 1
+        self._look = min(2 * self._look, MOST_STEPS)
+        self._step = step + done
+        if done:
+            self._now = states[:, done - 1].copy()
+        return states[:, :done], status
+
+    def _is_watched(self) -> bool:
+        """Whether something has just begun, so that a step is looked at as a whole."""
+        return bool((self._is == LEAVING).any() or (np.abs(self._slides) == FRESH).any())
+
+    def _pass(self, t: float, q: Array, p: Array) -> None:
+        """Note what is open, or slides, beyond rounding after a step in which nothing happened."""
+        gaps = self.contacts.gaps(np.array([t]), q[None])[0]
+        self._is[(self._is == LEAVING) & (gaps > self._zero)] = ARMED
+        self._is[self._is == LEAVING] = IDLE
+        self._is[(self._is == IDLE) & (gaps > TOUCH)] = ARMED
+        if (np.abs(self._slides) == FRESH).any():
+            v = self._base.velocity(t, q, p)
+            moves = np.sign(self._slides) * v[self.contacts.coordinates] > STILL * max(1.0, np.abs(v).max())
+            self._slides[moves] = np.sign(self._slides[moves])
+
+    # ------------------------------------------------------------------------------------------- one step
+
+    def _one_step(self, step: int, q: Array, p: Array) -> tuple[Array, Array] | None:
+        """The state after a step in which something happens; None where nothing does, if nothing has just begun."""
+        begin, h = self._run.start_time + step * self._run.step, self._run.step
+        t, end, count = begin, begin + h, 0
+        was_watched = self._is_watched()
+        while end - t > SHORTEST * h:
+            part = self._part()
+            along = _Along(self, part, t, end - t, q, p)
+            event = along.first()
+            if event is None:
+                if count or was_watched:
+                    self._pass(end, *along.end)
+                    return along.end
+                return None
+            tau, what = event
+            q, p = along.state(tau)
+            t += tau * (end - t)
+            p = self._happen(step, t, q, p, what)
+            count += 1
+            if count > MOST_EVENTS:
+                raise StepError(
+                    f"more than {MOST_EVENTS} impacts, sticks and slips happen within it, the last of "
+                    f"{self.contacts.names[what[1]]}; a larger rest_speed lets what bounces come to rest earlier"
+                )
+        return q, p
+
+    def _happen(
+        self, step: int, t: float, q: Array, p: Array, what: tuple[int, int], touching: Array | None = None
+    ) -> Array:
+        """Let something happen at a state: the momentum (n,) after it, and the mode that follows.
+
+        what       the kind of event, and the contact
+        touching   stops that touch; by default those whose gap is zero
+        """
+        contacts, (kind, which) = self.contacts, what
+        stops = len(contacts.stops)
+        instant = Instant(contacts, t, q, self._base.velocity(t, q, p))
+        was_closed, did_slide = self._is == CLOSED, np.sign(self._slides)
+        gaps = contacts.gaps(np.array([t]), q[None])[0]
+        if touching is None:
+            is_touching = was_closed | (gaps <= self._zero * (self._is != ARMED) + TOUCH)
+            if kind in (IMPACT, RELEASE):
+                is_touching[which] = True
+            touching = np.flatnonzero(is_touching)
+        still = STILL * max(1.0, float(np.abs(instant.v).max(initial=0.0)))
+        found: list[tuple[float, ...]] = []
+
+        def note(contact: int, kind: int, impulse: float = 0.0, energy: float = 0.0, sign: float = 0.0) -> None:
+            found.append((step, contact, kind, t, impulse, energy, sign))
+
+        if len(touching) and (instant.rates()[touching] < -still).any():
+            impact = instant.impact(touching)
+            for i in np.flatnonzero(impact.impulses).tolist():
+                note(i, IMPACT, float(impact.impulses[i]), float(impact.energies[i]))
+            if not impact.ended:
+                self._note_unfinished(t, touching)
+        rates, v = instant.rates(), instant.v[contacts.coordinates]
+        near = touching[rates[touching] <= contacts.rest_speeds[touching]]
+        near = near[~((kind == RELEASE) & (near == which))]
+        at_rest = np.abs(v) <= still
+        if kind == STICK:
+            at_rest[which - stops] = True
+        slides = np.where(at_rest, 0, np.sign(v)).astype(int)
+        if kind == SLIP:
+            at_rest[which - stops] = False
+            force = self._holding_force(t, q, p, which - stops)
+            slides[which - stops] = -np.sign(force)
+        closed, held, slides = instant.settled(near, np.flatnonzero(at_rest), slides)
+        impulses, energies = instant.stopped(closed, held)
+        for i, impulse, energy in zip(closed.tolist(), impulses.tolist(), energies.tolist(), strict=True):
+            if not was_closed[i]:
+                note(i, REST, impulse, energy)
+        rates = instant.rates()
+        for i in touching.tolist():
+            if i in closed:
+                self._is[i] = CLOSED
+                continue
+            self._is[i], self._zero[i] = (LEAVING if rates[i] > still else IDLE), gaps[i]
+            if was_closed[i] and not any(each[1] == i for each in found):
+                note(i, RELEASE)
+        self._is[(self._is == LEAVING) & ~np.isin(np.arange(stops), touching)] = ARMED
+        for j in range(len(slides)):
+            is_fresh = bool(slides[j]) and abs(instant.v[contacts.coordinates[j]]) <= still
+            if (j in held and did_slide[j]) or (j in held and kind == START):
+                self._holds_at[j] = q[contacts.coordinates[j]]
+                note(stops + j, STICK)
+            elif slides[j] and (slides[j] != did_slide[j] or kind == START):
+                note(stops + j, SLIP, sign=float(slides[j]))
+            self._slides[j] = FRESH * slides[j] if is_fresh else slides[j]
+        state = np.array([t]), q[None], instant.v[None]
+        p = contacts.system._energies_and_momenta(*state)[2][0]
+        self.log.add(found, q, p)
+        if kind == START:
+            self._anchor(0, q, p)
+        return p
+
+    def _note_unfinished(self, t: float, touching: Array) -> None:
+        """Let the run tell of an impact of several whose rounds did not end."""
+        names = ", ".join(self.contacts.names[i] for i in touching[:4])
+        text = (
+            f"at t = {t:.6g} s an impact of several stops ({names}) did not end in rounds of those that approach, and was ended "
+            "by one of all that touch, which takes all speed: give them other restitutions, as 0 or 1"
+        )
+        self.audit.findings.append(Finding("impact", t, float(len(touching)), text, self.contacts.names[touching[0]]))
+
+    def _holding_force(self, t: float, q: Array, p: Array, j: int) -> float:
+        """The force of a friction that holds."""
+        system, part = self._mode_system(), self._part()
+        v = part.velocity(t, q, p)
+        forces = system.forces(np.array([t]), q[None], v[None])[1][0]
+        return float(forces[system.held.tolist().index(j)])
+
+
+class _Monitor:
+    """An event that a mode may come to: of values (…,) from gaps, forces and rates, positive before it."""
+
+    def __init__(self, kind: int, contact: int, values: Callable[..., Any], is_deflated: bool = False) -> None:
+        self.kind, self.contact, self.values, self.is_deflated = kind, contact, values, is_deflated
+
+
+def monitors(steps: ContactSteps) -> list[_Monitor]:
+    """The events of the present mode; each takes gaps (…, stops), forces of stops (…, closed) and frictions (…, held), rates."""
+    system, contacts = steps._mode_system(), steps.contacts
+    found = []
+    for i, state in enumerate(steps._is.tolist()):
+        if state == CLOSED:
+            place = system.closed.tolist().index(i)
+            found.append(_Monitor(RELEASE, i, lambda gaps, push, hold, rates, place=place: push[..., place]))
+        elif state == ARMED:
+            found.append(_Monitor(IMPACT, i, lambda gaps, push, hold, rates, i=i: gaps[..., i]))
+        else:
+            zero = float(steps._zero[i])
+            margin = TOUCH if state == IDLE else 0.0
+            found.append(
+                _Monitor(
+                    IMPACT,
+                    i,
+                    lambda gaps, push, hold, rates, i=i, low=zero - margin: gaps[..., i] - low,
+                    is_deflated=state == LEAVING,
+                )
+            )
+    for j, slides in enumerate(steps._slides.tolist()):
+        number = len(contacts.stops) + j
+        if slides == HELD:
+            place, most = system.held.tolist().index(j), float(contacts.static[j])
+            for sign in (1.0, -1.0):
+                found.append(
+                    _Monitor(
+                        SLIP,
+                        number,
+                        lambda gaps, push, hold, rates, place=place, most=most, sign=sign: (
+                            most - sign * hold[..., place]
+                        ),
+                    )
+                )
+        else:
+            margin = STILL if abs(slides) == FRESH else 0.0
+            sign = float(np.sign(slides))
+            found.append(
+                _Monitor(
+                    STICK,
+                    number,
+                    lambda gaps, push, hold, rates, j=j, sign=sign, margin=margin: sign * rates[..., j] + margin,
+                )
+            )
+    return found
+
+
+def quantities(steps: ContactSteps, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+    """Gaps (…, stops), forces of closed stops (…, closed) and of frictions that hold (…, held), and rates (…, frictions).
+
+    t (…,), and q and v (…, n), of many states.
+    """
+    shape, n = t.shape, q.shape[-1]
+    flat = t.ravel(), np.ascontiguousarray(q.reshape(-1, n)), np.ascontiguousarray(v.reshape(-1, n))
+    system, contacts = steps._mode_system(), steps.contacts
+    gaps = contacts.gaps(*flat[:2]) if contacts.stops else np.empty((len(flat[0]), 0))
+    if len(system.closed) or len(system.held):
+        push, hold = system.forces(*flat)
+    else:
+        push = hold = np.empty((len(flat[0]), 0))
+    rates = flat[2][:, contacts.coordinates]
+    return tuple(each.reshape(*shape, each.shape[1]) for each in (gaps, push, hold, rates))  # type: ignore[return-value]
+
+
+def on_cubic(t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Times (steps, places), coordinates and rates (steps, places, n) on the cubics through states (steps + 1, n) at times t."""
+    x = PLACES[None, :, None]
+    h = np.diff(t)[:, None, None]
+    q0, q1, v0, v1 = (each[:, None] for each in (q[:-1], q[1:], v[:-1], v[1:]))
+    move = q1 - q0
+    at = q0 + x * x * (3.0 - 2.0 * x) * move + h * x * (1.0 - x) * ((1.0 - x) * v0 - x * v1)
+    rate = 6.0 * x * (1.0 - x) * (move / h) + (1.0 - x) * (1.0 - 3.0 * x) * v0 + x * (3.0 * x - 2.0) * v1
+    at[:, -1], rate[:, -1] = q[1:], v[1:]
+    return t[:-1, None] + x[..., 0] * h[..., 0], at, rate
+
+
+class _Looked:
+    """What is seen of the steps of a loop."""
+
+    def __init__(self, steps: ContactSteps, t: Array, states: Array) -> None:
+        self._steps = steps
+        q, p = states
+        v = steps._mode_system().system.velocities(t, q, p)
+        self._seen = quantities(steps, *on_cubic(t, q, v))
+        self._masks: dict[bytes, tuple[Array, Array]] = {}
+
+    def next(self, first: int) -> tuple[int | None, bool]:
+        """The first step from `first` on that is to be looked at closely, and whether since an event may be in it."""
+        events, arming = self._mask()
+        both = np.flatnonzero((events | arming)[first:])
+        if not len(both):
+            return None, False
+        k = first + int(both[0])
+        return k, bool(events[k])
+
+    def _mask(self) -> tuple[Array, Array]:
+        """Steps (steps,) that may have an event, and steps at whose end an idle stop is open."""
+        key = self._steps.numbers.tobytes()
+        if key not in self._masks:
+            gaps = self._seen[0]
+            events = np.zeros(len(gaps), bool)
+            for each in monitors(self._steps):
+                values = each.values(*self._seen)
+                spread, least = np.ptp(values, axis=1), values.min(axis=1)
+                events |= (least <= 0.0) | (least < NEAR * spread)
+            idle = self._steps._is == IDLE
+            self._masks[key] = events, np.any(gaps[:, -1, idle] > TOUCH, axis=1)
+        return self._masks[key]
+
+
+class _Along:
+    """A step of any length from a state, whose events are sought."""
+
+    def __init__(self, steps: ContactSteps, part: PartStep, t: float, h: float, q: Array, p: Array) -> None:
+        self._steps, self._part, self._t, self._h = steps, part, t, h
+        self._known: dict[float, tuple[Array, Array]] = {0.0: (q, p)}
+        self._quantities: dict[float, Any] = {}
+        self.end = self.state(1.0)
+        v = np.stack([part.velocity(t, q, p), part.velocity(t + h, *self.end)])
+        self._seen = quantities(steps, *on_cubic(np.array([t, t + h]), np.stack([q, self.end[0]]), v))
+        self._rate = self._gap_rates(v[0])
+
+    def _gap_rates(self, v: Array) -> Array:
+        if not (self._steps._is == LEAVING).any():
+            return np.empty(0)
+        J, J_t = self._steps.contacts.gap_gradients(self._t, self._known[0.0][0])
+        return J @ v + J_t
+
+    def state(self, tau: float) -> tuple[Array, Array]:
+        """q and p (n,) after τh."""
+        if tau not in self._known:
+            self._known[tau] = self._part(self._t, tau * self._h, *self._known[0.0])
+        return self._known[tau]
+
+    def value(self, monitor: _Monitor, tau: float) -> float:
+        """ψ after τh; of what is deflated, ψ/τ."""
+        if tau not in self._quantities:
+            t, (q, p) = self._t + tau * self._h, self.state(tau)
+            v = self._part.velocity(t, q, p)
+            self._quantities[tau] = quantities(self._steps, np.array([t]), q[None], v[None])
+        if monitor.is_deflated:
+            if tau == 0.0:
+                return float(self._h * self._rate[monitor.contact])
+            return float(monitor.values(*self._quantities[tau])[0]) / tau
+        return float(monitor.values(*self._quantities[tau])[0])
+
+    def first(self) -> tuple[float, tuple[int, int]] | None:
+        """Where the first event is, of what kind, and of which contact; None if there is none."""
+        best: tuple[float, tuple[int, int]] | None = None
+        for monitor in monitors(self._steps):
+            root = self._root(monitor)
+            if root is not None and (best is None or root < best[0]):
+                best = root, (monitor.kind, monitor.contact)
+        return best
+
+    def _root(self, monitor: _Monitor) -> float | None:
+        """Where ψ first decreases to zero."""
+        values = np.array(monitor.values(*self._seen)[0])
+        if monitor.is_deflated:
+            values[1:] /= PLACES[1:]
+            values[0] = self._h * self._rate[monitor.contact]
+        spread = float(np.ptp(values))
+        if values.min() > NEAR * spread and values.min() > 0.0:
+            return None
+        for a, b in pairwise(self._points(monitor, values, spread)):
+            if self.value(monitor, b) < 0.0:
+                if self.value(monitor, a) <= 0.0:
+                    return a
+                from scipy.optimize import brentq  # takes a tenth of a second to import
+
+                eps = 4 * np.finfo(float).eps
+                return float(brentq(lambda tau: self.value(monitor, tau), a, b, xtol=RESOLUTION, rtol=eps))
+        return None
+
+    def _points(self, monitor: _Monitor, values: Array, spread: float) -> list[float]:
+        """The ends of the step, and between them the extrema of ψ that matter."""
+        polynomial = np.polynomial.Polynomial(POLYNOMIAL @ values)
+        roots = polynomial.deriv().roots()
+        real = np.unique(np.round(roots.real[np.abs(roots.imag) < 1e-6], 6))
+        points = [0.0, *real[(real > 0.0) & (real < 1.0)].tolist(), 1.0]
+        for i in range(1, len(points) - 1):
+            value = self.value(monitor, points[i])
+            if 0.0 < value < CLOSE * spread and polynomial.deriv(2)(points[i]) > 0.0:
+                points[i] = self._least(monitor, points[i - 1], points[i + 1])
+        return points
+
+    def _least(self, monitor: _Monitor, a: float, b: float) -> float:
+        """Where ψ is least between a and b."""
+        from scipy.optimize import minimize_scalar
+
+        options = {"xatol": 1e-9}
+        found = minimize_scalar(lambda tau: self.value(monitor, tau), bounds=(a, b), method="bounded", options=options)
+        return float(found.x)

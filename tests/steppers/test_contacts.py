@@ -1,0 +1,269 @@
+"""Stops and dry friction against closed forms, and their orders."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mbvi
+from mbvi.errors import ModelError
+from mbvi.model import Model, from_yaml, load
+from mbvi.steppers.contact_laws import bounded
+
+BALL = """
+name: ball
+gravity: [0, 0, -10]
+bodies: {ball: {mass: 1}}
+joints:
+  fall: {type: prismatic, parent: world, child: ball, axis: [0, 0, 1], limits: {displacement: {lower: 0, restitution: bounce}}}
+parameters: {bounce: 0.8}
+initial: {fall: {position: 1}}
+"""
+DOUBLE = """
+name: double
+bodies:
+  a: {mass: 1, center_of_mass: [0, 0, -1], inertia: [0.1, 0.1, 0.1]}
+  b: {mass: 1, center_of_mass: [0, 0, -1], inertia: [0.1, 0.1, 0.1]}
+joints:
+  pivot: {type: revolute, parent: world, child: a, axis: [0, 1, 0]}
+  elbow: {type: revolute, parent: a, child: b, axis: [0, 1, 0], position: [0, 0, -1]}
+"""
+STOP = "{angle: {lower: -0.2, upper: 0.3, restitution: %s}}"
+BOUNCING = DOUBLE.replace("position: [0, 0, -1]}", f"position: [0, 0, -1], limits: {STOP % 0.7}}}")
+RESTING = DOUBLE.replace("position: [0, 0, -1]}", f"position: [0, 0, -1], limits: {STOP % 0}}}")
+RUBBING = (
+    DOUBLE
+    + """
+contacts:
+  rub: {type: dry_friction, joint: elbow, kinetic: 2, static: 2.5}
+  drag: {type: dry_friction, joint: pivot, kinetic: 0.5}
+initial: {elbow: {position: 0.6}}
+"""
+)
+FOUR_BAR = """
+name: four_bar
+bodies:
+  crank: {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1]}
+  coupler: {mass: 1, center_of_mass: [1, 0, 0], inertia: [0.3, 0.3, 0.3]}
+  rocker: {mass: 1, center_of_mass: [0, 0, -1], inertia: [0.3, 0.3, 0.3]}
+joints:
+  a: {type: revolute, parent: world, child: crank, axis: [0, 1, 0], limits: {angle: {upper: 0.4, lower: -0.3, restitution: 0.6}}}
+  b: {type: revolute, parent: crank, child: coupler, axis: [0, 1, 0], position: [1, 0, 0]}
+  d: {type: revolute, parent: world, child: rocker, axis: [0, 1, 0], position: [3, 0, 3]}
+  c: {type: revolute, parent: coupler, child: rocker, axis: [0, 1, 0], position: [2, 0, 1], offset: [0, 0, -2], cut: true}
+contacts: {rub: {type: dry_friction, joint: d, kinetic: 0.3}}
+"""
+
+
+def cradle(balls: int) -> Model:
+    """Balls in a row, which touch, each on a spring."""
+    names = range(balls)
+    bodies = {f"b{i}": mbvi.Body(mass=1) for i in names}
+    joints = {f"j{i}": mbvi.Prismatic(parent="world", child=f"b{i}", axis=(1, 0, 0), position=(i, 0, 0)) for i in names}
+    forces = {f"s{i}": mbvi.JointSpring(joint=f"j{i}", stiffness=10) for i in names}
+    contacts = {
+        f"c{i}": mbvi.DistanceStop(body_a=f"b{i}", body_b=f"b{i + 1}", lower=1, restitution=1) for i in names[:-1]
+    }
+    return Model(name="cradle", bodies=bodies, joints=joints, forces=forces, contacts=contacts)
+
+
+def test_bounces_come_when_they_should():
+    run = mbvi.simulate(from_yaml(BALL), "simpson", step=0.01, duration=5)
+    bounces = run.contacts.of("fall.displacement.lower", "impact").t[:50]
+    k = np.arange(50)
+    assert bounces == pytest.approx(math.sqrt(0.2) * (1 + 8 * (1 - 0.8**k)), abs=1e-12)
+    assert run.contacts[-1].kind == "rest"
+    assert run.q[-1] == 0.0
+    energy = run.energy() + run.energy_taken()
+    assert np.ptp(energy) < 1e-13
+    assert not run.findings
+
+
+def test_bounces_without_loss_keep_the_energy():
+    run = mbvi.simulate(from_yaml(BALL).with_parameters({"bounce": 1}), "lobatto4", step=0.02, duration=40)
+    assert len(run.contacts) == 45
+    assert np.ptp(run.energy()) < 1e-13
+    assert run.energy_taken().max() < 1e-13
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_a_row_of_balls_passes_an_impact_on(formulation):
+    start = {"j0": {"position": -0.5}}
+    model = Model(**(dict(cradle(5)) | {"initial": start}))
+    run = mbvi.simulate(model, "lobatto4", step=0.02, duration=0.6, formulation=formulation)
+    speed = 0.5 * math.sqrt(10)
+    assert run.contacts.impulse == pytest.approx(np.full(4, speed), abs=1e-11)
+    x = np.array([run.pose(f"b{i}")[0][-1, 0] - i for i in range(5)])
+    late = 0.6 - 0.5 * math.pi / math.sqrt(10)
+    assert x == pytest.approx([0, 0, 0, 0, 0.5 * math.sin(math.sqrt(10) * late)], abs=1e-9)
+
+
+def test_a_symmetric_collision_stays_symmetric():
+    start = {"j0": {"position": -0.5}, "j2": {"position": 0.5}}
+    model = Model(**(dict(cradle(3)) | {"initial": start}))
+    run = mbvi.simulate(model, "lobatto4", step=0.02, duration=0.9)
+    assert len(run.contacts) == 2
+    assert run.q[-1, 1] == 0.0
+    assert run.q[-1, 0] == -run.q[-1, 2]
+
+
+@pytest.mark.parametrize(
+    ("angle", "speed", "way"),
+    [
+        (0.2, 0.0, 0.0),
+        (0.35, 0.0, 0.5 * 9.81 * (math.sin(0.35) - 0.3 * math.cos(0.35))),
+        (0.2, 0.05, 0.05**2 / 2 / (9.81 * (0.3 * math.cos(0.2) - math.sin(0.2)))),
+    ],
+)
+def test_a_block_on_an_incline_sticks_or_slides(angle, speed, way):
+    model = Model(
+        name="block",
+        gravity=(9.81 * math.sin(angle), 0, -9.81 * math.cos(angle)),
+        bodies={"block": mbvi.Body(mass=2)},
+        joints={"slide": mbvi.Prismatic(parent="world", child="block", axis=(1, 0, 0))},
+        contacts={"rub": mbvi.DryFriction(joint="slide", kinetic=0.3 * 2 * 9.81 * math.cos(angle))},
+    )
+    run = mbvi.simulate(model, "simpson", step=0.05, duration=1, initial_v=[speed])
+    assert run.q[-1, 0] == pytest.approx(way, abs=1e-13)
+    assert np.ptp(run.energy() + run.energy_taken()) < 1e-13
+
+
+def test_a_block_on_a_belt_sticks_and_slips():
+    model = load("models/stick_slip.yaml")
+    run = mbvi.simulate(model, "lobatto5", step=0.05, duration=8)
+    omega, v, drop = math.sqrt(10), 0.1, 0.04  # (static − kinetic)/stiffness
+    slip = 2 * (math.pi - math.atan(omega * drop / v)) / omega
+    period = slip + 2 * drop / v
+    assert np.diff(run.contacts.of("rubbing", "slip").t) == pytest.approx(np.full(3, period), abs=1e-9)
+    assert np.abs(run.contact_forces()["rubbing"]).max() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize(
+    ("text", "start", "duration", "kinds", "steps"),
+    [
+        (BOUNCING, [1.0, 0.0], 1.3, {"impact"}, 16),
+        (RESTING, [1.0, 0.0], 2.6, {"impact", "rest", "release"}, 32),
+        (RUBBING, [0.5, 0.6], 2.0, {"stick", "slip"}, 32),
+    ],
+)
+@pytest.mark.parametrize(("scheme", "order"), [("simpson", 4), ("lobatto4", 6)])
+def test_the_order_is_kept(text, start, duration, kinds, steps, formulation, scheme, order):
+    starts = {name: {"position": value} for name, value in zip(("pivot", "elbow"), start, strict=True)}
+    model = Model(**(dict(from_yaml(text)) | {"initial": starts}))
+
+    def last(scheme: str, count: int) -> np.ndarray:
+        run = mbvi.simulate(model, scheme, step=duration / count, duration=duration, formulation=formulation)
+        assert {each.kind for each in run.contacts} == kinds
+        return np.concatenate([run.pose("b")[0][-1], run.contacts.t])
+
+    exact = last("gauss4", 256)
+    errors = [np.abs(last(scheme, n) - exact).max() for n in (steps, 2 * steps, 4 * steps)]
+    assert np.diff(-np.log2(errors)).mean() == pytest.approx(order, abs=0.35)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_loops_hit_stops_and_rub(formulation):
+    def run(scheme: str, count: int) -> mbvi.Trajectory:
+        return mbvi.simulate(from_yaml(FOUR_BAR), scheme, step=1 / count, duration=1, formulation=formulation)
+
+    exact, one, other = run("lobatto5", 128), run("lobatto4", 32), run("lobatto4", 64)
+    assert {"impact", "slip"} <= {each.kind for each in exact.contacts}
+    assert len(exact.contacts) == len(one.contacts) == len(other.contacts)
+    errors = [np.abs(each.contacts.t - exact.contacts.t).max() for each in (one, other)]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(6, abs=0.6)
+    assert other.constraint_residual().max() < 1e-13
+    assert np.ptp(exact.energy() + exact.energy_taken()) < 1e-9
+
+
+def test_a_billiard_in_an_ellipse_keeps_its_second_integral():
+    model = Model(
+        name="billiard",
+        gravity=(0, 0, 0),
+        bodies={"carriage": mbvi.Body(mass=0), "ball": mbvi.Body(mass=1)},
+        joints={
+            "x": mbvi.Prismatic(parent="world", child="carriage", axis=(1, 0, 0)),
+            "y": mbvi.Prismatic(parent="carriage", child="ball", axis=(0, 1, 0)),
+        },
+        contacts={
+            "wall": mbvi.CoordinateStop(
+                joint_a="x", joint_b="y", lower="-sqrt(1 - x**2/4)", upper="sqrt(1 - x**2/4)", restitution=1
+            )
+        },
+    )
+    run = mbvi.simulate(model, "simpson", step=0.05, duration=20, initial_q=[0.2, 0.1], initial_v=[0.3, 1.0])
+    foci = math.sqrt(3)
+    product = [(x + s * foci) * w - y * u for s in (1, -1) for (x, y), (u, w) in [(run.q.T, run.v.T)]]
+    assert len(run.contacts) > 10
+    assert np.ptp(product[0] * product[1]) < 1e-12
+
+
+def test_a_run_goes_on_bit_by_bit(tmp_path):
+    for text, duration in ((RUBBING, 1.2), (BALL, 4.2)):
+        model = from_yaml(text)
+        whole = mbvi.simulate(model, "lobatto4", step=0.01, duration=duration)
+        mbvi.simulate(model, "lobatto4", step=0.01, duration=0.5 * duration, path=tmp_path / "run.h5", force=True)
+        found = mbvi.resume(tmp_path / "run.h5", duration=duration)
+        assert np.array_equal(found.q, whole.q)
+        assert np.array_equal(found.contacts.rows, whole.contacts.rows)
+        simulator = mbvi.Simulator(model, "lobatto4", step=0.01)
+        simulator.run(0.5 * duration)
+        state = simulator.state()
+        simulator.run(0.5 * duration)
+        assert np.array_equal(simulator.q, whole.q[-1])
+        simulator.set_state(state)
+        simulator.run(0.5 * duration)
+        assert np.array_equal(simulator.q, whole.q[-1])
+
+
+def test_what_cannot_be_done_is_refused():
+    model = from_yaml(BALL)
+    with pytest.raises(ModelError) as error:
+        mbvi.simulate(model, "simpson", step=0.01, duration=1, initial_q=[-0.5])
+    assert str(error.value) == (
+        "contacts.fall.displacement.lower: expected a start with its gap open, found it closed by 0.5 m too far; start "
+        "elsewhere, by other initial coordinates, or change the stop"
+    )
+    with pytest.raises(ModelError) as error:
+        mbvi.simulate(model, "rk4", step=0.01, duration=1)
+    assert str(error.value) == (
+        "ball: expected a Galerkin scheme, since it has stops or dry friction, found scheme rk4; take midpoint, simpson or "
+        "lobatto4"
+    )
+
+
+@pytest.mark.parametrize(
+    ("contact", "message"),
+    [
+        (
+            "{type: dry_friction, joint: fall}",
+            "contacts.c.kinetic: expected a friction, found none, and 'fall' has no friction",
+        ),
+        ("{type: distance_stop, body_a: world, body_b: ball}", "contacts.c: expected a lower or an upper bound"),
+        (
+            "{type: plane_stop, body_a: world, body_b: ball, normal: [0, 0, 1], restitution: 2}",
+            "contacts.c.restitution: expected",
+        ),
+    ],
+)
+def test_wrong_contacts_are_refused(contact, message):
+    with pytest.raises(ModelError) as error:
+        from_yaml(f"{BALL}contacts: {{c: {contact}}}\n")
+    assert message in str(error.value)
+
+
+@given(st.integers(1, 5), st.integers(0, 10**6))
+def test_bounded_forces_are_the_least(size, seed):
+    random = np.random.default_rng(seed)
+    root = random.standard_normal((size, random.integers(1, 6)))
+    W, b = root @ root.T, root @ random.standard_normal(root.shape[1])
+    low, high = np.where(random.random(size) < 0.5, 0.0, -1.0), np.where(random.random(size) < 0.5, np.inf, 1.0)
+    x = bounded(W, b, low, high)
+    slope = W @ x + b
+    inside = (x > low + 1e-9) & (x < high - 1e-9)
+    assert ((low <= x) & (x <= high)).all()
+    assert np.abs(slope[inside]).max(initial=0.0) < 1e-7
+    assert (slope[x <= low] > -1e-7).all()
+    assert (slope[x >= high] < 1e-7).all()

@@ -28,6 +28,7 @@ HOMES = {
     "simulate": "mbvi.simulation",
     "Event": "mbvi.system.events",
     "resume": "mbvi.simulation",
+    "read_inputs": "mbvi.model.inputs",
     "Simulator": "mbvi.simulator",
     "states_at": "mbvi.between",
     "ensemble": "mbvi.ensembles.ensemble",

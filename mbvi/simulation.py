@@ -47,6 +47,7 @@ from mbvi.system.chart import Chart
 from mbvi.system.copies import as_run
 from mbvi.system.events import Event, compiled_events
 from mbvi.system.initial import find_start
+from mbvi.system.inputs import with_inputs
 from mbvi.system.system import System
 
 
@@ -70,6 +71,7 @@ def simulate(
     store: Sequence[str] | None = None,
     events: Mapping[str, Event | Callable[..., float]] | None = None,
     until: Event | Callable[..., float] | None = None,
+    inputs: Mapping[str, Any] | None = None,
 ) -> Trajectory:
     """Run a model or a system from its initial state.
 
@@ -115,6 +117,9 @@ def simulate(
         have a direction and end the run. When and where they happened is in the trajectory's `events`.
     until : Event or callable, optional
         An event that ends the run, and must come within the duration; its state is the last of the trajectory.
+    inputs : mapping of str to number, str, Table, or pair of arrays, optional
+        What actuators are told, by their names, instead of the inputs that the model has: numbers, expressions of the time t,
+        tables, or pairs (times, values), between which the input is smooth. `mbvi.read_inputs` reads them from files.
 
     Returns
     -------
@@ -142,6 +147,7 @@ def simulate(
     (101, 1)
     """
     system = as_run(as_system(model, formulation))
+    system = system if inputs is None else with_inputs(system, inputs)
     check_progress(progress)
     if project is not None:
         check_flag(project, "project")

@@ -34,7 +34,7 @@ from mbvi.kernels.mechanics.power import subtract_drive_powers
 from mbvi.kernels.mechanics.tree import WORLD_OMEGA, anchor_place, fill_world
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.forces import Between, Force, OnJoint, Torque
+from mbvi.model.forces import Between, Force, OnGear, OnJoint, Torque
 from mbvi.model.holds import Apart, Related
 from mbvi.system.projection import owner_of
 from mbvi.system.reactions import known_names, reactions
@@ -234,8 +234,9 @@ class _Elements:
         for name, force in self.model.forces.items():  # type: ignore[union-attr]
             match force:
                 case OnJoint():
-                    (_, coordinate, _), (values, energy) = next(on_coordinates)
+                    (_, coordinate, *_), (values, energy) = next(on_coordinates)
                     power = values * self.v[:, coordinate]
+                    energy = None if isinstance(force, OnGear) else energy  # it may be told to push
                     yield self.on_coordinates(name, force, {coordinate: values}, power=power, energy=energy)
                 case Between():
                     yield self.on_bodies(name, force, next(on_bodies))

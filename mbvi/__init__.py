@@ -27,6 +27,7 @@ HOMES = {
     "find_scheme": "mbvi.catalog",
     "simulate": "mbvi.simulation",
     "Event": "mbvi.system.events",
+    "Controller": "mbvi.system.controllers",
     "resume": "mbvi.simulation",
     "read_inputs": "mbvi.model.inputs",
     "Simulator": "mbvi.simulator",

@@ -20,6 +20,7 @@ from mbvi.model.arguments import check_flag, check_kind, checked_count, is_numbe
 from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import show, wrong
 from mbvi.model.model import Model
+from mbvi.results.samples import Samples, told_system
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import (
     as_system,
@@ -41,13 +42,15 @@ from mbvi.steppers.carried import counts_of, take_back, to_bytes
 from mbvi.steppers.run import Run
 from mbvi.system.copies import as_run
 from mbvi.system.initial import Start, find_start
-from mbvi.system.inputs import ToldInputs, with_held_inputs, with_own_inputs
+from mbvi.system.inputs import ToldInputs, with_own_inputs
 from mbvi.system.system import System
 
 Array = np.ndarray
 SHORTEST = 1e-20  # step [s]: what is divided by its square is far from an overflow
 BLOCK = 4096  # steps between two looks of `run` at what was done
 FIRST_ROOM = 1024  # stored states for which there is room at first
+LOOP = "simulator"
+"""The name of the samples that it told actuators itself."""
 OF_STATE = ("inputs", "parameters", "start", "state", "stepper", "steps", "times", "words")
 """What a saved state has."""
 
@@ -378,21 +381,23 @@ class Simulator:
         stored, every = self._stored, max(self._every, 1)
         if not self._every:
             return self.now
-        run = replace(stored.run, system=self._told_system(), every=every)
+        samples = self._samples()
+        system = told_system(self.system, samples) if samples else with_own_inputs(self.system)
+        run = replace(stored.run, system=system, every=every)
         q, p = stored.rows()
         trajectory = self._trajectory(run.system, run.stored_times(0, stored.count), q, p, every)
         audit = Audit(run)
         audit.add(1, *(each[1:] for each in (trajectory.t, trajectory.q, trajectory.p)))
-        return replace(trajectory, findings=audit.end(trajectory), start=run.start)
+        return replace(trajectory, findings=audit.end(trajectory), start=run.start, samples=samples)
 
-    def _told_system(self) -> System:
-        """The system, with inputs that are at every stored time what the actuators were told then."""
+    def _samples(self) -> dict[str, Samples]:
+        """What the actuators were told, and when."""
         steps, values = self._stored.told()
         if not len(steps):
-            return with_own_inputs(self.system)
-        places = [self.system.input_names.index(name) for name in self._inputs.names]
-        times = self._start_time + self.step_size * steps
-        return with_held_inputs(self.system, places, times, values[:, places])
+            return {}
+        names, times = self._inputs.names, self._start_time + self.step_size * steps
+        values = values[:, [self.system.input_names.index(name) for name in names]]
+        return {LOOP: Samples(names, 0.0, 0.0, times, times, values, values)}
 
     def _trajectory(self, system: System, t: Array, q: Array, p: Array, every: int) -> Trajectory:
         statistics = Statistics(self._steps, self._seconds, *map(int, self._stepper.counted()))

@@ -59,11 +59,12 @@ def with_inputs(model: Model, inputs: Mapping[str, Any]) -> Model:
 def _as_input(given: Any, where: str) -> Any:
     """An input as models have it."""
     if isinstance(given, tuple | list) and len(given) == 2 and not isinstance(given[0], str):
-        return table_of(*given, "smooth", where)
+        times, values = given
+        return table_of(times, values, "smooth", where)
     return given.item() if isinstance(given, np.generic) else given
 
 
-def table_of(times: Any, values: Any, interpolation: str, where: str) -> Table:
+def table_of(times: Any, values: Any, interpolation: Any, where: str) -> Table:
     """A table of arrays (m,).
 
     Raises

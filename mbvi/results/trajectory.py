@@ -26,6 +26,7 @@ from mbvi.results import storage
 from mbvi.results.force_table import force_table
 from mbvi.results.frame_table import frame_table
 from mbvi.results.output import check_output, replace_file
+from mbvi.results.samples import Samples, rows_of, samples_of, told_system
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
@@ -195,6 +196,8 @@ class Trajectory:
         When and where the events happened that the run looked for.
     end : str
         The event that ended the run, whose state is then the last; empty where it went on to the end of its duration.
+    samples : mapping of str to Samples
+        What controllers told actuators.
     """
 
     system: System
@@ -211,6 +214,7 @@ class Trajectory:
     findings: tuple[Finding, ...] = ()
     events: Mapping[str, Occurrences] = field(default_factory=dict)
     end: str = ""
+    samples: Mapping[str, Samples] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """What was run."""
@@ -716,8 +720,13 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         statistics = Statistics(**found.statistics)
         findings = tuple(Finding(**each) for each in found.findings)
     stored_steps = (len(values["t"]) - 1) * found.every
+    samples = (
+        samples_of(found.system.input_names, found.controllers, found.samples, float(values["t"][-1]))
+        if found.controllers and not isinstance(found.system, storage.Nameplate)
+        else {}
+    )
     return Trajectory(
-        system=found.system,
+        system=told_system(found.system, samples),
         scheme=found.scheme,
         step=found.step,
         every=found.every,
@@ -742,6 +751,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         findings=findings,
         events=occurrences_of(found.system, found.events, found.occurrences),
         end=found.end,
+        samples=samples,
     )
 
 
@@ -859,6 +869,8 @@ def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header
         events=tuple(trajectory.events),
         occurrences=_rows_of(trajectory.events, trajectory.q.shape[1]),
         end=trajectory.end if trajectory.is_ended else "",
+        controllers=tuple({"name": name, **each.numbers} for name, each in trajectory.samples.items()),
+        samples=rows_of(trajectory.samples, trajectory.system.input_names) if trajectory.samples else np.empty((0, 3)),
     )
 
 

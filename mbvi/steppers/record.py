@@ -25,6 +25,7 @@ from mbvi.results.trajectory import (
     last_rotation,
     occurrences_of,
     read,
+    samples_of,
 )
 from mbvi.steppers.carried import Carried, counts_of, take_back, to_bytes
 from mbvi.steppers.happened import Happened, Happenings
@@ -63,6 +64,7 @@ class Record:
         self._before = None if run.is_resumed or run.path is None else _file_number(run.path)
         self._written, self._written_at = 0, -np.inf
         self._happenings, self._happened = happenings or Happenings(()), 0  # in the file
+        self._sampled = 0  # in the file
         self.findings: list[Finding] = []
         self.done, rows = 0, run.steps // run.every + 1
         if run.path:
@@ -85,11 +87,16 @@ class Record:
             path, system = self._run.path, self._run.system
             kept, go_on = (
                 read(path, system),
-                storage.resumption(path, storage.holds(system), self._run.chart is not None, bool(self._run.events)),
+                storage.resumption(path, storage.holds(system), self._run.chart is not None, *self._has_functions),
             )
             raise KeyboardInterrupt(
                 f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {path}; go on by: {go_on}"
             ) from None
+
+    @property
+    def _has_functions(self) -> tuple[bool, bool]:
+        """Whether there are events, and controllers."""
+        return bool(self._run.events), bool(self._run.controllers)
 
     @property
     def seconds(self) -> float:
@@ -123,7 +130,10 @@ class Record:
             return replace(read(self._run.path, self._run.system), start=self._run.start)
         count = self._stored
         found = self._trajectory(0, self._q[:count], self._p[:count])
-        return replace(found, events=occurrences_of(found.system, self._happenings.names, self._happenings.rows()))
+        events = occurrences_of(found.system, self._happenings.names, self._happenings.rows())
+        numbers, rows = [each.numbers for each in self._run.controllers], np.array(self._run.samples)
+        samples = samples_of(found.system.input_names, numbers, rows, found.t[-1]) if numbers else {}
+        return replace(found, events=events, samples=samples)
 
     def ended(self, trajectory: Trajectory, findings: tuple[Finding, ...]) -> Trajectory:
         """The trajectory with what makes its result doubtful and the event that ended it, which are written to the file too."""
@@ -178,20 +188,31 @@ class Record:
             storage.make(path, self._header(block, stored), rows, state if is_state else b"", self.done)
             self._writer = storage.Writer(path)
             self._rotation = last_rotation(stored)
+            self._write_samples()
         else:
             if count:
                 self._writer.append(rows)
                 self._rotation = last_rotation(stored)
+            self._write_samples()
             self._writer.keep(asdict(self._statistics), self.done, state if is_state else b"")
         self._writer.happen(self._happenings.rows(self._happened))
         self._happened = len(self._happenings.found)
         self._written, self._written_at = self._stored, time.perf_counter()
 
+    def _write_samples(self) -> None:
+        """Write what the controllers told until now, before the state of the stepper, which counts it."""
+        if self._writer is not None:
+            self._writer.sample(np.array(self._run.samples[self._sampled :]))
+            self._sampled = len(self._run.samples)
+
     def _header(self, block: Trajectory, stored: Stored) -> storage.Header:
         """What the file says of the whole run."""
         run, of_block = self._run, header(block, self._run.steps, stored)
         names = run.chart.coordinate_names if run.chart else ()
-        return replace(of_block, step_sizes=run.step_sizes, chart=names, events=self._happenings.names)
+        numbers = tuple(each.numbers for each in run.controllers)
+        return replace(
+            of_block, step_sizes=run.step_sizes, chart=names, events=self._happenings.names, controllers=numbers
+        )
 
     def _resume(self, path: Path) -> None:
         """Open the file and put the state of the stepper back."""
@@ -210,6 +231,8 @@ class Record:
             self._writer.close()
             expected = "the state of the stepper as a run leaves it"
             raise ModelError(f"{path}: {wrong(expected, str(error), storage.RESTART)}") from None
+        self._run.samples[:] = self._writer.sampled(self._run.start_time + self._run.step * self.done)
+        self._sampled = len(self._run.samples)
 
 
 def _file_number(path: Path) -> int | None:

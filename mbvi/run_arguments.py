@@ -97,7 +97,7 @@ def check_same_controllers(controllers: Sequence[CheckedController], header: sto
     remedy = "pass them as to simulate: mbvi.resume(path, controllers=…)" if header.controllers else ""
     if names[0] == names[1]:
         names[1] += " with other inputs, periods or delays"
-    raise ModelError(f"{path}: controllers: {wrong(*names, remedy)}")
+    raise ModelError(f"{path}: controllers: {wrong(names[0], names[1], remedy)}")
 
 
 def check_controlled(

@@ -965,7 +965,7 @@ def _controllers(file: h5py.File) -> tuple[dict[str, Any], ...]:
         if not isinstance(each, dict):
             raise ValueError("controllers are no mappings")
         _check_keys("a controller", each, OF_CONTROLLER)
-        texts = [each["name"], *each["inputs"]] if isinstance(each["inputs"], list) else [None]
+        texts: list[Any] = [each["name"], *each["inputs"]] if isinstance(each["inputs"], list) else [None]
         if not all(isinstance(text, str) for text in texts):
             raise ValueError("controllers have names that are no texts")
         for text in texts:

@@ -80,7 +80,7 @@ class _Loop:
                 )
 
     def _state(self) -> dict[str, Any]:
-        return dict(self.controller.law.state()) if hasattr(self.controller.law, "state") else {}  # type: ignore[attr-defined]
+        return dict(self.controller.law.state()) if hasattr(self.controller.law, "state") else {}
 
     @property
     def carried(self) -> list[Carried]:
@@ -141,7 +141,8 @@ class ControlWatch:
         stops = [part for each in self._loops for part in (each.schedule.calls, each.schedule.acts)]
         self._stops = np.unique(np.concatenate(stops))
         self._last, self._counts = np.stack([run.q, run.p]), np.zeros(len(self._loops), np.int64)
-        self._message, self._cause = "", None
+        self._message = ""
+        self._cause: Exception | None = None
         self.log = run.samples
         state = [*self._inner.state, Carried(self._last), Carried(self._counts, 0, MOST_COUNTED)]
         state += [each for loop in self._loops for each in loop.carried]
@@ -240,8 +241,8 @@ class ControlWatch:
         asked = as_floats(found)
         asked = asked.reshape(1) if asked is not None and asked.ndim == 0 else asked
         if asked is None or asked.shape != controller.low.shape or not np.isfinite(asked).all():
-            names = ", ".join(controller.inputs)
-            self._message = f"{where}: expected finite numbers for {names}, found {show(found)}. {KEPT}"
+            listed = ", ".join(controller.inputs)
+            self._message = f"{where}: expected finite numbers for {listed}, found {show(found)}. {KEPT}"
             return False
         values = np.clip(asked, controller.low, controller.high)
         loop.write(call, values)

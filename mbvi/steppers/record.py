@@ -13,6 +13,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.results import storage
+from mbvi.results.samples import samples_of
 from mbvi.results.trajectory import (
     Finding,
     Statistics,
@@ -25,7 +26,6 @@ from mbvi.results.trajectory import (
     last_rotation,
     occurrences_of,
     read,
-    samples_of,
 )
 from mbvi.steppers.carried import Carried, counts_of, take_back, to_bytes
 from mbvi.steppers.happened import Happened, Happenings

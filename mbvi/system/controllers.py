@@ -34,7 +34,7 @@ class Controller:
     period : float
         Time from one call to the next [s]. Where it is no multiple of the step, steps are divided.
     inputs : sequence of str, optional
-        The actuators that it tells what to do; by default all whose inputs are numbers.
+        The actuators that it tells what to do; by default ``law.inputs``, or all whose inputs are numbers.
     delay : float
         Time from a call until what it asks for acts [s]; until the first does, the inputs are those of the model.
     limits : float, pair or mapping of str to them, optional
@@ -139,7 +139,8 @@ def checked_controllers(given: Any, system: System) -> tuple[CheckedController, 
 
 def _checked(name: str, given: Controller, system: System) -> CheckedController:
     where = f"controllers.{name}"
-    inputs = tuple(told_inputs(system) if given.inputs is None else given.inputs)
+    own = getattr(given.law, "inputs", told_inputs(system))
+    inputs = tuple(own if given.inputs is None else given.inputs)
     if not inputs:
         remedy = "add a motor to the forces of the model"
         raise ModelError(f"{where}: {wrong('actuators whose inputs are numbers', 'none', remedy)}")

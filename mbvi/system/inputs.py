@@ -178,7 +178,7 @@ def with_inputs(system: System, inputs: Mapping[str, Any]) -> System:
     forces, told = arrays.joint_forces.copy(), arrays.inputs.copy()
     for name in inputs:
         place = system.input_names.index(name)
-        value = model.resolved().forces[name].input
+        value = model.resolved().forces[name].input  # type: ignore[union-attr]
         is_own = (forces[:, 0] == layout.ACTUATOR) & (forces[:, layout.INPUT] == place)
         forces[is_own, FUNCTION] = -1 if isinstance(value, float) else tables.add_function(value)
         told[place] = value if isinstance(value, float) else 0.0

@@ -81,6 +81,7 @@ NAVIGATION = {
         "accuracy",
         "one_step",
         "stepping",
+        "control",
         "events",
         "loops",
         "plots",

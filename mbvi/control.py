@@ -192,16 +192,18 @@ def _accelerations(system: System, t: float, q: Array, v: Array, forces: Array) 
     Without loops they follow from inverse dynamics, whose forces are M a + b for an acceleration a.
     """
     if not system.arrays.is_open:
-        states = [np.tile(each, (len(forces), 1)) for each in (q, v)]
-        return system.forward_dynamics(*states, forces, np.full(len(forces), t))
+        at_q, at_v = (np.tile(each, (len(forces), 1)) for each in (q, v))
+        return system.forward_dynamics(at_q, at_v, forces, np.full(len(forces), t))
     units = np.vstack([np.zeros(system.nv), np.eye(system.nv)])
-    states = [np.tile(each, (len(units), 1)) for each in (q, v)]
-    needed = system.inverse_dynamics(*states, units, np.full(len(units), t))
+    at_q, at_v = (np.tile(each, (len(units), 1)) for each in (q, v))
+    needed = system.inverse_dynamics(at_q, at_v, units, np.full(len(units), t))
     return np.linalg.solve((needed[1:] - needed[0]).T, (forces - needed[0]).T).T
 
 
 class GravityCompensation(_OfDynamics):
-    """What holds a system at rest where it is: against gravity, and its springs, by as many actuators as it has motions.
+    """What holds a system at rest where it is: against gravity and all other forces of the model that act then.
+
+    There are as many actuators as the system has motions.
 
     Parameters
     ----------

@@ -26,6 +26,19 @@ def test_double_pendulum():
         assert np.abs(run.energy() - run.energy()[0]).max() < 1e-5 * run.kinetic_energy().max()
 
 
+def test_cart_pole_lqr():
+    """A regulator that knows its delay balances the pole, one that does not lets it fall."""
+    known, unknown = load("cart_pole_lqr").main()
+    assert np.abs(known.q[:, 1]).max() < np.radians(18) and np.abs(known.q[-1, 1]) < np.radians(0.1)
+    assert np.abs(unknown.q[:, 1]).max() > np.pi
+    assert known.samples["regulator"].acts[0] == pytest.approx(0.1)
+
+
+def test_arm_without_weight():
+    held, falling = load("arm_without_weight").main()
+    assert np.abs(held.q - held.q[0]).max() < 1e-9 and np.abs(falling.q - falling.q[0]).max() > 0.5
+
+
 def test_top_as_lagrangian():
     from_model, from_lagrangian = load("top_as_lagrangian").main()
     assert np.abs(from_model.q - from_lagrangian.q).max() < 1e-10

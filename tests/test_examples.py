@@ -34,6 +34,13 @@ def test_cart_pole_lqr():
     assert known.samples["regulator"].acts[0] == pytest.approx(0.1)
 
 
+def test_delta_robot_control():
+    """From beside its path the platform comes onto it, but for what held torques leave."""
+    run, errors = load("delta_robot_control").main(duration=0.5)
+    assert errors[0] > 0.1 and errors[-1] < 1e-4
+    assert run.constraint_residual().max() < 1e-12 and len(run.samples["path"]) == 250
+
+
 def test_arm_without_weight():
     held, falling = load("arm_without_weight").main()
     assert np.abs(held.q - held.q[0]).max() < 1e-9 and np.abs(falling.q - falling.q[0]).max() > 0.5

@@ -82,6 +82,7 @@ NAVIGATION = {
         "accuracy",
         "one_step",
         "stepping",
+        "control",
         "events",
         "loops",
         "plots",

@@ -100,13 +100,25 @@ def _by_steps(trajectory: Trajectory, times: Array, rows: Array) -> tuple[Array,
         sizes = trajectory.step_sizes
         lengths = [trajectory.step] * every if sizes is None else sizes[row * every : (row + 1) * every].tolist()
         for h in lengths:
-            length = min(h, time - t)
-            q, p = part(t, length, q, p)
+            at, length = t, min(h, time - t)
+            for each in _parts(trajectory, t, length):
+                q, p = part(at, each, q, p)
+                at += each
             t += length
             if t >= time:
                 break
         found[:, i] = q, p
     return found[0], found[1]
+
+
+def _parts(trajectory: Trajectory, t: float, h: float) -> list[float]:
+    """The lengths of the parts of a step of length h from a time, which is divided where what actuators are told jumps in it."""
+    if not trajectory.samples:
+        return [h]
+    jumps = np.concatenate([[t, t + h], *(each.acts for each in trajectory.samples.values())])
+    near = ROUNDING * trajectory.step
+    ends = np.unique(jumps[(jumps == t) | ((jumps > t + near) & (jumps < t + h - near)) | (jumps == t + h)])
+    return np.diff(ends).tolist()
 
 
 def _by_cubics(trajectory: Trajectory, times: Array, rows: Array) -> tuple[Array, Array]:

@@ -32,8 +32,10 @@ from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import independent
 from mbvi.steppers.conditions import check_rates
+from mbvi.steppers.control import NEAR
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
+from mbvi.system.controllers import CheckedController
 from mbvi.system.driven import driven_names, is_in_reach
 from mbvi.system.events import CompiledEvent
 from mbvi.system.initial import Start
@@ -84,6 +86,37 @@ def check_same_events(events: Sequence[CompiledEvent], header: storage.Header, p
         expected, found = (", ".join(each) or "none" for each in (header.events, names))
         remedy = "pass them as to simulate: mbvi.resume(path, events=…)" if header.events else ""
         raise ModelError(f"{path}: events: {wrong(expected, found, remedy)}")
+
+
+def check_same_controllers(controllers: Sequence[CheckedController], header: storage.Header, path: Path) -> None:
+    """A run goes on with the controllers with which it began, whose functions its file cannot hold."""
+    numbers = tuple(each.numbers for each in controllers)
+    if numbers == header.controllers:
+        return
+    names = [", ".join(each["name"] for each in some) or "none" for some in (header.controllers, numbers)]
+    remedy = "pass them as to simulate: mbvi.resume(path, controllers=…)" if header.controllers else ""
+    if names[0] == names[1]:
+        names[1] += " with other inputs, periods or delays"
+    raise ModelError(f"{path}: controllers: {wrong(names[0], names[1], remedy)}")
+
+
+def check_controlled(
+    controllers: Sequence[CheckedController],
+    h: float,
+    step_sizes: np.ndarray | None,
+    has_events: bool,
+) -> None:
+    """Refuse controllers where steps cannot be divided."""
+    if not controllers:
+        return
+    if step_sizes is not None:
+        raise ModelError(f"step: {wrong('one size of all steps, with controllers', f'{len(step_sizes)} sizes')}")
+    for each in controllers if has_events else ():
+        for key in ("period", "delay"):
+            ratio = getattr(each, key) / h
+            if abs(ratio - round(ratio)) > NEAR * max(1.0, ratio):
+                expected, found = f"a {key} of whole steps, where events are looked for", f"{ratio:.6g} steps"
+                raise ModelError(f"controllers.{each.name}: {wrong(expected, found)}")
 
 
 def note_overshoots(system: System) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -19,11 +20,13 @@ from mbvi.results.output import check_output, check_overwriting
 from mbvi.results.trajectory import Trajectory
 from mbvi.run_arguments import (
     as_system,
+    check_controlled,
     check_driven,
     check_functions,
     check_resolution,
     check_room,
     check_same_chart,
+    check_same_controllers,
     check_same_events,
     check_same_system,
     checked_time,
@@ -40,13 +43,16 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import stepper_of
+from mbvi.steppers.control import ControlWatch, controlled_system
 from mbvi.steppers.event_watch import stepper_with_events
-from mbvi.steppers.loop import advance
+from mbvi.steppers.loop import Stepper, advance
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
+from mbvi.system.controllers import Controller, checked_controllers
 from mbvi.system.copies import as_run
 from mbvi.system.events import Event, compiled_events
 from mbvi.system.initial import find_start
+from mbvi.system.inputs import with_inputs
 from mbvi.system.system import System
 
 
@@ -70,6 +76,8 @@ def simulate(
     store: Sequence[str] | None = None,
     events: Mapping[str, Event | Callable[..., float]] | None = None,
     until: Event | Callable[..., float] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    controllers: Mapping[str, Controller] | None = None,
 ) -> Trajectory:
     """Run a model or a system from its initial state.
 
@@ -115,6 +123,12 @@ def simulate(
         have a direction and end the run. When and where they happened is in the trajectory's `events`.
     until : Event or callable, optional
         An event that ends the run, and must come within the duration; its state is the last of the trajectory.
+    inputs : mapping of str to number, str, Table, or pair of arrays, optional
+        What actuators are told, by their names, instead of the inputs that the model has: numbers, expressions of the time t,
+        tables, or pairs (times, values), between which the input is smooth. `mbvi.read_inputs` reads them from files.
+    controllers : mapping of str to Controller, optional
+        What is called between steps, at periods of their own, and tells actuators what to do, by name. What they told is in the
+        trajectory's `samples`.
 
     Returns
     -------
@@ -128,6 +142,7 @@ def simulate(
         written.
     StepError
         If a step does not converge; ``error.trajectory`` holds all stored states before it.
+        So does one before which a controller raises an error, or gives no inputs.
     EventError
         If `until` does not come, or the function of an event has no value; with the states until then too.
 
@@ -142,6 +157,7 @@ def simulate(
     (101, 1)
     """
     system = as_run(as_system(model, formulation))
+    system = system if inputs is None else with_inputs(system, inputs)
     check_progress(progress)
     if project is not None:
         check_flag(project, "project")
@@ -170,6 +186,8 @@ def simulate(
     q, p = start.q, start.p
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
+    checked = checked_controllers(controllers, system)
+    check_controlled(checked, h, step_sizes, bool(events or until))
     return _watched(
         Run(
             system,
@@ -188,6 +206,7 @@ def simulate(
             store=parts,
             start=start,
             events=compiled_events(events, until, start_time, start.q, start.v),
+            controllers=checked,
         )
     )
 
@@ -201,6 +220,7 @@ def resume(
     progress: Callable[[int, int], Any] | None = None,
     events: Mapping[str, Event | Callable[..., float]] | None = None,
     until: Event | Callable[..., float] | None = None,
+    controllers: Mapping[str, Controller] | None = None,
 ) -> Trajectory:
     """Continue a run whose file `simulate` wrote, as if it had never stopped: all later states are the same.
 
@@ -221,6 +241,8 @@ def resume(
         Called as ``progress(steps_done, steps)`` several times per second.
     events, until : optional
         Those of the run, whose functions its file cannot hold.
+    controllers : optional
+        Those of the run, which are given the states that they had.
 
     Returns
     -------
@@ -261,6 +283,8 @@ def resume(
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
     looked_for = compiled_events(events, until, header.start_time, *first[:2])
     check_same_events(looked_for, header, path)
+    checked = checked_controllers(controllers, system)
+    check_same_controllers(checked, header, path)
     steps = header.steps
     if duration is not None:
         if header.step_sizes is not None:
@@ -285,14 +309,23 @@ def resume(
             is_resumed=True,
             store=store,
             events=looked_for,
+            controllers=checked,
         )
     )
 
 
+def _stepper(run: Run) -> Stepper:
+    """What does the steps of a run, with all that happens between them."""
+    if run.events:
+        return stepper_with_events(run)
+    return ControlWatch(run, stepper_of).stepper if run.controllers else stepper_of(run)
+
+
 def _watched(run: Run) -> Trajectory:
     """Run, and warn of what makes the result doubtful."""
+    run = replace(run, system=controlled_system(run.system, run))
     try:
-        trajectory = advance(run, stepper_with_events(run) if run.events else stepper_of(run))
+        trajectory = advance(run, _stepper(run))
     except StepError as error:
         try:
             _warn(error.trajectory)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from mbvi.model.arguments import check_flag, check_kind, checked_count, is_numbe
 from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import show, wrong
 from mbvi.model.model import Model
+from mbvi.results.samples import Samples, told_system
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import (
     as_system,
@@ -39,14 +41,17 @@ from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import counts_of, take_back, to_bytes
 from mbvi.steppers.run import Run
 from mbvi.system.copies import as_run
-from mbvi.system.initial import find_start
+from mbvi.system.initial import Start, find_start
+from mbvi.system.inputs import ToldInputs, with_own_inputs
 from mbvi.system.system import System
 
 Array = np.ndarray
 SHORTEST = 1e-20  # step [s]: what is divided by its square is far from an overflow
 BLOCK = 4096  # steps between two looks of `run` at what was done
 FIRST_ROOM = 1024  # stored states for which there is room at first
-OF_STATE = ("start", "state", "stepper", "steps", "times", "words")
+LOOP = "simulator"
+"""The name of the samples that it told actuators itself."""
+OF_STATE = ("inputs", "parameters", "start", "state", "stepper", "steps", "times", "words")
 """What a saved state has."""
 
 
@@ -111,6 +116,7 @@ class Simulator:
         check_functions(self._given, start_time=self._start_time)
         self._project, self._every = project, checked_count(every, "every", 0)
         self._first = initial_q, initial_v
+        self._base, self._parameters = self._given, dict[str, float]()
         self.reset()
 
     def __repr__(self) -> str:
@@ -118,7 +124,7 @@ class Simulator:
         return f"<Simulator of {self.system.name!r} at t = {self.t:g} s, {self.scheme.name}, step {self.step_size:g} s>"
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Begin anew at the start time.
+        """Begin anew at the start time, with the inputs of the model, and the parameters that were set last.
 
         Parameters
         ----------
@@ -132,15 +138,20 @@ class Simulator:
             If that cannot be.
         """
         q, v = (first if each is None else each for each, first in zip((q, v), self._first, strict=True))
-        self.system = as_run(self._given)
+        self._take(self._given)
         start = find_start(self.system, q, v, self._start_time, self._project)
         check_driven(self.system, start, self._start_time, self.step_size)
-        state = start.q, start.v, start.p
-        self._begin(
-            Run(
-                self.system, self.scheme, self.step_size, None, int(MAX_STEPS), 1, self._start_time, *state, start=start
-            )
-        )
+        self._begin(self._run_from(start))
+
+    def _take(self, system: System) -> None:
+        """Run a system, with inputs of its own."""
+        self.system = with_own_inputs(as_run(system))
+        self._inputs = ToldInputs(self.system)
+        self._all_inputs = self.system.arrays.inputs
+
+    def _run_from(self, start: Start) -> Run:
+        clock = self.step_size, None, int(MAX_STEPS), 1, self._start_time
+        return Run(self.system, self.scheme, *clock, start.q, start.v, start.p, start=start)
 
     def _begin(self, run: Run) -> None:
         """Begin at the start of a run."""
@@ -152,20 +163,82 @@ class Simulator:
         self._seconds, self._failure = 0.0, ""
         self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled
         self._stored = _Stored(0, self._every, run)
+        self._told = b""  # the inputs that were noted last
 
-    # -------------------------------------------------------------------------------------------- going on
+    def set_parameters(self, values: Mapping[str, float]) -> None:
+        """Give parameters of the model other values, from now on.
 
-    def step(self) -> None:
-        """Go on by one step.
+        Time, coordinates and velocities stay, and the momenta follow; where other lengths move the constraints, the state is
+        moved onto them as by `reset`. The tables of the system are filled again, without assembling it anew where only numbers
+        change, see `System.with_parameters`. Inputs stay, and the stored states begin anew.
+
+        Parameters
+        ----------
+        values : mapping of str to float
+            New values of parameters of the model, angles in rad; others stay as they are.
 
         Raises
         ------
+        ModelError
+            If there are no such parameters, or the model or the state cannot have these; then nothing is changed.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> simulator = Simulator(mbvi.load("models/double_pendulum.yaml"), step=0.01)
+        >>> simulator.run(0.5)
+        >>> before, momentum = simulator.v, simulator.p
+        >>> simulator.set_parameters({"mass": 2.0})
+        >>> bool(abs(simulator.v - before).max() < 1e-14), (simulator.p / momentum).round(12).tolist()
+        (True, [2.0, 2.0])
+        """
+        parameters = {**self._parameters, **values} if isinstance(values, Mapping) else values
+        system = self._base.with_parameters(parameters)
+        (t, q, v), before = (self.t, self.q, self.v), (self.system, self._inputs, self._all_inputs)
+        inputs = self._all_inputs.copy()
+        try:
+            self._take(system)
+            self._all_inputs[:] = inputs
+            check_functions(self.system, start_time=t)
+            start = find_start(self.system, q, v, t, self._project)
+        except ModelError:
+            self.system, self._inputs, self._all_inputs = before
+            raise
+        self._given, self._parameters = system, dict(parameters)
+        steps, run = self._steps, self._run_from(start)
+        self._begin(run)
+        self._steps = steps
+        self._stored = _Stored(steps, self._every, replace(run, start_time=t))
+
+    # -------------------------------------------------------------------------------------------- going on
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """What the actuators are told, by their names: the inputs that are numbers, see `System.input_names`."""
+        return self._inputs.now()
+
+    def step(self, u: ArrayLike | Mapping[str, float] | None = None) -> None:
+        """Go on by one step.
+
+        Parameters
+        ----------
+        u : (m,) or mapping of str to float, optional
+            What the actuators are told from now on: all inputs, in the order of `inputs`, or some by their names. During a step
+            they are the same.
+
+        Raises
+        ------
+        ModelError
+            If an input is unknown, or no finite number.
         StepError
             If it does not converge; ``error.trajectory`` holds the stored states. The simulator stays where it is, until `reset`
             or `set_state`.
         """
         if self._failure:
             raise StepError(self._failure, self._kept())
+        if u is not None:
+            self._inputs.set(u)
+        self._note_inputs()
         first, turn = self._steps, 1 - self._turn
         state = self._states[turn]
         began = time.perf_counter()
@@ -177,13 +250,22 @@ class Simulator:
         if self._every:
             self._stored.add_one(first + 1, state)
 
-    def run(self, duration: float | str) -> None:
+    def _note_inputs(self) -> None:
+        """Note what the actuators are told from now on, if it is something else than before."""
+        told = self._all_inputs.tobytes()
+        if told != self._told:
+            self._told = told
+            self._stored.tell(self._steps, self._all_inputs)
+
+    def run(self, duration: float | str, u: ArrayLike | Mapping[str, float] | None = None) -> None:
         """Go on by the least number of steps that reaches a duration.
 
         Parameters
         ----------
         duration : float or str
             Length of the simulated time from now on [s].
+        u : (m,) or mapping of str to float, optional
+            Inputs of all these steps, as those of `step`.
 
         Raises
         ------
@@ -196,6 +278,9 @@ class Simulator:
         check_functions(self.system, self.step_size, steps, self.t)
         if self._failure:
             raise StepError(self._failure, self._kept())
+        if u is not None:
+            self._inputs.set(u)
+        self._note_inputs()
         last = self._steps + steps
         while self._steps < last:
             self._go_to(min(last, self._steps + BLOCK))
@@ -264,7 +349,7 @@ class Simulator:
         [[0.0, 0.0, 9.81]]
         """
         q, p = self._states[self._turn].copy()
-        return self._trajectory(np.array([self.t]), q, p, 1)
+        return self._trajectory(with_own_inputs(self.system), np.array([self.t]), q, p, 1)
 
     def pose(self, body: str) -> tuple[Array, Array]:
         """The place (3,) [m] and the rotation (3, 3), body to world, of a body or of a frame, as `Trajectory.pose` gives them.
@@ -296,16 +381,27 @@ class Simulator:
         stored, every = self._stored, max(self._every, 1)
         if not self._every:
             return self.now
-        run = replace(stored.run, every=every)
+        samples = self._samples()
+        system = told_system(self.system, samples) if samples else with_own_inputs(self.system)
+        run = replace(stored.run, system=system, every=every)
         q, p = stored.rows()
-        trajectory = self._trajectory(run.stored_times(0, stored.count), q, p, every)
+        trajectory = self._trajectory(run.system, run.stored_times(0, stored.count), q, p, every)
         audit = Audit(run)
         audit.add(1, *(each[1:] for each in (trajectory.t, trajectory.q, trajectory.p)))
-        return replace(trajectory, findings=audit.end(trajectory), start=run.start)
+        return replace(trajectory, findings=audit.end(trajectory), start=run.start, samples=samples)
 
-    def _trajectory(self, t: Array, q: Array, p: Array, every: int) -> Trajectory:
+    def _samples(self) -> dict[str, Samples]:
+        """What the actuators were told, and when."""
+        steps, values = self._stored.told()
+        if not len(steps):
+            return {}
+        names, times = self._inputs.names, self._start_time + self.step_size * steps
+        values = values[:, [self.system.input_names.index(name) for name in names]]
+        return {LOOP: Samples(names, 0.0, 0.0, times, times, values, values)}
+
+    def _trajectory(self, system: System, t: Array, q: Array, p: Array, every: int) -> Trajectory:
         statistics = Statistics(self._steps, self._seconds, *map(int, self._stepper.counted()))
-        return Trajectory(self.system, self.scheme, self.step_size, every, t, q, p, statistics)
+        return Trajectory(system, self.scheme, self.step_size, every, t, q, p, statistics)
 
     def state(self) -> dict[str, Array]:
         """All that the next steps depend on, as arrays, which `numpy.savez` writes.
@@ -313,10 +409,12 @@ class Simulator:
         Returns
         -------
         dict of str to ndarray
-            What `set_state` takes, of this simulator or of another of the same model, scheme and step.
+            What `set_state` takes, of this simulator or of another of the same model, parameters, scheme and step.
         """
         run = self._run
         return {
+            "inputs": self._all_inputs.copy(),
+            "parameters": np.array([*self._model_parameters().values()], dtype=float),
             "steps": np.array(self._steps),
             "times": np.array([self._start_time, self.step_size]),
             "words": np.array([self.scheme.name, *self.system.coordinate_names]),
@@ -324,6 +422,9 @@ class Simulator:
             "state": self._states[self._turn, :, 0].copy(),
             "stepper": np.frombuffer(to_bytes(self._carried), np.uint8),
         }
+
+    def _model_parameters(self) -> Mapping[str, Any]:
+        return {} if self.system.model is None else self.system.model.resolved().parameters
 
     def set_state(self, state: Mapping[str, ArrayLike]) -> None:
         """Go on from a state that `state` gave: all later states are the same to the last bit.
@@ -333,9 +434,9 @@ class Simulator:
         Raises
         ------
         ModelError
-            If it is none, or one of another model, scheme, step or start time.
+            If it is none, or one of another model, parameters, scheme, step or start time.
         """
-        steps, start, now, content = self._checked(state)
+        steps, start, now, inputs, content = self._checked(state)
         run, stored = self._run, self._stored
         if not np.array_equal(start, [run.q, run.v, run.p]):
             q, v, p = start
@@ -345,7 +446,7 @@ class Simulator:
             take_back(self._carried, content)
         except ValueError as error:
             raise ModelError(f"state: {wrong('a state that a simulator gave', str(error))}") from None
-        self._steps, self._states[0, :, 0] = steps, now
+        self._steps, self._states[0, :, 0], self._all_inputs[:] = steps, now, inputs
         if stored.holds(steps, now):
             stored.cut(steps)
             self._stored = stored
@@ -354,17 +455,22 @@ class Simulator:
             v = self.system.velocities(t, q[None], p[None])[0]
             self._stored = _Stored(steps, self._every, replace(run, start_time=float(t[0]), q=q, v=v, p=p, start=None))
 
-    def _checked(self, state: Mapping[str, ArrayLike]) -> tuple[int, Array, Array, bytes]:
-        """Steps done, start (3, n), state (2, n), and what is carried, of a saved state."""
+    def _checked(self, state: Mapping[str, ArrayLike]) -> tuple[int, Array, Array, Array, bytes]:
+        """Steps done, start (3, n), state (2, n), inputs, and what is carried, of a saved state."""
         check_kind(state, Mapping, "state", "take one that Simulator.state gave")
         if sorted(map(str, state)) != list(OF_STATE):
             raise ModelError(f"state: {wrong('a mapping with ' + ', '.join(OF_STATE), show(sorted(map(str, state))))}")
         own = self.state()
-        for key, what in (("words", "the scheme and coordinates"), ("times", "the start time and the step")):
+        names = ", ".join(self._model_parameters())
+        for key, what in (
+            ("words", "the scheme and coordinates"),
+            ("times", "the start time and the step"),
+            ("parameters", f"the parameters {names}:"),
+        ):
             if not np.array_equal(np.asarray(state[key]), own[key]):
                 expected, found = (np.asarray(each[key]).tolist() for each in (own, state))
                 raise ModelError(f"state: {wrong(f'{what} {show(expected)}', show(found))}")
-        arrays = {key: as_floats(state[key]) for key in ("start", "state")}
+        arrays = {key: as_floats(state[key]) for key in ("start", "state", "inputs")}
         for key, array in arrays.items():
             if array is None or array.shape != own[key].shape or not np.isfinite(array).all():
                 expected = f"finite numbers of shape {own[key].shape}"
@@ -373,7 +479,7 @@ class Simulator:
         if steps.ndim or not is_number(steps.item()):
             raise ModelError(f"state: steps: {wrong('a whole number', show(state['steps']))}")
         count = checked_count(steps.item(), "state: steps", 0, MAX_STEPS)
-        return count, arrays["start"], arrays["state"], content.tobytes()  # type: ignore[return-value]
+        return count, arrays["start"], arrays["state"], arrays["inputs"], content.tobytes()  # type: ignore[return-value]
 
 
 class _Stored:
@@ -383,6 +489,17 @@ class _Stored:
         self._first, self._every, self.run = first, every, run
         self._rows = np.empty((2, FIRST_ROOM if every else 1, len(run.q)))
         self._rows[:, 0], self.count = (run.q, run.p), 1
+        self._told: list[tuple[int, Array]] = []
+
+    def tell(self, steps: int, inputs: Array) -> None:
+        """Keep what the actuators are told after so many steps."""
+        if self._every:
+            self._told.append((steps, inputs.copy()))
+
+    def told(self) -> tuple[Array, Array]:
+        """After how many steps (m,) the actuators were told something else, and what, (m, inputs)."""
+        steps, values = zip(*self._told, strict=True) if self._told else ((), ())
+        return np.array(steps, int), np.array(values, float)
 
     def add(self, number: int, q: Array, p: Array) -> None:
         """Keep those of the states (steps, n) after steps `number`, `number` + 1, … that are due."""
@@ -423,3 +540,4 @@ class _Stored:
     def cut(self, steps: int) -> None:
         """Forget the states after so many steps."""
         self.count = (steps - self._first) // self._every + 1
+        self._told = [each for each in self._told if each[0] < steps]

@@ -26,6 +26,26 @@ def test_double_pendulum():
         assert np.abs(run.energy() - run.energy()[0]).max() < 1e-5 * run.kinetic_energy().max()
 
 
+def test_cart_pole_lqr():
+    """A regulator that knows its delay balances the pole, one that does not lets it fall."""
+    known, unknown = load("cart_pole_lqr").main()
+    assert np.abs(known.q[:, 1]).max() < np.radians(18) and np.abs(known.q[-1, 1]) < np.radians(0.1)
+    assert np.abs(unknown.q[:, 1]).max() > np.pi
+    assert known.samples["regulator"].acts[0] == pytest.approx(0.1)
+
+
+def test_delta_robot_control():
+    """From beside its path the platform comes onto it, but for what held torques leave."""
+    run, errors = load("delta_robot_control").main(duration=0.5)
+    assert errors[0] > 0.1 and errors[-1] < 1e-4
+    assert run.constraint_residual().max() < 1e-12 and len(run.samples["path"]) == 250
+
+
+def test_arm_without_weight():
+    held, falling = load("arm_without_weight").main()
+    assert np.abs(held.q - held.q[0]).max() < 1e-9 and np.abs(falling.q - falling.q[0]).max() > 0.5
+
+
 def test_top_as_lagrangian():
     from_model, from_lagrangian = load("top_as_lagrangian").main()
     assert np.abs(from_model.q - from_lagrangian.q).max() < 1e-10

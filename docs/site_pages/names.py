@@ -38,6 +38,8 @@ PAGES = {
         "Classes of what runs, systems and models answer with, states for other programs, and what measures schemes.",
         (
             Source("mbvi.results.trajectory", ("Statistics", "Finding", "Occurrences")),
+            Source("mbvi.results.samples", ("Samples",)),
+            Source("mbvi.control", ("PD", "PID", "GravityCompensation", "ComputedTorque")),
             Source("mbvi.results.tables", ("Table", "Quantity")),
             Source("mbvi.system.element_forces", ("ElementForce",)),
             Source("mbvi.symbolic.equations", ("Equations",)),

@@ -55,6 +55,8 @@ FINDINGS_LENGTH = 4000  # characters, as of the
 NAME_LENGTH = 400  # characters, so that it is overwritten in place; a name in JSON
 OCCURRENCES, MOST_OCCURRENCES = "occurrences", 1 << 20  # events that happened, and how many a file has room for
 CONTACTS = "contacts"  # what happened to stops and dry frictions
+SAMPLES = "samples"  # what controllers told actuators
+OF_CONTROLLER = ("name", "inputs", "period", "delay")
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
 HEAP, HEAP_OBJECT = (
@@ -191,6 +193,11 @@ class Header:
         Names of the stops and dry frictions that act.
     contact_events : ndarray (m, 7 + 2 n)
         What happened to them, see `mbvi.results.contacts`.
+    controllers : tuple of dict
+        Name, inputs, period and delay of the controllers of the run.
+    samples : ndarray (m, 3 + 2 inputs)
+        What they told actuators: number of the controller, times of the call and from which on it acts, what was asked for,
+        and what was told.
     """
 
     system: System
@@ -211,6 +218,16 @@ class Header:
     end: str = ""
     contacts: tuple[str, ...] = ()
     contact_events: Array = field(default_factory=lambda: np.empty((0, 7)))
+    controllers: tuple[dict[str, Any], ...] = ()
+    samples: Array = field(default_factory=lambda: np.empty((0, 3)))
+
+    @property
+    def sample_room(self) -> int:
+        """Number of samples for which a file has room."""
+        ends = self.steps * self.step
+        return 1 + max(
+            len(self.samples), sum(2 + int(ends / each["period"]) for each in self.controllers if each["period"])
+        )
 
     @property
     def rows(self) -> int:
@@ -267,6 +284,8 @@ class Writer:
         self.room = rooms.pop()
         tables = {key: self._file[key] for key in (OCCURRENCES, CONTACTS) if key in self._file}
         self._tables = {key: (table, _place(table) or 0) for key, table in tables.items()}
+        self._samples = self._file.get(SAMPLES)
+        self._samples_place = 0 if self._samples is None else _place(self._samples) or 0
         self.every = _number(self._file, "every")
         self.is_variable = "step_sizes" in self._file
         states = self._states()
@@ -319,6 +338,32 @@ class Writer:
         rows = _happened(self._file, self.path, key)
         rows = rows[: int(np.sum(rows[:, 0] < steps))]
         self._tables[key][0].resize(1 + len(rows), axis=0)
+        return rows
+
+    def sample(self, rows: Array) -> None:
+        """Append what controllers told actuators, (rows, 3 + 2 inputs).
+
+        Raises
+        ------
+        ModelError
+            If the disk is full.
+        """
+        if not len(rows):
+            return
+        first = len(self._samples)
+        with self._saved():
+            values = np.ascontiguousarray(rows, dtype="<f8")
+            write_at(self._raw, self._samples_place + first * values[:1].nbytes, values)
+            self._samples.resize(first + len(rows), axis=0)
+            self._file.flush()
+
+    def sampled(self, before: float) -> Array:
+        """What controllers told actuators before a time, after which the next is appended, (rows, 3 + 2 inputs)."""
+        if self._samples is None:
+            return np.empty((0, 3))
+        rows = _sample_rows(self._file, self.path)
+        rows = rows[rows[:, 1] < before]
+        self._samples.resize(1 + len(rows), axis=0)
         return rows
 
     def end(self, name: str) -> None:
@@ -392,7 +437,8 @@ class Writer:
 
     def _saved(self) -> contextlib.AbstractContextManager[None]:
         attributes = self._file.attrs
-        go_on = resumption(self.path, "model" in self._file, "chart" in attributes, "events" in attributes)
+        has = ("chart" in attributes, "events" in attributes, "controllers" in attributes)
+        go_on = resumption(self.path, "model" in self._file, *has)
         remedy = "make room" + (f", and go on by: {go_on}" if self.rows else "")
         return reported(self.path, "room on the disk", remedy)
 
@@ -419,6 +465,7 @@ def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes 
             writer.append(columns)
             writer.happen(header.occurrences)
             writer.happen(header.contact_events, CONTACTS)
+            writer.sample(header.samples)
 
     replace_file(path, write)
 
@@ -464,12 +511,14 @@ def holds(system: System) -> bool:
     return not isinstance(system, Nameplate) and system.model is not None and not system.arrays.force
 
 
-def resumption(path: Path, has_system: bool, has_chart: bool, has_events: bool) -> str:
-    """How a run goes on, whose file holds its system or not, and that has a chart or events, which no file can hold, or none."""
-    if has_system and not (has_chart or has_events):
+def resumption(path: Path, has_system: bool, has_chart: bool, has_events: bool, has_controllers: bool) -> str:
+    """How a run goes on, whose file holds its system or not, and that has a chart, events or controllers, which no file can hold,
+    or none.
+    """
+    if has_system and not (has_chart or has_events or has_controllers):
         return f"mbvi run --resume {path}"
     arguments = [repr(str(path)), *([] if has_system else ["system=system"]), *(["chart=chart"] if has_chart else [])]
-    arguments += ["events=events"] * has_events
+    arguments += ["events=events"] * has_events + ["controllers=controllers"] * has_controllers
     return f"mbvi.resume({', '.join(arguments)})"
 
 
@@ -600,6 +649,12 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
                 "coordinates, momenta"
             )
             file[CONTACTS][0] = -1.0
+        if header.controllers:
+            _rows(file, SAMPLES, header.sample_room, (3 + 2 * len(header.system.input_names),))
+            file[SAMPLES].attrs["long_name"] = (
+                "controllers: number, times of the call and from which on it acts, what was asked for, and what was told"
+            )
+            file[SAMPLES][0] = -1.0  # a row that is no sample, as above
         for key, variable in VARIABLES.items():
             if key in columns:
                 data = _rows(file, key, header.rows, columns[key].shape[1:])
@@ -653,6 +708,8 @@ def _write_header(file: h5py.File, header: Header) -> None:
         file.attrs["end"] = _name(header.end)
     if header.contacts:
         file.attrs["contact_names"] = json.dumps(header.contacts)
+    if header.controllers:
+        file.attrs["controllers"] = json.dumps(header.controllers)
     if header.chart:
         file.attrs["chart"] = json.dumps(header.chart)
     if holds(system):
@@ -766,7 +823,7 @@ def _check_heaps(file: h5py.File, path: Path) -> None:
 
 def _extents(file: h5py.File) -> Iterator[tuple[int, int]]:
     """From where to where the rows of numbers are in a file, as far as they follow one another."""
-    for key in (*VARIABLES, OCCURRENCES):
+    for key in (*VARIABLES, OCCURRENCES, SAMPLES):
         data = file.get(key)
         place = getattr(data, "chunks", None) and _place(data)
         if place:
@@ -921,7 +978,39 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         contacts=_names(file, "contact_names"),
         contact_events=_happened(file, Path(source), CONTACTS),
         end="".join(_names(file, "end")),
+        controllers=_controllers(file),
+        samples=_sample_rows(file, Path(source)),
     )
+
+
+def _controllers(file: h5py.File) -> tuple[dict[str, Any], ...]:
+    """What the file says of the controllers; ValueError if that is nothing."""
+    found = _decoded(file, "controllers", list) if "controllers" in file.attrs else []
+    for each in found:
+        if not isinstance(each, dict):
+            raise ValueError("controllers are no mappings")
+        _check_keys("a controller", each, OF_CONTROLLER)
+        texts: list[Any] = [each["name"], *each["inputs"]] if isinstance(each["inputs"], list) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("controllers have names that are no texts")
+        for text in texts:
+            _printable("a controller", text)
+        if not all(isinstance(each[key], int | float) and 0 <= each[key] < LARGEST for key in ("period", "delay")):
+            raise ValueError("controllers have times that are no numbers")
+    return tuple(found)
+
+
+def _sample_rows(file: h5py.File, path: Path) -> Array:
+    """What controllers told actuators, (rows, 3 + 2 inputs); ValueError if it is nothing."""
+    if SAMPLES not in file:
+        return np.empty((0, 3))
+    _check_numbers(file, SAMPLES)
+    rows, controllers = np.array(_values(file[SAMPLES], path)[1:]), _controllers(file)
+    if rows.ndim != 2 or rows.shape[1] < 3 or rows.shape[1] % 2 == 0 or not np.isfinite(rows).all():
+        raise ValueError("samples are no times and values")
+    if not np.isin(rows[:, 0], np.arange(len(controllers))).all():
+        raise ValueError("samples are of other controllers than the file names")
+    return rows
 
 
 def _happened(file: h5py.File, path: Path, key: str) -> Array:
@@ -972,6 +1061,10 @@ def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
     if not len(columns["t"]):
         raise ValueError("no row is there")
     _check_times(header, columns["t"])
+    inputs = () if isinstance(header.system, Nameplate) else header.system.input_names
+    known = {name for each in header.controllers for name in each["inputs"]}
+    if inputs and not (known <= set(inputs) and header.samples.shape[1] in (3, 3 + 2 * len(inputs))):
+        raise ValueError("controllers have other inputs than the system")
     for key in ("q", "p"):
         if not np.isfinite(columns[key][[0, -1]]).all():
             raise ValueError(f"{key} has numbers that are not finite")
@@ -1047,6 +1140,8 @@ def _system(file: h5py.File, system: System | None, source: str) -> System:
         expected, found = (", ".join(each.coordinate_names) for each in (plate, system))
         raise ModelError(f"{source}: system: {wrong(f'the coordinates {expected}', found)}")
     for key in ("constraint_count", "is_conservative", "constraint_names", "body_names"):
+        if key == "is_conservative" and system.input_names:  # actuators may have been told to do work
+            continue
         expected, found = getattr(plate, key), getattr(system, key)
         if expected != found and expected != ():  # names are there with the parts that need them
             raise ModelError(f"{source}: system: {wrong(f'{key} = {show(expected)}', show(found))}")

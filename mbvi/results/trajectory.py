@@ -27,6 +27,7 @@ from mbvi.results.contacts import ContactEvents, contact_forces, contact_names, 
 from mbvi.results.force_table import force_table
 from mbvi.results.frame_table import frame_table
 from mbvi.results.output import check_output, replace_file
+from mbvi.results.samples import Samples, rows_of, samples_of, told_system
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
@@ -198,6 +199,8 @@ class Trajectory:
         The event that ended the run, whose state is then the last; empty where it went on to the end of its duration.
     contact_events : ndarray (m, 7 + 2 n) or None
         What `contacts` has, of a system with stops or dry friction.
+    samples : mapping of str to Samples
+        What controllers told actuators.
     """
 
     system: System
@@ -215,6 +218,7 @@ class Trajectory:
     events: Mapping[str, Occurrences] = field(default_factory=dict)
     end: str = ""
     contact_events: Array | None = None
+    samples: Mapping[str, Samples] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """What was run."""
@@ -748,8 +752,13 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         statistics = Statistics(**found.statistics)
         findings = tuple(Finding(**each) for each in found.findings)
     stored_steps = (len(values["t"]) - 1) * found.every
+    samples = (
+        samples_of(found.system.input_names, found.controllers, found.samples, float(values["t"][-1]))
+        if found.controllers and not isinstance(found.system, storage.Nameplate)
+        else {}
+    )
     return Trajectory(
-        system=found.system,
+        system=told_system(found.system, samples),
         scheme=found.scheme,
         step=found.step,
         every=found.every,
@@ -775,6 +784,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         events=occurrences_of(found.system, found.events, found.occurrences),
         end=found.end,
         contact_events=found.contact_events if found.contacts else None,
+        samples=samples,
     )
 
 
@@ -894,6 +904,8 @@ def header(trajectory: Trajectory, steps: int, stored: Stored) -> storage.Header
         end=trajectory.end if trajectory.is_ended else "",
         contacts=() if trajectory.contact_events is None else contact_names(trajectory.system),
         contact_events=np.empty((0, 7)) if trajectory.contact_events is None else trajectory.contact_events,
+        controllers=tuple({"name": name, **each.numbers} for name, each in trajectory.samples.items()),
+        samples=rows_of(trajectory.samples, trajectory.system.input_names) if trajectory.samples else np.empty((0, 3)),
     )
 
 

@@ -26,6 +26,7 @@ from mbvi.kernels.mechanics.event_values import fill_event_values
 from mbvi.steppers import stepper_of
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried
+from mbvi.steppers.control import ControlWatch
 from mbvi.steppers.happened import Happened, Happenings
 from mbvi.steppers.loop import ENDED, Stepper
 from mbvi.steppers.part_step import PartStep
@@ -51,10 +52,11 @@ REAL, DIGITS = 1e-6, 6  # of the polynomial's extrema, where they need not be kn
 
 def stepper_with_events(run: Run) -> Stepper:
     """What does the steps of a run, and looks for its events."""
-    stepper, audit = stepper_of(replace(run, every=1)), Audit(run)
+    single = replace(run, every=1)
+    stepper, audit = ControlWatch(single, stepper_of).stepper if run.controllers else stepper_of(single), Audit(run)
     watch = EventWatch(run, stepper, audit.look)
     state = [*stepper.state, *map(Carried, watch.state)]
-    return Stepper(watch.advance, state, stepper.counted, stepper.failure, audit, watch.happenings)
+    return Stepper(watch.advance, state, stepper.counted, stepper.failure, audit, watch.happenings, stepper.cause)
 
 
 class EventWatch:

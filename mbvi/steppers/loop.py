@@ -62,6 +62,8 @@ class Stepper:
         The events that happened, if it looks for some; its status is then ENDED where one ends the run.
     contacts : ContactLog, optional
         What happened to the contacts of the system, if it has some.
+    cause : callable
+        Gives the error of a function of the user's that made a step fail, if one did.
     """
 
     piece: Piece
@@ -71,6 +73,7 @@ class Stepper:
     audit: Audit | None = None
     happenings: Happenings | None = None
     contacts: ContactLog | None = None
+    cause: Callable[[], Exception | None] = lambda: None
 
     def reason(self, run: Run, step: int, status: int) -> str:
         """Why a step failed."""
@@ -112,7 +115,7 @@ def advance(run: Run, stepper: Stepper) -> Trajectory:
     if happenings is not None and (happenings.failure or (status == layout.OK and happenings.is_to_come)):
         raise EventError(happenings.failure or _not_come(trajectory), trajectory)
     if status not in (layout.OK, ENDED):
-        raise StepError(stepper.reason(run, done, status), trajectory)
+        raise StepError(stepper.reason(run, done, status), trajectory) from stepper.cause()
     return trajectory
 
 

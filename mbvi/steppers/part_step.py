@@ -37,7 +37,7 @@ class PartStep:
     """
 
     def __init__(self, system: System, method: Tableau | Method) -> None:
-        self.system, self._method = as_run(system), method
+        self.system, self._method, self._given = as_run(system), method, system
         self._work = make_work(self.system.arrays)
         self._fresh = self._work.memory.copy()
         if not isinstance(method, Tableau):
@@ -57,6 +57,8 @@ class PartStep:
         """
         if h == 0.0:
             return q.copy(), p.copy()
+        if self.system is not self._given:  # controllers write into the tables of what was given
+            self.system.arrays.numbers[:] = self._given.arrays.numbers
         ends = np.empty((2, 1, len(q)))
         if not (isinstance(self._method, Tableau) and self._is_solved(t, h, q, p, ends)):
             run = Run(self.system, self._method, h, None, 1, 1, t, q, self.velocity(t, q, p), p)

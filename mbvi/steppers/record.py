@@ -13,6 +13,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.results import storage
+from mbvi.results.samples import samples_of
 from mbvi.results.trajectory import (
     Finding,
     Statistics,
@@ -73,6 +74,7 @@ class Record:
         self._written, self._written_at = 0, -np.inf
         self._happenings, self._happened = happenings or Happenings(()), 0  # in the file
         self._contacts, self._touched = contacts, 0  # in the file
+        self._sampled = 0  # in the file
         self.findings: list[Finding] = []
         self.done, rows = 0, run.steps // run.every + 1
         if run.path:
@@ -95,11 +97,16 @@ class Record:
             path, system = self._run.path, self._run.system
             kept, go_on = (
                 read(path, system),
-                storage.resumption(path, storage.holds(system), self._run.chart is not None, bool(self._run.events)),
+                storage.resumption(path, storage.holds(system), self._run.chart is not None, *self._has_functions),
             )
             raise KeyboardInterrupt(
                 f"{len(kept)} states until t = {kept.t[-1]:.6g} s are in {path}; go on by: {go_on}"
             ) from None
+
+    @property
+    def _has_functions(self) -> tuple[bool, bool]:
+        """Whether there are events, and controllers."""
+        return bool(self._run.events), bool(self._run.controllers)
 
     @property
     def seconds(self) -> float:
@@ -135,7 +142,9 @@ class Record:
         found = self._trajectory(0, self._q[:count], self._p[:count])
         touched = None if self._contacts is None else self._contacts.rows().copy()
         events = occurrences_of(found.system, self._happenings.names, self._happenings.rows())
-        return replace(found, events=events, contact_events=touched)
+        numbers, rows = [each.numbers for each in self._run.controllers], np.array(self._run.samples)
+        samples = samples_of(found.system.input_names, numbers, rows, found.t[-1]) if numbers else {}
+        return replace(found, events=events, contact_events=touched, samples=samples)
 
     def ended(self, trajectory: Trajectory, findings: tuple[Finding, ...]) -> Trajectory:
         """The trajectory with what makes its result doubtful and the event that ended it, which are written to the file too."""
@@ -190,10 +199,12 @@ class Record:
             storage.make(path, self._header(block, stored), rows, state if is_state else b"", self.done)
             self._writer = storage.Writer(path)
             self._rotation = last_rotation(stored)
+            self._write_samples()
         else:
             if count:
                 self._writer.append(rows)
                 self._rotation = last_rotation(stored)
+            self._write_samples()
             self._writer.keep(asdict(self._statistics), self.done, state if is_state else b"")
         self._writer.happen(self._happenings.rows(self._happened))
         self._happened = len(self._happenings.found)
@@ -202,14 +213,20 @@ class Record:
             self._touched = self._contacts.count
         self._written, self._written_at = self._stored, time.perf_counter()
 
+    def _write_samples(self) -> None:
+        """Write what the controllers told until now, before the state of the stepper, which counts it."""
+        if self._writer is not None:
+            self._writer.sample(np.array(self._run.samples[self._sampled :]))
+            self._sampled = len(self._run.samples)
+
     def _header(self, block: Trajectory, stored: Stored) -> storage.Header:
         """What the file says of the whole run."""
         run, of_block = self._run, header(block, self._run.steps, stored)
         names = run.chart.coordinate_names if run.chart else ()
         touching = () if self._contacts is None else self._contacts.names
-        return replace(
-            of_block, step_sizes=run.step_sizes, chart=names, events=self._happenings.names, contacts=touching
-        )
+        told = tuple(each.numbers for each in run.controllers)
+        own = {"chart": names, "events": self._happenings.names, "contacts": touching, "controllers": told}
+        return replace(of_block, step_sizes=run.step_sizes, **own)
 
     def _resume(self, path: Path) -> None:
         """Open the file and put the state of the stepper back."""
@@ -231,6 +248,8 @@ class Record:
             self._writer.close()
             expected = "the state of the stepper as a run leaves it"
             raise ModelError(f"{path}: {wrong(expected, str(error), storage.RESTART)}") from None
+        self._run.samples[:] = self._writer.sampled(self._run.start_time + self._run.step * self.done)
+        self._sampled = len(self._run.samples)
 
 
 def _file_number(path: Path) -> int | None:

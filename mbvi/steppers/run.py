@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from mbvi.kernels import layout
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.chart import Chart
+from mbvi.system.controllers import CheckedController
 from mbvi.system.events import CompiledEvent
 from mbvi.system.initial import Start
 from mbvi.system.system import System
@@ -69,6 +70,10 @@ class Run:
         How q, v and p were found.
     events : tuple of CompiledEvent
         What is looked for in all steps.
+    controllers : tuple of CheckedController
+        What is called between steps; the system is then a `controlled_system`.
+    samples : list of ndarray
+        What controllers told actuators until now, in rows as a file keeps them.
     """
 
     system: System
@@ -88,6 +93,8 @@ class Run:
     store: tuple[str, ...] = ()
     start: Start | None = None
     events: tuple[CompiledEvent, ...] = ()
+    controllers: tuple[CheckedController, ...] = ()
+    samples: list[Array] = field(default_factory=list)
 
     def clock(self, first: int, last: int) -> tuple[Array, Array]:
         """Times at which the steps from `first` to before `last` begin, and their sizes."""

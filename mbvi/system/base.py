@@ -78,6 +78,9 @@ class BaseSystem:
         self._assemble = assemble
         self._record = record
         self._maps: dict[tuple[str, ...], Any] = {}  # of parameters, by their names
+        self._told: tuple[Self, Callable[[Self], Self]] | None = (
+            None  # what it was before its inputs became others, and how
+        )
         self._local = threading.local()
 
     def __copy__(self) -> Self:
@@ -563,9 +566,16 @@ class BaseSystem:
                 square = 1 + 2 * g[i] / f  # |r|²/f²
                 g_tt[i] = -second * (square + 1) / 2 + (rate * square - 2 * G[i] @ v) * rate / f
 
-    @cached_property
+    @property
     def _embedded(self) -> Self:
-        """The system of the same model with all joints cut; of an assembled system."""
+        """The system of the same model with all joints cut, and with its inputs; of an assembled system."""
+        if self._told is None:
+            return self._all_cut
+        before, tell = self._told
+        return tell(before._embedded)
+
+    @cached_property
+    def _all_cut(self) -> Self:
         assert self.model is not None
         return self._of_model(with_all_cut(self.model.resolved()))
 

@@ -36,7 +36,7 @@ from mbvi.kernels.mechanics.power import subtract_drive_powers
 from mbvi.kernels.mechanics.tree import WORLD_OMEGA, anchor_place, fill_world
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnJoint, Torque
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnGear, OnJoint, Torque
 from mbvi.model.holds import Apart, Follows, Related
 from mbvi.system.projection import owner_of
 from mbvi.system.reactions import known_names, reactions
@@ -262,6 +262,7 @@ class _Elements:
                 case OnJoint():
                     (_, coordinate, *_), (values, energy) = next(on_coordinates)
                     power = values * self.v[:, coordinate]
+                    energy = None if isinstance(force, OnGear) else energy  # it may be told to push
                     yield self.on_coordinates(name, force, {coordinate: values}, power=power, energy=energy)
                 case Bushing() | BallSpring():
                     yield self.of_bushing(name, force, next(of_bushings))

@@ -24,7 +24,7 @@ from mbvi.system.system import System
 from mbvi.system.tables import BodyFrame
 
 Array = np.ndarray
-OF_NUMBERS = ("unforced", "_embedded", "_initial_state", "mobility")  # what a system keeps that follows from them
+OF_NUMBERS = ("unforced", "_all_cut", "_initial_state", "mobility")  # what a system keeps that follows from them
 
 
 class UnrecordedError(Exception):

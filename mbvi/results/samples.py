@@ -1,0 +1,97 @@
+"""What controllers told actuators in a run, call by call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mbvi.system.inputs import with_held_inputs
+from mbvi.system.system import System
+
+Array = np.ndarray
+ABOUT = 3
+"""Numbers of a row before the inputs: number of the controller, time of the call, time from which on it acts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What a controller told actuators.
+
+    Attributes
+    ----------
+    inputs : tuple of str
+        The actuators.
+    period, delay : float
+        [s]; a period of 0 where they were told by a loop of the user's.
+    t : ndarray (m,)
+        Times of its calls [s].
+    acts : ndarray (m,)
+        Times from which on the actuators had what it asked for [s].
+    asked : ndarray (m, inputs)
+        What it asked for.
+    values : ndarray (m, inputs)
+        The same, within its limits.
+    """
+
+    inputs: tuple[str, ...]
+    period: float
+    delay: float
+    t: Array
+    acts: Array
+    asked: Array
+    values: Array
+
+    def __len__(self) -> int:
+        """Number of calls."""
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        """How many, and of what."""
+        return f"<Samples: {len(self)} calls for {', '.join(self.inputs)}>"
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """What a file says of the controller besides its name."""
+        return {"inputs": list(self.inputs), "period": self.period, "delay": self.delay}
+
+
+def samples_of(
+    system_inputs: Sequence[str], controllers: Iterable[Mapping[str, Any]], rows: Array, end: float
+) -> dict[str, Samples]:
+    """The samples of every controller until a time, of rows (rows, 3 + 2 inputs) as a file keeps them.
+
+    system_inputs   the names of all inputs of the system
+    controllers     name, inputs, period and delay of each
+    """
+    found, count = {}, len(system_inputs)
+    for number, each in enumerate(controllers):
+        own = rows[(rows[:, 0] == number) & (rows[:, 1] < end)] if len(rows) else np.zeros((0, ABOUT + 2 * count))
+        columns = ABOUT + np.array([list(system_inputs).index(name) for name in each["inputs"]], int)
+        about = tuple(each["inputs"]), float(each["period"]), float(each["delay"])
+        found[each["name"]] = Samples(*about, own[:, 1], own[:, 2], own[:, columns], own[:, columns + count])
+    return found
+
+
+def rows_of(samples: Mapping[str, Samples], system_inputs: Sequence[str]) -> Array:
+    """What `samples_of` takes apart, in the order of the calls."""
+    count, blocks = len(system_inputs), [np.zeros((0, ABOUT + 2 * len(system_inputs)))]
+    for number, each in enumerate(samples.values()):
+        block = np.zeros((len(each), ABOUT + 2 * count))
+        columns = ABOUT + np.array([list(system_inputs).index(name) for name in each.inputs], int)
+        block[:, 0], block[:, 1], block[:, 2] = number, each.t, each.acts
+        block[:, columns], block[:, columns + count] = each.asked, each.values
+        blocks.append(block)
+    joined = np.concatenate(blocks)
+    return joined[np.argsort(joined[:, 1], kind="stable")]
+
+
+def told_system(system: System, samples: Mapping[str, Samples]) -> System:
+    """The system whose inputs are at every time what they were in the run."""
+    for each in samples.values():
+        if len(each):
+            places = [system.input_names.index(name) for name in each.inputs]
+            system = with_held_inputs(system, places, each.acts, each.values)
+    return system

@@ -1,0 +1,198 @@
+"""Inputs of actuators that are numbers: what they are told between steps, and the same, once it is known, as functions of time.
+
+Input i of a run that was told values u_0, u_1, … at times t_0 < t_1 < … is u_k from t_k to before t_{k+1}: a table of time that
+holds its values. A system with such tables in the place of the numbers has at every time the force that acted then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mbvi.errors import ModelError
+from mbvi.floats import as_floats
+from mbvi.kernels import layout
+from mbvi.model.arguments import checked_vector, is_number
+from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.inputs import with_inputs as replaced_inputs
+from mbvi.system.system import System
+from mbvi.system.tables import Tables
+
+Array = np.ndarray
+FUNCTION = 2  # column of joint forces
+
+
+def told_inputs(system: System) -> dict[str, int]:
+    """The inputs that are numbers, and not functions of time, with their places in ``system.arrays.inputs``."""
+    rows = system.arrays.joint_forces
+    rows = rows[(rows[:, 0] == layout.ACTUATOR) & (rows[:, FUNCTION] < 0)]
+    told = set(rows[:, layout.INPUT].tolist())
+    return {name: i for i, name in enumerate(system.input_names) if i in told}
+
+
+def check_told(name: Any, system: System, where: str) -> None:
+    """Refuse a name that is none of an input that is a number.
+
+    Raises
+    ------
+    ModelError
+        Naming the nearest.
+    """
+    told = told_inputs(system)
+    if name in told:
+        return
+    if name in system.input_names:
+        remedy = "give it a number as input in the model"
+        raise ModelError(f"{where}: {wrong('an input that is a number', f'{name!r}, a function of time', remedy)}")
+    if not told:
+        remedy = "add an actuator to the forces of the model"
+        raise ModelError(f"{where}: {wrong('an input of an actuator', f'{show(name)}, and no such input', remedy)}")
+    raise ModelError(f"{where}: {wrong('an input of an actuator', show(name), nearest(str(name), told))}")
+
+
+class ToldInputs:
+    """The inputs of a system that are numbers, to be read and set.
+
+    Parameters
+    ----------
+    system : System
+        Whose arrays are written into.
+
+    Attributes
+    ----------
+    names : tuple of str
+    """
+
+    def __init__(self, system: System) -> None:
+        told = told_inputs(system)
+        self._system, self.names, self._inputs = system, tuple(told), system.arrays.inputs
+        self._places, self._is_all = list(told.values()), len(told) == len(system.arrays.inputs)
+
+    def now(self) -> dict[str, float]:
+        """Their values."""
+        return dict(zip(self.names, self._inputs[self._places].tolist(), strict=True))
+
+    def set(self, given: Any, where: str = "u") -> None:
+        """Set all of them, by order, or some, by their names.
+
+        Raises
+        ------
+        ModelError
+            If one is unknown or no finite number, or they are not as many.
+        """
+        if isinstance(given, Mapping):
+            self._set_some(given, where)
+            return
+        array = as_floats(given)
+        if array is None or array.shape != (len(self.names),) or not np.isfinite(array).all():
+            array = checked_vector([given] if is_number(given) else given, where, self.names)
+        if self._is_all:
+            self._inputs[:] = array
+        else:
+            self._inputs[self._places] = array
+
+    def _set_some(self, given: Mapping, where: str) -> None:
+        for name in given:
+            check_told(name, self._system, where)
+        values = checked_vector(list(given.values()), where, list(given))
+        self._inputs[[self._system.input_names.index(name) for name in given]] = values
+
+
+def with_own_inputs(system: System) -> System:
+    """A copy with inputs of its own, which may do work; itself where no input is a number."""
+    if not told_inputs(system):
+        return system
+    own = _with_arrays(system, None)
+    own._told = system, partial(_with_inputs_of, other=own)
+    return own
+
+
+def _with_inputs_of(system: System, other: System) -> System:
+    """A copy with the inputs that another system of the same model has now."""
+    return _with_arrays(system, None, inputs=other.arrays.inputs)
+
+
+def with_held_inputs(system: System, places: Sequence[int], times: Array, values: Array) -> System:
+    """A copy whose inputs at some places are functions of time: values (m, places), each from its time (m,) to the next.
+
+    Before the first time they are what the system has. The values stay in the copy's table of numbers: see `held_values`.
+    """
+    tell = partial(with_held_inputs, places=places, times=times, values=values)
+    arrays, count = system.arrays, len(times)
+    functions, numbers, forces = [*arrays.time_functions.tolist()], [arrays.numbers], arrays.joint_forces.copy()
+    start = len(arrays.numbers)
+    for place, column in zip(places, np.asarray(values, float).T, strict=True):
+        coefficients = np.zeros((count + 1, 4))
+        coefficients[0, 0], coefficients[1:, 0] = arrays.inputs[place], column
+        is_own = (forces[:, 0] == layout.ACTUATOR) & (forces[:, layout.INPUT] == place)
+        forces[is_own, FUNCTION] = len(functions)
+        functions.append([layout.TABLE, start, count])
+        numbers += [times, coefficients.ravel()]
+        start += 5 * count + 4
+    tables = np.array(functions, np.int64).reshape(-1, 3)
+    return _with_arrays(system, tell, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
+
+
+def held_values(system: System, place: int) -> Array:
+    """The values (m,) that an input of `with_held_inputs` has from each time on, to be written into."""
+    arrays = system.arrays
+    rows = arrays.joint_forces
+    function = rows[(rows[:, 0] == layout.ACTUATOR) & (rows[:, layout.INPUT] == place), FUNCTION].item()
+    _, start, count = arrays.time_functions[function]
+    return arrays.numbers[start + count : start + 5 * count + 4].reshape(-1, 4)[1:, 0]
+
+
+def _with_arrays(system: System, tell: Callable[[System], System] | None, **changed: Array) -> System:
+    """A copy with arrays of its own, of which some are others; its actuators may do work. What makes the same of the system with
+    all joints cut is `tell`, if it does not follow from the model.
+    """
+    own, arrays = copy(system), system.arrays
+    fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
+    own.arrays, own.is_conservative = layout.System(**fields | changed), False
+    own._told = None if tell is None else (system, tell)
+    for name in ("unforced", "_all_cut"):
+        own.__dict__.pop(name, None)
+    return own
+
+
+def with_inputs(system: System, inputs: Mapping[str, Any]) -> System:
+    """A copy whose actuators have other inputs: see `mbvi.model.inputs.with_inputs`.
+
+    Raises
+    ------
+    ModelError
+        If the system has no model, or no such actuators.
+    """
+    if system.model is None:
+        raise ModelError(f"inputs: {wrong('the run of a model', f'{system.name!r}, which has no actuators')}")
+    model, arrays = replaced_inputs(system.model, inputs), system.arrays
+    tables = Tables(
+        time_functions=arrays.time_functions.tolist(),
+        operations=arrays.operations.tolist(),
+        numbers=arrays.numbers.tolist(),
+    )
+    forces, told = arrays.joint_forces.copy(), arrays.inputs.copy()
+    for name in inputs:
+        place = system.input_names.index(name)
+        value = model.resolved().forces[name].input  # type: ignore[union-attr]
+        is_own = (forces[:, 0] == layout.ACTUATOR) & (forces[:, layout.INPUT] == place)
+        forces[is_own, FUNCTION] = -1 if isinstance(value, float) else tables.add_function(value)
+        told[place] = value if isinstance(value, float) else 0.0
+    own = _with_arrays(
+        system,
+        None,
+        joint_forces=forces,
+        inputs=told,
+        time_functions=np.array(tables.time_functions, np.int64).reshape(-1, 3),
+        operations=np.array(tables.operations, np.int64),
+        numbers=np.array(tables.numbers, float),
+    )
+    own.model, own._maps = model, {}
+    own.is_conservative = system.is_conservative and all(
+        each.derives_from_potential for each in model.resolved().forces.values()
+    )
+    return own

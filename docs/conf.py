@@ -82,6 +82,7 @@ NAVIGATION = {
         "one_step",
         "stepping",
         "events",
+        "learning",
         "loops",
         "plots",
         "element_forces",

@@ -75,6 +75,11 @@ PAGES = {
     "exact": Page(
         "Classes of exact motions", "Closed-form solutions; [examples](../exact.md).", (Source("mbvi.exact"),)
     ),
+    "gym": Page(
+        "Environments",
+        "Models as environments of Gymnasium, for programs that learn; [examples](../learning.md).",
+        (Source("mbvi.gym"),),
+    ),
     "schemes": Page(
         "Schemes as data",
         "What a scheme is made of, and how to make one; [which to take](../schemes.md).",

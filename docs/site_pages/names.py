@@ -65,6 +65,7 @@ PAGES = {
             Source("mbvi.measure.compare", ("Comparison",)),
             Source("mbvi.measure.bench", ("bench", "Bench")),
             Source("mbvi.warmup", ("warm_up",)),
+            Source("mbvi.live.follow", ("Follower",)),
         ),
     ),
     "analysis": Page(

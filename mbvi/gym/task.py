@@ -14,7 +14,7 @@ from mbvi.floats import as_floats
 from mbvi.model import Model
 from mbvi.model.arguments import checked_names, checked_vector
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.forces import Motor, OnGear
+from mbvi.model.forces import OnGear
 from mbvi.run_arguments import as_system, positive_time
 from mbvi.simulator import Simulator
 from mbvi.system.measures import Measurement
@@ -162,8 +162,8 @@ def _actions(system: System, given: Any) -> tuple[tuple[str, ...], Array, Array]
 
 def _own_limits(name: str, actuator: OnGear) -> Pair:
     """The limits that an input has without others: of a motor its effort."""
-    if isinstance(actuator, Motor) and np.isfinite(actuator.bounds).all():
-        return actuator.bounds
+    if actuator.input_range is not None:
+        return actuator.input_range
     remedy = f"write for example actions={{{name!r}: (-1, 1)}}"
     raise ModelError(f"actions.{name}: {wrong('limits of the input', 'none', remedy)}")
 

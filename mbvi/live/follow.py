@@ -27,8 +27,8 @@ def follow(
     run : Simulator, str or path
         A simulator, or a trajectory file that a run of another process writes.
     speed : float, optional
-        Simulated seconds per second by which the simulator is advanced here, in a thread; without it your own loop does that.
-        The page then has sliders for parameters too, besides those for inputs of actuators.
+        Simulated seconds per second by which the simulator is advanced here, in a thread, from when the page is first opened;
+        the page then has sliders for inputs of actuators and for parameters. Without it your own loop advances the simulator.
     trails : sequence of str, optional
         Points whose way is shown, as of `animate`.
 

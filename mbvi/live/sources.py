@@ -115,7 +115,7 @@ class SimulatorSource(Source):
         self.simulator, self._speed, self._is_playing, self._trails = simulator, speed, True, trails
         self._lock = threading.Lock()
         self._first, self._start = simulator.system, (simulator.q, simulator.v, simulator.t)
-        self._inputs = _inputs(simulator.system)
+        self._inputs = _inputs(simulator.system) if speed else {}
         self._parameters = _parameters(simulator.system) if speed else {}
         self._changed: dict[str, float] = {}
         super().__init__(simulator.system, _snapshot(simulator), trails)
@@ -181,10 +181,11 @@ class SimulatorSource(Source):
         """
         if not isinstance(changes, Mapping):
             raise ModelError(f"follow: {wrong('a mapping of changes', show(changes))}")
-        takes: dict[str, Callable[[Any], None]] = {"inputs": self._set_inputs}
-        if self._speed is not None:
-            takes |= {"parameters": self._set_parameters, "speed": self._set_speed}
-            takes |= {"playing": self._set_playing, "restart": self._restart}
+        if self._speed is None:
+            remedy = "follow it with a speed"
+            raise ModelError(f"follow: {wrong('a simulator that is advanced here', 'one of another loop', remedy)}")
+        takes: dict[str, Callable[[Any], None]] = {"inputs": self._set_inputs, "parameters": self._set_parameters}
+        takes |= {"speed": self._set_speed, "playing": self._set_playing, "restart": self._restart}
         with self._lock:
             for key, value in changes.items():
                 if key not in takes:

@@ -125,6 +125,10 @@ def test_frames_of_a_loop_of_ones_own(simulator):
             while t[-1] < 0.5 - 1e-9:
                 t, rows = next_frames(answer)
         eventually(lambda: not page._source.frames.are_watched)
+        assert post(page, inputs={"motor": 1}) == (
+            400,
+            "follow: expected a simulator that is advanced here, found one of another loop; follow it with a speed",
+        )
         places, start = {}, 0
         for home, i, key, width in data["live"]["columns"]:
             name = data["things"][i]["name"] if home == "things" else (home, i)

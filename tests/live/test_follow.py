@@ -18,7 +18,7 @@ import pytest
 
 import mbvi
 from mbvi.live import server
-from mbvi.live.frames import KEPT, Frames
+from mbvi.live.frames import KEPT, Frames, Screen
 from tests.folders import MODELS, ROOT
 
 CART = mbvi.Model(
@@ -264,9 +264,10 @@ def test_what_cannot_be_followed(tmp_path, simulator):
         mbvi.follow(simulator, speed=0)
     with pytest.raises(mbvi.ModelError, match="run: expected the path of a file, found 3"):
         mbvi.follow(3)
-    system = mbvi.from_functions(["x"], lambda q, M: M.fill(1.0), lambda q: q[0] ** 2)
+    system = mbvi.assemble(CART)
+    system.frames = {}  # as a Lagrangian
     with pytest.raises(mbvi.ModelError, match="follow: expected a system with bodies, found"):
-        mbvi.follow(mbvi.Simulator(system, "midpoint", step=0.1))
+        Screen(system, np.zeros(1))
 
 
 def test_the_command(tmp_path):

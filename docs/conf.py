@@ -84,6 +84,7 @@ NAVIGATION = {
         "stepping",
         "control",
         "events",
+        "learning",
         "loops",
         "plots",
         "element_forces",

@@ -55,6 +55,7 @@ HOMES = {
     "plot": "mbvi.pictures.plots",
     "draw_graph": "mbvi.pictures.graphs",
     "animate": "mbvi.animation.animate",
+    "follow": "mbvi.live.follow",
     "ModelError": "mbvi.errors",
     "StepError": "mbvi.errors",
     "EventError": "mbvi.errors",

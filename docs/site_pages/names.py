@@ -68,6 +68,7 @@ PAGES = {
             Source("mbvi.measure.compare", ("Comparison",)),
             Source("mbvi.measure.bench", ("bench", "Bench")),
             Source("mbvi.warmup", ("warm_up",)),
+            Source("mbvi.live.follow", ("Follower",)),
         ),
     ),
     "analysis": Page(
@@ -77,6 +78,11 @@ PAGES = {
     ),
     "exact": Page(
         "Classes of exact motions", "Closed-form solutions; [examples](../exact.md).", (Source("mbvi.exact"),)
+    ),
+    "gym": Page(
+        "Environments",
+        "Models as environments of Gymnasium, for programs that learn; [examples](../learning.md).",
+        (Source("mbvi.gym"),),
     ),
     "schemes": Page(
         "Schemes as data",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -36,6 +36,7 @@ def html(
     curves: list[Curve],
     momentum: Arrow,
     reactions: list[Arrow],
+    live: Mapping[str, Any] | None = None,
 ) -> str:
     """The page.
 
@@ -52,11 +53,12 @@ def html(
         Plots: of the energy, which always stands above, and of coordinates.
     momentum : Arrow
     reactions : list of Arrow
+    live : mapping, optional
+        What a page needs that follows a run: the parts of its frames, the controls.
     """
     block = _Block()
     motion = scene.motion
-    geometries = {id(thing.geometry): thing.geometry for thing in scene.things}  # which several things may share
-    numbers = {key: i for i, key in enumerate(geometries)}
+    geometries, numbers = _shared(scene)
     energy, *coordinates = curves
     curves = [energy, *(each._replace(values=_without_rounding(each.values)) for each in coordinates)]
     data = {
@@ -70,14 +72,14 @@ def html(
         "floor": scene.floor,
         "size": scene.size,
         "extent": block.floats(scene.extent),
-        "geometries": [_geometry(block, each) for each in geometries.values()],
-        "things": [_thing(block, numbers[id(thing.geometry)], thing) for thing in scene.things],
+        "geometries": [_geometry(block, each) for each in geometries],
+        "things": [_thing(block, number, thing) for number, thing in zip(numbers, scene.things, strict=True)],
         "trails": [{"color": trail.color, "places": block.floats(trail.places)} for trail in scene.trails],
         "samples": len(sampled.t),
         "curves": [{"name": each.name, "unit": each.unit, "values": block.floats(each.values)} for each in curves],
         "momentum": _arrow(block, momentum),
         "reactions": [_arrow(block, arrow) for arrow in reactions],
-    }
+    } | ({} if live is None else {"live": live})
     texts = {
         "TITLE": escape(scene.name),
         "DESCRIPTION": escape(description),
@@ -86,12 +88,33 @@ def html(
         "LICENSE": (HERE / "vendor" / "three.LICENSE").read_text(encoding="utf-8"),
         "POSES": (HERE / "poses.js").read_text(encoding="utf-8"),
         "VIEWER": (HERE / "viewer.js").read_text(encoding="utf-8"),
+        "FOLLOW": "" if live is None else (HERE / "follow.js").read_text(encoding="utf-8"),
         "DATA": json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
         "NUMBERS": block.text(),
     }
     template = (HERE / "viewer.html").read_text(encoding="utf-8")
     parts = template.split("@@")  # text and names by turns
     return "".join(texts[part] if i % 2 else part for i, part in enumerate(parts))
+
+
+def look(scene: Scene) -> dict[str, Any]:
+    """What things look like: their geometries, that of each thing, the floor, points around all, and the block of numbers."""
+    block = _Block()
+    geometries, numbers = _shared(scene)
+    return {
+        "geometries": [_geometry(block, each) for each in geometries],
+        "things": numbers,
+        "floor": scene.floor,
+        "extent": block.floats(scene.extent),
+        "numbers": block.text(),
+    }
+
+
+def _shared(scene: Scene) -> tuple[list[Geometry], list[int]]:
+    """The geometries, which several things may share, and the number of that of every thing."""
+    geometries = {id(thing.geometry): thing.geometry for thing in scene.things}
+    numbers = {key: i for i, key in enumerate(geometries)}
+    return list(geometries.values()), [numbers[id(thing.geometry)] for thing in scene.things]
 
 
 class _Block:

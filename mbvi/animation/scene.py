@@ -60,6 +60,37 @@ WIRE = 0.27
 SAMPLES = 200
 
 
+class Carried(NamedTuple):
+    """What a body carries, or the world, where it stands still."""
+
+    body: str
+
+    def placed(self, poses: dict[str, Pose]) -> tuple[Array, Array, Array | None]:
+        """Places (F, 3), quaternions (F, 4) and scales; where it stands still of one time."""
+        pose = STILL_POSE if self.body == WORLD else poses[self.body]
+        return pose.places, _quaternions(pose.rotations), None
+
+
+class Spanned(NamedTuple):
+    """What reaches from a point of a body to one of another, of length 1 along z before it is scaled.
+
+    ends     a body and a point, and another
+    radius   [m]
+    least    its least length, of which nothing is left to see  [m]
+    """
+
+    ends: tuple[tuple[str, Any], tuple[str, Any]]
+    radius: float
+    least: float
+
+    def placed(self, poses: dict[str, Pose]) -> tuple[Array, Array, Array | None]:
+        """Places (F, 3), quaternions (F, 4) and scales (F, 3)."""
+        start, end = (poses[body].point(point) for body, point in self.ends)
+        lengths = np.linalg.norm(end - start, axis=1)
+        scales = np.stack([np.full_like(lengths, self.radius)] * 2 + [np.maximum(lengths, self.least)], axis=1)
+        return start, _quaternions(shapes.directions(end - start)), scales
+
+
 @dataclass(frozen=True, eq=False)
 class Thing:
     """What moves as one.
@@ -80,6 +111,8 @@ class Thing:
         x, y, z, w, of one sign over time.
     scales : ndarray (F, 3) or None
         Along its own axes; of a link.
+    hold : Carried or Spanned
+        What it moves with.
     """
 
     name: str
@@ -88,7 +121,8 @@ class Thing:
     color: str
     places: Array
     quaternions: Array
-    scales: Array | None = None
+    scales: Array | None
+    hold: Carried | Spanned
 
     def rotations(self) -> Array:
         """Rotation matrices (F, 3, 3), with the scale."""
@@ -105,6 +139,8 @@ class Trail:
     name: str
     color: str
     places: Array
+    body: str
+    point: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +206,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None, tri
     looks = _looks(drawn, holds, least, {name: colors[name] for name in painted}, _share(model, triangles))
     paints = colors | dict.fromkeys(painted, WHITE)
     things = [
-        Thing(name, "body", looks[name], paints[name], poses[name].places, _quaternions(poses[name].rotations))
+        _thing(name, "body", looks[name], paints[name], Carried(name), poses)
         for name in model.bodies
         if name not in marks
     ]
@@ -184,6 +220,12 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None, tri
     floor = _floor(model, things, extent, up, size) if np.any(model.gravity) else None
     ways = _trails(model, poses, looks, holds, colors, trails, size)
     return Scene(system.name, motion, tuple(things), ways, up, floor, extent, size, _view(extent, up))
+
+
+def _thing(
+    name: str, kind: str, geometry: Geometry, color: str, hold: Carried | Spanned, poses: dict[str, Pose]
+) -> Thing:
+    return Thing(name, kind, geometry, color, *hold.placed(poses), hold)
 
 
 def _model(system: System) -> Model:
@@ -374,10 +416,7 @@ def _links(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]
     }
     for name, element in _between(model):
         geometry, radius = looks[element.drawn_as]
-        start, end = (poses[body].point(point) for body, point in element.ends())
-        lengths = np.linalg.norm(end - start, axis=1)
-        scales = np.stack([np.full_like(lengths, radius)] * 2 + [np.maximum(lengths, 1e-6 * size)], axis=1)
-        yield Thing(name, "link", geometry, METAL, start, _quaternions(shapes.directions(end - start)), scales)
+        yield _thing(name, "link", geometry, METAL, Spanned(element.ends(), radius, 1e-6 * size), poses)
 
 
 def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], size: float) -> Iterator[Thing]:
@@ -408,16 +447,15 @@ def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], si
             part = shapes.ball(place, PIN * size)
         else:
             continue
-        pose, color = (STILL_POSE, GREY) if end.body == WORLD else (poses[end.body], DARK)
-        yield Thing(name, "joint", part, color, pose.places, _quaternions(pose.rotations))
+        yield _thing(name, "joint", part, GREY if end.body == WORLD else DARK, Carried(end.body), poses)
 
 
 def _frames(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]:
     """The axes of the named frames of bodies."""
-    for body, pose in poses.items():
+    for body in poses:
         for name, frame in model.bodies[body].frames.items() if body != WORLD else ():
             part = shapes.triad(np.array(frame.position), rotation_matrix(frame.orientation), AXIS * size)
-            yield Thing(f"{body}.{name}", "frame", part, WHITE, pose.places, _quaternions(pose.rotations))
+            yield _thing(f"{body}.{name}", "frame", part, WHITE, Carried(body), poses)
 
 
 def _rail(joint: Joint) -> Array | None:
@@ -439,8 +477,7 @@ def _guides(model: Model, system: System, q: Array, poses: dict[str, Pose], size
         lines = wires(guide, way, q[:, column], size, WIRE * PIN * size)
         bead = shapes.ball(np.array(point_b, dtype=float), 0.8 * PIN * size)
         for title, body, part in ((name, body_a, lines), (f"{name} point", body_b, bead)):
-            place, color = (STILL_POSE, GREY) if body == WORLD else (poses[body], DARK)
-            yield Thing(title, "joint", part, color, place.places, _quaternions(place.rotations))
+            yield _thing(title, "joint", part, GREY if body == WORLD else DARK, Carried(body), poses)
 
 
 class _End(NamedTuple):
@@ -575,15 +612,16 @@ def _trails(
     size: float,
 ) -> tuple[Trail, ...]:
     if names is not None:
-        return tuple(
-            Trail(name, colors[body], poses[body].point(point))
-            for name in names
-            for body, point in [_point(model, name)]
-        )
-    ways = {name: poses[name].point(_tip(looks[name], holds[name], _point(model, name)[1])) for name in model.bodies}
-    lengths = {name: float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum()) for name, way in ways.items()}
-    furthest = max(lengths, key=lengths.__getitem__)
-    return (Trail(furthest, colors[furthest], ways[furthest]),) if lengths[furthest] > STILL * size else ()
+        points = {name: _point(model, name) for name in names}
+    else:
+        tips = {name: _tip(looks[name], holds[name], _point(model, name)[1]) for name in model.bodies}
+        ways = {name: poses[name].point(tip) for name, tip in tips.items()}
+        lengths = {name: float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum()) for name, way in ways.items()}
+        furthest = max(lengths, key=lengths.__getitem__)
+        points = {furthest: (furthest, tips[furthest])} if lengths[furthest] > STILL * size else {}
+    return tuple(
+        Trail(name, colors[body], poses[body].point(point), body, point) for name, (body, point) in points.items()
+    )
 
 
 def _point(model: Model, name: str) -> tuple[str, Array]:

@@ -1,13 +1,29 @@
 // The viewer of an animation: what moves, the camera, the controls, the plots.
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const block = Uint8Array.from(atob(document.getElementById('numbers').textContent), c => c.charCodeAt(0)).buffer;
+const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
+let block = bytes(document.getElementById('numbers').textContent);
 const floats = ([place, length]) => new Float32Array(block, 4 * place, length);
 const integers = ([place, length]) => new Uint32Array(block, 4 * place, length);
 const byId = id => document.getElementById(id);
 const vector = ([x, y, z]) => new THREE.Vector3(x, y, z);
-const duration = data.end - data.start;
+let duration = data.end - data.start || 1;
 const FORCE = '#C2185B', MOMENTUM = '#5E35B1', AXES = ['#D55E00', '#009E73', '#0072B2'];
+
+/** The frame at a time, a number between two whole ones. Frames are as far apart in time, but for those of a run that is followed. */
+function frameAt(t) {
+  const { times, frames } = data;
+  if (!times) return (t - data.start) / duration * (frames - 1);
+  let low = 0, high = frames - 1;
+  while (high - low > 1) {
+    const middle = low + high >> 1;
+    if (times[middle] <= t) low = middle; else high = middle;
+  }
+  return high > low ? Math.min(Math.max(low + (t - times[low]) / (times[high] - times[low]), 0), high) : 0;
+}
+/** The same among the samples of curves and arrows. */
+const sampleAt = u => data.samples === data.frames ? u : u * (data.samples - 1) / (data.frames - 1);
+const sampleTime = i => data.times ? data.times[i] : data.start + duration * i / (data.samples - 1);
 
 // ---------------------------------------------------------------------------------------------------- the scene
 
@@ -26,14 +42,18 @@ renderer.toneMapping = THREE.NeutralToneMapping;
 stage.append(renderer.domElement);
 
 const scene = new THREE.Scene(), up = vector(data.up), size = data.size;
-const extent = floats(data.extent);
+let extent = floats(data.extent);
 const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = new THREE.Vector3(-Infinity, -Infinity, -Infinity);
-const corner = new THREE.Vector3();
-for (let i = 0; i < extent.length; i += 3) {
-  low.min(corner.fromArray(extent, i));
-  high.max(corner);
+const corner = new THREE.Vector3(), center = new THREE.Vector3();
+function bound() {
+  for (let i = 0; i < extent.length; i += 3) {
+    low.min(corner.fromArray(extent, i));
+    high.max(corner);
+  }
+  center.copy(low).add(high).multiplyScalar(0.5);
 }
-const center = low.clone().add(high).multiplyScalar(0.5), radius = low.distanceTo(high) / 2;
+bound();
+const radius = low.distanceTo(high) / 2;
 
 function lights() {
   const sky = new THREE.HemisphereLight('#ffffff', '#dde4ea', 2.7);
@@ -47,6 +67,7 @@ function lights() {
   Object.assign(sun.shadow.camera, { left: -1.3 * radius, right: 1.3 * radius, top: 1.3 * radius, bottom: -1.3 * radius, near: 0.1 * radius, far: 5 * radius });
   Object.assign(sun.shadow, { normalBias: 0.002 * radius, bias: -0.0005, radius: 3 });
   scene.add(sky, sun, sun.target);
+  return sun;
 }
 
 /** A step of 1, 2 or 5 times a power of ten that is at most x. */
@@ -55,17 +76,20 @@ function roundStep(x) {
   return unit * [5, 2, 1].find(m => m * unit <= x);
 }
 
-/** Shadows and a grid that fades away. */
+const placeOfFloor = () => center.clone().addScaledVector(up, data.floor - center.dot(up));
+const CELL = roundStep(radius / 2.5);
+
+/** Shadows and a grid that fades away; nothing without gravity. */
 function floor() {
-  if (data.floor === null) return;
+  if (data.floor === null) return null;
   const group = new THREE.Group(), plane = new THREE.PlaneGeometry(12 * radius, 12 * radius);
   group.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
-  group.position.copy(center).addScaledVector(up, data.floor - center.dot(up));
+  group.position.copy(placeOfFloor());
   const shadow = new THREE.Mesh(plane, new THREE.ShadowMaterial({ color: '#22303d', opacity: 0.26, depthWrite: false }));
   shadow.receiveShadow = true;
   const grid = new THREE.Mesh(plane, new THREE.ShaderMaterial({
     transparent: true, depthWrite: false, side: THREE.DoubleSide,
-    uniforms: { cell: { value: roundStep(radius / 2.5) }, reach: { value: 3.2 * radius } },
+    uniforms: { cell: { value: CELL }, reach: { value: 3.2 * radius } },
     vertexShader: 'varying vec2 p; void main() { p = position.xy; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.); }',
     fragmentShader: `varying vec2 p; uniform float cell, reach;
       float lines(float d) { vec2 g = abs(fract(p / d - .5) - .5) * d / fwidth(p); return 1. - min(min(g.x, g.y), 1.); }
@@ -76,16 +100,18 @@ function floor() {
   shadow.renderOrder = -1;
   group.add(grid, shadow);
   scene.add(group);
+  return group;
 }
 
-const geometries = data.geometries.map(each => {
+function geometryOf(each) {
   const geometry = new THREE.BufferGeometry();
   geometry.setAttribute('position', new THREE.BufferAttribute(floats(each.vertices), 3));
   geometry.setAttribute('normal', new THREE.BufferAttribute(floats(each.normals), 3));
   geometry.setAttribute('color', new THREE.BufferAttribute(floats(each.tones), 3));
   geometry.setIndex(new THREE.BufferAttribute(integers(each.faces), 1));
   return geometry;
-});
+}
+const geometries = data.geometries.map(geometryOf);
 
 const things = data.things.map((each, i) => {
   const material = new THREE.MeshStandardMaterial({
@@ -103,7 +129,7 @@ const things = data.things.map((each, i) => {
 // ------------------------------------------------------------------------------------------ trails, frames, arrows
 
 const TAIL = 480;
-const tailFrames = Math.min(data.frames - 1, Math.max(1, Math.round(Math.min(4 * data.speed / duration, 1) * (data.frames - 1))));
+const TAIL_SECONDS = 4;
 
 const trails = data.trails.map(each => {
   const geometry = new THREE.LineGeometry(), zeros = new Float32Array(3 * (TAIL + 1));
@@ -119,10 +145,10 @@ const trails = data.trails.map(each => {
 const pale = new THREE.Color('#e9eef3'), mixed = new THREE.Color(), point = new THREE.Vector3();
 
 /** The last seconds of a way, paler the longer ago: segment i of the line runs from point i to i + 1. */
-function drawTrail({ geometry, places, color }, u) {
+function drawTrail({ geometry, places, color }) {
   const starts = geometry.attributes.instanceStart.data, colors = geometry.attributes.instanceColorStart.data;
   for (let i = 0; i <= TAIL; i++) {
-    placeAt(places, Math.max(0, u - tailFrames * (1 - i / TAIL)), point);
+    placeAt(places, frameAt(Math.max(data.start, time - TAIL_SECONDS * data.speed * (1 - i / TAIL))), point);
     mixed.copy(pale).lerp(color, i / TAIL);
     for (const segment of [i - 1, i]) {
       if (segment < 0 || segment >= TAIL) continue;
@@ -178,7 +204,7 @@ function build() {
 
 /** A layer at time u; w is the same time among the samples of arrows. */
 function drawLayers(u, w) {
-  for (const trail of trails) if ((trail.line.visible = layers.trails)) drawTrail(trail, u);
+  for (const trail of trails) if ((trail.line.visible = layers.trails)) drawTrail(trail);
   for (const { thing, arrows } of frames)
     arrows.forEach((each, axis) => {
       if (!layers.frames) return void (each.visible = false);
@@ -268,6 +294,9 @@ function ticksBetween(low, high, steps) {
   return found;
 }
 
+/** The values of a curve: those of a run that is followed are there already. */
+const valuesOf = ({ values }) => values instanceof Float32Array ? values : floats(values);
+
 class Plot {
   constructor(curve, color, choices) {
     this.color = color;
@@ -300,11 +329,12 @@ class Plot {
 
   show(curve) {
     this.curve = curve;
-    this.values = floats(curve.values);
+    this.values = valuesOf(curve);
     const finite = this.values.filter(Number.isFinite);
     let low = Infinity, high = -Infinity;
     for (const x of finite) { low = Math.min(low, x); high = Math.max(high, x); }
-    if (!(high > low)) { const middle = Number.isFinite(low) ? low : 0, half = Math.abs(middle) || 1; low = middle - half; high = middle + half; }
+    const finest = 1e-6 * Math.max(Math.abs(low), Math.abs(high));  // of numbers of seven digits
+    if (!(high - low > finest)) { const middle = Number.isFinite(low) ? low : 0, half = Math.abs(middle) || 1; low = middle - half; high = middle + half; }
     this.low = low - 0.06 * (high - low);
     this.high = high + 0.06 * (high - low);
     this.back = null;
@@ -312,7 +342,7 @@ class Plot {
 
   resize() { this.back = null; }
 
-  x(i) { return this.left + (this.canvas.clientWidth - this.left - 6) * i / (data.samples - 1); }
+  x(t) { return this.left + (this.canvas.clientWidth - this.left - 6) * (t - data.start) / duration; }
   y(value) { return 6 + (this.canvas.clientHeight - 28) * (this.high - value) / (this.high - this.low); }
 
   /** Axes and curve, drawn once, then the cursor. */
@@ -331,8 +361,8 @@ class Plot {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     context.drawImage(this.back, 0, 0);
-    const w = u * (data.samples - 1) / (data.frames - 1), i = Math.min(Math.floor(w), data.samples - 2);
-    const value = this.values[i] + (w - i) * (this.values[i + 1] - this.values[i]), x = this.x(w);
+    const w = sampleAt(u), i = Math.max(Math.min(Math.floor(w), data.samples - 2), 0);
+    const value = w > i ? this.values[i] + (w - i) * (this.values[i + 1] - this.values[i]) : this.values[i], x = this.x(time);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.strokeStyle = INK;
     context.lineWidth = 1;
@@ -368,7 +398,7 @@ class Plot {
     }
     context.textAlign = 'center';
     for (const { value, text } of ticksBetween(data.start, data.end, 3)) {
-      const x = this.x((value - data.start) / duration * (data.samples - 1)), half = context.measureText(text + ' s').width / 2;
+      const x = this.x(value), half = context.measureText(text + ' s').width / 2;
       context.fillText(text + ' s', Math.min(Math.max(x, half), width - 6 - half), height - 9);
     }
     context.strokeStyle = this.color;
@@ -378,7 +408,7 @@ class Plot {
     let isDown = false;
     this.values.forEach((value, i) => {
       if (!Number.isFinite(value)) return void (isDown = false);
-      context[isDown ? 'lineTo' : 'moveTo'](this.x(i), this.y(value));
+      context[isDown ? 'lineTo' : 'moveTo'](this.x(sampleTime(i)), this.y(value));
       isDown = true;
     });
     context.stroke();
@@ -388,7 +418,7 @@ class Plot {
 const label = curve => curve.name + (curve.unit && curve.unit !== '-' ? ` [${curve.unit}]` : '');
 const [energy, ...coordinates] = data.curves;
 const plots = [new Plot(energy, '#D55E00')];
-const isMoving = curve => { const values = floats(curve.values); return values.some(x => Math.abs(x - values[0]) > 1e-9); };
+const isMoving = curve => { const values = valuesOf(curve); return values.some(x => Math.abs(x - values[0]) > 1e-9); };
 [...coordinates.filter(isMoving), ...coordinates].slice(0, Math.min(2, coordinates.length)).forEach((each, i) => {
   const plot = new Plot(each, ['#0072B2', '#009E73'][i], coordinates);
   plot.select.value = coordinates.indexOf(each);
@@ -410,10 +440,12 @@ function setTime(t) {
 }
 function setPlaying(value) {
   if (value && time >= data.end) time = data.start;
+  if (value && data.live) time = data.end;  // the newest frame
   isPlaying = value;
   last = 0;
   play.innerHTML = value ? PAUSE : PLAY;
   needsDrawing = true;
+  dispatchEvent(new CustomEvent('playing', { detail: value }));
 }
 const pause = () => setPlaying(false);
 play.onclick = () => setPlaying(!isPlaying);
@@ -459,13 +491,13 @@ toggle('panel', 'Plots', 'Energy and coordinates over time', innerWidth > 800, v
 // ------------------------------------------------------------------------------------------------------ run
 
 function draw() {
-  const u = (time - data.start) / duration * (data.frames - 1);
+  const u = frameAt(time);
   for (const { mesh, places, quaternions, scales } of things) {
     placeAt(places, u, mesh.position);
     rotationAt(quaternions, u, mesh.quaternion);
     if (scales) placeAt(scales, u, mesh.scale);
   }
-  drawLayers(u, u * (data.samples - 1) / (data.frames - 1));
+  drawLayers(u, sampleAt(u));
   renderer.render(scene, camera);
   if (!byId('plots').hidden) plots.forEach(plot => plot.draw(u));
   if (document.activeElement !== slider || isPlaying) slider.value = (time - data.start) / duration;
@@ -475,7 +507,7 @@ function draw() {
 
 function tick(now) {
   requestAnimationFrame(tick);
-  if (isPlaying) {
+  if (isPlaying && !data.live) {
     const t = time + (last ? Math.min(now - last, 100) / 1000 : 0) * speed.value;
     last = now;
     setTime(t > data.end ? data.start : t);
@@ -486,8 +518,7 @@ function tick(now) {
   }
 }
 
-lights();
-floor();
+const sun = lights(), ground = floor();
 new ResizeObserver(resize).observe(stage);
 const start = new URLSearchParams(location.hash.slice(1));  // #t=1.5 shows that time, and does not play
 setPlaying(!start.has('t'));

@@ -47,6 +47,8 @@ class Variation:
         Of a model, see `assemble`.
     names : iterable of str
         What varies.
+    where : str
+        What messages call it.
 
     Attributes
     ----------
@@ -62,7 +64,9 @@ class Variation:
         If nothing has a name, or parameters of a system vary that cannot be assembled again.
     """
 
-    def __init__(self, model: Model | System, formulation: str | None, names: Iterable[str]) -> None:
+    def __init__(
+        self, model: Model | System, formulation: str | None, names: Iterable[str], where: str = "over"
+    ) -> None:
         if not isinstance(model, Model | System):
             raise ModelError(f"model: expected a Model or a System, found {model!r}; mbvi.load reads one from a file")
         self._system = as_system(model, formulation) if isinstance(model, System) else None
@@ -75,15 +79,15 @@ class Variation:
                 bare = {place.partition(".")[2]: place for place in reversed(places)}  # q.… rather than v.…
                 bare |= _by_bodies(self.model, places)
                 remedy = f"did you mean {bare[name]!r}?" if name in bare else nearest(str(name), [*parameters, *places])
-                raise ModelError(f"over: {wrong('a parameter, or an initial value as q.…', show(name), remedy)}")
+                raise ModelError(f"{where}: {wrong('a parameter, or an initial value as q.…', show(name), remedy)}")
         self.parameters = tuple(name for name in names if name in parameters)
         self.places = {name: places[name] for name in names if name not in parameters}
         if self.parameters and self.model is not None and self.model._is_resolved:
             found = f"{self.parameters[0]!r} of a resolved one; take the model it came from"
-            raise ModelError(f"over: expected parameters of a model with expressions, found {found}")
+            raise ModelError(f"{where}: expected parameters of a model with expressions, found {found}")
         if self.parameters and self._system is not None and self._system.arrays.force:
             found = f"{self.parameters[0]!r} of a system with a force of your own; let initial values vary alone"
-            raise ModelError(f"over: expected parameters of a model, found {found}")
+            raise ModelError(f"{where}: expected parameters of a model, found {found}")
 
     def system(self, parameters: Mapping[str, float]) -> System:
         """A system with these values of the parameters, whose arrays nothing else uses.

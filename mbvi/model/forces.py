@@ -383,6 +383,11 @@ class OnGear(OnJoint):
         return -plain(self.effort), plain(self.effort)
 
     @property
+    def input_range(self) -> tuple[float, float] | None:
+        """The inputs beyond which none has more effect, of an actuator in numbers; None where none are known."""
+        return None
+
+    @property
     def derives_from_potential(self) -> bool:
         """Whether it never pushes: without input, gains and bias."""
         return self.input == 0.0 and not any(self.factors()[1:])
@@ -401,6 +406,11 @@ class Motor(OnGear):
     """A motor whose torque or force is its input [N m or N]."""
 
     type: Literal["motor"] = "motor"
+
+    @property
+    def input_range(self) -> tuple[float, float] | None:
+        """Its effort, if it has one."""
+        return self.bounds if all(map(math.isfinite, self.bounds)) else None
 
     def factors(self) -> tuple[float, float, float, float]:
         """The input alone."""

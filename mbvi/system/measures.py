@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,8 +63,8 @@ class Evaluator:
         return float(value), gradient, second
 
 
-def measured(system: System, text: str, t: Array, q: Array, v: Array) -> Array:
-    """The values (states,) of an expression of quantities in states of a system.
+class Measurement:
+    """An expression of quantities of a system, whose values in its states are asked for many times.
 
     Parameters
     ----------
@@ -72,33 +72,41 @@ def measured(system: System, text: str, t: Array, q: Array, v: Array) -> Array:
         Of a model, whose parameters the expression may use.
     text : str
         The expression.
-    t : (states,)
-        Times [s].
-    q, v : (states, n)
-        Coordinates and their rates.
 
     Raises
     ------
     ModelError
         If the text is no such expression, or names what the system does not have.
     """
-    if system.model is None:
-        raise ModelError(
-            wrong("the run of a model", f"one of {system.name!r}, which has no names", "use its coordinates")
-        )
-    parameters = {name: float(value) for name, value in system.model.resolved().parameters.items()}
-    evaluator = Evaluator(measure(text, parameters))
-    columns = [_values(system, each, t, q, v) for each in evaluator.quantities]
-    return evaluator.values(np.stack(columns, axis=1))
+
+    def __init__(self, system: System, text: str) -> None:
+        if system.model is None:
+            found = f"one of {system.name!r}, which has no names"
+            raise ModelError(wrong("the run of a model", found, "use its coordinates"))
+        parameters = {name: float(value) for name, value in system.model.resolved().parameters.items()}
+        self._evaluator = Evaluator(measure(text, parameters))
+        self._columns = [_values_of(system, each) for each in self._evaluator.quantities]
+
+    def __call__(self, t: Array, q: Array, v: Array) -> Array:
+        """Its values (states,) at times t (states,) with coordinates and rates q and v (states, n)."""
+        return self._evaluator.values(np.stack([values(t, q, v) for values in self._columns], axis=1))
 
 
-def _values(system: System, quantity: Quantity, t: Array, q: Array, v: Array) -> Any:
-    """The values of a quantity in all states."""
-    if quantity.kind == "t":
-        return t
-    if quantity.kind in ("x", "y", "z"):
-        return system.poses(quantity.name, q)[0][:, "xyz".index(quantity.kind)]
-    return (q if quantity.kind == "q" else v)[:, _coordinate(system, quantity)]
+def measured(system: System, text: str, t: Array, q: Array, v: Array) -> Array:
+    """The values (states,) of an expression of quantities in states of a system, as a `Measurement` gives them."""
+    return Measurement(system, text)(t, q, v)
+
+
+def _values_of(system: System, quantity: Quantity) -> Callable[[Array, Array, Array], Array]:
+    """What gives the values of a quantity in states."""
+    kind, name, _ = quantity
+    if kind == "t":
+        return lambda t, q, v: t
+    if kind in ("x", "y", "z"):
+        system.poses(name, system.given_q[None])  # refuses what is no body
+        return lambda t, q, v: system.poses(name, q)[0][:, "xyz".index(kind)]
+    column = _coordinate(system, quantity)
+    return lambda t, q, v: (q if kind == "q" else v)[:, column]
 
 
 def _coordinate(system: System, quantity: Quantity) -> int:

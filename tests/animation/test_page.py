@@ -1,26 +1,19 @@
-"""The page: what stands in it, its JavaScript in V8, and the whole of it in a browser where there is one.
-
-The browser is that of the environment variable MBVI_BROWSER, or a Chromium or Chrome that is installed.
-"""
+"""The page: what stands in it, its JavaScript in V8, and the whole of it in a browser where there is one."""
 
 import base64
 import json
-import os
 import re
-import shutil
 from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 from py_mini_racer import MiniRacer
 
 import mbvi
 from mbvi.animation import curves
 from mbvi.animation.motion import pictures
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 HERE = files("mbvi.animation")
 
 
@@ -219,14 +212,6 @@ UNREACHABLE = """[...document.querySelectorAll('nav button, nav select, nav inpu
 }).map(each => each.id)"""
 
 
-@pytest.fixture(scope="module")
-def browser():
-    found = os.environ.get("MBVI_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if not found:
-        pytest.skip("no browser: install Chromium, or name one in MBVI_BROWSER, to run the page")
-    return found
-
-
 def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
     rows = [5, 12, 29]
     places, rotations = double_pendulum.pose("lower")
@@ -239,11 +224,8 @@ def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
     script = TRY % {key: json.dumps(value) for key, value in values.items()}
     path = tmp_path / "a.html"
     path.write_text(page.replace("<head>", "<head>" + WATCH).replace("</body>", script + "</body>"), encoding="utf-8")
-    with sync_playwright() as driver:
-        flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-        tab = driver.chromium.launch(executable_path=browser, args=flags).new_page(
-            viewport={"width": 1200, "height": 800}
-        )
+    with browser() as driver:
+        tab = driver.new_page(viewport={"width": 1200, "height": 800})
         tab.goto(path.as_uri(), timeout=120_000)
         tab.wait_for_function("document.title.startsWith('found')", timeout=120_000)
         found = json.loads(tab.title().removeprefix("found "))

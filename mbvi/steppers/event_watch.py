@@ -56,7 +56,7 @@ def stepper_with_events(run: Run) -> Stepper:
     stepper, audit = ControlWatch(single, stepper_of).stepper if run.controllers else stepper_of(single), Audit(run)
     watch = EventWatch(run, stepper, audit.look)
     state = [*stepper.state, *map(Carried, watch.state)]
-    return Stepper(watch.advance, state, stepper.counted, stepper.failure, audit, watch.happenings, stepper.cause)
+    return Stepper(watch.advance, state, stepper.counted, stepper.failure, audit, watch.happenings, cause=stepper.cause)
 
 
 class EventWatch:

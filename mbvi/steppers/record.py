@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
@@ -225,7 +226,12 @@ class Record:
         names = run.chart.coordinate_names if run.chart else ()
         touching = () if self._contacts is None else self._contacts.names
         told = tuple(each.numbers for each in run.controllers)
-        own = {"chart": names, "events": self._happenings.names, "contacts": touching, "controllers": told}
+        own: dict[str, Any] = {
+            "chart": names,
+            "events": self._happenings.names,
+            "contacts": touching,
+            "controllers": told,
+        }
         return replace(of_block, step_sizes=run.step_sizes, **own)
 
     def _resume(self, path: Path) -> None:

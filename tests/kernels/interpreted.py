@@ -35,6 +35,8 @@ MODELS = (
     ("bricard", "midpoint", 0.01),
     ("bricard", "independent6", 0.01),
     ("stewart_platform", "gauss2", 0.01),
+    ("bicycle", "midpoint", 0.01),
+    ("rattleback", "midpoint", 0.01),
 )
 EMBEDDED = ("four_bar", "lagrange_top", "chain_10")
 LOOPS = (("ball", "tree"), ("screw", "tree"), ("universal", "tree"), ("universal", "embedding"))
@@ -72,6 +74,21 @@ def analysed(system: mbvi.System) -> list[float]:
     return [float(x) for each in found for x in np.ravel(each)]
 
 
+def asked(system: mbvi.System, *actuated: str) -> list[float]:
+    """Kinematics and dynamics of a state with random rates, and their derivatives; on loops of what is driven."""
+    random, drives = np.random.default_rng(6), {"actuated": actuated} if actuated else {}
+    q, v, a = system.project_state(system.initial_q, *random.normal(size=(2, system.nv)))
+    frame, forces = system.body_names[-1], system.inverse_dynamics(q, v, a, **drives)
+    found = [forces, system.forward_dynamics(q, v, forces)]
+    found += [*system.inverse_dynamics_derivatives(q, v, a, **drives)]
+    found += [*system.forward_dynamics_derivatives(q, v, forces)]
+    found += [*system.frame_acceleration_derivatives(frame, q, v, a), *system.frame_velocity_derivatives(frame, q, v)]
+    found += [system.frame_acceleration(frame, q, v, a, each) for each in ("world", "body", "world-aligned")]
+    found += [system.frame_jacobian_rate(frame, q, v), system.frame_jacobian_derivative(frame, q)]
+    found += [*system.center_of_mass_derivatives(q, v), *system.centroidal_momentum_derivatives(q, v)]
+    return [float(x) for each in found for x in np.ravel(each)]
+
+
 def runs() -> Iterator[tuple[str, Callable[[], list[float]]]]:
     """All, by their names."""
     for name, scheme, step in MODELS:
@@ -95,6 +112,10 @@ def runs() -> Iterator[tuple[str, Callable[[], list[float]]]]:
         yield f"functions {len(constraints)}", lambda system=own: ended(system, "gauss3", 0.05)
     for name in ("branched_tree", "four_bar"):
         yield f"{name}, its accelerations", lambda name=name: analysed(mbvi.assemble(load(name)))
+    tree = mechanisms.random_tree(3, ("ball", "ball", "revolute", "screw", "free"), forces=ALL_FORCES)
+    yield "dynamics of a tree", lambda: asked(mbvi.assemble(tree))
+    linkage = mbvi.Model(**dict(load("four_bar")) | {"constraints": {}})
+    yield "dynamics of a four-bar", lambda: asked(mbvi.assemble(linkage), "shaft")
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ Source: Orin, Goswami & Lee, Autonomous Robots 35 (2013) (the centroidal momentu
 """
 
 from mbvi.kernels.compiler.decorators import kernel
-from mbvi.kernels.layout import KIND, MASS, MOMENT, PARENT, PITCH, PRISMATIC, QUATERNION, REVOLUTE, TRANSLATION
+from mbvi.kernels.layout import KIND, MASS, MOMENT, PARENT
 from mbvi.kernels.mechanics.dynamics_derivatives import AT, PSI, TWIST, S, fill_poses_of_links, wrench_product
-from mbvi.kernels.mechanics.frames import put_six, six_of, twist_product, width_of_link
+from mbvi.kernels.mechanics.frames import put_six, six_of, twist_product, velocity_column, width_of_link
 from mbvi.kernels.mechanics.rotation import apply_inertia, cross, rotate
 from mbvi.kernels.mechanics.tangent import FINE, KINDS, NOT_FINITE, is_finite
 from mbvi.kernels.mechanics.tree import anchor_place, turned_inertia
@@ -82,17 +82,8 @@ def fill_columns_about(center, system, own, q, v):
             v0, v1, v2, v3, v4, v5 = six_of(world, parent, TWIST)
         p0, p1, p2, p3, p4, p5 = v0, v1, v2, v3, v4, v5
         for c in range(width_of_link(links, i)):
-            k, axis = own.first[i] + c, c if kind == QUATERNION else 2
-            e0 = e1 = e2 = l0 = l1 = l2 = 0.0
-            if kind == TRANSLATION:
-                l0, l1, l2 = world[i, c], world[i, 3 + c], world[i, 6 + c]
-            else:
-                if kind != PRISMATIC:
-                    e0, e1, e2 = world[i, axis], world[i, 3 + axis], world[i, 6 + axis]
-                    l0, l1, l2 = cross(x, y, z, e0, e1, e2)
-                if kind != REVOLUTE and kind != QUATERNION:
-                    d = geometry[i, PITCH]
-                    l0, l1, l2 = l0 + d * world[i, 2], l1 + d * world[i, 5], l2 + d * world[i, 8]
+            k = own.first[i] + c
+            e0, e1, e2, l0, l1, l2 = velocity_column(world, geometry, kind, i, c, x, y, z)
             s0, s1, s2, s3, s4, s5 = twist_product(p0, p1, p2, p3, p4, p5, e0, e1, e2, l0, l1, l2)
             put_six(own.columns, k, S, e0, e1, e2, l0, l1, l2)
             put_six(own.columns, k, PSI, s0, s1, s2, s3, s4, s5)

@@ -42,9 +42,8 @@ from mbvi.kernels.layout import (
     QUATERNION,
     REVOLUTE,
     ROTATION,
-    TRANSLATION,
 )
-from mbvi.kernels.mechanics.frames import put_six, six_of, twist_product, width_of_link
+from mbvi.kernels.mechanics.frames import put_six, six_of, twist_product, velocity_column, width_of_link
 from mbvi.kernels.mechanics.rotation import apply_inertia, cross, quaternion_matrix, rotate, rotate_back
 from mbvi.kernels.mechanics.sines import cosine_and_sine
 from mbvi.kernels.mechanics.tree import turned_inertia
@@ -157,17 +156,7 @@ def fill_motion_columns(system, own, v, a):
         b0, b1, b2, b3, b4, b5 = a0, a1, a2, a3, a4, a5
         for c in range(width_of_link(links, i)):
             k = first + c
-            e0 = e1 = e2 = l0 = l1 = l2 = 0.0
-            axis = c if kind == QUATERNION else 2
-            if kind == TRANSLATION:
-                l0, l1, l2 = world[i, c], world[i, 3 + c], world[i, 6 + c]
-            else:
-                if kind != PRISMATIC:
-                    e0, e1, e2 = world[i, axis], world[i, 3 + axis], world[i, 6 + axis]
-                    l0, l1, l2 = cross(x, y, z, e0, e1, e2)
-                if kind != REVOLUTE and kind != QUATERNION:
-                    d = geometry[i, PITCH]
-                    l0, l1, l2 = l0 + d * world[i, 2], l1 + d * world[i, 5], l2 + d * world[i, 8]
+            e0, e1, e2, l0, l1, l2 = velocity_column(world, geometry, kind, i, c, x, y, z)
             s0, s1, s2, s3, s4, s5 = twist_product(p0, p1, p2, p3, p4, p5, e0, e1, e2, l0, l1, l2)
             c0, c1, c2, c3, c4, c5 = twist_product(b0, b1, b2, b3, b4, b5, e0, e1, e2, l0, l1, l2)
             d0, d1, d2, d3, d4, d5 = twist_product(p0, p1, p2, p3, p4, p5, s0, s1, s2, s3, s4, s5)

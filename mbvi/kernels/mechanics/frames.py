@@ -109,6 +109,26 @@ def twist_product(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5):
 
 
 @copied_kernel
+def velocity_column(world, geometry, kind, i, c, x, y, z):
+    """Twist [angular; linear] in the world by velocity c of link i, of the point from which the link's origin is at (x, y, z).
+
+    world     (L, 24)    the first nine columns: rotations to the world
+    geometry  (L, 24)    System.geometry
+    """
+    if kind == TRANSLATION:
+        return 0.0, 0.0, 0.0, world[i, c], world[i, 3 + c], world[i, 6 + c]
+    e0 = e1 = e2 = l0 = l1 = l2 = 0.0
+    if kind != PRISMATIC:
+        axis = c if kind == QUATERNION else 2
+        e0, e1, e2 = world[i, axis], world[i, 3 + axis], world[i, 6 + axis]
+        l0, l1, l2 = cross(x, y, z, e0, e1, e2)
+    if kind != REVOLUTE and kind != QUATERNION:
+        d = geometry[i, PITCH]
+        l0, l1, l2 = l0 + d * world[i, 2], l1 + d * world[i, 5], l2 + d * world[i, 8]
+    return e0, e1, e2, l0, l1, l2
+
+
+@copied_kernel
 def six_of(rows, i, column):
     """The six numbers of row i from a column on.
 

@@ -187,7 +187,8 @@ def simulate(
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
     checked = checked_controllers(controllers, system)
-    check_controlled(checked, h, step_sizes, bool(events or until))
+    watched = compiled_events(events, until, start_time, start.q, start.v)
+    check_controlled(checked, h, step_sizes, has_events=bool(watched))
     return _watched(
         Run(
             system,
@@ -205,7 +206,7 @@ def simulate(
             path=path,
             store=parts,
             start=start,
-            events=compiled_events(events, until, start_time, start.q, start.v),
+            events=watched,
             controllers=checked,
         )
     )

@@ -104,6 +104,18 @@ def drag(t, q, v, F):
     F[0] -= v[0]
 
 
+def holding(t, q, v):
+    return -q[0]
+
+
+@functools.cache
+def torques():
+    """A file of inputs."""
+    path = new_path(".csv")
+    Path(path).write_text("t,motor\n0,1\n1,2\n", encoding="utf-8")
+    return path
+
+
 @functools.cache
 def things():
     """What the functions take, small and quick."""
@@ -211,12 +223,15 @@ WORKING = {
         {"model": things()["model"], "scheme": "midpoint", "step": 0.05, "duration": 0.2, "formulation": None}
         | {"initial_q": ONE, "initial_v": ONE, "previous_q": None, "chart": None, "start_time": 0.0, "project": None}
         | {"every": 1, "progress": None, "path": new_path(".h5"), "force": False, "store": ["poses"]}
-        | {"events": None, "until": None}
+        | {"events": None, "until": None, "inputs": None, "controllers": None}
     ),
     "resume": lambda: (
         {"path": half_done(), "duration": 0.3, "system": None, "chart": None, "progress": None}
-        | {"events": None, "until": None}
+        | {"events": None, "until": None, "controllers": None}
     ),
+    "read_inputs": lambda: ({"source": torques(), "interpolation": "smooth", "names": ["motor"], "longest_gap": None}),
+    "Controller": lambda: {"law": holding, "period": 0.1, "inputs": ["motor"], "delay": 0.0, "limits": 1.0},
+    "follow": lambda: {"run": owner("Simulator"), "speed": 1.0, "trails": ["bob"]},
     "Event": lambda: {"function": passing, "direction": 0, "terminal": False},
     "Simulator": lambda: (
         {"model": things()["model"], "scheme": "midpoint", "step": 0.05, "formulation": None, "initial_q": ONE}
@@ -224,7 +239,9 @@ WORKING = {
     ),
     "Simulator.pose": lambda: {"body": "bob"},
     "Simulator.reset": lambda: {"q": ONE, "v": ONE},
-    "Simulator.run": lambda: {"duration": 0.1},
+    "Simulator.run": lambda: {"duration": 0.1, "u": None},
+    "Simulator.step": lambda: {"u": None},
+    "Simulator.set_parameters": lambda: {"values": {"length": 2.0}},
     "Simulator.set_state": lambda: {"state": owner("Simulator").state()},
     "states_at": lambda: {"trajectory": things()["run"], "times": [0.05], "fast": False},
     "Trajectory.at": lambda: {"times": [0.05], "fast": False},
@@ -497,6 +514,8 @@ def call(name, arguments):
     result = function(*several, **given) if not several else function(*first(given), *several, **given)
     if inspect.isgenerator(result):
         list(result)
+    if name == "follow":
+        result.close()
 
 
 def first(given):

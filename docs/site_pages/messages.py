@@ -18,6 +18,11 @@ TITLES = {
     "system": "Systems and their start",
     "run_arguments": "Runs",
     "simulation": "Runs",
+    "simulator": "Runs",
+    "between": "Runs",
+    "control": "Controllers and environments",
+    "gym": "Controllers and environments",
+    "live": "Pages that follow a run",
     "steppers": "Steps",
     "schemes": "Schemes",
     "catalog": "Schemes",
@@ -70,8 +75,9 @@ def messages_of(room: str) -> Iterator[str]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         nested = {id(inner) for outer in functions for inner in ast.walk(outer) if inner is not outer}
-        for function in (each for each in functions if id(each) not in nested):
-            yield from _messages(function, room == "cli/check_report")
+        imports = [node for node in tree.body if isinstance(node, ast.Try)]  # of what may not be installed
+        for each in (*imports, *(each for each in functions if id(each) not in nested)):
+            yield from _messages(each, room == "cli/check_report")
         yield from (value.value for value in ast.walk(tree) if _is_reason(value))
 
 
@@ -82,7 +88,7 @@ def _is_reason(node: ast.AST) -> bool:
     )
 
 
-def _messages(function: ast.FunctionDef, is_report: bool) -> Iterator[str]:
+def _messages(function: ast.stmt, is_report: bool) -> Iterator[str]:
     for node in ast.walk(function):
         made: list[ast.expr] = []
         if isinstance(node, ast.Call):
@@ -101,13 +107,13 @@ def _messages(function: ast.FunctionDef, is_report: bool) -> Iterator[str]:
             yield from (_plain(text) for text in _templates(part, function, node.lineno) if IS_MESSAGE(text))
 
 
-def _owner(function: ast.FunctionDef, node: ast.AST) -> str:
+def _owner(function: ast.stmt, node: ast.AST) -> str:
     """The name of the function of a statement, which may be one in a function."""
     functions = [inner for inner in ast.walk(function) if isinstance(inner, ast.FunctionDef)]
     return next(inner.name for inner in reversed(functions) if node in ast.walk(inner))
 
 
-def _templates(node: ast.expr, function: ast.FunctionDef, line: int) -> list[str]:
+def _templates(node: ast.expr, function: ast.stmt, line: int) -> list[str]:
     """The texts that an expression may be, with … for what is not constant."""
     match node:
         case ast.Constant(value=str(text)):
@@ -125,7 +131,7 @@ def _templates(node: ast.expr, function: ast.FunctionDef, line: int) -> list[str
     return ["…"]
 
 
-def _set_before(name: str, function: ast.FunctionDef, line: int) -> list[str]:
+def _set_before(name: str, function: ast.stmt, line: int) -> list[str]:
     """What a name was last set to above a line of a function."""
     values = [
         (node.lineno, value)

@@ -10,7 +10,7 @@ from types import TracebackType
 from mbvi.errors import ModelError
 from mbvi.live.server import Server
 from mbvi.live.sources import FileSource, SimulatorSource, Source
-from mbvi.model.arguments import checked_number, checked_path
+from mbvi.model.arguments import checked_names, checked_number, checked_path
 from mbvi.model.expressions import show, wrong
 from mbvi.simulator import Simulator
 
@@ -51,6 +51,8 @@ def follow(
     ...     simulator.run(1.0)
     http
     """
+    if trails is not None:
+        trails = checked_names(trails, "trails", "a list of names of bodies and of points of bodies")
     if isinstance(run, Simulator):
         if speed is not None:
             speed = checked_number(speed, "speed", "a number greater than 0", above=0.0)

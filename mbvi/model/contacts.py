@@ -76,10 +76,10 @@ class DistanceStop(Stopping, Between):
 
     def stops(self, name: str) -> Iterator[Stop]:
         """Those of its bounds."""
-        points = {key: getattr(self, key) for key in ("body_a", "point_a", "body_b", "point_b")}
+        points: dict[str, Any] = {key: getattr(self, key) for key in ("body_a", "point_a", "body_b", "point_b")}
         for key, sign in (("lower", 1.0), ("upper", -1.0)):
             if (length := getattr(self, key)) is not None:
-                held = Distance(length=length, **points)
+                held = Distance.model_construct(length=length, **points)
                 yield Stop(f"{name}.{key}", sign, held, plain(self.restitution), plain(self.rest_speed), "N")
 
 
@@ -112,10 +112,10 @@ class PlaneStop(Stopping, Between):
 
     def stops(self, name: str) -> Iterator[Stop]:
         """The plane."""
-        x, y, z = (float(x) + plain(self.radius) * float(n) for x, n in zip(self.point_a, self.normal, strict=True))
-        held = PointOnPlane(
-            normal=self.normal, body_a=self.body_a, point_a=(x, y, z), body_b=self.body_b, point_b=self.point_b
-        )
+        place, normal, radius = (getattr(self, key) for key in ("point_a", "normal", "radius"))
+        at = tuple(x + radius * n for x, n in zip(place, normal, strict=True))
+        bodies: dict[str, Any] = {"body_a": self.body_a, "body_b": self.body_b}
+        held = PointOnPlane.model_construct(normal=normal, point_a=at, point_b=self.point_b, **bodies)
         yield Stop(name, 1.0, held, plain(self.restitution), plain(self.rest_speed), "N")
 
 
@@ -161,10 +161,12 @@ class CoordinateStop(Stopping):
 
     def stops(self, name: str) -> Iterator[Stop]:
         """Those of its bounds."""
-        joints = {key: getattr(self, key) for key in ("joint_a", "coordinate_a", "joint_b", "coordinate_b")}
+        joints: dict[str, Any] = {
+            key: getattr(self, key) for key in ("joint_a", "coordinate_a", "joint_b", "coordinate_b")
+        }
         for key, sign in (("lower", 1.0), ("upper", -1.0)):
             if (function := getattr(self, key)) is not None:
-                held = Coupling(ratio=1.0, **joints).replaced({"ratio": None, "function": function})
+                held = Coupling.model_construct(function=function, **joints)
                 yield Stop(f"{name}.{key}", sign, held, plain(self.restitution), plain(self.rest_speed), "")
 
 

@@ -138,7 +138,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1)
     if close:
         return f"did you mean {close[0]!r}?"
-    return "known: " + (", ".join(names[:12]) + (", …" if len(names) > 12 else "") if names else "none")
+    return "known: " + (", ".join(names if len(names) <= 15 else [*names[:12], "…"]) if names else "none")
 
 
 def as_number(text: str) -> float | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, said_by_system
 from mbvi.floats import as_floats
 from mbvi.model.arguments import check_choice, checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
@@ -177,7 +177,9 @@ def _columns_of_file(path: Path) -> tuple[Any, dict[str, Any]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             head, *rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise ModelError(f"{path}: {wrong('a CSV file', said_by_system(error))}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise ModelError(f"{path}: {wrong('a CSV file', str(error))}") from None
     except ValueError:
         raise ModelError(f"{path}: {wrong('a line of names, and rows of numbers', 'an empty file')}") from None

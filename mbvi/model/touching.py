@@ -26,7 +26,7 @@ def stops_of(model: Description) -> Iterator[Stop]:
                 continue
             for key, sign in (("lower", 1.0), ("upper", -1.0)):
                 if (value := getattr(limits, key)) is not None:
-                    held = PrescribedCoordinate(joint=name, coordinate=short, value=value)
+                    held = PrescribedCoordinate.model_construct(joint=name, coordinate=short, value=value)
                     numbers = plain(limits.restitution), plain(limits.rest_speed)
                     yield Stop(f"{name}.{short}.{key}", sign, held, *numbers, _unit(model, name, short))
     for name, element in model.contacts.items():

@@ -276,7 +276,10 @@ def test_the_command(tmp_path):
         key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     }
     command = [sys.executable, "-m", "mbvi", "view", "--follow", str(MODELS / "double_pendulum.yaml")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as process:
+    options = {"stdout": subprocess.PIPE, "text": True, "env": environment, "cwd": ROOT}
+    options["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # it is ignored in the background
+    process = subprocess.Popen(command, **options)
+    try:
         line = process.stdout.readline()
         found = re.fullmatch(
             r"(http://127.0.0.1:\d+/\S+/) follows double_pendulum.yaml until Ctrl\+C: open it in .*\n", line
@@ -288,6 +291,9 @@ def test_the_command(tmp_path):
         assert connection.getresponse().status == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.communicate()
 
 
 # ------------------------------------------------------------------------------------------------- in a browser

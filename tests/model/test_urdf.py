@@ -58,8 +58,9 @@ def test_what_an_arm_becomes(arm):
         "tool",
     ]
     assert (arm.joints["base"].type, hand.type, arm.joints["flange"].type) == ("weld", "revolute", "weld")
-    assert dict(arm.joints["lift"].limits["angle"]) == {"lower": -1.8, "upper": 1.8, "speed": 3, "effort": 40}
-    assert dict(arm.joints["turn"].limits["angle"]) == {"lower": None, "upper": None, "speed": 3, "effort": 40}
+    for name, bounds in (("lift", {"lower": -1.8, "upper": 1.8}), ("turn", {})):
+        limits = {key: value for key, value in arm.joints[name].limits["angle"] if value is not None}
+        assert limits == {**bounds, "speed": 3, "effort": 40, "rest_speed": 1e-6}
     assert (arm.joints["lift"].friction, arm.forces["lift damping"].damping) == (0.3, 2)
     assert dict(arm.initial["elbow"]) == {"position": pytest.approx(1.3), "velocity": None, "hold": False}
     coupling = arm.constraints["grip_other mimics grip"]

@@ -22,5 +22,10 @@ def fill_gaps(out, rows, signs, g, G, g_t, system, work, t, q):
 
 @kernel
 def fill_gap_curvatures(out, system, work, t, q, v):
-    """vᵀ (∂²g/∂q²) v of all constraints in one state, (k,); out is written."""
+    """vᵀ (∂²g/∂q²) v of all constraints in one state.
+
+    out   (k,)    out  [m/s² or rad/s²]
+    t     [s]
+    q, v  (n,)
+    """
     fill_curvature_rate(out, system, work, t, q, v)

@@ -81,6 +81,11 @@ class Audit:
         self.state = (self._last, self._sums, self._samples, self._state)
         self._keep(np.zeros(1), start, np.zeros(1))
 
+    def join(self, other: Audit | None) -> None:
+        """Report what another watch over the same run finds too, and know what it knows of contacts."""
+        if other is not None:
+            self.findings, self.taken = other.findings, other.taken
+
     # -------------------------------------------------------------------------------------------- energy
 
     def add(self, first: int, t: Array, q: Array, p: Array) -> None:

@@ -69,6 +69,8 @@ def begin(run: Run) -> Stepper:
         failure=steps.failure,
         audit=steps.audit,
         contacts=steps.log,
+        part=steps.part,
+        anew=steps.begin_anew,
     )
 
 
@@ -89,8 +91,9 @@ class ContactSteps:
     def __init__(self, run: Run) -> None:
         assert isinstance(run.method, Tableau)
         self._run, self.audit = run, Audit(run)
-        self.contacts = contacts = Contacts(run.system, run.q, run.start_time)
-        self.log = ContactLog(run.system, contacts.names)
+        self._start_time = run.start_time + run.done * run.step
+        self.contacts = contacts = Contacts(run.system, run.q, self._start_time)
+        self.log = ContactLog(run.system, contacts.names, self._present)
         self.audit.taken = self.log.taken
         stops, frictions = len(contacts.stops), len(contacts.frictions)
         self.anchor = np.stack([run.q, run.p])
@@ -109,7 +112,7 @@ class ContactSteps:
     def _begin_run(self) -> None:
         """Find what the contacts are at the start."""
         run, contacts = self._run, self.contacts
-        gaps = contacts.gaps(np.array([run.start_time]), run.q[None])[0]
+        gaps = contacts.gaps(np.array([self._start_time]), run.q[None])[0]
         if (gaps < -PENETRATION).any():
             i = int(np.argmin(gaps))
             unit = "rad" if contacts.stops[i].unit == "N m" else "m"
@@ -120,7 +123,15 @@ class ContactSteps:
         self._slides[:] = np.sign(run.v[contacts.coordinates])
         touching = np.flatnonzero(gaps <= PENETRATION)
         self._is[touching] = IDLE
-        self._happen(-1, run.start_time, run.q, run.p, (START, -1), touching)
+        p = self._happen(run.done - 1, self._start_time, run.q, run.p, (START, -1), touching)
+        self._anchor(run.done, run.q, p)
+
+    def _present(self, t: float, q: Array, p: Array) -> list[tuple[float, ...]]:
+        """What is so at a state, as if it had happened there."""
+        closed, numbers = np.flatnonzero(self._is == CLOSED).tolist(), range(len(self._is), len(self.contacts.names))
+        slides = zip(numbers, np.sign(self._slides).tolist(), strict=True)
+        found = [(START, i, REST, t, 0.0, 0.0, 0.0) for i in closed]
+        return found + [(START, i, SLIP if sign else STICK, t, 0.0, 0.0, float(sign)) for i, sign in slides]
 
     def failure(self, step: int, status: int) -> str:
         """Why a step failed."""
@@ -131,6 +142,7 @@ class ContactSteps:
 
     def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps, one state of `every` into out_q and out_p (rows, n); a status, and the steps done."""
+        self.contacts.take_inputs()
         self._go_on_from(first)
         every, h, row, step = self._run.every, self._run.step, 0, first
         seen = []
@@ -142,6 +154,7 @@ class ContactSteps:
             try:
                 states, status = self._some_steps(step, count)
             except (StepError, ModelError) as error:
+                self.log.cut(step)
                 self._reason = f"step {step} (t = {self._run.start_time + step * h:.6g} s): {error}"
                 self._step = -1
                 return layout.NOT_CONVERGED, step
@@ -196,7 +209,8 @@ class ContactSteps:
         mode, system = self._mode, self._mode_system()
         if mode not in self._parts:
             self._parts[mode] = PartStep(system.system, self._method)
-        system.hold_at(self._holds_at[system.held], self._parts[mode].system)
+            system.has_copy(self._parts[mode].system)
+        system.hold_at(self._holds_at[system.held])
         return self._parts[mode]
 
     # ------------------------------------------------------------------------------------------ all steps
@@ -205,8 +219,7 @@ class ContactSteps:
         """The states (2, steps, n) after some of the next steps, `count` at most; none where one fails, and its status."""
         t, h = self._run.start_time, self._run.step
         if self._is_watched():
-            state = self._one_step(step, *self._now)
-            assert state is not None
+            state, _ = self._one_step(step, t + step * h, h, *self._now)
             self._anchor(step + 1, *state)
             return self._now[:, None].copy(), layout.OK
         states, status, _ = self._loop.advance(t, h, step, step + count)
@@ -221,12 +234,13 @@ class ContactSteps:
             done = k
             if is_event:
                 before = with_first[:, k]
-                state = self._one_step(step + k, *before)
-                if state is not None:
+                state, has_happened = self._one_step(step + k, t + (step + k) * h, h, *before)
+                if has_happened:
                     self._anchor(step + k + 1, *state)
                     self._look = FIRST_LOOK
                     return np.concatenate([states[:, :k], self._now[:, None]], axis=1), layout.OK
-            self._pass(t + h * (step + k + 1), *states[:, k])
+            else:
+                self._pass(t + h * (step + k + 1), *states[:, k])
             done = k + 1
         self._look = min(2 * self._look, MOST_STEPS)
         self._step = step + done
@@ -251,20 +265,27 @@ class ContactSteps:
 
     # ------------------------------------------------------------------------------------------- one step
 
-    def _one_step(self, step: int, q: Array, p: Array) -> tuple[Array, Array] | None:
-        """The state after a step in which something happens; None where nothing does, if nothing has just begun."""
-        begin, h = self._run.start_time + step * self._run.step, self._run.step
-        t, end, count = begin, begin + h, 0
+    def part(self, step: int, t: float, h: float, q: Array, p: Array) -> tuple[Array, Array]:
+        """The state after a part of a step, of length h from a state at time t."""
+        self.contacts.take_inputs()
+        return self._one_step(step, t, h, q, p)[0]
+
+    def begin_anew(self, step: int, q: Array, p: Array) -> None:
+        """Go on from a state after so many steps."""
+        self._anchor(step, q, p)
+
+    def _one_step(self, step: int, t: float, h: float, q: Array, p: Array) -> tuple[tuple[Array, Array], bool]:
+        """The state after a step from time t, and whether something happened in it or had just begun."""
+        end, count = t + h, 0
         was_watched = self._is_watched()
         while end - t > SHORTEST * h:
             part = self._part()
             along = _Along(self, part, t, end - t, q, p)
             event = along.first()
             if event is None:
-                if count or was_watched:
-                    self._pass(end, *along.end)
-                    return along.end
-                return None
+                q, p = along.end
+                self._pass(end, q, p)
+                break
             tau, what = event
             q, p = along.state(tau)
             t += tau * (end - t)
@@ -275,7 +296,7 @@ class ContactSteps:
                     f"more than {MOST_EVENTS} impacts, sticks and slips happen within it, the last of "
                     f"{self.contacts.names[what[1]]}; a larger rest_speed lets what bounces come to rest earlier"
                 )
-        return q, p
+        return (q, p), bool(count) or was_watched
 
     def _happen(
         self, step: int, t: float, q: Array, p: Array, what: tuple[int, int], touching: Array | None = None
@@ -321,7 +342,7 @@ class ContactSteps:
         closed, held, slides = instant.settled(near, np.flatnonzero(at_rest), slides)
         impulses, energies = instant.stopped(closed, held)
         for i, impulse, energy in zip(closed.tolist(), impulses.tolist(), energies.tolist(), strict=True):
-            if not was_closed[i]:
+            if not was_closed[i] or any(each[1] == i for each in found):
                 note(i, REST, impulse, energy)
         rates = instant.rates()
         for i in touching.tolist():
@@ -343,8 +364,6 @@ class ContactSteps:
         state = np.array([t]), q[None], instant.v[None]
         p = contacts.system._energies_and_momenta(*state)[2][0]
         self.log.add(found, q, p)
-        if kind == START:
-            self._anchor(0, q, p)
         return p
 
     def _note_unfinished(self, t: float, touching: Array) -> None:

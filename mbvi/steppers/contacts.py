@@ -65,7 +65,7 @@ def begin(run: Run) -> Stepper:
     steps = ContactSteps(run)
     return Stepper(
         steps.advance,
-        [Carried(steps.anchor), Carried(steps.places), Carried(steps.numbers, -FRESH, 2**53)],
+        [Carried(steps.anchor), Carried(steps.places), Carried(steps.told), Carried(steps.numbers, -FRESH, 2**53)],
         failure=steps.failure,
         audit=steps.audit,
         contacts=steps.log,
@@ -85,6 +85,8 @@ class ContactSteps:
         The number of its step, what every stop is, and how every friction slides.
     places : ndarray
         Gaps of the stops when they were zero, and coordinates at which frictions hold.
+    told : ndarray
+        The inputs of actuators since then.
     log : ContactLog
     """
 
@@ -96,7 +98,7 @@ class ContactSteps:
         self.log = ContactLog(run.system, contacts.names, self._present)
         self.audit.taken = self.log.taken
         stops, frictions = len(contacts.stops), len(contacts.frictions)
-        self.anchor = np.stack([run.q, run.p])
+        self.anchor, self.told = np.stack([run.q, run.p]), run.system.arrays.inputs.copy()
         self.numbers = np.zeros(1 + stops + frictions, np.int64)
         self._is, self._slides = self.numbers[1 : 1 + stops], self.numbers[1 + stops :]
         self.places = np.zeros(stops + frictions)
@@ -142,8 +144,7 @@ class ContactSteps:
 
     def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps, one state of `every` into out_q and out_p (rows, n); a status, and the steps done."""
-        self.contacts.take_inputs()
-        self._go_on_from(first)
+        self._take_inputs(first)
         every, h, row, step = self._run.every, self._run.step, 0, first
         seen = []
         while step < last:
@@ -170,6 +171,18 @@ class ContactSteps:
         if every > 1 and seen:
             self.audit.look(first, np.concatenate(seen))
         return layout.OK, step
+
+    def _take_inputs(self, step: int) -> None:
+        """Make the loop ready to go on after so many steps, anew where the actuators are told something else."""
+        inputs = self._run.system.arrays.inputs
+        now = inputs.copy()
+        inputs[:] = self.told
+        self.contacts.take_inputs()
+        self._go_on_from(step)
+        if not np.array_equal(now, self.told):
+            inputs[:] = self.told[:] = now
+            self.contacts.take_inputs()
+            self._anchor(step, *self._now)
 
     def _go_on_from(self, step: int) -> None:
         """Make the loop of the present mode ready to go on after so many steps."""

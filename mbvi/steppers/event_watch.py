@@ -191,7 +191,9 @@ class EventWatch:
         found.sort(key=lambda each: each.t)
         return found
 
-    def _arcs_of(self, step: int, t: float, h: float, states: Array, values: Array) -> Iterator[tuple[Arc, Array, Array]]:
+    def _arcs_of(
+        self, step: int, t: float, h: float, states: Array, values: Array
+    ) -> Iterator[tuple[Arc, Array, Array]]:
         """The smooth arcs of a step, the states (2, 2, n) at their ends, and ψ (events, places) on the cubic through them."""
         if self._contacts is None:
             yield Arc(t, h, *states[:, 0], self._part), states, values
@@ -213,9 +215,7 @@ def _may_pass(values: Array) -> Array:
 class _Along:
     """ψ(τ) along an arc of a step, each by a step of length τh."""
 
-    def __init__(
-        self, arc: Arc, event: CompiledEvent, ends: Array, work: Array, values: Array
-    ) -> None:
+    def __init__(self, arc: Arc, event: CompiledEvent, ends: Array, work: Array, values: Array) -> None:
         self._arc, self._event, self._work = arc, event, work
         self._known = {0.0: self._value(arc.t, arc.q, arc.p), 1.0: self._value(arc.t + arc.h, *ends[:, 1])}
         self._polynomial = np.polynomial.Polynomial(POLYNOMIAL @ values)

@@ -120,7 +120,7 @@ class Contacts:
         """What φ̈ (stops,) is without acceleration."""
         out = np.zeros(self._gauge.arrays.k)
         fill_gap_curvatures(out, self._gauge.arrays, self._gauge.work, t, q, v)
-        return self._signs * out[self._rows]
+        return self._signs * (out + self._gauge._time_rates(t, q, v)[1])[self._rows]
 
     # --------------------------------------------------------------------------------------------- modes
 

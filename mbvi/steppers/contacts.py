@@ -32,7 +32,7 @@ from mbvi.results.trajectory import Finding
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried
-from mbvi.steppers.contact_laws import Instant
+from mbvi.steppers.contact_laws import STILL, Instant
 from mbvi.steppers.contact_log import ContactLog
 from mbvi.steppers.galerkin import step_message
 from mbvi.steppers.loop import Stepper
@@ -49,13 +49,13 @@ HELD, FRESH = 0, 2
 FIRST_LOOK, MOST_STEPS, ANCHORED = 8, 1024, 4096  # steps that are looked at together, and after which loops begin anew
 PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(5) / 4)  # of Chebyshev's points in a step
 POLYNOMIAL = np.linalg.inv(np.vander(PLACES, increasing=True))
-NEAR = 0.5  # |ψ| at all places, relative to how far it goes, from which it does not reach zero
-CLOSE = 0.05  # |ψ| at an extremum, relative to the same, at which it is determined
-RESOLUTION = 1e-15  # of τ
-TOUCH = 1e-10  # gap [m or rad] at which a stop is at zero
-PENETRATION = 1e-9  # at the start, up to which it is rounding
-STILL = 1e-12  # part of the speeds, and of 1, that is none
-SHORTEST = 1e-14  # part of a step that is none
+NEAR = 0.5  # least |ψ| at these places, as part of how far it goes in the step, from which it does not reach zero
+CLOSE = 0.05  # |ψ| at an extremum, as part of the same, at which the extremum is determined
+RESOLUTION = 1e-15  # of the time of an event, as part of the step
+OF_EXTREMUM = 1e-9  # the same of an extremum, whose ψ is then known to its square
+TOUCH = 1e-10  # gap [m or rad] at which a stop touches while something else happens, and which an idle one must leave
+PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is rounding
+SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
 START = -1
 
@@ -319,65 +319,83 @@ class ContactSteps:
         what       the kind of event, and the contact
         touching   stops that touch; by default those whose gap is zero
         """
-        contacts, (kind, which) = self.contacts, what
-        stops = len(contacts.stops)
+        contacts = self.contacts
         instant = Instant(contacts, t, q, self._base.velocity(t, q, p))
-        was_closed, did_slide = self._is == CLOSED, np.sign(self._slides)
         gaps = contacts.gaps(np.array([t]), q[None])[0]
         if touching is None:
-            is_touching = was_closed | (gaps <= self._zero * (self._is != ARMED) + TOUCH)
-            if kind in (IMPACT, RELEASE):
-                is_touching[which] = True
-            touching = np.flatnonzero(is_touching)
-        still = STILL * max(1.0, float(np.abs(instant.v).max(initial=0.0)))
-        found: list[tuple[float, ...]] = []
+            touching = self._touching(what, gaps)
+        notes = _Notes(step, t)
+        self._strike(instant, touching, notes)
+        closed, held, slides = self._settled(instant, p, what, touching)
+        taken = instant.stopped(closed, held)
+        self._note_stops(instant, touching, gaps, closed, taken, notes)
+        self._note_frictions(instant, held, slides, what[0] == START, notes)
+        p = contacts.system._energies_and_momenta(np.array([t]), q[None], instant.v[None])[2][0]
+        self.log.add(notes.rows, q, p)
+        return p
 
-        def note(contact: int, kind: int, impulse: float = 0.0, energy: float = 0.0, sign: float = 0.0) -> None:
-            found.append((step, contact, kind, t, impulse, energy, sign))
+    def _touching(self, what: tuple[int, int], gaps: Array) -> Array:
+        """Stops that touch: those that are closed, whose gap is zero, and of which the event is."""
+        kind, which = what
+        is_touching = (self._is == CLOSED) | (gaps <= self._zero * (self._is != ARMED) + TOUCH)
+        if kind in (IMPACT, RELEASE):
+            is_touching[which] = True
+        return np.flatnonzero(is_touching)
 
-        if len(touching) and (instant.rates()[touching] < -still).any():
-            impact = instant.impact(touching)
-            for i in np.flatnonzero(impact.impulses).tolist():
-                note(i, IMPACT, float(impact.impulses[i]), float(impact.energies[i]))
-            if not impact.ended:
-                self._note_unfinished(t, touching)
+    def _strike(self, instant: Instant, touching: Array, notes: _Notes) -> None:
+        """Let the stops that touch have an impact, if one of them approaches."""
+        if not (instant.rates()[touching] < -instant.still).any():
+            return
+        impact = instant.impact(touching)
+        for i in np.flatnonzero(impact.impulses).tolist():
+            notes.add(i, IMPACT, float(impact.impulses[i]), float(impact.energies[i]))
+        if not impact.ended:
+            self._note_unfinished(instant.t, touching)
+
+    def _settled(
+        self, instant: Instant, p: Array, what: tuple[int, int], touching: Array
+    ) -> tuple[Array, Array, Array]:
+        """Which stops close, which frictions hold, and how all others slide, after an impact; p (n,) is that before it."""
+        contacts, (kind, which) = self.contacts, what
         rates, v = instant.rates(), instant.v[contacts.coordinates]
         near = touching[rates[touching] <= contacts.rest_speeds[touching]]
-        near = near[~((kind == RELEASE) & (near == which))]
-        at_rest = np.abs(v) <= still
-        if kind == STICK:
-            at_rest[which - stops] = True
-        slides = np.where(at_rest, 0, np.sign(v)).astype(int)
-        if kind == SLIP:
-            at_rest[which - stops] = False
-            force = self._holding_force(t, q, p, which - stops)
-            slides[which - stops] = -np.sign(force)
-        closed, held, slides = instant.settled(near, np.flatnonzero(at_rest), slides)
-        impulses, energies = instant.stopped(closed, held)
-        for i, impulse, energy in zip(closed.tolist(), impulses.tolist(), energies.tolist(), strict=True):
-            if not was_closed[i] or any(each[1] == i for each in found):
-                note(i, REST, impulse, energy)
-        rates = instant.rates()
+        near = near[(near != which) | (kind != RELEASE)]
+        is_at_rest, slides = np.abs(v) <= instant.still, np.sign(v).astype(int)
+        if kind in (STICK, SLIP):
+            j = which - len(contacts.stops)
+            is_at_rest[j] = kind == STICK
+            if kind == SLIP:
+                slides[j] = -np.sign(self._holding_force(instant.t, instant.q, p, j))
+        return instant.settled(near, np.flatnonzero(is_at_rest), slides)
+
+    def _note_stops(
+        self, instant: Instant, touching: Array, gaps: Array, closed: Array, taken: tuple[Array, Array], notes: _Notes
+    ) -> None:
+        """Note what becomes of stops that touch, some of which are closed then by impulses that took energies."""
+        was_closed, rates = self._is == CLOSED, instant.rates()
+        for i, impulse, energy in zip(closed.tolist(), *(each.tolist() for each in taken), strict=True):
+            if not was_closed[i] or notes.has(i):
+                notes.add(i, REST, impulse, energy)
+        self._is[self._is == LEAVING] = ARMED
         for i in touching.tolist():
             if i in closed:
                 self._is[i] = CLOSED
                 continue
-            self._is[i], self._zero[i] = (LEAVING if rates[i] > still else IDLE), gaps[i]
-            if was_closed[i] and not any(each[1] == i for each in found):
-                note(i, RELEASE)
-        self._is[(self._is == LEAVING) & ~np.isin(np.arange(stops), touching)] = ARMED
-        for j in range(len(slides)):
-            is_fresh = bool(slides[j]) and abs(instant.v[contacts.coordinates[j]]) <= still
-            if (j in held and did_slide[j]) or (j in held and kind == START):
-                self._holds_at[j] = q[contacts.coordinates[j]]
-                note(stops + j, STICK)
-            elif slides[j] and (slides[j] != did_slide[j] or kind == START):
-                note(stops + j, SLIP, sign=float(slides[j]))
-            self._slides[j] = FRESH * slides[j] if is_fresh else slides[j]
-        state = np.array([t]), q[None], instant.v[None]
-        p = contacts.system._energies_and_momenta(*state)[2][0]
-        self.log.add(found, q, p)
-        return p
+            self._is[i], self._zero[i] = (LEAVING if rates[i] > instant.still else IDLE), gaps[i]
+            if was_closed[i] and not notes.has(i):
+                notes.add(i, RELEASE)
+
+    def _note_frictions(self, instant: Instant, held: Array, slides: Array, is_start: bool, notes: _Notes) -> None:
+        """Note which frictions hold, and how the others slide."""
+        coordinates, did_slide = self.contacts.coordinates, np.sign(self._slides)
+        for j, (coordinate, sign) in enumerate(zip(coordinates.tolist(), slides.tolist(), strict=True)):
+            if j in held and (did_slide[j] or is_start):
+                self._holds_at[j] = instant.q[coordinate]
+                notes.add(len(self._is) + j, STICK)
+            elif sign and (sign != did_slide[j] or is_start):
+                notes.add(len(self._is) + j, SLIP, sign=float(sign))
+            is_fresh = abs(instant.v[coordinate]) <= instant.still
+            self._slides[j] = FRESH * sign if is_fresh else sign
 
     def _note_unfinished(self, t: float, touching: Array) -> None:
         """Let the run tell of an impact of several whose rounds did not end."""
@@ -394,6 +412,21 @@ class ContactSteps:
         v = part.velocity(t, q, p)
         forces = system.forces(np.array([t]), q[None], v[None])[1][0]
         return float(forces[system.held.tolist().index(j)])
+
+
+class _Notes:
+    """What happens at an instant, as rows of a `ContactLog` without the state."""
+
+    def __init__(self, step: int, t: float) -> None:
+        self._step, self._t, self.rows = step, t, list[tuple[float, ...]]()
+
+    def add(self, contact: int, kind: int, impulse: float = 0.0, energy: float = 0.0, sign: float = 0.0) -> None:
+        """Note that something happens to a contact."""
+        self.rows.append((self._step, contact, kind, self._t, impulse, energy, sign))
+
+    def has(self, contact: int) -> bool:
+        """Whether something happened to a contact already."""
+        return any(row[1] == contact for row in self.rows)
 
 
 class _Monitor:
@@ -594,6 +627,6 @@ class _Along:
         """Where ψ is least between a and b."""
         from scipy.optimize import minimize_scalar
 
-        options = {"xatol": 1e-9}
+        options = {"xatol": OF_EXTREMUM}
         found = minimize_scalar(lambda tau: self.value(monitor, tau), bounds=(a, b), method="bounded", options=options)
         return float(found.x)

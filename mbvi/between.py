@@ -132,7 +132,7 @@ def _arcs_of(trajectory: Trajectory) -> Callable[..., list[Arc]]:
     """What gives the arcs of a step, by its number, time and length, from a state: one, but where contacts break it."""
     if trajectory.contact_events is None:
         part = PartStep(trajectory.system, trajectory.scheme)
-        return lambda step, *arc: [Arc(*arc, part)]
+        return lambda step, t, h, q, p: [Arc(t, h, q, p, part)]
     assert isinstance(trajectory.scheme, Tableau)
     arcs = Arcs(trajectory.system, trajectory.scheme, np.array(trajectory.q[0]), float(trajectory.t[0]))
     return partial(arcs.of_step, trajectory.contact_events)

@@ -393,8 +393,8 @@ class Simulator:
         audit.findings = [*audit.findings]
         audit.add(1, *(each[1:] for each in (trajectory.t, trajectory.q, trajectory.p)))
         happened = None if self._stepper.contacts is None else stored.happened(self._stepper.contacts.rows())
-        findings, told = audit.end(trajectory), {"contact_events": happened, "samples": samples}
-        return replace(trajectory, findings=findings, start=run.start, **told)
+        trajectory = replace(trajectory, contact_events=happened, samples=samples)
+        return replace(trajectory, findings=audit.end(trajectory), start=run.start)
 
     def _samples(self) -> dict[str, Samples]:
         """What the actuators were told, and when."""

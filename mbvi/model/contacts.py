@@ -116,7 +116,12 @@ class PlaneStop(Stopping, Between):
     def stops(self, name: str) -> Iterator[Stop]:
         """The plane."""
         x, y, z = (float(x) + plain(self.radius) * float(n) for x, n in zip(self.point_a, self.normal, strict=True))
-        ends = {"body_a": self.body_a, "point_a": (x, y, z), "body_b": self.body_b, "point_b": self.point_b}
+        ends: dict[str, Any] = {
+            "body_a": self.body_a,
+            "point_a": (x, y, z),
+            "body_b": self.body_b,
+            "point_b": self.point_b,
+        }
         held = PointOnPlane(normal=self.normal, height=0.0, **ends).replaced({"height": self.height})
         yield Stop(name, 1.0, held, plain(self.restitution), plain(self.rest_speed), "N")
 

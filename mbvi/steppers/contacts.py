@@ -132,7 +132,7 @@ class ContactSteps:
         """What is so at a state, as if it had happened there."""
         closed, numbers = np.flatnonzero(self._is == CLOSED).tolist(), range(len(self._is), len(self.contacts.names))
         slides = zip(numbers, np.sign(self._slides).tolist(), strict=True)
-        found = [(START, i, REST, t, 0.0, 0.0, 0.0) for i in closed]
+        found: list[tuple[float, ...]] = [(START, i, REST, t, 0.0, 0.0, 0.0) for i in closed]
         return found + [(START, i, SLIP if sign else STICK, t, 0.0, 0.0, float(sign)) for i, sign in slides]
 
     def failure(self, step: int, status: int) -> str:

@@ -143,7 +143,7 @@ class EventWatch:
             self._arcs.contacts.take_inputs()
             broken = self._contacts.rows()[:, 0]
             broken = broken[np.searchsorted(broken, begin) : np.searchsorted(broken, begin + steps)]
-            may_pass[broken.astype(int) - begin] = True
+            may_pass |= np.isin(np.arange(begin, begin + steps), broken)
         for k in np.flatnonzero(may_pass).tolist():
             try:
                 found = self._found(begin + k, t[k], t[k + 1] - t[k], states[:, k : k + 2], values[:, k])
@@ -196,7 +196,7 @@ class EventWatch:
     ) -> Iterator[tuple[Arc, Array, Array]]:
         """The smooth arcs of a step, the states (2, 2, n) at their ends, and ψ (events, places) on the cubic through them."""
         if self._contacts is None:
-            yield Arc(t, h, *states[:, 0], self._part), states, values
+            yield Arc(t, h, states[0, 0], states[1, 0], self._part), states, values
             return
         for arc in self._arcs.of_step(self._contacts.rows(), step, t, h, *states[:, 0]):
             ends = np.stack([(arc.q, arc.p), arc.part(arc.t, arc.h, arc.q, arc.p)], axis=1)

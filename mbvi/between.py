@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +14,8 @@ from mbvi.floats import as_floats
 from mbvi.model.arguments import check_flag, check_kind
 from mbvi.model.expressions import show, wrong
 from mbvi.results.trajectory import Trajectory
+from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.arcs import Arc, Arcs
 from mbvi.steppers.part_step import PartStep
 
 Array = np.ndarray
@@ -29,7 +33,8 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
     fast : bool
         Take the cubic through q and v of the two stored states around each time instead, which costs no step. For states that are
         H apart its q errs by up to H⁴ |d⁴q/dt⁴|/384, and its v by a multiple of H³; constraints hold as exactly as that. By a
-        step both have the order of the scheme.
+        step both have the order of the scheme. Between states where something happened to stops or dry friction, steps are
+        taken all the same.
 
     Returns
     -------
@@ -56,17 +61,22 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
     """
     check_kind(trajectory, Trajectory, "trajectory", "make one by simulate or read")
     check_flag(fast, "fast")
-    if trajectory.contact_events is not None:
-        expected = "a run without stops and dry friction, between whose steps states are smooth"
-        remedy = "take a smaller step, or the states in trajectory.contacts"
-        raise ModelError(f"times: {wrong(expected, repr(trajectory.system.name), remedy)}")
     wanted = _checked(trajectory, times)
     rows = np.clip(np.searchsorted(trajectory.t, wanted, side="right") - 1, 0, max(len(trajectory) - 2, 0))
-    q, p = _by_cubics(trajectory, wanted, rows) if fast else _by_steps(trajectory, wanted, rows)
+    if fast:
+        q, p = _by_cubics(trajectory, wanted, rows)
+        is_broken = _has_happenings(trajectory, rows)
+        q[is_broken], p[is_broken] = _by_steps(trajectory, wanted[is_broken], rows[is_broken])
+    else:
+        q, p = _by_steps(trajectory, wanted, rows)
     sizes = np.diff(wanted)
     mean = float(sizes.mean()) if len(sizes) else trajectory.step
     found = replace(trajectory, t=wanted, q=q, p=p, every=1, step=mean, step_sizes=sizes)
-    return replace(found, stored=None, start=None, findings=(), events={}, end="")
+    happened = trajectory.contact_events
+    if happened is not None:
+        steps = np.searchsorted(wanted, happened[:, 3], side="right") - 1.0
+        happened = np.column_stack([steps, happened[:, 1:]])
+    return replace(found, stored=None, start=None, findings=(), events={}, end="", contact_events=happened)
 
 
 def _checked(trajectory: Trajectory, times: ArrayLike) -> Array:
@@ -88,9 +98,17 @@ def _checked(trajectory: Trajectory, times: ArrayLike) -> Array:
     return inside
 
 
+def _has_happenings(trajectory: Trajectory, rows: Array) -> Array:
+    """Whether something happened to contacts after the stored state of each row (m,), until the next."""
+    if trajectory.contact_events is None:
+        return np.zeros(len(rows), bool)
+    steps, first = trajectory.contact_events[:, 0], rows * trajectory.every
+    return np.searchsorted(steps, first) < np.searchsorted(steps, first + trajectory.every)
+
+
 def _by_steps(trajectory: Trajectory, times: Array, rows: Array) -> tuple[Array, Array]:
     """Coordinates and momenta (m, n), each by steps from the stored state before it, of which the last ends there."""
-    part, every = PartStep(trajectory.system, trajectory.scheme), trajectory.every
+    arcs_of, every = _arcs_of(trajectory), trajectory.every
     found = np.empty((2, len(times), trajectory.q.shape[1]))
     for i, (time, row) in enumerate(zip(times, rows.tolist(), strict=True)):
         t, (q, p) = float(trajectory.t[row]), np.array([trajectory.q[row], trajectory.p[row]])
@@ -99,16 +117,36 @@ def _by_steps(trajectory: Trajectory, times: Array, rows: Array) -> tuple[Array,
             continue
         sizes = trajectory.step_sizes
         lengths = [trajectory.step] * every if sizes is None else sizes[row * every : (row + 1) * every].tolist()
-        for h in lengths:
-            at, length = t, min(h, time - t)
-            for each in _parts(trajectory, t, length):
-                q, p = part(at, each, q, p)
-                at += each
-            t += length
+        for number, h in enumerate(lengths):
+            for arc in arcs_of(row * every + number, t, h, q, p):
+                if arc.t <= time:
+                    q, p = _along(trajectory, arc, time)
+            t += h
             if t >= time:
                 break
         found[:, i] = q, p
     return found[0], found[1]
+
+
+def _arcs_of(trajectory: Trajectory) -> Callable[..., list[Arc]]:
+    """What gives the arcs of a step, by its number, time and length, from a state: one, but where contacts break it."""
+    if trajectory.contact_events is None:
+        part = PartStep(trajectory.system, trajectory.scheme)
+        return lambda step, t, h, q, p: [Arc(t, h, q, p, part)]
+    assert isinstance(trajectory.scheme, Tableau)
+    arcs = Arcs(trajectory.system, trajectory.scheme, np.array(trajectory.q[0]), float(trajectory.t[0]))
+    return partial(arcs.of_step, trajectory.contact_events)
+
+
+def _along(trajectory: Trajectory, arc: Arc, time: float) -> tuple[Array, Array]:
+    """The state (n,) on an arc at a time, at most at its end."""
+    at, (q, p) = arc.t, (arc.q, arc.p)
+    for each in _parts(trajectory, arc.t, arc.h):
+        length = min(each, time - at)
+        if length > 0.0:
+            q, p = arc.part(at, length, q, p)
+        at += each
+    return q, p
 
 
 def _parts(trajectory: Trajectory, t: float, h: float) -> list[float]:

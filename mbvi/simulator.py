@@ -205,7 +205,7 @@ class Simulator:
             self.system, self._inputs, self._all_inputs = before
             raise
         self._given, self._parameters = system, dict(parameters)
-        steps, run = self._steps, self._run_from(start)
+        steps, run = self._steps, replace(self._run_from(start), done=self._steps)
         self._begin(run)
         self._steps = steps
         self._stored = _Stored(steps, self._every, replace(run, start_time=t))
@@ -349,7 +349,9 @@ class Simulator:
         [[0.0, 0.0, 9.81]]
         """
         q, p = self._states[self._turn].copy()
-        return self._trajectory(with_own_inputs(self.system), np.array([self.t]), q, p, 1)
+        found = self._trajectory(with_own_inputs(self.system), np.array([self.t]), q, p, 1)
+        contacts = self._stepper.contacts
+        return found if contacts is None else replace(found, contact_events=contacts.present(self.t, q[0], p[0]))
 
     def pose(self, body: str) -> tuple[Array, Array]:
         """The place (3,) [m] and the rotation (3, 3), body to world, of a body or of a frame, as `Trajectory.pose` gives them.
@@ -387,8 +389,12 @@ class Simulator:
         q, p = stored.rows()
         trajectory = self._trajectory(run.system, run.stored_times(0, stored.count), q, p, every)
         audit = Audit(run)
+        audit.join(self._stepper.audit)
+        audit.findings = [*audit.findings]
         audit.add(1, *(each[1:] for each in (trajectory.t, trajectory.q, trajectory.p)))
-        return replace(trajectory, findings=audit.end(trajectory), start=run.start, samples=samples)
+        happened = None if self._stepper.contacts is None else stored.happened(self._stepper.contacts.rows())
+        trajectory = replace(trajectory, contact_events=happened, samples=samples)
+        return replace(trajectory, findings=audit.end(trajectory), start=run.start)
 
     def _samples(self) -> dict[str, Samples]:
         """What the actuators were told, and when."""
@@ -437,7 +443,7 @@ class Simulator:
             If it is none, or one of another model, parameters, scheme, step or start time.
         """
         steps, start, now, inputs, content = self._checked(state)
-        run, stored = self._run, self._stored
+        run, stored, before = self._run, self._stored, self._stepper.contacts
         if not np.array_equal(start, [run.q, run.v, run.p]):
             q, v, p = start
             run = replace(run, q=q, v=v, p=p, start=None)
@@ -447,7 +453,11 @@ class Simulator:
         except ValueError as error:
             raise ModelError(f"state: {wrong('a state that a simulator gave', str(error))}") from None
         self._steps, self._states[0, :, 0], self._all_inputs[:] = steps, now, inputs
-        if stored.holds(steps, now):
+        is_kept, contacts = stored.holds(steps, now), self._stepper.contacts
+        if contacts is not None and before is not None:
+            before.cut(steps)
+            contacts.take_back(before.rows() if is_kept else contacts.present(self.t, *now))
+        if is_kept:
             stored.cut(steps)
             self._stored = stored
         else:
@@ -531,6 +541,12 @@ class _Stored:
     def rows(self) -> Array:
         """Coordinates and momenta (2, rows, n), a copy."""
         return self._rows[:, : self.count].copy()
+
+    def happened(self, rows: Array) -> Array:
+        """What happened to contacts, (m, 7 + 2 n), with numbers of steps from the first stored state on."""
+        rows = rows.copy()
+        rows[:, 0] -= self._first
+        return rows
 
     def holds(self, steps: int, state: Array) -> bool:
         """Whether a state (2, n) is that after so many steps."""

@@ -205,6 +205,7 @@ WORKING = {
         "mend": True,
         "start": None,
         "locked": (),
+        "stops": False,
     },
     "save": lambda: {"model": things()["model"], "path": new_path(".yaml"), "force": False},
     "assemble": lambda: {"model": things()["model"], "formulation": None, "force": None},

@@ -197,11 +197,11 @@ def _odd_gravity(model: Model) -> Iterator[str]:
 
 
 def _odd_joints(model: Model, system: System, start: Start) -> Iterator[str]:
-    """Friction, which does not act yet, and coordinates that start beyond their limits."""
+    """Friction that does not act, and coordinates that start beyond their limits."""
     values = dict(zip(system.coordinate_names, start.q, strict=True))
     for name, joint in model.joints.items():
-        if joint.friction:
-            yield f"joints.{name}.friction: dry friction of {joint.friction:.6g}, which does not act yet"
+        if joint.friction and not any(getattr(each, "joint", None) == name for each in model.contacts.values()):
+            yield f"joints.{name}.friction: dry friction of {joint.friction:.6g}, which no dry_friction lets act"
         for short, limits in joint.limits.items():
             value = values.get(f"{name}.{short}", math.nan)
             if limits.lower is not None and value < float(limits.lower) - AT_REST:

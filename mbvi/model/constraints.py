@@ -32,7 +32,19 @@ from mbvi.model.fields import (
     Table,
 )
 from mbvi.model.forces import Between, Look, OnJoint, same_body
-from mbvi.model.holds import Apart, Follow, Follows, Hold, OnCurve, Parallel, Related, on_line, on_plane, together
+from mbvi.model.holds import (
+    Above,
+    Apart,
+    Follow,
+    Follows,
+    Hold,
+    OnCurve,
+    Parallel,
+    Related,
+    on_line,
+    on_plane,
+    together,
+)
 from mbvi.model.rolling import KnifeEdge, RollingBall, RollingEllipsoid, RollingWheel
 from mbvi.recording import is_finite, plain
 
@@ -169,14 +181,17 @@ class PointOnPlane(Between):
     ----------
     normal : vector
         Direction of the plane's normal in the frame of body_a; normalised.
+    height : number, str or table
+        How far the point is from the plane, along the normal; or, as a function of the time t, how the plane moves [m].
     """
 
     type: Literal["point_on_plane"] = "point_on_plane"
     normal: Direction
+    height: Motion = 0.0
 
     def holds(self) -> list[Hold]:
-        """The place on the plane."""
-        return [on_plane(self.normal)]
+        """The place on the plane, or above it."""
+        return [on_plane(self.normal) if self.height == 0.0 else Above(self.normal, self.height)]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies and a normal."""

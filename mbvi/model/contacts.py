@@ -16,7 +16,7 @@ from mbvi.model.base import Element
 from mbvi.model.constraints import Coupling, Distance, PointOnPlane, PrescribedCoordinate
 from mbvi.model.directions import direction_problems, unit
 from mbvi.model.expressions import Problem, show, wrong
-from mbvi.model.fields import Direction, JointRef, Kind, Law, OptionalScalar, Scalar
+from mbvi.model.fields import Direction, JointRef, Kind, Law, Motion, OptionalMotion, OptionalScalar, Scalar
 from mbvi.model.forces import Between, OnJoint
 from mbvi.model.limits import REST_SPEED, stopping_problems
 from mbvi.recording import plain
@@ -48,15 +48,15 @@ class DistanceStop(Stopping, Between):
 
     Parameters
     ----------
-    lower : number
-        Least distance, greater than 0 [m].
-    upper : number
-        Largest distance, greater than 0 [m].
+    lower : number, str or table
+        Least distance, greater than 0; a number, or a function of the time t [m].
+    upper : number, str or table
+        Largest distance, likewise [m].
     """
 
     type: Literal["distance_stop"] = "distance_stop"
-    lower: OptionalScalar = None
-    upper: OptionalScalar = None
+    lower: OptionalMotion = None
+    upper: OptionalMotion = None
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies, and bounds that leave something between them."""
@@ -68,9 +68,9 @@ class DistanceStop(Stopping, Between):
             )
         for key in ("lower", "upper"):
             value = getattr(self, key)
-            if value is not None and not plain(value) > 0:
+            if isinstance(value, float) and not value > 0:
                 yield Problem((key,), wrong("a distance greater than 0", show(value), "leave it out"))
-        if self.lower is not None and self.upper is not None and plain(self.lower) >= plain(self.upper):
+        if isinstance(self.lower, float) and isinstance(self.upper, float) and self.lower >= self.upper:
             remedy = "exchange them; a rod is a constraint of the type distance"
             yield Problem(("lower",), wrong("a lower bound below the upper one", f"{show(self.lower)}", remedy))
 
@@ -92,11 +92,14 @@ class PlaneStop(Stopping, Between):
         Direction of the plane's normal in the frame of body_a, to the side on which the point may be; normalised.
     radius : number
         How far the point stays above the plane, as the centre of a ball of this radius [m].
+    height : number, str or table
+        How far above point_a the plane is, along the normal; a number, or a function of the time t: a plane that moves [m].
     """
 
     type: Literal["plane_stop"] = "plane_stop"
     normal: Direction
     radius: Scalar = 0.0
+    height: Motion = 0.0
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies, a direction, and a radius that is not negative."""
@@ -115,7 +118,9 @@ class PlaneStop(Stopping, Between):
         place, normal, radius = (getattr(self, key) for key in ("point_a", "normal", "radius"))
         at = tuple(x + radius * n for x, n in zip(place, normal, strict=True))
         bodies: dict[str, Any] = {"body_a": self.body_a, "body_b": self.body_b}
-        held = PointOnPlane.model_construct(normal=normal, point_a=at, point_b=self.point_b, **bodies)
+        held = PointOnPlane.model_construct(
+            normal=normal, point_a=at, point_b=self.point_b, height=self.height, **bodies
+        )
         yield Stop(name, 1.0, held, plain(self.restitution), plain(self.rest_speed), "N")
 
 

@@ -435,6 +435,12 @@ TimeVector = Annotated[
 ]
 Motion = Annotated[Any, PlainValidator(_time), WithJsonSchema(_MOTION_SCHEMA), Kind("time", is_motion=True)]
 """A `TimeFunction` of a prescribed motion, which needs two derivatives."""
+OptionalMotion = Annotated[
+    Any,
+    PlainValidator(_optional(_time)),
+    _any_schema(_MOTION_SCHEMA, _NULL_SCHEMA),
+    Kind("time", is_motion=True),
+]
 MotionVector = Annotated[
     tuple[Any, Any, Any],
     PlainValidator(_times),

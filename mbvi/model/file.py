@@ -65,6 +65,7 @@ def load(
     mend: bool = True,
     start: str | None = None,
     locked: Mapping[str, float | Sequence[float] | None] | Sequence[str] = (),
+    stops: bool = False,
 ) -> Model:
     """Read a model file, or import a robot's; the file's content tells which it is.
 
@@ -87,6 +88,8 @@ def load(
     locked : mapping of str to number, list or None, or sequence of str, optional
         Joints of a robot that are welded, each at its coordinates there [rad or m]; those of None, or named in a list, where
         they start.
+    stops : bool
+        Whether the limits of a robot's joints stop them, without a bounce, and their friction acts.
 
     Returns
     -------
@@ -103,11 +106,12 @@ def load(
     if floating is not None:
         check_flag(floating, "floating")
     check_flag(mend, "mend")
+    check_flag(stops, "stops")
     check_choice(geometry, ("visual", "collision", "none"), "geometry")
     folders = tuple(checked_path(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))
     if start is not None and not isinstance(start, str):
         raise ModelError(f"start: {wrong('the name of a keyframe', show(start))}")
-    options = Options(folders, floating, geometry, mend, start, _locked(locked))
+    options = Options(folders, floating, geometry, mend, start, _locked(locked), stops)
     content = _content(path)
     if content.lstrip(XML_SPACE).startswith(b"<"):
         return import_robot(content, path, options)

@@ -7,7 +7,7 @@ their origins at two points. With the origins x_a and x_b, directions u of a and
     aligned    an axis of b has the direction of that of a          follow     x_b − x_a = functions of time, along the axes of a
     parallel   all axes of b have the directions of those of a      on curve   x_b − x_a = functions of a parameter of its own
     angle      u·w stays what it is                                 rolls      b touches a surface of a, and does not slip
-    edge       u·(ẋ_b − ẋ_a) = 0 for a direction u of b
+    edge       u·(ẋ_b − ẋ_a) = 0 for a direction u of b            above      u·(x_b − x_a) = a number or a function of time
 
 and of coordinates of joints, `related`: Σ factor × coordinate = a number or a function of time; `follows`: a coordinate is a
 function of another one.
@@ -30,6 +30,13 @@ class Across(NamedTuple):
     """The point of b does not move against that of a along these directions of a."""
 
     directions: Sequence[Any]
+
+
+class Above(NamedTuple):
+    """The point of b is at a height, a number or a function of time, above the plane of a with a normal."""
+
+    normal: Any
+    height: Any
 
 
 class Aligned(NamedTuple):
@@ -118,7 +125,7 @@ class Edge(NamedTuple):
     direction: Any
 
 
-Hold = Across | Aligned | Parallel | Angle | Apart | Follow | OnCurve | Related | Follows | Rolls | Edge
+Hold = Across | Above | Aligned | Parallel | Angle | Apart | Follow | OnCurve | Related | Follows | Rolls | Edge
 
 
 def together() -> Across:
@@ -138,7 +145,7 @@ def on_plane(normal: Any) -> Across:
 
 def turning_sides(holds: Sequence[Hold]) -> tuple[bool, bool]:
     """Whether what ties two frames needs the axes of a, and those of b, and not their points alone."""
-    a = [isinstance(hold, OnCurve) or (isinstance(hold, Across) and len(hold.directions) < 3) for hold in holds]
+    a = [isinstance(hold, OnCurve | Above) or (isinstance(hold, Across) and len(hold.directions) < 3) for hold in holds]
     both = [isinstance(hold, Aligned | Parallel | Angle | Rolls | Edge) for hold in holds]
     return any(a + both), any(both)
 

@@ -87,8 +87,8 @@ class Joint(Element):
         to the kinetic energy. A rotor behind a gear counts with the square of its ratio. A joint with several coordinates has
         it by their short names, as {angle: 0.1} [kg m² or kg].
     friction : number
-        Dry friction: the largest torque or force with which it resists a motion [N m or N]. It is kept for other tools, and
-        does not act yet.
+        Dry friction: the largest torque or force with which it resists a motion [N m or N]. It acts where a dry_friction among
+        the contacts of the model names the joint.
     """
 
     type: str

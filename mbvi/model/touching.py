@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mbvi.model.constraints import Coupling, PrescribedCoordinate
-from mbvi.model.contacts import DryFriction, Friction, Stop, Stopping
+from mbvi.model.contacts import DistanceStop, DryFriction, Friction, PlaneStop, Stop, Stopping
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.recording import plain
@@ -16,6 +16,13 @@ def has_contacts(model: Description) -> bool:
     """Whether a model has stops or dry friction that act."""
     limits = (each for joint in model.joints.values() for each in joint.limits.values())
     return bool(model.contacts) or any(each.restitution is not None for each in limits)
+
+
+def has_moving_stops(model: Description) -> bool:
+    """Whether a stop of a resolved model moves as a function of time, and so may do work."""
+    moving = [each for each in model.contacts.values() if isinstance(each, DistanceStop | PlaneStop)]
+    given = [getattr(each, key, None) for each in moving for key in ("lower", "upper", "height")]
+    return any(not isinstance(each, float | None) for each in given)
 
 
 def stops_of(model: Description) -> Iterator[Stop]:

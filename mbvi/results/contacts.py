@@ -202,34 +202,46 @@ def energy_taken(system: System, rows: Array, t: Array, q: Array) -> Array:
     return out
 
 
-def modes_at(events: ContactEvents, t: Array) -> list[tuple[Mode, Array]]:
-    """The mode at each of increasing times (states,), and the places at which coordinates are held, by what happened before."""
-    assert events.system.model is not None
-    model = events.system.model.resolved()
-    stops, frictions = len(list(stops_of(model))), list(frictions_of(model))
-    names = list(events.system.coordinate_names)
-    coordinates = [names.index(f"{each.held.joint}.{each.held.coordinate}") for each in frictions]
-    closed, slides, places = [False] * stops, [0] * len(frictions), np.zeros(len(frictions))
-    found, done = [], 0
-    for time in t.tolist():
-        while done < len(events) and events.rows[done, 3] <= time:
-            contact, kind = int(events.rows[done, 1]), int(events.rows[done, 2])
-            if contact < stops:
-                closed[contact] = kind == REST
+class Modes:
+    """The modes of a run, as what happens makes them.
+
+    Parameters
+    ----------
+    system : System
+    """
+
+    def __init__(self, system: System) -> None:
+        assert system.model is not None
+        model = system.model.resolved()
+        frictions, names = list(frictions_of(model)), list(system.coordinate_names)
+        self._stops = len(list(stops_of(model)))
+        self._coordinates = [names.index(f"{each.held.joint}.{each.held.coordinate}") for each in frictions]
+        first = Mode((False,) * self._stops, (0,) * len(frictions))
+        self._found = [(first, np.zeros(len(frictions)))]
+
+    def after(self, rows: Array, count: int) -> tuple[Mode, Array]:
+        """The mode after so many of all happenings (m, 7 + 2 n), and the places (frictions,) at which coordinates are held."""
+        for row in rows[len(self._found) - 1 : count]:
+            (closed, slides), places = self._found[-1]
+            contact, kind = int(row[1]), int(row[2])
+            if contact < self._stops:
+                closed = (*closed[:contact], kind == REST, *closed[contact + 1 :])
             else:
-                slides[contact - stops] = int(events.rows[done, 6])
-                places[contact - stops] = events.rows[done, WIDTH + coordinates[contact - stops]]
-            done += 1
-        found.append((Mode(tuple(closed), tuple(slides)), places.copy()))
-    return found
+                j = contact - self._stops
+                slides = (*slides[:j], int(row[6]), *slides[j + 1 :])
+                places = places.copy()
+                places[j] = row[WIDTH + self._coordinates[j]]
+            self._found.append((Mode(closed, slides), places))
+        return self._found[count]
 
 
 def contact_forces(events: ContactEvents, t: Array, q: Array, v: Array) -> dict[str, Array]:
     """Forces (states,) of all stops and frictions in states at increasing times."""
     contacts = Contacts(events.system, q[0], float(t[0]))
     out = np.zeros((len(t), len(contacts.names)))
-    stops = len(contacts.stops)
-    for i, (mode, places) in enumerate(modes_at(events, t)):
+    stops, modes = len(contacts.stops), Modes(events.system)
+    for i, count in enumerate(np.searchsorted(events.rows[:, 3], t, side="right").tolist()):
+        mode, places = modes.after(events.rows, count)
         system = contacts.of_mode(mode)
         out[i, stops:] = -np.array(mode.slides) * contacts.kinetic
         if len(system.closed) or len(system.held):

@@ -29,6 +29,7 @@ from mbvi.analysis.balance import (
     is_known,
     largest_powers,
 )
+from mbvi.model.touching import has_moving_stops
 from mbvi.results.trajectory import Finding, Trajectory
 from mbvi.steppers.run import Run
 from mbvi.system.euler_angles import NEAR, EulerAngles, euler_angles
@@ -45,6 +46,12 @@ COARSE = 16  # number of parts in which such a place is looked at first
 MOST_STATES = 1 << 16  # number of states that are looked at in such a place
 MOST_LOOKS, LITTLE = 16, 1e-6  # states that are looked at for inertia, and what is little of it, relative to the start
 ROW = 0  # the first of what is kept of a sample: number of its row, U, T, V, and what is round-off
+
+
+def _may_push(system: System) -> bool:
+    """Whether drives do work on contacts: prescribed motions, or stops that move."""
+    assert system.model is not None
+    return system.is_driven or has_moving_stops(system.model.resolved())
 
 
 class Audit:
@@ -64,9 +71,7 @@ class Audit:
         system = run.system
         self._run, self._system = run, system
         self.findings: list[Finding] = []
-        self._is_known = is_known(system) and not (
-            system.is_driven and system.has_contacts
-        )  # whose drives also push contacts
+        self._is_known = is_known(system) and not (system.has_contacts and _may_push(system))
         self._is_forced = system.is_driven or system.unforced is not system
         self.taken: Callable[[Array, Array], Array] | None = None
         start = energies_of(system, np.array([run.start_time]), run.q[None], run.p[None])
@@ -80,6 +85,11 @@ class Audit:
         self._state = np.stack([np.full_like(run.q, np.nan), run.q])  # the last two
         self.state = (self._last, self._sums, self._samples, self._state)
         self._keep(np.zeros(1), start, np.zeros(1))
+
+    def join(self, other: Audit | None) -> None:
+        """Report what another watch over the same run finds too, and know what it knows of contacts."""
+        if other is not None:
+            self.findings, self.taken = other.findings, other.taken
 
     # -------------------------------------------------------------------------------------------- energy
 

@@ -72,10 +72,6 @@ def check_contacts(run: Run) -> None:
         found = "a chart" if run.chart is not None else f"scheme {run.method.name}"
         expected = "a Galerkin scheme, since it has stops or dry friction"
         raise ModelError(f"{run.system.name}: {wrong(expected, found, 'take midpoint, simpson or lobatto4')}")
-    if run.events:
-        found = "some"
-        expected = "no events, which are not looked for where stops or dry friction act"
-        raise ModelError(f"{run.system.name}: events: {wrong(expected, found, 'leave them out')}")
 
 
 def positions(system: System) -> Array:

@@ -27,8 +27,9 @@ from mbvi.system.contacts import Contacts
 
 Array = np.ndarray
 MOST_ROUNDS = 200
-STILL = 1e-12  # part of the largest speed or acceleration, and of 1, that is none
-EDGE = 1e-13  # part of a bound at which it is reached
+STILL = 1e-12
+"""Speeds and accelerations that are rounding, as part of the largest and of 1 [m/s, rad/s, m/s² or rad/s²]."""
+EDGE = 1e-13  # how far a force may be from its bound, as part of it, and be at it
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +55,18 @@ class Instant:
     contacts : Contacts
     t : float
     q, v : (n,)
+
+    Attributes
+    ----------
+    still : float
+        Speed that is rounding [m/s or rad/s].
     """
 
     def __init__(self, contacts: Contacts, t: float, q: Array, v: Array) -> None:
         self.contacts, self.t, self.q, self.v = contacts, t, q, v
         self.J, self.J_t = contacts.gap_gradients(t, q)
         self.units = np.eye(len(q))[contacts.coordinates]
+        self.still = STILL * max(1.0, float(np.abs(v).max(initial=0.0)))
 
     def responses(self, rows: Array) -> Array:
         """The change of velocity (m, n) by impulses along rows (m, n), on the constraints."""

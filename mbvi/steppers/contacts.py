@@ -32,7 +32,7 @@ from mbvi.results.trajectory import Finding
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried
-from mbvi.steppers.contact_laws import Instant
+from mbvi.steppers.contact_laws import STILL, Instant
 from mbvi.steppers.contact_log import ContactLog
 from mbvi.steppers.galerkin import step_message
 from mbvi.steppers.loop import Stepper
@@ -49,13 +49,13 @@ HELD, FRESH = 0, 2
 FIRST_LOOK, MOST_STEPS, ANCHORED = 8, 1024, 4096  # steps that are looked at together, and after which loops begin anew
 PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(5) / 4)  # of Chebyshev's points in a step
 POLYNOMIAL = np.linalg.inv(np.vander(PLACES, increasing=True))
-NEAR = 0.5  # |ψ| at all places, relative to how far it goes, from which it does not reach zero
-CLOSE = 0.05  # |ψ| at an extremum, relative to the same, at which it is determined
-RESOLUTION = 1e-15  # of τ
-TOUCH = 1e-10  # gap [m or rad] at which a stop is at zero
-PENETRATION = 1e-9  # at the start, up to which it is rounding
-STILL = 1e-12  # part of the speeds, and of 1, that is none
-SHORTEST = 1e-14  # part of a step that is none
+NEAR = 0.5  # least |ψ| at these places, as part of how far it goes in the step, from which it does not reach zero
+CLOSE = 0.05  # |ψ| at an extremum, as part of the same, at which the extremum is determined
+RESOLUTION = 1e-15  # of the time of an event, as part of the step
+OF_EXTREMUM = 1e-9  # the same of an extremum, whose ψ is then known to its square
+TOUCH = 1e-10  # gap [m or rad] at which a stop touches while something else happens, and which an idle one must leave
+PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is rounding
+SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
 START = -1
 
@@ -65,10 +65,12 @@ def begin(run: Run) -> Stepper:
     steps = ContactSteps(run)
     return Stepper(
         steps.advance,
-        [Carried(steps.anchor), Carried(steps.places), Carried(steps.numbers, -FRESH, 2**53)],
+        [Carried(steps.anchor), Carried(steps.places), Carried(steps.told), Carried(steps.numbers, -FRESH, 2**53)],
         failure=steps.failure,
         audit=steps.audit,
         contacts=steps.log,
+        part=steps.part,
+        anew=steps.begin_anew,
     )
 
 
@@ -83,17 +85,20 @@ class ContactSteps:
         The number of its step, what every stop is, and how every friction slides.
     places : ndarray
         Gaps of the stops when they were zero, and coordinates at which frictions hold.
+    told : ndarray
+        The inputs of actuators since then.
     log : ContactLog
     """
 
     def __init__(self, run: Run) -> None:
         assert isinstance(run.method, Tableau)
         self._run, self.audit = run, Audit(run)
-        self.contacts = contacts = Contacts(run.system, run.q, run.start_time)
-        self.log = ContactLog(run.system, contacts.names)
+        self._start_time = run.start_time + run.done * run.step
+        self.contacts = contacts = Contacts(run.system, run.q, self._start_time)
+        self.log = ContactLog(run.system, contacts.names, self._present)
         self.audit.taken = self.log.taken
         stops, frictions = len(contacts.stops), len(contacts.frictions)
-        self.anchor = np.stack([run.q, run.p])
+        self.anchor, self.told = np.stack([run.q, run.p]), run.system.arrays.inputs.copy()
         self.numbers = np.zeros(1 + stops + frictions, np.int64)
         self._is, self._slides = self.numbers[1 : 1 + stops], self.numbers[1 + stops :]
         self.places = np.zeros(stops + frictions)
@@ -109,7 +114,7 @@ class ContactSteps:
     def _begin_run(self) -> None:
         """Find what the contacts are at the start."""
         run, contacts = self._run, self.contacts
-        gaps = contacts.gaps(np.array([run.start_time]), run.q[None])[0]
+        gaps = contacts.gaps(np.array([self._start_time]), run.q[None])[0]
         if (gaps < -PENETRATION).any():
             i = int(np.argmin(gaps))
             unit = "rad" if contacts.stops[i].unit == "N m" else "m"
@@ -120,7 +125,15 @@ class ContactSteps:
         self._slides[:] = np.sign(run.v[contacts.coordinates])
         touching = np.flatnonzero(gaps <= PENETRATION)
         self._is[touching] = IDLE
-        self._happen(-1, run.start_time, run.q, run.p, (START, -1), touching)
+        p = self._happen(run.done - 1, self._start_time, run.q, run.p, (START, -1), touching)
+        self._anchor(run.done, run.q, p)
+
+    def _present(self, t: float, q: Array, p: Array) -> list[tuple[float, ...]]:
+        """What is so at a state, as if it had happened there."""
+        closed, numbers = np.flatnonzero(self._is == CLOSED).tolist(), range(len(self._is), len(self.contacts.names))
+        slides = zip(numbers, np.sign(self._slides).tolist(), strict=True)
+        found: list[tuple[float, ...]] = [(START, i, REST, t, 0.0, 0.0, 0.0) for i in closed]
+        return found + [(START, i, SLIP if sign else STICK, t, 0.0, 0.0, float(sign)) for i, sign in slides]
 
     def failure(self, step: int, status: int) -> str:
         """Why a step failed."""
@@ -131,7 +144,7 @@ class ContactSteps:
 
     def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps, one state of `every` into out_q and out_p (rows, n); a status, and the steps done."""
-        self._go_on_from(first)
+        self._take_inputs(first)
         every, h, row, step = self._run.every, self._run.step, 0, first
         seen = []
         while step < last:
@@ -142,6 +155,7 @@ class ContactSteps:
             try:
                 states, status = self._some_steps(step, count)
             except (StepError, ModelError) as error:
+                self.log.cut(step)
                 self._reason = f"step {step} (t = {self._run.start_time + step * h:.6g} s): {error}"
                 self._step = -1
                 return layout.NOT_CONVERGED, step
@@ -157,6 +171,18 @@ class ContactSteps:
         if every > 1 and seen:
             self.audit.look(first, np.concatenate(seen))
         return layout.OK, step
+
+    def _take_inputs(self, step: int) -> None:
+        """Make the loop ready to go on after so many steps, anew where the actuators are told something else."""
+        inputs = self._run.system.arrays.inputs
+        now = inputs.copy()
+        inputs[:] = self.told
+        self.contacts.take_inputs()
+        self._go_on_from(step)
+        if not np.array_equal(now, self.told):
+            inputs[:] = self.told[:] = now
+            self.contacts.take_inputs()
+            self._anchor(step, *self._now)
 
     def _go_on_from(self, step: int) -> None:
         """Make the loop of the present mode ready to go on after so many steps."""
@@ -196,7 +222,8 @@ class ContactSteps:
         mode, system = self._mode, self._mode_system()
         if mode not in self._parts:
             self._parts[mode] = PartStep(system.system, self._method)
-        system.hold_at(self._holds_at[system.held], self._parts[mode].system)
+            system.has_copy(self._parts[mode].system)
+        system.hold_at(self._holds_at[system.held])
         return self._parts[mode]
 
     # ------------------------------------------------------------------------------------------ all steps
@@ -205,8 +232,7 @@ class ContactSteps:
         """The states (2, steps, n) after some of the next steps, `count` at most; none where one fails, and its status."""
         t, h = self._run.start_time, self._run.step
         if self._is_watched():
-            state = self._one_step(step, *self._now)
-            assert state is not None
+            state, _ = self._one_step(step, t + step * h, h, *self._now)
             self._anchor(step + 1, *state)
             return self._now[:, None].copy(), layout.OK
         states, status, _ = self._loop.advance(t, h, step, step + count)
@@ -221,12 +247,13 @@ class ContactSteps:
             done = k
             if is_event:
                 before = with_first[:, k]
-                state = self._one_step(step + k, *before)
-                if state is not None:
+                state, has_happened = self._one_step(step + k, t + (step + k) * h, h, *before)
+                if has_happened:
                     self._anchor(step + k + 1, *state)
                     self._look = FIRST_LOOK
                     return np.concatenate([states[:, :k], self._now[:, None]], axis=1), layout.OK
-            self._pass(t + h * (step + k + 1), *states[:, k])
+            else:
+                self._pass(t + h * (step + k + 1), *states[:, k])
             done = k + 1
         self._look = min(2 * self._look, MOST_STEPS)
         self._step = step + done
@@ -251,20 +278,27 @@ class ContactSteps:
 
     # ------------------------------------------------------------------------------------------- one step
 
-    def _one_step(self, step: int, q: Array, p: Array) -> tuple[Array, Array] | None:
-        """The state after a step in which something happens; None where nothing does, if nothing has just begun."""
-        begin, h = self._run.start_time + step * self._run.step, self._run.step
-        t, end, count = begin, begin + h, 0
+    def part(self, step: int, t: float, h: float, q: Array, p: Array) -> tuple[Array, Array]:
+        """The state after a part of a step, of length h from a state at time t."""
+        self.contacts.take_inputs()
+        return self._one_step(step, t, h, q, p)[0]
+
+    def begin_anew(self, step: int, q: Array, p: Array) -> None:
+        """Go on from a state after so many steps."""
+        self._anchor(step, q, p)
+
+    def _one_step(self, step: int, t: float, h: float, q: Array, p: Array) -> tuple[tuple[Array, Array], bool]:
+        """The state after a step from time t, and whether something happened in it or had just begun."""
+        end, count = t + h, 0
         was_watched = self._is_watched()
         while end - t > SHORTEST * h:
             part = self._part()
             along = _Along(self, part, t, end - t, q, p)
             event = along.first()
             if event is None:
-                if count or was_watched:
-                    self._pass(end, *along.end)
-                    return along.end
-                return None
+                q, p = along.end
+                self._pass(end, q, p)
+                break
             tau, what = event
             q, p = along.state(tau)
             t += tau * (end - t)
@@ -275,7 +309,7 @@ class ContactSteps:
                     f"more than {MOST_EVENTS} impacts, sticks and slips happen within it, the last of "
                     f"{self.contacts.names[what[1]]}; a larger rest_speed lets what bounces come to rest earlier"
                 )
-        return q, p
+        return (q, p), bool(count) or was_watched
 
     def _happen(
         self, step: int, t: float, q: Array, p: Array, what: tuple[int, int], touching: Array | None = None
@@ -285,67 +319,83 @@ class ContactSteps:
         what       the kind of event, and the contact
         touching   stops that touch; by default those whose gap is zero
         """
-        contacts, (kind, which) = self.contacts, what
-        stops = len(contacts.stops)
+        contacts = self.contacts
         instant = Instant(contacts, t, q, self._base.velocity(t, q, p))
-        was_closed, did_slide = self._is == CLOSED, np.sign(self._slides)
         gaps = contacts.gaps(np.array([t]), q[None])[0]
         if touching is None:
-            is_touching = was_closed | (gaps <= self._zero * (self._is != ARMED) + TOUCH)
-            if kind in (IMPACT, RELEASE):
-                is_touching[which] = True
-            touching = np.flatnonzero(is_touching)
-        still = STILL * max(1.0, float(np.abs(instant.v).max(initial=0.0)))
-        found: list[tuple[float, ...]] = []
+            touching = self._touching(what, gaps)
+        notes = _Notes(step, t)
+        self._strike(instant, touching, notes)
+        closed, held, slides = self._settled(instant, p, what, touching)
+        taken = instant.stopped(closed, held)
+        self._note_stops(instant, touching, gaps, closed, taken, notes)
+        self._note_frictions(instant, held, slides, what[0] == START, notes)
+        p = contacts.system._energies_and_momenta(np.array([t]), q[None], instant.v[None])[2][0]
+        self.log.add(notes.rows, q, p)
+        return p
 
-        def note(contact: int, kind: int, impulse: float = 0.0, energy: float = 0.0, sign: float = 0.0) -> None:
-            found.append((step, contact, kind, t, impulse, energy, sign))
+    def _touching(self, what: tuple[int, int], gaps: Array) -> Array:
+        """Stops that touch: those that are closed, whose gap is zero, and of which the event is."""
+        kind, which = what
+        is_touching = (self._is == CLOSED) | (gaps <= self._zero * (self._is != ARMED) + TOUCH)
+        if kind in (IMPACT, RELEASE):
+            is_touching[which] = True
+        return np.flatnonzero(is_touching)
 
-        if len(touching) and (instant.rates()[touching] < -still).any():
-            impact = instant.impact(touching)
-            for i in np.flatnonzero(impact.impulses).tolist():
-                note(i, IMPACT, float(impact.impulses[i]), float(impact.energies[i]))
-            if not impact.ended:
-                self._note_unfinished(t, touching)
+    def _strike(self, instant: Instant, touching: Array, notes: _Notes) -> None:
+        """Let the stops that touch have an impact, if one of them approaches."""
+        if not (instant.rates()[touching] < -instant.still).any():
+            return
+        impact = instant.impact(touching)
+        for i in np.flatnonzero(impact.impulses).tolist():
+            notes.add(i, IMPACT, float(impact.impulses[i]), float(impact.energies[i]))
+        if not impact.ended:
+            self._note_unfinished(instant.t, touching)
+
+    def _settled(
+        self, instant: Instant, p: Array, what: tuple[int, int], touching: Array
+    ) -> tuple[Array, Array, Array]:
+        """Which stops close, which frictions hold, and how all others slide, after an impact; p (n,) is that before it."""
+        contacts, (kind, which) = self.contacts, what
         rates, v = instant.rates(), instant.v[contacts.coordinates]
         near = touching[rates[touching] <= contacts.rest_speeds[touching]]
-        near = near[~((kind == RELEASE) & (near == which))]
-        at_rest = np.abs(v) <= still
-        if kind == STICK:
-            at_rest[which - stops] = True
-        slides = np.where(at_rest, 0, np.sign(v)).astype(int)
-        if kind == SLIP:
-            at_rest[which - stops] = False
-            force = self._holding_force(t, q, p, which - stops)
-            slides[which - stops] = -np.sign(force)
-        closed, held, slides = instant.settled(near, np.flatnonzero(at_rest), slides)
-        impulses, energies = instant.stopped(closed, held)
-        for i, impulse, energy in zip(closed.tolist(), impulses.tolist(), energies.tolist(), strict=True):
-            if not was_closed[i]:
-                note(i, REST, impulse, energy)
-        rates = instant.rates()
+        near = near[(near != which) | (kind != RELEASE)]
+        is_at_rest, slides = np.abs(v) <= instant.still, np.sign(v).astype(int)
+        if kind in (STICK, SLIP):
+            j = which - len(contacts.stops)
+            is_at_rest[j] = kind == STICK
+            if kind == SLIP:
+                slides[j] = -np.sign(self._holding_force(instant.t, instant.q, p, j))
+        return instant.settled(near, np.flatnonzero(is_at_rest), slides)
+
+    def _note_stops(
+        self, instant: Instant, touching: Array, gaps: Array, closed: Array, taken: tuple[Array, Array], notes: _Notes
+    ) -> None:
+        """Note what becomes of stops that touch, some of which are closed then by impulses that took energies."""
+        was_closed, rates = self._is == CLOSED, instant.rates()
+        for i, impulse, energy in zip(closed.tolist(), *(each.tolist() for each in taken), strict=True):
+            if not was_closed[i] or notes.has(i):
+                notes.add(i, REST, impulse, energy)
+        self._is[self._is == LEAVING] = ARMED
         for i in touching.tolist():
             if i in closed:
                 self._is[i] = CLOSED
                 continue
-            self._is[i], self._zero[i] = (LEAVING if rates[i] > still else IDLE), gaps[i]
-            if was_closed[i] and not any(each[1] == i for each in found):
-                note(i, RELEASE)
-        self._is[(self._is == LEAVING) & ~np.isin(np.arange(stops), touching)] = ARMED
-        for j in range(len(slides)):
-            is_fresh = bool(slides[j]) and abs(instant.v[contacts.coordinates[j]]) <= still
-            if (j in held and did_slide[j]) or (j in held and kind == START):
-                self._holds_at[j] = q[contacts.coordinates[j]]
-                note(stops + j, STICK)
-            elif slides[j] and (slides[j] != did_slide[j] or kind == START):
-                note(stops + j, SLIP, sign=float(slides[j]))
-            self._slides[j] = FRESH * slides[j] if is_fresh else slides[j]
-        state = np.array([t]), q[None], instant.v[None]
-        p = contacts.system._energies_and_momenta(*state)[2][0]
-        self.log.add(found, q, p)
-        if kind == START:
-            self._anchor(0, q, p)
-        return p
+            self._is[i], self._zero[i] = (LEAVING if rates[i] > instant.still else IDLE), gaps[i]
+            if was_closed[i] and not notes.has(i):
+                notes.add(i, RELEASE)
+
+    def _note_frictions(self, instant: Instant, held: Array, slides: Array, is_start: bool, notes: _Notes) -> None:
+        """Note which frictions hold, and how the others slide."""
+        coordinates, did_slide = self.contacts.coordinates, np.sign(self._slides)
+        for j, (coordinate, sign) in enumerate(zip(coordinates.tolist(), slides.tolist(), strict=True)):
+            if j in held and (did_slide[j] or is_start):
+                self._holds_at[j] = instant.q[coordinate]
+                notes.add(len(self._is) + j, STICK)
+            elif sign and (sign != did_slide[j] or is_start):
+                notes.add(len(self._is) + j, SLIP, sign=float(sign))
+            is_fresh = abs(instant.v[coordinate]) <= instant.still
+            self._slides[j] = FRESH * sign if is_fresh else sign
 
     def _note_unfinished(self, t: float, touching: Array) -> None:
         """Let the run tell of an impact of several whose rounds did not end."""
@@ -362,6 +412,21 @@ class ContactSteps:
         v = part.velocity(t, q, p)
         forces = system.forces(np.array([t]), q[None], v[None])[1][0]
         return float(forces[system.held.tolist().index(j)])
+
+
+class _Notes:
+    """What happens at an instant, as rows of a `ContactLog` without the state."""
+
+    def __init__(self, step: int, t: float) -> None:
+        self._step, self._t, self.rows = step, t, list[tuple[float, ...]]()
+
+    def add(self, contact: int, kind: int, impulse: float = 0.0, energy: float = 0.0, sign: float = 0.0) -> None:
+        """Note that something happens to a contact."""
+        self.rows.append((self._step, contact, kind, self._t, impulse, energy, sign))
+
+    def has(self, contact: int) -> bool:
+        """Whether something happened to a contact already."""
+        return any(row[1] == contact for row in self.rows)
 
 
 class _Monitor:
@@ -562,6 +627,6 @@ class _Along:
         """Where ψ is least between a and b."""
         from scipy.optimize import minimize_scalar
 
-        options = {"xatol": 1e-9}
+        options = {"xatol": OF_EXTREMUM}
         found = minimize_scalar(lambda tau: self.value(monitor, tau), bounds=(a, b), method="bounded", options=options)
         return float(found.x)

@@ -134,6 +134,7 @@ class ControlWatch:
         self._inner: Stepper = make(self._single)
         self._part = PartStep(run.system, run.method)
         self._audit = Audit(run)
+        self._audit.join(self._inner.audit)
         for each in run.controllers:
             if hasattr(each.law, "begin"):
                 each.law.begin(run.system, run.start_time, run.q.copy(), run.v.copy())
@@ -146,9 +147,8 @@ class ControlWatch:
         self.log = run.samples
         state = [*self._inner.state, Carried(self._last), Carried(self._counts, 0, MOST_COUNTED)]
         state += [each for loop in self._loops for each in loop.carried]
-        self.stepper = Stepper(
-            self.advance, state, self._inner.counted, self._failure, self._audit, cause=lambda: self._cause
-        )
+        own: dict[str, Any] = {"failure": self._failure, "audit": self._audit, "cause": lambda: self._cause}
+        self.stepper = replace(self._inner, piece=self.advance, state=state, **own)
 
     def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps as a stepper does, with the calls that are at their starts and within them; FAILED where one fails."""
@@ -200,10 +200,10 @@ class ControlWatch:
         """A step that ends and begins anew at the stops within it."""
         nothing, stops = np.empty((2, 0, self._last.shape[1])), self._stops
         within = stops[np.searchsorted(stops, step, side="right") : np.searchsorted(stops, step + 1)]
-        at, h = float(step), self._run.step
+        at, h, part = float(step), self._run.step, self._inner.part or (lambda step, *arc: self._part(*arc))
         for stop in (*within.tolist(), step + 1.0):
             try:
-                self._last[...] = self._part(self._time(at), h * (stop - at), *self._last)
+                self._last[...] = part(step, self._time(at), h * (stop - at), *self._last)
             except StepError as error:
                 self._message = f"step {step}, which is divided at t = {self._time(at):.6g} s: {error}"
                 return step, nothing, FAILED
@@ -211,11 +211,19 @@ class ControlWatch:
             if stop < step + 1 and not self._called(stop):
                 return step, nothing, FAILED
         q, p = self._last.copy()
+        self._begin_anew(step + 1, q, p)
+        return step + 1, self._last[:, None].copy(), layout.OK
+
+    def _begin_anew(self, step: int, q: Array, p: Array) -> None:
+        """Let the next step begin as the first of a run does."""
+        if self._inner.anew is not None:
+            self._inner.anew(step, q, p)
+            return
+        at = float(step)
         v = self._part.velocity(self._time(at), q, p)
         fresh = self._make(replace(self._single, start_time=self._time(at), q=q, v=v, p=p))
         for own, new in zip(self._inner.state, fresh.state, strict=True):
             own.array[...] = new.array
-        return step + 1, self._last[:, None].copy(), layout.OK
 
     def _time(self, at: float) -> float:
         return self._run.start_time + self._run.step * at

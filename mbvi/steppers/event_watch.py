@@ -14,7 +14,7 @@ Source of the iteration: Brent, Algorithms for Minimization without Derivatives 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -23,7 +23,9 @@ import numpy as np
 from mbvi.errors import KEPT, ModelError, StepError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.event_values import fill_event_values
+from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import stepper_of
+from mbvi.steppers.arcs import Arc, Arcs
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried
 from mbvi.steppers.control import ControlWatch
@@ -55,8 +57,9 @@ def stepper_with_events(run: Run) -> Stepper:
     single = replace(run, every=1)
     stepper, audit = ControlWatch(single, stepper_of).stepper if run.controllers else stepper_of(single), Audit(run)
     watch = EventWatch(run, stepper, audit.look)
+    audit.join(stepper.audit)
     state = [*stepper.state, *map(Carried, watch.state)]
-    return Stepper(watch.advance, state, stepper.counted, stepper.failure, audit, watch.happenings, cause=stepper.cause)
+    return replace(stepper, piece=watch.advance, state=state, audit=audit, happenings=watch.happenings)
 
 
 class EventWatch:
@@ -80,7 +83,10 @@ class EventWatch:
     def __init__(self, run: Run, stepper: Stepper, look: Callable[[int, Array], None]) -> None:
         self._run, self._all, self._piece, self._look = run, replace(run, every=1), stepper.piece, look
         self._events, self.happenings = run.events, Happenings(run.events)
-        self._part = PartStep(run.system, run.method)
+        self._part, self._contacts = PartStep(run.system, run.method), stepper.contacts
+        if self._contacts is not None:
+            assert isinstance(run.method, Tableau)
+            self._arcs = Arcs(run.system, run.method, run.q, run.start_time)
         self._last = np.stack([run.q, run.p])
         self._signs = np.zeros(len(run.events))  # of ψ, when it last was not zero
         self._work = np.empty((2, len(run.q)))
@@ -98,7 +104,9 @@ class EventWatch:
             status, done = self._piece(begin, end, *states[:, 1:])
             taken = self._taken(begin, states[:, : done - begin + 1])
             if taken < done - begin or self.happenings.failure:
-                status, done = ENDED, begin + taken
+                status, done, end_of_run = ENDED, begin + taken, self.happenings.end
+                if self._contacts is not None:
+                    self._contacts.cut(done, -np.inf if end_of_run is None else end_of_run.t)
             stored = range(begin + every - begin % every, done + 1, every)
             numbers = np.array(stored, int) - begin
             out_q[row : row + len(stored)], out_p[row : row + len(stored)] = states[:, numbers]
@@ -130,7 +138,13 @@ class EventWatch:
         if begin == 0 and steps:
             far = AT_START * np.ptp(values[:, 0], axis=1)
             self._signs[:] = np.where(np.abs(values[:, 0, 0]) > far, np.sign(values[:, 0, 0]), 0.0)
-        for k in np.flatnonzero(_may_pass(values[:, :steps]).any(axis=0)).tolist():
+        may_pass = _may_pass(values[:, :steps]).any(axis=0)
+        if self._contacts is not None:
+            self._arcs.contacts.take_inputs()
+            broken = self._contacts.rows()[:, 0]
+            broken = broken[np.searchsorted(broken, begin) : np.searchsorted(broken, begin + steps)]
+            may_pass |= np.isin(np.arange(begin, begin + steps), broken)
+        for k in np.flatnonzero(may_pass).tolist():
             try:
                 found = self._found(begin + k, t[k], t[k + 1] - t[k], states[:, k : k + 2], values[:, k])
             except StepError as error:
@@ -167,14 +181,28 @@ class EventWatch:
     def _found(self, step: int, t: float, h: float, states: Array, values: Array) -> list[Happened]:
         """The events, in their order, within a step of size h from time t, of states (2, 2, n); ψ (events, places) on a cubic."""
         found = []
-        for number, event in enumerate(self._events):
-            along = _Along(self._part, event, t, h, states, self._work, values[number])
-            for tau, direction in along.crossings(self._signs[number]):
-                if event.direction in (0, direction):
-                    found.append(Happened(step, number, t + tau * h, *along.state(tau)))
-            self._signs[number] = along.last_sign
+        for arc, ends, along_arc in self._arcs_of(step, t, h, states, values):
+            for number, event in enumerate(self._events):
+                along = _Along(arc, event, ends, self._work, along_arc[number])
+                for tau, direction in along.crossings(self._signs[number]):
+                    if event.direction in (0, direction):
+                        found.append(Happened(step, number, arc.t + tau * arc.h, *along.state(tau)))
+                self._signs[number] = along.last_sign
         found.sort(key=lambda each: each.t)
         return found
+
+    def _arcs_of(
+        self, step: int, t: float, h: float, states: Array, values: Array
+    ) -> Iterator[tuple[Arc, Array, Array]]:
+        """The smooth arcs of a step, the states (2, 2, n) at their ends, and ψ (events, places) on the cubic through them."""
+        if self._contacts is None:
+            yield Arc(t, h, states[0, 0], states[1, 0], self._part), states, values
+            return
+        for arc in self._arcs.of_step(self._contacts.rows(), step, t, h, *states[:, 0]):
+            ends = np.stack([(arc.q, arc.p), arc.part(arc.t, arc.h, arc.q, arc.p)], axis=1)
+            times = np.array([arc.t, arc.t + arc.h])
+            v = np.stack([arc.part.velocity(*each) for each in zip(times, *ends, strict=True)])
+            yield arc, ends, np.array([self._values(each, times, ends[0], v)[0] for each in self._events])
 
 
 def _may_pass(values: Array) -> Array:
@@ -185,31 +213,28 @@ def _may_pass(values: Array) -> Array:
 
 
 class _Along:
-    """ψ(τ) along one step, each by a step of length τh."""
+    """ψ(τ) along an arc of a step, each by a step of length τh."""
 
-    def __init__(
-        self, part: PartStep, event: CompiledEvent, t: float, h: float, states: Array, work: Array, values: Array
-    ) -> None:
-        self._part, self._event, self._t, self._h, self._work = part, event, t, h, work
-        self._from, end = states[:, 0], states[:, 1]
-        self._known = {0.0: self._value(t, *self._from), 1.0: self._value(t + h, *end)}
+    def __init__(self, arc: Arc, event: CompiledEvent, ends: Array, work: Array, values: Array) -> None:
+        self._arc, self._event, self._work = arc, event, work
+        self._known = {0.0: self._value(arc.t, arc.q, arc.p), 1.0: self._value(arc.t + arc.h, *ends[:, 1])}
         self._polynomial = np.polynomial.Polynomial(POLYNOMIAL @ values)
         self._spread = float(np.ptp(values))
         self.last_sign = 0.0
 
     def state(self, tau: float) -> tuple[Array, Array]:
         """q and p (n,) after τh."""
-        return self._part(self._t, tau * self._h, *self._from)
+        return self._arc.part(self._arc.t, tau * self._arc.h, self._arc.q, self._arc.p)
 
     def __call__(self, tau: float) -> float:
         """ψ after τh."""
         if tau not in self._known:
-            self._known[tau] = self._value(self._t + tau * self._h, *self.state(tau))
+            self._known[tau] = self._value(self._arc.t + tau * self._arc.h, *self.state(tau))
         return self._known[tau]
 
     def _value(self, t: float, q: Array, p: Array) -> float:
         """ψ of a state."""
-        value, v = np.empty((1, 1)), self._part.velocity(t, q, p)
+        value, v = np.empty((1, 1)), self._arc.part.velocity(t, q, p)
         pair = np.stack([q, q]), np.stack([v, v])
         fill_event_values(value, self._event.function, np.zeros(1), np.array([t]), np.ones(1), *pair, *self._work)
         if not np.isfinite(value[0, 0]):
@@ -217,7 +242,10 @@ class _Along:
         return float(value[0, 0])
 
     def crossings(self, sign: float) -> list[tuple[float, int]]:
-        """Where ψ changes its sign, and the new one; `sign` is that before the step, 0 if it is not known."""
+        """Where ψ changes its sign, and the new one; `sign` is that before the arc, 0 if it is not known.
+
+        An impact between two arcs may change it too, which is at the start of the second.
+        """
         from scipy.optimize import brentq  # takes a tenth of a second to import
 
         points = self._points()
@@ -225,7 +253,7 @@ class _Along:
         for a, b in pairwise(points):
             new = np.sign(self(b))
             if sign and new == -sign:
-                root = a if self(a) == 0.0 else brentq(self, a, b, xtol=RESOLUTION, rtol=4 * np.finfo(float).eps)
+                root = a if new * self(a) >= 0.0 else brentq(self, a, b, xtol=RESOLUTION, rtol=4 * np.finfo(float).eps)
                 found.append((root, int(new)))
             sign = new or sign
         self.last_sign = sign

@@ -62,6 +62,11 @@ class Stepper:
         The events that happened, if it looks for some; its status is then ENDED where one ends the run.
     contacts : ContactLog, optional
         What happened to the contacts of the system, if it has some.
+    part : callable, optional
+        ``part(step, t, h, q, p)`` does a part, of length h from a state at time t, of the step of a number, and gives the state
+        at its end, where that is no step of the scheme alone.
+    anew : callable, optional
+        ``anew(step, q, p)`` goes on from a state after so many steps, where a new stepper would not do the same.
     cause : callable
         Gives the error of a function of the user's that made a step fail, if one did.
     """
@@ -73,6 +78,8 @@ class Stepper:
     audit: Audit | None = None
     happenings: Happenings | None = None
     contacts: ContactLog | None = None
+    part: Callable[[int, float, float, Array, Array], tuple[Array, Array]] | None = None
+    anew: Callable[[int, Array, Array], None] | None = None
     cause: Callable[[], Exception | None] = lambda: None
 
     def reason(self, run: Run, step: int, status: int) -> str:

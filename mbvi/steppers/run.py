@@ -74,6 +74,8 @@ class Run:
         What is called between steps; the system is then a `controlled_system`.
     samples : list of ndarray
         What controllers told actuators until now, in rows as a file keeps them.
+    done : int
+        Number of the steps from the start time on after which the run starts.
     """
 
     system: System
@@ -95,6 +97,7 @@ class Run:
     events: tuple[CompiledEvent, ...] = ()
     controllers: tuple[CheckedController, ...] = ()
     samples: list[Array] = field(default_factory=list)
+    done: int = 0
 
     def clock(self, first: int, last: int) -> tuple[Array, Array]:
         """Times at which the steps from `first` to before `last` begin, and their sizes."""

@@ -12,6 +12,7 @@ from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import Kind, kinds
 from mbvi.model.holds import (
+    Above,
     Across,
     Aligned,
     Angle,
@@ -110,6 +111,8 @@ def _rows(bodies: Bodies, name: str, holds: Sequence[Hold], ends: Any) -> Named:
                 shorts = "xyz" if len(directions) == 3 else "uvw"
                 for short, u in zip(shorts, directions, strict=False):
                     yield f"{name}.{short}", _way(a, b, u)
+            case Above(normal, height):
+                yield f"{name}.u", _way(a, b, normal) - height
             case Aligned(axis):
                 for short, u in zip("uv", normals(axis), strict=True):
                     yield f"{name}.turn_{short}", _cosine(a, b, u, axis)

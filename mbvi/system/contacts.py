@@ -23,6 +23,7 @@ from mbvi.model.forces import JointForce
 from mbvi.model.touching import frictions_of, stops_of
 from mbvi.system.copies import as_run
 from mbvi.system.forms import with_held
+from mbvi.system.inputs import take_inputs, told_like
 from mbvi.system.redundancy import count_redundant
 from mbvi.system.system import System
 
@@ -119,7 +120,7 @@ class Contacts:
         """What φ̈ (stops,) is without acceleration."""
         out = np.zeros(self._gauge.arrays.k)
         fill_gap_curvatures(out, self._gauge.arrays, self._gauge.work, t, q, v)
-        return self._signs * out[self._rows]
+        return self._signs * (out + self._gauge._time_rates(t, q, v)[1])[self._rows]
 
     # --------------------------------------------------------------------------------------------- modes
 
@@ -127,7 +128,13 @@ class Contacts:
         """The system of a mode."""
         if mode not in self._modes:
             self._modes[mode] = ModeSystem(self, mode)
+            self._modes[mode].take_inputs()
         return self._modes[mode]
+
+    def take_inputs(self) -> None:
+        """Let the systems of all modes have the inputs that the system has now."""
+        for each in self._modes.values():
+            each.take_inputs()
 
 
 class ModeSystem:
@@ -153,18 +160,32 @@ class ModeSystem:
             if sign != 0 and each.kinetic > 0
         }
         self.system = (
-            as_run(contacts._with([*held[0], *held[1]], forces)) if held[0] or held[1] or forces else contacts.system
+            as_run(told_like(contacts.system, contacts._with([*held[0], *held[1]], forces)))
+            if held[0] or held[1] or forces
+            else contacts.system
         )
+        self._of, self._copies = contacts.system, list[System]()
         if self.system is not contacts.system:
             count_redundant(self.system, *contacts._start)
         self._stop_rows = contacts._rows_of(self.system, held[0])
         self._friction_rows = contacts._rows_of(self.system, held[1])
         self._signs = np.array([each.sign for each in held[0]])
 
-    def hold_at(self, places: Array, *copies: System) -> None:
-        """Hold the coordinates of the frictions that hold at places (held,) [rad or m], in copies of the system too."""
-        for system in (self.system, *copies):
+    def has_copy(self, copy: System) -> None:
+        """Let a copy of the system hold coordinates, and have inputs, as the system."""
+        self._copies.append(copy)
+        self.take_inputs()
+
+    def hold_at(self, places: Array) -> None:
+        """Hold the coordinates of the frictions that hold at places (held,) [rad or m]."""
+        for system in (self.system, *self._copies):
             system.arrays.constraint_data[self._friction_rows, layout.OFFSET] = places
+
+    def take_inputs(self) -> None:
+        """Have the inputs that the system without contacts has now."""
+        for system in (self.system, *self._copies):
+            if system is not self._of:
+                take_inputs(system, self._of)
 
     def forces(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Forces of closed stops (states, closed), which push where positive, and of frictions that hold (states, held)."""

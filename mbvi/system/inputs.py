@@ -146,6 +146,23 @@ def held_values(system: System, place: int) -> Array:
     return arrays.numbers[start + count : start + 5 * count + 4].reshape(-1, 4)[1:, 0]
 
 
+def told_like(system: System, other: System) -> System:
+    """Another system of the same actuators, with the inputs that were given to a system after it was assembled."""
+    if system._told is None:
+        return other
+    before, tell = system._told
+    return tell(told_like(before, other))
+
+
+def take_inputs(system: System, other: System) -> None:
+    """Give a system the inputs that another of the same actuators has now, held ones included."""
+    system.arrays.inputs[:] = other.arrays.inputs
+    rows, functions = other.arrays.joint_forces, other.arrays.time_functions
+    rows = rows[(rows[:, 0] == layout.ACTUATOR) & (rows[:, FUNCTION] >= 0)]
+    for place in rows[functions[rows[:, FUNCTION], 0] == layout.TABLE, layout.INPUT].tolist():
+        held_values(system, place)[:] = held_values(other, place)
+
+
 def _with_arrays(system: System, tell: Callable[[System], System] | None, **changed: Array) -> System:
     """A copy with arrays of its own, of which some are others; its actuators may do work. What makes the same of the system with
     all joints cut is `tell`, if it does not follow from the model.

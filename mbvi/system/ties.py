@@ -20,6 +20,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
 from mbvi.model.holds import (
+    Above,
     Across,
     Aligned,
     Angle,
@@ -82,6 +83,8 @@ def rows(
         match hold, ends:
             case Across(directions), (a, b):
                 yield from along(tables, name, a, b, list(map(array, directions)))
+            case Above(normal, height), (a, b):
+                yield from along(tables, name, a, b, [array(normal)], **followed(tables, height))
             case Aligned(axis), (a, b):
                 yield from aligned(tables, name, a, b, axis)
             case Parallel(orientation), (a, b):

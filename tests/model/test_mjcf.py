@@ -66,7 +66,7 @@ def test_bodies_joints_and_forces(tmp_path):
     assert dict(model.initial["joint 1"])["position"] == 0.4 and len(model.initial["free"].position) == 7
     assert model.bodies["a/1"].shapes[0].color == "#336699" and list(model.bodies["a/1"].frames) == ["tool"]
     report = str(model.import_report)
-    assert "frictionloss: kept with the joint; it does not act yet (joint 'joint 1')" in report
+    assert "frictionloss: kept with the joint, and acts only on import with stops (joint 'joint 1')" in report
     assert "actuator: mbvi has them on single coordinates and fixed tendons of hinges and slides (glue)" in report
     pull = model.forces["pull"]
     assert (pull.type, pull.joint, pull.gear, pull.input, pull.effort) == ("motor", "slide", 20, 0, None)

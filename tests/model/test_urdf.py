@@ -83,7 +83,7 @@ def test_the_report_of_an_arm(arm):
     assert (arm.forces["lift_motor"].gear, arm.forces["lift_motor"].input) == (100, 0)
     assert str(arm.import_report).splitlines()[9:] == [
         "Approximated",
-        "  - friction: kept with the joint; it does not act yet (joint 'lift')",
+        "  - friction: kept with the joint, and acts only on import with stops (joint 'lift')",
         "  - start: 0 is beyond the limits of the joint; it starts between them ('elbow')",
         "",
         "Dropped",
@@ -91,6 +91,17 @@ def test_the_report_of_an_arm(arm):
         "  - <gazebo>: what it says is for the simulator Gazebo",
     ]
     assert mbvi.load(MODELS / "pendulum.yaml").import_report is None
+
+
+def test_limits_stop_and_friction_acts_if_they_are_asked_to(arm):
+    stopping = mbvi.load(ARM, stops=True)
+    assert "12 stops of limits, 1 friction of joints" in stopping.import_report.summary
+    assert dict(stopping.joints["lift"].limits["angle"]) | {"restitution": None} == dict(
+        arm.joints["lift"].limits["angle"]
+    )
+    run = mbvi.simulate(stopping, "simpson", step=0.01, duration=1.5)
+    assert {each.name for each in run.contacts} == {"friction of lift", "lift.angle.upper"}
+    assert min(gap.min() for gap in run.gaps().values()) > -1e-12
 
 
 def test_an_imported_model_is_a_model_file(arm, tmp_path):

@@ -80,7 +80,7 @@ def test_reports_tell_of_limits_and_of_friction(tmp_path):
     model = slide({"upper": -1}, {"initial": {"slide": {"velocity": 1}}}, friction=0.5)
     mbvi.save(model, tmp_path / "slide.yaml")
     text = output("check", tmp_path / "slide.yaml")
-    assert "joints.slide.friction: dry friction of 0.5, which does not act yet" in text
+    assert "joints.slide.friction: dry friction of 0.5, which no dry_friction lets act" in text
     assert "joints.slide: displacement starts at 0, above its upper limit -1" in text
     text = output("run", tmp_path / "slide.yaml", "-o", tmp_path / "slide.h5")
     assert "slide.displacement: up to 10 m, beyond the upper limit of -1 m, first at t = 0 s" in text

@@ -40,13 +40,14 @@ def convert(
         list[str] | None,
         typer.Option(metavar="JOINT[=VALUE]", help="Weld a joint, where it starts or at a value; may be repeated."),
     ] = None,
+    stops: Annotated[bool, typer.Option("--stops", help="Let limits stop their joints, and friction act.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Say in full what became of the file.")] = False,
     force: Overwrite = False,
 ) -> None:
     """Write a robot's file as a model file, and say what was taken and what was dropped."""
     with one_line_errors():
         options: dict[str, Any] = {"search": search or [], "floating": floating, "geometry": geometry, "start": start}
-        options["locked"] = dict(map(_lock, lock or []))
+        options |= {"locked": dict(map(_lock, lock or [])), "stops": stops}
         model = mbvi.load(file, **options, mend=not no_mend)
         path = out or Path(f"{file.stem}.yaml")
         if model.import_report is None:

@@ -259,9 +259,7 @@ class _Reader:
         friction = float(m.dof_frictionloss[to])
         common: dict[str, Any] = {"parent": parent, "child": child, "friction": friction}
         if friction:
-            self.notes.add(
-                "approximated", "frictionloss", "kept with the joint; it does not act yet", f"joint {name!r}"
-            )
+            self.robot.note_friction("frictionloss", f"joint {name!r}")
         drives = self.drives(j)
         armature = float(m.dof_armature[to] + sum(m.actuator_gear[i, 0] ** 2 * m.actuator_armature[i] for i in drives))
         if kind in (FREE, BALL) and m.dof_armature[to : to + WIDTHS[kind]].any():

@@ -24,6 +24,7 @@ from mbvi.model.imports.folders import Folders
 from mbvi.model.imports.inertias import mended
 from mbvi.model.imports.locking import locked, zero_of
 from mbvi.model.imports.mesh_colors import mesh_color
+from mbvi.model.imports.stopping import KEPT, frictions, with_stops
 from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Weld
 from mbvi.model.limits import Limits
@@ -47,6 +48,7 @@ class Options(NamedTuple):
     mend       whether inertias that no body has become the nearest that one has, instead of an error
     start      name of a state of the file to start from, as a keyframe of MJCF; None for the usual start
     locked     joints that are welded, each with its coordinates there; None for those at the start
+    stops      whether limits stop their joints, and friction acts
     """
 
     search: tuple[Path, ...] = ()
@@ -55,6 +57,7 @@ class Options(NamedTuple):
     mend: bool = True
     start: str | None = None
     locked: Mapping[str, Any] = {}
+    stops: bool = False
 
 
 class Robot:
@@ -67,6 +70,7 @@ class Robot:
         self.joints: dict[str, Any] = {}
         self.forces: dict[str, Any] = {}
         self.constraints: dict[str, Any] = {}
+        self.contacts: dict[str, Any] = {}
         self.starts: dict[str, Any] = {}
         self.rates: dict[str, Any] = {}
 
@@ -225,6 +229,25 @@ class Robot:
 
     # ---------------------------------------------------------------------------------------------- model
 
+    def note_friction(self, what: str, place: str) -> None:
+        """Say that friction is kept, unless it acts."""
+        if not self.options.stops:
+            self.notes.add("approximated", what, KEPT, place)
+
+    def let_stop(self) -> None:
+        """Let limits stop their joints, and friction act."""
+        for name, joint in self.joints.items():
+            self.joints[name] = with_stops(joint, name, self.notes)
+            for own, friction in frictions(joint, name):
+                self.contacts[self.free_name(own, self.joints, self.constraints, self.contacts)] = friction
+        limits = [each for joint in self.joints.values() for each in joint.limits.values()]
+        stops = sum(
+            (each.lower is not None) + (each.upper is not None) for each in limits if each.restitution is not None
+        )
+        for noun, number in (("stop of limits", stops), ("friction of joints", len(self.contacts))):
+            if number:
+                self.notes.add("taken", count(number, noun))
+
     def initial(self) -> dict[str, Initial]:
         """The starts of joints that do not start at 0, at rest."""
         moved = [
@@ -239,6 +262,8 @@ class Robot:
             self.lock(joint, given)
         self.hold_still()
         self.close_couplings()
+        if self.options.stops:
+            self.let_stop()
         nouns = [each.type.removeprefix("joint_").replace("_", " ") for each in self.forces.values()]
         nouns += ["coupling" if isinstance(each, Coupling) else "constraint" for each in self.constraints.values()]
         for noun, number in sorted(Counter(nouns).items()):
@@ -252,6 +277,7 @@ class Robot:
             joints=self.joints,
             forces=self.forces,
             constraints=self.constraints,
+            contacts=self.contacts,
             initial=self.initial(),
         )
         model._files = self.files

@@ -384,7 +384,7 @@ class _Reader:
         if found < 0:
             raise part.wrong("a friction of at least 0", show(found))
         if found:
-            self.notes.add("approximated", "friction", "kept with the joint; it does not act yet", f"joint {name!r}")
+            self.robot.note_friction("friction", f"joint {name!r}")
         return found
 
     def limits(self, axis: Node, name: str, coordinate: str) -> Limits | None:

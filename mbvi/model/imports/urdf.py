@@ -304,7 +304,7 @@ class _Reader:
         if friction < 0:
             raise part.wrong("a friction of at least 0", show(friction))
         if friction:
-            self.notes.add("approximated", "friction", "kept with the joint; it does not act yet", f"joint {name!r}")
+            self.robot.note_friction("friction", f"joint {name!r}")
         return {"friction": friction} if friction else {}
 
     def add_mimic(self, node: Node, name: str) -> None:

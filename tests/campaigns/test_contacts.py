@@ -1,0 +1,16 @@
+"""A small sample of the campaign."""
+
+import pytest
+
+from .contacts import LONG, trial
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_models_with_contacts_keep_to_mechanics(seed):
+    assert trial(seed).startswith(("ran", "without contacts"))
+
+
+@pytest.mark.parametrize(("name", "impacts"), list(zip(LONG, (60, 50, 30, 20), strict=True)))
+def test_impacts_keep_what_they_should(name, impacts):
+    error, _, most = LONG[name]
+    assert error(impacts) <= most

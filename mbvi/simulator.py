@@ -6,7 +6,7 @@ The steps are those of `simulate`, by the same stepper, so that the states are t
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from mbvi.model.arguments import check_flag, check_kind, checked_count, is_numbe
 from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.model import Model
+from mbvi.results.measurements import SAME
 from mbvi.results.samples import Samples, told_system
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import (
@@ -44,6 +45,7 @@ from mbvi.system.copies import as_run
 from mbvi.system.held import free_joints, held_coordinates, with_held_joints
 from mbvi.system.initial import Start, find_start
 from mbvi.system.inputs import ToldInputs, with_own_inputs
+from mbvi.system.sensors import SystemSensor, system_sensors
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -167,6 +169,8 @@ class Simulator:
         self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled
         self._stored = _Stored(0, self._every, run)
         self._told = b""  # the inputs that were noted last
+        self._sensors: tuple[System, dict[str, SystemSensor]] | None = None
+        self._samples_taken: dict[str, tuple[int, Any]] = {}
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
         """Give parameters of the model other values, from now on.
@@ -227,7 +231,7 @@ class Simulator:
         >>> simulator = Simulator(mbvi.load("models/double_pendulum.yaml"), step=0.01, initial_v=[1.0, 2.0])
         >>> impact = simulator.lock("elbow")
         >>> impact.after.round(12).tolist(), bool(impact.energy > 0)
-        ([1.4, 0.0], True)
+        ([1.797236399137, 0.0], True)
         """
         if joint not in (known := [each for each in free_joints(self._given) if each not in self._locked]):
             found = f"{show(joint)}, which is locked" if joint in self._locked else show(joint)
@@ -431,6 +435,56 @@ class Simulator:
         """
         places, rotations = self.system.poses(body, self._states[self._turn, 0])
         return places[0], rotations[0]
+
+    def measurements(self, names: Sequence[str] | None = None) -> dict[str, Any]:
+        """The last samples of the sensors of the model, by their names: numbers, or vectors (3,).
+
+        Sensors take their samples as `Trajectory.measurements` says: those without a period one of the state now.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of sensors; by default all.
+
+        Raises
+        ------
+        ModelError
+            If there is no such sensor, or a sample was due between the states that are known.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+        >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+        >>> sensors = {"angle": mbvi.Encoder(joint="pivot", period=0.1)}
+        >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot}, sensors=sensors)
+        >>> simulator = Simulator(model, step=0.01, initial_q=[0.5])
+        >>> simulator.run(0.05)
+        >>> simulator.measurements()
+        {'angle': 0.5}
+        """
+        if self._sensors is None:
+            own = with_own_inputs(self.system)
+            self._sensors = own, {each.name: each for each in system_sensors(own, None)}
+        system, known = self._sensors
+        chosen = [each.name for each in system_sensors(system, names)] if names is not None else list(known)
+        system.arrays.inputs[:] = self._all_inputs
+        return {name: self._sample(known[name]) for name in chosen}
+
+    def _sample(self, sensor: SystemSensor) -> Any:
+        """The last sample of a sensor."""
+        t, h = self.t, self.step_size
+        number = int(sensor.samples(np.array([t]), h)[0])
+        first = self._stored.run.start_time
+        time = t if sensor.period is None else max(number * sensor.period, first)
+        if abs(time - t) <= SAME * h:
+            q, p = self._states[self._turn]
+            value = sensor.noisy(np.array([number]), sensor.exact(np.array([t]), q, self.v[None]))[0]
+            self._samples_taken[sensor.name] = number, value if sensor.labels else float(value[0])
+        elif self._samples_taken.get(sensor.name, (None,))[0] != number:
+            value = self.trajectory().measurements([sensor.name])[sensor.name].values[-1]
+            self._samples_taken[sensor.name] = number, value if sensor.labels else float(value)
+        return self._samples_taken[sensor.name][1]
 
     # ----------------------------------------------------------------------------------------- what is kept
 

@@ -79,7 +79,7 @@ def test_joints_that_cannot_be_locked(models):
         expected = f"joint: expected a joint with coordinates that can be held, found {found}; known: shoulder"
         with pytest.raises(mbvi.ModelError, match=f"^{expected}$"):
             simulator.lock(joint)
-    with pytest.raises(mbvi.ModelError, match="^joint: expected a locked joint, found 'shoulder'; known: elbow$"):
+    with pytest.raises(mbvi.ModelError, match=r"^joint: expected a locked joint, found 'shoulder'; known: elbow$"):
         simulator.unlock("shoulder")
     free = mbvi.Simulator(mbvi.load(models / "double_pendulum.yaml"), "rk4", step=0.01, **START)
     with pytest.raises(mbvi.ModelError, match="expected a system without constraints for scheme rk4"):

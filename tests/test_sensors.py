@@ -179,7 +179,7 @@ def test_to_measure_changes_nothing(models):
     ],
 )
 def test_sensors_that_cannot_be(sensor, message):
-    with pytest.raises(mbvi.ModelError, match=f"^<string>:19: {message}"):
+    with pytest.raises(mbvi.ModelError, match=f"^<string>:18: {message}"):
         mbvi.from_yaml(ARM.replace("height: {", f"s: {sensor}\n  height: {{"))
 
 

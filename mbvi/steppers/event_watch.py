@@ -22,7 +22,6 @@ import numpy as np
 
 from mbvi.errors import KEPT, ModelError, StepError
 from mbvi.kernels import layout
-from mbvi.kernels.mechanics.event_values import fill_event_values
 from mbvi.steppers import stepper_of
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried
@@ -31,7 +30,7 @@ from mbvi.steppers.happened import Happened, Happenings
 from mbvi.steppers.loop import ENDED, Stepper
 from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
-from mbvi.system.events import CompiledEvent
+from mbvi.system.events import CheckedEvent
 
 Array = np.ndarray
 CHUNK = 1024  # steps that are looked at together
@@ -83,7 +82,6 @@ class EventWatch:
         self._part = PartStep(run.system, run.method)
         self._last = np.stack([run.q, run.p])
         self._signs = np.zeros(len(run.events))  # of ψ, when it last was not zero
-        self._work = np.empty((2, len(run.q)))
         self.state = (self._last, self._signs)
 
     def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
@@ -153,12 +151,12 @@ class EventWatch:
     def _head(step: int, t: float) -> str:
         return f"step {step} (t = {t:.6g} s)"
 
-    def _values(self, event: CompiledEvent, t: Array, q: Array, v: Array) -> Array:
+    def _values(self, event: CheckedEvent, t: Array, q: Array, v: Array) -> Array:
         """ψ at the places of every step, (steps, places), of states at times t (steps + 1,)."""
         values = np.empty((len(t), len(PLACES)))
         sizes = np.append(np.diff(t), 1.0)
         ahead = [np.concatenate([each, each[-1:]]) for each in (q, v)]
-        fill_event_values(values, event.function, PLACES, t, sizes, *ahead, *self._work)
+        event.fill(values, PLACES, t, sizes, *ahead)
         values[:-1, -1] = values[1:, 0]  # at the same time, to the last bit
         return values[:-1]
 
@@ -168,7 +166,7 @@ class EventWatch:
         """The events, in their order, within a step of size h from time t, of states (2, 2, n); ψ (events, places) on a cubic."""
         found = []
         for number, event in enumerate(self._events):
-            along = _Along(self._part, event, t, h, states, self._work, values[number])
+            along = _Along(self._part, event, t, h, states, values[number])
             for tau, direction in along.crossings(self._signs[number]):
                 if event.direction in (0, direction):
                     found.append(Happened(step, number, t + tau * h, *along.state(tau)))
@@ -187,10 +185,8 @@ def _may_pass(values: Array) -> Array:
 class _Along:
     """ψ(τ) along one step, each by a step of length τh."""
 
-    def __init__(
-        self, part: PartStep, event: CompiledEvent, t: float, h: float, states: Array, work: Array, values: Array
-    ) -> None:
-        self._part, self._event, self._t, self._h, self._work = part, event, t, h, work
+    def __init__(self, part: PartStep, event: CheckedEvent, t: float, h: float, states: Array, values: Array) -> None:
+        self._part, self._event, self._t, self._h = part, event, t, h
         self._from, end = states[:, 0], states[:, 1]
         self._known = {0.0: self._value(t, *self._from), 1.0: self._value(t + h, *end)}
         self._polynomial = np.polynomial.Polynomial(POLYNOMIAL @ values)
@@ -211,7 +207,7 @@ class _Along:
         """ψ of a state."""
         value, v = np.empty((1, 1)), self._part.velocity(t, q, p)
         pair = np.stack([q, q]), np.stack([v, v])
-        fill_event_values(value, self._event.function, np.zeros(1), np.array([t]), np.ones(1), *pair, *self._work)
+        self._event.fill(value, np.zeros(1), np.array([t]), np.ones(1), *pair)
         if not np.isfinite(value[0, 0]):
             raise StepError(f"the function of the event {self._event.name} is not a number at t = {t:.9g} s")
         return float(value[0, 0])

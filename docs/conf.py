@@ -83,6 +83,7 @@ NAVIGATION = {
         "one_step",
         "stepping",
         "control",
+        "sensors",
         "events",
         "learning",
         "loops",

@@ -17,6 +17,7 @@ from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.arcs import Arc, Arcs
 from mbvi.steppers.part_step import PartStep
+from mbvi.system.cubics import on_cubics
 
 Array = np.ndarray
 ROUNDING = 1e-9  # part of a step by which a time may lie before the first state or after the last
@@ -164,9 +165,6 @@ def _by_cubics(trajectory: Trajectory, times: Array, rows: Array) -> tuple[Array
     if len(trajectory) == 1:
         return np.array(trajectory.q), np.array(trajectory.p)
     t, q, v = (np.asarray(each)[np.stack([rows, rows + 1])] for each in (trajectory.t, trajectory.q, trajectory.v))
-    h = (t[1] - t[0])[:, None]
-    x = (times - t[0])[:, None] / h
-    turned, move = (1 - x) ** 2, q[1] - q[0]
-    places = q[0] + x**2 * (3 - 2 * x) * move + h * x * (turned * v[0] - x * (1 - x) * v[1])
-    rates = 6 * x * (1 - x) * move / h + (1 - x) * (1 - 3 * x) * v[0] + x * (3 * x - 2) * v[1]
+    h = t[1] - t[0]
+    places, rates = on_cubics((times - t[0]) / h, h, q, v)
     return places, trajectory.system._energies_and_momenta(times, places, rates)[2]

@@ -37,7 +37,7 @@ from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
 from mbvi.system.controllers import CheckedController
 from mbvi.system.driven import driven_names, is_in_reach
-from mbvi.system.events import CompiledEvent
+from mbvi.system.events import CheckedEvent
 from mbvi.system.initial import Start
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.system import System
@@ -79,7 +79,7 @@ def check_same_chart(chart: Chart | None, header: storage.Header, path: Path) ->
         raise ModelError(f"{path}: chart: {wrong(expected, found, remedy)}")
 
 
-def check_same_events(events: Sequence[CompiledEvent], header: storage.Header, path: Path) -> None:
+def check_same_events(events: Sequence[CheckedEvent], header: storage.Header, path: Path) -> None:
     """A run goes on with the events with which it began, whose functions its file cannot hold."""
     names = tuple(each.name for each in events)
     if names != header.events:

@@ -50,7 +50,7 @@ from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
 from mbvi.system.controllers import Controller, checked_controllers
 from mbvi.system.copies import as_run
-from mbvi.system.events import Event, compiled_events
+from mbvi.system.events import Event, checked_events
 from mbvi.system.initial import find_start
 from mbvi.system.inputs import with_inputs
 from mbvi.system.system import System
@@ -74,8 +74,8 @@ def simulate(
     path: str | os.PathLike[str] | None = None,
     force: bool = False,
     store: Sequence[str] | None = None,
-    events: Mapping[str, Event | Callable[..., float]] | None = None,
-    until: Event | Callable[..., float] | None = None,
+    events: Mapping[str, Event | Callable[..., float] | str] | None = None,
+    until: Event | Callable[..., float] | str | None = None,
     inputs: Mapping[str, Any] | None = None,
     controllers: Mapping[str, Controller] | None = None,
 ) -> Trajectory:
@@ -118,10 +118,11 @@ def simulate(
     store : sequence of str, optional
         What the file holds besides the states and energies, for readers without mbvi, in which these follow by themselves: some
         of poses and multipliers, by default both.
-    events : mapping of str to Event or callable, optional
-        What is looked for in all steps, by name: functions ``event(t, q, v)`` that pass zero, or `mbvi.Event` of one, which may
-        have a direction and end the run. When and where they happened is in the trajectory's `events`.
-    until : Event or callable, optional
+    events : mapping of str to Event, callable or str, optional
+        What is looked for in all steps, by name: functions ``event(t, q, v)`` that pass zero, expressions as those of
+        `Trajectory.evaluate`, or `mbvi.Event` of one, which may have a direction and end the run. When and where they happened
+        is in the trajectory's `events`.
+    until : Event, callable or str, optional
         An event that ends the run, and must come within the duration; its state is the last of the trajectory.
     inputs : mapping of str to number, str, Table, or pair of arrays, optional
         What actuators are told, by their names, instead of the inputs that the model has: numbers, expressions of the time t,
@@ -187,7 +188,7 @@ def simulate(
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
     checked = checked_controllers(controllers, system)
-    watched = compiled_events(events, until, start_time, start.q, start.v)
+    watched = checked_events(events, until, system, start_time, start.q, start.v)
     check_controlled(checked, h, step_sizes, has_events=bool(watched))
     return _watched(
         Run(
@@ -219,8 +220,8 @@ def resume(
     system: System | None = None,
     chart: Chart | None = None,
     progress: Callable[[int, int], Any] | None = None,
-    events: Mapping[str, Event | Callable[..., float]] | None = None,
-    until: Event | Callable[..., float] | None = None,
+    events: Mapping[str, Event | Callable[..., float] | str] | None = None,
+    until: Event | Callable[..., float] | str | None = None,
     controllers: Mapping[str, Controller] | None = None,
 ) -> Trajectory:
     """Continue a run whose file `simulate` wrote, as if it had never stopped: all later states are the same.
@@ -282,7 +283,7 @@ def resume(
     system = as_run(system)
     check_same_chart(chart, header, path)
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
-    looked_for = compiled_events(events, until, header.start_time, *first[:2])
+    looked_for = checked_events(events, until, system, header.start_time, *first[:2])
     check_same_events(looked_for, header, path)
     checked = checked_controllers(controllers, system)
     check_same_controllers(checked, header, path)

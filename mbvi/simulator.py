@@ -6,9 +6,9 @@ The steps are those of `simulate`, by the same stepper, so that the states are t
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,8 +18,9 @@ from mbvi.floats import as_floats
 from mbvi.kernels import layout
 from mbvi.model.arguments import check_flag, check_kind, checked_count, is_number
 from mbvi.model.description import MAX_STEPS
-from mbvi.model.expressions import show, wrong
+from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.model import Model
+from mbvi.results.measurements import SAME
 from mbvi.results.samples import Samples, told_system
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import (
@@ -41,8 +42,10 @@ from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import counts_of, take_back, to_bytes
 from mbvi.steppers.run import Run
 from mbvi.system.copies import as_run
+from mbvi.system.held import free_joints, held_coordinates, with_held_joints
 from mbvi.system.initial import Start, find_start
 from mbvi.system.inputs import ToldInputs, with_own_inputs
+from mbvi.system.sensors import SystemSensor, system_sensors
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -51,7 +54,7 @@ BLOCK = 4096  # steps between two looks of `run` at what was done
 FIRST_ROOM = 1024  # stored states for which there is room at first
 LOOP = "simulator"
 """The name of the samples that it told actuators itself."""
-OF_STATE = ("inputs", "parameters", "start", "state", "stepper", "steps", "times", "words")
+OF_STATE = ("inputs", "locked", "parameters", "start", "state", "stepper", "steps", "times", "words")
 """What a saved state has."""
 
 
@@ -117,6 +120,7 @@ class Simulator:
         self._project, self._every = project, checked_count(every, "every", 0)
         self._first = initial_q, initial_v
         self._base, self._parameters = self._given, dict[str, float]()
+        self._locked: dict[str, Array] = {}
         self.reset()
 
     def __repr__(self) -> str:
@@ -124,7 +128,7 @@ class Simulator:
         return f"<Simulator of {self.system.name!r} at t = {self.t:g} s, {self.scheme.name}, step {self.step_size:g} s>"
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Begin anew at the start time, with the inputs of the model, and the parameters that were set last.
+        """Begin anew at the start time, with the inputs of the model, the parameters that were set last, and no joint locked.
 
         Parameters
         ----------
@@ -138,6 +142,7 @@ class Simulator:
             If that cannot be.
         """
         q, v = (first if each is None else each for each, first in zip((q, v), self._first, strict=True))
+        self._locked = {}
         self._take(self._given)
         start = find_start(self.system, q, v, self._start_time, self._project)
         check_driven(self.system, start, self._start_time, self.step_size)
@@ -164,6 +169,8 @@ class Simulator:
         self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled
         self._stored = _Stored(0, self._every, run)
         self._told = b""  # the inputs that were noted last
+        self._sensors: tuple[System, dict[str, SystemSensor]] | None = None
+        self._samples_taken: dict[str, tuple[int, Any]] = {}
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
         """Give parameters of the model other values, from now on.
@@ -194,19 +201,87 @@ class Simulator:
         """
         parameters = {**self._parameters, **values} if isinstance(values, Mapping) else values
         system = self._base.with_parameters(parameters)
-        (t, q, v), before = (self.t, self.q, self.v), (self.system, self._inputs, self._all_inputs)
+        self._go_on_with(with_held_joints(system, self._locked), self.q, self.v)
+        self._given, self._parameters = system, dict(parameters)
+
+    def lock(self, joint: str) -> Impact:
+        """Hold a joint where it is, from now on.
+
+        A joint that moves is stopped by a plastic impact: impulses along the coordinates that are held, and those of all other
+        constraints, leave M v⁺ = M v⁻ + Gᵀ λ with G v⁺ + ∂g/∂t = 0. No energy is gained. The stored states begin anew.
+
+        Parameters
+        ----------
+        joint : str
+            A joint that has coordinates in this formulation, and no quaternion.
+
+        Returns
+        -------
+        Impact
+            What it took.
+
+        Raises
+        ------
+        ModelError
+            If there is no such joint, or it is locked.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> simulator = Simulator(mbvi.load("models/double_pendulum.yaml"), step=0.01, initial_v=[1.0, 2.0])
+        >>> impact = simulator.lock("elbow")
+        >>> impact.after.round(12).tolist(), bool(impact.energy > 0)
+        ([1.797236399137, 0.0], True)
+        """
+        if joint not in (known := [each for each in free_joints(self._given) if each not in self._locked]):
+            found = f"{show(joint)}, which is locked" if joint in self._locked else show(joint)
+            remedy = (
+                nearest(str(joint), known) if known else "none is left; joints have coordinates in the formulation tree"
+            )
+            raise ModelError(f"joint: {wrong('a joint with coordinates that can be held', found, remedy)}")
+        t, q, p, v = self.t, self.q, self.p, self.v
+        locked = {**self._locked, joint: held_coordinates(self._given, joint, q)}
+        system = with_held_joints(self._given, locked)
+        after = system.velocities(np.array([t]), q[None], p[None])[0]
+        before = float(self.now.kinetic_energy()[0])
+        self._go_on_with(system, q, after)
+        self._locked = locked
+        return Impact(joint, t, before - float(self.now.kinetic_energy()[0]), p - self.p, v, self.v)
+
+    def unlock(self, joint: str) -> None:
+        """Let a locked joint move again, from now on. The stored states begin anew.
+
+        Raises
+        ------
+        ModelError
+            If it is not locked.
+        """
+        if joint not in self._locked:
+            remedy = nearest(str(joint), self._locked) if self._locked else "none is"
+            raise ModelError(f"joint: {wrong('a locked joint', show(joint), remedy)}")
+        locked = {name: each for name, each in self._locked.items() if name != joint}
+        self._go_on_with(with_held_joints(self._given, locked), self.q, self.v)
+        self._locked = locked
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """The joints that are locked."""
+        return tuple(self._locked)
+
+    def _go_on_with(self, system: System, q: Array, v: Array) -> None:
+        """Go on from here with another system, with the same inputs, and stored states that begin anew; or not at all."""
+        t, before = self.t, (self.system, self._inputs, self._all_inputs)
         inputs = self._all_inputs.copy()
         try:
             self._take(system)
             self._all_inputs[:] = inputs
             check_functions(self.system, start_time=t)
             start = find_start(self.system, q, v, t, self._project)
+            steps, run = self._steps, replace(self._run_from(start), done=self._steps)
+            self._begin(run)
         except ModelError:
             self.system, self._inputs, self._all_inputs = before
             raise
-        self._given, self._parameters = system, dict(parameters)
-        steps, run = self._steps, replace(self._run_from(start), done=self._steps)
-        self._begin(run)
         self._steps = steps
         self._stored = _Stored(steps, self._every, replace(run, start_time=t))
 
@@ -364,6 +439,56 @@ class Simulator:
         places, rotations = self.system.poses(body, self._states[self._turn, 0])
         return places[0], rotations[0]
 
+    def measurements(self, names: Sequence[str] | None = None) -> dict[str, Any]:
+        """The last samples of the sensors of the model, by their names: numbers, or vectors (3,).
+
+        Sensors take their samples as `Trajectory.measurements` says: those without a period one of the state now.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of sensors; by default all.
+
+        Raises
+        ------
+        ModelError
+            If there is no such sensor, or a sample was due between the states that are known.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+        >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+        >>> sensors = {"angle": mbvi.Encoder(joint="pivot", period=0.1)}
+        >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot}, sensors=sensors)
+        >>> simulator = Simulator(model, step=0.01, initial_q=[0.5])
+        >>> simulator.run(0.05)
+        >>> simulator.measurements()
+        {'angle': 0.5}
+        """
+        if self._sensors is None:
+            own = with_own_inputs(self.system)
+            self._sensors = own, {each.name: each for each in system_sensors(own, None)}
+        system, known = self._sensors
+        chosen = [each.name for each in system_sensors(system, names)] if names is not None else list(known)
+        system.arrays.inputs[:] = self._all_inputs
+        return {name: self._sample(known[name]) for name in chosen}
+
+    def _sample(self, sensor: SystemSensor) -> Any:
+        """The last sample of a sensor."""
+        t, h = self.t, self.step_size
+        number = int(sensor.samples(np.array([t]), h)[0])
+        first = self._stored.run.start_time
+        time = t if sensor.period is None else max(number * sensor.period, first)
+        if abs(time - t) <= SAME * h:
+            q, p = self._states[self._turn]
+            value = sensor.noisy(np.array([number]), sensor.exact(np.array([t]), q, self.v[None]))[0]
+            self._samples_taken[sensor.name] = number, value if sensor.labels else float(value[0])
+        elif self._samples_taken.get(sensor.name, (None,))[0] != number:
+            value = self.trajectory().measurements([sensor.name])[sensor.name].values[-1]
+            self._samples_taken[sensor.name] = number, value if sensor.labels else float(value)
+        return self._samples_taken[sensor.name][1]
+
     # ----------------------------------------------------------------------------------------- what is kept
 
     def trajectory(self) -> Trajectory:
@@ -415,15 +540,16 @@ class Simulator:
         Returns
         -------
         dict of str to ndarray
-            What `set_state` takes, of this simulator or of another of the same model, parameters, scheme and step.
+            What `set_state` takes, of this simulator or of another of the same model, parameters, locked joints, scheme and step.
         """
         run = self._run
         return {
             "inputs": self._all_inputs.copy(),
+            "locked": np.concatenate([*self._locked.values(), np.empty(0)]),
             "parameters": np.array([*self._model_parameters().values()], dtype=float),
             "steps": np.array(self._steps),
             "times": np.array([self._start_time, self.step_size]),
-            "words": np.array([self.scheme.name, *self.system.coordinate_names]),
+            "words": np.array([self.scheme.name, *self.system.coordinate_names, *self._locked]),
             "start": np.stack([run.q, run.v, run.p]),
             "state": self._states[self._turn, :, 0].copy(),
             "stepper": np.frombuffer(to_bytes(self._carried), np.uint8),
@@ -440,10 +566,13 @@ class Simulator:
         Raises
         ------
         ModelError
-            If it is none, or one of another model, parameters, scheme, step or start time.
+            If it is none, or one of another model, parameters, locked joints, scheme, step or start time.
         """
-        steps, start, now, inputs, content = self._checked(state)
+        steps, start, now, inputs, places, content = self._checked(state)
         run, stored, before = self._run, self._stored, self._stepper.contacts
+        if not np.array_equal(places, np.concatenate([*self._locked.values(), np.empty(0)])):
+            self._hold_at(places)
+            run = replace(run, system=self.system)
         if not np.array_equal(start, [run.q, run.v, run.p]):
             q, v, p = start
             run = replace(run, q=q, v=v, p=p, start=None)
@@ -465,22 +594,28 @@ class Simulator:
             v = self.system.velocities(t, q[None], p[None])[0]
             self._stored = _Stored(steps, self._every, replace(run, start_time=float(t[0]), q=q, v=v, p=p, start=None))
 
-    def _checked(self, state: Mapping[str, ArrayLike]) -> tuple[int, Array, Array, Array, bytes]:
-        """Steps done, start (3, n), state (2, n), inputs, and what is carried, of a saved state."""
+    def _hold_at(self, places: Array) -> None:
+        """Hold the locked joints at other places."""
+        ends = np.cumsum([len(each) for each in self._locked.values()])[:-1]
+        self._locked = dict(zip(self._locked, np.split(places, ends), strict=True))
+        self._take(with_held_joints(self._given, self._locked))
+
+    def _checked(self, state: Mapping[str, ArrayLike]) -> tuple[int, Array, Array, Array, Array, bytes]:
+        """Steps done, start (3, n), state (2, n), inputs, where joints are locked, and what is carried, of a saved state."""
         check_kind(state, Mapping, "state", "take one that Simulator.state gave")
         if sorted(map(str, state)) != list(OF_STATE):
             raise ModelError(f"state: {wrong('a mapping with ' + ', '.join(OF_STATE), show(sorted(map(str, state))))}")
         own = self.state()
         names = ", ".join(self._model_parameters())
         for key, what in (
-            ("words", "the scheme and coordinates"),
+            ("words", "the scheme, coordinates and locked joints"),
             ("times", "the start time and the step"),
             ("parameters", f"the parameters {names}:"),
         ):
             if not np.array_equal(np.asarray(state[key]), own[key]):
                 expected, found = (np.asarray(each[key]).tolist() for each in (own, state))
                 raise ModelError(f"state: {wrong(f'{what} {show(expected)}', show(found))}")
-        arrays = {key: as_floats(state[key]) for key in ("start", "state", "inputs")}
+        arrays = {key: as_floats(state[key]) for key in ("start", "state", "inputs", "locked")}
         for key, array in arrays.items():
             if array is None or array.shape != own[key].shape or not np.isfinite(array).all():
                 expected = f"finite numbers of shape {own[key].shape}"
@@ -489,7 +624,25 @@ class Simulator:
         if steps.ndim or not is_number(steps.item()):
             raise ModelError(f"state: steps: {wrong('a whole number', show(state['steps']))}")
         count = checked_count(steps.item(), "state: steps", 0, MAX_STEPS)
-        return count, arrays["start"], arrays["state"], arrays["inputs"], content.tobytes()  # type: ignore[return-value]
+        return count, *arrays.values(), content.tobytes()  # type: ignore[return-value]
+
+
+class Impact(NamedTuple):
+    """What it took to lock a joint.
+
+    joint            str      which one
+    t                float    when [s]
+    energy           float    kinetic energy that was lost [J]
+    momentum         (n,)     momenta that were lost, p⁻ − p⁺ [J s/rad or N s]
+    before, after    (n,)     velocities
+    """
+
+    joint: str
+    t: float
+    energy: float
+    momentum: Array
+    before: Array
+    after: Array
 
 
 class _Stored:

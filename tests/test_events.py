@@ -199,7 +199,7 @@ def test_what_does_not_come_or_has_no_value(pendulum):
     [
         ([below], "events: expected a mapping of names to events, found"),
         ({"until": below}, "events: expected names of events, as texts other than until, found 'until'"),
-        ({"low": "q < 0"}, r"events.low: expected an Event, or a function event\(t, q, v\), found 'q < 0'"),
+        ({"low": "q < 0"}, "events.low: expected arithmetic, found a comparison in 'q < 0'"),
         ({"low": lambda q: q[0]}, r"events.low: expected a function event\(t, q, v\), found <lambda>\(q\)"),
         ({"low": lambda t, q, v: q}, r"events.low: expected a function that returns a number, found .* shape \(1,\)"),
         ({"low": lambda t, q, v: q[1]}, r"events.low: expected indices within the arrays, found index 1 is out of"),
@@ -214,3 +214,46 @@ def test_functions_that_are_no_events(events, message, pendulum):
 def test_a_direction_that_is_none():
     with pytest.raises(mbvi.ModelError, match="direction: expected -1, 0 or 1, found 2"):
         mbvi.Event(below, direction=2)
+
+
+# ------------------------------------------------------------------------------------------------ expressions
+
+
+def test_expressions_are_found_as_functions_are(pendulum):
+    """At the same times, to the last bit; with directions, places and parameters; and they end runs."""
+    functions = {"low": below, "turn": at_rest}
+    expressions = {
+        "low": "q('pivot')",
+        "turn": "v('pivot')",
+        "left": mbvi.Event("length*sin(q('pivot')) + 1/2", direction=-1),
+    }
+    one = mbvi.simulate(pendulum, "gauss4", step=0.05, duration=6, events=functions)
+    other = mbvi.simulate(pendulum, "gauss4", step=0.05, duration=6, events=expressions)
+    for name in functions:
+        assert np.array_equal(one.events[name].t, other.events[name].t)
+        assert np.array_equal(one.events[name].p, other.events[name].p)
+    left = other.events["left"].t
+    assert np.array_equal(one.q, other.q) and len(left) == 2 and abs(np.sin(SWING(left)[0]) + 0.5).max() < 1e-9
+    ended = mbvi.simulate(pendulum, "gauss4", step=0.05, duration=6, until="q('pivot') + 1")
+    assert ended.end == "until" and abs(ended.q[-1, 0] + 1) < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("q('pivt')", r"events.top: q\('pivt'\): expected a joint, found 'pivt'; did you mean 'pivot'\?"),
+        ("q(pivot)", r"events.top: expected a name in quotes, found 'q\(pivot\)'"),
+        ("__import__('os')", "events.top: expected a known function, found '__import__'"),
+        (3, r"events.top: expected an Event, a function event\(t, q, v\), or an expression, found 3"),
+    ],
+)
+def test_expressions_of_nothing(expression, message, pendulum):
+    with pytest.raises(mbvi.ModelError, match=f"^{message}"):
+        mbvi.simulate(pendulum, step=0.05, duration=1, events={"top": expression})
+
+
+def test_an_expression_without_a_value(pendulum):
+    """It has none where the pendulum has passed its lowest point."""
+    with pytest.raises(mbvi.EventError, match="the function of the event root is not a number there") as caught:
+        mbvi.simulate(pendulum, step=0.05, duration=2, events={"root": "sqrt(q('pivot')) - 2"})
+    assert len(caught.value.trajectory) > 5

@@ -80,7 +80,7 @@ def test_begun_anew(models):
     [
         (
             lambda state: state.pop("q", None) or state.pop("steps"),
-            "state: expected a mapping with inputs, parameters, start, state, stepper",
+            "state: expected a mapping with inputs, locked, parameters, start, state, stepper",
         ),
         (
             lambda state: state.update(times=state["times"] * 2),

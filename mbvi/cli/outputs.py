@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbvi.cli.terminal import states_written
+from mbvi.cli.terminal import rows_written
 
 if TYPE_CHECKING:
     from mbvi.results.tables import Table
-    from mbvi.results.trajectory import Trajectory
 
 TableOrPicture = Annotated[
     Path | None,
@@ -36,14 +35,14 @@ def check_table_or_picture(path: Path | None, force: bool) -> bool:
 
 
 def write_table_or_picture(
-    path: Path, force: bool, trajectory: Trajectory, table: Table, draw: Callable[[], Any], is_picture: bool
+    path: Path, force: bool, table: Table | None, draw: Callable[[], Any], row: str = "state"
 ) -> None:
-    """Write the table or the picture of a trajectory, and say where."""
+    """Write a table, or a picture where there is none, and say where, and how many of what are its rows."""
     from mbvi.pictures.style import save
 
-    if is_picture:
+    if table is None:
         save(draw(), path, force)
         typer.echo(f"\nwritten to {path}")
     else:
         table.export(path, force)
-        typer.echo(f"\n{states_written(trajectory, path)}")
+        typer.echo(f"\n{rows_written(len(table.t), row, path)}")

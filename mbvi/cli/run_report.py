@@ -52,6 +52,7 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
         where = "step" if len(scheme.fractions) == 1 else "substep"
         yield "iterations", f"{each:.1f} per step, at most {statistics.most_iterations} in a {where}"
     yield from _energy_rows(trajectory, summary)
+    yield from (("events" if not i else "", text) for i, text in enumerate(_events(trajectory)))
     yield from (("contacts" if not i else "", text) for i, text in enumerate(_contacts(trajectory)))
     if trajectory.system.constraint_count:
         redundant = trajectory.system.mobility.redundant
@@ -60,6 +61,15 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
     yield from (("limits", text) for text in _limits(trajectory))
     yield from (("regularity", text) for text in _regularity(trajectory))
     yield from (("doubtful", finding.text) for finding in trajectory.findings)
+
+
+def _events(trajectory: Trajectory) -> Iterator[str]:
+    """How often every event happened, and when first and last."""
+    for name, found in trajectory.events.items():
+        times = ", ".join(f"{t:.9g} s" for t in found.t[[0, -1]][: len(found)]) if len(found) else ""
+        ended = ", which ended the run" if trajectory.end == name else ""
+        when = f": t = {times}" if len(found) == 1 else f", from t = {times.replace(', ', ' to ')}" if times else ""
+        yield f"{name} {count(len(found), 'time')}{when}{ended}"
 
 
 def _contacts(trajectory: Trajectory) -> list[str]:

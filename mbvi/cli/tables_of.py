@@ -15,6 +15,7 @@ from mbvi.text import aligned, count
 if TYPE_CHECKING:
     import xarray
 
+    from mbvi.results.measurements import Measured
     from mbvi.results.tables import Table
     from mbvi.results.trajectory import Trajectory
     from mbvi.system.element_forces import ElementForce
@@ -84,6 +85,19 @@ def column_report(trajectory: Trajectory, table: Table) -> str:
         ends = values[0], values[-1], values.min(), values.max()
         rows.append((name, *(value_as_text(0.0 if abs(end) <= rounding else end) for end in ends), unit))
     return "\n".join([_span(trajectory), *aligned(rows, right=[1, 2, 3, 4])])
+
+
+def sensor_report(trajectory: Trajectory, found: Mapping[str, Measured]) -> str:
+    """How many samples every sensor took, and the first, the last, the least and the largest value of each component."""
+    rows: list[tuple[str, ...]] = [("sensor", "samples", "first", "last", "least", "largest", "unit")]
+    for name, each in found.items():
+        columns = each.values.T if each.components else each.values[None]
+        for axis, values in zip(each.components or ("",), columns, strict=True):
+            rounding = ROUNDING * max(1.0, float(np.abs(each.values).max()))
+            ends = values[0], values[-1], values.min(), values.max()
+            texts = (value_as_text(0.0 if abs(end) <= rounding else end) for end in ends)
+            rows.append((f"{name}.{axis}" if axis else name, str(len(each)), *texts, each.unit))
+    return "\n".join([_span(trajectory), *aligned(rows, right=[1, 2, 3, 4, 5])])
 
 
 def _span(trajectory: Trajectory) -> str:

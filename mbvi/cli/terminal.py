@@ -24,9 +24,14 @@ WRONG, FAILED, INTERRUPTED = 2, 3, 130
 
 def states_written(trajectory: Trajectory, path: Path) -> str:
     """How many states were written, and where."""
+    return rows_written(len(trajectory), "state", path)
+
+
+def rows_written(number: int, row: str, path: Path) -> str:
+    """How many rows of what were written, and where."""
     from mbvi.text import count, file_size
 
-    return f"{count(len(trajectory), 'state')} written to {path} ({file_size(path.stat().st_size)})"
+    return f"{count(number, row)} written to {path} ({file_size(path.stat().st_size)})"
 
 
 @contextmanager

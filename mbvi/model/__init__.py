@@ -1,6 +1,6 @@
 """What the user describes: elements, expressions, model files, shapes and the graph of bodies and joints."""
 
-from mbvi.model import constraints, contacts, forces, joints, shapes
+from mbvi.model import constraints, contacts, forces, joints, sensors, shapes
 from mbvi.model.attach import attach
 from mbvi.model.bodies import Body, Frame, PointMass
 from mbvi.model.constraints import *
@@ -15,6 +15,7 @@ from mbvi.model.joints import *
 from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import MassProperties, mass_properties
 from mbvi.model.model import Model
+from mbvi.model.sensors import *
 from mbvi.model.shapes import *
 
 __all__ = [
@@ -43,5 +44,6 @@ __all__ = [
     *contacts.__all__,
     *forces.__all__,
     *joints.__all__,
+    *sensors.__all__,
     *shapes.__all__,
 ]

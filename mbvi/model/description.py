@@ -18,6 +18,7 @@ from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.fields import BodyName, Coordinates, Kind, Name, ParameterName, Scalar, Text, Title, Vector
 from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint
+from mbvi.model.sensors import AnySensor
 from mbvi.schemes.galerkin import TABLEAUX
 
 MAX_STEPS = 1e15
@@ -102,5 +103,6 @@ class Description(Element):
     forces: dict[Name, AnyForce] = Field(default={})
     constraints: dict[Name, AnyConstraint] = Field(default={})
     contacts: dict[Name, AnyContact] = Field(default={})
+    sensors: dict[Name, AnySensor] = Field(default={})
     initial: dict[str, Initial] = Field(default={})
     simulation: Simulation = Simulation()

@@ -54,6 +54,8 @@ class Model(Description):
         Named constraints other than joints.
     contacts : mapping
         Named stops and dry frictions.
+    sensors : mapping
+        Named measurements.
     initial : mapping
         Initial coordinates and rates, by the names of joints.
     simulation : mapping

@@ -41,6 +41,7 @@ from mbvi.model.interpolation import rate_problems
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_point_mass
 from mbvi.model.rounding import quaternion_problems, quaternion_roundings
+from mbvi.model.sensing import sensor_problems
 from mbvi.model.touching import contact_problems
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 from mbvi.recording import is_finite
@@ -334,7 +335,7 @@ def _is_plain(value: Any) -> bool:
 
 def _element_problems(model: Description, parts: set[Where]) -> Iterator[Problem]:
     """What is wrong with the numbers of some parts of a model without expressions, and of all that belongs together."""
-    for group in ("bodies", "joints", "forces", "constraints", "contacts"):
+    for group in ("bodies", "joints", "forces", "constraints", "contacts", "sensors"):
         for name, element in getattr(model, group).items():
             if (group, name) in parts:
                 yield from placed(element.problems(), group, name)
@@ -345,6 +346,7 @@ def _element_problems(model: Description, parts: set[Where]) -> Iterator[Problem
             )
     yield from prescribed_twice(model.constraints)
     yield from contact_problems(model)
+    yield from sensor_problems(model)
     for name, initial in model.initial.items():
         if ("initial", name) in parts:
             yield from placed(_initial_problems(initial, *_moved_by(model, name)), "initial", name)

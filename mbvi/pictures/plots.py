@@ -31,6 +31,7 @@ from mbvi.results.trajectory import Trajectory
 from mbvi.system.element_forces import WRENCH, XYZ, ElementForce, force_names
 from mbvi.system.poses import all_poses
 from mbvi.system.reactions import known_names
+from mbvi.system.sensors import sensor_names
 from mbvi.system.system import System
 from mbvi.text import count
 
@@ -97,10 +98,12 @@ def plot(trajectory: Trajectory, *what: str, names: Sequence[str] | None = None,
     *what : str
         Quantities, in the order of their panels: coordinates, velocities, momenta, energy, energy_error, invariants (the drift
         of conserved momenta), constraints (their residual), phase (p over q), section, multipliers, reactions; forces, powers
-        and works of what `Trajectory.forces` gives; places, speeds and accelerations of frames. By default an overview.
+        and works of what `Trajectory.forces` gives; places, speeds and accelerations of frames; measurements of sensors. By
+        default an overview.
     names : sequence of str, optional
         Coordinates that are drawn, or joints for all of theirs; of multipliers and reactions the joints and constraints,
-        of forces, powers and works the elements; of places, speeds and accelerations the frames.
+        of forces, powers and works the elements; of places, speeds and accelerations the frames, of measurements the
+        sensors.
     section : str, optional
         A Poincaré section, as "elbow.angle = 30 deg": the states at which the coordinate rises through that value, angles
         in any turn.
@@ -534,6 +537,19 @@ def _of_frames(view: View, what: Sequence[str]) -> Iterator[Panel]:
             yield Panel(_with_unit(f"{title} of {frame}", quantity.units), curves, note=note, rounding=rounding)
 
 
+def _measurements(view: View) -> Iterator[Panel]:
+    """What sensors measured, a panel for each."""
+    trajectory = view.trajectory
+    known = sensor_names(trajectory.system) if isinstance(trajectory.system, System) else []
+    if not known:
+        return
+    for name, each in trajectory.measurements([known[i] for i in view.chosen(known)]).items():
+        columns = each.values.T if each.components else each.values[None]
+        curves = [Curve(axis, each.t, values) for axis, values in zip(each.components or (name,), columns, strict=True)]
+        rounding = (0.0, ROUNDING * max(1.0, float(np.abs(each.values).max())))
+        yield Panel(_with_unit(name, each.unit), curves, rounding=rounding)
+
+
 def _sparse(trajectory: Trajectory) -> tuple[Trajectory, str]:
     """Evenly spaced states, if there are very many, and a note that says so."""
     every = -(-(len(trajectory) - 1) // MOST_SOLVED)
@@ -557,6 +573,7 @@ QUANTITIES: dict[str, Callable[[View], Iterator[Panel]]] = {
     "places": _places,
     "speeds": _speeds,
     "accelerations": _accelerations,
+    "measurements": _measurements,
 }
 
 
@@ -585,6 +602,7 @@ NEEDED = {
     "forces": NO_ELEMENTS,
     "powers": NO_ELEMENTS,
     "works": NO_ELEMENTS,
+    "measurements": "its model has no sensors",
 }
 
 # --------------------------------------------------------------------------------------------- sections

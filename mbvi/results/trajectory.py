@@ -26,6 +26,7 @@ from mbvi.results import storage
 from mbvi.results.contacts import ContactEvents, contact_forces, contact_names, gaps
 from mbvi.results.force_table import force_table
 from mbvi.results.frame_table import frame_table
+from mbvi.results.measurements import Course, Measured, measurement_table, measurements
 from mbvi.results.output import check_output, replace_file
 from mbvi.results.samples import Samples, rows_of, samples_of, told_system
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
@@ -460,6 +461,54 @@ class Trajectory:
         ((101, 1, 3), [-2.0, 0.0, 0.0])
         """
         return frame_table(self.system, frames, self.t, self.q, self.v)
+
+    def measurements(self, names: Sequence[str] | None = None) -> dict[str, Measured]:
+        """What the sensors of the model measured, by their names.
+
+        A sensor with a period takes a sample of the first state, and at all times that are multiples of its period; one without
+        takes one of every stored state. Samples between stored states are of states as `at` gives them. Accelerations and
+        forces are those that acted until then, where an input jumps at that time.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of sensors; by default of all.
+
+        Raises
+        ------
+        ModelError
+            If there is no such sensor, or the equations are singular in a state.
+
+        Examples
+        --------
+        >>> import mbvi
+        >>> bob = mbvi.Body(mass=1, center_of_mass=(0, 0, -1))
+        >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+        >>> sensors = {"gyro": mbvi.Gyroscope(frame="bob", period=0.25, noise=1e-3)}
+        >>> model = mbvi.Model(name="pendulum", bodies={"bob": bob}, joints={"pivot": pivot}, sensors=sensors)
+        >>> gyro = mbvi.simulate(model, step=0.01, duration=1.0, initial_v=[1.0]).measurements()["gyro"]
+        >>> gyro.t.tolist(), gyro.unit, gyro.exact[0].tolist()
+        ([0.0, 0.25, 0.5, 0.75, 1.0], 'rad/s', [0.0, 1.0, 0.0])
+        """
+        return measurements(self._course, names)
+
+    def measurement_table(self, names: Sequence[str] | None = None) -> Table:
+        """What `measurements` gives as a table, for files, pandas and xarray, of sensors that sample at the same times.
+
+        Raises
+        ------
+        ModelError
+            If they do not, or there is no such sensor.
+        """
+        return measurement_table(self._course, names)
+
+    @property
+    def _course(self) -> Course:
+        if isinstance(self.system, storage.Nameplate):
+            remedy = "read it with its system: mbvi.read(path, system=system)"
+            raise ModelError(f"measurements: {wrong('a run with its system', 'one without', remedy)}")
+        t, q, p = (np.asarray(each) for each in (self.t, self.q, self.p))
+        return Course(self.system, self.step, self.step_sizes is None, t, q, p, self.at)
 
     def control_points(self, state: int) -> ControlPoints:
         """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.

@@ -40,6 +40,7 @@ from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
 from mbvi.steppers.smooth import Smooth
 from mbvi.system.contacts import Contacts, Mode, ModeSystem
+from mbvi.system.cubics import on_cubics
 
 Array = np.ndarray
 ARMED, CLOSED, LEAVING, IDLE = range(4)
@@ -503,14 +504,11 @@ def quantities(steps: ContactSteps, t: Array, q: Array, v: Array) -> tuple[Array
 
 def on_cubic(t: Array, q: Array, v: Array) -> tuple[Array, Array, Array]:
     """Times (steps, places), coordinates and rates (steps, places, n) on the cubics through states (steps + 1, n) at times t."""
-    x = PLACES[None, :, None]
-    h = np.diff(t)[:, None, None]
-    q0, q1, v0, v1 = (each[:, None] for each in (q[:-1], q[1:], v[:-1], v[1:]))
-    move = q1 - q0
-    at = q0 + x * x * (3.0 - 2.0 * x) * move + h * x * (1.0 - x) * ((1.0 - x) * v0 - x * v1)
-    rate = 6.0 * x * (1.0 - x) * (move / h) + (1.0 - x) * (1.0 - 3.0 * x) * v0 + x * (3.0 * x - 2.0) * v1
+    h = np.diff(t)[:, None]
+    pairs = (np.stack([each[:-1], each[1:]])[:, :, None] for each in (q, v))
+    at, rate = on_cubics(PLACES[None], h, *pairs)
     at[:, -1], rate[:, -1] = q[1:], v[1:]
-    return t[:-1, None] + x[..., 0] * h[..., 0], at, rate
+    return t[:-1, None] + PLACES * h, at, rate
 
 
 class _Looked:

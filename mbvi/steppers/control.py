@@ -25,6 +25,7 @@ from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
 from mbvi.system.controllers import CheckedController
 from mbvi.system.inputs import held_values, with_held_inputs
+from mbvi.system.sensors import SystemSensor
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -113,6 +114,35 @@ class _Loop:
             table[call : call + 2] = value
 
 
+class _Sampled:
+    """A sensor that controllers ask, with its last sample in an array, to which a file can keep it."""
+
+    def __init__(self, name: str, run: Run, asked: Array) -> None:
+        """The controllers ask after so many steps (m,)."""
+        self.sensor, self._run = SystemSensor(run.system, name), run
+        self.value = np.zeros(len(self.sensor.labels) or 1)
+        self.stops = np.unique([self._sampled(each) for each in asked.tolist()])
+
+    def _sampled(self, at: float) -> float:
+        """After how many steps it takes its last sample before or at a number of steps."""
+        period, t0, h = self.sensor.period, self._run.start_time, self._run.step
+        if period is None:
+            return float(np.floor(at))
+        number = self.sensor.samples(np.array([t0 + h * at]), h)[0]
+        return max(0.0, float(_on_grid(np.array((number * period - t0) / h))))
+
+    def take(self, t: float, q: Array, v: Array) -> None:
+        """Take a sample."""
+        times = np.array([t])
+        exact = self.sensor.exact(times, q[None], v[None])
+        self.value[:] = self.sensor.noisy(self.sensor.samples(times, self._run.step), exact)[0]
+
+    @property
+    def last(self) -> Any:
+        """The last sample, a number or a vector (3,)."""
+        return self.value.copy() if self.sensor.labels else float(self.value[0])
+
+
 class ControlWatch:
     """Does the steps of a run, and calls its controllers between them.
 
@@ -140,6 +170,8 @@ class ControlWatch:
                 each.law.begin(run.system, run.start_time, run.q.copy(), run.v.copy())
         self._loops = [_Loop(number, each, run) for number, each in enumerate(run.controllers)]
         stops = [part for each in self._loops for part in (each.schedule.calls, each.schedule.acts)]
+        self._sensors = self._asked_sensors()
+        stops += [each.stops for each in self._sensors.values()]
         self._stops = np.unique(np.concatenate(stops))
         self._last, self._counts = np.stack([run.q, run.p]), np.zeros(len(self._loops), np.int64)
         self._message = ""
@@ -147,8 +179,17 @@ class ControlWatch:
         self.log = run.samples
         state = [*self._inner.state, Carried(self._last), Carried(self._counts, 0, MOST_COUNTED)]
         state += [each for loop in self._loops for each in loop.carried]
+        state += [Carried(each.value) for each in self._sensors.values()]
         own: dict[str, Any] = {"failure": self._failure, "audit": self._audit, "cause": lambda: self._cause}
         self.stepper = replace(self._inner, piece=self.advance, state=state, **own)
+
+    def _asked_sensors(self) -> dict[str, _Sampled]:
+        """The sensors that controllers ask, by name."""
+        asked: dict[str, list[Array]] = {}
+        for each in self._loops:
+            for name in each.controller.sensors:
+                asked.setdefault(name, []).append(each.schedule.calls)
+        return {name: _Sampled(name, self._run, np.concatenate(calls)) for name, calls in asked.items()}
 
     def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps as a stepper does, with the calls that are at their starts and within them; FAILED where one fails."""
@@ -229,7 +270,17 @@ class ControlWatch:
         return self._run.start_time + self._run.step * at
 
     def _called(self, at: float) -> bool:
-        """Call the controllers whose call is then; whether none failed."""
+        """Take the samples that are then, and call the controllers whose call is; whether none failed."""
+        due = [each for each in self._sensors.values() if at in each.stops]
+        if due:
+            t, (q, p) = self._time(at), self._last
+            v = self._part.velocity(t, q, p)
+            for sampled in due:
+                try:
+                    sampled.take(t, q, v)
+                except ModelError as error:
+                    self._message = f"the sensor {sampled.sensor.name}: at t = {t:.6g} s: {error}. {KEPT}"
+                    return False
         for loop in self._loops:
             call, calls = int(self._counts[loop.number]), loop.schedule.calls
             if call < len(calls) and calls[call] == at and not self._is_told(loop, call, at):
@@ -240,9 +291,8 @@ class ControlWatch:
         """Call a controller; whether it gave inputs."""
         controller, t = loop.controller, self._time(at)
         where = f"controllers.{controller.name}: at t = {t:.6g} s"
-        q, p = self._last
         try:
-            found = controller.law(t, q.copy(), self._part.velocity(t, q, p))
+            found = controller.law(t, *self._shown(controller, t))
         except Exception as error:  # whatever a function of the user's raises
             self._message, self._cause = f"{where} it raised {type(error).__name__}: {error}. {KEPT}", error
             return False
@@ -262,6 +312,13 @@ class ControlWatch:
         self.log.append(row)
         self._counts[loop.number] += 1
         return True
+
+    def _shown(self, controller: CheckedController, t: float) -> tuple[Any, ...]:
+        """What a controller is shown besides the time: the state, or what its sensors measured."""
+        if controller.sensors:
+            return ({name: self._sensors[name].last for name in controller.sensors},)
+        q, p = self._last
+        return q.copy(), self._part.velocity(t, q, p)
 
     def _kept(self, step: int) -> int:
         """Keep the states of the controllers."""

@@ -22,7 +22,6 @@ import numpy as np
 
 from mbvi.errors import KEPT, ModelError, StepError
 from mbvi.kernels import layout
-from mbvi.kernels.mechanics.event_values import fill_event_values
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers import stepper_of
 from mbvi.steppers.arcs import Arc, Arcs
@@ -33,7 +32,7 @@ from mbvi.steppers.happened import Happened, Happenings
 from mbvi.steppers.loop import ENDED, Stepper
 from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
-from mbvi.system.events import CompiledEvent
+from mbvi.system.events import CheckedEvent
 
 Array = np.ndarray
 CHUNK = 1024  # steps that are looked at together
@@ -89,7 +88,6 @@ class EventWatch:
             self._arcs = Arcs(run.system, run.method, run.q, run.start_time)
         self._last = np.stack([run.q, run.p])
         self._signs = np.zeros(len(run.events))  # of ψ, when it last was not zero
-        self._work = np.empty((2, len(run.q)))
         self.state = (self._last, self._signs)
 
     def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
@@ -167,12 +165,12 @@ class EventWatch:
     def _head(step: int, t: float) -> str:
         return f"step {step} (t = {t:.6g} s)"
 
-    def _values(self, event: CompiledEvent, t: Array, q: Array, v: Array) -> Array:
+    def _values(self, event: CheckedEvent, t: Array, q: Array, v: Array) -> Array:
         """ψ at the places of every step, (steps, places), of states at times t (steps + 1,)."""
         values = np.empty((len(t), len(PLACES)))
         sizes = np.append(np.diff(t), 1.0)
         ahead = [np.concatenate([each, each[-1:]]) for each in (q, v)]
-        fill_event_values(values, event.function, PLACES, t, sizes, *ahead, *self._work)
+        event.fill(values, PLACES, t, sizes, *ahead)
         values[:-1, -1] = values[1:, 0]  # at the same time, to the last bit
         return values[:-1]
 
@@ -183,7 +181,7 @@ class EventWatch:
         found = []
         for arc, ends, along_arc in self._arcs_of(step, t, h, states, values):
             for number, event in enumerate(self._events):
-                along = _Along(arc, event, ends, self._work, along_arc[number])
+                along = _Along(arc, event, ends, along_arc[number])
                 for tau, direction in along.crossings(self._signs[number]):
                     if event.direction in (0, direction):
                         found.append(Happened(step, number, arc.t + tau * arc.h, *along.state(tau)))
@@ -215,8 +213,8 @@ def _may_pass(values: Array) -> Array:
 class _Along:
     """ψ(τ) along an arc of a step, each by a step of length τh."""
 
-    def __init__(self, arc: Arc, event: CompiledEvent, ends: Array, work: Array, values: Array) -> None:
-        self._arc, self._event, self._work = arc, event, work
+    def __init__(self, arc: Arc, event: CheckedEvent, ends: Array, values: Array) -> None:
+        self._arc, self._event = arc, event
         self._known = {0.0: self._value(arc.t, arc.q, arc.p), 1.0: self._value(arc.t + arc.h, *ends[:, 1])}
         self._polynomial = np.polynomial.Polynomial(POLYNOMIAL @ values)
         self._spread = float(np.ptp(values))
@@ -236,7 +234,7 @@ class _Along:
         """ψ of a state."""
         value, v = np.empty((1, 1)), self._arc.part.velocity(t, q, p)
         pair = np.stack([q, q]), np.stack([v, v])
-        fill_event_values(value, self._event.function, np.zeros(1), np.array([t]), np.ones(1), *pair, *self._work)
+        self._event.fill(value, np.zeros(1), np.array([t]), np.ones(1), *pair)
         if not np.isfinite(value[0, 0]):
             raise StepError(f"the function of the event {self._event.name} is not a number at t = {t:.9g} s")
         return float(value[0, 0])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mbvi.system.events import UNTIL, CompiledEvent
+from mbvi.system.events import UNTIL, CheckedEvent
 
 Array = np.ndarray
 
@@ -32,7 +32,7 @@ class Happenings:
 
     Parameters
     ----------
-    events : tuple of CompiledEvent
+    events : tuple of CheckedEvent
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Happenings:
         Why the run cannot go on: an event has no value, or cannot be located.
     """
 
-    def __init__(self, events: tuple[CompiledEvent, ...]) -> None:
+    def __init__(self, events: tuple[CheckedEvent, ...]) -> None:
         self.names = tuple(each.name for each in events)
         self.found: list[Happened] = []
         self.end: Happened | None = None

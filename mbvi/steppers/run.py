@@ -16,7 +16,7 @@ from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.chart import Chart
 from mbvi.system.controllers import CheckedController
-from mbvi.system.events import CompiledEvent
+from mbvi.system.events import CheckedEvent
 from mbvi.system.initial import Start
 from mbvi.system.system import System
 
@@ -68,7 +68,7 @@ class Run:
         What the file holds besides: poses, multipliers.
     start : Start or None
         How q, v and p were found.
-    events : tuple of CompiledEvent
+    events : tuple of CheckedEvent
         What is looked for in all steps.
     controllers : tuple of CheckedController
         What is called between steps; the system is then a `controlled_system`.
@@ -94,7 +94,7 @@ class Run:
     is_resumed: bool = False
     store: tuple[str, ...] = ()
     start: Start | None = None
-    events: tuple[CompiledEvent, ...] = ()
+    events: tuple[CheckedEvent, ...] = ()
     controllers: tuple[CheckedController, ...] = ()
     samples: list[Array] = field(default_factory=list)
     done: int = 0

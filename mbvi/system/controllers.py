@@ -16,6 +16,7 @@ from mbvi.floats import as_floats
 from mbvi.model.arguments import checked_names, checked_number
 from mbvi.model.expressions import show, wrong
 from mbvi.system.inputs import check_told, told_inputs
+from mbvi.system.sensors import system_sensors
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -28,7 +29,8 @@ class Controller:
     Parameters
     ----------
     law : callable
-        ``law(t, q, v)`` gives the inputs (m,), or one number for one input, of the time [s], coordinates and velocities (n,).
+        ``law(t, q, v)`` gives the inputs (m,), or one number for one input, of the time [s], coordinates and velocities (n,);
+        with `sensors`, ``law(t, measured)`` does.
         It may have ``begin(system, t, q, v)``, which is called at the start of a run; and ``state()``, which returns a mapping
         of names to arrays, whose shapes stay the same, and ``set_state(state)``, if what it returns depends on what was before.
     period : float
@@ -39,6 +41,9 @@ class Controller:
         Time from a call until what it asks for acts [s]; until the first does, the inputs are those of the model.
     limits : float, pair or mapping of str to them, optional
         The largest size of the inputs, or their lowest and highest value; what is asked for beyond is taken as that.
+    sensors : sequence of str, optional
+        The sensors of the model that it has instead of the state: `measured` has by their names the last samples, numbers or
+        vectors (3,). Steps are divided where these samples are taken.
 
     Raises
     ------
@@ -64,11 +69,12 @@ class Controller:
     inputs: Sequence[str] | None = None
     delay: float = 0.0
     limits: Any = None
+    sensors: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Check what does not depend on the model."""
         if not callable(self.law):
-            expected = "a function (t, q, v), or an object that can be called so"
+            expected = "a function (t, q, v), or (t, measured), or an object that can be called so"
             raise ModelError(f"law: {wrong(expected, show(self.law))}")
         if hasattr(self.law, "state") != hasattr(self.law, "set_state"):
             raise ModelError(f"law: {wrong('both state and set_state, or none of them', 'one')}")
@@ -77,6 +83,7 @@ class Controller:
             raise ModelError(f"delay: {wrong('a time of at least 0', show(self.delay))}")
         if self.inputs is not None and not checked_names(self.inputs, "inputs"):
             raise ModelError(f"inputs: {wrong('at least one actuator', 'none', 'leave it out for all')}")
+        checked_names(self.sensors, "sensors", "a list of names of sensors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +99,7 @@ class CheckedController:
     inputs : tuple of str
     low, high : ndarray (m,)
         Limits of the inputs.
+    sensors : tuple of str
     """
 
     name: str
@@ -101,6 +109,7 @@ class CheckedController:
     inputs: tuple[str, ...]
     low: Array
     high: Array
+    sensors: tuple[str, ...]
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -149,7 +158,10 @@ def _checked(name: str, given: Controller, system: System) -> CheckedController:
     if len(set(inputs)) < len(inputs):
         raise ModelError(f"{where}: inputs: {wrong('each actuator once', show(list(inputs)))}")
     low, high = np.array([_limits(given.limits, key, inputs, where) for key in inputs]).T
-    return CheckedController(name, given.law, float(given.period), float(given.delay), inputs, low, high)
+    sensors = (
+        tuple(each.name for each in system_sensors(system, given.sensors, f"{where}: sensors")) if given.sensors else ()
+    )
+    return CheckedController(name, given.law, float(given.period), float(given.delay), inputs, low, high, sensors)
 
 
 def _limits(given: Any, name: str, inputs: Sequence[str], where: str) -> tuple[float, float]:

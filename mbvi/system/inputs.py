@@ -6,7 +6,7 @@ holds its values. A system with such tables in the place of the numbers has at e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -106,14 +106,14 @@ def with_own_inputs(system: System) -> System:
     """A copy with inputs of its own, which may do work; itself where no input is a number."""
     if not told_inputs(system):
         return system
-    own = _with_arrays(system, None)
+    own = _with_arrays(system)
     own._told = system, partial(_with_inputs_of, other=own)
     return own
 
 
 def _with_inputs_of(system: System, other: System) -> System:
     """A copy with the inputs that another system of the same model has now."""
-    return _with_arrays(system, None, inputs=other.arrays.inputs)
+    return _with_arrays(system, inputs=other.arrays.inputs)
 
 
 def with_held_inputs(system: System, places: Sequence[int], times: Array, values: Array) -> System:
@@ -121,7 +121,6 @@ def with_held_inputs(system: System, places: Sequence[int], times: Array, values
 
     Before the first time they are what the system has. The values stay in the copy's table of numbers: see `held_values`.
     """
-    tell = partial(with_held_inputs, places=places, times=times, values=values)
     arrays, count = system.arrays, len(times)
     functions, numbers, forces = [*arrays.time_functions.tolist()], [arrays.numbers], arrays.joint_forces.copy()
     start = len(arrays.numbers)
@@ -134,7 +133,14 @@ def with_held_inputs(system: System, places: Sequence[int], times: Array, values
         numbers += [times, coefficients.ravel()]
         start += 5 * count + 4
     tables = np.array(functions, np.int64).reshape(-1, 3)
-    return _with_arrays(system, tell, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
+    own = _with_arrays(system, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
+    own._told = system, partial(_with_held_inputs_of, places=places, times=times, other=own)
+    return own
+
+
+def _with_held_inputs_of(system: System, places: Sequence[int], times: Array, other: System) -> System:
+    """A copy with the values that the inputs of another system of the same model are known to have by now."""
+    return with_held_inputs(system, places, times, np.stack([held_values(other, each) for each in places], axis=1))
 
 
 def held_values(system: System, place: int) -> Array:
@@ -163,14 +169,12 @@ def take_inputs(system: System, other: System) -> None:
         held_values(system, place)[:] = held_values(other, place)
 
 
-def _with_arrays(system: System, tell: Callable[[System], System] | None, **changed: Array) -> System:
-    """A copy with arrays of its own, of which some are others; its actuators may do work. What makes the same of the system with
-    all joints cut is `tell`, if it does not follow from the model.
-    """
+def _with_arrays(system: System, **changed: Array) -> System:
+    """A copy with arrays of its own, of which some are others; its actuators may do work."""
     own, arrays = copy(system), system.arrays
     fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
     own.arrays, own.is_conservative = layout.System(**fields | changed), False
-    own._told = None if tell is None else (system, tell)
+    own._told = None
     for name in ("unforced", "_all_cut"):
         own.__dict__.pop(name, None)
     return own
@@ -201,7 +205,6 @@ def with_inputs(system: System, inputs: Mapping[str, Any]) -> System:
         told[place] = value if isinstance(value, float) else 0.0
     own = _with_arrays(
         system,
-        None,
         joint_forces=forces,
         inputs=told,
         time_functions=np.array(tables.time_functions, np.int64).reshape(-1, 3),

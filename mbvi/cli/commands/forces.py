@@ -34,8 +34,6 @@ def forces(
             write_table_or_picture(
                 out,
                 force,
-                trajectory,
-                table,
+                None if is_picture else table,
                 lambda: mbvi.plot(trajectory, "forces", "powers", "works", names=chosen),
-                is_picture,
             )

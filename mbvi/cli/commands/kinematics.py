@@ -35,4 +35,4 @@ def kinematics(
             def draw() -> object:
                 return mbvi.plot(trajectory, "places", "speeds", "accelerations", names=names)
 
-            write_table_or_picture(out, force, trajectory, table, draw, is_picture)
+            write_table_or_picture(out, force, None if is_picture else table, draw)

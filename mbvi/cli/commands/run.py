@@ -13,10 +13,13 @@ import mbvi
 from mbvi.cli.options import Formulation, list_of, number_of, whole_number
 from mbvi.cli.terminal import FAILED, complain, one_line_errors, progress_bar, states_written
 from mbvi.errors import ModelError, StepError, doubts_expected
+from mbvi.model.expressions import show, wrong
 
 if TYPE_CHECKING:
     from mbvi.results.trajectory import Trajectory
     from mbvi.system.initial import Start
+
+EXAMPLE = "write for example --event \"top=q('hinge') - pi\""
 
 
 def run(
@@ -45,6 +48,17 @@ def run(
         str | None,
         typer.Option(metavar="LIST", help="Of poses,multipliers (the default), those that the file holds; or none."),
     ] = None,
+    event: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--event",
+            metavar="NAME=EXPRESSION",
+            help="Look for where an expression, as q('hinge') - pi, passes zero; may be repeated.",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="EXPRESSION", help="End where an expression passes zero, within the duration.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing trajectory file.")] = False,
     resume: Annotated[
         Path | None,
@@ -64,7 +78,8 @@ def run(
             for option, is_given in unfit.items():
                 if is_given:
                     raise ModelError(f"{option}: expected no such option with --resume; leave it out")
-            _resume(resume, model, formulation, {"scheme": scheme, "step": step, "every": stride}, duration)
+            given = {"scheme": scheme, "step": step, "every": stride}
+            _resume(resume, model, formulation, given, duration, {"events": _events(event), "until": until})
             return
         if model is None:
             raise ModelError(
@@ -82,13 +97,30 @@ def run(
         check_functions(system)
         start = find_start(system, project=project)
         output = {"every": stride or 1, "path": path, "force": force, "store": parts}
+        output |= {"events": _events(event), "until": until}
         with _kept_states(path), progress_bar(described.name) as progress, doubts_expected():  # the report has them
             trajectory = mbvi.simulate(system, scheme, project=project, progress=progress, **output, **values)
         typer.echo(_written(trajectory, start, path))
 
 
+def _events(given: list[str] | None) -> dict[str, str] | None:
+    """The expressions of events by their names."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, equals, expression = (part.strip() for part in text.partition("="))
+        if not (name and equals and expression) or name in found:
+            raise ModelError(f"--event: {wrong('NAME=EXPRESSION, each name once', show(text), EXAMPLE)}")
+        found[name] = expression
+    return found or None
+
+
 def _resume(
-    path: Path, model: Path | None, formulation: str | None, options: dict[str, Any], duration: str | None
+    path: Path,
+    model: Path | None,
+    formulation: str | None,
+    options: dict[str, Any],
+    duration: str | None,
+    looked_for: dict[str, Any],
 ) -> None:
     """Continue a run; what is given besides must be what the file says."""
     given = None if model is None else mbvi.assemble(mbvi.load(model), formulation)
@@ -106,7 +138,7 @@ def _resume(
             raise ModelError(f"--{option}: expected that of {path}, {expected}, found {value}; {remedy}")
     length = number_of(duration, "--duration", stored.system.model)
     with _kept_states(path), progress_bar(stored.system.name) as progress, doubts_expected():
-        trajectory = mbvi.resume(path, length, system=given, progress=progress)
+        trajectory = mbvi.resume(path, length, system=given, progress=progress, **looked_for)
     typer.echo(_written(trajectory, None, path))
 
 

@@ -1,0 +1,207 @@
+"""Sensors: closed forms of what they measure, their noise, their samples, and controllers that have them instead of the state."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import mbvi
+from mbvi.cli.application import app
+from mbvi.system.sensors import noise_of
+
+ARM = """
+name: arm
+parameters: {length: 0.8, mass: 2, gain: 2}
+bodies:
+  arm:
+    point_masses: {bob: {mass: mass, position: [0, 0, -length]}}
+    frames: {tip: {position: [0, 0, -length]}, side: {position: [0.3, 0, 0], orientation: [0, 0, 30 deg]}}
+joints: {pivot: {type: revolute, parent: world, child: arm, axis: [0, 1, 0]}}
+forces: {motor: {type: motor, joint: pivot}}
+sensors:
+  encoder: {type: encoder, joint: pivot, noise: 0.1 deg, seed: 3}
+  gyro: {type: gyroscope, frame: arm.side, noise: 0.02, period: 0.015}
+  tip: {type: accelerometer, frame: arm.tip, period: 0.02}
+  side: {type: accelerometer, frame: arm.side}
+  gps: {type: position_sensor, frame: arm.tip}
+  force: {type: force_sensor, joint: pivot}
+  torque: {type: torque_sensor, joint: pivot}
+  height: {type: expression_sensor, expression: "gain*(length - length*cos(q('pivot')))", period: 0.1}
+initial: {pivot: {position: 1, velocity: 0.5}}
+"""
+GRAVITY = 9.81
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return mbvi.from_yaml(ARM)
+
+
+@pytest.fixture(scope="module")
+def swing(arm):
+    return mbvi.simulate(arm, "gauss4", step=0.01, duration=1.0)
+
+
+def test_a_pendulum_against_closed_forms(swing):
+    """The specific force of the bob points along the rod; so does the force in the pivot, which is the mass times it."""
+    q, v, found = swing.q[:, 0], swing.v[:, 0], swing.measurements()
+    pull = GRAVITY * np.cos(q) + 0.8 * v**2
+    zero = np.zeros_like(q)
+    tip = np.stack([zero, zero, pull], axis=1)
+    assert np.allclose(found["tip"].exact, tip[::2], atol=1e-12)
+    assert np.allclose(found["force"].exact, 2 * tip, atol=1e-12)
+    assert np.allclose(found["torque"].exact, 0.0, atol=1e-12)
+    place = 0.8 * np.stack([-np.sin(q), zero, -np.cos(q)], axis=1)
+    assert np.allclose(found["gps"].exact, place, atol=1e-14)
+    assert np.allclose(found["height"].exact, 2 * (0.8 + place[::10, 2]), atol=1e-14)
+    a = -GRAVITY / 0.8 * np.sin(q)  # of the angle; the lever arm (0.3, 0, 0) turns with it
+    along, across = -0.3 * v**2 - GRAVITY * np.sin(q), -0.3 * a + GRAVITY * np.cos(q)
+    c, s = np.cos(np.pi / 6), np.sin(np.pi / 6)
+    assert np.allclose(found["side"].exact, np.stack([c * along, -s * along, across], axis=1), atol=1e-12)
+    rates = swing.at(found["gyro"].t).v
+    assert np.allclose(found["gyro"].exact, rates * [s, c, 0.0], atol=1e-12)
+    assert [found[name].unit for name in ("encoder", "gyro", "tip", "height")] == ["rad", "rad/s", "m/s²", ""]
+
+
+def test_an_arm_that_a_motor_turns_evenly():
+    """Its accelerometer has the pull of the turn and the weight, and the torque sensor the motor's torque."""
+    arm = {"mass": 1, "inertia": (1, 1, 1), "frames": {"end": {"position": (0.5, 0, 0)}}}
+    turn = mbvi.Revolute(parent="world", child="arm", axis=(0, 0, 1))
+    model = mbvi.Model(
+        name="arm",
+        bodies={"arm": mbvi.Body(**arm)},
+        joints={"turn": turn},
+        forces={"motor": mbvi.Motor(joint="turn", input=0.3)},
+        sensors={"end": mbvi.Accelerometer(frame="arm.end"), "torque": mbvi.TorqueSensor(joint="turn")},
+        initial={"turn": {"velocity": 2.0}},
+    )
+    run = mbvi.simulate(model, "gauss4", step=0.01, duration=0.5)
+    found, v = run.measurements(), run.v[:, 0]
+    pull = np.stack([-0.5 * v**2, np.full_like(v, 0.5 * 0.3), np.full_like(v, GRAVITY)], axis=1)
+    assert np.allclose(found["end"].exact, pull, atol=1e-12)
+    assert np.allclose(found["torque"].exact, [0.0, 0.0, 0.3], atol=1e-12)
+
+
+def test_noise(swing, arm):
+    """It is normal and white, the same in every run, and another for another name, seed or component."""
+    values = noise_of("gyro", 0, np.arange(40000), 3)
+    assert abs(values.mean()) < 0.01 and values.std() == pytest.approx(1.0, abs=0.01)
+    pairs = np.corrcoef(
+        [values[1:, 0], values[:-1, 0], values[1:, 1], noise_of("gyro", 1, np.arange(1, 40000), 1)[:, 0]]
+    )
+    assert abs(pairs - np.eye(4)).max() < 0.02
+    assert np.array_equal(noise_of("gyro", 0, np.array([77, -3]), 3)[0], values[77])
+    found = swing.measurements(["encoder", "gyro"])
+    again = mbvi.simulate(arm, "gauss4", step=0.01, duration=1.0).measurements(["encoder"])
+    assert np.array_equal(found["encoder"].values, again["encoder"].values)
+    spread = (found["encoder"].values - found["encoder"].exact).std()
+    assert spread == pytest.approx(np.radians(0.1), rel=0.25) and np.array_equal(found["gyro"].t[:3], [0, 0.015, 0.03])
+
+
+def test_a_simulator_shows_the_last_samples(arm, swing):
+    """As the measurements of the run are, also where it goes on from a saved state, and begins anew."""
+    simulator, whole = mbvi.Simulator(arm, "gauss4", step=0.01), swing.measurements()
+    for _ in range(25):
+        simulator.step()
+        found = simulator.measurements()
+        for name, each in whole.items():
+            last = each.values[np.searchsorted(each.t, simulator.t + 1e-9) - 1]
+            assert np.array_equal(found[name], last), (name, simulator.t)
+    other = mbvi.Simulator(arm, "gauss4", step=0.01)
+    other.set_state(simulator.state())
+    other.run(0.05)
+    assert np.array_equal(other.measurements(["side"])["side"], whole["side"].values[30])
+    with pytest.raises(mbvi.ModelError, match="names: expected a sensor, found 'gyor'; did you mean 'gyro'"):
+        simulator.measurements(["gyor"])
+
+
+def test_controllers_have_sensors_instead_of_the_state(arm, tmp_path):
+    """What they had is what the run's measurements say, inputs that jump included; a resumed run goes on the same."""
+    shown = []
+
+    def law(t, measured):
+        shown.append((t, measured))
+        return -3 * measured["gyro"][1] - 2 * measured["encoder"]
+
+    names = ["gyro", "encoder", "tip", "torque", "force"]
+    controllers = {"law": mbvi.Controller(law, period=0.02, sensors=names)}
+    run = mbvi.simulate(arm, "gauss4", step=0.01, duration=0.4, controllers=controllers)
+    found = run.measurements()
+    assert len(shown) == 20 and np.ptp(found["torque"].exact[:, 1]) > 1
+    for t, measured in shown:
+        for name in names:
+            last = found[name].values[np.searchsorted(found[name].t, t + 1e-9) - 1]
+            assert np.allclose(measured[name], last, rtol=0, atol=1e-12), (name, t)
+    path = tmp_path / "run.h5"
+    mbvi.simulate(arm, "gauss4", step=0.01, duration=0.19, controllers=controllers, path=path)
+    resumed = mbvi.resume(path, 0.4, controllers=controllers)
+    assert np.array_equal(resumed.q, run.q)
+    stored = mbvi.read(path).measurements(["torque"])["torque"]
+    assert np.array_equal(stored.values, found["torque"].values)
+
+
+def test_to_measure_changes_nothing(models):
+    """A run with loops whose controller asks is that whose controller does not, to the last bit."""
+    four_bar = mbvi.load(models / "four_bar.yaml")
+    motor = {"motor": mbvi.Motor(joint="shaft")}
+    sensors = {"pin": mbvi.ForceSensor(joint="crank pin"), "gyro": mbvi.Gyroscope(frame=next(iter(four_bar.bodies)))}
+    model = four_bar.model_copy(update={"forces": motor, "sensors": sensors})
+
+    def run(sensors):
+        controller = mbvi.Controller(lambda t, *_: np.sin(30 * t), period=0.01, sensors=sensors)
+        return mbvi.simulate(model, "gauss4", step=0.002, duration=0.1, controllers={"sine": controller})
+
+    one, other = run([]), run(["pin", "gyro"])
+    assert np.array_equal(one.q, other.q) and np.array_equal(one.p, other.p)
+
+
+@pytest.mark.parametrize(
+    ("sensor", "message"),
+    [
+        (
+            "{type: gyroscope, frame: arm.tp}",
+            "sensors.s.frame: expected a body or BODY.FRAME, found 'arm.tp'; did you mean",
+        ),
+        ("{type: encoder, joint: pivto}", "sensors.s.joint: expected a joint, found 'pivto'; did you mean 'pivot'?"),
+        (
+            "{type: encoder, joint: pivot, seed: 0.5}",
+            "sensors.s.seed: expected a whole number of at least 0, found 0.5",
+        ),
+        ("{type: encoder, joint: pivot, noise: -1}", "sensors.s.noise: expected a number of at least 0, found -1"),
+        ("{type: encoder, joint: pivot, period: 0}", "sensors.s.period: expected a time greater than 0, found 0"),
+        (
+            "{type: expression_sensor, expression: \"q('pivo')\"}",
+            r"sensors.s.expression: q\('pivo'\): expected a joint, found 'pivo'; did you mean 'pivot'?",
+        ),
+        (
+            "{type: expression_sensor, expression: \"__import__('os')\"}",
+            "sensors.s.expression: expected a known function, found '__import__'",
+        ),
+    ],
+)
+def test_sensors_that_cannot_be(sensor, message):
+    with pytest.raises(mbvi.ModelError, match=f"^<string>:18: {message}"):
+        mbvi.from_yaml(ARM.replace("height: {", f"s: {sensor}\n  height: {{"))
+
+
+def test_names_of_no_sensors(arm, swing):
+    controller = mbvi.Controller(lambda t, measured: 0.0, period=0.1, sensors=["gyor"])
+    with pytest.raises(mbvi.ModelError, match=r"controllers.c: sensors: expected a sensor, found 'gyor'; did you mean"):
+        mbvi.simulate(arm, step=0.01, duration=1, controllers={"c": controller})
+    with pytest.raises(mbvi.ModelError, match="expected sensors that sample together, as 'encoder', found 'gyro'"):
+        swing.measurement_table(["encoder", "gyro"])
+
+
+def test_the_command(swing, tmp_path):
+    """A line for every component, and a file of the numbers."""
+    path, out = tmp_path / "swing.h5", tmp_path / "readings.csv"
+    swing.save(path)
+    result = CliRunner().invoke(app, ["sensors", str(path), "--names", "gps,encoder", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert [line.split()[:2] for line in result.output.splitlines()[2:6]] == [
+        [name, "101"] for name in ("gps.x", "gps.y", "gps.z", "encoder")
+    ]
+    head, *rows = out.read_text().splitlines()
+    assert head == "t [s],gps.x [m],gps.y [m],gps.z [m],encoder [rad]" and len(rows) == 101
+    assert float(rows[7].split(",")[4]) == swing.measurements()["encoder"].values[7]
+    panels = mbvi.plot(swing, "measurements", names=["tip"]).axes
+    assert panels[0].get_ylabel() == "tip [m/s²]"

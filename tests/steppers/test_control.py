@@ -167,7 +167,7 @@ def zero(t, q, v):
     [
         (
             lambda: mbvi.Controller(1, 0.1),
-            "law: expected a function (t, q, v), or an object that can be called so, found 1",
+            "law: expected a function (t, q, v), or (t, measured), or an object that can be called so, found 1",
         ),
         (lambda: mbvi.Controller(zero, 0), "period: expected a time greater than 0, found 0"),
         (lambda: mbvi.Controller(zero, 0.1, delay=-1), "delay: expected a time of at least 0, found -1"),

@@ -19,9 +19,10 @@ from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.fields import Direction, JointRef, Kind, Law, Motion, OptionalMotion, OptionalScalar, Scalar
 from mbvi.model.forces import Between, OnJoint
 from mbvi.model.limits import REST_SPEED, stopping_problems
+from mbvi.model.rolling import RollingBall, RollingEllipsoid, RollingWheel
 from mbvi.recording import plain
 
-__all__ = ["CoordinateStop", "DistanceStop", "DryFriction", "PlaneStop"]
+__all__ = ["BallStop", "CoordinateStop", "DistanceStop", "DryFriction", "EllipsoidStop", "PlaneStop", "WheelStop"]
 
 
 class Stopping(Element):
@@ -124,6 +125,70 @@ class PlaneStop(Stopping, Between):
         yield Stop(name, 1.0, held, plain(self.restitution), plain(self.rest_speed), "N")
 
 
+class BallStop(Stopping, RollingBall):
+    """A ball that stays above a plane, or outside or inside of a cylinder or a sphere, and slips on it without friction.
+
+    Parameters are those of `rolling_ball`, besides restitution and rest_speed.
+    """
+
+    type: Literal["ball_stop"] = "ball_stop"  # type: ignore[assignment]
+    slips: Literal[True] = True
+
+    def problems(self) -> Iterator[Problem]:
+        """Those of the ball, and of stops."""
+        yield from super().problems()
+        yield from stopping_problems(self)
+
+    def stops(self, name: str) -> Iterator[Stop]:
+        """The surface."""
+        yield _of_surface(name, self, RollingBall)
+
+
+class WheelStop(Stopping, RollingWheel):
+    """A wheel, a disc or a coin whose edge stays above a plane, and slips on it without friction.
+
+    Parameters are those of `rolling_wheel`, besides restitution and rest_speed.
+    """
+
+    type: Literal["wheel_stop"] = "wheel_stop"  # type: ignore[assignment]
+    slips: Literal[True] = True
+
+    def problems(self) -> Iterator[Problem]:
+        """Those of the wheel, and of stops."""
+        yield from super().problems()
+        yield from stopping_problems(self)
+
+    def stops(self, name: str) -> Iterator[Stop]:
+        """The plane."""
+        yield _of_surface(name, self, RollingWheel)
+
+
+class EllipsoidStop(Stopping, RollingEllipsoid):
+    """An ellipsoid that stays above a plane, and slips on it without friction.
+
+    Parameters are those of `rolling_ellipsoid`, besides restitution and rest_speed.
+    """
+
+    type: Literal["ellipsoid_stop"] = "ellipsoid_stop"  # type: ignore[assignment]
+    slips: Literal[True] = True
+
+    def problems(self) -> Iterator[Problem]:
+        """Those of the ellipsoid, and of stops."""
+        yield from super().problems()
+        yield from stopping_problems(self)
+
+    def stops(self, name: str) -> Iterator[Stop]:
+        """The plane."""
+        yield _of_surface(name, self, RollingEllipsoid)
+
+
+def _of_surface(name: str, element: Any, rolling: Any) -> Stop:
+    """The stop of what rolls, where it slips."""
+    given = {key: value for key, value in element if key in rolling.model_fields and key not in ("type", "slips")}
+    held = rolling.model_construct(**given, slips=True)
+    return Stop(name, 1.0, held, plain(element.restitution), plain(element.rest_speed), "N")
+
+
 class CoordinateStop(Stopping):
     """A coordinate that stays within bounds that depend on another one, as a follower on one side of a cam, or a ball in a bowl.
 
@@ -202,7 +267,10 @@ class DryFriction(OnJoint):
             yield Problem(("static",), wrong("a static friction of at least the kinetic one", found, "exchange them"))
 
 
-AnyContact = Annotated[DistanceStop | PlaneStop | CoordinateStop | DryFriction, Field(discriminator="type")]
+AnyContact = Annotated[
+    DistanceStop | PlaneStop | BallStop | WheelStop | EllipsoidStop | CoordinateStop | DryFriction,
+    Field(discriminator="type"),
+]
 
 
 class Stop(NamedTuple):

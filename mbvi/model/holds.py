@@ -110,6 +110,7 @@ class Rolls(NamedTuple):
     surface_radius   of the cylinder or the sphere, negative where b is inside
     shape            S of an ellipsoid around the origin of b, on whose surface √(nᵀ S n) is farthest along n (3, 3)
     rounding         radius of what is rolled around it
+    slips            whether only the gap is held
     """
 
     surface: str
@@ -117,6 +118,7 @@ class Rolls(NamedTuple):
     surface_radius: float
     shape: Any
     rounding: float
+    slips: bool = False
 
 
 class Edge(NamedTuple):

@@ -41,6 +41,8 @@ class RollingBall(Between):
         Of the cylinder or the sphere [m].
     inside : bool
         Whether the ball rolls on the inside of the cylinder or the sphere.
+    slips : bool
+        Whether it slips without friction: then only the gap is held.
     """
 
     type: Literal["rolling_ball"] = "rolling_ball"
@@ -49,12 +51,13 @@ class RollingBall(Between):
     direction: Direction = (0.0, 0.0, 1.0)
     surface_radius: OptionalScalar = None
     inside: bool = False
+    slips: bool = False
 
     def holds(self) -> list[Hold]:
-        """The gap, and the velocity at the point of contact."""
+        """The gap, and the velocity at the point of contact, unless it slips."""
         sign = -1.0 if self.inside else 1.0
         R = 0.0 if self.surface_radius is None else sign * plain(self.surface_radius)
-        return [Rolls(self.surface, self.direction, R, np.zeros((3, 3)), plain(self.radius))]
+        return [Rolls(self.surface, self.direction, R, np.zeros((3, 3)), plain(self.radius), self.slips)]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies, radii that fit, and a direction."""
@@ -92,6 +95,8 @@ class RollingWheel(Between):
         Radius of the tyre's cross-section, which is round; 0 of a thin disc [m].
     normal : vector
         The plane's normal, towards the wheel, in the frame of body_a; normalised.
+    slips : bool
+        Whether it slips without friction: then only the gap is held.
     """
 
     type: Literal["rolling_wheel"] = "rolling_wheel"
@@ -99,11 +104,13 @@ class RollingWheel(Between):
     axis: Direction
     tyre: Scalar = 0.0
     normal: Direction = (0.0, 0.0, 1.0)
+    slips: bool = False
 
     def holds(self) -> list[Hold]:
-        """The gap, and the velocity at the point of contact."""
+        """The gap, and the velocity at the point of contact, unless it slips."""
         w, rim = array(self.axis), plain(self.radius) - plain(self.tyre)
-        return [Rolls("plane", self.normal, 0.0, rim * rim * (np.eye(3) - np.outer(w, w)), plain(self.tyre))]
+        shape = rim * rim * (np.eye(3) - np.outer(w, w))
+        return [Rolls("plane", self.normal, 0.0, shape, plain(self.tyre), self.slips)]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies, directions, and a tyre that is smaller than the wheel."""
@@ -132,19 +139,22 @@ class RollingEllipsoid(Between):
         (w, x, y, z).
     normal : vector
         The plane's normal, towards the ellipsoid, in the frame of body_a; normalised.
+    slips : bool
+        Whether it slips without friction: then only the gap is held.
     """
 
     type: Literal["rolling_ellipsoid"] = "rolling_ellipsoid"
     semi_axes: Vector
     orientation: Orientation = (0.0, 0.0, 0.0)
     normal: Direction = (0.0, 0.0, 1.0)
+    slips: bool = False
 
     def holds(self) -> list[Hold]:
-        """The gap, and the velocity at the point of contact."""
+        """The gap, and the velocity at the point of contact, unless it slips."""
         turned = rotation_matrix(self.orientation)
         squares = array([plain(each) * plain(each) for each in self.semi_axes])
         shape = dot(turned * squares, turned.T)
-        return [Rolls("plane", self.normal, 0.0, shape, 0.0)]
+        return [Rolls("plane", self.normal, 0.0, shape, 0.0, self.slips)]
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies, lengths, a direction and a unit quaternion."""

@@ -178,10 +178,10 @@ def distance(tables: Tables, name: str, a: End, b: End, length: Any) -> Row:
 
 
 def rolls(tables: Tables, name: str, a: End, b: End, hold: Rolls) -> Iterator[Row]:
-    """The gap between b and a surface of a, and the velocities of the point of contact along two tangents."""
+    """The gap between b and a surface of a, and unless it slips the velocities of the point of contact along two tangents."""
     tangent, direction = dot(a.axes, array(normals(hold.direction)[0])), dot(a.axes, array(hold.direction))
     shape = dot(dot(b.axes, array(hold.shape)), b.axes.T)
-    for part, short in PARTS:
+    for part, short in PARTS[:1] if hold.slips else PARTS:
         touch = Touch(SURFACES[hold.surface], part, shape, hold.rounding, hold.surface_radius)
         kind = layout.CONTACT if part == layout.OF_GAP else layout.ROLL
         yield replace(_touching(tables, f"{name}.{short}", a, b, kind, direction, touch), w=tangent)

@@ -171,7 +171,7 @@ def bouncing(bounces: int) -> float:
     model = model.replaced({"contacts": {"floor": floor}})
     duration = math.sqrt(2 / 9.81) * 2 * bounces
     run = mbvi.simulate(model, "simpson", step=0.2, duration=duration, every=max(1, bounces // 1000))
-    assert abs(len(run.contacts) - bounces) <= 1
+    assert abs(len(run.contacts) - run.t[-1] / math.sqrt(2 / 9.81) / 2) <= 1
     return float(np.ptp(run.energy()) / run.energy()[0])
 
 

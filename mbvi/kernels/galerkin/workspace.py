@@ -34,7 +34,7 @@ ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion i
 SMALL_SADDLE = 16  # coordinates and constraints, without loops, up to which the inverse of M and G is formed
 PARTITIONED = 16  # coordinates and constraints up to which Newton's direction is found by coordinate partitioning
 MAX_AGE = 20  # steps that one factor may serve
-SEVERAL = 3  # control points from which their constraints are evaluated four at once
+SEVERAL = 3  # control points from which their constraints are evaluated four at once, where nothing rolls or touches
 FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 FIRST_ROW, ONE, NO_STAGES = np.int64(0), np.int64(1), np.int64(0)  # numba would compile kernels once more for literals
@@ -122,7 +122,10 @@ def find_sizes(system: System, scheme: Scheme) -> Sizes:
         behind, increment_rows = n * groups * WIDTH, n * groups
     is_tree, has_loops = system.is_tree == 1, bool(system.reference.any())
     has_saddle = k > 0 and system.is_open == 0 and m > 1
-    used = np.count_nonzero(system.row_nodes[:, 0] >= 0)
+    used, are_together = (
+        np.count_nonzero(system.row_nodes[:, 0] >= 0),
+        is_tree and s >= SEVERAL and not len(system.touches),
+    )
     has_wide_hessians = is_tree and m > 1 and system.second_size < UNCACHED
     has_node_masses = has_velocities and not (system.is_open == 1 and n >= ARTICULATED_FROM)
     if (
@@ -144,7 +147,7 @@ def find_sizes(system: System, scheme: Scheme) -> Sizes:
         has_derivatives=has_node_masses and has_wide_hessians,
         has_wide_nodes=has_velocities and WIDTH < m <= WIDE and is_tree,
         is_small=has_saddle and n + k <= SMALL_SADDLE and not has_loops,
-        is_partitioned=has_saddle and is_tree and SEVERAL <= s <= WIDTH and used < n <= PARTITIONED - used,
+        is_partitioned=has_saddle and are_together and s <= WIDTH and used < n <= PARTITIONED - used,
         has_wide_hessians=has_wide_hessians,
     )
 

@@ -64,6 +64,9 @@ class Stepper:
         What happened to the contacts of the system, if it has some.
     cause : callable
         Gives the error of a function of the user's that made a step fail, if one did.
+    one : callable, optional
+        ``one(number, out_q, out_p)`` does one step as `piece` does, into out_q and out_p (1, 1, n), with less around it, and
+        returns its status.
     """
 
     piece: Piece
@@ -74,6 +77,7 @@ class Stepper:
     happenings: Happenings | None = None
     contacts: ContactLog | None = None
     cause: Callable[[], Exception | None] = lambda: None
+    one: Callable[[int, Array, Array], int] | None = None
 
     def reason(self, run: Run, step: int, status: int) -> str:
         """Why a step failed."""

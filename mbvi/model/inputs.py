@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, said_by_system
 from mbvi.floats import as_floats
 from mbvi.model.arguments import check_choice, checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
@@ -61,6 +61,10 @@ def _as_input(given: Any, where: str) -> Any:
     if isinstance(given, tuple | list) and len(given) == 2 and not isinstance(given[0], str):
         times, values = given
         return table_of(times, values, "smooth", where)
+    if callable(given):
+        expected = "a number, an expression of the time t, a table, or a pair (times, values)"
+        remedy = "call a function of the state between steps, by controllers={…: mbvi.Controller(function, period=…)}"
+        raise ModelError(f"{where}: {wrong(expected, 'a function', remedy)}")
     return given.item() if isinstance(given, np.generic) else given
 
 
@@ -177,7 +181,9 @@ def _columns_of_file(path: Path) -> tuple[Any, dict[str, Any]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             head, *rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise ModelError(f"{path}: {wrong('a CSV file', said_by_system(error))}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise ModelError(f"{path}: {wrong('a CSV file', str(error))}") from None
     except ValueError:
         raise ModelError(f"{path}: {wrong('a line of names, and rows of numbers', 'an empty file')}") from None

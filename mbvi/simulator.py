@@ -5,9 +5,9 @@ The steps are those of `simulate`, by the same stepper, so that the states are t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,11 +166,17 @@ class Simulator:
         self._states = np.empty((2, 2, 1, len(run.q)))  # now and before, or the other way round
         self._turn, self._states[0] = 0, ((run.q,), (run.p,))
         self._seconds, self._failure = 0.0, ""
+        self._ends = [(each[:1], each[1:]) for each in self._states]
+        self._one = self._stepper.one or self._one_by_piece
         self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled
         self._stored = _Stored(0, self._every, run)
         self._told = b""  # the inputs that were noted last
         self._sensors: tuple[System, dict[str, SystemSensor]] | None = None
         self._samples_taken: dict[str, tuple[int, Any]] = {}
+
+    def _one_by_piece(self, number: int, out_q: Array, out_p: Array) -> int:
+        """Do a step into out_q and out_p (1, 1, n); its status."""
+        return self._piece(number, number + 1, out_q[0], out_p[0])[0]
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
         """Give parameters of the model other values, from now on.
@@ -315,22 +321,21 @@ class Simulator:
             self._inputs.set(u)
         self._note_inputs()
         first, turn = self._steps, 1 - self._turn
-        state = self._states[turn]
-        began = time.perf_counter()
-        status, _ = self._piece(first, first + 1, *state)
-        self._seconds += time.perf_counter() - began
+        began = perf_counter()
+        status = self._one(first, *self._ends[turn])
+        self._seconds += perf_counter() - began
         if status != layout.OK:
             self._fail(first, status)
         self._steps, self._turn = first + 1, turn
         if self._every:
-            self._stored.add_one(first + 1, state)
+            self._stored.add_one(first + 1, self._states[turn])
 
     def _note_inputs(self) -> None:
         """Note what the actuators are told from now on, if it is something else than before."""
         told = self._all_inputs.tobytes()
         if told != self._told:
             self._told = told
-            self._stored.tell(self._steps, self._all_inputs)
+            self._stored.tell(self._steps, told)
 
     def run(self, duration: float | str, u: ArrayLike | Mapping[str, float] | None = None) -> None:
         """Go on by the least number of steps that reaches a duration.
@@ -364,9 +369,9 @@ class Simulator:
         """Go on until so many steps are done."""
         first = self._steps
         states = np.empty((2, last - first, self.system.dimension))
-        began = time.perf_counter()
+        began = perf_counter()
         status, done = self._piece(first, last, *states)
-        self._seconds += time.perf_counter() - began
+        self._seconds += perf_counter() - began
         states = states[:, : done - first]
         if done > first:
             self._states[self._turn] = states[:, -1:]
@@ -652,17 +657,19 @@ class _Stored:
         self._first, self._every, self.run = first, every, run
         self._rows = np.empty((2, FIRST_ROOM if every else 1, len(run.q)))
         self._rows[:, 0], self.count = (run.q, run.p), 1
-        self._told: list[tuple[int, Array]] = []
+        self._told: list[tuple[int, bytes]] = []
 
-    def tell(self, steps: int, inputs: Array) -> None:
-        """Keep what the actuators are told after so many steps."""
+    def tell(self, steps: int, inputs: bytes) -> None:
+        """Keep what the actuators are told after so many steps, all inputs as bytes."""
         if self._every:
-            self._told.append((steps, inputs.copy()))
+            self._told.append((steps, inputs))
 
     def told(self) -> tuple[Array, Array]:
         """After how many steps (m,) the actuators were told something else, and what, (m, inputs)."""
-        steps, values = zip(*self._told, strict=True) if self._told else ((), ())
-        return np.array(steps, int), np.array(values, float)
+        if not self._told:
+            return np.empty(0, int), np.empty((0, 0))
+        steps, values = zip(*self._told, strict=True)
+        return np.array(steps, int), np.frombuffer(b"".join(values)).reshape(len(steps), -1)
 
     def add(self, number: int, q: Array, p: Array) -> None:
         """Keep those of the states (steps, n) after steps `number`, `number` + 1, … that are due."""
@@ -680,7 +687,8 @@ class _Stored:
         """Keep the state (2, 1, n) after step `number`, if it is due."""
         if (number - self._first) % self._every == 0:
             count = self.count
-            self._make_room(count + 1)
+            if count == self._rows.shape[1]:
+                self._make_room(count + 1)
             self._rows[:, count : count + 1] = state
             self.count = count + 1
 

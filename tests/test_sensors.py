@@ -183,6 +183,18 @@ def test_sensors_that_cannot_be(sensor, message):
         mbvi.from_yaml(ARM.replace("height: {", f"s: {sensor}\n  height: {{"))
 
 
+def test_sensors_of_models_that_are_attached(arm, swing):
+    """They have the prefix, and measure the same."""
+    base = mbvi.Model(
+        name="base", bodies={"plate": mbvi.Body(mass=1)}, joints={"base": mbvi.Weld(parent="world", child="plate")}
+    )
+    both = mbvi.attach(base, arm, prefix="left/")
+    assert list(both.sensors) == [f"left/{name}" for name in arm.sensors]
+    found = mbvi.simulate(both, "gauss4", step=0.01, duration=1.0).measurements()
+    for name, each in swing.measurements().items():
+        assert np.allclose(found[f"left/{name}"].exact, each.exact, atol=1e-11), name
+
+
 def test_names_of_no_sensors(arm, swing):
     controller = mbvi.Controller(lambda t, measured: 0.0, period=0.1, sensors=["gyor"])
     with pytest.raises(mbvi.ModelError, match=r"controllers.c: sensors: expected a sensor, found 'gyor'; did you mean"):

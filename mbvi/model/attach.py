@@ -21,11 +21,13 @@ from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD, Orientation, Vector, kinds
 from mbvi.model.joints import Weld
 from mbvi.model.model import Model
+from mbvi.model.quantities import with_prefix
+from mbvi.model.sensors import ExpressionSensor, OnFrame
 from mbvi.model.shapes import Mesh
 
 MOUNT = "mount"
 """The body that the world becomes where there is no prefix."""
-GROUPS = "bodies", "joints", "forces", "constraints", "initial"
+GROUPS = "bodies", "joints", "forces", "constraints", "contacts", "sensors", "initial"
 Parts = dict[str, dict[str, Any]]
 
 
@@ -124,7 +126,7 @@ def put_on(groups: Parts, other: Model, where: Attachment, prefix: str, paths: M
     added["joints"][mount] = _weld(groups["bodies"], where, mount)
     for key in GROUPS:
         for name, element in getattr(other, key).items():
-            added[key][prefix + name] = _prefixed(element, prefix, mount, paths)
+            added[key][prefix + name] = _prefixed(element, prefix, mount, paths, other.parameters)
     for key, entries in added.items():
         for name in entries:
             if name in groups[key]:
@@ -153,8 +155,10 @@ def _weld(bodies: Mapping[str, Any], where: Attachment, mount: str) -> Weld:
     raise ModelError(f"to: {wrong('world, a body or a frame as BODY.FRAME', show(to), nearest(to, [WORLD, *bodies]))}")
 
 
-def _prefixed(element: Element, prefix: str, mount: str, paths: Mapping[str, str]) -> Any:
-    """An element with the prefix before all names of bodies and joints in it, and with other paths of meshes."""
+def _prefixed(
+    element: Element, prefix: str, mount: str, paths: Mapping[str, str], parameters: Mapping[str, Any]
+) -> Any:
+    """An element with the prefix before all names of bodies and joints, numbers for parameters, and other paths of meshes."""
     names = {key: getattr(element, key) for key, kind in kinds(type(element)).items() if kind and kind.name == "name"}
     changed: dict[str, Any] = {key: mount if name == WORLD else prefix + name for key, name in names.items()}
     if isinstance(element, Body):
@@ -162,6 +166,10 @@ def _prefixed(element: Element, prefix: str, mount: str, paths: Mapping[str, str
             shape.replaced({"file": paths[shape.file]}) if isinstance(shape, Mesh) else shape
             for shape in element.shapes
         )
+    if isinstance(element, OnFrame):
+        changed["frame"] = prefix + element.frame
+    if isinstance(element, ExpressionSensor):
+        changed["expression"] = with_prefix(element.expression, prefix, parameters)
     return element.replaced(changed)
 
 

@@ -20,6 +20,7 @@ from mbvi.model.expressions import MARK, Program, postfix_of_several, show, wron
 
 _TEXT = r"""'[^']*'|"[^"]*\""""
 _QUANTITY = re.compile(rf"\b(?P<kind>[qvxyz])\(\s*(?P<name>{_TEXT})\s*(?:,\s*(?P<coordinate>{_TEXT})\s*)?\)")
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*\()")
 _BARE = re.compile(r"\b([qvxyz])\s*\([^)]*\)?")
 
 
@@ -89,3 +90,25 @@ def measure(text: str, parameters: Mapping[str, float]) -> Measure:
         raise ModelError(wrong("a name in quotes", f"{bare[0]!r} in {show(text)}", f"write for example {example}"))
     variables = ("t", *(f"{MARK}{i}" for i in range(1, len(found))))
     return Measure(postfix_of_several(rest, parameters, variables), tuple(found))
+
+
+def with_prefix(text: str, prefix: str, parameters: Mapping[str, float]) -> str:
+    """An expression with a prefix before the names of its quantities, and numbers for parameters.
+
+    Examples
+    --------
+    >>> with_prefix("k*q('hinge') + t", "left/", {"k": 2.0})
+    "(2.0)*q('left/hinge') + t"
+    """
+
+    def number(match: re.Match[str]) -> str:
+        return f"({float(parameters[match[0]])!r})" if match[0] in parameters else match[0]
+
+    def renamed(match: re.Match[str]) -> str:
+        name, rest = match["name"], match[0][match.end("name") - match.start() :]
+        return f"{match['kind']}({name[0]}{prefix}{name[1:]}{rest}"
+
+    ends = [0, *(end for match in _QUANTITY.finditer(text) for end in match.span()), len(text)]
+    between = [_NAME.sub(number, text[a:b]) for a, b in zip(ends[::2], ends[1::2], strict=True)]
+    found = [renamed(match) for match in _QUANTITY.finditer(text)]
+    return "".join(part for pair in zip(between, [*found, ""], strict=True) for part in pair)

@@ -72,16 +72,18 @@ class BranchWatch:
     ----------
     state : tuple of ndarray
         What is carried from one call of `advance` to the next besides.
+    is_needed : bool
+        Whether the system has loops.
     """
 
     def __init__(
         self, run: Run, tableau: Tableau, carried: Sequence[Array], look: Callable[[int, Array], None]
     ) -> None:
         self._reason, self._look = "", look
-        self._run, self._tableau, self._is_needed = run, tableau, has_loops(run)
+        self._run, self._tableau, self.is_needed = run, tableau, has_loops(run)
         self._carried = [run.system.arrays.redundant, run.system.arrays.reference, *carried]
         self._is_small = run.system.dimension + run.system.constraint_count <= LARGE  # else its matrices take too long
-        self._start = singularity(run.system, run.q, run.start_time) if self._is_needed and self._is_small else 0.0
+        self._start = singularity(run.system, run.q, run.start_time) if self.is_needed and self._is_small else 0.0
         self._nothing = np.empty((2, 0, run.system.dimension))
         self._longest = np.zeros(1)
         self._last = np.array([[run.q, run.q], [run.p, run.p]])  # q and p of the last two states
@@ -94,7 +96,7 @@ class BranchWatch:
         branches.
         """
         every, n = self._run.every, self._run.system.dimension
-        if first == last or (every == 1 and not self._is_needed):
+        if first == last or (every == 1 and not self.is_needed):
             return piece(first, last, every, out_q, out_p, *self._nothing)
         for begin in range(first, last, CHUNK):
             end, row = min(begin + CHUNK, last), begin // every - first // every
@@ -104,7 +106,7 @@ class BranchWatch:
             count = done - begin + 2
             if every > 1:
                 self._look(begin, states[0, 2:count])
-            if self._is_needed:
+            if self.is_needed:
                 is_looked_ahead = status == layout.OK and self._is_small
                 after = int(is_looked_ahead and self._fill_next(piece, done, states[:, count : count + 1]))
                 jump = self._first_jump(begin, states[:, int(begin == 0) : count + after], after)

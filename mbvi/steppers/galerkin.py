@@ -47,7 +47,8 @@ def begin(run: Run) -> Stepper:
         return watch.message(step) or step_message(run, tableau, space, status, step)
 
     state = [*carried(space, work), *map(Carried, watch.state)]
-    return Stepper(piece, state, lambda: space.count[columns], failure, audit)
+    one = None if watch.is_needed or run.every > 1 else steps.one
+    return Stepper(piece, state, lambda: space.count[columns], failure, audit, one=one)
 
 
 def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int, step: int) -> str:

@@ -69,6 +69,9 @@ class Stepper:
         ``anew(step, q, p)`` goes on from a state after so many steps, where a new stepper would not do the same.
     cause : callable
         Gives the error of a function of the user's that made a step fail, if one did.
+    one : callable, optional
+        ``one(number, out_q, out_p)`` does one step as `piece` does, into out_q and out_p (1, 1, n), with less around it, and
+        returns its status.
     """
 
     piece: Piece
@@ -81,6 +84,7 @@ class Stepper:
     part: Callable[[int, float, float, Array, Array], tuple[Array, Array]] | None = None
     anew: Callable[[int, Array, Array], None] | None = None
     cause: Callable[[], Exception | None] = lambda: None
+    one: Callable[[int, Array, Array], int] | None = None
 
     def reason(self, run: Run, step: int, status: int) -> str:
         """Why a step failed."""

@@ -45,7 +45,10 @@ class Steps:
         self._memory = space.memory, work.memory
         self._is_divisible = len(scheme.fractions) == 1
         self._ends = np.zeros((2, 1), np.int64)
-        self._one_run = galerkin.NOTHING, *np.empty((2, 0, run.system.dimension)), *self._ends
+        nothing = np.empty((2, 0, run.system.dimension))
+        self._one_run = galerkin.NOTHING, *nothing, *self._ends
+        self._before_number = *self._to_kernel, run.start_time, run.step
+        self._one_step = *nothing, *self._one_run
 
     def advance(self, first: int, last: int, every: int, *out: Array) -> tuple[int, int]:
         """Do steps as `galerkin.run` does, into its out_q, out_p, all_q and all_p; a status and the steps done."""
@@ -73,6 +76,11 @@ class Steps:
         clock = self._run.start_time, self._run.step, first, last, every
         galerkin.advance_runs(*self._to_kernel, *clock, q[None], p[None], *others, *self._one_run)
         return self._ends.item(0), self._ends.item(1)
+
+    def one(self, number: int, out_q: Array, out_p: Array) -> int:
+        """Do a step of a system without loops into out_q and out_p (1, 1, n); its status."""
+        galerkin.advance_runs(*self._before_number, number, number + 1, 1, out_q, out_p, *self._one_step)
+        return self._ends.item(0)
 
     def _pass(self, step: int) -> Array | None:
         """Do a step from where the workspace is in two parts, if it comes near a singular configuration.

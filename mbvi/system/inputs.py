@@ -6,6 +6,7 @@ holds its values. A system with such tables in the place of the numbers has at e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import partial
@@ -70,11 +71,12 @@ class ToldInputs:
     def __init__(self, system: System) -> None:
         told = told_inputs(system)
         self._system, self.names, self._inputs = system, tuple(told), system.arrays.inputs
-        self._places, self._is_all = list(told.values()), len(told) == len(system.arrays.inputs)
+        self._shape = (len(told),)
+        self._places, self._of_all = told, slice(None) if len(told) == len(self._inputs) else [*told.values()]
 
     def now(self) -> dict[str, float]:
         """Their values."""
-        return dict(zip(self.names, self._inputs[self._places].tolist(), strict=True))
+        return dict(zip(self.names, self._inputs[self._of_all].tolist(), strict=True))
 
     def set(self, given: Any, where: str = "u") -> None:
         """Set all of them, by order, or some, by their names.
@@ -84,22 +86,24 @@ class ToldInputs:
         ModelError
             If one is unknown or no finite number, or they are not as many.
         """
-        if isinstance(given, Mapping):
+        if isinstance(given, np.ndarray) and given.dtype == float and given.shape == self._shape:  # the quick way
+            array: Array | None = given
+        elif isinstance(given, Mapping):
             self._set_some(given, where)
             return
-        array = as_floats(given)
-        if array is None or array.shape != (len(self.names),) or not np.isfinite(array).all():
-            array = checked_vector([given] if is_number(given) else given, where, self.names)
-        if self._is_all:
-            self._inputs[:] = array
         else:
-            self._inputs[self._places] = array
+            array = as_floats(given)
+        if array is None or array.shape != self._shape or not all(map(math.isfinite, array.tolist())):
+            array = checked_vector([given] if is_number(given) else given, where, self.names)
+        self._inputs[self._of_all] = array
 
     def _set_some(self, given: Mapping, where: str) -> None:
         for name in given:
-            check_told(name, self._system, where)
-        values = checked_vector(list(given.values()), where, list(given))
-        self._inputs[[self._system.input_names.index(name) for name in given]] = values
+            if name not in self._places:
+                check_told(name, self._system, where)
+        values = checked_vector(list(given.values()), where, list(given)).tolist()
+        for name, value in zip(given, values, strict=True):
+            self._inputs[self._places[name]] = value
 
 
 def with_own_inputs(system: System) -> System:

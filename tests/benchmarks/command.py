@@ -10,12 +10,12 @@ import argparse
 import json
 from pathlib import Path
 
-from tests.benchmarks import costs, document, ensembles, overheads, precision, robots, runs
+from tests.benchmarks import costs, document, ensembles, overheads, precision, robots, runs, stepping
 from tests.benchmarks.measure import environment
 
 BENCHMARKS = {
     "targets": costs.targets,
-    "stepping": costs.stepping,
+    "stepping": stepping.stepping,
     "chains": costs.chains,
     "spatial": costs.spatial,
     "embedding": costs.embedding,

@@ -33,39 +33,6 @@ def targets() -> list[dict]:
     return [{"case": case, "µs per step": cost} for case, cost in costs.items()]
 
 
-def stepping() -> list[dict]:
-    """What a step of a `Simulator` costs beside the kernel [µs], and how long a loop of 1e7 additions takes [s]."""
-    rows = []
-    for name in ("double_pendulum", "chain_10", "four_bar"):
-        simulator = mbvi.Simulator(load(name), "gauss4", step=0.001, every=0)
-        measures = {"step()": _stepped(simulator), "run()": step_cost(simulator.system, "gauss4", 0.001, 1.0)}
-        costs = medians({"loop [s]": _loop} | measures)
-        rows.append({"model": name} | costs | {"beside the kernel": costs["step()"] - costs["run()"]})
-    return rows
-
-
-def _stepped(simulator: mbvi.Simulator) -> Callable[[], float]:
-    """Measures the wall time of `Simulator.step` [µs]."""
-
-    def measure() -> float:
-        simulator.reset()
-        simulator.step()
-        began = time.perf_counter()
-        for _ in range(1000):
-            simulator.step()
-        return 1e3 * (time.perf_counter() - began)
-
-    return measure
-
-
-def _loop() -> float:
-    """The wall time of a plain loop of 1e7 additions [s]."""
-    began, total = time.perf_counter(), 0
-    for i in range(10_000_000):
-        total += i
-    return time.perf_counter() - began
-
-
 def _beside_mujoco(model: mbvi.Model, head: dict, steps: int, repeats: int) -> dict:
     """Cost per step of a tree by several schemes, and of MuJoCo's steps."""
     system = mbvi.assemble(model, "tree")

@@ -123,16 +123,19 @@ def test_models(path):
 
 
 def test_parameters_that_are_put_in():
-    """An axis, a turn about no axis of a frame, and a table are numbers, and so is a parameter that they depend on, anywhere."""
+    """An axis, a turn about no axis of a frame, and a table are numbers, and so is a parameter that they depend on, anywhere.
+
+    Names of bodies are no expressions.
+    """
     text = """
 name: parameters
 parameters: {tilt: 0.3, twist: 2*tilt, push: 2, mass: 3, arm: 0.5, turn: 0.2}
 bodies:
-  a: {mass: mass, center_of_mass: [arm, 0, tilt], inertia: [1, 2, 2]}
+  arm: {mass: mass, center_of_mass: [arm, 0, tilt], inertia: [1, 2, 2]}
 joints:
-  j: {type: revolute, parent: world, child: a, axis: [sin(twist), 0, 1], orientation: [turn, 0, 0], offset: [0, arm, turn]}
+  j: {type: revolute, parent: world, child: arm, axis: [sin(twist), 0, 1], orientation: [turn, 0, 0], offset: [0, arm, turn]}
 forces:
-  f: {type: force, body: a, vector: [{times: [0, 1], values: [0, push]}, mass, 0]}
+  f: {type: force, body: arm, vector: [{times: [0, 1], values: [0, push]}, mass, 0]}
 """
     model = mbvi.from_yaml(text)
     found = check(model)

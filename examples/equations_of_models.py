@@ -12,7 +12,7 @@ from mbvi.symbolic.equations import Equations
 FOLDER = Path(__file__).parents[1] / "models"
 NAMES = (
     *("pendulum", "double_pendulum", "spherical_pendulum", "lagrange_top", "gantry_crane", "spring_damper"),
-    *("slider_crank", "four_bar", "gyroscope", "heavy_top_quaternion"),
+    *("slider_crank", "four_bar", "gyroscope", "heavy_top_quaternion", "rattleback"),
 )
 
 
@@ -23,5 +23,6 @@ def main(names: Sequence[str] = NAMES) -> dict[str, Equations]:
 
 if __name__ == "__main__":
     for name, found in main().items():
-        print(f"{name}: {len(found.q)} coordinates, {len(found.constraints)} constraints")
+        constraints = f"{len(found.constraints)} constraints and {len(found.velocity_constraints)} on velocities"
+        print(f"{name}: {len(found.q)} coordinates, {constraints}")
         print(f"    V = {found.potential}")

@@ -145,8 +145,8 @@ def test_pendulum_period():
 
 
 def test_equations_of_models():
-    found = load("equations_of_models").main(("pendulum", "four_bar"))
-    assert [len(each.q) for each in found.values()] == [1, 3]
+    found = load("equations_of_models").main(("pendulum", "four_bar", "gyroscope"))
+    assert [len(each.q) for each in found.values()] == [1, 3, 3]
     assert str(found["pendulum"].potential) == "-981*length*mass*cos(pivot.angle)/100"
 
 

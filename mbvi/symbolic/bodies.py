@@ -40,7 +40,7 @@ def put_in(model: Model) -> Iterator[str]:
     for name, joint in model.joints.items():
         for key, kind in kinds(joint.__class__).items():
             is_number = isinstance(getattr(resolved.joints[name], key), float)
-            if kind is not None and key not in SYMBOLIC_PLACES and not is_number:
+            if kind is not None and kind.name != "name" and key not in SYMBOLIC_PLACES and not is_number:
                 yield from _names(getattr(joint, key))
     for element in (*model.joints.values(), *model.constraints.values(), *model.forces.values()):
         for orientation in (getattr(element, key, ()) for key in ORIENTATIONS):

@@ -1,4 +1,4 @@
-"""Constraints g(t, q) = 0 in symbols: what joints that are cut and elements hold, in the order and with the names of a system."""
+"""Constraints g(t, q) = 0 and A(q) v = 0 in symbols: what joints that are cut and elements hold, with the names of a system."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ from mbvi.model.holds import (
 )
 from mbvi.symbolic.bodies import Bodies
 from mbvi.symbolic.frames import Frame, world
+from mbvi.symbolic.rolling import Motion, slip
 from mbvi.symbolic.values import exact, number
 
 AROUND = ((0, 1, "xy"), (1, 2, "yz"), (2, 0, "zx"))
 Named = Iterator[tuple[str, Any]]
 
 
-def constraints(bodies: Bodies) -> dict[str, Any]:
-    """Every constraint by its name; those of unit quaternions among them."""
+def constraints(bodies: Bodies, motion: Motion) -> dict[str, Any]:
+    """Every constraint by its name; those of unit quaternions among them, and A(q) v of what rolls."""
     builder = bodies.builder
     found: dict[str, Any] = {}
     for branch in builder.plan.branches:
@@ -46,7 +47,7 @@ def constraints(bodies: Bodies) -> dict[str, Any]:
     for name in builder.plan.chords:
         found.update(_of_joint(bodies, name))
     for name in bodies.model.constraints:
-        found.update(_of_element(bodies, name))
+        found.update(_of_element(bodies, name, motion))
     return {**bodies.norms, **found}
 
 
@@ -72,7 +73,7 @@ def _of_joint(bodies: Bodies, name: str) -> Named:
             return
 
 
-def _of_element(bodies: Bodies, name: str) -> Named:
+def _of_element(bodies: Bodies, name: str, motion: Motion) -> Named:
     """Those of an element of `constraints`."""
     raw: Any = bodies.model.constraints[name]
     element: Any = bodies.resolved.constraints[name]
@@ -84,6 +85,8 @@ def _of_element(bodies: Bodies, name: str) -> Named:
                 known[key] = bodies.values.scalar(value)
             case Kind("numbers") if key == "orientation":
                 known[key] = value
+            case Kind("numbers") if key == "semi_axes":
+                known[key] = [bodies.values.scalar(each) for each in value]
             case Kind("time"):
                 known[key] = bodies.values.of_time(value, resolved, f"{name}.{key}", is_motion=True)
             case Kind("times"):
@@ -99,7 +102,12 @@ def _of_element(bodies: Bodies, name: str) -> Named:
     if hasattr(element, "ends"):
         places = zip(raw.ends(), element.ends(), strict=True)
         ends = [bodies.frames[body].moved(bodies.values.place(body, place)) for (_, place), (body, _) in places]
-    yield from _rows(bodies, name, element.replaced(known).holds(), ends)
+    held = element.replaced(known).holds()
+    if held and isinstance(held[0], Rolls | Edge):
+        a, b = ends
+        yield from slip(name, held[0], getattr(element, "inside", False), a, b, motion)
+    else:
+        yield from _rows(bodies, name, held, ends)
 
 
 def _rows(bodies: Bodies, name: str, holds: Sequence[Hold], ends: Any) -> Named:
@@ -133,10 +141,6 @@ def _rows(bodies: Bodies, name: str, holds: Sequence[Hold], ends: Any) -> Named:
                 yield name, sum(number(factor) * q for q, factor in pairs) - value
             case Follows((joint, short), _, function):
                 yield name, _coordinate(bodies, joint, short) - function
-            case Rolls() | Edge():
-                expected = "constraints on places, directions and coordinates"
-                remedy = "name other parts than constraints"
-                raise ModelError(f"{name}: {wrong(expected, 'one on velocities, of what rolls', remedy)}")
             case _:
                 raise ModelError(f"{name}: {wrong('what is known to follow from it', repr(hold))}")
 

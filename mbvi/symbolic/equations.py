@@ -2,6 +2,8 @@
 
     L = ½ vᵀ M(q) v − V(q),     d/dt (∂L/∂v) − ∂L/∂q = F(t, q, v) + Gᵀλ,     g(t, q) = 0,  G = ∂g/∂q,     p = M v
 
+and for what rolls A(q) v = 0, of which the rows of A are rows of G,
+
 with  M = Σ m U_cᵀU_c + ΩᵀI Ω  over the bodies, U_c and Ω the columns of the velocity of the centre of mass and of the angular
 velocity; V = −Σ m g·c and the potentials of springs; F the virtual work of forces without one. Nothing of the kernels is used, so
 that each can be compared with the other.
@@ -29,6 +31,7 @@ from mbvi.results.output import check_output, replace_file
 from mbvi.symbolic import written
 from mbvi.symbolic.bodies import Bodies, put_in
 from mbvi.symbolic.constraints import constraints
+from mbvi.symbolic.rolling import Motion
 from mbvi.symbolic.short import short
 from mbvi.symbolic.springs import Springs
 from mbvi.symbolic.values import T, Values
@@ -63,6 +66,9 @@ class Equations:
         Generalized forces F(t, q, v) that derive from no potential.
     constraints : dict of str to expression
         g(t, q), zero on the constraints, by the names that a system has for them.
+    velocity_constraints : dict of str to expression
+        A(q) v, zero on the constraints that hold velocities alone, as those of rolling. They are a part of `constraints`. On a
+        sphere the tangents are e × n and n × (e × n), with the axis e of body_a that is farthest from n at the start.
     """
 
     name: str
@@ -76,6 +82,7 @@ class Equations:
     potential: Any = None
     forces: Any = None
     constraints: dict[str, Any] | None = None
+    velocity_constraints: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         """What they are of."""
@@ -98,12 +105,10 @@ class Equations:
         return self.kinetic_energy - self._part("potential")
 
     def constraint_jacobian(self) -> Any:
-        """G = ∂g/∂q, (k, n)."""
-        return (
-            sympy.Matrix(list(self._part("constraints").values()))
-            .reshape(len(self._part("constraints")), 1)
-            .jacobian(list(self.q))
-        )
+        """G = ∂g/∂q, and below it A, (k, n): what Gᵀλ in the equations is made of."""
+        places, rates = self._part("constraints"), self._part("velocity_constraints")
+        G = sympy.Matrix(len(places), 1, list(places.values())).jacobian(list(self.q))
+        return G.col_join(sympy.Matrix(len(rates), 1, list(rates.values())).jacobian(list(self.v)))
 
     def values(self, part: Any) -> Callable[[float, ArrayLike, ArrayLike], Array]:
         """A function of t, q (n,) and v (n,) that gives the numbers of an expression or a matrix of these symbols.
@@ -231,6 +236,9 @@ class _Finder:
         names, units = system.coordinate_names, system.coordinate_units
         known = {symbol: float(self.values.resolved.parameters[name]) for name, symbol in symbols.items()}
         found = {part: find[part]() for part in parts}
+        if "constraints" in found:
+            of_rates = [system.constraint_names[row] for row in system.arrays.rates]
+            found["velocity_constraints"] = {name: found["constraints"].pop(name) for name in of_rates}
         return Equations(system.name, names, units, T, self.q, self.v, known, **found)
 
     def mass_matrix(self) -> Any:
@@ -266,7 +274,10 @@ class _Finder:
 
     def constraints(self) -> dict[str, Any]:
         """In the order of the system."""
-        found = constraints(self.bodies)
+        turning = sympy.Matrix([rate / square for rate, square in zip(self.v, self.squares(), strict=True)])
+        known = {symbol: float(self.values.resolved.parameters[name]) for name, symbol in self.values.symbols.items()}
+        start = known | dict(zip(self.q, self.system.given_q, strict=True))
+        found = constraints(self.bodies, Motion(sympy.Matrix(self.q), sympy.Matrix(self.v), turning, start))
         return {name: short(found[name]) for name in self.system.constraint_names}
 
     # ---------------------------------------------------------------------------------------- forces

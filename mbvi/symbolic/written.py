@@ -59,14 +59,13 @@ def _spaced(name: str) -> str:
 
 def page(equations: Any) -> str:
     """All parts as an HTML page."""
-    n, k = len(equations.q), len(equations.constraints or {})
     lines = [f"<h1>{escape(equations.name)}</h1>", "<h2>Coordinates</h2>", _coordinates(equations)]
     if equations.parameters:
         lines += ["<h2>Parameters</h2>", _parameters(equations)]
     for title, formulas in groupby(_formulas(equations), key=lambda each: each[0]):
         lines.append(f"<h2>{escape(title)}</h2>")
         lines += [_formula(left, expression) for _, _, left, expression in formulas]
-    lines.append(f'<p class="note">{_laws(n, k)}</p>')
+    lines.append(f'<p class="note">{_laws(equations)}</p>')
     head = f'<meta charset="utf-8"><title>{escape(equations.name)}: equations</title><style>{STYLE}</style>'
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(lines) + "\n</body></html>\n"
 
@@ -105,6 +104,10 @@ def _formulas(equations: Any) -> Iterator[tuple[str, str, str, Any]]:
     for i, (name, g) in enumerate((equations.constraints or {}).items(), 1):
         label = f"{_indexed('g', i)}<mspace width='0.5em'/><mtext>({escape(name)})</mtext>"
         yield "Constraints g = 0", f"g_{{{i}}}", label, shown(equations, g)
+    for i, (name, held) in enumerate((equations.velocity_constraints or {}).items(), 1):
+        row = f"<msub><mrow><mo>(</mo><mi>A</mi><mi>v</mi><mo>)</mo></mrow><mn>{i}</mn></msub>"
+        label = f"{row}<mspace width='0.5em'/><mtext>({escape(name)})</mtext>"
+        yield "Constraints on velocities A v = 0", f"(A v)_{{{i}}}", label, shown(equations, held)
 
 
 def _indexed(letter: str, i: int) -> str:
@@ -161,7 +164,9 @@ def _table(head: Sequence[str], rows: Any) -> str:
     return f"<table><tr>{top}</tr>{lines}</table>"
 
 
-def _laws(n: int, k: int) -> str:
+def _laws(equations: Any) -> str:
     """What the parts are parts of."""
-    law = "d/dt (∂L/∂v) − ∂L/∂q = F" + (" + Gᵀλ, g = 0, G = ∂g/∂q" if k else "")
+    places, rates = equations.constraints, equations.velocity_constraints
+    law = "d/dt (∂L/∂v) − ∂L/∂q = F" + (" + Gᵀλ" if places else "") + (" + Aᵀμ" if rates else "")
+    law += (", g = 0, G = ∂g/∂q" if places else "") + (", A v = 0" if rates else "")
     return f"L = ½ vᵀ M v − V, {law}. Numbers are shown with six digits."

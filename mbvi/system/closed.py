@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, ModelWarning, stack_level
-from mbvi.kernels import layout
 from mbvi.kernels.mechanics import closed_loops as kernels
 from mbvi.kernels.mechanics.tangent import KINDS, OFF_CONSTRAINTS, OVERDRIVEN, UNDRIVEN
 from mbvi.model.arguments import checked_names, checked_number
@@ -84,7 +83,6 @@ def drive_forces(system: BaseSystem, state: Given, actuated: Sequence[str]) -> t
 
 def drive_derivatives(system: BaseSystem, state: Given, actuated: Sequence[str]) -> tuple[Array, Array, Array]:
     """Derivatives (states, nv, nv) of the forces of drives, by q, v and a, along motions that the constraints allow."""
-    refuse_rolling(system)
     mask, (count, nv), arrays = _mask(system, actuated), state.v.shape, system.arrays
     outs = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
 
@@ -96,14 +94,6 @@ def drive_derivatives(system: BaseSystem, state: Given, actuated: Sequence[str])
 
     check_constraints(system, state, (*outs, np.empty((count, system.constraint_count))), run)
     return outs
-
-
-def refuse_rolling(system: BaseSystem) -> None:
-    """An error where constraints on velocities, or of bodies that touch, would have to be derived once more."""
-    kinds = system.arrays.constraints[:, layout.CONSTRAINT_KIND]
-    for i in np.flatnonzero(np.isin(kinds, layout.TOUCHING)):
-        found = f"{system.constraint_names[i]} of bodies that roll, whose derivatives are not known"
-        raise ModelError(f"{system.name}: {wrong('constraints between points, directions and coordinates', found)}")
 
 
 def accelerations(system: BaseSystem, state: Given, tolerance: float = CONSTRAINT_TOLERANCE) -> tuple[Array, Array]:

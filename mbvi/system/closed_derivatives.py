@@ -9,6 +9,8 @@ directions d of frames, and so its derivatives of theirs:
 
     along     g̈ = d̈·r + 2 ḋ·ṙ + d·r̈ − f̈          across    g̈ = d̈·e + 2 ḋ·ė + d·ë
     distance  g̈ = (r·r̈ + ṙ·ṙ)/f − 2 r·ṙ ḟ/f² + |r|² (ḟ²/f³ − f̈/(2 f²)) − f̈/2
+
+What contacts and edges hold stands in `touching`.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from mbvi.kernels.mechanics.closed_loops import fill_equation_derivatives
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.expressions import wrong
 from mbvi.system.base import BaseSystem
-from mbvi.system.closed import check_constraints, loop_work, refuse_rolling
+from mbvi.system.closed import check_constraints, loop_work
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.states import Given, dynamics_work
+from mbvi.system.touching import Moving, moved, slip_derivatives
 
 Array = np.ndarray
 ROUNDING = 1e-11  # a singular value of the equations, relative to the largest, that is none
@@ -50,7 +53,6 @@ class _Change(NamedTuple):
 def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, Array, Array]:
     """Derivatives (states, nv, nv) of accelerations by q, v and forces, along motions that the constraints leave."""
     (count, nv), k, arrays = state.v.shape, system.constraint_count, system.arrays
-    refuse_rolling(system)
     _refuse_functions(system)
     by_q, by_v, M = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
     G, a, lam = np.empty((count, k, nv)), np.empty((count, nv)), np.empty((count, k))
@@ -91,12 +93,14 @@ def _bend(system: BaseSystem, row: int, what: int, state: Given, a: Array) -> Ar
     """∂g̈/∂q (what = 0) or ∂g̈/∂v (1) of a constraint, (states, nv)."""
     constraint, data = system.arrays.constraints[row], system.arrays.constraint_data[row]
     kind, nothing = constraint[layout.CONSTRAINT_KIND], np.zeros_like(state.v)
-    if kind not in layout.GEOMETRIC or not constraint[layout.ENTRIES]:
+    if kind not in (*layout.GEOMETRIC, *layout.TOUCHING) or not constraint[layout.ENTRIES]:
         return nothing
     sides = [
         _Side(system, int(constraint[column]), data[point : point + 3], what, state, a)
         for column, point in ((layout.LINK_A, layout.POINT_A), (layout.LINK_B, layout.POINT_B))
     ]
+    if kind in layout.TOUCHING:
+        return slip_derivatives(system, row, *(side.moving() for side in sides))
     r = sides[1].place - sides[0].place
     if kind == layout.DISTANCE:
         f, rate, bend = _length(system, row, state)
@@ -158,6 +162,14 @@ class _Side:
         self.rotation = pose[:, 3:].reshape(count, 3, 3)
         self.place = _Change(pose[:, :3], velocity[:, :3], acceleration[:, :3], moved[:, :3], rate[:, :3], bend[:, :3])
         self.turn = _Change(pose[:, :3], velocity[:, 3:], acceleration[:, 3:], moved[:, 3:], rate[:, 3:], bend[:, 3:])
+
+    def moving(self) -> Moving:
+        """Its point and its axes, moved along every tangent."""
+        x, turn = self.place, self.turn
+        axes, small = np.swapaxes(self.rotation, 1, 2)[:, None], moved(np.zeros_like(x.at), turn.d_at)[:, :, None]
+        axes = np.swapaxes(axes + np.cross(small, axes), 2, 3)
+        spins = moved(turn.rate, turn.d_rate), moved(turn.bend, turn.d_bend)
+        return Moving(moved(x.at, x.d_at), moved(x.rate, x.d_rate), moved(x.bend, x.d_bend), axes, *spins)
 
     def direction(self, own: Array) -> _Change:
         """A direction that is fixed in the link: ḋ = ω × d, d̈ = α × d + ω × ḋ."""

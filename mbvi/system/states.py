@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -152,9 +153,19 @@ def shared(run: Callable[..., int], outs: Sequence[Array], state: Given) -> int:
         t = state.t if len(state.t) == 1 else state.t[first:end]
         return run(*(out[first:end] for out in outs), t, *(each[first:end] for each in (state.q, state.v, state.a)))
 
-    with ThreadPoolExecutor(len(ends) - 1) as pool:
-        found = list(pool.map(part, ends[:-1], ends[1:]))
+    others = _threads().map(part, ends[1:-1], ends[2:])
+    found = [part(ends[0], ends[1]), *others]
     return min((KINDS * start + bad for start, bad in zip(ends, found, strict=False) if bad >= 0), default=-1)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads beside the one that asks, which stay, since each has workspaces of its own, which take longer than 1000 states."""
+    return ThreadPoolExecutor(os.cpu_count())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # a forked process has none of them
 
 
 def _singular(system: BaseSystem, q: Array, t: float, where: str) -> str:

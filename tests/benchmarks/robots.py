@@ -151,7 +151,7 @@ def _systems() -> Iterator[tuple[str, mbvi.System, dict[str, Callable[[], float]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", mbvi.MbviWarning)
             model = mbvi.load(path, floating=is_floating, geometry="none")
-            system = mbvi.assemble(model).unforced
+            system = mbvi.assemble(model.replaced({"forces": {}}))  # peers have neither its motors nor its dampers
         text = _as_read(path, model)
         theirs = pinocchio.dynamics(pinocchio.robot_of(text, is_floating), STATES) if pinocchio else {}
         theirs |= mujoco.dynamics(mujoco.robot_of(text, is_floating)) if mujoco else {}

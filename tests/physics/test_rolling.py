@@ -10,6 +10,7 @@ from mbvi.model.rotations import rotation_matrix
 from mbvi.system.initial import find_start
 from tests.folders import load
 from tests.system.mechanisms import random_state
+from tests.system.test_closed_loops import independent
 
 GRAVITY = 9.81
 COMPOSITIONS = {
@@ -91,6 +92,41 @@ def test_derivatives_are_those_of_differences(kind, formulation):
     for row in range(system.constraint_count):
         unit, rounding = np.eye(system.constraint_count)[row], 1e-9 * max(1.0, np.abs(slopes[row]).max())
         np.testing.assert_allclose(system.constraint_curvature(q, unit), slopes[row], rtol=0, atol=rounding)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_derivatives_of_dynamics(kind, formulation):
+    """Against differences of order four between states that are moved onto the constraints, with forces of drives."""
+    element, fields = KINDS[kind]
+    system = mbvi.assemble(two_bodies(element, formulation, **fields))
+    random, h = np.random.default_rng(1), 1e-4
+    start, dv, da, dq, torques = random.normal(size=(5, system.nv))
+    q, v, a = system.project_state(system.integrate(system.given_q, 0.3 * start), dv, da)
+
+    def state(step):
+        return system.project_state(system.integrate(q, step * dq), v + step * dv, a + step * da)
+
+    states = [state(step) for step in (-2 * h, -h, h, 2 * h)]
+
+    def difference(function):
+        return np.dot((1, -8, 8, -1), [function(*each) for each in states]) / (12 * h)
+
+    along = (
+        difference(lambda q_i, *_: system.difference(q, q_i)),
+        *(difference(lambda *state, i=i: state[i]) for i in (1, 2)),
+    )
+    by_q, by_v, _ = system.forward_dynamics_derivatives(q, v, torques)
+    found, expected = (
+        by_q @ along[0] + by_v @ along[1],
+        difference(lambda q, v, a: system.forward_dynamics(q, v, torques)),
+    )
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    drives = independent(system, q, v)
+    by_qva = system.inverse_dynamics_derivatives(q, v, a, actuated=drives)
+    found = sum(matrix @ step for matrix, step in zip(by_qva, along, strict=True))
+    expected = difference(lambda *state: system.inverse_dynamics(*state, actuated=drives))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])

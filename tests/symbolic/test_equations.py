@@ -13,10 +13,11 @@ from mbvi.cli import app
 from mbvi.symbolic.equations import MOST_COORDINATES, PARTS
 from tests.folders import ROOT
 from tests.marks import campaign
+from tests.physics.test_rolling import KINDS as ROLLING
 from tests.system import mechanisms
 
 MODELS = sorted((ROOT / "models").glob("*.yaml"))
-QUICK = ("gantry_crane", "slider_crank", "spring_damper", "lagrange_top", "heavy_top_quaternion")
+QUICK = ("gantry_crane", "slider_crank", "spring_damper", "lagrange_top", "heavy_top_quaternion", "tyre", "edge")
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
 PLACE = {"kinds": ("cylindrical", "revolute"), "chords": (), "ties": ()}
 
@@ -39,10 +40,13 @@ def check(model, parts=None, seed=0):
             found.values(found.forces)(*state)[:, 0], F, rtol=1e-10, atol=1e-12 * max(1, np.abs(F).max())
         )
     if found.constraints:
-        assert tuple(found.constraints) == system.constraint_names
-        np.testing.assert_allclose(
-            found.values([*found.constraints.values()])(*state)[:, 0], system.constraint(q, t), **EXACT
-        )
+        held = {**found.constraints, **found.velocity_constraints}
+        order, rates = [system.constraint_names.index(name) for name in held], len(found.velocity_constraints)
+        assert order == [*np.delete(range(len(order)), system.arrays.rates), *system.arrays.rates]
+        expected = system.constraint(q, t)
+        expected[system.arrays.rates] = (system.constraint_jacobian(q) @ v)[system.arrays.rates]
+        np.testing.assert_allclose(found.values([*held.values()])(*state)[:, 0], expected[order], **EXACT)
+        assert rates == len(system.arrays.rates)
     return found
 
 
@@ -82,6 +86,22 @@ def test_constraints(kind):
     check(mechanisms.random_graph(7, **PLACE | {"ties": (kind,)}), ["constraints"])
 
 
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind in QUICK else campaign) for kind in ROLLING])
+def test_rolling(kind):
+    """On a ground that turns, and A against what the velocities it holds are linear in."""
+    element, fields = ROLLING[kind]
+    ground, body = mbvi.Body(mass=2, inertia=(0.3, 0.5, 0.4)), mbvi.Body(mass=1, inertia=(1, 1, 1))
+    turn = mbvi.Revolute(parent="world", child="a", axis=(0, 0, 1), position=(0.1, 0.2, -0.3))
+    free = mbvi.Free(parent="world", child="b", position=(0.3, 0.5, 0.7), coordinates="zxy")
+    tie = element(body_a="a", point_a=(0.1, 0.2, 0.3), body_b="b", point_b=(0.05, -0.1, 0.2), **fields)
+    parts = {"bodies": {"a": ground, "b": body}, "joints": {"turn": turn, "free": free}, "constraints": {"tie": tie}}
+    model = mbvi.Model(name="rolling", **parts)
+    found, system = check(model, ["constraints"]), mbvi.assemble(model)
+    q = system.given_q + 0.1
+    A = found.values(found.constraint_jacobian())(0.0, q, np.zeros(system.dimension))
+    np.testing.assert_allclose(A, system.constraint_jacobian(q), **EXACT)
+
+
 @pytest.mark.parametrize("kind", mechanisms.KINDS)
 def test_joints_that_are_cut(kind):
     check(mechanisms.random_graph(8, **PLACE | {"chords": (kind,)}), ["constraints"])
@@ -103,16 +123,19 @@ def test_models(path):
 
 
 def test_parameters_that_are_put_in():
-    """An axis, a turn about no axis of a frame, and a table are numbers, and so is a parameter that they depend on, anywhere."""
+    """An axis, a turn about no axis of a frame, and a table are numbers, and so is a parameter that they depend on, anywhere.
+
+    Names of bodies are no expressions.
+    """
     text = """
 name: parameters
 parameters: {tilt: 0.3, twist: 2*tilt, push: 2, mass: 3, arm: 0.5, turn: 0.2}
 bodies:
-  a: {mass: mass, center_of_mass: [arm, 0, tilt], inertia: [1, 2, 2]}
+  arm: {mass: mass, center_of_mass: [arm, 0, tilt], inertia: [1, 2, 2]}
 joints:
-  j: {type: revolute, parent: world, child: a, axis: [sin(twist), 0, 1], orientation: [turn, 0, 0], offset: [0, arm, turn]}
+  j: {type: revolute, parent: world, child: arm, axis: [sin(twist), 0, 1], orientation: [turn, 0, 0], offset: [0, arm, turn]}
 forces:
-  f: {type: force, body: a, vector: [{times: [0, 1], values: [0, push]}, mass, 0]}
+  f: {type: force, body: arm, vector: [{times: [0, 1], values: [0, push]}, mass, 0]}
 """
     model = mbvi.from_yaml(text)
     found = check(model)

@@ -42,6 +42,7 @@ from mbvi.kernels.mechanics.inverse_dynamics import (
     subtract_forces,
 )
 from mbvi.kernels.mechanics.lagrangian import has_forces, solve_acceleration, solve_mass_saddle
+from mbvi.kernels.mechanics.rolling import add_touch_curvature
 from mbvi.kernels.mechanics.rotation import conjugate_product_vector, product_with_vector
 from mbvi.kernels.mechanics.tangent import (
     FINE,
@@ -438,6 +439,8 @@ def subtract_curvature(by_q, loops, system, work, own, t, q, v, lam):
     for a in range(n):
         for b in range(n):
             dense[a, b] = stored[(place_in_order(system, a) * n + place_in_order(system, b)) * LANES]
+    if system.touches.shape[0] > 0:
+        add_touch_curvature(dense, system, work, q, lam)
     fill_product(own, system, dense, own.B)
     add_product(by_q, -1.0, own, system)
     own.force[:] = 0.0

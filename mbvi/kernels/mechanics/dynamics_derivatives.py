@@ -26,7 +26,7 @@ Letters 7 (2022), of which B is written here by the first and second moments.
 import numpy as np
 
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
-from mbvi.kernels.compiler.lanes import lanes, part
+from mbvi.kernels.compiler.lanes import lanes, of_four, part
 from mbvi.kernels.layout import (
     ALIGNED,
     ANCHOR,
@@ -70,14 +70,11 @@ def fill_dynamics_derivatives(by_q, by_v, M, system, own, q, v, a):
     for i in range(nv):
         for j in range(nv):
             by_q[i, j] = by_v[i, j] = M[i, j] = 0.0
-    pairs, factors = lanes(own.pairs), lanes(own.factors)
+    pairs = lanes(own.pairs)
     for i in range(links.shape[0] - 1, -1, -1):
         first, end, parent = own.first[i], own.first[i] + width_of_link(links, i), links[i, PARENT]
         for j in range(first, end):
-            fill_factors(own, i, j)
-            # Variables stay in registers.
-            f0, f1, f2, f3, f4, f5 = factors[0], factors[1], factors[2], factors[3], factors[4], factors[5]
-            w0, w1, w2 = factors[6], factors[7], factors[8]
+            f0, f1, f2, f3, f4, f5, w0, w1, w2 = factors_of(own, i, j)
             z0, z1, z2 = part(f0, 2), part(f1, 2), part(f2, 2)
             z3, z4, z5 = part(f3, 2), part(f4, 2), part(f5, 2)
             k = end - 1
@@ -181,12 +178,11 @@ def fill_motion_columns(system, own, v, a):
 @copied_kernel
 def fill_lanes(own, k):
     """The columns of velocity k side by side, (S, S, Ψ', D), and the angular parts (0, 0, Ψ, S), into own.pairs."""
-    columns, pairs = own.columns, own.pairs
+    columns, pairs = own.columns, lanes(own.pairs)
     for c in range(6):
-        pairs[k, c, 0] = pairs[k, c, 1] = columns[k, S + c]
-        pairs[k, c, 2], pairs[k, c, 3] = columns[k, BEND + c], columns[k, D + c]
+        pairs[k, c] = of_four(columns[k, S + c], columns[k, S + c], columns[k, BEND + c], columns[k, D + c])
     for c in range(3):
-        pairs[k, 6 + c, 2], pairs[k, 6 + c, 3] = columns[k, PSI + c], columns[k, S + c]
+        pairs[k, 6 + c] = of_four(0.0, 0.0, columns[k, PSI + c], columns[k, S + c])
 
 
 @copied_kernel
@@ -251,13 +247,13 @@ def put_moments(row, i, c, w0, w1, w2, u0, u1, u2, h, e0, e1, e2):
 
 
 @copied_kernel
-def fill_factors(own, i, j):
-    """What the columns of velocities before are multiplied with, for velocity j of link i, into own.factors.
+def factors_of(own, i, j):
+    """What the columns of velocities before are multiplied with, for velocity j of link i: nine lanes.
 
-    Six rows (X, Y, Z, Z) with X = 2B Ψ + Iᶜ Ψ' + S ×* f, Y = 2B S + Iᶜ D and Z = Iᶜ S, and three rows (0, 0, W, W) with
+    Six are (X, Y, Z, Z) with X = 2B Ψ + Iᶜ Ψ' + S ×* f, Y = 2B S + Iᶜ D and Z = Iᶜ S, and three (0, 0, W, W) with
     W the angular part of (2B)ᵀ S. The composites of link i are complete.
     """
-    columns, row, pair, factors = own.columns, own.composite, own.pair, own.factors
+    columns, row, pair = own.columns, own.composite, own.pair
     e0, e1, e2, l0, l1, l2 = six_of(columns, j, S)
     s0, s1, s2, s3, s4, s5 = six_of(columns, j, PSI)
     b0, b1, b2, b3, b4, b5 = six_of(columns, j, BEND)
@@ -278,24 +274,17 @@ def fill_factors(own, i, j):
     qx, qy, qz = rotate(row, i, MOMENTS, e0, e1, e2)
     cx, cy, cz = cross(e0, e1, e2, px, py, pz)
     y0, y1, y2 = trace * e0 - 2.0 * qx, trace * e1 - 2.0 * qy, trace * e2 - 2.0 * qz
-    put_factors(factors, pair, x0, x1, x2, x3, x4, x5, y0, y1, y2, cx, cy, cz)
-    qx, qy, qz = rotate_back(row, i, MOMENTS, e0, e1, e2)
-    cx, cy, cz = cross(px, py, pz, l0, l1, l2)
-    factors[6, 2] = factors[6, 3] = trace * e0 - 2.0 * qx + cx
-    factors[7, 2] = factors[7, 3] = trace * e1 - 2.0 * qy + cy
-    factors[8, 2] = factors[8, 3] = trace * e2 - 2.0 * qz + cz
-
-
-@copied_kernel
-def put_factors(factors, pair, x0, x1, x2, x3, x4, x5, y0, y1, y2, y3, y4, y5):
-    """Write (X, Y, Z, Z), of X and Y what is given and products with the inertia.
-
-    factors   (9, 4)    out, six rows alone
-    pair      (5, 6)    rows 2 to 4: Z, Iᶜ Ψ', Iᶜ D
-    """
-    factors[0, 0], factors[1, 0], factors[2, 0] = x0 + pair[3, 0], x1 + pair[3, 1], x2 + pair[3, 2]
-    factors[3, 0], factors[4, 0], factors[5, 0] = x3 + pair[3, 3], x4 + pair[3, 4], x5 + pair[3, 5]
-    factors[0, 1], factors[1, 1], factors[2, 1] = y0 + pair[4, 0], y1 + pair[4, 1], y2 + pair[4, 2]
-    factors[3, 1], factors[4, 1], factors[5, 1] = y3 + pair[4, 3], y4 + pair[4, 4], y5 + pair[4, 5]
-    for c in range(6):
-        factors[c, 2] = factors[c, 3] = pair[2, c]
+    rx, ry, rz = rotate_back(row, i, MOMENTS, e0, e1, e2)
+    gx, gy, gz = cross(px, py, pz, l0, l1, l2)
+    w0, w1, w2 = trace * e0 - 2.0 * rx + gx, trace * e1 - 2.0 * ry + gy, trace * e2 - 2.0 * rz + gz
+    return (
+        of_four(x0 + pair[3, 0], y0 + pair[4, 0], pair[2, 0], pair[2, 0]),
+        of_four(x1 + pair[3, 1], y1 + pair[4, 1], pair[2, 1], pair[2, 1]),
+        of_four(x2 + pair[3, 2], y2 + pair[4, 2], pair[2, 2], pair[2, 2]),
+        of_four(x3 + pair[3, 3], cx + pair[4, 3], pair[2, 3], pair[2, 3]),
+        of_four(x4 + pair[3, 4], cy + pair[4, 4], pair[2, 4], pair[2, 4]),
+        of_four(x5 + pair[3, 5], cz + pair[4, 5], pair[2, 5], pair[2, 5]),
+        of_four(0.0, 0.0, w0, w0),
+        of_four(0.0, 0.0, w1, w1),
+        of_four(0.0, 0.0, w2, w2),
+    )

@@ -12,7 +12,10 @@ Source: Featherstone 2008, sections 6.5 (the factors of a tree) and 7.3 (articul
 
 import math
 
-from mbvi.kernels.compiler.decorators import kernel, solver_kernel
+import numpy as np
+
+from mbvi.kernels.compiler.decorators import copied_solver_kernel, kernel, solver_kernel
+from mbvi.kernels.compiler.lanes import WIDTH, lanes_at, put_lanes
 from mbvi.kernels.layout import ALIGNED, DOF, KIND, PARENT, QUATERNION, ROTATION
 from mbvi.kernels.mechanics.articulated import factor_articulated, solve_articulated, turn
 from mbvi.kernels.mechanics.dynamics_derivatives import fill_dynamics_derivatives
@@ -25,7 +28,7 @@ from mbvi.kernels.mechanics.inverse_dynamics import (
 )
 from mbvi.kernels.mechanics.lagrangian import has_forces
 from mbvi.kernels.mechanics.rotation import rotate, rotate_back
-from mbvi.kernels.mechanics.tangent import FINE, KINDS, NOT_FINITE, SINGULAR_MASS, is_finite
+from mbvi.kernels.mechanics.tangent import FINE, KINDS, NOT_FINITE, SINGULAR_MASS, TOGETHER, columns_of, is_finite
 
 
 @kernel
@@ -129,88 +132,151 @@ def fill_derivatives(by_q, by_v, last, system, work, own, forces, is_forward, t,
         fill_dynamics_derivatives(by_q[i], by_v[i], last[i], system, own, q[i], v[i], acceleration)
         if forces == WITH_FORCES and has_forces(system):
             subtract_force_derivatives(by_q[i], by_v[i], system, work, own, now, q[i], v[i])
-        if is_forward == 1:
-            for k in range(own.nv):
-                for j in range(own.nv):
-                    own.M[k, j] = last[i, k, j]
-            if not solve_derivatives(by_q[i], by_v[i], last[i], own):
-                return SINGULAR_MASS + KINDS * i
+        if is_forward == 1 and not solve_derivatives(by_q[i], by_v[i], last[i], own):
+            return SINGULAR_MASS + KINDS * i
     return FINE
 
 
 @kernel
 def solve_derivatives(by_q, by_v, inverse, own):
-    """−M⁻¹ times what by_q and by_v have, and M⁻¹; False where M is singular. M is in own.M, and is overwritten.
+    """−M⁻¹ times what by_q and by_v have, and M⁻¹ in place of M; False where M is singular.
 
-    by_q, by_v, inverse    (nv, nv)    in and out; inverse: out
+    by_q, by_v, inverse    (nv, nv)    in and out
+
+    Columns are solved sixteen at a time. Of those of M⁻¹ only rows up to the last of their numbers are found: rows behind
+    are 0 before they are solved from the world on, and the mirror of what is found.
     """
-    M, nv = own.M, own.nv
-    if not factor_tree(M, own.before):
-        return False
+    M, X, nv = own.M, own.solved, own.nv
+    lanes_of_row, width = columns_of(nv, WIDTH), columns_of(3 * nv, TOGETHER)
     for i in range(nv):
+        row, at, of = np.uintp(i), np.uintp(i * width), np.uintp(i * lanes_of_row)
         for j in range(nv):
-            inverse[i, j] = 1.0 * (i == j)
-            by_q[i, j] = -by_q[i, j]
-            by_v[i, j] = -by_v[i, j]
-    solve_tree(by_q, M, own.before)
-    solve_tree(by_v, M, own.before)
-    solve_tree(inverse, M, own.before)
+            c = np.uintp(j)  # numba tests whether other indices count from an array's end
+            M[of + c] = inverse[row, c]
+            X[at + c] = -by_q[row, c]
+            X[at + np.uintp(nv) + c] = -by_v[row, c]
+            X[at + np.uintp(2 * nv) + c] = 1.0 * (i == j)
+    if not factor_tree(M, own.before, lanes_of_row):
+        return False
+    for first in range(0, width, TOGETHER):
+        last = nv - 1 if first < 2 * nv else min(nv - 1, first + TOGETHER - 1 - 2 * nv)
+        solve_columns(X, M, own.before, width, lanes_of_row, first, last)
+    for i in range(nv):
+        row, at = np.uintp(i), np.uintp(i * width)
+        for j in range(nv):
+            c = np.uintp(j)
+            by_q[row, c] = X[at + c]
+            by_v[row, c] = X[at + np.uintp(nv) + c]
+        for j in range(i, nv):
+            c = np.uintp(j)
+            inverse[row, c] = inverse[c, row] = X[at + np.uintp(2 * nv) + c]
     return True
 
 
 @solver_kernel
-def factor_tree(M, before):
-    """Overwrite a mass matrix by d, on its diagonal, and L, below it; False if it is not positive definite in rounded numbers.
+def factor_tree(M, before, width):
+    """Overwrite a mass matrix by 1/d, on its diagonal, and L, below it; False if it is not positive definite in rounded numbers.
 
-    M         (nv, nv)    in and out
-    before    (nv,)       entry before each on its path
+    M         (nv width,)    in and out, row by row
+    before    (nv,)          entry before each on its path
+    width     int            of a row, a multiple of four
+
+    Entries off a path are 0, above the diagonal anything.
     """
-    for k in range(M.shape[0] - 1, -1, -1):
-        size = M[k, k]
+    for k in range(before.shape[0] - 1, -1, -1):
+        of = k * width
+        if not M[of + k] > 0.0:
+            return False
+        inverse = 1.0 / M[of + k]
         i = before[k]
         while i >= 0:
-            factor = M[k, i] / size
-            j = i
-            while j >= 0:
-                M[i, j] -= factor * M[k, j]
-                j = before[j]
-            M[k, i] = factor
-            i = before[i]
-    for k in range(M.shape[0]):
-        if not M[k, k] > 0.0:
-            return False
+            factor, to = M[of + i] * inverse, i * width
+            for c in range(0, i + 1, WIDTH):
+                put_lanes(M, to + c, lanes_at(M, to + c) - factor * lanes_at(M, of + c))
+            i = before[np.uintp(i)]
+        for c in range(0, k, WIDTH):
+            put_lanes(M, of + c, inverse * lanes_at(M, of + c))
+        M[of + k] = inverse
     return True
 
 
 @solver_kernel
-def solve_tree(X, M, before):
-    """Overwrite X by M⁻¹ X, with the factors of `factor_tree`.
+def solve_columns(X, M, before, width, width_of_M, first, last):
+    """Overwrite sixteen columns by M⁻¹ times them, of rows up to the last that is not 0 or is asked for.
 
-    X         (nv, m)     in and out
-    M         (nv, nv)    factors
-    before    (nv,)       entry before each on its path
+    Two rows that follow each other on a path are taken at once, so that others are read and written half as often.
+
+    X         (nv width,)         in and out, row by row
+    M         (nv width_of_M,)    factors of `factor_tree`
+    before    (nv,)               entry before each on its path
+    first     int                 column
+    last      int                 row
     """
-    count = X.shape[1]
-    for i in range(X.shape[0] - 1, -1, -1):
-        j = before[i]
+    i = last
+    while i >= 0:
+        at, of = i * width + first, i * width_of_M
+        a, b, c, d = sixteen_at(X, at)
+        i, j = i - 1, before[i]
+        if j >= 0 and j == i:
+            e, f, g, h = less(sixteen_at(X, at - width), M[of + j], a, b, c, d)
+            put_sixteen(X, at - width, e, f, g, h)
+            i, j, of_j = i - 1, before[i], of - width_of_M
+            while j >= 0:
+                to, factor, other = j * width + first, M[np.uintp(of + j)], M[np.uintp(of_j + j)]
+                x, y, z, w = less(less(sixteen_at(X, to), factor, a, b, c, d), other, e, f, g, h)
+                put_sixteen(X, to, x, y, z, w)
+                j = before[np.uintp(j)]
         while j >= 0:
-            subtract_row(X[j], M[i, j], X[i], count)
-            j = before[j]
-        inverse = 1.0 / M[i, i]
-        for c in range(count):
-            X[i, c] *= inverse
-    for i in range(X.shape[0]):
+            to = j * width + first
+            x, y, z, w = less(sixteen_at(X, to), M[np.uintp(of + j)], a, b, c, d)
+            put_sixteen(X, to, x, y, z, w)
+            j = before[np.uintp(j)]
+    i = 0
+    while i <= last:
+        at, of = i * width + first, i * width_of_M
+        a, b, c, d = times(sixteen_at(X, at), M[of + i])
         j = before[i]
+        if i < last and before[i + 1] == i:
+            behind = of + width_of_M
+            e, f, g, h = times(sixteen_at(X, at + width), M[behind + i + 1])
+            while j >= 0:
+                x, y, z, w = sixteen_at(X, j * width + first)
+                a, b, c, d = less((a, b, c, d), M[np.uintp(of + j)], x, y, z, w)
+                e, f, g, h = less((e, f, g, h), M[np.uintp(behind + j)], x, y, z, w)
+                j = before[np.uintp(j)]
+            e, f, g, h = less((e, f, g, h), M[behind + i], a, b, c, d)
+            put_sixteen(X, at + width, e, f, g, h)
+            i += 1
         while j >= 0:
-            subtract_row(X[i], M[i, j], X[j], count)
-            j = before[j]
+            x, y, z, w = sixteen_at(X, j * width + first)
+            a, b, c, d = less((a, b, c, d), M[np.uintp(of + j)], x, y, z, w)
+            j = before[np.uintp(j)]
+        put_sixteen(X, at, a, b, c, d)
+        i += 1
 
 
-@solver_kernel
-def subtract_row(x, factor, y, count):
-    """x −= factor y.
+@copied_solver_kernel
+def sixteen_at(X, at):
+    """Sixteen numbers from a place on, as four lanes."""
+    return lanes_at(X, at), lanes_at(X, at + 4), lanes_at(X, at + 8), lanes_at(X, at + 12)
 
-    x, y      (m,)    x: in and out
-    """
-    for c in range(count):
-        x[c] -= factor * y[c]
+
+@copied_solver_kernel
+def put_sixteen(X, at, a, b, c, d):
+    """Write sixteen numbers from a place on."""
+    put_lanes(X, at, a)
+    put_lanes(X, at + 4, b)
+    put_lanes(X, at + 8, c)
+    put_lanes(X, at + 12, d)
+
+
+@copied_solver_kernel
+def less(x, factor, a, b, c, d):
+    """Four lanes less a multiple of others."""
+    return x[0] - factor * a, x[1] - factor * b, x[2] - factor * c, x[3] - factor * d
+
+
+@copied_solver_kernel
+def times(x, factor):
+    """A multiple of four lanes."""
+    return factor * x[0], factor * x[1], factor * x[2], factor * x[3]

@@ -113,9 +113,10 @@ def subtract_force_derivatives(by_q, by_v, system, work, own, t, q, v):
     own.force[:] = 0.0
     add_forces(own.force, system, work, t, q, rates)
     add_turn_of_covector(by_q, -1.0, system, q, own.force)
-    fill_world(system, work, q, rates)
-    fill_screws(system, work, q)
-    fill_convective(system, work, q, rates)
+    if system.body_forces.shape[0] > 0 or system.bushings.shape[0] > 0:
+        fill_world(system, work, q, rates)
+        fill_screws(system, work, q)
+        fill_convective(system, work, q, rates)
     work.Kqv[:] = 0.0
     work.Kqq[:] = 0.0
     add_hessian_of_forces(work.Kqv, work.Kqq, system, work, t, q, rates)

@@ -396,6 +396,22 @@ def fill_touch_derivatives(out, system, work, c, q):
 
 
 @late_kernel()
+def add_touch_curvature(out, system, work, q, lam):
+    """Add ∂(Aᵀλ)/∂q of contacts and edges, which is symmetric of gaps alone. Arguments: see the head of this file.
+
+    out       (n, n)    in and out: row j of the force on coordinate j
+    lam       (k,)
+    """
+    for c in range(system.touches.shape[0]):
+        i = system.touches[c, TOUCH_ROW]
+        first, count = system.constraints[i, FIRST_ENTRY], system.constraints[i, ENTRIES]
+        fill_touch_matrix(system, work, c, q)
+        for j in range(count):
+            for k in range(count):
+                out[system.entries[first + j], system.entries[first + k]] += lam[i] * work.touch_matrix[j * count + k]
+
+
+@late_kernel()
 def fill_touch_borders(G, system, work, q, z):
     """Derivatives by a step's end of what constraints on velocities hold at its middle q, A + ½ ∂(A z)/∂q, z its increments.
 

@@ -33,6 +33,7 @@ from mbvi.kernels.mechanics.rotation import conjugate_product_vector, product_wi
 
 # Widths of rows whose columns `inverse_dynamics`, `dynamics_derivatives` and `frames` name.
 ROW_WIDTH, WORLD_WIDTH, COLUMN_WIDTH, COMPOSITE_WIDTH = 33, 24, 24, 28
+TOGETHER = 16  # columns that are solved at a time
 
 # What is wrong with a state: kernels return this plus KINDS times the number of the first such state, or FINE.
 FINE, NOT_FINITE, SINGULAR_MASS, OFF_CONSTRAINTS, UNDRIVEN, OVERDRIVEN, KINDS = -1, 0, 1, 2, 3, 4, 8
@@ -84,6 +85,12 @@ def _width(kind: int) -> int:
     return 3 if kind in (QUATERNION, TRANSLATION) else 1
 
 
+@copied_kernel
+def columns_of(count, together):
+    """So many columns in whole groups: the width of a row of own.M and own.solved."""
+    return (count + together - 1) // together * together
+
+
 def _arrays(n: int, nv: int, count: int) -> dict[str, np.ndarray]:
     return {
         "row": np.zeros((count, ROW_WIDTH)),
@@ -91,7 +98,6 @@ def _arrays(n: int, nv: int, count: int) -> dict[str, np.ndarray]:
         "columns": np.zeros((nv, COLUMN_WIDTH)),
         "composite": np.zeros((count, COMPOSITE_WIDTH)),
         "pairs": np.zeros((nv, 9, WIDTH)),
-        "factors": np.zeros((9, WIDTH)),
         "pair": np.zeros((5, 6)),
         "frame": np.zeros(24),
         "rates": np.zeros(n),
@@ -100,7 +106,8 @@ def _arrays(n: int, nv: int, count: int) -> dict[str, np.ndarray]:
         "B": np.ones((nv, 4)),
         "turned": np.zeros((nv, 4)),
         "acceleration": np.zeros(nv),
-        "M": np.zeros((nv, nv)),
+        "M": np.zeros(nv * columns_of(nv, WIDTH)),
+        "solved": np.zeros(nv * columns_of(3 * nv, TOGETHER)),
     }
 
 

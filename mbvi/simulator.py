@@ -561,7 +561,10 @@ class Simulator:
         }
 
     def _model_parameters(self) -> Mapping[str, Any]:
-        return {} if self.system.model is None else self.system.model.resolved().parameters
+        system = self.system
+        if system.model is None:
+            return dict(zip(system.parameter_names, system.arrays.force_parameters.tolist(), strict=True))
+        return system.model.resolved().parameters
 
     def set_state(self, state: Mapping[str, ArrayLike]) -> None:
         """Go on from a state that `state` gave: all later states are the same to the last bit.

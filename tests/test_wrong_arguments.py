@@ -216,7 +216,7 @@ WORKING = {
     ),
     "from_functions": lambda: (
         OWN
-        | {"coordinate_names": ["x"], "constraints": None, "constraint_count": 0, "force": None}
+        | {"coordinate_names": ["x"], "constraints": None, "constraint_count": 0, "force": None, "parameters": {}}
         | {"initial_q": ONE, "initial_v": ONE, "name": "a"}
         | {"velocity_constraints": None, "velocity_constraint_count": 0}
     ),

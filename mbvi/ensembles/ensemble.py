@@ -9,6 +9,7 @@ they see it, which depends on what a kernel is compiled into.)
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -37,6 +38,7 @@ from mbvi.model import Model
 from mbvi.model.arguments import check_flag, checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
+from mbvi.model.file import to_yaml
 from mbvi.results import storage
 from mbvi.results.output import check_output, check_overwriting
 from mbvi.results.tables import needed
@@ -230,8 +232,9 @@ def _warn_of_doubtful(found: xarray.Dataset) -> None:
 
 def _note_idle(plan: Plan) -> None:
     """Warn of parameters that vary and make no difference."""
-    for name in idle_parameters(plan.variation.model) if plan.variation.parameters else ():
-        if name in plan.variation.parameters:
+    model, names = plan.variation.model, plan.variation.parameters
+    for name in idle_parameters(model, plan.first._force_names) if names and model is not None else ():
+        if name in names:
             warnings.warn(f"over: {name}: nothing in the model uses it, so that it makes no difference", stacklevel=3)
 
 
@@ -344,13 +347,15 @@ def _structure(
     about: dict[str, Any] = {"name": system.name, "mbvi_version": mbvi.__version__, "scheme": plan.method.name}
     about |= {"scheme_numbers": json.dumps(asdict(plan.method))}
     about |= {"step": plan.step, "steps": plan.steps, "every": plan.every}
+    model = _stored_model(plan.variation.model, system)
+    about |= {} if model is not None else {"system": _told_apart(plan)}
     return Structure(
         members.sizes,
         coordinates,
         labels if _has_labels(at_times) else {},
         {name: each for name, each in variables.items() if name in (*stored, *measures)},
         about,
-        _stored_model(plan.variation.model, system),
+        model,
         summaries({name: variables[name] for name in summed}),
     )
 
@@ -360,6 +365,14 @@ def _stored_model(model: Model | None, system: System) -> Model | None:
     if model is None or system.model is None or system.arrays.force:
         return None
     return model.replaced({"formulation": system.model.formulation})
+
+
+def _told_apart(plan: Plan) -> str:
+    """What tells a system from others that a file does not hold: a digest of its model, and the parameters of its force."""
+    given = plan.variation.model
+    text = "" if given is None or given._is_resolved else to_yaml(given)
+    numbers = dict(zip(plan.first._force_names, plan.first.arrays.force_parameters.tolist(), strict=True))
+    return hashlib.sha256((text + json.dumps(numbers)).encode()).hexdigest()
 
 
 def _attributes(plan: Plan, name: str) -> dict[str, str]:

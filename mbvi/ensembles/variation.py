@@ -72,7 +72,7 @@ class Variation:
         self._system = as_system(model, formulation) if isinstance(model, System) else None
         self.model = model.model if isinstance(model, System) else model
         self._formulation = formulation
-        parameters = {} if self.model is None else self.model.parameters
+        parameters = model.parameter_names if self.model is None else tuple(self.model.parameters)  # type: ignore[union-attr]
         places = _places(model)
         for name in names:
             if name not in parameters and name not in places:
@@ -85,9 +85,6 @@ class Variation:
         if self.parameters and self.model is not None and self.model._is_resolved:
             found = f"{self.parameters[0]!r} of a resolved one; take the model it came from"
             raise ModelError(f"{where}: expected parameters of a model with expressions, found {found}")
-        if self.parameters and self._system is not None and self._system.arrays.force:
-            found = f"{self.parameters[0]!r} of a system with a force of your own; let initial values vary alone"
-            raise ModelError(f"{where}: expected parameters of a model, found {found}")
 
     def system(self, parameters: Mapping[str, float]) -> System:
         """A system with these values of the parameters, whose arrays nothing else uses.
@@ -97,9 +94,9 @@ class Variation:
         ModelError
             If they make the model wrong.
         """
-        if self.model is None or (self._system is not None and not parameters):
-            assert self._system is not None
-            return as_run(self._system)
+        if self._system is not None:
+            return as_run(self._system.assembled_with(parameters) if parameters else self._system)
+        assert self.model is not None
         values = {**self.model.parameters, **parameters}
         return assemble(self.model.replaced({"parameters": values}), self._formulation)
 

@@ -96,6 +96,7 @@ _vector = types.float64[::1]
 READ, READ_COMPLEX = (types.Array(kind, 1, "C", readonly=True) for kind in (types.float64, types.complex128))
 WRITTEN, WRITTEN_COMPLEX = types.float64[::1], types.complex128[::1]
 OWN_FORCE = ((types.float64, READ, READ, WRITTEN),)
+OWN_PARAMETER = types.float64
 OWN_MASS_MATRIX = ((READ, types.float64[:, ::1]), (READ_COMPLEX, types.complex128[:, ::1]))
 OWN_POTENTIAL = ((READ,), (READ_COMPLEX,))
 OWN_RATES = OWN_MASS_MATRIX  # a matrix too
@@ -107,7 +108,7 @@ POTENTIAL = types.float64(types.float64, _vector)  # t, q; returns V
 VECTOR_POTENTIAL = types.float64(types.float64, _vector, _vector)  # t, q → A, the momentum at rest
 CONSTRAINT = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q → g, G, g_t
 CURVATURE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, lam → adds ∂²(lamᵀg)/∂q²
-FORCE = types.float64(types.float64, _vector, _vector, _vector)  # t, q, v → adds to F
+FORCE = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q, v, force_parameters → adds to F
 TIME_RATES = types.float64(types.float64, _vector, _vector, _vector, _vector)  # t, q, v → p_t, 2 G_t v + g_tt
 
 
@@ -156,6 +157,7 @@ class System(Packed):
                                                       solutions stay 0
     mass_size, matrix_size          int               numbers of entries of the matrix of M and G, and of a Jacobian
     second_size, side_size          int               numbers of entries of second derivatives, and of a right side
+    force_parameters                (.,)              of the function force: the values of its parameters
     gradient, hessian, potential, vector_potential, constraint, curvature, force, time_rates      compiled functions, or
                                                                                                   0
     """

@@ -10,7 +10,7 @@ import functools
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -94,10 +94,12 @@ def _texts(value: Any) -> Iterator[str]:
         yield from expressions(value)
 
 
-def idle_parameters(model: Any) -> list[str]:
+def idle_parameters(model: Any, used_elsewhere: Iterable[str] = ()) -> list[str]:
     """The parameters of a model, not resolved, that nothing uses, or only others that nothing uses."""
     used: set[str] = set()
-    found = {name for text in expressions(model) for name in names_in(text)} & model.parameters.keys()
+    found = {name for text in expressions(model) for name in names_in(text)} & model.parameters.keys() | {
+        *used_elsewhere
+    }
     while found:
         used |= found
         found = {name for each in found for name in names_in(model.parameters[each])} & model.parameters.keys() - used

@@ -13,7 +13,7 @@ do those of a joint of the tree whose quaternion, which turns the child in the p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
@@ -42,7 +42,7 @@ from mbvi.system.exact_loops import with_exact_loops
 from mbvi.system.forms import with_all_cut, with_held, with_tree
 from mbvi.system.given import Homes, given_state
 from mbvi.system.lagrangian import compile_force
-from mbvi.system.own_functions import OwnValues
+from mbvi.system.own_functions import OwnForce, OwnValues
 from mbvi.system.parameters import ParameterMap, UnrecordedError
 from mbvi.system.points import point_bodies
 from mbvi.system.projection import CONSTRAINT_TOLERANCE, rounded_numbers
@@ -84,7 +84,8 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
         joints as constraints; by default the model's. Where every body is welded to the world it is the embedding.
     force : callable, optional
         A force of your own, ``force(t, q, v, F)`` with arrays (n,), compilable by numba, that adds generalized forces
-        to ``F`` in place [N m for angles, N for displacements]. Where it raises an error, the step fails.
+        to ``F`` in place [N m for angles, N for displacements]. Where it raises an error, the step fails. Behind F it may take
+        parameters of the model by their names, as in ``force(t, q, v, F, damping)``.
 
     Returns
     -------
@@ -94,7 +95,8 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
     Raises
     ------
     ModelError
-        If a mesh cannot be used, or a constraint between parts that do not move against each other does not hold.
+        If a mesh cannot be used, a constraint between parts that do not move against each other does not hold, or the force
+        cannot be compiled, or takes what is no parameter of the model.
 
     Examples
     --------
@@ -117,8 +119,8 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
     builder = built(model)
     if (exact := _with_exact_loops(model, builder)) is not model:
         model, builder = exact, built(exact)
-    values = None if force is None else OwnValues({"force": force})
-    own_force = None if force is None else compile_force(force, *builder.given_state())
+    values = None if force is None or isinstance(force, OwnForce) else OwnValues({"force": force})
+    own_force = force if values is None else compile_force(force, *builder.given_state(), builder.model.parameters)
     system = builder.system(model, own_force)
     if idle := idle_rows(system):
         builder.tables.make_idle(idle)
@@ -246,8 +248,8 @@ class Builder:
         """Whether a joint of the tree becomes constraints, and its outer body has coordinates of its own."""
         return branch.joint in self.backward or is_cut(self.model, branch.joint, self.plan)
 
-    def system(self, model: Model, force: Any) -> System:
-        """The System of the tables, of a model before it was resolved, with a compiled force of the user's own or none."""
+    def system(self, model: Model, force: OwnForce | None) -> System:
+        """The System of the tables, of a model before it was resolved, with a force of the user's own or none."""
         tables = self.tables
         entries = [(i, entry.coordinate) for i, row in enumerate(tables.rows) for entry in row.entries]
         atoms, coupled = self.atoms(is_dense=force is not None)
@@ -256,7 +258,7 @@ class Builder:
             n=n,
             k=k,
             is_tree=1,
-            **self.arrays(),
+            **self.arrays(() if force is None else force.names),
             **elimination(atoms, coupled, entries, k - sum(len(atom.rows) for atom in atoms)),
             gradient=0,
             hessian=0,
@@ -264,13 +266,13 @@ class Builder:
             vector_potential=0,
             constraint=0,
             curvature=0,
-            force=0 if force is None else force,
+            force=0 if force is None else force.function,
             time_rates=0,
         )
         if force is not None:
             arrays.periodic[:] = 0
         q, v = self.given_state()
-        return System(
+        system = System(
             name=model.name,
             arrays=arrays,
             coordinate_names=tables.names,
@@ -285,10 +287,13 @@ class Builder:
             assemble=assemble,
             record=record,
         )
+        system._force_names = () if force is None else force.names
+        return system
 
-    def arrays(self) -> dict[str, Any]:
-        """What the kernels read of the tables."""
-        return {"gravity": array(self.model.gravity), **self.tables.arrays()}
+    def arrays(self, force_names: Sequence[str]) -> dict[str, Any]:
+        """What the kernels read of the tables, with a force of the user's own that takes these parameters."""
+        own = array([self.model.parameters[name] for name in force_names])
+        return {"gravity": array(self.model.gravity), "force_parameters": own, **self.tables.arrays()}
 
     def homes(self) -> Homes:
         """Where the coordinates come from."""

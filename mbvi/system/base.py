@@ -30,7 +30,7 @@ from mbvi.model.rotations import rotation_matrix
 from mbvi.model.touching import has_contacts
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes
-from mbvi.system.own_functions import OwnValues
+from mbvi.system.own_functions import OwnForce, OwnValues
 from mbvi.system.tables import BodyFrame, driven_rows
 
 Array = np.ndarray
@@ -63,6 +63,7 @@ class BaseSystem:
     ) -> None:
         self.name = name
         self._own_values: OwnValues | None = None
+        self._force_names: tuple[str, ...] = ()  # parameters of a force of the user's own, in its order
         self._arrays = arrays
         self.coordinate_names = tuple(coordinate_names)
         self.coordinate_units = tuple(coordinate_units)
@@ -143,6 +144,11 @@ class BaseSystem:
     @arrays.setter
     def arrays(self, arrays: layout.System) -> None:
         self._arrays = arrays
+
+    @property
+    def _own_force(self) -> OwnForce | None:
+        """A force of the user's own, compiled, with which another system can be assembled."""
+        return OwnForce(self.arrays.force, self._force_names) if self._arrays.force else None
 
     @property
     def dimension(self) -> int:
@@ -640,4 +646,4 @@ def _without_forces(arrays: layout.System) -> layout.System:
     fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}
     bushings = arrays.bushing_data.copy()
     bushings[:, [*range(DAMPING, DAMPING + 3), *range(TURNING_DAMPING, TURNING_DAMPING + 3)]] = 0.0
-    return layout.System(**fields | {"force": 0, "bushing_data": bushings})
+    return layout.System(**fields | {"force": 0, "force_parameters": np.zeros(0), "bushing_data": bushings})

@@ -85,11 +85,7 @@ class Contacts:
         """The system of the model in which some stops and frictions are constraints, and with other forces."""
         system = self.system
         assert system.model is not None and system._assemble is not None
-        own = None
-        if system._arrays.force:
-            assert system._own_values is not None
-            own = system._own_values.functions["force"]
-        other = system._assemble(with_held(system.model.resolved(), held, forces), force=own)
+        other = system._assemble(with_held(system.model.resolved(), held, forces), force=system._own_force)
         if other.coordinate_names != system.coordinate_names:
             expected = f"the coordinates {', '.join(system.coordinate_names)}"
             raise ModelError(f"contacts: {wrong(expected, ', '.join(other.coordinate_names))}")

@@ -16,8 +16,8 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.compiler import decorators
 from mbvi.kernels.mechanics.complex_step import compile_functions
-from mbvi.model.arguments import checked_vector
-from mbvi.model.expressions import show, wrong
+from mbvi.model.arguments import checked_number, checked_vector
+from mbvi.model.expressions import nearest, show, wrong
 from mbvi.system.elimination import dense, elimination
 from mbvi.system.own_functions import (
     CONSTRAINTS,
@@ -26,11 +26,13 @@ from mbvi.system.own_functions import (
     MISSING,
     POTENTIAL,
     VELOCITY_CONSTRAINTS,
+    OwnForce,
     OwnValues,
     check_call,
     check_returns_number,
     checked_function,
     compile_own,
+    parameters_of,
     read_only,
     returned_kinds,
 )
@@ -341,6 +343,7 @@ def from_functions(
     velocity_constraints: Callable | None = None,
     velocity_constraint_count: int = 0,
     force: Callable | None = None,
+    parameters: Mapping[str, float] | None = None,
     initial_q: ArrayLike | None = None,
     initial_v: ArrayLike | None = None,
     name: str = "lagrangian",
@@ -365,6 +368,9 @@ def from_functions(
         The number r of such constraints.
     force : callable, optional
         ``force(t, q, v, F)`` adds generalized forces to F (n,). Where one of the functions raises an error, the step fails.
+        What it takes behind F are its parameters.
+    parameters : mapping of str to float, optional
+        Values of the parameters of `force`, which `System.with_parameters` changes.
     initial_q, initial_v : (n,), optional
         Zero if left out.
     name : str
@@ -406,19 +412,34 @@ def from_functions(
         "constraints": None if constraints is None else checked_function("constraints", constraints, CONSTRAINTS),
         "velocity_constraints": velocity_constraints
         and checked_function("velocity_constraints", velocity_constraints, VELOCITY_CONSTRAINTS),
-        "force": None if force is None else checked_function("force", force, FORCE),
     }
+    known = _checked_own_parameters(force, {} if parameters is None else parameters)
     _check_sizes(_place(initial_q, n), *counts, own)
-    values, functions, sizes = OwnValues(own), _compiled(n, *counts, own), (n, sum(counts), velocity_constraint_count)
+    values, functions = OwnValues(own | {"force": force}), _compiled(n, *counts, own)
+    sizes = n, sum(counts), velocity_constraint_count
     bare = _system(name, _arrays(*sizes, **functions), coordinate_names, initial_q, initial_v, True)
     bare._own_values = values
     _check_functions(bare)
     if force is None:
         return bare
-    arrays = _arrays(*sizes, **functions, force=compile_force(force, bare.given_q, bare.given_v))
+    own_force = compile_force(force, bare.given_q, bare.given_v, known)
+    numbers = np.array([known[name] for name in own_force.names], float)
+    arrays = _arrays(*sizes, **functions, force=own_force.function, force_parameters=numbers)
     system = _system(name, arrays, coordinate_names, initial_q, initial_v, is_conservative=False, unforced=bare)
-    system._own_values = values
+    system._own_values, system._force_names = values, own_force.names
     return system
+
+
+def _checked_own_parameters(force: Any, parameters: Any) -> dict[str, float]:
+    """Values of the parameters of a force, and of nothing else."""
+    if not isinstance(parameters, Mapping):
+        raise ModelError(f"parameters: {wrong('a mapping of names to numbers', show(parameters))}")
+    taken = parameters_of(force, FORCE)
+    for name in parameters:
+        if name not in taken:
+            remedy = nearest(str(name), taken) if taken else "there is no force that takes one behind F"
+            raise ModelError(f"parameters: {wrong('a parameter of the force', show(name), remedy)}")
+    return {name: checked_number(value, f"parameters.{name}") for name, value in parameters.items()}
 
 
 def _check_count(what: str, function: Any, count: Any) -> None:
@@ -445,11 +466,31 @@ def _compiled(n: int, k: int, r: int, own: Mapping[str, Any]) -> dict[str, Any]:
         raise ModelError(f"potential: {wrong('a function that returns a number', found, remedy)}") from error
 
 
-def compile_force(force: Any, q: Array, v: Array) -> Any:
-    """A user's force function ``force(t, q, v, F)`` as a compiled function of a system with as many coordinates."""
-    plain = checked_function("force", force, FORCE)
-    check_call("force", plain, 0.0, read_only(q), read_only(v), np.zeros(len(q)))
-    return decorators.compiled(layout.FORCE, decorators.returning_zero(compile_own("force", plain, layout.OWN_FORCE)))
+def compile_force(force: Any, q: Array, v: Array, known: Mapping[str, Any]) -> OwnForce:
+    """A user's force function ``force(t, q, v, F, …)`` as a compiled function of a system with as many coordinates.
+
+    What it takes behind F are parameters, whose values are known, or has default values, which stay.
+    """
+    names = _checked_names(force, known)
+    plain = checked_function("force", force, FORCE, parameters=names)
+    parameters = [float(known[name]) for name in names]
+    check_call("force", plain, 0.0, read_only(q), read_only(v), np.zeros(len(q)), parameters=parameters)
+    compiled = compile_own("force", plain, layout.OWN_FORCE, parameters=len(names))
+    return OwnForce(decorators.compiled(layout.FORCE, decorators.as_force(compiled, len(names))), names)
+
+
+def _checked_names(force: Any, known: Mapping[str, Any]) -> tuple[str, ...]:
+    """The parameters of a force, if their values are known and they have no others."""
+    taken = parameters_of(force, FORCE)
+    for name, default in taken.items():
+        if default is MISSING and name not in known:
+            remedy = "add it there, or give it a default value, which stays"
+            raise ModelError(f"force: {wrong(f'a value of {name!r}, which it takes, in parameters', 'none', remedy)}")
+        if default is not MISSING and name in known:
+            expected = f"{name} without a default value, since it is a parameter"
+            remedy = "leave the default value out, or rename it"
+            raise ModelError(f"force: {wrong(expected, f'{name}={show(default)}', remedy)}")
+    return tuple(name for name, default in taken.items() if default is MISSING)
 
 
 def _place(initial_q: Any, n: int) -> Array:
@@ -506,7 +547,7 @@ def _arrays(n: int, k: int, velocity_count: int = 0, **functions: Any) -> layout
         "force",
         "time_rates",
     )
-    fields = dict.fromkeys(names, 0) | functions
+    fields = {**dict.fromkeys(names, 0), "force_parameters": np.zeros(0)} | functions
     return layout.System(
         n=n,
         k=k,

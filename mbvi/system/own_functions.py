@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mbvi.errors import ModelError
+from mbvi.kernels import layout
 from mbvi.kernels.compiler import decorators
 from mbvi.model.expressions import show, wrong
 
@@ -46,10 +47,19 @@ READ_ONLY = "read-only"  # in numpy's message about an array that is only to be 
 SHAPES = "broadcast|shapes|mismatch"  # in numpy's message about arrays that do not fit
 
 
+class OwnForce(NamedTuple):
+    """A compiled force of the user's own, and the names of its parameters, in its order."""
+
+    function: Any
+    names: tuple[str, ...]
+
+
 def compile_own(
-    where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]], has_output: bool = True
+    where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]], has_output: bool = True, parameters: int = 0
 ) -> Callable:
     """A user's function, checked and compiled for arguments of these kinds; of several the last is the output, if it has one.
+
+    Behind them it has so many parameters, which are numbers.
 
     Raises
     ------
@@ -57,10 +67,11 @@ def compile_own(
         If numba cannot compile it, as where it writes into what it is to read.
     """
     _renew(function, set())
+    whole = [(*kind, *[layout.OWN_PARAMETER] * parameters) for kind in kinds]
     try:
-        compiled = decorators.protected(function, *kinds)
+        compiled = decorators.protected(function, *whole)
     except Exception as error:  # numba raises many
-        raise ModelError(_explained(where, function, kinds, error)) from error
+        raise ModelError(_explained(where, function, whole, error)) from error
     if has_output and returned_kinds(compiled) - {"none"}:
         _check_returned(where, function, len(kinds[0]) - 1)
     return compiled
@@ -71,17 +82,31 @@ def returned_kinds(compiled: Any) -> set[str]:
     return {str(each.return_type) for each in getattr(compiled, "nopython_signatures", ())}
 
 
-def checked_function(where: str, function: Any, signature: str, has_output: bool = True) -> FunctionType:
-    """The user's Python function, if it has the parameters of a signature and does not rebind the last of them.
+def parameters_of(function: Any, signature: str) -> dict[str, Any]:
+    """What a user's function takes beyond a signature, by position: names with defaults, `MISSING` where there is none."""
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, FunctionType):
+        return {}
+    defaults = plain.__defaults__ or ()
+    names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+    given = [MISSING] * (len(names) - len(defaults)) + list(defaults)
+    first = signature.count(",") + 1
+    return dict(zip(names[first:], given[first:], strict=True))
 
-    The last is the output, if there are several and the function has one.
+
+def checked_function(
+    where: str, function: Any, signature: str, has_output: bool = True, parameters: Sequence[str] = ()
+) -> FunctionType:
+    """The user's Python function, if it takes what a signature and then parameters name, and does not rebind the output.
+
+    That is the last of the signature, if there are several and the function has one.
     """
     plain = getattr(function, "py_func", function)
     names = signature.partition("(")[2].rstrip(")").split(", ")
     if not isinstance(plain, FunctionType):
         raise ModelError(f"{where}: {wrong('a Python function', show(function), f'write def {signature}: …')}")
     try:
-        inspect.signature(plain).bind(*names)
+        inspect.signature(plain).bind(*names, *parameters)
     except TypeError:
         found = f"{plain.__name__}{inspect.signature(plain)}"
         raise ModelError(f"{where}: {wrong(f'a function {signature}', found)}") from None
@@ -142,10 +167,13 @@ def _rebinding(code: CodeType, name: str) -> int | None:
     return None
 
 
-def check_call(where: str, function: FunctionType, *arguments: Any, has_output: bool = True) -> Any:
+def check_call(
+    where: str, function: FunctionType, *arguments: Any, has_output: bool = True, parameters: Sequence[float] = ()
+) -> Any:
     """What a function returns that is called uncompiled, with read-only arrays for what it is to read; or MISSING.
 
-    It is MISSING where it raises an error, which it need not do at other places.
+    It is MISSING where it raises an error, which it need not do at other places. The output is the last of the arguments, behind
+    which come the parameters.
 
     Raises
     ------
@@ -155,7 +183,7 @@ def check_call(where: str, function: FunctionType, *arguments: Any, has_output: 
     """
     try:
         with np.errstate(all="ignore"):
-            value = function(*arguments)
+            value = function(*arguments, *parameters)
     except (IndexError, ValueError) as error:
         told = _told(function, _line_raised(function, error))
         if READ_ONLY in str(error):

@@ -124,9 +124,9 @@ class ParameterMap:
         entries = system._arrays.constraints[:, layout.ENTRIES]
         self._idle = {i for i, row in enumerate(builder.tables.rows) if row.entries and not entries[i]}
         self._whole = build(system.model).system(system.model, None) if self._idle else None
-        self._of_whole = dict(self._patterns(self._whole, builder.arrays())) if self._whole else {}
+        self._of_whole = dict(self._patterns(self._whole, builder.arrays(()))) if self._whole else {}
         builder.tables.make_idle(self._idle)
-        self._tables = dict(self._patterns(system, builder.arrays()))
+        self._tables = dict(self._patterns(system, builder.arrays(system._force_names)))
         self._state = [pattern(each) for each in builder.given_state()]
         frames, homes = builder.frames, builder.homes()
         self._frames = {name: (pattern(frame.rotation), pattern(frame.place)) for name, frame in frames.items()}
@@ -185,7 +185,11 @@ class ParameterMap:
         own = _as_cases(self._with_own_arrays())
         patterns = [(getattr(own._arrays, name).reshape(-1), each) for name, each in self._tables.items()]
         own._tables = [(flat, each.at, outputs[:, each.rows]) for flat, each in patterns]
-        own.given_q, own.given_v = (each.filled_all(outputs) for each in self._state)
+        own.given_q, own.given_v = (
+            [each.filled_all(outputs) for each in self._state]
+            if own._starts_as_its_model
+            else [np.tile(each, (len(outputs), 1)) for each in (own.given_q, own.given_v)]
+        )
         return own
 
     def _with_own_arrays(self) -> System:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 import mbvi
 from mbvi.errors import ModelError
+from mbvi.kernels import layout
 from mbvi.model.arguments import checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.model import Model
@@ -85,39 +87,50 @@ class System(BaseSystem):
         numbers = self._checked_parameters(values)
         known = self.parameter_map(tuple(numbers))
         found: System | None = None if known is None else known.system(list(numbers.values()))
-        return self._anew(numbers) if found is None else found
+        return self.assembled_with(numbers) if found is None else found
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The parameters that `with_parameters` changes: those of the model, or without one those of a force of your own."""
+        if self.model is None:
+            return self._force_names
+        return () if self.model._is_resolved else tuple(self.model.parameters)
+
+    def _with_force_parameters(self, values: Mapping[str, float]) -> System:
+        """A copy with other parameters of a force of the user's own."""
+        own, arrays = copy(self), self._arrays
+        fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
+        own._arrays = layout.System(**fields)
+        own._arrays.force_parameters[[self._force_names.index(name) for name in values]] = list(values.values())
+        return own
 
     def parameter_map(self, names: tuple[str, ...]) -> Any:
         """The `ParameterMap` of some parameters; None where there is none, and every value needs a system of its own."""
         if names not in self._maps:
-            assert self._record is not None
-            self._maps[names] = self._record(self, names)
+            self._maps[names] = None if self._record is None else self._record(self, names)
         return self._maps[names]
 
     def _checked_parameters(self, values: Mapping[str, float]) -> dict[str, float]:
         """Values of parameters, if the system can have others."""
-        if self.model is None or self._record is None:
+        if not self._force_names and (self.model is None or self._record is None):
             found = f"{self.name!r}, which was not assembled from one"
             raise ModelError(f"parameters: {wrong('a system of a model', found, 'make another one')}")
         if not isinstance(values, Mapping):
             raise ModelError(f"parameters: {wrong('a mapping of names to values', show(values))}")
-        known = {} if self.model._is_resolved else self.model.parameters
+        known = self.parameter_names
         for name in values:
             if name not in known:
                 remedy = nearest(str(name), known) if known else "its model has none that could change"
                 raise ModelError(f"parameters.{name}: {wrong('a parameter', show(name), remedy)}")
         return {name: checked_number(value, f"parameters.{name}") for name, value in values.items()}
 
-    def _anew(self, values: Mapping[str, float]) -> System:
-        """The system of the model with other parameters, assembled anew, with the start that was set."""
-        assert self.model is not None and self._assemble is not None
-        force = None
-        if self._arrays.force:
-            if self._own_values is None:
-                found = "a change that needs another system, and a copy of one from which the force cannot be taken"
-                raise ModelError(f"parameters: {wrong('numbers alone to change', found, 'assemble it with the force')}")
-            force = self._own_values.functions["force"]
-        system = self._assemble(self.model.with_parameters(values), force=force)
+    def assembled_with(self, values: Mapping[str, float]) -> System:
+        """The system with other parameters, which are known, its model assembled anew, with the start that was set."""
+        if self.model is None:
+            return self._with_force_parameters(values)
+        assert self._assemble is not None
+        system = self._assemble(self.model.with_parameters(values), force=self._own_force)
+        system._own_values = self._own_values
         if not self._starts_as_its_model:
             system._start_elsewhere(self.given_q, self.given_v)
         return system

@@ -15,7 +15,7 @@ from mbvi.ensembles import executors
 from tests.folders import ROOT
 
 from .measures import Hostile
-from .test_ensemble import DONE, NOT_RUN, pendulum, same_bits
+from .test_ensemble import DONE, NOT_RUN, drag, pendulum, same_bits
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="kills processes"),
@@ -46,6 +46,13 @@ def test_members_of_a_worker_that_is_killed_run_again(client, tmp_path):
     with mbvi.ensemble(pendulum(), {"mass": MASSES}, executor=client, **options) as found:
         assert not path.exists() and (found.status == DONE).all() and seen[-1] == (20, 20)
         assert all(same_bits(found[name], expected[name]) for name in ("q", "energy", "end", "first"))
+
+
+def test_a_force_of_ones_own_over_its_parameters(client):
+    system, over = mbvi.assemble(pendulum(drag=0.1), force=drag), {"drag": np.linspace(0, 1, 40), "mass": [1.0, 2.0]}
+    found, expected = (mbvi.ensemble(system, over, executor=each, **OPTIONS) for each in (client, None))
+    assert (found.status == DONE).all() and (np.diff(found.energy[:, 0, -1]) < 0).all()
+    assert all(same_bits(found[name], expected[name]) for name in ("q", "v", "energy"))
 
 
 def test_the_command(client, tmp_path, monkeypatch):

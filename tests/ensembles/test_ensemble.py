@@ -208,16 +208,25 @@ def test_a_system_without_a_model():
     assert runs["v.z"].attrs["long_name"] == "initial velocity"
 
 
-def test_a_system_with_a_force_of_ones_own_varies_in_its_start_alone():
-    def drag(t, q, v, F):
-        F[0] -= 0.1 * v[0]
+def drag(t, q, v, F, drag):
+    F[0] -= drag * v[0]
 
-    system = mbvi.assemble(pendulum(), force=drag)
-    runs = mbvi.ensemble(system, {"q.pivot.angle": [1.0, 2.0]}, step=0.01, duration=0.5, threads=2)
-    assert same_bits(runs.q[1], mbvi.simulate(system, step=0.01, duration=0.5, initial_q=[2.0]).q)
-    assert runs.energy[1, -1] < runs.energy[1, 0]
-    with pytest.raises(mbvi.ModelError, match="'mass' of a system with a force of your own"):
-        mbvi.ensemble(system, {"mass": [1.0, 2.0]})
+
+def test_a_force_of_ones_own_over_its_parameters_and_those_of_its_model():
+    """In members whose systems are assembled anew, and in those whose tables are filled."""
+    system = mbvi.assemble(pendulum(drag=0.1), force=drag)
+    over = {"q.pivot.angle": [1.0, 2.0], "mass": [1.0, 3.0], "drag": np.linspace(0, 1, 12)}
+    runs = mbvi.ensemble(system, over, step=0.01, duration=0.5, threads=2)
+    for i, j, k in ((0, 0, 0), (0, 1, 3), (1, 0, 7), (1, 1, 11)):
+        values = {"mass": over["mass"][j], "drag": over["drag"][k]}
+        alone = mbvi.simulate(
+            mbvi.assemble(pendulum(**values), force=drag),
+            step=0.01,
+            duration=0.5,
+            initial_q=over["q.pivot.angle"][i : i + 1],
+        )
+        assert same_bits(runs.q[i, j, k], alone.q) and same_bits(runs.energy[i, j, k], alone.energy())
+    assert (np.diff(runs.energy[:, :, :, -1], axis=2) < 0).all()
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])

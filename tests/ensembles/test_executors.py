@@ -16,7 +16,7 @@ from mbvi.ensembles.members import Members
 from mbvi.ensembles.store import Variable
 
 from .measures import Hostile
-from .test_ensemble import DONE, FAILED, NOT_RUN, pendulum, same_bits
+from .test_ensemble import DONE, FAILED, NOT_RUN, drag, pendulum, same_bits
 
 MASSES = np.linspace(1, 2, 12)
 OPTIONS = {"step": 0.01, "duration": 0.5}
@@ -125,3 +125,19 @@ def test_a_system_of_ones_own_can_be_sent():
     ended = run_chunk(mbvi.__version__, executors.packed(recipe, pickle.dumps, "processes"), chunk)
     expected = mbvi.ensemble(system, {"q.x": [1.0, 0.5]}, step=0.01, duration=0.1, store=("q",))
     np.testing.assert_allclose(ended.values["q"], expected.q, rtol=1e-14)
+
+
+def test_a_force_and_its_parameters_can_be_sent(tmp_path):
+    """As a process gets them, also where its system is assembled anew; and only the same is resumed."""
+    system, over = mbvi.assemble(pendulum(drag=0.1), force=drag), {"drag": np.linspace(0, 1, 40)}
+    variables = {"q": Variable(("t", "coordinate"), (51, 1), "rad", "")}
+    recipe = Recipe((system, Members.of({"drag": 0.0}), None, 0.01, 0.5, None, 1), variables, {})
+    options = {**OPTIONS, "store": ("q",), "path": tmp_path / "runs.h5"}
+    with mbvi.ensemble(system, over, **options) as expected:
+        for numbers in (np.arange(3), np.arange(3, 40)):  # few are assembled, of many the tables are filled
+            chunk = Chunk(numbers, over["drag"][numbers, None])
+            ended = run_chunk(mbvi.__version__, executors.packed(recipe, pickle.dumps, "processes"), chunk)
+            assert same_bits(ended.values["q"], expected.q[numbers])
+    mbvi.ensemble(system, over, resume=True, **options).close()
+    with pytest.raises(mbvi.ModelError, match="expected the ensemble that is to be resumed, found another system"):
+        mbvi.ensemble(system.with_parameters({"length": 2.0}), over, resume=True, **options)

@@ -1,5 +1,6 @@
 """A user's own functions: what they write into, what they read from outside, and what is said of those that numba rejects."""
 
+import pickle
 import re
 
 import numba
@@ -458,3 +459,126 @@ def test_a_lagrangian_is_compiled_for_complex_numbers():
 )
 def test_what_is_no_force(force, found):
     assert refused(slider, force).startswith(f"force: expected {found}")
+
+
+# ---------------------------------------------------------------------------------------- their parameters
+
+
+def spring_and_damper(t, q, v, F, stiffness, damping):
+    F[0] -= stiffness * q[0] + damping * v[0]
+
+
+def damped(**values):
+    """A mass of 2 kg between a spring and a damper, which are the user's own force, from x = 1 at rest."""
+    parameters = {"mass": 2.0, "damping": 0.5, "softness": 0.25, "stiffness": "1/softness"} | values
+    bodies = {"a": mbvi.Body(mass="mass")}
+    joint, start = mbvi.Prismatic(parent="world", child="a", axis=(1, 0, 0)), {"joint": {"position": 1.0}}
+    return mbvi.Model(name="a", parameters=parameters, bodies=bodies, joints={"joint": joint}, initial=start)
+
+
+def closed_form(t, mass=2.0, damping=0.5, softness=0.25):
+    rate = damping / (2 * mass)
+    angular = np.sqrt(1 / (softness * mass) - rate**2)
+    return np.exp(-rate * t) * (np.cos(angular * t) + rate / angular * np.sin(angular * t))
+
+
+OPTIONS = {"scheme": "kahan_li8", "step": 0.05, "duration": 2}
+
+
+@pytest.mark.parametrize("change", [{"damping": 1.5}, {"softness": 0.5}, {"mass": 3.0, "damping": -0.2}])
+def test_a_force_has_the_parameters_of_its_model(change):
+    """Those by expressions too; without assembling anew the same to the last bit, as in a copy that was pickled."""
+    run = mbvi.simulate(mbvi.assemble(damped(**change), force=spring_and_damper), **OPTIONS)
+    assert abs(run.q[:, 0] - closed_form(run.t, **change)).max() < 1e-11
+    system = mbvi.assemble(damped(), force=spring_and_damper)
+    assert system.parameter_map(tuple(change)) is not None
+    for each in (system, pickle.loads(pickle.dumps(system))):
+        assert np.array_equal(mbvi.simulate(each.with_parameters(change), **OPTIONS).q, run.q)
+        assert np.array_equal(mbvi.simulate(each.assembled_with(change), **OPTIONS).q, run.q)
+    assert acceleration(system) == -(4.0 + 3 * 0.5) / 2.0  # as it was
+
+
+def test_a_simulator_changes_them_between_steps():
+    """The force acts with the new values at once: from where the mass is then, it moves as one that begins there."""
+    simulator = mbvi.Simulator(mbvi.assemble(damped(), force=spring_and_damper), "kahan_li8", step=0.05)
+    simulator.run(1.0)
+    simulator.set_parameters({"damping": 1.5})
+    later = mbvi.assemble(damped(damping=1.5), force=spring_and_damper)
+    expected = mbvi.simulate(later, **OPTIONS, initial_q=simulator.q, initial_v=simulator.v, start_time=1.0)
+    simulator.run(2.0)
+    assert abs(simulator.q - expected.q[-1]).max() < 1e-14
+
+
+def test_functions_of_ones_own_have_parameters():
+    """Those of a system without a model, in runs, ensembles and between steps."""
+    given = {"stiffness": 4.0, "damping": 0.5}
+    system = mbvi.from_functions(
+        ["x"], two_masses, no_potential, force=spring_and_damper, parameters=given, initial_q=[1.0]
+    )
+    assert system.parameter_names == ("stiffness", "damping")
+    runs = mbvi.ensemble(system, {"damping": [0.5, 1.5]}, **OPTIONS)
+    for i, damping in enumerate(runs.damping.values):
+        alone = mbvi.simulate(system.with_parameters({"damping": damping}), **OPTIONS)
+        assert abs(alone.q[:, 0] - closed_form(alone.t, damping=damping)).max() < 1e-11
+        assert np.array_equal(runs.q[i], alone.q)
+    simulator = mbvi.Simulator(system, "kahan_li8", step=0.05)
+    saved = simulator.state()
+    simulator.set_parameters({"damping": 1.5})
+    simulator.run(2.0)
+    assert np.array_equal(simulator.q, alone.q[-1])
+    assert "state: expected the parameters stiffness, damping: [4, 1.5], found [4, 0.5]" in refused(
+        simulator.set_state, saved
+    )
+
+
+def two_masses(q, M):
+    M[0, 0] = 2.0
+
+
+def no_potential(q):
+    return 0.0 * q[0]
+
+
+def with_default(t, q, v, F, damping, stiffness=2.0):
+    F[0] -= stiffness * q[0] + damping * v[0]
+
+
+def test_defaults_stay_and_are_no_parameters():
+    model = damped().model_copy(update={"parameters": {"mass": 2.0, "damping": 0.5}})
+    system = mbvi.assemble(model, force=with_default)
+    assert acceleration(system) == -(2.0 + 1.5) / 2.0
+    assert "parameters.stiffness: expected a parameter, found 'stiffness'" in refused(
+        system.with_parameters, {"stiffness": 3.0}
+    )
+    found = "force: expected stiffness without a default value, since it is a parameter, found stiffness=2; leave"
+    assert found in refused(mbvi.assemble, damped(), force=with_default)
+
+
+def test_parameters_without_a_value():
+    model = damped().model_copy(update={"parameters": {"mass": 2.0, "damping": 0.5}})
+    found = "force: expected a value of 'stiffness', which it takes, in parameters, found none; add it there"
+    assert found in refused(mbvi.assemble, model, force=spring_and_damper)
+    own = ["x"], two_masses, no_potential
+    assert found in refused(mbvi.from_functions, *own, force=spring_and_damper, parameters={"damping": 0.5})
+    given = {"stiffness": 4.0, "dampng": 0.5}
+    assert "parameters: expected a parameter of the force, found 'dampng'; did you mean 'damping'?" in refused(
+        mbvi.from_functions, *own, force=spring_and_damper, parameters=given
+    )
+    assert "parameters.damping: expected a finite number, found 'a'" in refused(
+        mbvi.from_functions, *own, force=spring_and_damper, parameters={"stiffness": 4.0, "damping": "a"}
+    )
+
+
+def test_a_value_from_outside_is_not_mixed_with_new_parameters(monkeypatch):
+    """What changed outside is refused, whatever parameters change."""
+
+    def scaled(t, q, v, F, damping):
+        F[0] -= STIFFNESS * damping * v[0]
+
+    system = mbvi.assemble(damped(), force=scaled)
+    assert acceleration(system.with_parameters({"damping": 1.0})) == -3.0
+    monkeypatch.setattr(f"{__name__}.STIFFNESS", 4.0)
+    for change in ({"damping": 2.0}, {"mass": 3.0}):
+        assert "force: expected STIFFNESS, which the function reads, as it was" in refused(
+            lambda: acceleration(system.with_parameters(change))  # noqa: B023
+        )

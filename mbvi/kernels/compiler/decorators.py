@@ -175,14 +175,37 @@ def _as_kind(argument: Any, kind: types.Type) -> Any:
     return view
 
 
-def returning_zero(inner: Callable) -> Callable:
-    """A function (t, q, v, F) that calls another and returns 0.0, as functions of a system must; F is nan where that raises."""
+def as_force(function: Callable, count: int) -> Callable:
+    """A function (t, q, v, values, F) that calls one of (t, q, v, F, *values), with so many values, as a system does.
 
-    def outer(t, q, v, F):
+    It returns 0.0, as functions of a system must; F is nan where the other raises.
+    """
+    inner = _with_values(function, count)
+
+    def outer(t, q, v, values, F):
         try:
-            inner(t, q, v, F)
+            inner(t, q, v, values, F)
         except Exception:  # none can leave compiled code
             F[:] = np.nan
         return 0.0
 
     return outer
+
+
+def _with_values(function: Callable, count: int) -> Callable:
+    """A function (t, q, v, values, F) that calls another with (t, q, v, F, *values); each of those within adds one value."""
+    jit = (lambda each: each) if config.DISABLE_JIT else njit(error_model="numpy")
+
+    def call(t, q, v, values, F, *found):
+        function(t, q, v, F, *found)
+
+    def with_value(inner: Callable, i: int) -> Callable:
+        def outer(t, q, v, values, F, *found):
+            inner(t, q, v, values, F, *found, values[i])
+
+        return jit(outer)
+
+    inner = jit(call)
+    for i in reversed(range(count)):
+        inner = with_value(inner, i)
+    return inner

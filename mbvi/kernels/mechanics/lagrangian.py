@@ -309,7 +309,7 @@ def add_forces(f, system, work, t, q, v):
         add_body_forces(f, system, work, t, q)
     if system.force != 0:
         work.own[:] = 0.0  # so a function that sets F, and does not add to it, leaves the other forces unchanged
-        call(system.force, t, (q, v, work.own))
+        call(system.force, t, (q, v, system.force_parameters, work.own))
         for a in range(system.n):
             f[a] += work.own[a]
 
@@ -437,10 +437,10 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
         step = 6e-6 * size_for_steps(x, column)
         x[column] = kept + step
         side[:] = 0.0
-        call(system.force, t, (q, v, side))
+        call(system.force, t, (q, v, system.force_parameters, side))
         x[column] = kept - step
         base[:] = 0.0
-        call(system.force, t, (q, v, base))
+        call(system.force, t, (q, v, system.force_parameters, base))
         x[column] = kept
         for i in range(n):
             K[second_place(system, i, column)] += (side[i] - base[i]) / (2.0 * step)

@@ -175,7 +175,12 @@ def evaluate(text: str | float, parameters: Mapping[str, float]) -> float:
     >>> evaluate("3 * sqrt(length) / 4", {"length": 4.0})
     1.5
     """
-    (value,) = _compile(text, _checked(text, parameters), variable="")
+    return _evaluated(text, _checked(text, parameters))
+
+
+def _evaluated(text: str | float, parameters: Mapping[str, float]) -> float:
+    """The value of an expression with parameters that were checked."""
+    (value,) = _compile(text, parameters, variable="")
     return plain(value)
 
 
@@ -232,14 +237,18 @@ def _checked_size(program: Program, variable: str) -> Program:
 
 def _checked(text: object, parameters: object) -> dict[str, float]:
     """The values of parameters; what is neither a number nor a text, and parameters without names or values, are refused."""
-    if not isinstance(text, str) and not is_number(text):
-        raise ModelError(wrong("a number or an expression", show(text)))
+    _check_text(text)
     if not isinstance(parameters, Mapping):
         raise ModelError(f"parameters: {wrong('a mapping of names to numbers', show(parameters))}")
     for name, value in parameters.items():
         if not isinstance(name, str) or not is_number(value):
             raise ModelError(f"parameters: {wrong('a finite number for a name', f'{show(value)} for {show(name)}')}")
     return {name: plain(value) for name, value in parameters.items()}
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str) and not is_number(text):
+        raise ModelError(wrong("a number or an expression", show(text)))
 
 
 def is_number(value: object) -> bool:
@@ -330,7 +339,8 @@ def resolve_parameters(parameters: Mapping[str, str | float]) -> tuple[dict[str,
     values: dict[str, float] = {}
     for name in order:
         try:
-            values[name] = evaluate(parameters[name], values)
+            _check_text(parameters[name])
+            values[name] = _evaluated(parameters[name], values)
         except ModelError as error:
             if name in uses and uses[name] <= values.keys():
                 problems.append(Problem(("parameters", name), str(error)))

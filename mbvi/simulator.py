@@ -239,8 +239,11 @@ class Simulator:
         >>> impact.after.round(12).tolist(), bool(impact.energy > 0)
         ([1.797236399137, 0.0], True)
         """
-        if joint not in (known := [each for each in free_joints(self._given) if each not in self._locked]):
-            found = f"{show(joint)}, which is locked" if joint in self._locked else show(joint)
+        known = [each for each in free_joints(self._given) if each not in self._locked]
+        if not isinstance(joint, str) or joint not in known:
+            found = (
+                f"{show(joint)}, which is locked" if isinstance(joint, str) and joint in self._locked else show(joint)
+            )
             remedy = (
                 nearest(str(joint), known) if known else "none is left; joints have coordinates in the formulation tree"
             )
@@ -262,7 +265,7 @@ class Simulator:
         ModelError
             If it is not locked.
         """
-        if joint not in self._locked:
+        if not isinstance(joint, str) or joint not in self._locked:
             remedy = nearest(str(joint), self._locked) if self._locked else "none is"
             raise ModelError(f"joint: {wrong('a locked joint', show(joint), remedy)}")
         locked = {name: each for name, each in self._locked.items() if name != joint}

@@ -128,6 +128,7 @@ def things():
         parameters={"length": 1.0},
         bodies={"bob": bob},
         joints={"pivot": joint},
+        sensors={"angle": mbvi.Encoder(joint="pivot")},
         initial=initial,
         simulation=quick,
     )
@@ -231,7 +232,9 @@ WORKING = {
         | {"events": None, "until": None, "controllers": None}
     ),
     "read_inputs": lambda: ({"source": torques(), "interpolation": "smooth", "names": ["motor"], "longest_gap": None}),
-    "Controller": lambda: {"law": holding, "period": 0.1, "inputs": ["motor"], "delay": 0.0, "limits": 1.0},
+    "Controller": lambda: (
+        {"law": holding, "period": 0.1, "inputs": ["motor"], "delay": 0.0} | {"limits": 1.0, "sensors": ()}
+    ),
     "follow": lambda: {"run": owner("Simulator"), "speed": 1.0, "trails": ["bob"]},
     "Event": lambda: {"function": passing, "direction": 0, "terminal": False},
     "Simulator": lambda: (
@@ -243,6 +246,11 @@ WORKING = {
     "Simulator.run": lambda: {"duration": 0.1, "u": None},
     "Simulator.step": lambda: {"u": None},
     "Simulator.set_parameters": lambda: {"values": {"length": 2.0}},
+    "Simulator.lock": lambda: {"joint": "pivot"},
+    "Simulator.unlock": lambda: {"joint": "pivot"},
+    "Simulator.measurements": lambda: {"names": ["angle"]},
+    "Trajectory.measurements": lambda: {"names": ["angle"]},
+    "Trajectory.measurement_table": lambda: {"names": ["angle"]},
     "Simulator.set_state": lambda: {"state": owner("Simulator").state()},
     "states_at": lambda: {"trajectory": things()["run"], "times": [0.05], "fast": False},
     "Trajectory.at": lambda: {"times": [0.05], "fast": False},
@@ -438,12 +446,14 @@ REQUIRED = {  # fields of elements that 1 is no value of
     **{"size": (1, 1, 1), "ratio": 2, "joint_c": "c", "across": (0, 0, 1), "semi_axes": (1, 1, 1)},
     **{"vector": (0, 0, 1), "file": "a.stl", "position": (0, 0, 0), "curve": ("s", 0, 0)},
     **{"times": (0, 1), "values": (0, 1), "name": "a", "bodies": {}, "over": {}},
+    **{"frame": "a", "expression": "t"},
 }
 OF_MBVI_ALONE = {
     "Model.replaced",
     "Model.model_post_init",
     "Model.with_exact_loops",
     "System.parameter_map",
+    "System.assembled_with",
 }
 
 
@@ -500,6 +510,10 @@ def owner(name):
         "Trajectory": lambda: things()["run"],
     }
     makers |= {"Invariant": lambda: things()["invariant"]}
+    if name == "Simulator.unlock":
+        simulator = owner("Simulator")
+        simulator.lock("pivot")
+        return simulator
     return makers[kind]() if kind in makers else PUBLIC[kind](**WORKING[kind]())
 
 

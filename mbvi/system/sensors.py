@@ -160,6 +160,8 @@ def system_sensors(system: System, names: Iterable[str] | None, where: str = "na
         remedy = "add sensors to the model, as gyro: {type: gyroscope, frame: BODY}"
         raise ModelError(f"{where}: {wrong('a model with sensors', repr(system.name), remedy)}")
     chosen: Sequence[str] = known if names is None else checked_names(names, where, "a list of names of sensors")
+    if not chosen:
+        raise ModelError(f"{where}: {wrong('at least one sensor', 'none', 'leave it out for all')}")
     for name in chosen:
         if name not in known:
             raise ModelError(f"{where}: {wrong('a sensor', show(name), nearest(name, known))}")

@@ -148,6 +148,12 @@ GALLERY: dict[str, dict[str, list[Picture]]] = {
         "rattleback": [motion(8), plot("velocities", names="free.qz"), plot("energy_error", "coordinates")],
         "bicycle": [motion(5), path("frame", (0, 0, 0), "xy"), plot("coordinates", names="ride.theta,steering.angle")],
     },
+    "Stops and friction": {
+        "bouncing_ball": [motion(0.8), plot("coordinates", "energy")],
+        "stick_slip": [motion(2.2), plot("coordinates", "velocities", names="slip")],
+        "rocking_block": [motion(0.4), plot("coordinates", "velocities", names="tilt")],
+        "slider_crank_clearance": [motion(0.1), plot("coordinates", "velocities", names="track")],
+    },
     "Chains, trees and springs": {
         "chain_10": [
             motion(0.75),

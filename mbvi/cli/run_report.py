@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mbvi.system.system import System
 
 FEW_MOVES = 6
+AT_REST = 1e-24  # of the largest kinetic energy, that of rates which are zero but for rounding
 MOST_LOOKS, NOTABLE = 64, 0.1  # number of states whose regularity is computed, and the value below which it is reported
 
 
@@ -84,12 +85,11 @@ def _contacts(trajectory: Trajectory) -> list[str]:
         own = events.of(name)
         counts = [count(int(np.sum(own.kind == i)), kind) for i, kind in enumerate(KINDS) if (own.kind == i).any()]
         lines.append(f"{name}: {', '.join(counts) or 'nothing'}")
-        ended = own.of(name, "rest")
-        if (ended.energy > 0).any():
-            took = float(ended.energy.sum())
-            lines.append(
-                f"{name}: its rest_speed ended bounces, first at t = {ended.t[0]:.6g} s, which took {took:.1e} J"
-            )
+        rests = own.of(name, "rest")
+        has_moved = rests.energy > AT_REST * trajectory.kinetic_energy().max()
+        if has_moved.any():
+            first, took = rests.t[has_moved][0], float(rests.energy[has_moved].sum())
+            lines.append(f"{name}: its rest_speed ended bounces, first at t = {first:.6g} s, which took {took:.1e} J")
     return shortened(lines)
 
 

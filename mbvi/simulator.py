@@ -517,7 +517,9 @@ class Simulator:
         if not self._every:
             return self.now
         samples = self._samples()
-        system = told_system(self.system, samples) if samples else with_own_inputs(self.system)
+        system = with_own_inputs(self.system)
+        system.arrays.inputs[:] = stored.before
+        system = told_system(system, samples)
         run = replace(stored.run, system=system, every=every)
         q, p = stored.rows()
         trajectory = self._trajectory(run.system, run.stored_times(0, stored.count), q, p, every)
@@ -663,6 +665,7 @@ class _Stored:
         self._first, self._every, self.run = first, every, run
         self._rows = np.empty((2, FIRST_ROOM if every else 1, len(run.q)))
         self._rows[:, 0], self.count = (run.q, run.p), 1
+        self.before = run.system.arrays.inputs.copy()
         self._told: list[tuple[int, bytes]] = []
 
     def tell(self, steps: int, inputs: bytes) -> None:

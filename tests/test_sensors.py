@@ -99,6 +99,13 @@ def test_noise(swing, arm):
 
 def test_a_simulator_shows_the_last_samples(arm, swing):
     """As the measurements of the run are, also where it goes on from a saved state, and begins anew."""
+    driven = mbvi.Simulator(arm, "gauss4", step=0.01)
+    shown = [driven.measurements(["torque"])["torque"]]
+    for k in range(5):
+        driven.step([0.5 + k])
+        shown.append(driven.measurements(["torque"])["torque"])
+    assert np.allclose(shown, [[0, torque, 0] for torque in (0, 0.5, 1.5, 2.5, 3.5, 4.5)], atol=1e-12)
+    assert np.allclose(driven.trajectory().measurements(["torque"])["torque"].values, shown, atol=1e-12)
     simulator, whole = mbvi.Simulator(arm, "gauss4", step=0.01), swing.measurements()
     for _ in range(25):
         simulator.step()

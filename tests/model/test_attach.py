@@ -133,3 +133,23 @@ def test_names_in_both_and_circles(folder):
         mbvi.ModelError, match=r"constraints\.hand: expected a model that can be put anywhere, found 'hand', "
     ):
         mbvi.attach(mbvi.from_yaml(ARM), driven, prefix="x")
+
+
+def test_stops_frictions_and_sensors_come_along():
+    """With the prefix before their names and all that they are on, and with numbers for parameters."""
+    gripper = mbvi.from_yaml(
+        GRIPPER
+        + """
+contacts:
+  rub: {type: dry_friction, joint: hinge, kinetic: length}
+  end: {type: coordinate_stop, joint_a: hinge, joint_b: slide, upper: 0.3 + length*x}
+sensors:
+  turn: {type: gyroscope, frame: finger, noise: length}
+  sum: {type: expression_sensor, expression: "length*q('hinge') + v('slide')"}
+"""
+    )
+    both = mbvi.attach(mbvi.from_yaml(ARM), gripper, "arm.tool.1", "g/").resolved()
+    rub, end = both.contacts["g/rub"], both.contacts["g/end"]
+    assert (rub.joint, rub.kinetic, end.joint_a, end.joint_b) == ("g/hinge", 0.1, "g/hinge", "g/slide")
+    assert (both.sensors["g/turn"].frame, both.sensors["g/turn"].noise) == ("g/finger", 0.1)
+    assert both.sensors["g/sum"].expression == "(0.1)*q('g/hinge') + v('g/slide')"

@@ -21,7 +21,7 @@ def plot(
             metavar="LIST",
             help="Instead of an overview, some of: coordinates, velocities, momenta, energy, energy_error, invariants, "
             "constraints, phase, multipliers, reactions, forces, powers, works, "
-            "places, speeds, accelerations.",
+            "places, speeds, accelerations, measurements.",
         ),
     ] = None,
     names: Annotated[

@@ -244,9 +244,7 @@ class Simulator:
             found = (
                 f"{show(joint)}, which is locked" if isinstance(joint, str) and joint in self._locked else show(joint)
             )
-            remedy = (
-                nearest(str(joint), known) if known else "none is left; joints have coordinates in the formulation tree"
-            )
+            remedy = nearest(str(joint), known) if known else "none is left: of cut joints and quaternions none can"
             raise ModelError(f"joint: {wrong('a joint with coordinates that can be held', found, remedy)}")
         t, q, p, v = self.t, self.q, self.p, self.v
         locked = {**self._locked, joint: held_coordinates(self._given, joint, q)}

@@ -62,6 +62,40 @@ def test_a_pendulum_against_closed_forms(swing):
     assert [found[name].unit for name in ("encoder", "gyro", "tip", "height")] == ["rad", "rad/s", "m/s²", ""]
 
 
+def test_a_body_in_free_flight():
+    """There is no specific force at its centre; beside it is that of Euler's equations."""
+    body = mbvi.Body(mass=1, inertia=(1, 2, 2.5), frames={"beside": {"position": (0.3, 0, 0)}})
+    sensors = {name: mbvi.Accelerometer(frame=frame) for name, frame in (("center", "body"), ("beside", "body.beside"))}
+    model = mbvi.Model(
+        name="thrown",
+        bodies={"body": body},
+        joints={"free": mbvi.Free(parent="world", child="body")},
+        sensors=sensors | {"gyro": mbvi.Gyroscope(frame="body")},
+        initial={"free": {"velocity": (1, 2, 3, 0.5, 1, 2)}},
+    )
+    found = mbvi.simulate(model, "gauss4", step=0.01, duration=0.5).measurements()
+    w, moments, arm = found["gyro"].exact, np.array([1, 2, 2.5]), np.array([0.3, 0, 0])
+    assert np.allclose(w[0], [0.5, 1, 2], atol=1e-14) and np.allclose(found["center"].exact, 0, atol=1e-13)
+    turning = np.cross(moments * w, w) / moments
+    pull = np.cross(turning, arm) + np.cross(w, np.cross(w, arm))
+    assert np.allclose(found["beside"].exact, pull, atol=1e-13)
+
+
+def test_sensors_of_a_model_with_stops():
+    """Places and rates are measured; accelerations and forces would lack those of the stops, and are refused."""
+    joint = mbvi.Prismatic(
+        parent="world", child="ball", axis=(0, 0, 1), limits={"displacement": {"lower": 0, "restitution": 0.5}}
+    )
+    sensors = {"up": mbvi.Accelerometer(frame="ball"), "height": mbvi.Encoder(joint="guide")}
+    parts = {"bodies": {"ball": mbvi.Body(mass=1)}, "joints": {"guide": joint}, "sensors": sensors}
+    simulator = mbvi.Simulator(mbvi.Model(name="bouncing", **parts), "gauss4", step=0.01, initial_q=[1.0])
+    assert simulator.measurements(["height"]) == {"height": 1.0}
+    with pytest.raises(
+        mbvi.ModelError, match=r"^sensors.up: expected a model without stops and dry friction, whose forces"
+    ):
+        simulator.measurements()
+
+
 def test_an_arm_that_a_motor_turns_evenly():
     """Its accelerometer has the pull of the turn and the weight, and the torque sensor the motor's torque."""
     arm = {"mass": 1, "inertia": (1, 1, 1), "frames": {"end": {"position": (0.5, 0, 0)}}}

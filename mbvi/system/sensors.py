@@ -95,6 +95,11 @@ class SystemSensor:
         """What it would measure without noise, (states, components), in states at t (states,) with q and its rates v (states, n).
 
         Forces are those that act until then: an input that jumps at the time is that before.
+
+        Raises
+        ------
+        ModelError
+            If it measures forces or accelerations, and stops or dry friction act; or the equations are singular in a state.
         """
         sensor: Any = self._sensor
         if self._measurement is not None:
@@ -104,6 +109,11 @@ class SystemSensor:
         velocities = self._system.velocity_of_rates(q, v)
         if isinstance(sensor, Gyroscope):
             return self._system.frame_velocity(sensor.frame, q, velocities, "body")[:, 3:]
+        if self._system.has_contacts:
+            expected = "a model without stops and dry friction, whose forces it would have to know"
+            raise ModelError(
+                f"sensors.{self.name}: {wrong(expected, repr(self._system.name), 'name the other sensors')}"
+            )
         before = np.nextafter(t, -np.inf)
         if isinstance(sensor, InJoint):
             return self._in_joint(before, q, v)

@@ -127,6 +127,9 @@ def test_noise(swing, arm):
     found = swing.measurements(["encoder", "gyro"])
     again = mbvi.simulate(arm, "gauss4", step=0.01, duration=1.0).measurements(["encoder"])
     assert np.array_equal(found["encoder"].values, again["encoder"].values)
+    other = mbvi.from_yaml(ARM.replace("seed: 3", "seed: gain")).with_parameters({"gain": 4})
+    drawn = mbvi.simulate(other, "gauss4", step=0.01, duration=1.0).measurements(["encoder"])["encoder"]
+    assert np.array_equal(drawn.exact, found["encoder"].exact) and (drawn.values != found["encoder"].values).all()
     spread = (found["encoder"].values - found["encoder"].exact).std()
     assert spread == pytest.approx(np.radians(0.1), rel=0.25) and np.array_equal(found["gyro"].t[:3], [0, 0.015, 0.03])
 

@@ -249,7 +249,10 @@ def test_names_of_no_sensors(arm, swing):
 
 def test_the_command(swing, tmp_path):
     """A line for every component, and a file of the numbers."""
-    path, out = tmp_path / "swing.h5", tmp_path / "readings.csv"
+    path, out, file = tmp_path / "swing.h5", tmp_path / "readings.csv", tmp_path / "arm.yaml"
+    file.write_text(ARM)
+    checked = CliRunner().invoke(app, ["check", str(file)]).output
+    assert "  gyro     gyroscope          arm.side" in checked and "nothing uses it" not in checked
     swing.save(path)
     result = CliRunner().invoke(app, ["sensors", str(path), "--names", "gps,encoder", "--out", str(out)])
     assert result.exit_code == 0, result.output

@@ -19,6 +19,7 @@ from mbvi.model.graph import describe_tree
 from mbvi.model.mass_properties import has_mass, mass_properties
 from mbvi.model.meshes import odd_meshes
 from mbvi.model.poles import is_empty_quotient, programs
+from mbvi.model.sensing import names_in_sensors
 from mbvi.model.tables import kinks_in_steps, overshoots, short_tables
 from mbvi.text import MOST_LINES, aligned, count, shortened
 
@@ -44,6 +45,7 @@ def check_report(system: System, start: Start) -> str:
         ("Coordinates", shortened(_coordinate_table(system, start))),
         ("Bodies", shortened(_body_table(resolved))),
         ("Forces", shortened(_force_table(resolved))),
+        ("Sensors", shortened(_sensor_table(resolved))),
         ("Mobility", _mobility(system, start)),
         ("Dynamics", shortened(_dynamics(system, start))),
         ("Run", [_run_line(resolved)]),
@@ -118,6 +120,14 @@ def _force_table(model: Model) -> list[str]:
     return aligned(rows)
 
 
+def _sensor_table(model: Model) -> list[str]:
+    rows: list[tuple[str, ...]] = [("name", "type", "of", "noise", "period [s]")]
+    for name, sensor in model.sensors.items():
+        of = next(str(getattr(sensor, key)) for key in ("frame", "joint", "expression") if hasattr(sensor, key))
+        rows.append((name, sensor.type, of, f"{sensor.noise:.4g}", f"{sensor.period:.4g}" if sensor.period else ""))
+    return aligned(rows, right=[3, 4]) if model.sensors else []
+
+
 def _acts_on(force: Any) -> str:
     match force:
         case OnJoint():
@@ -164,7 +174,7 @@ def oddities(system: System, start: Start) -> list[str]:
     model = system.model
     assert model is not None
     resolved = model.resolved()
-    found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model)]
+    found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model, names_in_sensors(model))]
     found += [*map(str, odd_meshes(model)), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
     found += _odd_joints(resolved, system, start)
     found += _massless(resolved)

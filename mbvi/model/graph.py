@@ -211,7 +211,7 @@ def summary(model: Description) -> str:
     types = ", ".join(f"{number} {kind}" for kind, number in joints.items())
     parts.append(f"{_count(len(model.joints), 'joint')} ({types})")
     numbers = {"loop": loops, "force": len(model.forces), "constraint": len(model.constraints)}
-    numbers["contact"] = len(model.contacts)
+    numbers |= {"contact": len(model.contacts), "sensor": len(model.sensors)}
     parts += [_count(number, noun) for noun, number in numbers.items() if number]
     return ", ".join(parts)
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from mbvi.errors import ModelError
-from mbvi.model.expressions import MARK, Program, postfix_of_several, show, wrong
+from mbvi.model.expressions import MARK, Program, names_in, postfix_of_several, show, wrong
 
 _TEXT = r"""'[^']*'|"[^"]*\""""
 _QUANTITY = re.compile(rf"\b(?P<kind>[qvxyz])\(\s*(?P<name>{_TEXT})\s*(?:,\s*(?P<coordinate>{_TEXT})\s*)?\)")
@@ -90,6 +90,17 @@ def measure(text: str, parameters: Mapping[str, float]) -> Measure:
         raise ModelError(wrong("a name in quotes", f"{bare[0]!r} in {show(text)}", f"write for example {example}"))
     variables = ("t", *(f"{MARK}{i}" for i in range(1, len(found))))
     return Measure(postfix_of_several(rest, parameters, variables), tuple(found))
+
+
+def names_in_measure(text: str) -> frozenset[str]:
+    """The names that an expression of quantities uses, without those of quantities, constants and functions.
+
+    Examples
+    --------
+    >>> sorted(names_in_measure("k*q('hinge') + length*sin(pi*t)"))
+    ['k', 'length']
+    """
+    return names_in(_QUANTITY.sub("0", text)) - {"t"}
 
 
 def with_prefix(text: str, prefix: str, parameters: Mapping[str, float]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mbvi.errors import ModelError
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, nearest, show, wrong
-from mbvi.model.quantities import Quantity, measure
+from mbvi.model.quantities import Quantity, measure, names_in_measure
 from mbvi.model.sensors import ExpressionSensor, InJoint, OnFrame
 
 
@@ -28,6 +28,12 @@ def sensor_problems(model: Description) -> Iterator[Problem]:
                     check_quantity(model, quantity)
             except ModelError as error:
                 yield Problem(("sensors", name, "expression"), str(error))
+
+
+def names_in_sensors(model: Description) -> set[str]:
+    """The names that the expressions of sensors use."""
+    expressions = (each.expression for each in model.sensors.values() if isinstance(each, ExpressionSensor))
+    return {name for text in expressions for name in names_in_measure(text)}
 
 
 def frames_of(model: Description) -> Iterator[str]:

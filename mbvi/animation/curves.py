@@ -11,10 +11,10 @@ from mbvi.animation.motion import Motion
 from mbvi.animation.scene import find_poses
 from mbvi.errors import ModelError
 from mbvi.model import mass_properties
+from mbvi.results.phases import RunStates, reactions_of_run
 from mbvi.results.trajectory import Trajectory
 from mbvi.system.poses import Pose, all_poses, all_velocities
 from mbvi.system.reactions import known_names
-from mbvi.system.reactions import reactions as wrenches_of
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -93,8 +93,7 @@ def reactions(trajectory: Trajectory, motion: Motion) -> list[Arrow]:
     system = trajectory.system
     names = known_names(system)[:MOST_ARROWS]
     try:
-        lam = system.multipliers(motion.t, motion.q, motion.v)
-        wrenches = wrenches_of(system, names, motion.t, motion.q, motion.v, lam)
+        wrenches = reactions_of_run(RunStates(system, trajectory.contact_events, motion.t, motion.q, motion.v), names)
     except ModelError:  # of a model that cannot be embedded
         return []
     poses = find_poses(system, motion.q)

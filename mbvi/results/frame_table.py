@@ -25,7 +25,7 @@ VECTORS = {
 ROTATION = "rotation"
 
 
-def frame_table(system: System, frames: Sequence[str], t: Array, q: Array, v: Array) -> Table:
+def frame_table(system: System, frames: Sequence[str], t: Array, q: Array, v: Array, a: Array) -> Table:
     """The table of the motion of frames in many states.
 
     Parameters
@@ -36,19 +36,18 @@ def frame_table(system: System, frames: Sequence[str], t: Array, q: Array, v: Ar
         Bodies, BODY.FRAME of their named frames, or the name of a frame alone where one body has it.
     t : (states,)
         Times [s].
-    q, v : (states, n)
-        Coordinates and their rates.
+    q, v, a : (states, n)
+        Coordinates, their rates and accelerations.
 
     Raises
     ------
     ModelError
         If there is no such frame.
     """
-    t, q, v = system._series(t, q=q, v=v)
+    t, q, v, a = system._series(t, q=q, v=v, a=a)
     chosen = [_found(system, name) for name in checked_names(frames, "frames", "a list of names of frames")]
     if not chosen:
         raise ModelError(f"frames: {wrong('one or more names of frames', 'none', 'name a body, or BODY.FRAME')}")
-    a = system.accelerations_and_multipliers(t, q, v)[0]
     velocities, accelerations = system.velocity_of_rates(q, v), system.velocity_of_rates(q, a)
     places, rotations, speeds, changes = [], [], [], []
     for name in chosen:

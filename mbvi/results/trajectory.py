@@ -22,22 +22,23 @@ from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_path
 from mbvi.model.expressions import show, wrong
-from mbvi.results import storage
+from mbvi.results import phases, storage
 from mbvi.results.contacts import ContactEvents, contact_forces, contact_names, gaps
 from mbvi.results.force_table import force_table
 from mbvi.results.frame_table import frame_table
 from mbvi.results.measurements import Course, Measured, measurement_table, measurements
 from mbvi.results.output import check_output, replace_file
+from mbvi.results.phases import accelerations_and_multipliers, forces_of_run, reactions_of_run
 from mbvi.results.samples import Samples, rows_of, samples_of, told_system
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.system.element_forces import ElementForce, element_forces, force_names, forces_on_coordinates
+from mbvi.system.element_forces import ElementForce, force_names, forces_on_coordinates
 from mbvi.system.measures import measured
 from mbvi.system.poses import continuous, positions_and_quaternions
 from mbvi.system.quadratic import quadratic_lagrangian
-from mbvi.system.reactions import known_names, reactions
+from mbvi.system.reactions import known_names
 from mbvi.system.system import System, html_table
 
 if TYPE_CHECKING:
@@ -345,7 +346,14 @@ class Trajectory:
             return self.stored.multipliers
         if not self.system.constraint_count:
             return np.empty((len(self), 0))
-        return self.system.accelerations_and_multipliers(self.t, self.q, self.v)[1]
+        return accelerations_and_multipliers(self._states)[1]
+
+    @property
+    def _states(self) -> phases.RunStates:
+        """The states in memory, with multipliers if a file has them."""
+        lam = None if self.stored is None else self.stored.multipliers
+        t, q, v = (np.asarray(each) for each in (self.t, self.q, self.v))
+        return phases.RunStates(self.system, self.contact_events, t, q, v, lam)
 
     def reaction(self, name: str) -> tuple[Array, Array]:
         """The force and torque by which a joint acts on its child, or a constraint on its body_b.
@@ -381,7 +389,7 @@ class Trajectory:
         ModelError
             As there.
         """
-        return reactions(self.system, names, self.t, self.q, self.v, self.multipliers)
+        return reactions_of_run(self._states, names)
 
     def at(self, times: ArrayLike, fast: bool = False) -> Trajectory:
         """The states at given times, each by a step that ends there, or on cubics: see `mbvi.states_at`."""
@@ -417,7 +425,7 @@ class Trajectory:
         >>> spring.components, spring.units, spring.values[0].tolist(), float(spring.energy[0])
         (('pivot.angle',), ('N m',), [-1.0], 0.25)
         """
-        return element_forces(self.system, names, self.t, self.q, self.v, self.multipliers)
+        return forces_of_run(self._states, names)
 
     def coordinate_forces(self) -> Array:
         """Torques and forces (N + 1, n) on coordinates [N m for angles, N for displacements]: the sum of all springs, dampers,
@@ -460,7 +468,9 @@ class Trajectory:
         >>> motion["velocity"].shape, motion["velocity"][0, 0].round(9).tolist()
         ((101, 1, 3), [-2.0, 0.0, 0.0])
         """
-        return frame_table(self.system, frames, self.t, self.q, self.v)
+        run = self._states
+        accelerations = accelerations_and_multipliers(run)[0]
+        return frame_table(self.system, frames, run.t, run.q, run.v, accelerations)
 
     def measurements(self, names: Sequence[str] | None = None) -> dict[str, Measured]:
         """What the sensors of the model measured, by their names.
@@ -893,7 +903,8 @@ def with_parts(
     stored: Stored, system: System, t: Array, q: Array, store: Sequence[str], before: Array | None = None
 ) -> Stored:
     """With multipliers and poses, as far as they are asked for, not there, and the system has constraints and bodies."""
-    if "multipliers" in store and stored.multipliers is None and system.constraint_count:
+    has_one_system = not system.has_contacts  # else multipliers depend on what is closed
+    if "multipliers" in store and stored.multipliers is None and system.constraint_count and has_one_system:
         stored = replace(stored, multipliers=system.multipliers(t, q, stored.v))
     if "poses" in store and stored.position is None and system.body_names:
         position, rotation = positions_and_quaternions(system, q, before)

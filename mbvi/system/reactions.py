@@ -61,6 +61,24 @@ def known_names(system: System) -> list[str]:
     return list(dict.fromkeys([*joints, *owners(system)]))
 
 
+def checked_reactions(system: System, names: Sequence[str]) -> Sequence[str]:
+    """Names of joints and constraints that have a reaction.
+
+    Raises
+    ------
+    ModelError
+        If a name is of nothing that holds bodies.
+    """
+    known, names = known_names(system), checked_names(names, "names", "a list of names of joints and constraints")
+    for name in names:
+        if name not in known:
+            raise ModelError(
+                f"reaction: expected a joint other than a free one, or a constraint between bodies, found {name!r}; known: "
+                f"{', '.join(known) or 'none'}"
+            )
+    return names
+
+
 def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array, lam: Array) -> Array:
     """Forces, and torques about the joint's place on the parent or the point of body_b, (names, 2, states, 3).
 
@@ -80,14 +98,7 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
     ModelError
         If a name is of nothing that holds bodies.
     """
-    known, names = known_names(system), checked_names(names, "names", "a list of names of joints and constraints")
-    for name in names:
-        if name not in known:
-            raise ModelError(
-                f"reaction: expected a joint other than a free one, or a constraint between bodies, found {name!r}; known: "
-                f"{', '.join(known) or 'none'}"
-            )
-    cut = owners(system)
+    names, cut = checked_reactions(system, names), owners(system)
     wrenches = _wrenches(system, names, t, q, lam)
     if not set(names) <= set(cut):
         whole = as_run(system._embedded)

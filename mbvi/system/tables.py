@@ -343,7 +343,7 @@ def _touches(rows: list[Row]) -> dict[str, Array]:
 
 def _expressions(rows: list[Row]) -> dict[str, Array]:
     """The constraints by expressions."""
-    expressions, variables, terms = [], [], list[int]()
+    expressions, variables, terms = list[list[int]](), list[tuple[Variable, int, int]](), list[int]()
     for i, row in enumerate(rows):
         if row.expression is None:
             continue

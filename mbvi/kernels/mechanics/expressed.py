@@ -148,8 +148,9 @@ def fill_expressed_values(g, system, work, t, q):
 def place_second(system, work, q, row, j, k):
     """∂²y/∂q_j∂q_k of a place, whose wrench is in work.wrench_of, by two of the entries of its constraint.
 
-    row     int    of the constraint
-    j, k    int    entries, counted from the first of the row
+    row     int     of the constraint
+    j, k    int     entries, counted from the first of the row
+    q       (n,)    configuration
     """
     first = system.constraints[row, FIRST_ENTRY]
     D, wrench, a, b = work.D, work.wrench_of, system.entries[first + j], system.entries[first + k]

@@ -48,7 +48,7 @@ CONSTANT, PROGRAM, TABLE = 0, 1, 2
 # System.constraint_data (k, 13) = point a, point b, direction u in link a, direction w in link b (link frames; world frame for
 # link -1), constant.
 # OWN: of a user's function; ROLL and OWN_RATE hold velocities, A(q) v = a, and their g is 0.
-UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN, CONTACT, ROLL, OWN_RATE = range(9)
+UNIT_QUATERNION, ALONG, ACROSS, DISTANCE, COORDINATES, OWN, CONTACT, ROLL, OWN_RATE, EXPRESSED = range(10)
 GEOMETRIC = ALONG, ACROSS, DISTANCE
 TOUCHING = CONTACT, ROLL
 OF_VELOCITIES = ROLL, OWN_RATE
@@ -62,6 +62,13 @@ PLANE, CYLINDER, SPHERE, EDGE = 0, 1, 2, 3
 TOUCH_ROW, SURFACE, PART = 0, 1, 2
 OF_GAP, FIRST_TANGENT, SECOND_TANGENT = 0, 1, 2
 SHAPE, ROUNDING, SURFACE_RADIUS = 0, 6, 7
+# Expressions, see `expressed`: System.expressions (., 5) = row of the constraint, first of its variables, of which the time is
+# one, their number, and start and end of its program in System.operations. System.variables (., 4) = kind, coordinate or
+# link, first term and number of terms. System.variable_points (., 3) = place in the link [m]. System.terms (.,) = entry of the
+# constraint's row, of a coordinate that moves the variable.
+EXPRESSION_ROW, FIRST_VARIABLE, VARIABLES, EXPRESSION_START, EXPRESSION_END = 0, 1, 2, 3, 4
+VARIABLE_KIND, VARIABLE_OF, FIRST_TERM, TERMS = 0, 1, 2, 3
+OF_TIME, OF_COORDINATE = 0, 1  # kinds of variables; the places along x, y and z follow
 # Entries of the constraint Jacobian: System.entries (.,) = coordinate. System.signs: +1 on the side of link b, -1 on that of
 # link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
 # Borders, entries of a row whose coordinates follow each other in one node, by the earlier of their nodes: System.borders (., 7)
@@ -132,6 +139,8 @@ class System(Packed):
     operations, numbers             (.,)              programs in postfix form, and constants and tables
     constraints, constraint_data    (k, 8), (k, 13)   rows of the constraints
     touches, touch_data             (., 3), (., 8)    a row for each constraint of a contact or an edge
+    expressions, variables          (., 5), (., 4)    constraints by expressions, and the variables of all of them
+    variable_points, terms          (., 3), (.,)
     rates                           (r,)              rows of the constraints on velocities
     entries, signs                  (E,)              entries of the constraint Jacobian, G, or A of velocities
     coordinate_links                (n,)              link of each coordinate

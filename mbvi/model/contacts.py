@@ -22,7 +22,16 @@ from mbvi.model.limits import REST_SPEED, stopping_problems
 from mbvi.model.rolling import RollingBall, RollingEllipsoid, RollingWheel
 from mbvi.recording import plain
 
-__all__ = ["BallStop", "CoordinateStop", "DistanceStop", "DryFriction", "EllipsoidStop", "PlaneStop", "WheelStop"]
+__all__ = [
+    "BallStop",
+    "CoordinateStop",
+    "DistanceStop",
+    "DryFriction",
+    "EllipsoidStop",
+    "ExpressionStop",
+    "PlaneStop",
+    "WheelStop",
+]
 
 
 class Stopping(Element):
@@ -240,6 +249,24 @@ class CoordinateStop(Stopping):
                 yield Stop(f"{name}.{key}", sign, held, plain(self.restitution), plain(self.rest_speed), "")
 
 
+class ExpressionStop(Stopping):
+    """An expression of the time, of coordinates and of places that stays above 0: a wall of any shape.
+
+    Parameters
+    ----------
+    gap : str
+        What is not below 0, as 1 - x('ball')**2/4 - y('ball')**2: q('JOINT') or q('JOINT', 'x') is a coordinate, x('BODY'), y and
+        z are places of bodies, or of frames as BODY.FRAME, along the axes of the world, and t is the time.
+    """
+
+    type: Literal["expression_stop"] = "expression_stop"
+    gap: str
+
+    def problems(self) -> Iterator[Problem]:
+        """Those of stops."""
+        yield from stopping_problems(self)
+
+
 class DryFriction(OnJoint):
     """Dry friction on a joint coordinate: it sticks while less than the static friction is needed to hold it, and then slides
     against a constant kinetic friction.
@@ -268,7 +295,7 @@ class DryFriction(OnJoint):
 
 
 AnyContact = Annotated[
-    DistanceStop | PlaneStop | BallStop | WheelStop | EllipsoidStop | CoordinateStop | DryFriction,
+    DistanceStop | PlaneStop | BallStop | WheelStop | EllipsoidStop | CoordinateStop | ExpressionStop | DryFriction,
     Field(discriminator="type"),
 ]
 

@@ -121,13 +121,34 @@ class Rolls(NamedTuple):
     slips: bool = False
 
 
+class Expressed(NamedTuple):
+    """An expression of variables, see `mbvi.model.expressed`, is zero."""
+
+    program: Any
+    variables: Any
+
+
 class Edge(NamedTuple):
     """The point of b does not move along a direction of b against a."""
 
     direction: Any
 
 
-Hold = Across | Above | Aligned | Parallel | Angle | Apart | Follow | OnCurve | Related | Follows | Rolls | Edge
+Hold = (
+    Across
+    | Above
+    | Aligned
+    | Parallel
+    | Angle
+    | Apart
+    | Follow
+    | OnCurve
+    | Related
+    | Follows
+    | Rolls
+    | Edge
+    | Expressed
+)
 
 
 def together() -> Across:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mbvi.errors import ModelError
 from mbvi.model.constraints import Coupling, PrescribedCoordinate
-from mbvi.model.contacts import DistanceStop, DryFriction, Friction, PlaneStop, Stop, Stopping
+from mbvi.model.contacts import DistanceStop, DryFriction, ExpressionStop, Friction, PlaneStop, Stop, Stopping
 from mbvi.model.description import Description
+from mbvi.model.expressed import by_expression
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.recording import plain
 
@@ -22,7 +24,10 @@ def has_moving_stops(model: Description) -> bool:
     """Whether a stop of a resolved model moves as a function of time, and so may do work."""
     moving = [each for each in model.contacts.values() if isinstance(each, DistanceStop | PlaneStop)]
     given = [getattr(each, key, None) for each in moving for key in ("lower", "upper", "height")]
-    return any(not isinstance(each, float | None) for each in given)
+    texts = [each.gap for each in model.contacts.values() if isinstance(each, ExpressionStop)]
+    return any(not isinstance(each, float | None) for each in given) or any(
+        "t" in by_expression(each, model).program for each in texts
+    )
 
 
 def stops_of(model: Description) -> Iterator[Stop]:
@@ -37,7 +42,10 @@ def stops_of(model: Description) -> Iterator[Stop]:
                     numbers = plain(limits.restitution), plain(limits.rest_speed)
                     yield Stop(f"{name}.{short}.{key}", sign, held, *numbers, _unit(model, name, short))
     for name, element in model.contacts.items():
-        if isinstance(element, Stopping):
+        if isinstance(element, ExpressionStop):
+            numbers = plain(element.restitution), plain(element.rest_speed)
+            yield Stop(name, 1.0, by_expression(element.gap, model), *numbers, "N")
+        elif isinstance(element, Stopping):
             yield from (_with_unit(model, each) for each in element.stops(name))
 
 
@@ -70,6 +78,11 @@ def contact_problems(model: Description) -> Iterator[Problem]:
         if name in model.joints or name in model.constraints:
             found = f"{name!r}, that of a joint or constraint"
             yield Problem(("contacts", name), wrong("a name of its own", found, "rename one of them"))
+        if isinstance(element, ExpressionStop):
+            try:
+                by_expression(element.gap, model)
+            except ModelError as error:
+                yield Problem(("contacts", name, "gap"), str(error))
         if not isinstance(element, DryFriction):
             continue
         place = element.joint, element.coordinate

@@ -173,11 +173,10 @@ def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Arra
         from scipy.optimize import lsq_linear  # takes a tenth of a second to import
 
         wide = np.maximum(high, low + 1e-300)
-        x = lsq_linear(root, goal, (low, wide), method="bvls", tol=1e-15, max_iter=100 * m).x
-        at_low, at_high = x - low <= STILL * np.abs(x).max(), high - x <= STILL * np.abs(x).max()
-        inside = ~(at_low | at_high)
-        x = np.where(at_low, low, np.where(at_high, high, x))
+        found = lsq_linear(root, goal, (low, wide), method="bvls", tol=1e-15, max_iter=100 * m)
+        at, inside = found.active_mask, found.active_mask == 0
+        x = np.where(at < 0, low, np.where(at > 0, high, found.x))
         if inside.any():
             rest = b[inside] + W[np.ix_(inside, ~inside)] @ x[~inside]
             x[inside] = -np.linalg.lstsq(W[np.ix_(inside, inside)], rest, rcond=None)[0]
-    return x
+    return np.clip(x, low, high)

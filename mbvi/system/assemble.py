@@ -23,6 +23,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
+from mbvi.model.expressed import ByExpression
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.forces import BallSpring, Between, Bushing, Force, Law, OnJoint, Torque
@@ -428,6 +429,9 @@ class Builder:
         if not holds:
             expected = "what the constraint holds"
             raise ModelError(f"constraints.{name}: {wrong(expected, f'nothing, for the type {element.type}')}")
+        if isinstance(element, ByExpression):
+            self.add_expression(name, element)
+            return
         names = [joint for hold in holds if isinstance(hold, Related | Follows) for joint, _, _ in hold.terms]
         if names:
             joints = [self.model.joints[each] for each in names]
@@ -441,6 +445,15 @@ class Builder:
             self.add_sequence(self.frames[WORLD], [(s, elementary(slide("s", Z)))], atom)
         ends = ties.element_ends(element, self.frames)
         self.add_rows(name, ties.rows(self.tables, name, holds, ends, self.coordinate), atom)
+
+    def add_expression(self, name: str, element: ByExpression) -> None:
+        """Add the constraint of an expression."""
+        joints = [self.model.joints[each] for each in element.joints]
+        bodies = [body for joint in joints for body in (joint.parent, joint.child)]
+        atom = self.loop_atom(WORLD, *bodies, *(body for body, _ in element.places))
+        self.tables.atoms[atom].before |= {self.loops[each] for each in element.joints if each in self.loops}
+        row = ties.expressed(self.tables, name, element, self.frames, self.coordinate)
+        self.add_rows(name, [row], atom)
 
     def add_rows(self, name: str, rows: Any, atom: int) -> None:
         """Add rows to an atom."""
@@ -688,5 +701,6 @@ def _used_joints(model: Model) -> Iterator[str]:
     for element in (*model.forces.values(), *model.constraints.values()):
         if not isinstance(element, BallSpring):  # which acts on the bodies
             yield from (getattr(element, key) for key in JOINTS if hasattr(element, key))
+            yield from getattr(element, "joints", ())
     yield from (name for name, joint in model.joints.items() if joint.armatures)
     yield from (name for name, initial in model.initial.items() if initial.hold)

@@ -20,6 +20,7 @@ from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.kernels.mechanics.acceleration import fill_accelerations, fill_time_rates
 from mbvi.kernels.mechanics.bushings import DAMPING, TURNING_DAMPING
 from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
+from mbvi.kernels.mechanics.expressed import fill_expressed_time_rates
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.rolling import fill_touch_derivatives
 from mbvi.model.arguments import checked_number, checked_vector
@@ -166,7 +167,7 @@ class BaseSystem:
         constraints none is known.
         """
         units = {layout.ALONG: "N", layout.DISTANCE: "N", layout.ACROSS: "N m", layout.UNIT_QUATERNION: "N m"}
-        units |= {layout.CONTACT: "N", layout.ROLL: "N", layout.OWN: "", layout.OWN_RATE: ""}
+        units |= {layout.CONTACT: "N", layout.ROLL: "N", layout.OWN: "", layout.OWN_RATE: "", layout.EXPRESSED: ""}
         force = {"m": "N", "rad": "N m"}
         found = []
         for row in self.arrays.constraints:
@@ -565,7 +566,10 @@ class BaseSystem:
         """2 (∂G/∂t) v + ∂²g/∂t² of prescribed motions: g = … − f(t), and g = (|r|²/f − f)/2 of a length f(t)."""
         arrays, (g, G, _) = self.arrays, self._constraints(q, t)
         of = arrays.time_functions, arrays.operations, arrays.numbers, self.work.stack
+        fill_expressed_time_rates(g_tt, arrays, self.work, t, q, v)
         for i in self._driven_rows:
+            if arrays.constraints[i, layout.CONSTRAINT_KIND] == layout.EXPRESSED:
+                continue
             f, rate, second = function_of(*of, arrays.constraints[i, layout.FUNCTION], t)
             g_tt[i] = -second
             if arrays.constraints[i, layout.CONSTRAINT_KIND] == layout.DISTANCE:

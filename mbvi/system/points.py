@@ -66,6 +66,7 @@ def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> It
     acted_on = {
         getattr(each, key, None) for each in _others(model) for key in ("joint", "joint_a", "joint_b", "joint_c")
     }
+    acted_on.update(joint for each in model.constraints.values() for joint in getattr(each, "joints", ()))
     acted_on.update(name for name, joint in model.joints.items() if joint.armatures)
     for key, joint in model.joints.items():
         if name not in (joint.parent, joint.child):
@@ -87,6 +88,9 @@ def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> It
             for (body, place), turns in zip(constraint.ends(), turning_sides(constraint.holds()), strict=True):
                 if body == name:
                     yield None if turns or _is_off(place, properties) else False
+        for body, place in getattr(constraint, "places", ()):
+            if body == name:
+                yield None if _is_off(place, properties) else False
 
 
 def _others(model: Model) -> Iterator[Any]:

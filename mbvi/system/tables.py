@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.functions import OPERATIONS
+from mbvi.kernels.mechanics.several import VARIABLE
 from mbvi.model.fields import Table
 from mbvi.model.interpolation import cubics
 from mbvi.recording import are_equal, array, dot, plain
@@ -51,6 +53,26 @@ class Touch(NamedTuple):
     radius: float = 0.0
 
 
+class Variable(NamedTuple):
+    """A variable of an expression: its kind, coordinate or link, place in the link, and entries of coordinates that move it."""
+
+    kind: int
+    of: int = -1
+    point: Any = (0.0, 0.0, 0.0)
+    entries: tuple[Entry, ...] = ()
+
+
+class Expression(NamedTuple):
+    """A constraint by an expression: see `mbvi.kernels.mechanics.expressed`.
+
+    program      start and end in the table of operations
+    variables    the time first
+    """
+
+    program: tuple[int, int]
+    variables: tuple[Variable, ...]
+
+
 @dataclass
 class Row:
     """One constraint: see `mbvi.kernels.mechanics.constraints`."""
@@ -66,6 +88,7 @@ class Row:
     function: int = -1
     argument: int = -1
     touch: Touch | None = None
+    expression: Expression | None = None
 
     def shares_points(self, other: Row | None) -> bool:
         """Whether the points of both, and the links that these are on, are the same."""
@@ -120,6 +143,21 @@ class Tables:
             self.time_functions.append([layout.CONSTANT, start, 1])
             self.numbers.append(plain(value))
         return len(self.time_functions) - 1
+
+    def add_program(
+        self, program: Sequence[float | str], variables: int, number: Callable[[str], int]
+    ) -> tuple[int, int]:
+        """Add a postfix program of several variables, `variables` the operation that takes one and `number` which; its place."""
+        start = len(self.operations)
+        for item in program:
+            if isinstance(item, float):
+                self.operations += [0, len(self.numbers)]
+                self.numbers.append(item)
+            elif item in OPERATIONS and item != "t":
+                self.operations += [OPERATIONS.index(item), 0]
+            else:
+                self.operations += [variables, number(item)]
+        return start, len(self.operations)
 
     def add_atom(self) -> int:
         """Add an empty atom; its index."""
@@ -237,7 +275,7 @@ class Tables:
             found[link[layout.DOF]] = link[layout.KIND] == layout.REVOLUTE
         found[[row[1] for row in self.joint_forces]] = 0
         for row in self.rows:
-            if row.kind == layout.COORDINATES:
+            if row.kind in (layout.COORDINATES, layout.EXPRESSED):
                 found[[entry.coordinate for entry in row.entries]] = 0
             if row.argument >= 0:
                 found[row.argument] = 0
@@ -284,11 +322,14 @@ class Tables:
                 [np.concatenate([*row.points, row.u, row.w, array([row.offset])]) for row in self.rows], 13
             ),
             **_touches(self.rows),
+            **_expressions(self.rows),
             "rates": np.array([i for i, row in enumerate(self.rows) if row.kind == layout.ROLL], dtype=np.int64),
             "signs": array([entry.sign for entry in entries]),
             "is_open": int(self.is_open()),
             "is_planar": int(self.is_planar()),
-            "is_geometric": int(any(row.kind in (*layout.GEOMETRIC, *layout.TOUCHING) for row in self.rows)),
+            "is_geometric": int(
+                any(row.kind in (*layout.GEOMETRIC, *layout.TOUCHING, layout.EXPRESSED) for row in self.rows)
+            ),
         }
 
 
@@ -298,6 +339,25 @@ def _touches(rows: list[Row]) -> dict[str, Array]:
     data = [[*each.shape[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]], each.rounding, each.radius] for _, each in found]
     numbers = [[i, each.surface, each.part] for i, each in found]
     return {"touches": _integers(numbers, 3), "touch_data": _floats(data, 8)}
+
+
+def _expressions(rows: list[Row]) -> dict[str, Array]:
+    """The constraints by expressions."""
+    expressions, variables, terms = list[list[int]](), list[tuple[Variable, int, int]](), list[int]()
+    for i, row in enumerate(rows):
+        if row.expression is None:
+            continue
+        expressions.append([i, len(variables), len(row.expression.variables), *row.expression.program])
+        for each in row.expression.variables:
+            own = [row.entries.index(entry) for entry in each.entries] if row.entries else []
+            variables.append((each, len(terms), len(own)))
+            terms += own
+    return {
+        "expressions": _integers(expressions, 5),
+        "variables": _integers([[each.kind, each.of, first, count] for each, first, count in variables], 4),
+        "variable_points": _floats([each.point for each, _, _ in variables], 3),
+        "terms": np.array(terms, dtype=np.int64),
+    }
 
 
 def _integers(rows: list, width: int) -> Array:
@@ -324,4 +384,9 @@ def driven_rows(arrays: layout.System) -> Array:
     """Indices of the constraints that prescribe motions as functions of time; of an assembled system."""
     functions = arrays.constraints[:, layout.FUNCTION]
     rows = np.flatnonzero((arrays.constraints[:, layout.ARGUMENT] < 0) & (functions >= 0))
-    return rows[arrays.time_functions[functions[rows], 0] != layout.CONSTANT]
+    rows = rows[arrays.time_functions[functions[rows], 0] != layout.CONSTANT]
+    programs = arrays.expressions[:, layout.EXPRESSION_START : layout.EXPRESSION_END + 1]
+    takes_time = [
+        (arrays.operations[start:end].reshape(-1, 2) == (VARIABLE, 0)).all(axis=1).any() for start, end in programs
+    ]
+    return np.concatenate([rows, arrays.expressions[np.array(takes_time, bool), layout.EXPRESSION_ROW]])

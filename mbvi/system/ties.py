@@ -18,7 +18,9 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
-from mbvi.model.expressions import wrong
+from mbvi.kernels.mechanics.several import VARIABLE
+from mbvi.model.expressed import ByExpression
+from mbvi.model.expressions import MARK, wrong
 from mbvi.model.holds import (
     Above,
     Across,
@@ -39,7 +41,7 @@ from mbvi.model.holds import (
 from mbvi.model.joints import Joint
 from mbvi.model.rotations import rotation_matrix
 from mbvi.recording import array, dot, plain
-from mbvi.system.tables import SLIDING, Entry, Row, Tables, Touch
+from mbvi.system.tables import SLIDING, Entry, Expression, Row, Tables, Touch, Variable
 
 Array = np.ndarray
 AXES = np.eye(3)
@@ -190,6 +192,26 @@ def rolls(tables: Tables, name: str, a: End, b: End, hold: Rolls) -> Iterator[Ro
 def _touching(tables: Tables, name: str, a: End, b: End, kind: int, u: Array, touch: Touch) -> Row:
     links, points = (a.link, b.link), (a.place, b.place)
     return Row(name, kind, tables.entries(a.link, b.link), links, points, u=u, touch=touch)
+
+
+def expressed(tables: Tables, name: str, element: ByExpression, frames: Any, coordinate: Any) -> Row:
+    """An expression of coordinates and places is zero; frames are those of the bodies, and `coordinate` is as for `rows`."""
+    found = []
+    for each in element.variables:
+        if each.kind == "q":
+            j = coordinate(each.joint, each.coordinate)
+            entry = Entry(j, int(tables.coordinate_links()[j]), 1.0)
+            found.append(Variable(layout.OF_COORDINATE, j, entries=(entry,)))
+        elif each.kind == "t":
+            found.append(Variable(layout.OF_TIME))
+        else:
+            end = _end(frames, each.body, each.point)
+            kind = layout.OF_COORDINATE + 1 + "xyz".index(each.kind)
+            found.append(Variable(kind, end.link, end.place, tuple(tables.entries(-1, end.link))))
+    entries = list(dict.fromkeys(entry for each in found for entry in each.entries))
+    numbers = {"t": 0} | {f"{MARK}{i}": i for i in range(len(found))}
+    program = tables.add_program(element.program, VARIABLE, numbers.__getitem__)
+    return Row(name, layout.EXPRESSED, entries, expression=Expression(program, tuple(found)))
 
 
 def followed(tables: Tables, value: Any) -> dict[str, Any]:

@@ -110,6 +110,14 @@ def runs() -> Iterator[tuple[str, Callable[[], list[float]]]]:
     for constraints in ({}, {"constraints": unit_circle, "constraint_count": 1}):
         own = mbvi.from_functions(["x", "y"], mass, potential, force=force, initial_q=[1.0, 0.0], **constraints)
         yield f"functions {len(constraints)}", lambda system=own: ended(system, "gauss3", 0.05)
+    stop = mbvi.ExpressionStop(gap="z('bob') + 1 + 0.1*q('pivot')*t")
+    pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    bob, own = mbvi.Body(mass=1, center_of_mass=(0, 0, -1)), {"contacts": {"floor": stop}}
+    slide = mbvi.Prismatic(parent="world", child="rail", axis=(0, 0, 1), position=(0, 0, -1))
+    bodies = {"rail": mbvi.Body(mass=1), "bob": bob}
+    joints = {"slide": slide, "pivot": pivot.replaced({"parent": "rail"})}
+    resting = mbvi.Model(name="resting", bodies=bodies, joints=joints, **own)
+    yield "a stop by an expression", lambda: ended(resting, "simpson", 0.01)
     for name in ("branched_tree", "four_bar"):
         yield f"{name}, its accelerations", lambda name=name: analysed(mbvi.assemble(load(name)))
     tree = mechanisms.random_tree(3, ("ball", "ball", "revolute", "screw", "free"), forces=ALL_FORCES)

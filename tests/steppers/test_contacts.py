@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mbvi
@@ -255,6 +255,7 @@ def test_wrong_contacts_are_refused(contact, message):
 
 
 @given(st.integers(1, 5), st.integers(0, 10**6))
+@example(2, 600)  # all forces at a bound
 def test_bounded_forces_are_the_least(size, seed):
     random = np.random.default_rng(seed)
     root = random.standard_normal((size, random.integers(1, 6)))

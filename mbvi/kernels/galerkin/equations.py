@@ -331,7 +331,7 @@ def fill_constraint_residual(system, scheme, work, space, t, h):
     s, behind = scheme.K.shape[0], space.behind
     R, z = space.R, space.z
     size = add_constraint_force(R, FIRST_ROW, s, space.G[0], system, z, behind, s)
-    if s >= SEVERAL and system.constraint == 0 and system.touches.shape[0] == 0:
+    if s >= SEVERAL and system.constraint == 0 and system.touches.shape[0] + system.expressions.shape[0] == 0:
         return max(size, fill_point_residuals(system, scheme, work, space, t, h))
     for j in range(1, s + 1):
         fill_control_point(work, space, j, s)

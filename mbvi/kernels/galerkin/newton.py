@@ -135,7 +135,7 @@ def add_curvatures(J, system, scheme, work, space, t, h):
     J         (s² matrix_size,)    in and out
     """
     s = scheme.K.shape[0]
-    if s < SEVERAL or system.constraint != 0 or system.touches.shape[0] > 0:
+    if s < SEVERAL or system.constraint != 0 or system.touches.shape[0] + system.expressions.shape[0] > 0:
         fill_control_point(work, space, s, s)
         fill_constraints(space.g, space.G[s], space.g_t, system, work, t + scheme.d[s] * h, space.node_q)
     if system.rates.shape[0] > 0:

@@ -124,7 +124,7 @@ def find_sizes(system: System, scheme: Scheme) -> Sizes:
     has_saddle = k > 0 and system.is_open == 0 and m > 1
     used, are_together = (
         np.count_nonzero(system.row_nodes[:, 0] >= 0),
-        is_tree and s >= SEVERAL and not len(system.touches),
+        is_tree and s >= SEVERAL and not len(system.touches) + len(system.expressions),
     )
     has_wide_hessians = is_tree and m > 1 and system.second_size < UNCACHED
     has_node_masses = has_velocities and not (system.is_open == 1 and n >= ARTICULATED_FROM)

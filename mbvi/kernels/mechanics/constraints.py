@@ -66,6 +66,11 @@ from mbvi.kernels.layout import (
     OFFSET,
     UNIT_QUATERNION,
 )
+from mbvi.kernels.mechanics.expressed import (
+    fill_expressed_curvature_rates,
+    fill_expressed_rows,
+    fill_expressed_values,
+)
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.rolling import fill_touch_curvature_rates, fill_touch_rows, fill_touch_values
 from mbvi.kernels.mechanics.rotation import cross
@@ -196,6 +201,8 @@ def fill_constraints(g, G, g_t, system, work, t, q):
     fill_rows(g, G, g_t, system, work, q)
     if system.touches.shape[0] > 0:
         fill_touch_rows(g, G, system, work, q)
+    if system.expressions.shape[0] > 0:
+        fill_expressed_rows(g, G, g_t, system, work, t, q)
 
 
 @copied_kernel
@@ -227,6 +234,8 @@ def fill_values(g, G, g_t, system, work, t, q):
         g[i], _ = fill_value(system, work, i, q)
     if system.touches.shape[0] > 0:
         fill_touch_values(g, system, work, q)
+    if system.expressions.shape[0] > 0:
+        fill_expressed_values(g, system, work, t, q)
 
 
 @copied_kernel
@@ -651,3 +660,5 @@ def fill_curvature_rate(out, system, work, t, q, v):
             out[i] += curvature * v[argument] ** 2
     if system.touches.shape[0] > 0:
         fill_touch_curvature_rates(out, system, work, q, v)
+    if system.expressions.shape[0] > 0:
+        fill_expressed_curvature_rates(out, system, work, t, q, v)

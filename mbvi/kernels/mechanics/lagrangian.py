@@ -43,6 +43,7 @@ from mbvi.kernels.layout import (
     BLOCK_SECOND,
     CONSTRAINT_KIND,
     ENTRIES,
+    EXPRESSION_ROW,
     FIRST_ENTRY,
     FIRST_MEMBER,
     GEOMETRIC,
@@ -52,6 +53,7 @@ from mbvi.kernels.layout import (
     NODE_LANES,
     POINT_B,
     TOUCH_ROW,
+    VARIABLES,
     System,
 )
 from mbvi.kernels.mechanics.articulated import (
@@ -78,6 +80,7 @@ from mbvi.kernels.mechanics.constraints import (
     fill_rows,
     fill_wrench,
 )
+from mbvi.kernels.mechanics.expressed import fill_expressed_rows
 from mbvi.kernels.mechanics.forces import (
     add_body_forces,
     add_force_hessian,
@@ -229,6 +232,15 @@ def make_work(system: System) -> Work:
         bushing_rate=np.zeros(6),
         touch=np.zeros(TOUCH_WIDTH),
         touch_matrix=np.zeros(int(system.constraints[system.touches[:, TOUCH_ROW], ENTRIES].max(initial=0)) ** 2),
+        express=np.zeros(
+            (4, max(3, int(system.expressions[:, VARIABLES].max(initial=0))) if len(system.expressions) else 0)
+        ),
+        express_columns=np.zeros(
+            (
+                int(system.expressions[:, VARIABLES].max(initial=0)),
+                int(system.constraints[system.expressions[:, EXPRESSION_ROW], ENTRIES].max(initial=0)),
+            )
+        ),
         functions=np.zeros((k, 3)),
         low=np.zeros(n),
         g=np.zeros(k),
@@ -572,6 +584,8 @@ def factor_mass_saddle(system, work, t, q):
         fill_rows(work.g, work.G, work.g_t, system, work, q)
         if system.touches.shape[0] > 0:
             fill_touch_rows(work.g, work.G, system, work, q)
+        if system.expressions.shape[0] > 0:
+            fill_expressed_rows(work.g, work.G, work.g_t, system, work, t, q)
     for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed, so that they are in the cache
         if A.shape[0] >= UNCACHED and a + AHEAD < system.nodes.shape[0]:
             prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)

@@ -1,0 +1,96 @@
+"""Constraints by an expression of the time, of coordinates, and of places of bodies and frames along the axes of the world."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from mbvi.errors import ModelError
+from mbvi.model.description import Description
+from mbvi.model.expressions import Program, nearest, show, wrong
+from mbvi.model.fields import WORLD
+from mbvi.model.holds import Expressed, Hold
+from mbvi.model.quantities import Quantity, measure
+from mbvi.recording import plain
+
+
+class Variable(NamedTuple):
+    """A variable of an expression.
+
+    kind                 t, q, x, y or z
+    joint, coordinate    of q
+    body, point          of a place
+    """
+
+    kind: str
+    joint: str = ""
+    coordinate: str = ""
+    body: str = WORLD
+    point: Any = (0.0, 0.0, 0.0)
+
+
+class ByExpression(NamedTuple):
+    """A constraint: an expression of variables is zero.
+
+    program      postfix program, as `mbvi.model.quantities.measure` gives it
+    variables    the time first
+    """
+
+    program: Program
+    variables: tuple[Variable, ...]
+    type: str = "expression"
+
+    def holds(self) -> list[Hold]:
+        """The expression."""
+        return [Expressed(self.program, self.variables)]
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Joints whose coordinates it takes."""
+        return tuple(each.joint for each in self.variables if each.kind == "q")
+
+    @property
+    def places(self) -> list[tuple[str, Any]]:
+        """Bodies whose points it takes, and these."""
+        return [(each.body, each.point) for each in self.variables if each.kind in ("x", "y", "z")]
+
+
+def by_expression(text: str, model: Description) -> ByExpression:
+    """What a text means in a resolved model.
+
+    Raises
+    ------
+    ModelError
+        If it is no expression of quantities, takes rates, or names what the model does not have.
+    """
+    found = measure(text, {name: float(plain(value)) for name, value in model.parameters.items()})
+    if len(found.quantities) == 1:
+        raise ModelError(wrong("an expression of coordinates or places", show(text), "write for example z('ball')"))
+    return ByExpression(found.program, tuple(_variable(each, model) for each in found.quantities))
+
+
+def _variable(quantity: Quantity, model: Description) -> Variable:
+    kind, name, coordinate = quantity
+    if kind == "t":
+        return Variable("t")
+    if kind == "v":
+        raise ModelError(wrong("coordinates and places", f"a rate, v({name!r})", "write q for a coordinate"))
+    if kind != "q":
+        return Variable(kind, "", "", *_place(name, model))
+    if name not in model.joints:
+        raise ModelError(f"q({name!r}): {wrong('a joint', show(name), nearest(name, model.joints))}")
+    own = model.joints[name].coordinate_names
+    chosen = own[0] if coordinate is None and len(own) == 1 else coordinate
+    if chosen not in own:
+        raise ModelError(f"q({name!r}): {wrong('one of its coordinates', show(coordinate), ', '.join(own) or 'none')}")
+    return Variable("q", name, chosen)
+
+
+def _place(name: str, model: Description) -> tuple[str, Any]:
+    """The body and the point of a body's or frame's name."""
+    if name in model.bodies:
+        return name, (0.0, 0.0, 0.0)
+    for end in (i for i, letter in enumerate(name) if letter == "."):
+        body, frame = name[:end], name[end + 1 :]
+        if body in model.bodies and frame in model.bodies[body].frames:
+            return body, model.bodies[body].frames[frame].position
+    raise ModelError(wrong("a body, or a frame as BODY.FRAME", show(name), nearest(name, model.bodies)))

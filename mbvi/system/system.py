@@ -89,7 +89,7 @@ class System(BaseSystem):
         found: System | None = None if known is None else known.system(list(numbers.values()))
         if found is not None:
             return found
-        found = self.assembled_with(numbers)
+        found = self._assembled_with(numbers)
         if self.model is not None and not self._starts_as_its_model:
             found._start_elsewhere(self.given_q, self.given_v)
         return found
@@ -129,7 +129,7 @@ class System(BaseSystem):
                 raise ModelError(f"parameters.{name}: {wrong('a parameter', show(name), remedy)}")
         return {name: checked_number(value, f"parameters.{name}") for name, value in values.items()}
 
-    def assembled_with(self, values: Mapping[str, float]) -> System:
+    def _assembled_with(self, values: Mapping[str, float]) -> System:
         """The system with other parameters, which are known, its model assembled anew, so that it starts as that says."""
         if self.model is None:
             return self._with_force_parameters(values)

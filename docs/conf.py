@@ -110,7 +110,7 @@ NAVIGATION = {
         "fast_steps",
     ],
     "Reference": [
-        f"generated/{name}" for name in ("schema", "messages", "api", "results", "analysis", "exact", "schemes")
+        f"generated/{name}" for name in ("schema", "messages", "api", "results", "analysis", "gym", "exact", "schemes")
     ],
 }
 
@@ -120,7 +120,7 @@ GENERATED_PAGES = """
 - [Gallery](generated/gallery.md): every model that comes with `mbvi`, drawn
 - [Keys of model files](generated/schema.md), every one; [all messages](generated/messages.md)
 - [Python names](generated/api.md), [results](generated/results.md), [analysis](generated/analysis.md),
-  [exact motions](generated/exact.md), [schemes as data](generated/schemes.md)
+  [environments](generated/gym.md), [exact motions](generated/exact.md), [schemes as data](generated/schemes.md)
 """
 
 

@@ -33,12 +33,11 @@ def write(folder: Path) -> None:
 
 # ------------------------------------------------------------------------------------------ model files
 
-COMMON = {"joints": "Every joint", "forces": "Every force", "constraints": "Every constraint", "shapes": "Every shape"}
-
 
 def _schema_page() -> Iterator[str]:
     """Markdown of the reference of model files."""
-    kinds = {key: SCHEMA["properties"][key]["additionalProperties"] for key in ("joints", "forces", "constraints")}
+    named = {key: each.get("additionalProperties") or {} for key, each in SCHEMA["properties"].items()}
+    kinds = {key: each for key, each in named.items() if "oneOf" in each}
     kinds["shapes"] = PARTS["Body"]["properties"]["shapes"]["items"]
     yield "# Keys of model files"
     yield (
@@ -63,7 +62,7 @@ def _schema_page() -> Iterator[str]:
         yield f"## {key.capitalize()}"
         common = _common([PARTS[name] for name in elements])
         if common:
-            yield f"{COMMON[key]} has these keys."
+            yield f"Every {key.removesuffix('s')} has these keys."
             yield _keys(common, [key for key in common if key in PARTS[elements[0]].get("required", [])])
         for name in elements:
             yield f"### {_title(name)}"

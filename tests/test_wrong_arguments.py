@@ -453,7 +453,6 @@ OF_MBVI_ALONE = {
     "Model.model_post_init",
     "Model.with_exact_loops",
     "System.parameter_map",
-    "System.assembled_with",
 }
 
 

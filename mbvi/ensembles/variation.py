@@ -95,7 +95,7 @@ class Variation:
             If they make the model wrong.
         """
         if self._system is not None:
-            return as_run(self._system.assembled_with(parameters) if parameters else self._system)
+            return as_run(self._system._assembled_with(parameters) if parameters else self._system)
         assert self.model is not None
         values = {**self.model.parameters, **parameters}
         return assemble(self.model.replaced({"parameters": values}), self._formulation)

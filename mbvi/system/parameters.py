@@ -185,11 +185,7 @@ class ParameterMap:
         own = _as_cases(self._with_own_arrays())
         patterns = [(getattr(own._arrays, name).reshape(-1), each) for name, each in self._tables.items()]
         own._tables = [(flat, each.at, outputs[:, each.rows]) for flat, each in patterns]
-        own.given_q, own.given_v = (
-            [each.filled_all(outputs) for each in self._state]
-            if own._starts_as_its_model
-            else [np.tile(each, (len(outputs), 1)) for each in (own.given_q, own.given_v)]
-        )
+        own.given_q, own.given_v = (each.filled_all(outputs) for each in self._state)
         return own
 
     def _with_own_arrays(self) -> System:

@@ -87,7 +87,12 @@ class System(BaseSystem):
         numbers = self._checked_parameters(values)
         known = self.parameter_map(tuple(numbers))
         found: System | None = None if known is None else known.system(list(numbers.values()))
-        return self.assembled_with(numbers) if found is None else found
+        if found is not None:
+            return found
+        found = self._assembled_with(numbers)
+        if self.model is not None and not self._starts_as_its_model:
+            found._start_elsewhere(self.given_q, self.given_v)
+        return found
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -124,15 +129,13 @@ class System(BaseSystem):
                 raise ModelError(f"parameters.{name}: {wrong('a parameter', show(name), remedy)}")
         return {name: checked_number(value, f"parameters.{name}") for name, value in values.items()}
 
-    def assembled_with(self, values: Mapping[str, float]) -> System:
-        """The system with other parameters, which are known, its model assembled anew, with the start that was set."""
+    def _assembled_with(self, values: Mapping[str, float]) -> System:
+        """The system with other parameters, which are known, its model assembled anew, so that it starts as that says."""
         if self.model is None:
             return self._with_force_parameters(values)
         assert self._assemble is not None
         system = self._assemble(self.model.with_parameters(values), force=self._own_force)
         system._own_values = self._own_values
-        if not self._starts_as_its_model:
-            system._start_elsewhere(self.given_q, self.given_v)
         return system
 
     def _repr_html_(self) -> str:

@@ -517,9 +517,14 @@ def test_a_member_starts_alike_alone_and_with_others():
     system = mbvi.assemble(model("double_pendulum"))
     expected = system.initial_q.copy()
     system.initial_q = [0.5, 0.6]
-    for measure in (None, {"end": lambda run: run.t[-1]}):
-        runs = mbvi.ensemble(system, {"v.elbow.angle": [0, 1]}, duration=0.1, store=("q",), measure=measure)
-        assert np.array_equal(runs.q[:, 0], [expected, expected])
+    for over, measure in (
+        ({"v.elbow.angle": np.linspace(0, 1, 2)}, None),
+        ({"v.elbow.angle": np.linspace(0, 1, 2)}, {"end": lambda run: run.t[-1]}),
+        ({"mass": np.linspace(1, 2, 2)}, None),
+        ({"mass": np.linspace(1, 2, 40)}, None),
+    ):
+        runs = mbvi.ensemble(system, over, duration=0.1, store=("q",), measure=measure)
+        assert (runs.q[:, 0] == expected).all()
 
 
 def test_links_that_do_not_close_are_refused():

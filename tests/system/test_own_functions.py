@@ -494,7 +494,7 @@ def test_a_force_has_the_parameters_of_its_model(change):
     assert system.parameter_map(tuple(change)) is not None
     for each in (system, pickle.loads(pickle.dumps(system))):
         assert np.array_equal(mbvi.simulate(each.with_parameters(change), **OPTIONS).q, run.q)
-        assert np.array_equal(mbvi.simulate(each.assembled_with(change), **OPTIONS).q, run.q)
+        assert np.array_equal(mbvi.simulate(each._assembled_with(change), **OPTIONS).q, run.q)
     assert acceleration(system) == -(4.0 + 3 * 0.5) / 2.0  # as it was
 
 

@@ -89,6 +89,10 @@ class Invariant:
         units = checked_names(units, "units", "the units of all coordinates")
         if len(units) < self._width:
             raise ModelError(f"units: {wrong(f'those of at least {self._width} coordinates', str(len(units)))}")
+        return self._unit(units)
+
+    def _unit(self, units: Sequence[str]) -> str:
+        """What `unit` finds, of those of a system."""
         if self.si:
             return self.si
         translation = {"m": LINEAR, "rad": ANGULAR}

@@ -151,7 +151,7 @@ def _dynamics(system: System, start: Start) -> list[str]:
     rows = [("energy", energy, "conserved" if system.is_conservative else what_works(system))]
     p, f = system.gradient(q, v)
     for invariant in find_invariants(system) if np.isfinite(f).all() else ():
-        value = f"{value_as_text(float(invariant.value(q, p)))} {invariant.unit(system.coordinate_units)}".rstrip()
+        value = f"{value_as_text(float(invariant.value(q, p)))} {invariant._unit(system.coordinate_units)}".rstrip()
         rows.append((invariant.name, f"{value} at the start", "conserved"))
     return aligned(rows)
 

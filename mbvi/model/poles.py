@@ -8,6 +8,7 @@ bounded there, as sin(t)/t, or grows less than any power, has no pole.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 
@@ -25,6 +26,7 @@ NEAR, NEARER, GROWTH = (
 )  # of the time between two looks: distances over which a function with a pole grows so
 PARTIAL = frozenset(("sqrt", "asin", "acos", "log", "**", "exp", "sinh", "cosh"))
 """What has no value for some numbers, or one beyond floats."""
+MOST_KNOWN = 256  # functions and times about which it is remembered what was found, as runs are repeated
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -36,6 +38,7 @@ def programs(element: Element) -> Iterator[Program]:
             yield from (each for each in values if isinstance(each, tuple))
 
 
+@functools.lru_cache(maxsize=MOST_KNOWN)
 def first_pole(program: Program, start: float, end: float) -> float | None:
     """The first time from start to end [s] at which a function of time has a pole; None if there is none.
 
@@ -52,6 +55,7 @@ def first_pole(program: Program, start: float, end: float) -> float | None:
     return min((zero for zero in found if _is_pole(program, zero, step)), default=None)
 
 
+@functools.lru_cache(maxsize=MOST_KNOWN)
 def first_gap(program: Program, start: float, end: float) -> float | None:
     """The first time from start to end [s] from which a function of time has no value for a while; None if there is none.
 

@@ -310,7 +310,7 @@ class Trajectory:
         """Units of the momenta, or nothing where coordinates have none."""
         if self.stored:
             return self.stored.momentum_units
-        return tuple(each.unit(self.system.coordinate_units) for each in self.invariants)
+        return tuple(each._unit(self.system.coordinate_units) for each in self.invariants)
 
     def quadratic_form(self) -> Array:
         """The quadratic form φ(p, q) (N + 1,) [J s] that the scheme conserves instead of the energy E, on a quadratic Lagrangian.
@@ -888,7 +888,7 @@ def derived(
         kinetic, potential = system.energies(t, q, v)
     momenta = np.array([each.value(q, p) for each in invariants]).reshape(len(invariants), len(q)).T
     names = tuple(each.name for each in invariants)
-    units = tuple(each.unit(system.coordinate_units) for each in invariants)
+    units = tuple(each._unit(system.coordinate_units) for each in invariants)
     residual = system.constraint_residuals(t, q)
     stored = Stored(v, kinetic + potential, kinetic, potential, residual, momenta, names, units)
     return with_parts(stored, system, t, q, store, before)

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from tests.folders import MODELS, load
+from tests.marks import campaign
 
 PENDULUM = """
 name: pendulum
@@ -488,14 +489,20 @@ def test_a_closed_pipe_is_quiet(folder):
     assert result.returncode in (1, 2) and result.stderr == ""
 
 
-@pytest.mark.parametrize("path", sorted(MODELS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_all_models_check_and_run(path, folder):
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each, marks=campaign if each == "rope_1000" else ())
+        for each in sorted(p.stem for p in MODELS.glob("*.yaml"))
+    ],
+)
+def test_all_models_check_and_run(name, folder):
     """For a few steps; the gallery of the documentation runs all to their ends."""
+    path, model = MODELS / f"{name}.yaml", load(name)
     assert call("check", path).exit_code == 0
-    step = load(path.stem).resolved().simulation.step
-    result = call("run", path, "--duration", str(3 * step))
+    result = call("run", path, "--duration", str(3 * model.resolved().simulation.step))
     assert result.exit_code == 0, result.stderr
-    assert mbvi.read(f"{path.stem}.h5").system.name == load(path.stem).name
+    assert mbvi.read(f"{name}.h5").system.name == model.name
 
 
 # -------------------------------------------------------------------------------------------- the rest

@@ -87,7 +87,8 @@ def test_the_report_of_an_arm(arm):
         "  - start: 0 is beyond the limits of the joint; it starts between them ('elbow')",
         "",
         "Dropped",
-        "  - <collision>: mbvi has no contacts; geometry='collision' draws it (link 'base_link', link 'upper_arm')",
+        "  - <collision>: mbvi has no contacts between shapes; geometry='collision' draws it (link 'base_link', link "
+        "'upper_arm')",
         "  - <gazebo>: what it says is for the simulator Gazebo",
     ]
     assert mbvi.load(MODELS / "pendulum.yaml").import_report is None

@@ -257,13 +257,19 @@ def solve_columns(X, M, before, width, width_of_M, first, last):
 
 @copied_solver_kernel
 def sixteen_at(X, at):
-    """Sixteen numbers from a place on, as four lanes."""
+    """Sixteen numbers from a place on, as four lanes.
+
+    X         (size,)
+    """
     return lanes_at(X, at), lanes_at(X, at + 4), lanes_at(X, at + 8), lanes_at(X, at + 12)
 
 
 @copied_solver_kernel
 def put_sixteen(X, at, a, b, c, d):
-    """Write sixteen numbers from a place on."""
+    """Write sixteen numbers from a place on.
+
+    X         (size,)    in and out, those sixteen alone
+    """
     put_lanes(X, at, a)
     put_lanes(X, at + 4, b)
     put_lanes(X, at + 8, c)
@@ -272,11 +278,17 @@ def put_sixteen(X, at, a, b, c, d):
 
 @copied_solver_kernel
 def less(x, factor, a, b, c, d):
-    """Four lanes less a multiple of others."""
+    """Four lanes less a multiple of others.
+
+    x         (4,)    tuple of lanes
+    """
     return x[0] - factor * a, x[1] - factor * b, x[2] - factor * c, x[3] - factor * d
 
 
 @copied_solver_kernel
 def times(x, factor):
-    """A multiple of four lanes."""
+    """A multiple of four lanes.
+
+    x         (4,)    tuple of lanes
+    """
     return factor * x[0], factor * x[1], factor * x[2], factor * x[3]

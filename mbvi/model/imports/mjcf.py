@@ -353,7 +353,9 @@ class _Reader:
                 return [Box(size=(2 * size[0], 2 * size[1], 2 * size[2]), **fields)]
             case 4:  # ellipsoid
                 return [Ellipsoid(semi_axes=(size[0], size[1], size[2]), **fields)]
-        self.notes.add("dropped", "plane or height field", "mbvi has no contacts, and draws none")
+        self.notes.add(
+            "dropped", "plane or height field", "mbvi has no contacts between shapes between shapes, and draws none"
+        )
         return []
 
     def mesh(self, g: int, fields: dict[str, Any]) -> list[Any]:
@@ -561,7 +563,7 @@ class _Reader:
             (m.nsensor, "sensor", "mbvi has none"),
             (m.nskin, "skin", "mbvi draws rigid shapes"),
             (m.nkey, "keyframe", "start='NAME' starts from one of them"),
-            (m.npair + m.nexclude, "contact", "mbvi has no contacts"),
+            (m.npair + m.nexclude, "contact", "mbvi has no contacts between shapes"),
             (m.nlight + m.ncam, "light or camera", "mbvi has its own"),
             (int(np.any(m.body_gravcomp)), "gravity compensation", "mbvi has none"),
             (int(m.opt.density > 0 or m.opt.viscosity > 0), "medium", "mbvi has no drag of bodies"),
@@ -569,7 +571,7 @@ class _Reader:
         for number, what, why in dropped:
             if number:
                 self.notes.add("dropped", what if number == 1 else f"{number} × {what}", why)
-        self.notes.add("dropped", "contacts of geoms", "mbvi has no contacts")
+        self.notes.add("dropped", "contacts of geoms", "mbvi has no contacts between shapes")
 
 
 WIDTHS = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}

@@ -33,11 +33,11 @@ UNBOUNDED = 1e16  # limits of this size are none, as in files of old versions
 DENSITY = 1000.0  # of collisions without one, kg/m³
 PARALLEL = 1e-9
 WHY = {
-    "collision": "mbvi has no contacts; geometry='collision' draws it",
+    "collision": "mbvi has no contacts between shapes; geometry='collision' draws it",
     "visual": "not asked for",
     "plugin": "programs of simulators",
     "sensor": "mbvi has no sensors",
-    "self_collide": "mbvi has no contacts",
+    "self_collide": "mbvi has no contacts between shapes",
     "gravity": "gravity acts on all bodies",
     "velocity_decay": "mbvi has no drag of bodies",
     "enable_wind": "mbvi has no drag of bodies",

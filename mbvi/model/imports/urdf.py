@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 TYPES = "revolute", "continuous", "prismatic", "fixed", "floating", "planar"
 WHY = {
     "gazebo": "what it says is for the simulator Gazebo",
-    "collision": "mbvi has no contacts; geometry='collision' draws it",
+    "collision": "mbvi has no contacts between shapes; geometry='collision' draws it",
     "visual": "not asked for",
     "sensor": "mbvi has no sensors",
     "ros2_control": "it says how programs reach the joints, and nothing of mechanics",
@@ -39,9 +39,9 @@ WHY = {
     "dynamics": "the joint has no coordinate, or several",
     "axis": "the joint has none",
     "texture": "shapes have one colour each",
-    "contact": "mbvi has no contacts",
-    "self_filter": "mbvi has no contacts",
-    "collision_checking": "mbvi has no contacts",
+    "contact": "mbvi has no contacts between shapes",
+    "self_filter": "mbvi has no contacts between shapes",
+    "collision_checking": "mbvi has no contacts between shapes",
 }
 """Why elements are dropped."""
 OTHERS = "not a part of URDF that says something of the mechanics"

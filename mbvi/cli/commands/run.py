@@ -13,7 +13,6 @@ import mbvi
 from mbvi.cli.options import Formulation, list_of, number_of, whole_number
 from mbvi.cli.terminal import FAILED, complain, one_line_errors, progress_bar, states_written
 from mbvi.errors import ModelError, StepError, doubts_expected
-from mbvi.model.expressions import show, wrong
 
 if TYPE_CHECKING:
     from mbvi.results.trajectory import Trajectory
@@ -105,6 +104,8 @@ def run(
 
 def _events(given: list[str] | None) -> dict[str, str] | None:
     """The expressions of events by their names."""
+    from mbvi.model.expressions import show, wrong
+
     found: dict[str, str] = {}
     for text in given or ():
         name, equals, expression = (part.strip() for part in text.partition("="))

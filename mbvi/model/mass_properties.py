@@ -7,6 +7,8 @@ the inertia of the body about the body's centre of mass c_body.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,7 +104,9 @@ def is_point_mass(body: Body) -> bool:
 
 
 def _sum(parts: list[MassProperties]) -> MassProperties:
-    mass = sum(part.mass for part in parts)
+    mass = reduce(
+        add, (part.mass for part in parts), 0.0
+    )  # in this order; sum() compensates for rounding, but not in recorded numbers
     center = sum((part.mass * part.center_of_mass for part in parts), np.zeros(3)) / (mass or 1.0)
     inertia = sum((part.inertia + steiner(part.mass, part.center_of_mass - center) for part in parts), np.zeros((3, 3)))
     return MassProperties(plain(mass), center, (inertia + inertia.T) / 2)

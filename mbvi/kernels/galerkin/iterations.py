@@ -358,6 +358,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
     begin_trace(space)
     begin_anew(space)
+    is_rough = False
     for iteration in range(int(space.limits[MOST])):
         # evaluate
         space.measure[RESIDUAL] = fill_residual(system, scheme, work, space, t, h)
@@ -365,7 +366,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
             return NOT_FINITE
         # correct
         solve_simplified(system, scheme, work, space, t, h)
-        is_rough = is_noise_in_part(system, space)
+        is_rough = is_rough or is_noise_in_part(system, space)  # those after it too, lest noise is accelerated
         is_rounding = correct_accelerated(space, is_rough)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1

@@ -61,7 +61,7 @@ class _Inner(CPUDispatcher):
 
     def __call__(self, *arguments: Any) -> Any:
         if self.called is None:
-            self.called = _jitted(self.py_func, "called", False, **self._options)
+            self.called = called_kernel(self.py_func, **self._options)
         returned = self.called(*arguments)
         COMPILING.raise_error()
         return returned
@@ -92,6 +92,11 @@ def kernel(function: Callable) -> Callable:
     Division by zero gives inf or nan, never an exception.
     """
     return _compile(function, fastmath={"contract"})
+
+
+def called_kernel(function: Callable, **options: Any) -> Any:
+    """A kernel with machine code of its own, for Python."""
+    return _jitted(function, "called", False, **options)
 
 
 def entry_kernel(function: Callable) -> Any:

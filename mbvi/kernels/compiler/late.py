@@ -41,7 +41,7 @@ from numba.core.typing.templates import AbstractTemplate, signature
 from numba.extending import lower_builtin
 
 from mbvi.kernels.compiler.compiling import COMPILING
-from mbvi.kernels.compiler.decorators import entry_kernel, kernel
+from mbvi.kernels.compiler.decorators import called_kernel, entry_kernel, kernel
 from mbvi.kernels.compiler.known_numba import IS_KNOWN
 
 if IS_KNOWN:
@@ -70,11 +70,26 @@ class LateKernel:
         self._all[self.__module__, self.__name__] = self
         self.entry, self._inner = entry_kernel(function), kernel(function)
         self._words: dict[tuple[types.Type, ...], _Word] = {}
+        self._called: Any = None
         self._type = self._announce()
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call it from Python."""
-        return self._inner(*arguments)
+        """Call it from Python, as compiled code does: by an entry that does nothing else."""
+        if self.is_direct:
+            return self._inner(*arguments)
+        if self._called is None:
+            self._called = called_kernel(self._caller())
+        returned = self._called(*arguments)
+        COMPILING.raise_error()
+        return returned
+
+    def _caller(self) -> Callable:
+        late = self
+
+        def called(*arguments: Any) -> Any:
+            return late(*arguments)
+
+        return called
 
     def __reduce__(self) -> Any:
         """Its name: where it is unpickled, it is that of its module."""

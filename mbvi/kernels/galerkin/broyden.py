@@ -9,18 +9,18 @@ Source: Kelley, Iterative Methods for Linear and Nonlinear Equations (1995), sec
 
 from mbvi.kernels.compiler.decorators import copied_kernel, solver_kernel
 from mbvi.kernels.compiler.lanes import lanes, total
-from mbvi.kernels.galerkin.workspace import PARALLEL
 
 TINY = 1e-3  # least size of 1 − c that is a divisor
 
 
 @solver_kernel
-def accelerate(space, iteration, is_known):
+def accelerate(space, iteration, is_known, parallel):
     """delta ← z_{n−1}, by the equations at the head of this file; returns the factor 1/(1 − c_{n−1}).
 
     `correct` applies the factor. Products are those of increments alone. Those of corrections with each other, s_iᵀ
     s_j, are known, and those with delta are formed. Without `is_known`, delta is noise in part: it becomes z_{n−1}, by
-    the updates that are known, and no s_n.
+    the updates that are known, and no s_n. A correction of which the part `parallel` or more is along the one before is not
+    lengthened by 1/(1 − c_{n−1}).
 
     Arrays are those of space, see `workspace._broyden`.
     """
@@ -33,7 +33,7 @@ def accelerate(space, iteration, is_known):
         for i in range(j):
             product += c[i] * products[j, i + 1]
         c[j] = product * inverses[j]
-    is_used = iteration > 0 and c[last] < space.limits[PARALLEL] and abs(1.0 - c[last]) > TINY
+    is_used = iteration > 0 and c[last] < parallel and abs(1.0 - c[last]) > TINY
     scale = 1.0 / (1.0 - c[last]) if is_used else 1.0
     for j in range(last):
         step = lanes(space.steps[j + 1])

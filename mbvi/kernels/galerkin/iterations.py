@@ -17,6 +17,7 @@ from mbvi.kernels.galerkin.newton import factor_newton, factor_partitioned, solv
 from mbvi.kernels.galerkin.predictor import is_far_from_start
 from mbvi.kernels.galerkin.simplified import factor_simplified, fill_start_jacobian, solve_simplified
 from mbvi.kernels.galerkin.tolerances import (
+    ALONG,
     BELOW_ROUNDING,
     CLOSE,
     CONVERGING,
@@ -79,6 +80,7 @@ from mbvi.kernels.galerkin.workspace import (
     MOST,
     NEWTON,
     NEWTON_LIMIT,
+    PARALLEL,
     PATIENCE,
     PLACE_SIZE,
     RESIDUAL,
@@ -240,13 +242,15 @@ def is_noise_in_part(system, space):
 
 
 @copied_kernel
-def correct_accelerated(space, is_rough):
+def correct_accelerated(space, is_rough, parallel):
     """Add the correction in space.delta, accelerated by those before (`broyden`), to the unknowns, and note its size; whether it
     is the rounding of positions.
+
+    parallel   see `accelerate`
     """
     trace = space.trace
     update = int(trace[KNOWN]) % space.steps.shape[0]
-    scale = accelerate(space, update, not is_rough)
+    scale = accelerate(space, update, not is_rough, parallel)
     size, is_rounding, square = correct(space, scale, space.steps[update])
     if not is_rough:
         space.step_products[update, update] = square = max(square, 1e-290)
@@ -358,7 +362,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
     begin_trace(space)
     begin_anew(space)
-    is_rough = False
+    parallel = space.limits[PARALLEL]
     for iteration in range(int(space.limits[MOST])):
         # evaluate
         space.measure[RESIDUAL] = fill_residual(system, scheme, work, space, t, h)
@@ -366,8 +370,10 @@ def iterate_simplified(system, scheme, work, space, t, h):
             return NOT_FINITE
         # correct
         solve_simplified(system, scheme, work, space, t, h)
-        is_rough = is_rough or is_noise_in_part(system, space)  # those after it too, lest noise is accelerated
-        is_rounding = correct_accelerated(space, is_rough)
+        is_rough = is_noise_in_part(system, space)
+        if is_rough:
+            parallel = min(parallel, tol[ALONG])  # for those after it too, lest noise is lengthened
+        is_rounding = correct_accelerated(space, is_rough, parallel)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1
         # observe

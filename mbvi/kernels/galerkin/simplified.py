@@ -122,7 +122,7 @@ def factor_simplified(system, scheme, work, space, t, h):
     return is_regular
 
 
-@late_kernel(types.boolean)
+@kernel
 def factor_start(system, scheme, work, space, t, h):
     """Factor [M Gᵀ; G 0] at the step's start, unless it is factored; returns False if it is singular. Fills G(Q_0)."""
     if space.count[IS_FACTORED] == 0:
@@ -154,7 +154,7 @@ def invert_middle(system, scheme, work, space, t, h):
     return True
 
 
-@late_kernel()
+@kernel
 def fill_start_jacobian(system, scheme, work, space, t, h):
     """Fill G(Q_0), unless it is filled."""
     if space.count[HAS_JACOBIAN] == 0:

@@ -70,6 +70,8 @@ TABLE = (
               "ratio to the residual before, up to which it falls", off=0.0),
     Tolerance("IDLE", 6.0, "iterations",
               "in which the residual did not fall, from which what is left is noise", off=math.inf),
+    Tolerance("ALONG", 0.5, "of a correction",
+              "part along the one before from which it is not lengthened, once one was noise in part", off=math.inf),
     # How it converges.
     Tolerance("TELLING", 1e3 * EPS, "of the increments",
               "correction from which rounding does not blur its ratio to the one before", off=0.0),
@@ -118,7 +120,7 @@ TABLE = (
 VALUES = np.array([each.value for each in TABLE])
 (
     LEFT, LEFT_OF_TURNS, OF_MOMENTA, HELD_LEFT, SURE, MORE, SOLVED, HELD_SOLVED, HELD, OF_PLACES, GROWING,
-    ROUGH, NOISE, FEW, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING, IDLE,
+    ROUGH, NOISE, FEW, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING, IDLE, ALONG,
     TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, CLOSE,
     SERVED, STEPS_ANEW,
     MAX_ITERATIONS, MAX_HALVINGS, FAR,

@@ -45,6 +45,7 @@ import numpy as np
 from mbvi.kernels.algebra.saddle import JACOBIAN, block_place, place_in_order
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDTH, lanes_at, of_four, part, put_lanes
+from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.layout import (
     ACROSS,
@@ -193,11 +194,20 @@ def fill_wrench(system, work, i):
 @copied_kernel
 def fill_constraints(g, G, g_t, system, work, t, q):
     """Constraint values, Jacobian and explicit time derivative at (t, q). Arguments: see the head of this file."""
+    fill_constraint_geometry(system, work, q)
+    fill_all_rows(g, G, g_t, system, work, t, q)
+
+
+@late_kernel()
+def fill_all_rows(g, G, g_t, system, work, t, q):
+    """What `fill_constraints` does where poses and columns of all links at q are in work.
+
+    Arguments: see the head of this file.
+    """
     if system.constraint != 0:
         call(system.constraint, t, (q, g, G, g_t))
         return
     fill_functions(system, work, t, q)
-    fill_constraint_geometry(system, work, q)
     fill_rows(g, G, g_t, system, work, q)
     if system.touches.shape[0] > 0:
         fill_touch_rows(g, G, system, work, q)
@@ -207,7 +217,7 @@ def fill_constraints(g, G, g_t, system, work, t, q):
 
 @copied_kernel
 def fill_rows(g, G, g_t, system, work, q):
-    """What `fill_constraints` does for a tree without contacts, where functions, poses and columns at q are in work.
+    """What `fill_all_rows` does for a tree without contacts, where functions, poses and columns at q are in work.
 
     Arguments: see the head of this file.
     """

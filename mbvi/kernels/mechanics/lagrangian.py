@@ -17,6 +17,7 @@ Sources: those of `tree`, `forces` and `constraints`, of which these kernels are
 """
 
 import numpy as np
+from numba import types
 
 from mbvi.kernels.algebra.saddle import (
     AHEAD,
@@ -72,15 +73,14 @@ from mbvi.kernels.mechanics.bushings import (
     bushing_potential,
 )
 from mbvi.kernels.mechanics.constraints import (
+    fill_all_rows,
     fill_constraint_geometry,
     fill_constraints,
     fill_curvature_rate,
     fill_functions,
     fill_parts,
-    fill_rows,
     fill_wrench,
 )
-from mbvi.kernels.mechanics.expressed import fill_expressed_rows
 from mbvi.kernels.mechanics.forces import (
     add_body_forces,
     add_force_hessian,
@@ -95,7 +95,7 @@ from mbvi.kernels.mechanics.planar_tree import (
     fill_hessian_planar,
     turn_directions,
 )
-from mbvi.kernels.mechanics.rolling import TOUCH_WIDTH, fill_touch_rows, fill_touch_wrenches
+from mbvi.kernels.mechanics.rolling import TOUCH_WIDTH, fill_touch_wrenches
 from mbvi.kernels.mechanics.rotation import cross
 from mbvi.kernels.mechanics.sines import ANGLE_WIDTH
 from mbvi.kernels.mechanics.tree import (
@@ -568,7 +568,7 @@ def fill_poses(places, rotations, system, work, link, q):
                 rotations[i, a, b] = work.world[link, 3 * a + b]
 
 
-@kernel
+@late_kernel(types.boolean)
 def factor_mass_saddle(system, work, t, q):
     """Factor [M Gᵀ; G 0] at (t, q) into work.saddle; False if it is singular. Arguments: see the head of this file.
 
@@ -577,15 +577,8 @@ def factor_mass_saddle(system, work, t, q):
     A = work.saddle
     A[:] = 0.0
     fill_mass_matrix(work.M, system, work, t, q)
-    if system.constraint != 0:
-        call(system.constraint, t, (q, work.g, work.G, work.g_t))
-    elif system.k > 0:
-        fill_functions(system, work, t, q)
-        fill_rows(work.g, work.G, work.g_t, system, work, q)
-        if system.touches.shape[0] > 0:
-            fill_touch_rows(work.g, work.G, system, work, q)
-        if system.expressions.shape[0] > 0:
-            fill_expressed_rows(work.g, work.G, work.g_t, system, work, t, q)
+    if system.k > 0:
+        fill_all_rows(work.g, work.G, work.g_t, system, work, t, q)
     for a in range(system.nodes.shape[0]):  # blocks are filled when they are needed, so that they are in the cache
         if A.shape[0] >= UNCACHED and a + AHEAD < system.nodes.shape[0]:
             prefetch_rows(A, system, MASS, ONE_STAGE, a + AHEAD, 0)
@@ -668,15 +661,16 @@ def solve_velocity_saddle(system, work, t, q, p):
 
 @kernel
 def fill_velocities(v, system, work, t, q, p):
-    """v = M⁻¹ (p − A) on the constraints for many states; False where M is singular.
+    """v = M⁻¹ (p − A) on the constraints for many states, but of open trees; False where M is singular.
 
     v         (states, n)    out  [u/s]
     q, p      (states, n)    configurations and momenta  [u, J s/u]
     t         (states,)      [s]
     """
     for i in range(q.shape[0]):
-        if not solve_velocity(system, work, t[i], q[i], p[i]):
+        if not factor_mass_saddle(system, work, t[i], q[i]):
             return False
+        solve_velocity_saddle(system, work, t[i], q[i], p[i])
         for a in range(system.n):
             v[i, a] = work.solution[a]
     return True
@@ -684,7 +678,7 @@ def fill_velocities(v, system, work, t, q, p):
 
 @kernel
 def fill_tree_velocities(v, system, work, q, p):
-    """What `fill_velocities` does for an open tree, without the code of further constraints.
+    """What `fill_velocities` does, for an open tree.
 
     Arguments are those of `fill_velocities`.
     """

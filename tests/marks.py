@@ -1,6 +1,7 @@
 """Marks of tests, and grids of cases of which the suite runs a sample."""
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,11 @@ coarse = pytest.mark.filterwarnings("ignore::mbvi.errors.AccuracyWarning")
 
 campaign = pytest.mark.campaign
 """Of cases that the suite leaves out because they take long: `python -m tests.campaigns.grids` runs them."""
+
+
+def sample(cases: Iterable[Any], every: int) -> list:
+    """All cases, for `pytest.mark.parametrize`, of which all but each one of so many are cases of a campaign."""
+    return [pytest.param(case, marks=() if i % every == 0 else campaign) for i, case in enumerate(cases)]
 
 
 def pairs(rows: Iterable[str], columns: Iterable[str], whole: Collection[str] = ()) -> list:

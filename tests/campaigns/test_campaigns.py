@@ -23,12 +23,12 @@ def test_forged_trajectories():
 
 @pytest.mark.skipif(os.name != "posix", reason="forks, and sends a signal")
 def test_killed_runs():
-    check(kill.trial, range(2))
+    check(kill.trial, range(1))
 
 
 def test_random_mechanisms():
     """The last have a drive on a coordinate of a joint that closes a loop, a screw of half a turn there, and Euler angles."""
-    check(mechanisms.trial, [*range(8), 492, 514, 1122])
+    check(mechanisms.trial, [*range(4), 492, 514, 1122])
 
 
 @pytest.mark.skipif(not pages.browser(), reason="no browser: install Chromium, or name one in MBVI_BROWSER")

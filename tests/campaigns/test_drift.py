@@ -9,8 +9,10 @@ EPS = np.finfo(float).eps
 STARTS, STEPS = 4, 64_000
 
 
-@pytest.mark.parametrize("name", ["free body, tree", "free body, embedding", "heavy top, embedding"])
-@pytest.mark.parametrize("step", [0.0031, 0.005])
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [("free body, tree", 0.0031), ("free body, embedding", 0.005), ("heavy top, embedding", 0.0031)],
+)
 def test_forces_are_those_of_the_step_s_end(name, step):
     """Those from before the last correction have its error, which moves momenta by 0.1 to 0.5 roundings times √steps and more."""
     momenta = [each for each in walks(CASES[name], step, STARTS, STEPS) if each.name != "energy"]

@@ -62,7 +62,7 @@ def test_reference_of_the_driven_pendulum():
 
 
 @coarse
-@pytest.mark.parametrize(("scheme", "name"), pairs(SCHEMES, SYSTEMS, whole=("midpoint", "simpson", "gauss3")))
+@pytest.mark.parametrize(("scheme", "name"), pairs(SCHEMES, SYSTEMS, whole=("simpson",)))
 def test_order(scheme, name):
     """Up to order 8 the three smallest steps show the asymptotic rate; above, round-off comes before it settles."""
     order = mbvi.SCHEMES[scheme].order

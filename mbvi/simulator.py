@@ -311,13 +311,14 @@ class Simulator:
         Raises
         ------
         ModelError
-            If an input is unknown, or no finite number.
+            If an input is unknown, or no finite number; or if what a force of your own reads from outside became something else.
         StepError
             If it does not converge; ``error.trajectory`` holds the stored states. The simulator stays where it is, until `reset`
             or `set_state`.
         """
         if self._failure:
             raise StepError(self._failure, self._kept())
+        self.system.check_own_values()
         if u is not None:
             self._inputs.set(u)
         self._note_inputs()
@@ -351,7 +352,7 @@ class Simulator:
         Raises
         ------
         ModelError
-            If it is no time greater than 0, or a function of time has no value within it.
+            If it is no time greater than 0, or a function of time has no value within it; or as `step` does.
         StepError
             As `step` does.
         """
@@ -359,6 +360,7 @@ class Simulator:
         check_functions(self.system, self.step_size, steps, self.t)
         if self._failure:
             raise StepError(self._failure, self._kept())
+        self.system.check_own_values()
         if u is not None:
             self._inputs.set(u)
         self._note_inputs()

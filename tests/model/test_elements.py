@@ -360,8 +360,8 @@ MESSAGES = [
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1, 1], "values": [1, 2, 3], "interpolation": "hold"}]}},
-        "forces.f.vector.2.times: expected each time once where values are held, found [0, 1, 1]; remove the value that is never "
-        "held",
+        "forces.f.vector.2.times: expected each time once where values are held, found 1 s twice, of which the first value, 2, "
+        "is never held; remove the first of the two",
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 5e-324], "values": [1, 2]}]}},
@@ -394,7 +394,7 @@ MESSAGES = [
             }
         },
         "constraints.hand.position.2.interpolation: expected a motion that can be differentiated twice, found hold, by which the "
-        "velocity would jump; choose smooth or spline",
+        "place would jump; choose smooth or spline",
     ),
     (
         {"constraints__rope": {**DISTANCE, "length": {"times": [0, 1, 1, 2], "values": [1, 2, 3, 4]}}},

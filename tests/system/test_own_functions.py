@@ -321,7 +321,7 @@ def test_a_change_is_refused_and_a_new_system_has_it(force, name):
     change(name)
     expected = (
         f"force: expected {name}, which the function reads, as it was when the system was made, found another value; "
-        "make the system again, by assemble or from_functions, or let the function take it as a parameter"
+        "make the system again, by assemble or from_functions, or make it a parameter of the function"
     )
     assert refused(mbvi.simulate, system, step=0.05, duration=1.0) == expected
     assert refused(system.acceleration, [1.0], [3.0]) == expected

@@ -401,7 +401,8 @@ class Table(Element):
             yield Problem(("times",), wrong("each time at most twice", show(self.times), remedy))
         elif self.interpolation == "hold" and (lost := self._never_held()) is not None:
             remedy = "remove the first of the two"
-            found = f"{show(self.times[lost])} s twice, of which the first value, {show(self.values[lost])}, is never held"
+            time, value = show(self.times[lost]), show(self.values[lost])
+            found = f"{time} s twice, of which the first value, {value}, is never held"
             yield Problem(("times",), wrong("each time once where values are held", found, remedy))
 
     def _never_held(self) -> int | None:

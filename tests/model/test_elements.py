@@ -842,6 +842,10 @@ def test_an_element_is_copied_with_values_of_its_fields():
     assert rod.model_copy(update={"inertia": [1, 2, 2.5]}).inertia == (1.0, 2.0, 2.5)
     with pytest.raises(ModelError, match="update: expected fields of Body, found 'mas'; did you mean 'mass'"):
         rod.model_copy(update={"mas": 3})
+    for copying in (rod.replaced, lambda update: rod.copy(update=update)):
+        with pytest.raises(ModelError, match="update: expected fields of Body, found 'mas'; did you mean 'mass'"):
+            copying({"mas": 3})
+    assert rod.copy(update={"mass": 3.0}).mass == 3.0
 
 
 def test_a_copy_is_resolved_anew():

@@ -6,6 +6,7 @@ The steps are those of `simulate`, by the same stepper, so that the states are t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -54,6 +55,8 @@ BLOCK = 4096  # steps between two looks of `run` at what was done
 FIRST_ROOM = 1024  # stored states for which there is room at first
 LOOP = "simulator"
 """The name of the samples that it told actuators itself."""
+OF_STEPPER = ("_all_inputs", "_carried", "_ends", "_inputs", "_one", "_piece", "_sensors", "_stepper")
+"""Attributes that are made again in a copy, since they belong to what does the steps."""
 OF_STATE = ("inputs", "locked", "parameters", "start", "state", "stepper", "steps", "times", "words")
 """What a saved state has."""
 
@@ -126,6 +129,33 @@ class Simulator:
     def __repr__(self) -> str:
         """What is run, and where it is."""
         return f"<Simulator of {self.system.name!r} at t = {self.t:g} s, {self.scheme.name}, step {self.step_size:g} s>"
+
+    def __copy__(self) -> Simulator:
+        """A simulator of its own: one that shared what does the steps would go on with the other's."""
+        return deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything except what does the steps, which is made again, and what that carries."""
+        stepper = self._stepper
+        return {key: value for key, value in self.__dict__.items() if key not in OF_STEPPER} | {
+            "carried": to_bytes(self._carried),
+            "contacts": None if stepper.contacts is None else stepper.contacts.rows(),
+            "findings": [] if stepper.audit is None else stepper.audit.findings,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The simulator as it was, with all later states the same to the last bit."""
+        made = {key: value for key, value in state.items() if key not in ("carried", "contacts", "findings")}
+        self.__dict__.update(made)
+        self._inputs, self._all_inputs = ToldInputs(self.system), self.system.arrays.inputs
+        self._begin(self._run)
+        take_back(self._carried, state["carried"])
+        self._states[...] = made.pop("_states")
+        self.__dict__.update(made)
+        if self._stepper.contacts is not None:
+            self._stepper.contacts.take_back(state["contacts"])
+        if self._stepper.audit is not None:
+            self._stepper.audit.findings = state["findings"]
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
         """Begin anew at the start time, with the inputs of the model, the parameters that were set last, and no joint locked.
@@ -311,13 +341,14 @@ class Simulator:
         Raises
         ------
         ModelError
-            If an input is unknown, or no finite number.
+            If an input is unknown, or no finite number; or if what a force of your own reads from outside became something else.
         StepError
             If it does not converge; ``error.trajectory`` holds the stored states. The simulator stays where it is, until `reset`
             or `set_state`.
         """
         if self._failure:
             raise StepError(self._failure, self._kept())
+        self.system.check_own_values()
         if u is not None:
             self._inputs.set(u)
         self._note_inputs()
@@ -351,7 +382,7 @@ class Simulator:
         Raises
         ------
         ModelError
-            If it is no time greater than 0, or a function of time has no value within it.
+            If it is no time greater than 0, or a function of time has no value within it; or as `step` does.
         StepError
             As `step` does.
         """
@@ -359,6 +390,7 @@ class Simulator:
         check_functions(self.system, self.step_size, steps, self.t)
         if self._failure:
             raise StepError(self._failure, self._kept())
+        self.system.check_own_values()
         if u is not None:
             self._inputs.set(u)
         self._note_inputs()

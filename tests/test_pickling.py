@@ -96,6 +96,54 @@ def test_trajectories_and_what_holds_them(copied, models, tmp_path):
     assert str(other) == str(caught.value) and bits(other.trajectory) == bits(caught.value.trajectory)
 
 
+def lifted(models):
+    """A double pendulum with a lock, other parameters and an input."""
+    motor = {"motor": mbvi.Motor(joint="shoulder")}
+    model = mbvi.load(models / "double_pendulum.yaml").model_copy(update={"forces": motor})
+    simulator = mbvi.Simulator(model, "gauss2", step=0.01, every=2)
+    simulator.step({"motor": 3.0})
+    simulator.set_parameters({"mass": 2.0})
+    simulator.lock("elbow")
+    return simulator
+
+
+SIMULATORS = {
+    "a tree": lambda models: mbvi.Simulator(mbvi.load(models / "double_pendulum.yaml"), step=0.01),
+    "a loop": lambda models: mbvi.Simulator(mbvi.load(models / "four_bar.yaml"), step=0.01),
+    "independent coordinates": lambda models: mbvi.Simulator(
+        mbvi.load(models / "four_bar.yaml"), "independent4", step=0.01
+    ),
+    "stops": lambda models: mbvi.Simulator(mbvi.load(models / "bouncing_ball.yaml"), step=0.01),
+    "velocities": lambda models: mbvi.Simulator(mbvi.load(models / "double_pendulum.yaml"), "rk4", step=0.01, every=0),
+    "what was changed": lifted,
+}
+
+
+@pytest.mark.parametrize("name", SIMULATORS)
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_simulators_go_on_by_themselves(name, copied, models):
+    """In turn, as one that is not copied does, and to its stored states."""
+    one, other = (SIMULATORS[name](models) for _ in range(2))
+    for simulator in (one, other):
+        simulator.run(1.0)
+    twin = copied(one)
+    for simulator in (twin, one, twin, one, other, other):
+        simulator.step()
+        simulator.run(0.3)
+    kept = [each.trajectory() if name != "velocities" else each.now for each in (one, twin, other)]
+    for found in kept[:2]:
+        assert found.q.tobytes() == kept[2].q.tobytes() and found.p.tobytes() == kept[2].p.tobytes()
+        assert np.array_equal(found.energy(), kept[2].energy())
+        if name == "stops":
+            np.testing.assert_array_equal(found.contact_events, kept[2].contact_events)
+    assert twin.inputs == other.inputs and twin.locked == other.locked and twin.steps == other.steps
+    twin.reset()
+    other.reset()
+    twin.step()
+    other.step()
+    assert np.array_equal(twin.q, other.q)
+
+
 def test_a_file_that_cannot_hold_its_system(systems, tmp_path):
     mbvi.simulate(systems[3], "midpoint", step=0.01, duration=0.2, path=tmp_path / "a.h5")
     whole = mbvi.read(tmp_path / "a.h5")

@@ -44,7 +44,7 @@ MOST_COMBINED = 300
 """With more candidates than this, each is tried by itself only."""
 FEW_STATES = 6
 LEAST_WEIGHT = 1e-8
-"""Weights of a combination below this part of the largest are rounding."""
+"""Weights of a combination, in the measure of the terms of its rate, below this part of the largest are rounding."""
 REACHES = (0.3, 0.03, 0.003)
 """How far from the initial position random ones are tried, the largest first."""
 SMALLEST_PART = 1e-4
@@ -251,9 +251,10 @@ def _combinations(rates: Array, sizes: Array, across: Array) -> Iterator[tuple[A
         return
     free = np.linalg.qr((_null_space(rates / sizes) / sizes).T)[0]
     combinations = _null_space(across @ free) @ free.T
-    for weights in _in_echelon_form(combinations * sizes) / sizes:
-        used = np.flatnonzero(np.abs(weights) > LEAST_WEIGHT * np.abs(weights).max())
-        yield used, weights[used] / weights[used[0]]
+    for parts in _in_echelon_form(combinations * sizes):
+        used = np.flatnonzero(np.abs(parts) > LEAST_WEIGHT * np.abs(parts).max())
+        weights = parts[used] / sizes[used]
+        yield used, weights / weights[0]
 
 
 def _term(weight: float, name: str) -> str:

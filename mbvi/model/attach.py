@@ -186,5 +186,5 @@ def renamed(other: Model, paths: Mapping[str, str]) -> dict[str, bytes]:
 
 def mesh_contents(model: Model) -> dict[str, bytes]:
     """The contents of a model's mesh files; what they may not mean is told."""
-    meshes.warn(model, stacklevel=4)
+    meshes.warn(model)
     return meshes.mesh_files(model)

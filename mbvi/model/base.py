@@ -84,8 +84,20 @@ class Element(BaseModel):
         check_flag(deep, "deep")
         return self.replaced({key: _field_value(type(self), key, value) for key, value in (update or {}).items()}, deep)
 
+    def copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:  # type: ignore[override]
+        """A copy as `model_copy` makes it; the method of this name that pydantic has takes fields that there are not."""
+        return self.model_copy(update=update, deep=deep)
+
     def replaced(self, values: Mapping[str, Any], deep: bool = False) -> Self:
-        """A copy with other values of some fields, which are not checked."""
+        """A copy with other values of some fields, which are not checked, but that there are such fields.
+
+        Raises
+        ------
+        ModelError
+            If there is no such field.
+        """
+        for key in values:
+            _check_field(type(self), key)
         copied = super().model_copy(update=values, deep=deep)
         freeze(copied)
         return copied
@@ -115,11 +127,16 @@ def freeze(element: Element) -> None:
             element.__dict__[key] = Entries(value)
 
 
-def _field_value(element: type[Element], key: Any, value: Any) -> Any:
-    """A value of a field, as the field has it."""
+def _check_field(element: type[Element], key: Any) -> None:
+    """Refuse what is no field of an element."""
     if key not in element.model_fields:
         remedy = nearest(str(key), element.model_fields)
         raise ModelError(f"update: {wrong(f'fields of {element.__name__}', show(key), remedy)}")
+
+
+def _field_value(element: type[Element], key: Any, value: Any) -> Any:
+    """A value of a field, as the field has it."""
+    _check_field(element, key)
     try:
         return _adapter(element, key).validate_python(value)
     except ValidationError as error:

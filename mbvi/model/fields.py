@@ -399,14 +399,22 @@ class Table(Element):
         elif np.any((steps[1:] == 0) & (steps[:-1] == 0)):
             remedy = "give the values before and after a jump, and none between"
             yield Problem(("times",), wrong("each time at most twice", show(self.times), remedy))
-        elif np.any(steps == 0) and self.interpolation == "hold":
-            remedy = "remove the value that is never held"
-            yield Problem(("times",), wrong("each time once where values are held", show(self.times), remedy))
+        elif self.interpolation == "hold" and (lost := self._never_held()) is not None:
+            remedy = "remove the first of the two"
+            time, value = show(self.times[lost]), show(self.values[lost])
+            found = f"{time} s twice, of which the first value, {value}, is never held"
+            yield Problem(("times",), wrong("each time once where values are held", found, remedy))
+
+    def _never_held(self) -> int | None:
+        """The first entry, if there is one, that another at the same time replaces at once, and that no time before it had."""
+        steps, values = np.diff(self.times), np.array(self.values)
+        return next((int(i) for i in np.flatnonzero(steps == 0) if i > 0 and values[i] != values[i - 1]), None)
 
     def motion_problems(self) -> Iterator[Problem]:
         """What a prescribed motion must not be."""
         if self.interpolation in ("linear", "hold"):
-            found = f"{self.interpolation}, by which the velocity would jump"
+            what = "velocity" if self.interpolation == "linear" else "place"
+            found = f"{self.interpolation}, by which the {what} would jump"
             remedy = "choose smooth or spline"
             yield Problem(("interpolation",), wrong("a motion that can be differentiated twice", found, remedy))
         elif np.any(np.diff(self.times) == 0):

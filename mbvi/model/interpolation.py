@@ -67,7 +67,8 @@ def cubics(table: Table, goes_on: bool) -> Cubics:
     """
     times, values = np.array(table.times, dtype=float), np.array(table.values, dtype=float)
     if table.interpolation == "hold":
-        breaks, inner = times, _constant(values[:-1])
+        last_at = np.append(np.diff(times) > 0, True)  # of a time that stands twice, the second value is held
+        breaks, inner = times[last_at], _constant(values[last_at][:-1])
     else:
         parts = list(_parts(times, values))
         breaks = np.unique(times)

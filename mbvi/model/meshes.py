@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from mbvi.errors import ModelError, ModelWarning
+from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, Where
 from mbvi.model.mesh_files import content, has_volume, mesh_volume, read_mesh
@@ -62,9 +62,9 @@ def odd_meshes(model: Model) -> Iterator[Problem]:
             yield Problem((*where, "file"), f"{Path(mesh.file).name!r}: {odd}")
 
 
-def warn(model: Model, stacklevel: int) -> None:
+def warn(model: Model) -> None:
     """Warn of what the meshes of a model may not mean, once in all copies of the model."""
     for problem in odd_meshes(model):
         if str(problem) not in model.files.warned:
             model.files.warned.add(str(problem))
-            warnings.warn(str(problem), ModelWarning, stacklevel=stacklevel + 1)
+            warnings.warn(str(problem), ModelWarning, stacklevel=stack_level())

@@ -296,6 +296,11 @@ class ControlWatch:
         except Exception as error:  # whatever a function of the user's raises
             self._message, self._cause = f"{where} it raised {type(error).__name__}: {error}. {KEPT}", error
             return False
+        try:
+            self._run.system.check_own_values()
+        except ModelError as error:
+            self._message = f"{where}: after it was called, {error}. {KEPT}"
+            return False
         asked = as_floats(found)
         asked = asked.reshape(1) if asked is not None and asked.ndim == 0 else asked
         if asked is None or asked.shape != controller.low.shape or not np.isfinite(asked).all():

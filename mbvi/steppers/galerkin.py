@@ -26,6 +26,8 @@ from mbvi.system.system import System
 
 LONG_CHAIN = 20  # bodies from which another formulation is proposed where steps fail
 MOST_NAMES = 4
+HUGE = 1e150
+"""Size of a coordinate whose square is no longer a floating-point number, so that nothing near it can be computed."""
 
 
 def begin(run: Run) -> Stepper:
@@ -60,6 +62,11 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
     worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) // tableau.stages
     name = system.coordinate_names[worst]
     head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
+    smaller = f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
+    with np.errstate(over="ignore", invalid="ignore"):
+        move = h * start_velocity(system, space, t)
+        if not (np.abs(space.q + 2 * move) < HUGE).all():
+            return f"{head}, largest at {name}. {KEPT} {smaller}"
     rest = np.zeros(system.dimension)
     if not all(np.isfinite(system.gradient(space.q, rest, at)[1]).all() for at in t + h * AHEAD):
         found, remedy = force_without_value(system, space.q, t + h * AHEAD)
@@ -75,7 +82,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
         return f"{head}: the Euler angles of {_listed(locked)} are in gimbal lock. {KEPT} {remedy}"
     if comes_near_singular(system, space, t, h):
         return f"{head}: {_singular_loops(system, space.q, t, driven, step)}"
-    if light := weightless_near(system, (run.q, run.start_time), space.q, h * start_velocity(system, space, t), t):
+    if light := weightless_near(system, (run.q, run.start_time), space.q, move, t):
         cause, remedy = almost_no_inertia(system, light)
         return (
             f"{head}: near a position in which {_listed(light)} can move almost without inertia{cause}. {KEPT} {remedy}"
@@ -85,7 +92,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
     return (
         f"{head}: residual {residual:.2g} where round-off is {tolerances.EPS * size:.2g}, after "
         f"{int(space.count[workspace.LAST])} iterations, largest at {name}. {KEPT} "
-        f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
+        f"{smaller}"
     )
 
 

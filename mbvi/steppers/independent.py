@@ -51,6 +51,9 @@ def begin(run: Run) -> Stepper:
     scheme = scheme_arrays(find_tableau(_gauss(method.name)))
     used = int(np.sum(arrays.row_nodes[:, 0] >= 0) - arrays.redundant.sum())
     _check(system, method.name)
+    if used >= system.dimension:
+        found = "as many constraints as coordinates"
+        raise refused(system, method.name, "a start that can move", found, f"take {_gauss(method.name)}")
     space = kernels.make_space(arrays, scheme, used, *plane_of(arrays))
     space.q[:], space.p[:] = run.q, run.p
     if kernels.begin(arrays, work, space, run.start_time) != layout.OK:
@@ -65,12 +68,16 @@ def begin(run: Run) -> Stepper:
 
 
 def applicable(system: System, scheme: Tableau | Method) -> Tableau | Method:
-    """The scheme; for a method in independent coordinates that of Gauss, where only unit quaternions are constrained."""
+    """The scheme; for a method in independent coordinates that of Gauss, where only unit quaternions are constrained, or where
+    nothing can move, so that no coordinate is independent.
+    """
     if not isinstance(scheme, Method) or scheme.runner != "independent":
         return scheme
     arrays = system.arrays
     kinds = arrays.constraints[arrays.row_nodes[:, 0] >= 0, layout.CONSTRAINT_KIND]
-    return find_tableau(_gauss(scheme.name)) if (kinds == layout.UNIT_QUATERNION).all() else scheme
+    is_free = (kinds == layout.UNIT_QUATERNION).all()
+    is_fixed = arrays.is_tree and not system.is_driven and system.mobility.degrees_of_freedom == 0
+    return find_tableau(_gauss(scheme.name)) if is_free or is_fixed else scheme
 
 
 def _failure(run: Run, space: kernels.Space, step: int, status: int) -> str:

@@ -116,7 +116,7 @@ def assemble(model: Model, formulation: str | None = None, force: Any = None) ->
         model = model.replaced({"formulation": formulation})
     for problem in meshes.problems(model):
         raise ModelError(str(problem))
-    meshes.warn(model, stacklevel=2)
+    meshes.warn(model)
     builder = built(model)
     if (exact := _with_exact_loops(model, builder)) is not model:
         model, builder = exact, built(exact)

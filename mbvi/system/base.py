@@ -64,6 +64,7 @@ class BaseSystem:
     ) -> None:
         self.name = name
         self._own_values: OwnValues | None = None
+        self._values_of_run: OwnValues | None = None  # of the system that a run was made of
         self._force_names: tuple[str, ...] = ()  # parameters of a force of the user's own, in its order
         self._arrays = arrays
         self.coordinate_names = tuple(coordinate_names)
@@ -114,7 +115,7 @@ class BaseSystem:
                 remedy = "let it close over numbers and arrays alone"
                 expected = f"a {name} of functions that can be pickled"
                 raise ModelError(f"{self.name}: {wrong(expected, str(error), remedy)}") from None
-        return self._without_work() | {"_own_values": None}  # elsewhere it is as it was made
+        return self._without_work() | {"_own_values": None, "_values_of_run": None}  # elsewhere it is as it was made
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The system as it was stored."""
@@ -238,13 +239,27 @@ class BaseSystem:
         return self._local.work
 
     def _as_made(self) -> Self:
-        """The system with what the user's functions read from outside when it was made, whatever that becomes."""
-        if self._own_values is None:
+        """The system with what the user's functions read from outside when it was made, whatever that becomes.
+
+        While it runs, `check_own_values` tells whether it became something else.
+        """
+        if self._own_values is self._values_of_run is None:
             return self
         own = copy(self)
-        own._own_values = None
+        own._own_values, own._values_of_run = None, self._own_values
         own.__dict__.pop("unforced", None)
         return own
+
+    def check_own_values(self) -> None:
+        """Refuse to go on with a run after what the user's functions read from outside became something else.
+
+        Raises
+        ------
+        ModelError
+            Naming it.
+        """
+        if self._values_of_run is not None:
+            self._values_of_run.check()
 
     def _vector(self, values: ArrayLike, what: str, names: Sequence[str] | None = None) -> Array:
         """Finite numbers, one for each coordinate or of these names, as an array of their own."""

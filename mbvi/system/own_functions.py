@@ -313,7 +313,7 @@ class OwnValues:
         for (where, name), value in self._then.items():
             if now.get((where, name), MISSING) != value:
                 expected = f"{name}, which the function reads, as it was when the system was made"
-                remedy = "after a change make the system again, by assemble or from_functions"
+                remedy = "make the system again, by assemble or from_functions, or make it a parameter of the function"
                 raise ModelError(f"{where}: {wrong(expected, 'another value', remedy)}")
 
 

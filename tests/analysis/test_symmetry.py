@@ -276,6 +276,19 @@ def test_two_welded_bodies_conserve_the_totals_and_nothing_else(formulation):
     assert [each.name for each in mbvi.find_invariants(mbvi.assemble(model, formulation))] == TOTALS
 
 
+@pytest.mark.parametrize("ratio", [1e3, 1e10])
+def test_a_light_body_that_falls_beside_a_heavy_one_keeps_no_momentum_of_its_own(ratio):
+    """Its fall alone changes p_a, however small that is beside the fall of the other; p_a/m_a − p_b/m_b stays."""
+    bodies = {name: mbvi.Body(mass=m, inertia=(m, 2 * m, 2.5 * m)) for name, m in (("a", 1.0), ("b", ratio))}
+    joints = {f"f{name}": mbvi.Free(parent="world", child=name, position=(i, 0, 0)) for i, name in enumerate("ab")}
+    start = {"fa": mbvi.Initial(velocity=(0, 0, 1, 0, 0, 0))}
+    momenta = mbvi.simulate(
+        mbvi.Model(name="fall", bodies=bodies, joints=joints, initial=start), step=0.01, duration=0.5
+    ).momenta()
+    assert "p(fa.z)" not in momenta
+    assert np.ptp(momenta[f"p(fa.z) - {1 / ratio:g} p(fb.z)"]) < 1e-6  # of a p_a that changes by 4.9
+
+
 def test_a_wall_between_them_leaves_each_body_its_own():
     """Bodies that do not know of each other: the totals, and what one of them conserves besides."""
     names_of_all = [each.name for each in mbvi.find_invariants(mbvi.assemble(slider()))]

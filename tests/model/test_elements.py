@@ -360,8 +360,8 @@ MESSAGES = [
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 1, 1], "values": [1, 2, 3], "interpolation": "hold"}]}},
-        "forces.f.vector.2.times: expected each time once where values are held, found [0, 1, 1]; remove the value that is never "
-        "held",
+        "forces.f.vector.2.times: expected each time once where values are held, found 1 s twice, of which the first value, 2, "
+        "is never held; remove the first of the two",
     ),
     (
         {"forces__f": {**FORCE, "vector": [0, 0, {"times": [0, 5e-324], "values": [1, 2]}]}},
@@ -394,7 +394,7 @@ MESSAGES = [
             }
         },
         "constraints.hand.position.2.interpolation: expected a motion that can be differentiated twice, found hold, by which the "
-        "velocity would jump; choose smooth or spline",
+        "place would jump; choose smooth or spline",
     ),
     (
         {"constraints__rope": {**DISTANCE, "length": {"times": [0, 1, 1, 2], "values": [1, 2, 3, 4]}}},
@@ -842,6 +842,10 @@ def test_an_element_is_copied_with_values_of_its_fields():
     assert rod.model_copy(update={"inertia": [1, 2, 2.5]}).inertia == (1.0, 2.0, 2.5)
     with pytest.raises(ModelError, match="update: expected fields of Body, found 'mas'; did you mean 'mass'"):
         rod.model_copy(update={"mas": 3})
+    for copying in (rod.replaced, lambda update: rod.copy(update=update)):
+        with pytest.raises(ModelError, match="update: expected fields of Body, found 'mas'; did you mean 'mass'"):
+            copying({"mas": 3})
+    assert rod.copy(update={"mass": 3.0}).mass == 3.0
 
 
 def test_a_copy_is_resolved_anew():

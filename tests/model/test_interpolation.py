@@ -51,6 +51,22 @@ def test_only_splines_overshoot():
     assert all(find_overshoot(spline(*PULSE, kind)) is None for kind in ("linear", "hold", "smooth"))
 
 
+def test_a_jump_in_a_table_that_holds():
+    """Also at its first entry, before which its first value holds, as with the other interpolations."""
+    table = {"times": [1, 1, 2, 3, 3], "values": [5, 1, -2, -2, 4], "interpolation": "hold"}
+    joint = mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))
+    motor = mbvi.JointForce(joint="rail", value=table)
+    cart = mbvi.Model(
+        name="cart",
+        gravity=(0, 0, 0),
+        bodies={"cart": mbvi.Body(mass=2)},
+        joints={"rail": joint},
+        forces={"motor": motor},
+    )
+    run = mbvi.simulate(cart, "lobatto4", step=0.5, duration=4.0)
+    assert run.p[::2, 0] == pytest.approx([0, 5, 6, 4, 8], abs=1e-14)
+
+
 def model(**constraints):
     joint = mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))
     return mbvi.Model(

@@ -224,6 +224,9 @@ def test_millimetres(tmp_path, monkeypatch):
     with pytest.warns(mbvi.ModelWarning, match="is 5 m long and weighs 9.75e"):
         mbvi.assemble(model_of(tmp_path, monkeypatch, CUBE.copy().apply_scale(5), density=7800))
     mbvi.assemble(model_of(tmp_path, monkeypatch, CUBE.copy().apply_scale(5), mass=7800))
+    with pytest.warns(mbvi.ModelWarning, match="is 20 m long; if") as warned:
+        mbvi.simulate(model_of(tmp_path, monkeypatch, CUBE.copy().apply_scale(20)), step=0.1, duration=0.1)
+    assert [each.filename for each in warned] == [__file__]
 
 
 def test_a_scale_of_one_stays_in_the_file(tmp_path, monkeypatch):

@@ -72,6 +72,26 @@ def failed(system, *arguments, **options):
     return caught.value.reason
 
 
+@coarse
+@pytest.mark.parametrize("scheme", ["symplectic_euler", "lie_trotter", "simpson"])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_run_that_diverges_until_numbers_end(scheme):
+    """A stiff spring and a step of 2 s: the distance grows a hundredfold in every step, to 1e150 and beyond."""
+    spring = mbvi.Spring(body_a="world", body_b="bob", stiffness=500, rest_length=1)
+    model = mbvi.Model(
+        name="elastic pendulum",
+        bodies={"bob": mbvi.Body(mass=1)},
+        joints={"fly": mbvi.Free(parent="world", child="bob")},
+        forces={"rod": spring},
+        initial={"fly": {"position": [0.8, 0, -0.6]}},
+    )
+    assert re.fullmatch(
+        r"step \d+ \(t = \d+ s\): (a force or momentum became infinite or not a number|Newton's iteration did not converge), "
+        r"largest at bob.[xz]. A smaller step may help: try step=1.",
+        failed(model, scheme, step=2.0, duration=1000.0),
+    )
+
+
 @pytest.mark.parametrize(
     "force",
     [

@@ -391,6 +391,36 @@ def test_a_drive_that_stands_still_is_a_constraint_like_others():
     np.testing.assert_allclose(run.q[:, [0, 2]], np.outer(run.t, [0.3, 2]), atol=1e-13)
 
 
+def held(joint):
+    """An arm at 30 degrees that a brake holds, or which is the crank of a four-bar that it holds."""
+    brake = mbvi.PrescribedCoordinate(joint=joint, value="30 deg")
+    if joint == "pivot":
+        arm = mbvi.Body(mass=10, center_of_mass=(1, 0, 0), inertia=(0.1, 3, 3))
+        pivot = mbvi.Revolute(parent="world", child="arm", axis=(0, -1, 0))
+        return mbvi.Model(name="arm", bodies={"arm": arm}, joints={"pivot": pivot}, constraints={"brake": brake})
+    return mbvi.load(MODELS / "four_bar.yaml").model_copy(update={"constraints": {"brake": brake}, "initial": {}})
+
+
+@pytest.mark.parametrize("joint", ["pivot", "shaft"])
+def test_what_cannot_move_is_run_by_the_scheme_of_gauss(joint):
+    """No coordinate is independent."""
+    system = mbvi.assemble(held(joint))
+    assert system.mobility.degrees_of_freedom == 0
+    run, other = (mbvi.simulate(system, scheme, step=0.02, duration=0.1) for scheme in ("independent4", "gauss4"))
+    assert run.scheme == mbvi.SCHEMES["gauss4"]
+    np.testing.assert_array_equal(run.multipliers, other.multipliers)
+    np.testing.assert_allclose(run.q, np.tile(run.q[0], (len(run.q), 1)), atol=1e-15)
+
+
+def test_a_mechanism_is_not_locked_altogether():
+    simulator = mbvi.Simulator(mbvi.load(MODELS / "four_bar.yaml"), "independent4", step=0.01)
+    simulator.run(0.1)
+    with pytest.raises(mbvi.ModelError, match="independent4: expected a start that can move"):
+        simulator.lock("shaft")
+    simulator.run(0.1)
+    assert simulator.steps == 20 and simulator.locked == ()
+
+
 def test_own_constraints_are_refused():
     import sympy
 

@@ -321,7 +321,7 @@ def test_a_change_is_refused_and_a_new_system_has_it(force, name):
     change(name)
     expected = (
         f"force: expected {name}, which the function reads, as it was when the system was made, found another value; "
-        "after a change make the system again, by assemble or from_functions"
+        "make the system again, by assemble or from_functions, or make it a parameter of the function"
     )
     assert refused(mbvi.simulate, system, step=0.05, duration=1.0) == expected
     assert refused(system.acceleration, [1.0], [3.0]) == expected
@@ -357,6 +357,37 @@ def test_what_a_function_closes_over():
     assert acceleration(system) == -1.0
     gain[0, 0] = 4.0
     assert refused(acceleration, system).startswith("force: expected gain, which the function reads, as it was")
+
+
+CHANGED = "force: expected GAIN, which the function reads, as it was when the system was made, found another value; "
+
+
+def test_a_simulator_does_not_go_on_after_a_change():
+    simulator = mbvi.Simulator(slider(by_an_array), step=0.05)
+    simulator.step()
+    before = simulator.q
+    change("GAIN")
+    assert refused(simulator.step).startswith(CHANGED)
+    assert refused(simulator.run, 1.0).startswith(CHANGED)
+    assert simulator.steps == 1 and simulator.q == before
+    GAIN[0] = 2.0
+    simulator.run(0.95)
+    assert simulator.q[0] == pytest.approx(np.cos(np.sqrt(2.0)), abs=1e-6)
+
+
+def test_nor_does_a_run_whose_controller_changed_it():
+    def law(t, q, v):
+        if t >= 0.5:
+            change("GAIN")
+        return 0.0
+
+    system = slider(by_an_array, forces={"motor": mbvi.Motor(joint="joint")})
+    with pytest.raises(mbvi.StepError) as caught:
+        mbvi.simulate(system, step=0.05, duration=2.0, controllers={"law": mbvi.Controller(law, period=0.25)})
+    assert str(caught.value).startswith(f"controllers.law: at t = 0.5 s: after it was called, {CHANGED}")
+    kept = caught.value.trajectory
+    assert kept.t[-1] == 0.5
+    assert len(mbvi.simulate(kept.system, step=0.05, duration=2.0).t) == 41  # with the value of its run
 
 
 def test_defaults_are_values_too():

@@ -55,6 +55,7 @@ PIECE_STATES = 1 << 17  # that members leave behind who are run together
 WORTH_A_MAP = 32  # values of parameters that take as long to be assembled as a map of them to be written down
 GRACE = 2.0  # seconds that a member is over its time before what hangs ends its process
 OF_VELOCITIES = {"v", "energy"}
+TIME_REMEDY = "give it more time, or longer steps"
 
 
 class StoppedError(Exception):
@@ -85,7 +86,10 @@ def compile_kernels(plan: Plan, stored: Sequence[str]) -> None:
     system = plan.starting(plan.system(0)[0], 0)
     with suppress(ModelError):  # which refuses this member alone
         run = _run(plan, system, find_start(system), 1, 1)
-        if isinstance(plan.method, Tableau):  # others `check_scheme` ran
+        if system.has_contacts:
+            with suppress(StepError):
+                advance(run, stepper_of(run))
+        elif isinstance(plan.method, Tableau):  # others `check_scheme` ran
             _Galerkin(system, plan.method).run(run)
         stored_values(system, np.zeros(1), run.q[None], run.p[None], stored)
 
@@ -157,6 +161,7 @@ class Worker:
     ) -> None:
         self._plan, self._measures, self._stopped = plan, measures, stopped
         self._time_limit, self._deadline = time_limit, math.inf
+        self._most_steps = PIECE_STEPS if time_limit is None else FEW_STEPS
         self._shapes = {name: each.shape for name, each in variables.items()}
         self._stored = [name for name in variables if name not in measures]
         self._parameters: dict[str, float] | None = None
@@ -274,7 +279,7 @@ class Worker:
             with self._timed():
                 return self._run_timed(member)
         except OverdueError as error:
-            reason = wrong(f"at most {self._time_limit:g} s for a member", "one that takes longer", "set time_limit")
+            reason = wrong(f"at most {self._time_limit:g} s for a member", "one that takes longer", TIME_REMEDY)
             return Result(member, FAILED, error.args[0], f"time_limit: {reason}", self._values(None))
 
     @contextmanager
@@ -337,9 +342,9 @@ class Worker:
 
     def _advanced(self, run: Run) -> tuple[Trajectory, str]:
         """The states of a run, and why it ended early if it did."""
-        if isinstance(run.method, Method):
+        if isinstance(run.method, Method) or run.system.has_contacts:
             try:
-                return advance(run, stepper_of(run)), ""
+                return advance(run, stepper_of(run), self._most_steps), ""
             except StepError as error:
                 return error.trajectory, error.reason
         return self._stepper(run.system, run.method).run(run)
@@ -347,7 +352,7 @@ class Worker:
     def _stepper(self, system: System, tableau: Tableau) -> _Galerkin:
         """What does the steps of this system and those that are like it."""
         if self._galerkin is None:
-            self._galerkin = _Galerkin(system, tableau, PIECE_STEPS if self._time_limit is None else FEW_STEPS)
+            self._galerkin = _Galerkin(system, tableau, self._most_steps)
         return self._galerkin
 
     def _values(self, trajectory: Trajectory | None, is_done: bool = False) -> dict[str, Any]:

@@ -169,6 +169,8 @@ class ContactSteps:
             row += kept.shape[1]
             seen.append(states[0])
             step = self._step
+            if every > MOST_STEPS and self._run.progress is not None:  # which nothing else calls meanwhile
+                self._run.progress(step, self._run.steps)
         if every > 1 and seen:
             self.audit.look(first, np.concatenate(seen))
         return layout.OK, step

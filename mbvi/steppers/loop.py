@@ -91,8 +91,15 @@ class Stepper:
         return self.failure(step, status) if self.failure else run.failure(step, REASONS[status])
 
 
-def advance(run: Run, stepper: Stepper) -> Trajectory:
+def advance(run: Run, stepper: Stepper, most_steps: int = 1 << 62) -> Trajectory:
     """Do all steps of a run.
+
+    Parameters
+    ----------
+    run : Run
+    stepper : Stepper
+    most_steps : int
+        Between two calls of the progress of the run, if its states are stored that often.
 
     Raises
     ------
@@ -107,10 +114,11 @@ def advance(run: Run, stepper: Stepper) -> Trajectory:
         done, status, seconds = record.done, layout.OK, record.seconds
         size = max(run.system.dimension + run.system.constraint_count, 1)
         length = run.every * max(1, int(FIRST_STEPS / size**2 / run.every))
+        most = run.every * max(1, most_steps // run.every)
         piece(done, done, *record.room())  # compiles, or loads what was compiled
         while done < run.steps and status == layout.OK:
             out_q, out_p = record.room()
-            last = done + min(length, run.every * len(out_q))
+            last = done + min(length, run.every * len(out_q), most)
             began = time.perf_counter() - COMPILING.seconds
             status, done = piece(done, last, out_q, out_p)
             spent = time.perf_counter() - COMPILING.seconds - began

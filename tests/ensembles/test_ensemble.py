@@ -111,6 +111,9 @@ def check_members(runs, described, names, **options):
         ("pendulum_cartesian", {}, {"scheme": "energy_momentum"}),
         ("double_pendulum", {"q.elbow.angle": [0.1, 0.2]}, {"scheme": "suzuki4"}),
         ("heavy_top_quaternion", {"mass": [14.0, 15.0]}, {"scheme": "blanes_moan6", "duration": 0.2}),
+        ("bouncing_ball", {"height": [0.3, 1.0], "radius": [0.1, 0.2]}, {"duration": 1.0}),
+        ("bouncing_ball", {"q.fall.displacement": [0.3, 1.0]}, {"duration": 1.0}),
+        ("stick_slip", {"kinetic": [0.5, 0.6], "static": [0.7, 1.0]}, {"duration": 3.0}),
     ],
 )
 def test_members_are_what_simulate_gives(name, over, options):
@@ -152,6 +155,7 @@ def rises(run):
         ("double_pendulum", {"mass": np.linspace(1, 3, 5)}, {"formulation": "embedding"}),
         ("spring_damper", {"damping": np.linspace(0, 1, 5)}, {}),
         ("four_bar", {"crank": np.linspace(0.3, 1.5, 5)}, {}),  # some do not close
+        ("bouncing_ball", {"radius": np.linspace(0.1, 0.5, 5)}, {"duration": 0.6}),
     ],
 )
 def test_members_whose_tables_are_filled_are_those_assembled_anew(name, over, options, monkeypatch):
@@ -525,6 +529,24 @@ def test_a_member_starts_alike_alone_and_with_others():
     ):
         runs = mbvi.ensemble(system, over, duration=0.1, store=("q",), measure=measure)
         assert (runs.q[:, 0] == expected).all()
+
+
+def test_stops_of_members_stop_them():
+    """Balls of the closed form: dropped from h onto a floor, they rise to e² h, and one below the floor is refused."""
+    ball = model("bouncing_ball")
+    floor = ball.contacts["floor"].model_copy(update={"restitution": "restitution"})
+    described = ball.model_copy(
+        update={"contacts": {"floor": floor}, "parameters": {**ball.parameters, "restitution": 0.8}}
+    )
+    height, restitution = np.array([1.0, 0.5, -0.2]), np.array([0.0, 0.3, 0.7, 1.0])
+    over = {"height": height, "restitution": restitution}
+    tops = {"top": lambda run: run.q[run.t > np.sqrt(2 * run.q[0, 0] / 9.81)].max()}
+    runs = mbvi.ensemble(described, over, step=0.001, duration=1.2, measure=tops, store=("q",))
+    assert (runs.status.sel(height=[1.0, 0.5]) == DONE).all() and (runs.status.sel(height=-0.2) == REFUSED).all()
+    expected = "contacts.floor: expected a start with its gap open, found it closed by 0.2 m too far; start"
+    assert str(runs.reason[2, 0].values).startswith(expected)
+    assert runs.q.min() > 0.1 - 1e-12
+    np.testing.assert_allclose(runs.top[:2, 1:] - 0.1, np.outer(height[:2], restitution[1:] ** 2), atol=2e-6)
 
 
 def test_links_that_do_not_close_are_refused():

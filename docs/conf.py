@@ -62,6 +62,7 @@ NAVIGATION = {
         "constraints_on_motions",
         "constraints_of_rolling",
         "contacts",
+        "ropes",
         "tables",
         "python",
         "kinematics",

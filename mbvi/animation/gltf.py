@@ -1,18 +1,21 @@
 """A scene as binary glTF 2.0: one animated node for every body, named as in the model.
 
 The nodes hang on one root, which turns the model's up into the y axis of glTF; below it places and rotations are those of the
-bodies in the world. Key frames are joined linearly, rotations by the great circle between their quaternions.
+bodies in the world. Key frames are joined linearly, rotations by the great circle between their quaternions. What happened in
+the run stands in the `extras` of the animation.
 
 Source: Khronos Group, glTF 2.0 specification, 2021.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbvi.animation.geometry import Geometry, linear_rgb
+from mbvi.animation.marks import Mark
 from mbvi.animation.scene import Scene, Thing
 from mbvi.errors import ModelError
 
@@ -26,27 +29,27 @@ VERTICES, INDICES = 34962, 34963
 LINE_STRIP = 3
 
 
-def glb(scene: Scene) -> bytes:
-    """The file's content.
+def glb(scene: Scene, marks: Sequence[Mark] = ()) -> bytes:
+    """The file's content, with what happened among its extras.
 
     Raises
     ------
     ModelError
         If pygltflib is missing.
     """
-    return _Writer(scene).content()
+    return _Writer(scene, marks).content()
 
 
 class _Writer:
     """Fills a glTF document: data as accessors, then meshes, nodes and one animation that refer to them."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, marks: Sequence[Mark]) -> None:
         try:
             import pygltflib
         except ImportError:
             remedy = "install it with: pip install 'mbvi[viz]'"
             raise ModelError(f"animate: expected pygltflib for a .glb file, found none; {remedy}") from None
-        self.gltf, self.scene = pygltflib, scene
+        self.gltf, self.scene, self.marks = pygltflib, scene, marks
         self.document = pygltflib.GLTF2(asset=pygltflib.Asset(version="2.0", generator="mbvi"))
         self.blob = bytearray()
         self.accessors_of: dict[int, Any] = {}
@@ -57,7 +60,7 @@ class _Writer:
         """The scene, written."""
         gltf, document, motion = self.gltf, self.document, self.scene.motion
         self.times = self._add((motion.t - motion.t[0]) / motion.speed, FLOAT, "SCALAR", has_bounds=True)
-        self.animation = gltf.Animation(name="motion")
+        self.animation = gltf.Animation(name="motion", extras=self._extras())
         document.nodes.append(gltf.Node(name=self.scene.name, rotation=_up_to_y(self.scene.up), children=[]))
         for thing in self.scene.things:
             self._add_thing(thing)
@@ -69,6 +72,15 @@ class _Writer:
         document.buffers.append(gltf.Buffer(byteLength=len(self.blob)))
         document.set_binary_blob(bytes(self.blob))
         return b"".join(document.save_to_bytes())
+
+    def _extras(self) -> dict[str, Any]:
+        """What happened: when in the animation, and in the run [s]."""
+        motion = self.scene.motion
+        found = [
+            {"time": (each.t - float(motion.t[0])) / motion.speed, "t": each.t, "kind": each.kind, "name": each.name}
+            for each in self.marks
+        ]
+        return {"events": found} if found else {}
 
     def _append_child(self, node: pygltflib.Node) -> int:
         self.document.nodes.append(node)

@@ -1,6 +1,7 @@
 """The motion between the stored states, and the times at which it is shown.
 
-Between states the coordinates are cubics with the states' values and rates (Hermite). Poses follow from coordinates, so that
+Between states the coordinates are cubics with the states' values and rates (Hermite); between states where something happened to
+stops or dry friction they are those of the run itself. Poses follow from coordinates, so that
 joints stay closed and angles keep their turns. By default time runs so slowly that no body turns by more than 120° from picture
 to picture, and key frames are so close that none turns by more than 15°.
 """
@@ -170,6 +171,9 @@ def _sampled(trajectory: Trajectory, speed: float, rate: float) -> Motion:
     """q by Hermite's cubic on [0, 1]: (1 + 2s)(1 − s)² q₀ + s²(3 − 2s) q₁ + h s(1 − s)² v₀ − h s²(1 − s) v₁."""
     times, q, v = trajectory.t, trajectory.q, _rates(trajectory)
     t = np.linspace(times[0], times[-1], _count(trajectory, speed, rate))
+    if trajectory.contact_events is not None and len(trajectory.contact_events):
+        found = trajectory.at(t, fast=True)
+        return Motion(speed, t, found.q, found.v)
     i = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
     h = (times[i + 1] - times[i])[:, None]
     s = (t[:, None] - times[i][:, None]) / h

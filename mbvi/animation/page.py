@@ -16,6 +16,7 @@ import numpy as np
 
 from mbvi.animation.curves import Arrow, Curve
 from mbvi.animation.geometry import Geometry
+from mbvi.animation.marks import Mark
 from mbvi.animation.motion import Motion
 from mbvi.animation.scene import Scene, Thing
 
@@ -36,6 +37,7 @@ def html(
     curves: list[Curve],
     momentum: Arrow,
     reactions: list[Arrow],
+    marks: Sequence[Mark] = (),
     live: Mapping[str, Any] | None = None,
 ) -> str:
     """The page.
@@ -53,6 +55,8 @@ def html(
         Plots: of the energy, which always stands above, and of coordinates.
     momentum : Arrow
     reactions : list of Arrow
+    marks : sequence of Mark
+        On the time line.
     live : mapping, optional
         What a page needs that follows a run: the parts of its frames, the controls.
     """
@@ -79,6 +83,7 @@ def html(
         "curves": [{"name": each.name, "unit": each.unit, "values": block.floats(each.values)} for each in curves],
         "momentum": _arrow(block, momentum),
         "reactions": [_arrow(block, arrow) for arrow in reactions],
+        "marks": [{"t": each.t, "kind": each.kind, "text": each.text} for each in marks],
     } | ({} if live is None else {"live": live})
     texts = {
         "TITLE": escape(scene.name),

@@ -24,9 +24,11 @@ from mbvi.errors import ModelError
 from mbvi.model import Body, Mesh, Model, mass_properties
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
+from mbvi.model.forces import Between, Look
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_massless
 from mbvi.model.mesh_files import Files, has_volume, read_mesh
+from mbvi.model.ropes import OverPoints
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 from mbvi.system.system import System
@@ -262,8 +264,7 @@ def _holds(model: Model) -> dict[str, list[Array]]:
     ends = [
         *((joint.parent, joint.position) for joint in model.joints.values() if not joint.is_free),
         *((joint.child, joint.offset) for joint in model.joints.values() if not joint.is_free),
-        *(element.ends()[0] for _, element in _between(model)),
-        *(element.ends()[1] for _, element in _between(model)),
+        *(end for _, _, ends in _between(model) for end in ends),
         *(guide.guided for guide in guides(model).values()),
     ]
     for body, point in ends:
@@ -273,11 +274,14 @@ def _holds(model: Model) -> dict[str, list[Array]]:
     return holds
 
 
-def _between(model: Model) -> Iterator[tuple[str, Any]]:
-    """What is drawn between two points, with its name: springs, dampers and rods."""
-    for name, element in (model.forces | model.constraints).items():
-        if getattr(element, "drawn_as", None):
-            yield name, element
+def _between(model: Model) -> Iterator[tuple[str, Look, Any]]:
+    """What is drawn between two points, with its name: springs, dampers, rods and the straight parts of ropes."""
+    elements: dict[str, Any] = {**model.forces, **model.constraints, **model.contacts}
+    for name, element in elements.items():
+        if isinstance(element, OverPoints):
+            yield from ((f"{name} {i}", element.drawn_as, ends) for i, ends in enumerate(element.spans(), 1))
+        elif isinstance(element, Between) and element.drawn_as:
+            yield name, element.drawn_as, element.ends()
 
 
 def _looks(
@@ -368,7 +372,7 @@ def _marks(model: Model) -> set[str]:
     if not any(body.shapes for body in model.bodies.values()):
         return set()
     moving = {each for joint in model.joints.values() if joint.motions() for each in (joint.parent, joint.child)}
-    tied = {each for _, element in _between(model) for each, _ in element.ends()}
+    tied = {each for _, _, ends in _between(model) for each, _ in ends}
     bare = {name for name, body in model.bodies.items() if not body.shapes and is_massless(body)}
     return bare - moving - tied
 
@@ -414,9 +418,9 @@ def _links(model: Model, poses: dict[str, Pose], size: float) -> Iterator[Thing]
         "thick rod": (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.006 * size),
         "thin rod": (shapes.rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 1.0), 0.004 * size),
     }
-    for name, element in _between(model):
-        geometry, radius = looks[element.drawn_as]
-        yield _thing(name, "link", geometry, METAL, Spanned(element.ends(), radius, 1e-6 * size), poses)
+    for name, look, ends in _between(model):
+        geometry, radius = looks[look]
+        yield _thing(name, "link", geometry, METAL, Spanned(ends, radius, 1e-6 * size), poses)
 
 
 def _joints(model: Model, poses: dict[str, Pose], looks: dict[str, Geometry], size: float) -> Iterator[Thing]:

@@ -461,6 +461,36 @@ addEventListener('keydown', event => {
   action();
 });
 
+// What happened, above the time line: its text where the pointer is near, its time after a click.
+const KINDS = { impact: '#D55E00', rest: '#7b8794', release: '#009E73', stick: '#5E35B1', slip: '#0072B2', event: '#C2185B', several: INK };
+const NEAR = 6;  // pixels
+const line = byId('marks'), told = byId('told');
+const placeOf = mark => (mark.t - data.start) / duration;
+const marks = data.marks.filter(mark => placeOf(mark) >= 0 && placeOf(mark) <= 1);
+for (const mark of marks) {
+  const tick = document.createElement('i');
+  tick.style.left = `${100 * placeOf(mark)}%`;
+  tick.style.background = KINDS[mark.kind];
+  line.append(tick);
+}
+/** The mark next to the pointer; undefined if none is near. */
+function markAt(event) {
+  const { left, width } = line.getBoundingClientRect(), off = mark => Math.abs(event.clientX - left - width * placeOf(mark));
+  const nearest = marks.reduce((best, mark) => off(mark) < off(best) ? mark : best);
+  return off(nearest) <= NEAR ? nearest : undefined;
+}
+function tell(mark) {
+  told.hidden = !mark;
+  if (!mark) return;
+  told.textContent = mark.text;
+  const { width } = line.getBoundingClientRect(), half = told.offsetWidth / 2, { left } = byId('line').getBoundingClientRect();
+  const x = 8 + width * placeOf(mark);  // within the window
+  told.style.left = `${Math.min(Math.max(x, half - left + 8), innerWidth - left - half - 8)}px`;
+}
+line.onpointermove = event => tell(markAt(event));
+line.onpointerleave = () => tell();
+line.onclick = event => { const mark = markAt(event); if (mark) { pause(); setTime(mark.t); } };
+
 function toggle(key, text, title, isOn, change) {
   const button = document.createElement('button');
   button.textContent = text;

@@ -162,7 +162,7 @@ class Screen:
         none = Arrow("angular momentum", "kg m²/s", np.zeros((1, 3)), np.zeros((1, 3)))
         model = self.system.model
         text = "" if model is None else " ".join(model.description.split())
-        return html(shown, text, (), motion, curves, none, [], {"columns": self.columns, **live})
+        return html(shown, text, (), motion, curves, none, [], live={"columns": self.columns, **live})
 
     def _energy(self, state: State) -> float:
         """The energy [J]; not a number where velocities cannot be found."""

@@ -17,11 +17,14 @@ from mbvi.model.arguments import check_kind
 from mbvi.model.base import Element
 from mbvi.model.bodies import Body, Frame
 from mbvi.model.constraints import PrescribedPoint
+from mbvi.model.contacts import ExpressionStop
+from mbvi.model.expressed import by_expression
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD, Orientation, Vector, kinds
 from mbvi.model.joints import Weld
 from mbvi.model.model import Model
 from mbvi.model.quantities import with_prefix
+from mbvi.model.ropes import OverPoints
 from mbvi.model.sensors import ExpressionSensor, OnFrame
 from mbvi.model.shapes import Mesh
 
@@ -121,6 +124,10 @@ def put_on(groups: Parts, other: Model, where: Attachment, prefix: str, paths: M
         if isinstance(element, PrescribedPoint):
             found = f"{name!r}, which prescribes the place of a point in the world"
             raise ModelError(f"constraints.{name}: {wrong('a model that can be put anywhere', found, 'leave it out')}")
+    for name, stop in other.contacts.items():
+        if isinstance(stop, ExpressionStop) and by_expression(stop.gap, other).places:
+            found = f"{name!r}, by places along the axes of the world"
+            raise ModelError(f"contacts.{name}: {wrong('a model that can be put anywhere', found, 'leave it out')}")
     added: Parts = {key: {} for key in GROUPS}
     added["bodies"][mount] = Body()
     added["joints"][mount] = _weld(groups["bodies"], where, mount)
@@ -168,8 +175,12 @@ def _prefixed(
         )
     if isinstance(element, OnFrame):
         changed["frame"] = prefix + element.frame
+    if isinstance(element, OverPoints):
+        changed["points"] = tuple(_prefixed(each, prefix, mount, paths, parameters) for each in element.points)
     if isinstance(element, ExpressionSensor):
         changed["expression"] = with_prefix(element.expression, prefix, parameters)
+    if isinstance(element, ExpressionStop):
+        changed["gap"] = with_prefix(element.gap, prefix, parameters)
     return element.replaced(changed)
 
 

@@ -46,6 +46,7 @@ from mbvi.model.holds import (
     together,
 )
 from mbvi.model.rolling import KnifeEdge, RollingBall, RollingEllipsoid, RollingWheel
+from mbvi.model.ropes import Rope, RopePoint
 from mbvi.recording import is_finite, plain
 
 __all__ = [
@@ -63,6 +64,8 @@ __all__ = [
     "RollingBall",
     "RollingEllipsoid",
     "RollingWheel",
+    "Rope",
+    "RopePoint",
 ]
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -440,7 +443,8 @@ AnyConstraint = Annotated[
     | RollingBall
     | RollingWheel
     | RollingEllipsoid
-    | KnifeEdge,
+    | KnifeEdge
+    | Rope,
     Field(discriminator="type"),
 ]
 

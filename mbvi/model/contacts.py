@@ -20,6 +20,7 @@ from mbvi.model.fields import Direction, JointRef, Kind, Law, Motion, OptionalMo
 from mbvi.model.forces import Between, OnJoint
 from mbvi.model.limits import REST_SPEED, stopping_problems
 from mbvi.model.rolling import RollingBall, RollingEllipsoid, RollingWheel
+from mbvi.model.ropes import OverPoints
 from mbvi.recording import plain
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "EllipsoidStop",
     "ExpressionStop",
     "PlaneStop",
+    "RopeStop",
     "WheelStop",
 ]
 
@@ -91,6 +93,21 @@ class DistanceStop(Stopping, Between):
             if (length := getattr(self, key)) is not None:
                 held = Distance.model_construct(length=length, **points)
                 yield Stop(f"{name}.{key}", sign, held, plain(self.restitution), plain(self.rest_speed), "N")
+
+
+class RopeStop(Stopping, OverPoints):
+    """A rope over several points that goes slack, and becomes taut with an impact: it pulls, and never pushes."""
+
+    type: Literal["rope_stop"] = "rope_stop"
+
+    def problems(self) -> Iterator[Problem]:
+        """Those of the rope, and of stops."""
+        yield from super().problems()
+        yield from stopping_problems(self)
+
+    def stops(self, name: str) -> Iterator[Stop]:
+        """The length."""
+        yield Stop(name, 1.0, self.slack(), plain(self.restitution), plain(self.rest_speed), "N")
 
 
 class PlaneStop(Stopping, Between):
@@ -295,7 +312,15 @@ class DryFriction(OnJoint):
 
 
 AnyContact = Annotated[
-    DistanceStop | PlaneStop | BallStop | WheelStop | EllipsoidStop | CoordinateStop | ExpressionStop | DryFriction,
+    DistanceStop
+    | RopeStop
+    | PlaneStop
+    | BallStop
+    | WheelStop
+    | EllipsoidStop
+    | CoordinateStop
+    | ExpressionStop
+    | DryFriction,
     Field(discriminator="type"),
 ]
 

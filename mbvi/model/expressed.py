@@ -2,56 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from mbvi.errors import ModelError
 from mbvi.model.description import Description
-from mbvi.model.expressions import Program, nearest, show, wrong
-from mbvi.model.fields import WORLD
-from mbvi.model.holds import Expressed, Hold
+from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.holds import ByExpression, Variable
 from mbvi.model.quantities import Quantity, measure
 from mbvi.recording import plain
-
-
-class Variable(NamedTuple):
-    """A variable of an expression.
-
-    kind                 t, q, x, y or z
-    joint, coordinate    of q
-    body, point          of a place
-    """
-
-    kind: str
-    joint: str = ""
-    coordinate: str = ""
-    body: str = WORLD
-    point: Any = (0.0, 0.0, 0.0)
-
-
-class ByExpression(NamedTuple):
-    """A constraint: an expression of variables is zero.
-
-    program      postfix program, as `mbvi.model.quantities.measure` gives it
-    variables    the time first
-    """
-
-    program: Program
-    variables: tuple[Variable, ...]
-    type: str = "expression"
-
-    def holds(self) -> list[Hold]:
-        """The expression."""
-        return [Expressed(self.program, self.variables)]
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """Joints whose coordinates it takes."""
-        return tuple(each.joint for each in self.variables if each.kind == "q")
-
-    @property
-    def places(self) -> list[tuple[str, Any]]:
-        """Bodies whose points it takes, and these."""
-        return [(each.body, each.point) for each in self.variables if each.kind in ("x", "y", "z")]
 
 
 def by_expression(text: str, model: Description) -> ByExpression:

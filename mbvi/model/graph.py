@@ -307,8 +307,10 @@ def _constrained(model: Description, plan: Plan) -> Iterator[str]:
 
 def _named(constraint: Any, *kinds: str) -> list[str]:
     """The bodies and joints that a constraint names, or those of one kind."""
-    keys = [f"{kind}{suffix}" for kind in kinds or ("body", "joint") for suffix in ("", "_a", "_b")]
-    return [getattr(constraint, key) for key in keys if hasattr(constraint, key)]
+    kinds = kinds or ("body", "joint")
+    keys = [f"{kind}{suffix}" for kind in kinds for suffix in ("", "_a", "_b")]
+    over = [body for body, _ in getattr(constraint, "places", ())] if "body" in kinds else []
+    return [*(getattr(constraint, key) for key in keys if hasattr(constraint, key)), *dict.fromkeys(over)]
 
 
 # ---------------------------------------------------------------------------------------------- drawing

@@ -122,7 +122,7 @@ class Rolls(NamedTuple):
 
 
 class Expressed(NamedTuple):
-    """An expression of variables, see `mbvi.model.expressed`, is zero."""
+    """An expression of variables is zero, see `ByExpression`."""
 
     program: Any
     variables: Any
@@ -149,6 +149,47 @@ Hold = (
     | Edge
     | Expressed
 )
+
+
+class Variable(NamedTuple):
+    """A variable of an expression.
+
+    kind                 t, q, x, y or z
+    joint, coordinate    of q
+    body, point          of a place
+    """
+
+    kind: str
+    joint: str = ""
+    coordinate: str = ""
+    body: str = ""
+    point: Any = (0.0, 0.0, 0.0)
+
+
+class ByExpression(NamedTuple):
+    """A constraint: an expression of variables is zero.
+
+    program      postfix program, as `mbvi.model.quantities.measure` gives it
+    variables    the time first
+    """
+
+    program: Any
+    variables: tuple[Variable, ...]
+    type: str = "expression"
+
+    def holds(self) -> list[Hold]:
+        """The expression."""
+        return [Expressed(self.program, self.variables)]
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Joints whose coordinates it takes."""
+        return tuple(each.joint for each in self.variables if each.kind == "q")
+
+    @property
+    def places(self) -> list[tuple[str, Any]]:
+        """Bodies whose points it takes, and these."""
+        return [(each.body, each.point) for each in self.variables if each.kind in ("x", "y", "z")]
 
 
 def together() -> Across:

@@ -130,7 +130,7 @@ def _tied(constraint: AnyConstraint, model: Model) -> list[tuple[str, str]]:
     They are the bodies, and those that the joints move, each with the next. Where that is one body only, a constraint on joints
     is drawn along the last of them, another to the world.
     """
-    named: dict[str, list[str]] = {"bodies": [], "joints": []}
+    named: dict[str, list[str]] = {"bodies": [body for body, _ in getattr(constraint, "places", ())], "joints": []}
     for key, kind in kinds(type(constraint)).items():
         if kind is not None and kind.name == "name":
             named[kind.of].append(getattr(constraint, key))

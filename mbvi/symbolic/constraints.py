@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from mbvi.model.holds import (
     normals,
     together,
 )
+from mbvi.model.ropes import Rope
 from mbvi.symbolic.bodies import Bodies
 from mbvi.symbolic.frames import Frame, world
 from mbvi.symbolic.rolling import Motion, slip
@@ -77,6 +79,9 @@ def _of_element(bodies: Bodies, name: str, motion: Motion) -> Named:
     """Those of an element of `constraints`."""
     raw: Any = bodies.model.constraints[name]
     element: Any = bodies.resolved.constraints[name]
+    if isinstance(element, Rope):
+        yield name, _slack(bodies, raw, element)
+        return
     known: dict[str, Any] = {}
     for key, kind in kinds(element.__class__).items():
         value, resolved = getattr(raw, key), getattr(element, key)
@@ -108,6 +113,14 @@ def _of_element(bodies: Bodies, name: str, motion: Motion) -> Named:
         yield from slip(name, held[0], getattr(element, "inside", False), a, b, motion)
     else:
         yield from _rows(bodies, name, held, ends)
+
+
+def _slack(bodies: Bodies, raw: Any, rope: Rope) -> Any:
+    """What is left of the length of a rope."""
+    given = zip(raw.points, rope.points, strict=True)
+    places = [bodies.frames[b.body].moved(bodies.values.place(b.body, a.point)).place for a, b in given]
+    ways = [b - a for a, b in pairwise(places)]
+    return bodies.values.scalar(raw.length) - sum(sympy.sqrt(sum(each**2 for each in way)) for way in ways)
 
 
 def _rows(bodies: Bodies, name: str, holds: Sequence[Hold], ends: Any) -> Named:

@@ -23,12 +23,11 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
-from mbvi.model.expressed import ByExpression
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.forces import BallSpring, Between, Bushing, Force, Law, OnJoint, Torque
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
-from mbvi.model.holds import Follows, OnCurve, Related
+from mbvi.model.holds import ByExpression, Expressed, Follows, OnCurve, Related
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import MassProperties, checked_properties
 from mbvi.model.model import Model
@@ -429,8 +428,8 @@ class Builder:
         if not holds:
             expected = "what the constraint holds"
             raise ModelError(f"constraints.{name}: {wrong(expected, f'nothing, for the type {element.type}')}")
-        if isinstance(element, ByExpression):
-            self.add_expression(name, element)
+        if isinstance(holds[0], Expressed):
+            self.add_expression(name, ByExpression(*holds[0]))
             return
         names = [joint for hold in holds if isinstance(hold, Related | Follows) for joint, _, _ in hold.terms]
         if names:
@@ -472,7 +471,7 @@ class Builder:
                 f"{group}.{name}: expected bodies that move against each other as a function of time says, found {parts}; "
                 "remove it, or give one of them a joint"
             )
-        if row.touch is not None:
+        if row.touch is not None or row.expression is not None:
             expected = "bodies that move against each other"
             raise ModelError(f"{group}.{name}: {wrong(expected, parts, 'remove it, or give one of them a joint')}")
         gap = self.gap(row)

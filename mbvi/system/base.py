@@ -168,7 +168,7 @@ class BaseSystem:
         constraints none is known.
         """
         units = {layout.ALONG: "N", layout.DISTANCE: "N", layout.ACROSS: "N m", layout.UNIT_QUATERNION: "N m"}
-        units |= {layout.CONTACT: "N", layout.ROLL: "N", layout.OWN: "", layout.OWN_RATE: "", layout.EXPRESSED: ""}
+        units |= {layout.CONTACT: "N", layout.ROLL: "N", layout.OWN: "", layout.OWN_RATE: "", layout.EXPRESSED: "N"}
         force = {"m": "N", "rad": "N m"}
         found = []
         for row in self.arrays.constraints:

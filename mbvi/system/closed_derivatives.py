@@ -81,8 +81,11 @@ def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, A
 
 
 def _refuse_functions(system: BaseSystem) -> None:
-    """An error where third derivatives of a function of a coordinate are needed."""
+    """An error where third derivatives of a function of a coordinate, or of a rope, are needed."""
     rows, kinds = system.arrays.constraints, system.arrays.time_functions
+    for i in np.flatnonzero(rows[:, layout.CONSTRAINT_KIND] == layout.EXPRESSED):
+        found = f"{system.constraint_names[i]}, a rope over several points, whose third derivative is not known"
+        raise ModelError(f"{system.name}: {wrong('constraints between bodies, or functions of time', found)}")
     for i in np.flatnonzero((rows[:, layout.FUNCTION] >= 0) & (rows[:, layout.ARGUMENT] >= 0)):
         if kinds[rows[i, layout.FUNCTION], 0] != layout.CONSTANT:
             found = f"{system.constraint_names[i]}, a function of a coordinate, whose third derivative is not known"

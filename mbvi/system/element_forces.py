@@ -37,7 +37,7 @@ from mbvi.kernels.mechanics.tree import WORLD_OMEGA, anchor_place, fill_world
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnGear, OnJoint, Torque
-from mbvi.model.holds import Apart, Follows, Related
+from mbvi.model.holds import Apart, Expressed, Follows, Related
 from mbvi.system.projection import owner_of
 from mbvi.system.reactions import known_names, reactions
 from mbvi.system.system import System
@@ -336,6 +336,10 @@ class _Elements:
         if len(holds) == 1 and isinstance(holds[0], Apart):
             power = self.power_of_rows(name)
             return ElementForce(name, element.type, ("along",), ("N",), self.t, self.lam[:, rows], power)
+        if len(holds) == 1 and isinstance(holds[0], Expressed):
+            return ElementForce(
+                name, element.type, ("tension",), ("N",), self.t, self.lam[:, rows], self.power_of_rows(name)
+            )
         return None
 
     def of_row(self, row: int) -> Iterator[tuple[int, Array]]:

@@ -19,7 +19,6 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.several import VARIABLE
-from mbvi.model.expressed import ByExpression
 from mbvi.model.expressions import MARK, wrong
 from mbvi.model.holds import (
     Above,
@@ -27,6 +26,7 @@ from mbvi.model.holds import (
     Aligned,
     Angle,
     Apart,
+    ByExpression,
     Edge,
     Follow,
     Follows,
@@ -195,9 +195,13 @@ def _touching(tables: Tables, name: str, a: End, b: End, kind: int, u: Array, to
 
 
 def expressed(tables: Tables, name: str, element: ByExpression, frames: Any, coordinate: Any) -> Row:
-    """An expression of coordinates and places is zero; frames are those of the bodies, and `coordinate` is as for `rows`."""
-    found = []
-    for each in element.variables:
+    """An expression of coordinates and places is zero; frames are those of the bodies, and `coordinate` is as for `rows`.
+
+    Places of bodies that are welded to the world are numbers.
+    """
+    found, numbers, still = list[Variable](), {"t": 0}, dict[str, float]()
+    for i, each in enumerate(element.variables):
+        numbers[f"{MARK}{i}"] = len(found)
         if each.kind == "q":
             j = coordinate(each.joint, each.coordinate)
             entry = Entry(j, int(tables.coordinate_links()[j]), 1.0)
@@ -205,13 +209,16 @@ def expressed(tables: Tables, name: str, element: ByExpression, frames: Any, coo
         elif each.kind == "t":
             found.append(Variable(layout.OF_TIME))
         else:
-            end = _end(frames, each.body, each.point)
-            kind = layout.OF_COORDINATE + 1 + "xyz".index(each.kind)
-            found.append(Variable(kind, end.link, end.place, tuple(tables.entries(-1, end.link))))
+            end, axis = _end(frames, each.body, each.point), "xyz".index(each.kind)
+            if end.link < 0:
+                still[f"{MARK}{i}"] = end.place[axis]
+            else:
+                kind = layout.OF_COORDINATE + 1 + axis
+                found.append(Variable(kind, end.link, end.place, tuple(tables.entries(-1, end.link))))
     entries = list(dict.fromkeys(entry for each in found for entry in each.entries))
-    numbers = {"t": 0} | {f"{MARK}{i}": i for i in range(len(found))}
-    program = tables.add_program(element.program, VARIABLE, numbers.__getitem__)
-    return Row(name, layout.EXPRESSED, entries, expression=Expression(program, tuple(found)))
+    program = [still.get(item, item) if isinstance(item, str) else item for item in element.program]
+    places = tables.add_program(program, VARIABLE, numbers.__getitem__)
+    return Row(name, layout.EXPRESSED, entries, expression=Expression(places, tuple(found)))
 
 
 def followed(tables: Tables, value: Any) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def random_model(seed: int) -> mbvi.Model:
     model = mechanisms.linkage(kind, seed, bool(is_reversed), bool(is_loop), forces)
     if random.random() < 0.4:
         on = free_coordinates(model)
-        known = [kind for kind in mechanisms.TIES if kind != "differential" or len(on) > 2]
+        known = [kind for kind in (*mechanisms.TIES, mechanisms.ROPE) if kind != "differential" or len(on) > 2]
         tie = mechanisms.random_tie(random, str(random.choice(known)), "a", "c", ["c"], on)
         model = mbvi.Model(**dict(model) | {"constraints": {"tie": tie}})
     return model

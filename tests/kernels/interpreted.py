@@ -101,7 +101,7 @@ def runs() -> Iterator[tuple[str, Callable[[], list[float]]]]:
             f"{kind} in a loop, {formulation}",
             lambda model=linkage, formulation=formulation: ended(model, "midpoint", 0.005, formulation=formulation),
         )
-    for kind in mechanisms.TIES:
+    for kind in (*mechanisms.TIES, mechanisms.ROPE):
         random, model = np.random.default_rng(5), mechanisms.linkage("free euler", 0, forces=ALL_FORCES)
         on = [("kind", "phi"), ("slide", "displacement"), *[("kind", "psi")] * (kind == "differential")]
         tie = mechanisms.random_tie(random, kind, "a", "c", ["c"], on)

@@ -52,7 +52,7 @@ SPRING = {"type": "spring", "body_a": "world", "body_b": "rod", "stiffness": 1}
 ON_HUB = {"type": "joint_spring", "joint": "hub", "stiffness": 1}
 KNOWN_CONSTRAINTS = (
     "distance, coincident_points, coincident_frames, point_on_line, point_on_plane, point_on_curve, coupling, "
-    "differential, prescribed_coordinate, prescribed_point, rolling_ball, rolling_wheel, rolling_ellipsoid, knife_edge"
+    "differential, prescribed_coordinate, prescribed_point, rolling_ball, rolling_wheel, rolling_ellipsoid, knife_edge, rope"
 )
 ENDS = {"body_a": "world", "body_b": "rod"}
 DISTANCE = {"type": "distance", **ENDS, "length": 1}

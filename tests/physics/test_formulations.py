@@ -154,7 +154,7 @@ def second_derivative(function, step):
     return weights[0] * function(0.0) + sum(outer)
 
 
-@pytest.mark.parametrize("name", sample([*LINKAGES, *mechanisms.TIES], 2))
+@pytest.mark.parametrize("name", sample([*LINKAGES, *mechanisms.TIES, mechanisms.ROPE], 2))
 def test_accelerations_are_those_of_the_tree(name):
     """Of places and rotations of all bodies, along q + s v + s² a/2."""
     found = {}
@@ -174,7 +174,7 @@ LARGEST = {"midpoint": 0.02, "simpson": 0.02}  # steps [s]
 
 
 @pytest.mark.filterwarnings("ignore:.*the spline through its table:mbvi.ModelWarning")  # of one of the ties
-@pytest.mark.parametrize(("name", "scheme"), pairs([*LINKAGES, *mechanisms.TIES], LARGEST))
+@pytest.mark.parametrize(("name", "scheme"), pairs([*LINKAGES, *mechanisms.TIES, mechanisms.ROPE], LARGEST))
 def test_motions_differ_at_the_order_of_the_scheme(name, scheme):
     made, order, largest = linkage_systems(name), mbvi.SCHEMES[scheme].order, LARGEST[scheme]
     steps = [largest, largest / 2, largest / 4]

@@ -143,7 +143,9 @@ def test_every_constraint_is_drawn(kind):
     """In the model that the documentation has of each."""
     pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("constraints*.md"))
     model = mbvi.from_yaml(re.search(rf"<!-- {kind}.yaml -->\n```yaml\n(.*?)```", pages, re.DOTALL)[1])
-    ties = sum(2 if each.type == "differential" else 1 for each in model.constraints.values())  # of three bodies two
+    ties = sum(
+        2 if each.type in ("differential", "rope") else 1 for each in model.constraints.values()
+    )  # of three bodies
     assert len(lines_of(mbvi.draw_graph(model), "constraint")) == ties > 0
 
 

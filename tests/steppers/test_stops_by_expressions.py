@@ -106,6 +106,27 @@ def test_a_bead_rests_on_a_curve_as_on_that_of_a_coordinate():
     assert one.contact_forces()["wall"] == pytest.approx(other.contact_forces()["wall.lower"], abs=1e-11)
 
 
+def test_places_of_what_is_welded_to_the_world_are_where_it_is():
+    model = shaken("z('ball')")
+    fields = {
+        "contacts": {"table": mbvi.ExpressionStop(gap="z('ball') - z('post.top')")},
+        "bodies": {
+            **model.bodies,
+            "base": mbvi.Body(),
+            "post": mbvi.Body(frames={"top": mbvi.Frame(position=(1, 0, 0))}),
+        },
+        "joints": {
+            **model.joints,
+            "base": mbvi.Weld(parent="world", child="base", position=(0, 0, -0.3)),
+            "post": mbvi.Weld(parent="base", child="post", orientation=(0, "pi/2", 0)),
+        },
+        "initial": {"fall": mbvi.Initial(position=0.5)},
+    }
+    for formulation in ("tree", "embedding"):
+        run = mbvi.simulate(model.replaced(fields), "simpson", step=0.05, duration=1, formulation=formulation)
+        assert run.contacts[0].t == pytest.approx(math.sqrt(2 * (0.5 + 1.3) / 10), abs=1e-14)
+
+
 @pytest.mark.parametrize(
     ("gap", "message"),
     [

@@ -81,7 +81,7 @@ def test_forces(kind):
     check(mechanisms.random_tree(7, ("universal", "prismatic"), forces=(kind,)), ["potential", "forces"])
 
 
-@pytest.mark.parametrize("kind", mechanisms.TIES)
+@pytest.mark.parametrize("kind", [*mechanisms.TIES, mechanisms.ROPE])
 def test_constraints(kind):
     check(mechanisms.random_graph(7, **PLACE | {"ties": (kind,)}), ["constraints"])
 

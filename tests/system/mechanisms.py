@@ -145,7 +145,9 @@ LENGTHS = {
 }
 OF_VELOCITIES = ("rolling ball", "rolling wheel", "rolling ellipsoid", "knife edge")
 """Constraints that hold velocities, for which most schemes have no place: tests/physics/test_rolling.py is about them."""
-TIES = tuple(each for each in (*CONSTRAINTS, *LENGTHS) if each not in OF_VELOCITIES)
+ROPE = "rope"
+"""A constraint by an expression, with which the stages of a step do not share lanes: not among those of random graphs."""
+TIES = tuple(each for each in (*CONSTRAINTS, *LENGTHS) if each not in (*OF_VELOCITIES, ROPE))
 """All constraints on positions, and a distance that is a table or a number and not an expression."""
 
 
@@ -186,6 +188,9 @@ def random_tie(random, kind, a, b, bodies, on):
         given |= {"body_a": a, "body_b": b, "point_b": 2.0 + random.normal(size=3)}
     if "point_a" in constraint.model_fields:
         given |= {"point_a": random.normal(size=3)}
+    if "points" in constraint.model_fields:
+        ends = (a, "world", b, a)
+        given |= {"points": [{"body": body, "point": random.normal(size=3)} for body in ends], "length": 12.0}
     if "orientation" in constraint.model_fields:
         given |= {"orientation": random.normal(size=3)}
     if "joint" in constraint.model_fields:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mbvi.animation.format import Format, Show
 from mbvi.animation.gltf import glb
+from mbvi.animation.marks import marks
 from mbvi.animation.motion import RATE, key_frames
 from mbvi.animation.scene import make_scene
 from mbvi.results.output import replace_file
@@ -14,7 +15,7 @@ from mbvi.results.output import replace_file
 def write(show: Show, path: Path) -> None:
     """Write a 3D file, which shows no trails but those that are asked for."""
     motion = key_frames(show.trajectory, show.speed, show.spin)
-    content = glb(make_scene(show.trajectory.system, motion, show.trails or (), show.triangles))
+    content = glb(make_scene(show.trajectory.system, motion, show.trails or (), show.triangles), marks(show.trajectory))
     replace_file(path, lambda part: part.write_bytes(content))
 
 

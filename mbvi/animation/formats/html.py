@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mbvi.animation import curves
 from mbvi.animation.format import Format, Show
+from mbvi.animation.marks import marks, merged
 from mbvi.animation.motion import RATE, key_frames
 from mbvi.animation.page import html
 from mbvi.animation.scene import Scene, make_scene
@@ -31,6 +32,7 @@ def _page(trajectory: Trajectory, scene: Scene) -> str:
         curves.curves(trajectory, sampled),
         curves.angular_momentum(trajectory, sampled),
         curves.reactions(trajectory, sampled),
+        merged(marks(trajectory), float(scene.motion.t[0]), float(scene.motion.t[-1])),
     )
 
 

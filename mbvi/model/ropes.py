@@ -1,0 +1,102 @@
+"""Ropes over several points: Σ |x_{i+1} − x_i|, the distances between consecutive points, is a length, or at most that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal
+
+from mbvi.model.base import Element
+from mbvi.model.expressions import MARK, Problem, show, wrong
+from mbvi.model.fields import WORLD, FrameRef, Kind, Place, Scalar
+from mbvi.model.forces import Look
+from mbvi.model.holds import ByExpression, Hold, Variable
+from mbvi.recording import plain
+
+__all__ = ["Rope", "RopePoint"]
+
+
+class RopePoint(Element):
+    """A point over which a rope goes, or at which it ends.
+
+    Parameters
+    ----------
+    body : str
+        The body, or world.
+    point : vector or str
+        Place in its frame [m], or the name of one of its points.
+    """
+
+    body: FrameRef
+    point: Annotated[Place, Kind("place", "body")] = (0.0, 0.0, 0.0)
+
+
+class OverPoints(Element):
+    """The common part of ropes: they have no mass, and slip over their points without friction.
+
+    Parameters
+    ----------
+    points : list
+        Two or more points, from one end to the other; a pulley is a point, over which the rope goes twice if it comes back.
+    length : number
+        From end to end, greater than 0 [m].
+    """
+
+    drawn_as: ClassVar[Look] = "thin rod"
+    points: tuple[RopePoint, ...]
+    length: Scalar
+
+    @property
+    def places(self) -> list[tuple[str, Any]]:
+        """The bodies and their points, of a resolved rope."""
+        return [(each.body, each.point) for each in self.points]
+
+    def spans(self) -> list[tuple[tuple[str, Any], tuple[str, Any]]]:
+        """The ends of every straight part of the rope."""
+        return list(pairwise(self.places))
+
+    def slack(self) -> ByExpression:
+        """What is left of the length: length − Σ |x_{i+1} − x_i|."""
+        found: dict[Any, Variable] = {"t": Variable("t")}
+        program: list[Any] = [self.length]
+        for a, b in self.spans():
+            for axis, after in (("x", ()), ("y", ("+",)), ("z", ("+", "sqrt", "-"))):
+                program += [_coordinate(found, axis, *b), _coordinate(found, axis, *a), "-", 2.0, "**", *after]
+        return ByExpression(tuple(program), tuple(found.values()))
+
+    def problems(self) -> Iterator[Problem]:
+        """A length, and points of several bodies of which none follows itself."""
+        if not plain(self.length) > 0:
+            yield Problem(("length",), wrong("a length greater than 0", show(self.length)))
+        if len({body for body, _ in self.places}) < 2:
+            found = f"{len(self.points)} of {self.points[0].body!r}" if self.points else "none"
+            remedy = "write for example [{body: world}, {body: load}]"
+            yield Problem(("points",), wrong("points of two or more bodies", found, remedy))
+        for i, (one, other) in enumerate(self.spans()):
+            if one == other:
+                remedy = "name it once; where the rope comes back, another point is between"
+                yield Problem(("points", i + 1), wrong("another point than the one before", "the same", remedy))
+
+
+def _coordinate(found: dict[Any, Variable], axis: str, body: str, point: Any) -> Any:
+    """A coordinate of a point in a program: a number of a fixed point, or else a variable, which is added to those found."""
+    if body == WORLD:
+        return point["xyz".index(axis)]
+    key = axis, body, tuple(map(plain, point))
+    variable = found.setdefault(key, Variable(axis, body=body, point=point))
+    return f"{MARK}{list(found.values()).index(variable)}"
+
+
+class Rope(OverPoints):
+    """A rope over several points that is always taut: the distances between consecutive points add up to its length.
+
+    Its multiplier is its tension, which may become negative: a rope that goes slack is a `rope_stop`, one of the contacts.
+
+    Parameters are those of `rope_stop` without a restitution.
+    """
+
+    type: Literal["rope"] = "rope"
+
+    def holds(self) -> list[Hold]:
+        """The length."""
+        return self.slack().holds()

@@ -2,7 +2,8 @@
 
 It is named by a hash of the sources of all kernels: numba itself looks only at the file in which a function stands, and a changed
 kernel would leave its callers in other files stale. What is loaded from there is executed, so it is used only where no one but
-the user and root can write. A folder that can only be read may be shared by many users.
+the user and root can write. The user's own is made such that nobody else can enter it; one that others can only read may be
+shared by many users.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from typing import Any
 
 LOG = logging.getLogger("mbvi.compiling")
 LONGEST = 300.0  # seconds to wait for another process that compiles
-WRITABLE_BY_OTHERS = 0o022
+WRITABLE_BY_OTHERS, ENTERED_BY_OTHERS = 0o022, 0o011
 
 
 def _folder() -> str:
@@ -25,27 +26,33 @@ def _folder() -> str:
     parent = Path(home, "mbvi")
     folder = parent / digest
     try:
-        parent.parent.mkdir(parents=True, exist_ok=True)
-        for each in (parent, folder):
-            with suppress(FileExistsError):
-                each.mkdir(mode=0o755)
-        if all(map(_is_safe, (parent, folder))) and os.access(folder, os.R_OK):
+        parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        if _is_safe(parent) and _is_all_safe(folder) and os.access(folder, os.R_OK):
             return str(folder)
-        LOG.warning("others can write into %s: kernels are compiled for this process alone", folder)
+        remedy = "if nobody has, take away their right to: chmod -R go-w"
+        LOG.warning(
+            "others can write into %s: kernels are compiled for this process alone; %s %s", folder, remedy, parent
+        )
     except OSError as error:
         LOG.warning("kernels are compiled for this process alone: %s", error)
     return tempfile.mkdtemp(prefix="mbvi-")
 
 
-def _is_safe(folder: Path) -> bool:
-    """Whether no one but the user and root can write into a folder, which a folder of the user's own is made to be."""
+def _is_safe(path: Path) -> bool:
+    """Whether nobody but the user and root can write into a folder or a file."""
     if not hasattr(os, "getuid"):  # on Windows folders of a user are
         return True
-    found = folder.stat()
-    if found.st_uid == os.getuid() and found.st_mode & WRITABLE_BY_OTHERS:
-        folder.chmod(found.st_mode & ~WRITABLE_BY_OTHERS)
-        found = folder.stat()
+    found = path.stat()
     return found.st_uid in (0, os.getuid()) and not found.st_mode & WRITABLE_BY_OTHERS
+
+
+def _is_all_safe(folder: Path) -> bool:
+    """Whether that is so of a folder and all that it has, of which nothing can be reached where only the owner can enter."""
+    if not _is_safe(folder):
+        return False
+    return not folder.stat().st_mode & ENTERED_BY_OTHERS or all(map(_is_safe, folder.rglob("*")))
 
 
 FOLDER = _folder()

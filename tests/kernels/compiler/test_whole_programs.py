@@ -151,25 +151,39 @@ def test_processes_that_start_together_compile_once(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="on Windows folders of a user are his own")
-def test_a_folder_that_others_can_write_is_made_safe_or_passed_over(tmp_path):
-    """It is the user's own here: then it is made safe. One of somebody else's is not used."""
+def test_a_folder_that_others_can_write_is_passed_over(tmp_path):
+    """Also where they can write only a file in it that they can reach, and where it belongs to somebody else."""
     line = [sys.executable, "-c", "from mbvi.kernels.compiler.folder import FOLDER; print(FOLDER)"]
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "MBVI_QUIET": ""}
 
     def found():
         run = subprocess.run(line, env=environment, capture_output=True, text=True, check=True)
         return Path(run.stdout.strip()), run.stderr
 
-    folder, _ = found()
-    assert folder.is_relative_to(tmp_path)
-    folder.chmod(0o777)
-    assert found()[0] == folder
-    assert folder.stat().st_mode & 0o777 == 0o755
+    folder, said = found()
+    kept = folder / "called" / "kernel"
+    assert folder.is_relative_to(tmp_path) and said == ""
+    assert folder.stat().st_mode & 0o777 == 0o700
+    kept.parent.mkdir()
+    kept.touch()
+    for path, mode, is_used in (
+        (kept, 0o666, True),  # nobody can reach it
+        (folder, 0o755, False),
+        (kept, 0o644, True),
+        (kept.parent, 0o775, False),
+        (kept.parent, 0o755, True),
+        (folder, 0o777, False),
+        (folder, 0o755, True),
+        (folder.parent, 0o757, False),
+        (folder.parent, 0o755, True),
+    ):
+        path.chmod(mode)
+        other, said = found()
+        assert (other == folder, said == "") == (is_used, is_used), (path, oct(mode))
+        assert is_used or f"others can write into {folder}: kernels are compiled for this process alone; if " in said
     if os.getuid() == 0:
         os.chown(folder, 65534, -1)
-        other, said = found()
-        assert not other.is_relative_to(tmp_path)
-        assert "others can write into" in said
+        assert not found()[0].is_relative_to(tmp_path)
 
 
 def test_whoever_waits_is_told(tmp_path):

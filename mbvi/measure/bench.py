@@ -369,7 +369,8 @@ class _Search:
             return
         runs: dict[int, Measurement] = {}
         end, per_state, expected = self.spent + share, 1, 0.0
-        found.stopped[method.name] = f"its share of {rounded(share)} s was not enough"
+        reason = f"its share of {rounded(share)} s was not enough" if share > 0 else "the others took all the time"
+        found.stopped[method.name] = reason
         while self.spent + expected <= end:
             spent = self.spent
             runs |= self._run(method, per_state, found)

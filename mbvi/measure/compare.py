@@ -55,7 +55,8 @@ class Comparison:
     iterations : ndarray (schemes, m)
         Iterations per step.
     uncertainty : float
-        How far the reference changed when its step was halved: errors below a multiple of it are not resolved.
+        How far the reference changed when its step was halved, at least the rounding of its largest coordinate at the start
+        and at the end: errors below a multiple of it are not resolved.
     failures : dict of (str, float) to str
         Why a scheme failed at a step.
     unsuited : dict of str to str
@@ -190,7 +191,8 @@ def compare(
     found = chosen_schemes(schemes, system)
     length = chosen_duration(system, duration)
     ladder = _check_steps(system, steps, length)
-    exact, finer = (_reference(system, reference, ladder[-1] / part, length) for part in (2, 4))
+    (_, exact), (start, finer) = (_reference(system, reference, ladder[-1] / part, length) for part in (2, 4))
+    rounding = np.spacing(np.abs([start, finer]).max())  # where a coordinate ends near 0, it is that of the way there
     failures: dict[tuple[str, float], str] = {}
     unsuited: dict[str, str] = {}
 
@@ -222,7 +224,7 @@ def compare(
         errors=errors,
         seconds=seconds,
         iterations=iterations,
-        uncertainty=float(max(np.abs(exact - finer).max(), np.spacing(np.abs(finer).max()))),
+        uncertainty=float(max(np.abs(exact - finer).max(), rounding)),
         failures=failures,
         unsuited=unsuited,
     )
@@ -250,9 +252,9 @@ def _check_steps(system: System, steps: Sequence[float], duration: float) -> lis
 
 
 def _reference(system: System, scheme: str, step: float, duration: float) -> Array:
-    """The coordinates (n,) at the end of a fine run."""
+    """The coordinates (2, n) at the start and at the end of a fine run."""
     try:
         with doubts_expected():
-            return simulate(system, scheme, step, duration, every=round(duration / step)).q[-1]
+            return simulate(system, scheme, step, duration, every=round(duration / step)).q
     except StepError as error:
         raise StepError(f"the reference, {scheme} with step {step:g} s: {error}", error.trajectory) from None

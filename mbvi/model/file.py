@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 HDF5 = b"\x89HDF"  # how such a file begins
 MAX_BYTES = 4 * 2**20
 MAX_XML_BYTES = 32 * 2**20
+ROBOT_ENDINGS = (".urdf", ".sdf", ".mjcf", ".xml")
 XML_SPACE = b"\xef\xbb\xbf \t\r\n"
 MAX_DEPTH = 20
 
@@ -115,6 +116,10 @@ def load(
     content = _content(path)
     if content.lstrip(XML_SPACE).startswith(b"<"):
         return import_robot(content, path, options)
+    if path.suffix.lower() in ROBOT_ENDINGS:
+        found = "text that does not begin with <" if content.strip() else "an empty file"
+        remedy = "export it again; models of mbvi end in .yaml"
+        raise ModelError(f"{path}: {wrong('a file of a robot, in XML', found, remedy)}")
     if options != Options():
         raise ModelError(f"{path}: {wrong('a robot to import with options', 'a model file (YAML), which has none')}")
     return _model(_decoded(content, path), str(path), Files(path.parent), (path.resolve(),))

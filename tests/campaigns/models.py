@@ -109,6 +109,8 @@ def changed_text(random: random.Random, text: str) -> str:
 def changed_scalar(random: random.Random, text: str) -> str:
     """A text with another scalar, or another key."""
     places = list(re.finditer(r"[\w.+*/()'-]+", text))
+    if not places:
+        return text
     place = random.choice(places)
     other = random.choice(NASTY) if random.random() < 0.7 else random.choice(places)[0]
     return text[: place.start()] + other + text[place.end() :]

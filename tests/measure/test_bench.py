@@ -15,7 +15,7 @@ import mbvi
 from mbvi.cli import app
 from mbvi.exact import Pendulum
 from mbvi.kernels.compiler.compiling import Compiling
-from mbvi.measure.bench import Bench, bench
+from mbvi.measure.bench import Bench, _Search, bench
 from mbvi.model.mass_properties import mass_properties
 
 WANTED = 1e-6
@@ -216,6 +216,15 @@ def test_a_reference_that_always_fails_is_named():
         mbvi.StepError, match=r"^the reference, gauss6 with step 0\.0\d+ s: step \d+ .*not a finite number"
     ):
         bench(model, duration=4)
+
+
+def test_a_scheme_for_which_no_time_is_left_has_no_share():
+    system = mbvi.assemble(pendulum())
+    search = _Search(system, 4.0, WANTED, 20.0, lambda done, of: None)
+    found = Bench(system, 4.0, WANTED, search.uncertainty, search.reference_step, 4.0 / search.states)
+    search.measure(mbvi.find_scheme("midpoint"), found, -0.1)
+    assert found.stopped == {"midpoint": "the others took all the time"} and found.runs == {"midpoint": ()}
+    repr(found)
 
 
 def test_a_run_longer_than_the_budget_is_told_at_once():

@@ -110,6 +110,17 @@ def test_what_cannot_be_compared_is_one_line(schemes, steps, keys, message):
     assert "\n" not in str(error.value)
 
 
+def test_no_order_is_fitted_to_round_off(models):
+    """The pendulum ends near 0, where the rounding of its place is small beside that of the way there."""
+    steps = [0.2 / 2**k for k in range(6)]
+    found = mbvi.compare(mbvi.load(models / "pendulum.yaml"), ["simpson", "gauss8"], steps, duration=2)
+    assert found.uncertainty == np.spacing(2 * np.pi / 3)
+    assert found.measured_order("simpson") == pytest.approx(4, abs=0.05) and np.isnan(found.measured_order("gauss8"))
+    assert "gauss8   order 16, too few errors above those of the reference" in repr(found)
+    places = [line.get_xydata() for line in found.plot().axes[0].lines]
+    assert len(places[0]) == 6 and all(np.all(np.diff(each[:, 1]) < 0) for each in places)
+
+
 def test_a_reference_that_fails_is_named(models):
     model = mbvi.load(models / "chain_10.yaml")
     with pytest.raises(mbvi.StepError, match=r"^the reference, gauss6 with step 0.5 s: step 0 "):

@@ -337,7 +337,9 @@ HEAVY = f'<link name="a">{INERTIAL}</link>'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<robot>", ":1: expected XML, found no element found"),
+        ("<robot>", ":1: expected XML, found the end of the file before that of its elements"),
+        ("", ": expected a file of a robot, in XML, found an empty file; export it again; models of mbvi end in .yaml"),
+        ("name: a", ": expected a file of a robot, in XML, found text that does not begin with <; export it again; models"),
         ("<robot/>", ":1: <robot>: expected an element <link> in it, found none"),
         (robot(LINK, LINK), ":1: <link name='a'>: expected a name that no other link has, found 'a', as in line 1"),
         (robot("<link/>"), ":1: <link>: expected an attribute name, found none"),

@@ -220,7 +220,7 @@ def parse_xml(content: bytes, source: str) -> Node:
     try:
         defusedxml.sax.parse(io.BytesIO(content), tree)
     except SAXParseException as error:
-        found = str(error.getMessage())
+        found = str(error.getMessage()).replace("no element found", "the end of the file before that of its elements")
         raise ModelError(f"{source}:{error.getLineNumber() or 1}: {wrong('XML', found)}") from None
     except DefusedXmlException:
         remedy = "write what they stand for in their place"

@@ -5,6 +5,7 @@ Each is an executor that exists, and says how many chunks run at once. What is l
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import pickle
@@ -179,7 +180,7 @@ class Cluster:
     """The workers of a dask cluster, as many as there are at every moment."""
 
     def __init__(self, recipe: Recipe, client: Any) -> None:
-        check_workers(client)
+        check_workers(client)  # of which the first question below tells whether there are some
         dumps = import_module("cloudpickle").dumps
         self._client, self._executor = client, client.get_executor(pure=False)
         self._recipe = client.submit(bytes, packed(recipe, dumps, "executor"), pure=False)
@@ -192,7 +193,7 @@ class Cluster:
         return max(LEAST_SECONDS, SCHEDULING * self._slots)
 
     def slots(self) -> int:
-        """The number of threads of all workers, asked for now and then.
+        """The number of threads of all workers, asked for now and then; at least 1, with a warning where there are none.
 
         Raises
         ------
@@ -201,11 +202,14 @@ class Cluster:
         """
         if time.monotonic() > self._asked + ASK_SECONDS:
             try:
-                self._slots = max(1, sum(self._client.nthreads().values()))
+                threads = sum(self._client.nthreads().values())
             except Exception:
                 raise _no_scheduler() from None
-            self._asked = time.monotonic()
-        return self._slots
+            if self._slots and not threads:
+                text = "executor: no worker is there at present; members wait for one"
+                warnings.warn(text, MbviWarning, stacklevel=stack_level())
+            self._slots, self._asked = threads, time.monotonic()
+        return max(1, self._slots)
 
     def submit(self, chunk: Chunk) -> Future[Any]:
         """Run a chunk on a worker.
@@ -269,7 +273,7 @@ def check_client(client: Any) -> None:
 
 
 def connect(address: str) -> Any:
-    """A client of the scheduler at an address.
+    """A client of the scheduler at an address, which tells of what goes wrong by errors alone.
 
     Raises
     ------
@@ -277,6 +281,8 @@ def connect(address: str) -> Any:
         If there is none.
     """
     dask = distributed("--scheduler")
+    for name in ("distributed.client", "concurrent.futures"):  # which write tracebacks when a scheduler ends
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         _ask(dask, address)
         return dask.Client(address, timeout=CONNECT_SECONDS)
@@ -309,7 +315,7 @@ def distributed(what: str) -> Any:
 
 
 def check_workers(client: Any) -> None:
-    """Refuse workers with another version of mbvi; warn if there is none yet, or their results may differ in the last bits.
+    """Refuse workers with another version of mbvi; warn if their results may differ in the last bits.
 
     Raises
     ------
@@ -329,8 +335,6 @@ def check_workers(client: Any) -> None:
     if others:
         text = f"workers differ from this process ({', '.join(sorted(others))}): results may differ in their last bits"
         warnings.warn(f"executor: {text}", MbviWarning, stacklevel=stack_level())
-    if not workers:
-        warnings.warn("executor: no worker is there yet; members wait for one", MbviWarning, stacklevel=stack_level())
 
 
 def _about(packages: Mapping[str, Any], host: Mapping[str, Any]) -> str:

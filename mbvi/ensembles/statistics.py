@@ -1,5 +1,8 @@
 """Means, covariances and quantiles of members while these run, in memory that grows with the logarithm of their number alone.
 
+What is summed up without being stored is in a file beside that of the ensemble until all members are done, with the members
+that it is of. An ensemble that is resumed goes on from there: members that ended later run again, since nothing is left of them.
+
 Moments of a chunk are added to those before as of two samples (Chan, Golub & LeVeque 1979). Quantiles come from levels of sorted
 values: a level that is full gives every other of them to the next, where each stands for twice as many (Manku, Rajagopalan &
 Lindsay 1998). With levels of s values, the rank of a quantile of n members is wrong by at most n log2(n/s) / 2s.
@@ -9,11 +12,17 @@ from __future__ import annotations
 
 import math
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from mbvi.ensembles.store import DONE, Ended, InFile, InMemory, Variable
+from mbvi.ensembles.store import DONE, NOT_RUN, ROOM_REMEDY, Ended, InFile, InMemory, Variable
+from mbvi.errors import ModelError
+from mbvi.model.expressions import wrong
+from mbvi.results.output import replace_file, reported
 
 Array = np.ndarray
 LEVEL = 512  # values of a level
@@ -56,6 +65,14 @@ class Moments:
             return np.full_like(self._spread, np.nan)
         return self._spread / (self.count - 1)
 
+    def state(self) -> dict[str, Array]:
+        """All that there is, by names."""
+        return {"count": np.array(self.count), "mean": self.mean, "spread": self._spread}
+
+    def go_on(self, state: Mapping[str, Array]) -> None:
+        """Go on from a state."""
+        self.count, self.mean, self._spread = int(state["count"]), state["mean"], state["spread"]
+
 
 class Quantiles:
     """Quantiles of several streams of numbers.
@@ -97,6 +114,15 @@ class Quantiles:
         parts = [(reached < p * weights.sum() * (1 - 1e-12)).sum(axis=0) for p in probabilities]
         return np.stack([np.take_along_axis(values, order[part, range(values.shape[1])][None], 0)[0] for part in parts])
 
+    def state(self) -> dict[str, Array]:
+        """All that there is, by names."""
+        return {"skips": np.array(self._skips)} | {f"level{i}": each for i, each in enumerate(self._levels)}
+
+    def go_on(self, state: Mapping[str, Array]) -> None:
+        """Go on from a state."""
+        self._skips = state["skips"].tolist()
+        self._levels = [state[f"level{i}"] for i in range(len(self._skips))]
+
 
 class Statistics:
     """Those of some variables of all members that are done.
@@ -130,6 +156,56 @@ class Statistics:
             values |= {spread: moments.covariance(), quantiles: self._quantiles[name].at(PROBABILITIES)}
         return {name: values[name].reshape(each.shape) for name, each in summaries(self._variables).items()}
 
+    def _parts(self) -> Iterator[tuple[str, Moments | Quantiles]]:
+        """All that is summed up, by names."""
+        for name in self._variables:
+            yield f"{name}/moments", self._moments[name]
+            yield f"{name}/quantiles", self._quantiles[name]
+
+    def write(self, path: Path, counted: Array) -> None:
+        """Write all of it to a file, and of which members it is (members,).
+
+        Raises
+        ------
+        ModelError
+            If there is no room.
+        """
+        arrays: dict[str, Any] = {
+            f"{part}/{key}": value for part, each in self._parts() for key, value in each.state().items()
+        }
+
+        def write(part: Path) -> None:
+            with reported(path, "room on the disk", ROOM_REMEDY), part.open("wb") as file:
+                np.savez(file, counted=counted, **arrays)
+
+        replace_file(path, write)
+
+    def read(self, path: Path, is_done: Array) -> Array:
+        """Go on from a file; of which members it is (members,).
+
+        Raises
+        ------
+        ModelError
+            If there is none, or it is not of members that are done (members,).
+        """
+        found = "another file"
+        try:
+            with np.load(path) as file:
+                arrays = {key: file[key] for key in file.files}
+            counted: Array = arrays["counted"]
+            if counted.shape == is_done.shape and not (counted & ~is_done).any():
+                for part, each in self._parts():
+                    each.go_on(
+                        {key[len(part) + 1 :]: value for key, value in arrays.items() if key.startswith(f"{part}/")}
+                    )
+                return counted
+        except FileNotFoundError:
+            found = "no such file"
+        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
+            pass
+        remedy = "begin anew without resume and with force (--force), and store what is summed up"
+        raise ModelError(f"{path}: {wrong('that from which statistics go on', found, remedy)}")
+
 
 class SummedUp:
     """A context that takes what members leave behind: it keeps that, and their statistics, from time to time and at the end.
@@ -143,15 +219,28 @@ class SummedUp:
     Raises
     ------
     ModelError
-        If an ensemble is resumed that has no values from which statistics could go on.
+        If an ensemble is resumed of which there is nothing from which statistics could go on.
     """
 
     def __init__(self, kept: InMemory | InFile, variables: Mapping[str, Variable]) -> None:
         self._kept, self._statistics = kept, Statistics(variables)
-        self._next = time.monotonic() + SECONDS
+        self._next, self._is_new = time.monotonic() + SECONDS, True
+        self._counted = np.zeros_like(kept.is_done)
+        self._file = kept.beside(".statistics") if isinstance(kept, InFile) and not kept.has(variables) else None
         if variables and isinstance(kept, InFile) and kept.is_done.any():
+            self._go_on(kept, variables)
+        elif self._file is not None:
+            self._statistics.write(self._file, self._counted)
+
+    def _go_on(self, kept: InFile, variables: Mapping[str, Variable]) -> None:
+        """Take up the members that are done."""
+        self._is_new = False
+        if self._file is None:
             for ended in kept.done(variables):
                 self._statistics.add(ended)
+        elif not kept.is_done.all() or self._file.exists():
+            self._counted = self._statistics.read(self._file, kept.is_done)
+            kept.forget(kept.is_done & ~self._counted)
 
     def __enter__(self) -> Callable[[Ended], None]:
         return self._put
@@ -159,6 +248,7 @@ class SummedUp:
     def _put(self, ended: Ended) -> None:
         self._kept.put(ended)
         self._statistics.add(ended)
+        self._counted[ended.numbers], self._is_new = ended.status != NOT_RUN, True
         if time.monotonic() > self._next:
             self._keep()
 
@@ -166,10 +256,15 @@ class SummedUp:
         """Keep what is known, so seldom that to find it takes a twentieth of the time."""
         began = time.monotonic()
         self._kept.summarize(self._statistics.found())
+        if self._file is not None:
+            self._statistics.write(self._file, self._counted)
         self._next = time.monotonic() + max(SECONDS, SHARE * (time.monotonic() - began))
 
     def __exit__(self, *error: object) -> None:
-        self._keep()
+        if self._is_new:
+            self._keep()
+        if self._file is not None and self._kept.is_done.all():
+            self._file.unlink(missing_ok=True)
 
 
 def summaries(variables: Mapping[str, Variable]) -> dict[str, Variable]:

@@ -240,20 +240,24 @@ class InFile:
             for name, values in summaries.items():
                 self._write(name, 0, np.ascontiguousarray(values, "<f8")[None])
 
-    def done(self, names: Iterable[str]) -> Iterator[Ended]:
-        """What members that were done before left behind of some variables, of some at a time.
+    def beside(self, ending: str) -> Path:
+        """Another file, whose name is that of this one with an ending."""
+        return self._path.with_name(self._path.name + ending)
 
-        Raises
-        ------
-        ModelError
-            If that is not in the file.
-        """
+    def has(self, names: Iterable[str]) -> bool:
+        """Whether all of some variables are in the file."""
+        return all(name in self._structure.variables for name in names)
+
+    def forget(self, members: Array) -> None:
+        """Let some members (members,) run again."""
+        self._status[members] = NOT_RUN
+        with reported(self._path, "a file that can be written"):
+            self._write("status", 0, self._status)
+
+    def done(self, names: Iterable[str]) -> Iterator[Ended]:
+        """What members that were done before left behind of some variables, of some at a time."""
         import h5py
 
-        for name in names:
-            if name not in self._structure.variables:
-                found, remedy = f"none of {name}", "store it, or begin anew without resume and with force (--force)"
-                raise ModelError(f"{self._path}: {wrong('values from which statistics go on', found, remedy)}")
         numbers = np.flatnonzero(self._status == DONE)
         with storage.readable(self._path, "an ensemble file"), h5py.File(self._path, locking=False) as file:
             for part in np.split(numbers, range(BLOCK, len(numbers), BLOCK)):

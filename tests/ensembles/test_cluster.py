@@ -1,6 +1,7 @@
 """Ensembles on a dask cluster of two processes of this machine."""
 
 import importlib
+import logging
 import os
 import sys
 
@@ -113,6 +114,20 @@ def test_a_scheduler_that_ends_leaves_what_was_done(client, tmp_path):
         assert same_bits(found.q, mbvi.ensemble(**arguments | {"path": None}).q)
 
 
+def test_members_wait_for_a_worker():
+    """Which a warning says once, however long they wait."""
+    options = {"n_workers": 0, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own:
+        waits = iter([lambda: None, lambda: cluster.scale(1)])
+        with pytest.warns(mbvi.errors.MbviWarning) as told:
+            found = mbvi.ensemble(
+                pendulum(), {"mass": MASSES}, executor=own, progress=lambda *_: next(waits, bool)(), **OPTIONS
+            )
+    expected = "executor: no worker is there at present; members wait for one"
+    assert [str(each.message) for each in told if "executor" in str(each.message)] == [expected]
+    assert (found.status == DONE).all()
+
+
 def test_a_scheduler_that_is_not_there(monkeypatch):
     monkeypatch.setattr(executors, "CONNECT_SECONDS", 0.2)
     options = ["--over", "length=1:2:4", "--scheduler"]
@@ -122,6 +137,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
             f"--scheduler: expected the address of a dask scheduler that runs, as tcp://host:8786, found '{address}'"
         )
         assert result.exit_code == 2 and result.output.startswith(expected) and reason in result.output, result.output
+        assert not logging.getLogger("distributed.client").isEnabledFor(logging.CRITICAL)  # errors say what goes wrong
 
 
 def test_what_is_no_client(monkeypatch):

@@ -1,12 +1,14 @@
 """Statistics of ensembles that are found while they run, beside numpy's of what is stored."""
 
+import h5py
 import numpy as np
 import pytest
 
 import mbvi
-from mbvi.ensembles.statistics import LEVEL, PROBABILITIES, Moments, Quantiles
+from mbvi.ensembles import statistics
+from mbvi.ensembles.statistics import LEVEL, PROBABILITIES, Moments, Quantiles, SummedUp
 
-from .test_ensemble import double, pendulum, same_bits
+from .test_ensemble import double, pendulum
 
 NAMES = ("q", "energy")
 OPTIONS = {"step": 0.01, "duration": 0.2, "every": 5}
@@ -41,26 +43,54 @@ def test_statistics_are_those_of_what_would_be_stored(tmp_path):
             assert found.energy_variance.attrs["units"] == "(J)^2"
 
 
-def test_statistics_go_on(tmp_path):
-    """From what is stored; without that they are refused."""
-    over, path = {"v.pivot.angle": np.linspace(0, 1, 40)}, tmp_path / "runs.h5"
-
-    def interrupt(done, members):
-        if done > 10:
-            raise KeyboardInterrupt
-
-    for store in (NAMES, ()):
-        options = {**OPTIONS, "statistics": NAMES, "store": store, "path": path}
-        with pytest.raises(KeyboardInterrupt):
-            mbvi.ensemble(pendulum(), over, threads=1, progress=interrupt, force=True, **options)
-        if not store:
-            with pytest.raises(mbvi.ModelError, match="expected values from which statistics go on, found none of q"):
-                mbvi.ensemble(pendulum(), over, resume=True, **options)
-            break
-        with mbvi.ensemble(pendulum(), over, resume=True, **options) as found:
-            expected = mbvi.ensemble(pendulum(), over, **OPTIONS)
-            assert same_bits(found.q, expected.q)
+@pytest.mark.parametrize("store", [NAMES, ()])
+def test_statistics_go_on(store, tmp_path):
+    """From what is stored, or else from what is in a file beside until all members are done."""
+    over, path, beside = {"v.pivot.angle": np.linspace(0, 1, 40)}, tmp_path / "runs.h5", tmp_path / "runs.h5.statistics"
+    options = {**OPTIONS, "statistics": NAMES, "store": store, "path": path}
+    beside.write_text("of another ensemble")
+    with pytest.raises(KeyboardInterrupt):
+        mbvi.ensemble(pendulum(), over, threads=1, progress=interrupt, force=True, **options)
+    seen, expected = [], mbvi.ensemble(pendulum(), over, **OPTIONS)
+    for _ in range(2):  # the second time nothing is left to be done
+        with mbvi.ensemble(pendulum(), over, resume=True, progress=lambda *n: seen.append(n), **options) as found:
             check(found, expected)
+        assert store or not beside.exists()
+    assert 10 < seen[0][0] < 40 and seen[-1] == (40, 40)
+
+
+def interrupt(done, members):
+    """A progress."""
+    if done > 10:
+        raise KeyboardInterrupt
+
+
+def test_statistics_after_a_kill(tmp_path, monkeypatch):
+    """Members that ended after they were written last run again; without them, or with those of others, they are refused."""
+    over, path, beside = {"v.pivot.angle": np.linspace(0, 1, 40)}, tmp_path / "runs.h5", tmp_path / "runs.h5.statistics"
+    options = {**OPTIONS, "statistics": NAMES, "path": path, "threads": 1}
+    keep, left = SummedUp._keep, iter(range(2))
+    with monkeypatch.context() as killed:
+        killed.setattr(statistics, "SECONDS", -1.0)
+        killed.setattr(statistics, "SHARE", 0)
+        killed.setattr(SummedUp, "_keep", lambda self: None if next(left, None) is None else keep(self))
+        with pytest.raises(KeyboardInterrupt):
+            mbvi.ensemble(pendulum(), over, progress=interrupt, **options)
+    with np.load(beside) as file, h5py.File(path) as runs:
+        counted = int(file["counted"].sum())
+        assert 0 < counted < (runs["status"][:] == 0).sum()
+    before, seen = beside.read_bytes(), []
+    beside.unlink()
+    remedy = r"begin anew without resume and with force \(--force\), and store what is summed up"
+    for found in ("no such file", "another file"):
+        message = f"runs.h5.statistics: expected that from which statistics go on, found {found}; {remedy}$"
+        with pytest.raises(mbvi.ModelError, match=message):
+            mbvi.ensemble(pendulum(), over, resume=True, **options)
+        beside.write_bytes(b"")
+    beside.write_bytes(before)
+    with mbvi.ensemble(pendulum(), over, resume=True, progress=lambda *n: seen.append(n), **options) as found:
+        check(found, mbvi.ensemble(pendulum(), over, **OPTIONS))
+    assert counted <= seen[0][0] and not beside.exists()
 
 
 def test_statistics_of_measures_and_wrong_names():

@@ -107,6 +107,7 @@ NAVIGATION = {
         "exact",
         "papers",
         "work_precision",
+        "impacts",
         "benchmarks",
         "fast_steps",
     ],

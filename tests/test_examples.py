@@ -167,6 +167,23 @@ def test_delta_robot_torques():
     assert times[-1] == 1.0
 
 
+def test_impact_oscillator(tmp_path):
+    """Its motion of one impact per period, and the multipliers of that, which a run measures, have closed forms."""
+    example = load("impact_oscillator")
+    for rate in (2.3, 2.6, 2.7):  # with complex multipliers, and with one beyond −1
+        speed, phase, multipliers = example.orbit(rate)
+        after = example.RESTITUTION * speed
+        np.testing.assert_allclose(example.impact_speeds(rate, 6, after, phase), after, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(np.sort(example.measured_multipliers(rate)), np.sort(multipliers), rtol=0, atol=1e-6)
+    assert example.measured_doubling() == pytest.approx(example.first_doubling(), abs=1e-8)
+    assert example.first_doubling() == pytest.approx(2.6533, abs=5e-5)
+    found = example.main(3, 2.6, 2.7, periods=90)
+    kinds = [len(np.unique(np.round(speeds, 4))) for speeds in found.values()]
+    assert kinds == [1, 1, 2]  # at 2.6, 2.65 and 2.7
+    example.draw(found, tmp_path / "map.png")
+    assert (tmp_path / "map.png").stat().st_size > 10_000
+
+
 def test_learn_cart_pole():
     """Ten rounds of 24 episodes hold the pole within 12° for 10 s from fresh starts; at first it fell."""
     found = load("learn_cart_pole").main(rounds=10, seconds=10.0)

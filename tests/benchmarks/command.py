@@ -10,7 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
-from tests.benchmarks import costs, document, ensembles, overheads, precision, robots, runs, stepping
+from tests.benchmarks import costs, document, ensembles, nonsmooth, overheads, precision, robots, runs, stepping
 from tests.benchmarks.measure import environment
 
 BENCHMARKS = {
@@ -24,6 +24,7 @@ BENCHMARKS = {
     "robots": robots.robots,
     "precision": precision.work_precision,
     "long_precision": precision.long_precision,
+    "nonsmooth": nonsmooth.nonsmooth,
     "drifts": runs.drifts,
     "long_runs": runs.long_runs,
     "constrained_runs": runs.constrained_runs,

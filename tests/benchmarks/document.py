@@ -12,7 +12,8 @@ from mbvi.text import aligned
 from tests.benchmarks import precision
 from tests.folders import ROOT
 
-PAGES = tuple(ROOT / "docs" / name for name in ("benchmarks.md", "clusters.md", "ensembles.md", "work_precision.md"))
+NAMES = ("benchmarks", "clusters", "ensembles", "impacts", "work_precision")
+PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in NAMES)
 PICTURE = ROOT / "docs" / "pictures" / "work_precision.svg"
 COLUMNS = 4
 LARGEST, LEAST = 1e-1, 1e-12  # errors that it shows [m]

@@ -216,7 +216,7 @@ def families(entry: dict) -> dict[str, list[str]]:
     return found
 
 
-def ratios(entries: list[dict]) -> list[dict]:
+def ratios(entries: list[dict], errors: tuple[float, ...] = ERRORS) -> list[dict]:
     """At several errors, the cheapest of ours [ms], and how many times longer the cheapest of each peer takes.
 
     A text `> 50` stands where a peer's longest run took so many times longer, and had not reached the error.
@@ -224,7 +224,7 @@ def ratios(entries: list[dict]) -> list[dict]:
     rows = []
     for entry in entries:
         groups = families(entry)
-        for error in ERRORS:
+        for error in errors:
             scheme, ours = cheapest(entry, error, groups["mbvi"])
             row = {"problem": entry["problem"], "error [m]": error, "scheme": scheme, "ms": 1e3 * ours}
             for peer, names in groups.items():

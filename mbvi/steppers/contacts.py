@@ -222,11 +222,7 @@ class ContactSteps:
 
     def _loop_of(self, system: ModeSystem) -> Smooth | SlidingSteps:
         """What does the steps of a mode."""
-        if not system.slides:
-            return Smooth(system.system, self._method)
-        loop = SlidingSteps(system, self._method)
-        system.has_copy(loop.system)
-        return loop
+        return SlidingSteps(system, self._method) if system.slides else Smooth(system.system, self._method)
 
     def _check_rolling(self, system: ModeSystem) -> None:
         """Refuse what sticks by rolling where the scheme has no place for it."""
@@ -592,7 +588,7 @@ def quantities(steps: ContactSteps, t: Array, q: Array, v: Array) -> tuple[Array
         push, hold = system.forces(*flat)
     else:
         push = hold = np.empty((len(flat[0]), 0))
-    rates = contacts.friction_rates(*flat)
+    rates = contacts.friction_rates(*flat, bool(system.slides))
     return tuple(each.reshape(*shape, each.shape[1]) for each in (gaps, push, hold, rates))  # type: ignore[return-value]
 
 

@@ -12,7 +12,6 @@ from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.loop import REASONS
 from mbvi.steppers.part_step import PartStep
 from mbvi.system.contacts import ModeSystem
-from mbvi.system.copies import as_run
 from mbvi.system.scheme import scheme_arrays
 
 Array = np.ndarray
@@ -28,8 +27,7 @@ class SlidingSteps:
     """
 
     def __init__(self, mode: ModeSystem, method: Tableau) -> None:
-        self.system = as_run(mode.system)
-        arrays, scheme = self.system.arrays, scheme_arrays(method)
+        arrays, scheme = mode.system.arrays, scheme_arrays(method)
         work, self.space = make_work(arrays), mode.sliding(arrays, method.stages)
         self._to_kernel = arrays, scheme, work, self.space
         self._renewed = tuple((each.memory, each.memory.copy()) for each in (self.space, work))
@@ -60,12 +58,12 @@ class SlidingPart:
     Attributes
     ----------
     system : System
-        A copy of that of the mode.
+        That of the mode.
     """
 
     def __init__(self, mode: ModeSystem, method: Tableau, free: PartStep) -> None:
         self._steps = SlidingSteps(mode, method)
-        self.system, self.velocity = self._steps.system, free.velocity
+        self.system, self.velocity = mode.system, free.velocity
 
     def __call__(self, t: float, h: float, q: Array, p: Array) -> tuple[Array, Array]:
         """Coordinates and momenta (n,) after a step of length h from q, p (n,) at time t.

@@ -208,11 +208,13 @@ class Contacts:
         fill_gap_curvatures(out, self._gauge.arrays, self._gauge.work, t, q, v)
         return np.einsum("jp,jp->j", self._parts, out[self._slips])
 
-    def friction_rates(self, t: Array, q: Array, v: Array) -> Array:
-        """Rates (states, frictions) of coordinates with friction, then slips of stops, in many states."""
+    def friction_rates(self, t: Array, q: Array, v: Array, has_slips: bool = True) -> Array:
+        """Rates (states, frictions) of coordinates with friction, then slips of stops, or zeros, in many states."""
         rates = v[:, self.coordinates]
         if not self.rubs:
             return rates
+        if not has_slips:
+            return np.concatenate([rates, np.zeros((len(t), len(self.rubs)))], axis=1)
         slips = [self.slip_gradients(float(t_i), q_i) @ v_i for t_i, q_i, v_i in zip(t, q, v, strict=True)]
         return np.concatenate([rates, np.reshape(slips, (len(t), -1))], axis=1)
 
@@ -323,8 +325,7 @@ class ModeSystem:
         a, lam, p_t, g_tt = (np.zeros((len(t), size)) for size in (n, k, n, k))
         for i in range(len(t)):
             p_t[i], g_tt[i] = system._time_rates(float(t[i]), q[i], v[i])
-        arrays = system.arrays
-        space = self.sliding(arrays, 1)
+        arrays, space = system.arrays, self._space
         states = (np.ascontiguousarray(each) for each in (t, q, v))
         sliding.fill_forces(a, lam, arrays, self._work, space, p_t, g_tt, *states)
         return a, lam
@@ -340,8 +341,8 @@ class ModeSystem:
 
     def regularity(self, t: Array, q: Array) -> Array:
         """How far forces are determined while stops slide (states,), see `sliding.fill_regularity`."""
-        out, arrays = np.empty(len(t)), self.system.arrays
-        sliding.fill_regularity(out, arrays, self._work, self.sliding(arrays, 1), t, np.ascontiguousarray(q))
+        out = np.empty(len(t))
+        sliding.fill_regularity(out, self.system.arrays, self._work, self._space, t, np.ascontiguousarray(q))
         return out
 
     def friction_power(self, t: Array, q: Array, v: Array) -> Array:
@@ -364,6 +365,10 @@ class ModeSystem:
     @cached_property
     def _work(self) -> Any:
         return make_work(self.system.arrays)
+
+    @cached_property
+    def _space(self) -> sliding.Sliding:
+        return self.sliding(self.system.arrays, 1)
 
     def sliding(self, arrays: layout.System, stages: int) -> sliding.Sliding:
         """A workspace of the steps of a mode in which stops slide, with so many control points behind the first.

@@ -446,3 +446,62 @@ def test_accelerations_of_a_run_are_those_that_friction_leaves(formulation):
     a = 9.81 * (math.sin(math.pi / 6) - 0.3 * math.cos(math.pi / 6))
     found = run.kinematics(["sled"])["acceleration"][:, 0]
     assert np.linalg.norm(found[1:], axis=1) == pytest.approx(abs(a), abs=1e-12)
+
+
+FOUR_BAR = """
+name: four_bar
+bodies:
+  crank: {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1]}
+  coupler: {mass: 1, center_of_mass: [1, 0, 0], inertia: [0.3, 0.3, 0.3]}
+  rocker: {mass: 1, center_of_mass: [0, 0, -1], inertia: [0.3, 0.3, 0.3]}
+  box: {mass: 0.5, inertia: [0.1, 0.1, 0.1]}
+joints:
+  a: {type: revolute, parent: world, child: crank, axis: [0, 1, 0]}
+  b: {type: revolute, parent: crank, child: coupler, axis: [0, 1, 0], position: [1, 0, 0]}
+  d: {type: revolute, parent: world, child: rocker, axis: [0, 1, 0], position: [3, 0, 3]}
+  c: {type: revolute, parent: coupler, child: rocker, axis: [0, 1, 0], position: [2, 0, 1], offset: [0, 0, -2], cut: true}
+  g: {type: planar, parent: world, child: box, normal: [0, 1, 0]}
+contacts:
+  floor: {type: plane_stop, body_a: coupler, body_b: box, normal: [0, 0, 1], friction: 0.2, static_friction: 0.25}
+initial: {g: {position: [1.5, 0, 0]}}
+"""
+
+
+@BOTH
+@pytest.mark.parametrize(("scheme", "order", "step"), [("simpson", 4, 0.02), ("lobatto4", 6, 0.02)])
+def test_orders_are_kept_on_loops_with_redundant_constraints(scheme, order, step, formulation):
+    model = from_yaml(FOUR_BAR)
+    fine, *others = (
+        mbvi.simulate(model, scheme, step=h, duration=0.4, formulation=formulation) for h in (0.00125, step, 0.5 * step)
+    )
+    assert fine.system.mobility.redundant == 3
+    assert [each.kind for each in fine.contacts] == ["rest", "stick", "slip", "slip"]
+    errors = [np.abs(each.pose("box")[0][-1] - fine.pose("box")[0][-1]).max() for each in others]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.2)
+    assert np.ptp((fine.energy() + fine.energy_taken())[1:]) < 1e-9
+    assert fine.constraint_residual().max() < 1e-13
+
+
+@BOTH
+def test_a_ball_slides_around_in_a_drum(formulation):
+    drum = mbvi.BallStop(
+        body_a="world", body_b="ball", radius=0.1, surface="cylinder", direction=(0, 1, 0), surface_radius=1,
+        inside=True, friction=0.3,
+    )  # fmt: skip
+    start = mbvi.Initial(position=(0.9, 0, 0), velocity=(0, 2, 0))
+    model = from_yaml(BALL).replaced({"gravity": (0, 0, 0), "contacts": {"drum": drum}, "initial": {"motion": start}})
+    run = mbvi.simulate(model, "lobatto4", step=0.02, duration=0.4, formulation=formulation)
+    speed = 2 / (1 + 0.3 * 2 / 0.9 * run.t)  # m dv/dt = −μ m v²/0.9, while it slips
+    x = run.pose("ball")[0]
+    assert np.linalg.norm(x, axis=1) == pytest.approx(0.9, abs=1e-13)
+    angle = np.log(2 / speed) / 0.3  # dv/dangle = −μ v
+    assert np.abs(np.unwrap(np.arctan2(x[:, 2], x[:, 0]))) == pytest.approx(angle, abs=1e-9)
+    assert run.contact_forces()["drum"] == pytest.approx(2 * speed**2 / 0.9, rel=1e-8)
+
+
+def test_a_wheel_grips_where_it_strikes():
+    wheel = mbvi.WheelStop(body_a="world", body_b="ball", radius=0.1, axis=(0, 1, 0), friction=0.2, restitution=0.5)
+    body = mbvi.Body(mass=2, inertia=(0.005, 0.01, 0.005))
+    model = from_yaml(BALL).replaced({"bodies": {"ball": body}, "contacts": {"floor": wheel}})
+    run = mbvi.simulate(model, "simpson", step=0.02, duration=0.6)
+    assert run.contacts.impulse == pytest.approx([2 * 1.5 * math.sqrt(2 * 9.81), -2 / 3 * 1], abs=1e-12)

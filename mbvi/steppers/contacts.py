@@ -420,7 +420,8 @@ class ContactSteps:
         for i in np.flatnonzero(impact.impulses).tolist():
             notes.add(i, IMPACT, float(impact.impulses[i]), float(impact.energies[i]))
         first = len(self.contacts.names) - len(self.contacts.rubs)
-        for j in np.flatnonzero(impact.rubs[0]).tolist():
+        least = STILL * float(np.abs(impact.impulses).max())  # less is rounding
+        for j in np.flatnonzero(np.abs(impact.rubs[0]) > least).tolist():
             notes.add(first + j, IMPACT, float(impact.rubs[0, j]), float(impact.rubs[1, j]))
         if not impact.ended:
             self._note_unfinished(instant.t, touching)

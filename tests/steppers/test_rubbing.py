@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 import mbvi
 from mbvi.errors import ModelError, StepError
 from mbvi.model import Model, from_yaml
+from mbvi.system.contacts import Contacts, Mode, ModeSystem
 
 BLOCK = """
 name: block
@@ -505,3 +506,26 @@ def test_a_wheel_grips_where_it_strikes():
     model = from_yaml(BALL).replaced({"bodies": {"ball": body}, "contacts": {"floor": wheel}})
     run = mbvi.simulate(model, "simpson", step=0.02, duration=0.6)
     assert run.contacts.impulse == pytest.approx([2 * 1.5 * math.sqrt(2 * 9.81), -2 / 3 * 1], abs=1e-12)
+
+
+@BOTH
+@pytest.mark.parametrize("angle", [30, 60, 80])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_regularity_of_what_slides_is_that_of_a_rod(angle, sign, formulation):
+    system = mbvi.assemble(from_yaml(ROD).with_parameters({"angle": math.radians(angle)}), formulation)
+    contacts = Contacts(system, system.given_q, 0.0)
+    mode = contacts.of_mode(Mode((True,), (sign,)))
+    sine, cosine = math.sin(math.radians(angle)), math.cos(math.radians(angle))
+    expected = (1 + 3 * cosine * (cosine + sign * 2 * sine)) / (1 + 3 * cosine**2)
+    assert mode.regularity(np.zeros(1), system.given_q[None]) == pytest.approx([expected], rel=1e-12)
+
+
+def test_a_motion_that_comes_into_the_paradox_ends(monkeypatch):
+    model = from_yaml(SLED).replaced({"initial": {"along": mbvi.Initial(velocity=1)}})
+    monkeypatch.setattr(ModeSystem, "regularity", lambda self, t, q: np.where(t > 0.25, -0.1, 1.0))
+    with pytest.raises(StepError) as error:
+        mbvi.simulate(model, "simpson", step=0.1, duration=1)
+    assert str(error.value).endswith(
+        "Painlevé's paradox at plane, at t = 0.3 s: expected one motion of rigid bodies by Coulomb's law of friction, found none "
+        "or several; take a smaller friction, or a spring and a damper instead of the stop"
+    )

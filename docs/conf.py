@@ -63,6 +63,7 @@ NAVIGATION = {
         "constraints_of_rolling",
         "contacts",
         "ropes",
+        "contacts_with_friction",
         "tables",
         "python",
         "kinematics",

@@ -152,6 +152,7 @@ GALLERY: dict[str, dict[str, list[Picture]]] = {
         "bouncing_ball": [motion(0.8), plot("coordinates", "energy")],
         "stick_slip": [motion(2.2), plot("coordinates", "velocities", names="slip")],
         "rocking_block": [motion(0.4), plot("coordinates", "velocities", names="tilt")],
+        "sliding_ladder": [motion(1.0), plot("coordinates", "velocities")],
         "slider_crank_clearance": [motion(0.1), plot("coordinates", "velocities", names="track")],
     },
     "Chains, trees and springs": {

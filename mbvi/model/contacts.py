@@ -55,6 +55,40 @@ class Stopping(Element):
         raise NotImplementedError
 
 
+class Rubbing(Stopping):
+    """The common part of stops that may have friction.
+
+    Parameters
+    ----------
+    friction : number
+        Coefficient of the kinetic friction: its force is this part of the stop's force, against the slip.
+    static_friction : number
+        Coefficient of the static friction, which is at most this part of the stop's force while nothing slips; at least the
+        kinetic one, which it is by default.
+    """
+
+    friction: Scalar = 0.0
+    static_friction: OptionalScalar = None
+
+    def coefficients(self) -> tuple[float, float]:
+        """Those of the kinetic and of the static friction."""
+        kinetic = plain(self.friction)
+        return kinetic, kinetic if self.static_friction is None else plain(self.static_friction)
+
+
+def rubbing_problems(element: Rubbing) -> Iterator[Problem]:
+    """Coefficients less than 0, and a static friction below the kinetic one."""
+    for key in ("friction", "static_friction"):
+        value = getattr(element, key)
+        if value is not None and plain(value) < 0:
+            yield Problem((key,), wrong("a coefficient of at least 0", show(value), "change its sign"))
+    if element.static_friction is not None and plain(element.static_friction) < plain(element.friction):
+        found = f"{show(element.static_friction)} below {show(element.friction)}"
+        yield Problem(
+            ("static_friction",), wrong("a static friction of at least the kinetic one", found, "exchange them")
+        )
+
+
 class DistanceStop(Stopping, Between):
     """Two points whose distance stays within bounds: a rope that goes slack (upper alone), a bumper (lower alone), or both.
 
@@ -110,7 +144,7 @@ class RopeStop(Stopping, OverPoints):
         yield Stop(name, 1.0, self.slack(), plain(self.restitution), plain(self.rest_speed), "N")
 
 
-class PlaneStop(Stopping, Between):
+class PlaneStop(Rubbing, Between):
     """A point of body_b that stays above a plane of body_a, which goes through point_a.
 
     Parameters
@@ -133,8 +167,12 @@ class PlaneStop(Stopping, Between):
         yield from super().problems()
         yield from stopping_problems(self)
         yield from direction_problems(self.normal, "normal")
+        yield from rubbing_problems(self)
         if plain(self.radius) < 0:
             yield Problem(("radius",), wrong("a radius of at least 0", show(self.radius), "change its sign"))
+        if plain(self.radius) > 0 and plain(self.friction) > 0:
+            found = f"{show(self.radius)} with friction, which turns what is round"
+            yield Problem(("radius",), wrong("a point, of radius 0", found, "take a ball_stop"))
 
     def canonical(self) -> dict[str, Any]:
         """A unit normal."""
@@ -148,13 +186,13 @@ class PlaneStop(Stopping, Between):
         held = PointOnPlane.model_construct(
             normal=normal, point_a=at, point_b=self.point_b, height=self.height, **bodies
         )
-        yield Stop(name, 1.0, held, plain(self.restitution), plain(self.rest_speed), "N")
+        yield Stop(name, 1.0, held, plain(self.restitution), plain(self.rest_speed), "N", self.coefficients())
 
 
-class BallStop(Stopping, RollingBall):
-    """A ball that stays above a plane, or outside or inside of a cylinder or a sphere, and slips on it without friction.
+class BallStop(Rubbing, RollingBall):
+    """A ball that stays above a plane, or outside or inside of a cylinder or a sphere, and slips on it.
 
-    Parameters are those of `rolling_ball`, besides restitution and rest_speed.
+    Parameters are those of `rolling_ball`, besides restitution, rest_speed, friction and static_friction.
     """
 
     type: Literal["ball_stop"] = "ball_stop"  # type: ignore[assignment]
@@ -164,16 +202,17 @@ class BallStop(Stopping, RollingBall):
         """Those of the ball, and of stops."""
         yield from super().problems()
         yield from stopping_problems(self)
+        yield from rubbing_problems(self)
 
     def stops(self, name: str) -> Iterator[Stop]:
         """The surface."""
         yield _of_surface(name, self, RollingBall)
 
 
-class WheelStop(Stopping, RollingWheel):
-    """A wheel, a disc or a coin whose edge stays above a plane, and slips on it without friction.
+class WheelStop(Rubbing, RollingWheel):
+    """A wheel, a disc or a coin whose edge stays above a plane, and slips on it.
 
-    Parameters are those of `rolling_wheel`, besides restitution and rest_speed.
+    Parameters are those of `rolling_wheel`, besides restitution, rest_speed, friction and static_friction.
     """
 
     type: Literal["wheel_stop"] = "wheel_stop"  # type: ignore[assignment]
@@ -183,16 +222,17 @@ class WheelStop(Stopping, RollingWheel):
         """Those of the wheel, and of stops."""
         yield from super().problems()
         yield from stopping_problems(self)
+        yield from rubbing_problems(self)
 
     def stops(self, name: str) -> Iterator[Stop]:
         """The plane."""
         yield _of_surface(name, self, RollingWheel)
 
 
-class EllipsoidStop(Stopping, RollingEllipsoid):
-    """An ellipsoid that stays above a plane, and slips on it without friction.
+class EllipsoidStop(Rubbing, RollingEllipsoid):
+    """An ellipsoid that stays above a plane, and slips on it.
 
-    Parameters are those of `rolling_ellipsoid`, besides restitution and rest_speed.
+    Parameters are those of `rolling_ellipsoid`, besides restitution, rest_speed, friction and static_friction.
     """
 
     type: Literal["ellipsoid_stop"] = "ellipsoid_stop"  # type: ignore[assignment]
@@ -202,6 +242,7 @@ class EllipsoidStop(Stopping, RollingEllipsoid):
         """Those of the ellipsoid, and of stops."""
         yield from super().problems()
         yield from stopping_problems(self)
+        yield from rubbing_problems(self)
 
     def stops(self, name: str) -> Iterator[Stop]:
         """The plane."""
@@ -212,7 +253,7 @@ def _of_surface(name: str, element: Any, rolling: Any) -> Stop:
     """The stop of what rolls, where it slips."""
     given = {key: value for key, value in element if key in rolling.model_fields and key not in ("type", "slips")}
     held = rolling.model_construct(**given, slips=True)
-    return Stop(name, 1.0, held, plain(element.restitution), plain(element.rest_speed), "N")
+    return Stop(name, 1.0, held, plain(element.restitution), plain(element.rest_speed), "N", element.coefficients())
 
 
 class CoordinateStop(Stopping):
@@ -334,6 +375,7 @@ class Stop(NamedTuple):
     restitution   part of the speed after an impact
     rest_speed    speed below which it stays closed [m/s or rad/s]
     unit          of its force
+    friction      coefficients of its kinetic and static friction
     """
 
     name: str
@@ -342,6 +384,7 @@ class Stop(NamedTuple):
     restitution: float
     rest_speed: float
     unit: str
+    friction: tuple[float, float] = (0.0, 0.0)
 
 
 class Friction(NamedTuple):

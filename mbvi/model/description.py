@@ -103,6 +103,7 @@ class Description(Element):
     forces: dict[Name, AnyForce] = Field(default={})
     constraints: dict[Name, AnyConstraint] = Field(default={})
     contacts: dict[Name, AnyContact] = Field(default={})
+    impacts: Literal["rounds", "simultaneous"] = "rounds"
     sensors: dict[Name, AnySensor] = Field(default={})
     initial: dict[str, Initial] = Field(default={})
     simulation: Simulation = Simulation()

@@ -54,6 +54,9 @@ class Model(Description):
         Named constraints other than joints.
     contacts : mapping
         Named stops and dry frictions.
+    impacts : str
+        Several stops that are hit at once: rounds, of those that approach, one round after the other, as in a row of balls;
+        simultaneous, of all that touch at once.
     sensors : mapping
         Named measurements.
     initial : mapping

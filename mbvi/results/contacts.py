@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.touching import frictions_of, stops_of
-from mbvi.system.contacts import Contacts, Mode
+from mbvi.system.contacts import FREE, Contacts, Mode, ModeSystem
+from mbvi.system.cubics import on_cubics
+from mbvi.system.rubbing import rubs_of
 
 if TYPE_CHECKING:
     from mbvi.system.system import System
@@ -140,14 +143,27 @@ class ContactEvents:
     def _units(self) -> tuple[str, ...]:
         assert self.system.model is not None
         model = self.system.model.resolved()
-        return (*(each.unit for each in stops_of(model)), *(each.unit for each in frictions_of(model)))
+        stops = tuple(stops_of(model))
+        return (
+            *(each.unit for each in stops),
+            *(each.unit for each in frictions_of(model)),
+            *("N" for _ in rubs_of(stops)),
+        )
 
-    def energy_taken(self, t: Array, q: Array) -> Array:
-        """The energy (states,) [J] that impacts and friction took until times t (states,), of coordinates q (states, n).
+    def energy_taken(self, t: Array, q: Array, v: Array) -> Array:
+        """The energy (states,) [J] that impacts and friction took until times t (states,), of q and v (states, n).
 
-        A coordinate that slides loses its kinetic friction times its way, which Galerkin schemes keep to rounding.
+        A coordinate that slides loses its kinetic friction times its way, which Galerkin schemes keep to rounding. What the
+        friction of stops takes is integrated by Simpson's rule between the states and events, with an error of the fourth order
+        of their distance.
         """
-        return energy_taken(self.system, self.rows, t, q)
+        taken = energy_taken(self.system, self.rows, t, q)
+        return taken + rubbed_away(self, t, q, v) if self._has_rubs else taken
+
+    @property
+    def _has_rubs(self) -> bool:
+        assert self.system.model is not None
+        return bool(rubs_of(tuple(stops_of(self.system.model.resolved()))))
 
 
 @dataclass(frozen=True)
@@ -177,7 +193,9 @@ def contact_names(system: System) -> tuple[str, ...]:
     """The names of the stops and frictions of a system with a model."""
     assert system.model is not None
     model = system.model.resolved()
-    return (*(each.name for each in stops_of(model)), *(each.name for each in frictions_of(model)))
+    stops = tuple(stops_of(model))
+    names = [each.name for each in stops] + [each.name for each in frictions_of(model)]
+    return (*names, *(each.name for each in rubs_of(stops)))
 
 
 def energy_taken(system: System, rows: Array, t: Array, q: Array) -> Array:
@@ -207,17 +225,14 @@ class Modes:
 
     Parameters
     ----------
-    system : System
+    contacts : Contacts
     """
 
-    def __init__(self, system: System) -> None:
-        assert system.model is not None
-        model = system.model.resolved()
-        frictions, names = list(frictions_of(model)), list(system.coordinate_names)
-        self._stops = len(list(stops_of(model)))
-        self._coordinates = [names.index(f"{each.held.joint}.{each.held.coordinate}") for each in frictions]
-        first = Mode((False,) * self._stops, (0,) * len(frictions))
-        self._found = [(first, np.zeros(len(frictions)))]
+    def __init__(self, contacts: Contacts) -> None:
+        self._contacts, self._stops = contacts, len(contacts.stops)
+        self._rub_of = {stop: len(contacts.frictions) + j for j, stop in enumerate(contacts.rubbing.tolist())}
+        slides = (0,) * len(contacts.frictions) + (FREE,) * len(contacts.rubs)
+        self._found = [(Mode((False,) * self._stops, slides), np.zeros(len(slides)))]
 
     def after(self, rows: Array, count: int) -> tuple[Mode, Array]:
         """The mode after so many of all happenings (m, 7 + 2 n), and the places (frictions,) at which coordinates are held."""
@@ -226,28 +241,100 @@ class Modes:
             contact, kind = int(row[1]), int(row[2])
             if contact < self._stops:
                 closed = (*closed[:contact], kind == REST, *closed[contact + 1 :])
-            else:
+                if kind != REST and contact in self._rub_of:
+                    j = self._rub_of[contact]
+                    slides = (*slides[:j], FREE, *slides[j + 1 :])
+            elif kind != IMPACT:
                 j = contact - self._stops
                 slides = (*slides[:j], int(row[6]), *slides[j + 1 :])
                 places = places.copy()
-                places[j] = row[WIDTH + self._coordinates[j]]
+                n = (len(row) - WIDTH) // 2
+                places[j] = self._contacts.places(float(row[3]), row[WIDTH : WIDTH + n])[j]
             self._found.append((Mode(closed, slides), places))
         return self._found[count]
+
+
+class _State(NamedTuple):
+    """A state of a run: time, q and v (n,), how much happened before it, and its number among the stored ones, or −1."""
+
+    t: float
+    q: Array
+    v: Array
+    happened: int
+    number: int
+
+
+def rubbed_away(events: ContactEvents, t: Array, q: Array, v: Array) -> Array:
+    """The energy (states,) [J] that friction of stops took until states at increasing times, see `ContactEvents.energy_taken`."""
+    contacts = Contacts(events.system, q[0], float(t[0]))
+    modes, rows, out = Modes(contacts), events.rows, np.zeros(len(t))
+    total, before = 0.0, None
+    for state in _states_of(events, t, q, v):
+        if before is not None and state.t > before.t:
+            mode, _ = modes.after(rows, before.happened)
+            if any(sign not in (0, FREE) for sign in mode.slides[len(contacts.frictions) :]):
+                end = state.v - _jump(contacts, rows[before.happened : state.happened], state)
+                total += _lost(contacts.of_mode(mode), before, state._replace(v=end))
+        if state.number >= 0:
+            out[state.number] = total
+        before = state
+    return out
+
+
+def _states_of(events: ContactEvents, t: Array, q: Array, v: Array) -> Iterator[_State]:
+    """The states at times t, and those after each instant at which something happened, in the order of their times."""
+    rows = events.rows[events.t <= t[-1]]
+    counts = np.searchsorted(rows[:, 3], t, side="right").tolist()
+    instants = np.flatnonzero(np.diff(rows[:, 3], append=np.inf) > 0) if len(rows) else np.zeros(0, int)
+    at = replace(events, rows=rows[instants])
+    rates = np.empty((0, q.shape[1]))
+    if len(instants):
+        rates = events.system.velocities(at.t, np.ascontiguousarray(at.q), np.ascontiguousarray(at.p))
+    found = [_State(float(t[i]), q[i], v[i], counts[i], i) for i in range(len(t))]
+    found += [_State(float(at.t[i]), at.q[i], rates[i], int(instants[i]) + 1, -1) for i in range(len(instants))]
+    yield from sorted(found, key=lambda each: (each.t, each.number))
+
+
+def _jump(contacts: Contacts, rows: Array, state: _State) -> Array:
+    """What the impacts of an instant changed in the velocity (n,)."""
+    hits = rows[np.isin(rows[:, 2], (IMPACT, REST)) & (rows[:, 4] != 0.0)]
+    if not len(hits):
+        return np.zeros_like(state.v)
+    J, _ = contacts.gap_gradients(state.t, state.q)
+    first = len(contacts.stops) + len(contacts.frictions)
+    directions = np.concatenate(
+        [J, np.zeros((len(contacts.frictions), len(state.q))), contacts.slip_gradients(state.t, state.q)]
+    )
+    assert len(directions) == first + len(contacts.rubs)
+    impulse: Array = (hits[:, 4] @ directions[hits[:, 1].astype(int)])[None]
+    return contacts.responses(state.t, state.q, impulse)[0]
+
+
+def _lost(system: ModeSystem, begin: _State, end: _State) -> float:
+    """What stops that slide lose between two states of a mode [J], by Simpson's rule on the cubic through both."""
+    h = end.t - begin.t
+    pair = np.stack([begin.q, end.q])[:, None], np.stack([begin.v, end.v])[:, None]
+    q, v = on_cubics(np.array([0.5]), np.array([h]), *pair)
+    q, v = (np.stack([x, y.reshape(-1), z]) for x, y, z in ((begin.q, q, end.q), (begin.v, v, end.v)))
+    power = system.friction_power(np.array([begin.t, begin.t + 0.5 * h, end.t]), q, v)
+    return float(h / 6.0 * (power[0] + 4.0 * power[1] + power[2]))
 
 
 def contact_forces(events: ContactEvents, t: Array, q: Array, v: Array) -> dict[str, Array]:
     """Forces (states,) of all stops and frictions in states at increasing times."""
     contacts = Contacts(events.system, q[0], float(t[0]))
     out = np.zeros((len(t), len(contacts.names)))
-    stops, modes = len(contacts.stops), Modes(events.system)
-    for i, count in enumerate(np.searchsorted(events.rows[:, 3], t, side="right").tolist()):
-        mode, places = modes.after(events.rows, count)
+    stops, count, modes = len(contacts.stops), len(contacts.frictions), Modes(contacts)
+    for i, happened in enumerate(np.searchsorted(events.rows[:, 3], t, side="right").tolist()):
+        mode, places = modes.after(events.rows, happened)
         system = contacts.of_mode(mode)
-        out[i, stops:] = -np.array(mode.slides) * contacts.kinetic
+        out[i, stops : stops + count] = -np.array(mode.slides[:count]) * contacts.kinetic
         if len(system.closed) or len(system.held):
             system.hold_at(places[system.held])
             push, hold = system.forces(t[i : i + 1], q[i : i + 1], v[i : i + 1])
             out[i, system.closed], out[i, stops + system.held] = push[0], hold[0]
+            for j, sign in system.slides.items():
+                out[i, stops + count + j] = -sign * contacts.rubs[j].kinetic * out[i, contacts.rubs[j].stop]
     return {name: out[:, i] for i, name in enumerate(contacts.names)}
 
 

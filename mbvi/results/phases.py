@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mbvi.results.contacts import Modes
-from mbvi.system.contacts import Contacts
+from mbvi.system.contacts import Contacts, ModeSystem
 from mbvi.system.element_forces import ElementForce, element_forces, force_names
 from mbvi.system.reactions import checked_reactions, reactions
 from mbvi.system.system import System
@@ -44,12 +44,14 @@ class Phase(NamedTuple):
 
     states    (m,)     their numbers, or all
     system             that they obey
+    mode               that of the contacts, where there are some
     own       (k,)     places of the constraints of the run's system among those of this one
     t, q, v, lam       of these states
     """
 
     states: Array | slice
     system: System
+    mode: ModeSystem | None
     own: Array | slice
     t: Array
     q: Array
@@ -61,23 +63,25 @@ def phases(run: RunStates) -> Iterator[Phase]:
     """The phases of a run."""
     system, rows, t, q, v, lam = run
     if rows is None or not len(rows):
-        yield Phase(slice(None), system, slice(None), t, q, v, lam)
+        yield Phase(slice(None), system, None, slice(None), t, q, v, lam)
         return
-    contacts, modes = Contacts(system, q[0], float(t[0])), Modes(system)
+    contacts = Contacts(system, q[0], float(t[0]))
+    modes = Modes(contacts)
     found = [modes.after(rows, count)[0] for count in range(len(rows) + 1)]
     of_state = [found[count] for count in np.searchsorted(rows[:, 3], t, side="right").tolist()]
     for mode in dict.fromkeys(of_state):
-        of_mode = contacts.of_mode(mode).system
-        own = np.array([of_mode.constraint_names.index(name) for name in system.constraint_names], np.int64)
+        of_mode = contacts.of_mode(mode)
+        names = of_mode.system.constraint_names
+        own = np.array([names.index(name) for name in system.constraint_names], np.int64)
         states = np.flatnonzero([each == mode for each in of_state])
-        yield Phase(states, of_mode, own, t[states], q[states], v[states], None)
+        yield Phase(states, of_mode.system, of_mode, own, t[states], q[states], v[states], None)
 
 
 def accelerations_and_multipliers(run: RunStates) -> tuple[Array, Array]:
     """Accelerations (states, n), and multipliers (states, k) of the constraints of the run's system."""
     a, lam = np.empty_like(run.q), np.empty((len(run.t), run.system.constraint_count))
     for each in phases(run):
-        a[each.states], found = each.system.accelerations_and_multipliers(each.t, each.q, each.v)
+        a[each.states], found = (each.mode or each.system).accelerations_and_multipliers(each.t, each.q, each.v)
         lam[each.states] = found[:, each.own]
     return a, lam
 
@@ -87,6 +91,8 @@ def _multipliers(phase: Phase) -> Array:
         return phase.lam
     if not phase.system.constraint_count:
         return np.empty((len(phase.t), 0))
+    if phase.mode is not None and phase.mode.slides:
+        return phase.mode.accelerations_and_multipliers(phase.t, phase.q, phase.v)[1]
     return phase.system.multipliers(phase.t, phase.q, phase.v)
 
 

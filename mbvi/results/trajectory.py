@@ -260,7 +260,7 @@ class Trajectory:
         """The energy (states,) [J] that impacts and dry friction took until each state, 0 where there are none."""
         if self.contact_events is None:
             return np.zeros(len(self))
-        return self.contacts.energy_taken(np.array(self.t), np.array(self.q))
+        return self.contacts.energy_taken(np.array(self.t), np.array(self.q), np.array(self.v))
 
     @property
     def _scheme_text(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from mbvi.results.contacts import WIDTH, Modes
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.part_step import PartStep
+from mbvi.steppers.sliding import SlidingPart, part_of
 from mbvi.system.contacts import Contacts, Mode, ModeSystem
 from mbvi.system.system import System
 
@@ -33,7 +34,7 @@ class Arc(NamedTuple):
 class PartInMode:
     """Steps of any length in a mode, in which some coordinates are held at places."""
 
-    def __init__(self, part: PartStep, system: ModeSystem, places: Array) -> None:
+    def __init__(self, part: PartStep | SlidingPart, system: ModeSystem, places: Array) -> None:
         self._part, self._system, self._places = part, system, places[system.held]
         self.velocity = part.velocity
 
@@ -57,7 +58,8 @@ class Arcs:
 
     def __init__(self, system: System, method: Tableau, q: Array, t: float) -> None:
         self.contacts = Contacts(system, q, t)  # its own, whose coordinates it may hold elsewhere
-        self._method, self._modes, self._parts = method, Modes(system), dict[Mode, PartStep]()
+        self._method, self._modes = method, Modes(self.contacts)
+        self._parts, self._free = dict[Mode, PartStep | SlidingPart](), PartStep(system, method)
 
     def of_step(self, rows: Array, step: int, t: float, h: float, q: Array, p: Array) -> list[Arc]:
         """The arcs of a step of length h from a state at time t, by all that happened in the run, (m, 7 + 2 n)."""
@@ -79,6 +81,6 @@ class Arcs:
         mode, places = self._modes.after(rows, count)
         system = self.contacts.of_mode(mode)
         if mode not in self._parts:
-            self._parts[mode] = PartStep(system.system, self._method)
+            self._parts[mode] = part_of(system, self._method, self._free)
             system.has_copy(self._parts[mode].system)
         return PartInMode(self._parts[mode], system, places)

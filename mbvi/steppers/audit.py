@@ -29,12 +29,13 @@ from mbvi.analysis.balance import (
     is_known,
     largest_powers,
 )
-from mbvi.model.touching import has_moving_stops
+from mbvi.model.touching import has_moving_stops, stops_of
 from mbvi.results.trajectory import Finding, Trajectory
 from mbvi.steppers.run import Run
 from mbvi.system.euler_angles import NEAR, EulerAngles, euler_angles
 from mbvi.system.projection import LARGE
 from mbvi.system.regularity import independence, weightless_near
+from mbvi.system.rubbing import rubs_of
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -54,6 +55,12 @@ def _may_push(system: System) -> bool:
     return system.is_driven or has_moving_stops(system.model.resolved())
 
 
+def _rubs(system: System) -> bool:
+    """Whether stops have friction, of which some samples do not tell what it takes."""
+    assert system.model is not None
+    return bool(rubs_of(tuple(stops_of(system.model.resolved()))))
+
+
 class Audit:
     """The watch over a run.
 
@@ -71,7 +78,7 @@ class Audit:
         system = run.system
         self._run, self._system = run, system
         self.findings: list[Finding] = []
-        self._is_known = is_known(system) and not (system.has_contacts and _may_push(system))
+        self._is_known = is_known(system) and not (system.has_contacts and (_may_push(system) or _rubs(system)))
         self._is_forced = system.is_driven or system.unforced is not system
         self.taken: Callable[[Array, Array], Array] | None = None
         start = energies_of(system, np.array([run.start_time]), run.q[None], run.p[None])

@@ -54,11 +54,15 @@ def check_rates(system: System, method: Tableau | Method) -> None:
     ------
     ModelError
     """
-    is_midpoint = isinstance(method, Tableau) and method.stages == 1 and tuple(method.nodes) == (0.5,)
-    if system.is_nonholonomic and not is_midpoint:
+    if system.is_nonholonomic and not is_midpoint(method):
         found = f"{system.constraint_names[system.arrays.rates[0]]}, which holds a velocity"
         remedy = "take midpoint, or a composition of it: suzuki4, kahan_li6 or kahan_li8"
         raise refused(system, method.name, "constraints on positions", found, remedy)
+
+
+def is_midpoint(method: Tableau | Method) -> bool:
+    """Whether a scheme is the midpoint rule, or a composition of it."""
+    return isinstance(method, Tableau) and method.stages == 1 and tuple(method.nodes) == (0.5,)
 
 
 def check_contacts(run: Run) -> None:

@@ -6,6 +6,7 @@
 
 Several at once are done in rounds: in each one those that touch and approach now, until none does. So a row of balls passes an
 impact on, and a symmetric collision stays symmetric. Where that does not end, one last impact of all that touch takes all speed.
+Where impacts are simultaneous, each round is one of all that touch, those that do not approach with e = 1: so none adds energy.
 
 **Rest.** Which of the stops that touch without speed are pressed, and which coordinates at rest their friction holds, says
 
@@ -13,6 +14,8 @@ impact on, and a symmetric collision stays symmetric. Where that does not end, o
 
 with b the accelerations without these forces: x is then the contact force, and where x is within its bounds there is no
 acceleration. A friction at its bound slides, against the kinetic friction, and the others are found anew.
+
+Where stops have friction by their own force, `mbvi.steppers.rubbing_laws` says what happens.
 
 Sources: Moreau 1988 (unilateral contact and dry friction in finite freedom dynamics); Stronge, Impact Mechanics (2000).
 """
@@ -23,7 +26,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mbvi.system.contacts import Contacts
+from mbvi.errors import ModelError
+from mbvi.steppers.rubbing_laws import BACKWARDS, FORWARDS, SIGN, STICK, Found, Law, Solution, solve, ways
+from mbvi.system.contacts import FREE, Contacts
 
 Array = np.ndarray
 MOST_ROUNDS = 200
@@ -39,12 +44,14 @@ class Impact:
     v                    (n,)        velocity after it
     impulses, energies   (stops,)    of every stop [N s or N m s], and what it took [J]
     ended                bool        whether rounds ended, and no last impact of all was needed
+    rubs                 (2, rubs)   impulses along the slips [N s], and what they took [J]
     """
 
     v: Array
     impulses: Array
     energies: Array
     ended: bool
+    rubs: Array
 
 
 class Instant:
@@ -66,23 +73,26 @@ class Instant:
         self.contacts, self.t, self.q, self.v = contacts, t, q, v
         self.J, self.J_t = contacts.gap_gradients(t, q)
         self.units = np.eye(len(q))[contacts.coordinates]
+        self.T = contacts.slip_gradients(t, q) if contacts.rubs else np.zeros((0, len(q)))
         self.still = STILL * max(1.0, float(np.abs(v).max(initial=0.0)))
 
     def responses(self, rows: Array) -> Array:
         """The change of velocity (m, n) by impulses along rows (m, n), on the constraints."""
-        if not len(rows):
-            return rows
-        p = np.concatenate([rows, np.zeros((1, len(self.q)))])
-        v = self.contacts.system.velocities(np.full(len(p), self.t), np.tile(self.q, (len(p), 1)), p)
-        return v[:-1] - v[-1]
+        return self.contacts.responses(self.t, self.q, rows)
 
     def rates(self) -> Array:
         """φ̇ (stops,)."""
         return self.J @ self.v + self.J_t
 
+    def slips(self) -> Array:
+        """The slips (rubs,) of stops with friction [m/s]."""
+        return self.T @ self.v
+
     def impact(self, touching: Array) -> Impact:
         """The impact of stops that touch, by their numbers, some of which approach."""
         contacts, v = self.contacts, self.v.copy()
+        if np.isin(contacts.rubbing, touching).any():
+            return self._impact_with_friction(touching)
         J, J_t, e = self.J[touching], self.J_t[touching], contacts.restitutions[touching]
         X = self.responses(J)
         impulses, energies = np.zeros((2, len(contacts.stops)))
@@ -93,8 +103,7 @@ class Instant:
             if not len(active):
                 break
             is_last = turn == MOST_ROUNDS
-            active = np.arange(len(touching)) if is_last else active
-            bounce = 0.0 if is_last else e[active]
+            active, bounce = self._in_round(active, rates, e, is_last, still)
             Lam = bounded(J[active] @ X[active].T, (1.0 + bounce) * rates[active], 0.0, np.inf)
             v += Lam @ X[active]
             after = J @ v + J_t
@@ -102,11 +111,94 @@ class Instant:
             energies[touching[active]] -= 0.5 * Lam * (rates + after)[active]
             rates = after
         self.v = v
-        return Impact(v, impulses, energies, turn < MOST_ROUNDS)
+        return Impact(v, impulses, energies, turn < MOST_ROUNDS, np.zeros((2, len(contacts.rubs))))
+
+    def _in_round(
+        self, active: Array, rates: Array, e: Array, is_last: bool, still: float
+    ) -> tuple[Array, Array | float]:
+        """The stops of a round, of those that touch, and their restitutions in it."""
+        everything = np.arange(len(rates))
+        if is_last:
+            return everything, 0.0
+        if self.contacts.is_simultaneous:
+            return everything, np.where(rates < -still, e, 1.0)
+        return active, e[active]
+
+    def _impact_with_friction(self, touching: Array) -> Impact:
+        """What `impact` does where some of the stops have friction."""
+        contacts = self.contacts
+        e, count = contacts.restitutions[touching], len(contacts.rubs)
+        impulses, energies = np.zeros((2, len(contacts.stops)))
+        rubs = np.zeros((2, count))
+        rates = self.rates()[touching]
+        still = STILL * np.abs(rates).max()
+        for turn in range(MOST_ROUNDS + 1):
+            active = np.flatnonzero(rates < -still)
+            if not len(active):
+                break
+            active, bounce = self._in_round(active, rates, e, turn == MOST_ROUNDS, still)
+            stops, before = touching[active], self.v
+            of_rub = [self._rub_of(i) for i in stops.tolist()]
+            found = self._collide(stops, of_rub, np.broadcast_to(bounce, len(stops)))
+            mean = 0.5 * (before + self.v)
+            impulses[stops] += found.normal
+            energies[stops] -= found.normal * (self.J[stops] @ mean + self.J_t[stops])
+            for j, impulse in zip(of_rub, found.tangent.tolist(), strict=True):
+                if j >= 0:
+                    rubs[:, j] += impulse, -impulse * float(self.T[j] @ mean)
+            rates = self.rates()[touching]
+        return Impact(self.v, impulses, energies, turn < MOST_ROUNDS, rubs)
+
+    def _rub_of(self, stop: int) -> int:
+        """The number of a stop's friction among the rubs, or −1."""
+        found = np.flatnonzero(self.contacts.rubbing == stop)
+        return int(found[0]) if len(found) else -1
+
+    def _collide(self, stops: Array, of_rub: list[int], bounce: Array) -> Solution:
+        """One impact of stops, some with friction: impulses; the velocity is that after it.
+
+        The slip's law is one for its mean where friction would do work otherwise.
+
+        Raises
+        ------
+        ModelError
+            If the law of Coulomb has no solution.
+        """
+        J, T = self.J[stops], np.array([self.T[j] if j >= 0 else np.zeros_like(self.v) for j in of_rub])
+        responses, mu = np.stack([self.responses(J), self.responses(T)]), self._coefficients(of_rub, "kinetic")
+        rates, slips = J @ self.v + self.J_t[stops], T @ self.v
+        turns_back = np.zeros(len(stops))
+        while True:
+            laws = [
+                Law(
+                    tuple(ways(T[i] if j >= 0 else None, 0.0)), J[i], T[i] if j >= 0 else None,
+                    float((1.0 + bounce[i]) * rates[i]), float((1.0 + turns_back[i]) * slips[i]), mu[i],
+                )
+                for i, j in enumerate(of_rub)
+            ]  # fmt: skip
+            names = self._named(stops)
+            found = solve(laws, responses, names)
+            if not found.solutions:
+                raise ModelError(f"the impact of {names} with friction has no solution; take a smaller friction")
+            best = found.solutions[0]
+            work = best.tangent * (2.0 * slips + T @ best.change)
+            wrong = (work > self.still * np.abs(best.tangent)) & (turns_back == 0.0)
+            if not wrong.any():
+                self.v = self.v + best.change
+                return best
+            turns_back[wrong] = 1.0
+
+    def _coefficients(self, of_rub: list[int], kind: str) -> list[float]:
+        rubs = self.contacts.rubs
+        return [float(getattr(rubs[j], kind)) if j >= 0 else 0.0 for j in of_rub]
+
+    def _named(self, stops: Array) -> str:
+        return ", ".join(self.contacts.names[i] for i in stops.tolist())
 
     def stopped(self, closed: Array, held: Array) -> tuple[Array, Array]:
         """Impulses (closed,) and energies (closed,) that take the last speed from stops and from frictions that hold."""
-        rows = np.concatenate([self.J[closed], self.units[held]])
+        count = len(self.units)
+        rows = np.concatenate([self.J[closed], self.units[held[held < count]], self.T[held[held >= count] - count]])
         X = self.responses(rows)
         before = rows @ self.v + np.concatenate([self.J_t[closed], np.zeros(len(held))])
         impulses = -np.linalg.lstsq(rows @ X.T, before, rcond=None)[0]
@@ -125,6 +217,8 @@ class Instant:
             Signs of the rates of all other coordinates with friction.
         """
         contacts, slides = self.contacts, slides.copy()
+        if contacts.rubs:
+            return self._settled_with_friction(stops, frictions, slides)
         slides[frictions] = 0
         held = list(frictions)
         state = np.array([self.t]), self.q[None], self.v[None]
@@ -154,6 +248,98 @@ class Instant:
                 if j in loose:
                     slides[j] = -np.sign(force) or 1
             held = [j for j in held if j not in loose]
+
+    def _settled_with_friction(self, stops: Array, frictions: Array, slides: Array) -> tuple[Array, Array, Array]:
+        """What `settled` does where stops have friction: those of frictions that do not touch are FREE.
+
+        Raises
+        ------
+        ModelError
+            If there is no solution, or if there are several.
+        """
+        contacts, count, slides = self.contacts, len(self.units), slides.copy()
+        touches = np.isin(contacts.rubbing, stops)
+        slides[count:][~touches] = FREE
+        held = [int(j) for j in frictions if j < count or touches[j - count]]
+        slides[held] = 0
+        while True:
+            best, states = self._rest(stops, slides)
+            loose = [j for j in held if self._is_at_bound(j, *states[j])]
+            if not loose:
+                break
+            for j in loose:
+                slides[j] = -np.sign(states[j][1]) or 1
+            held = [j for j in held if j not in loose]
+        scale = max(1.0, float(np.abs(best.change).max(initial=0.0)))
+        pressed = np.einsum("in,in->i", self.J[stops], self.responses(self.J[stops])) * best.normal[: len(stops)]
+        is_pressed = pressed > STILL * scale
+        for j, stop in enumerate(contacts.rubbing.tolist()):
+            if stop not in stops[is_pressed]:
+                slides[count + j] = FREE
+                held = [each for each in held if each != count + j]
+        return stops[is_pressed], np.array(held, np.int64), slides
+
+    def _is_at_bound(self, j: int, state: int, force: float, bound: float) -> bool:
+        """Whether a friction that may hold is at its bound, and slides."""
+        return state in SIGN or (state == STICK and bound > 0.0 and abs(force) >= bound * (1.0 - EDGE))
+
+    def _rest(self, stops: Array, slides: Array) -> tuple[Solution, dict[int, tuple[int, float, float]]]:
+        """The forces of stops that touch without speed, and of frictions; of those that may hold state, force and bound.
+
+        Raises
+        ------
+        ModelError
+            If there is no solution, or if there are several.
+        """
+        contacts, count = self.contacts, len(self.units)
+        of_rub = [self._rub_of(i) for i in stops.tolist()]
+        state = np.array([self.t]), self.q[None], self.v[None]
+        sliding = np.where(slides[:count] == 0, 0, slides[:count])
+        a = contacts.system.accelerations_and_multipliers(*state)[0][0]
+        a = a - (sliding * contacts.kinetic) @ self.responses(self.units)
+        bends, turns = contacts.gap_curvatures(self.t, self.q, self.v), contacts.slip_curvatures(self.t, self.q, self.v)
+        laws = []
+        for i, j in zip(stops.tolist(), of_rub, strict=True):
+            sign = float(slides[count + j]) if j >= 0 else 0.0
+            mu = 0.0 if j < 0 else contacts.rubs[j].kinetic if sign else contacts.rubs[j].static
+            T = self.T[j] if j >= 0 else None
+            slip = float(T @ a + turns[j]) if T is not None else 0.0
+            laws.append(Law(tuple(ways(T, sign)), self.J[i], T, float(self.J[i] @ a + bends[i]), slip, mu))
+        at_rest = [j for j in range(count) if slides[j] == 0]
+        for j in at_rest:
+            states = (STICK, FORWARDS, BACKWARDS)
+            laws.append(Law(states, None, self.units[j], 0.0, float(self.units[j] @ a), float(contacts.static[j])))
+        if not laws:
+            return Solution((), np.zeros(0), np.zeros(0), np.zeros_like(a)), {}
+        zero = np.zeros_like(a)
+        rows = [
+            np.array([zero if x is None else x for x in each])
+            for each in zip(*((x[1], x[2]) for x in laws), strict=True)
+        ]
+        found = solve(laws, np.stack([self.responses(each) for each in rows]), self._named(stops))
+        self._check_solutions(found, stops)
+        best, states_of = found.solutions[0], {}
+        for place, j in enumerate([*(count + j if j >= 0 else -1 for j in of_rub), *at_rest]):
+            if j >= 0 and slides[j] == 0:
+                bound = laws[place].mu * (max(best.normal[place], 0.0) if laws[place].normal is not None else 1.0)
+                states_of[j] = best.states[place], float(best.tangent[place]), float(bound)
+        return best, states_of
+
+    def _check_solutions(self, found: Found, stops: Array) -> None:
+        """Refuse what Coulomb's law does not determine: Painlevé's cases."""
+        if found.different == 1:
+            return
+        names = self._named(stops[np.isin(stops, self.contacts.rubbing)])
+        raise ModelError(paradox(names, self.t, found.different))
+
+
+def paradox(names: str, t: float, motions: int | None = None) -> str:
+    """What is said of Painlevé's cases at stops, where so many motions are possible, or their number is not known."""
+    found = "none or several" if motions is None else motions or "none"
+    return (
+        f"Painlevé's paradox at {names}, at t = {t:.6g} s: expected one motion of rigid bodies by Coulomb's law of friction, "
+        f"found {found}; take a smaller friction, or a spring and a damper instead of the stop"
+    )
 
 
 def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Array:

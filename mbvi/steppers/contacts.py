@@ -5,8 +5,8 @@ its own system, in compiled loops. All of them are looked at, and where one pass
 length that ends on the event, the laws of the instant say what happens and which mode follows, and the rest of the step ends on
 the old grid. Events, all of which decrease to zero, are
 
-    an open stop         ψ = φ, its gap              sliding       ψ = ± v of the coordinate
-    a closed stop        ψ = λ, its force            holding       ψ = F ∓ λ, with the friction's force λ
+    an open stop         ψ = φ, its gap              sliding       ψ = ± v of the coordinate, or ± the slip of a stop
+    a closed stop        ψ = λ, its force            holding       ψ = F ∓ λ_t, with the friction's force λ_t; F = μ λ of a stop
 
 Forces are those of the equations of motion at the end of a step, and not its multipliers, which have fewer orders.
 
@@ -27,19 +27,22 @@ import numpy as np
 
 from mbvi.errors import ModelError, StepError
 from mbvi.kernels import layout
+from mbvi.model.expressions import wrong
 from mbvi.results.contacts import IMPACT, RELEASE, REST, SLIP, STICK
 from mbvi.results.trajectory import Finding
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried
-from mbvi.steppers.contact_laws import STILL, Instant
+from mbvi.steppers.conditions import is_midpoint
+from mbvi.steppers.contact_laws import STILL, Instant, paradox
 from mbvi.steppers.contact_log import ContactLog
 from mbvi.steppers.galerkin import step_message
-from mbvi.steppers.loop import Stepper
+from mbvi.steppers.loop import REASONS, Stepper
 from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
+from mbvi.steppers.sliding import SlidingPart, SlidingSteps, part_of
 from mbvi.steppers.smooth import Smooth
-from mbvi.system.contacts import Contacts, Mode, ModeSystem
+from mbvi.system.contacts import FREE, Contacts, Mode, ModeSystem
 from mbvi.system.cubics import on_cubics
 
 Array = np.ndarray
@@ -58,6 +61,8 @@ TOUCH = 1e-10  # gap [m or rad] at which a stop touches while something else hap
 PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is rounding
 SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
+ACROSS = 1e-9  # slip across the direction of a friction that is rounding, as part of the largest speed and of 1 [m/s]
+NEAR_PARADOX = 0.1  # regularity of what slides, below which a step that fails comes near Painlevé's case
 START = -1
 
 
@@ -98,14 +103,14 @@ class ContactSteps:
         self.contacts = contacts = Contacts(run.system, run.q, self._start_time)
         self.log = ContactLog(run.system, contacts.names, self._present)
         self.audit.taken = self.log.taken
-        stops, frictions = len(contacts.stops), len(contacts.frictions)
+        stops, frictions = len(contacts.stops), len(contacts.frictions) + len(contacts.rubs)
         self.anchor, self.told = np.stack([run.q, run.p]), run.system.arrays.inputs.copy()
         self.numbers = np.zeros(1 + stops + frictions, np.int64)
         self._is, self._slides = self.numbers[1 : 1 + stops], self.numbers[1 + stops :]
         self.places = np.zeros(stops + frictions)
         self._zero, self._holds_at = self.places[:stops], self.places[stops:]
-        self._parts: dict[Mode, PartStep] = {}
-        self._loops: dict[Mode, Smooth] = {}
+        self._parts: dict[Mode, PartStep | SlidingPart] = {}
+        self._loops: dict[Mode, Smooth | SlidingSteps] = {}
         self._base = PartStep(run.system, run.method)
         self._now, self._step, self._look, self._reason = self.anchor.copy(), -1, FIRST_LOOK, ""
         self._begin_run()
@@ -123,7 +128,7 @@ class ContactSteps:
                 f"contacts.{contacts.names[i]}: expected a start with its gap open, found it closed by {-gaps[i]:.3g} {unit} too "
                 "far; start elsewhere, by other initial coordinates, or change the stop"
             )
-        self._slides[:] = np.sign(run.v[contacts.coordinates])
+        self._slides[:] = np.sign(contacts.friction_rates(np.array([self._start_time]), run.q[None], run.v[None])[0])
         touching = np.flatnonzero(gaps <= PENETRATION)
         self._is[touching] = IDLE
         p = self._happen(run.done - 1, self._start_time, run.q, run.p, (START, -1), touching)
@@ -132,14 +137,20 @@ class ContactSteps:
     def _present(self, t: float, q: Array, p: Array) -> list[tuple[float, ...]]:
         """What is so at a state, as if it had happened there."""
         closed, numbers = np.flatnonzero(self._is == CLOSED).tolist(), range(len(self._is), len(self.contacts.names))
-        slides = zip(numbers, np.sign(self._slides).tolist(), strict=True)
+        slides = zip(numbers, self._mode.slides, strict=True)
         found: list[tuple[float, ...]] = [(START, i, REST, t, 0.0, 0.0, 0.0) for i in closed]
-        return found + [(START, i, SLIP if sign else STICK, t, 0.0, 0.0, float(sign)) for i, sign in slides]
+        acting = ((i, sign) for i, sign in slides if sign != FREE)
+        return found + [(START, i, SLIP if sign else STICK, t, 0.0, 0.0, float(sign)) for i, sign in acting]
 
     def failure(self, step: int, status: int) -> str:
         """Why a step failed."""
         if self._reason:
             return self._reason
+        system, t = self._mode_system(), self._run.start_time + step * self._run.step
+        if system.slides:
+            is_near = float(system.regularity(np.array([t]), self._now[0][None])[0]) < NEAR_PARADOX
+            why = paradox(self.contacts.rubbing_names(system.slides), t) if is_near else ""
+            return f"step {step} (t = {t:.6g} s): {why}" if why else self._run.failure(step, REASONS[status])
         run = replace(self._run, system=self._mode_system().system)
         return step_message(run, self._method, self._loop.space, status, step)
 
@@ -203,10 +214,22 @@ class ContactSteps:
         self._now, self._step = self.anchor.copy(), step
         system = self._mode_system()
         system.hold_at(self._holds_at[system.held])
+        self._check_rolling(system)
         if self._mode not in self._loops:
-            self._loops[self._mode] = Smooth(system.system, self._method)
+            self._loops[self._mode] = self._loop_of(system)
         self._loop = self._loops[self._mode]
         self._loop.begin(q, p)
+
+    def _loop_of(self, system: ModeSystem) -> Smooth | SlidingSteps:
+        """What does the steps of a mode."""
+        return SlidingSteps(system, self._method) if system.slides else Smooth(system.system, self._method)
+
+    def _check_rolling(self, system: ModeSystem) -> None:
+        """Refuse what sticks by rolling where the scheme has no place for it."""
+        if system.rolls and not is_midpoint(self._method):
+            expected = "a scheme with a place for what rolls, as it begins to do"
+            remedy = "take midpoint, suzuki4, kahan_li6 or kahan_li8"
+            raise ModelError(f"contacts.{system.rolls}: {wrong(expected, self._method.name, remedy)}")
 
     @property
     def _method(self) -> Tableau:
@@ -215,16 +238,20 @@ class ContactSteps:
 
     @property
     def _mode(self) -> Mode:
-        return Mode(tuple((self._is == CLOSED).tolist()), tuple(np.sign(self._slides).tolist()))
+        closed, slides = (self._is == CLOSED).tolist(), np.sign(self._slides).tolist()
+        count = len(self.contacts.frictions)
+        free = (slides[count + j] if closed[i] else FREE for j, i in enumerate(self.contacts.rubbing.tolist()))
+        return Mode(tuple(closed), (*slides[:count], *free))
 
     def _mode_system(self) -> ModeSystem:
         return self.contacts.of_mode(self._mode)
 
-    def _part(self) -> PartStep:
+    def _part(self) -> PartStep | SlidingPart:
         """Steps of the present mode of any length."""
         mode, system = self._mode, self._mode_system()
         if mode not in self._parts:
-            self._parts[mode] = PartStep(system.system, self._method)
+            self._check_rolling(system)
+            self._parts[mode] = part_of(system, self._method, self._base)
             system.has_copy(self._parts[mode].system)
         system.hold_at(self._holds_at[system.held])
         return self._parts[mode]
@@ -258,11 +285,48 @@ class ContactSteps:
             else:
                 self._pass(t + h * (step + k + 1), *states[:, k])
             done = k + 1
+        self._check_regular(t + h * np.arange(step + 1, step + 1 + done), states[0, :done])
         self._look = min(2 * self._look, MOST_STEPS)
         self._step = step + done
         if done:
             self._now = states[:, done - 1].copy()
+            if self.contacts.rubs:
+                at = t + h * self._step
+                self._check_direction(
+                    at, self._now[0], self._base.velocity(at, *self._now), np.flatnonzero(self._is == CLOSED)
+                )
         return states[:, :done], status
+
+    def _check_regular(self, t: Array, q: Array) -> None:
+        """Refuse to slide where friction leaves the forces of stops undetermined: Painlevé's case.
+
+        Raises
+        ------
+        StepError
+        """
+        system = self._mode_system()
+        if not system.slides or not len(t):
+            return
+        wrong = np.flatnonzero(~(system.regularity(t, q) > 0.0))
+        if len(wrong):
+            raise StepError(paradox(self.contacts.rubbing_names(system.slides), float(t[wrong[0]])))
+
+    def _check_direction(self, t: float, q: Array, v: Array, touching: Array) -> None:
+        """Refuse stops that touch with friction and slip along their other tangent too.
+
+        Raises
+        ------
+        ModelError
+        """
+        contacts = self.contacts
+        if not np.isin(contacts.rubbing, touching).any():
+            return
+        across = np.where(np.isin(contacts.rubbing, touching), np.abs(contacts.slips_across(t, q, v)), 0.0)
+        if across.max() > ACROSS * max(1.0, float(np.abs(v).max())):
+            name = contacts.rubs[int(np.argmax(across))].name
+            found = f"one that slips across it by {across.max():.3g} m/s at t = {t:.6g} s"
+            remedy = "hold the motion in a plane, as by a planar joint, or leave the friction out"
+            raise ModelError(f"contacts.{name}: {wrong('a stop that slips along one direction', found, remedy)}")
 
     def _is_watched(self) -> bool:
         """Whether something has just begun, so that a step is looked at as a whole."""
@@ -276,7 +340,8 @@ class ContactSteps:
         self._is[(self._is == IDLE) & (gaps > TOUCH)] = ARMED
         if (np.abs(self._slides) == FRESH).any():
             v = self._base.velocity(t, q, p)
-            moves = np.sign(self._slides) * v[self.contacts.coordinates] > STILL * max(1.0, np.abs(v).max())
+            rates = self.contacts.friction_rates(np.array([t]), q[None], v[None])[0]
+            moves = np.sign(self._slides) * rates > STILL * max(1.0, np.abs(v).max())
             self._slides[moves] = np.sign(self._slides[moves])
 
     # ------------------------------------------------------------------------------------------- one step
@@ -300,6 +365,7 @@ class ContactSteps:
             event = along.first()
             if event is None:
                 q, p = along.end
+                self._check_regular(np.array([end]), q[None])
                 self._pass(end, q, p)
                 break
             tau, what = event
@@ -328,6 +394,7 @@ class ContactSteps:
         if touching is None:
             touching = self._touching(what, gaps)
         notes = _Notes(step, t)
+        self._check_direction(t, q, instant.v, touching)
         self._strike(instant, touching, notes)
         closed, held, slides = self._settled(instant, p, what, touching)
         taken = instant.stopped(closed, held)
@@ -352,6 +419,10 @@ class ContactSteps:
         impact = instant.impact(touching)
         for i in np.flatnonzero(impact.impulses).tolist():
             notes.add(i, IMPACT, float(impact.impulses[i]), float(impact.energies[i]))
+        first = len(self.contacts.names) - len(self.contacts.rubs)
+        least = STILL * float(np.abs(impact.impulses).max())  # less is rounding
+        for j in np.flatnonzero(np.abs(impact.rubs[0]) > least).tolist():
+            notes.add(first + j, IMPACT, float(impact.rubs[0, j]), float(impact.rubs[1, j]))
         if not impact.ended:
             self._note_unfinished(instant.t, touching)
 
@@ -360,7 +431,7 @@ class ContactSteps:
     ) -> tuple[Array, Array, Array]:
         """Which stops close, which frictions hold, and how all others slide, after an impact; p (n,) is that before it."""
         contacts, (kind, which) = self.contacts, what
-        rates, v = instant.rates(), instant.v[contacts.coordinates]
+        rates, v = instant.rates(), np.concatenate([instant.v[contacts.coordinates], instant.slips()])
         near = touching[rates[touching] <= contacts.rest_speeds[touching]]
         near = near[(near != which) | (kind != RELEASE)]
         is_at_rest, slides = np.abs(v) <= instant.still, np.sign(v).astype(int)
@@ -390,15 +461,19 @@ class ContactSteps:
 
     def _note_frictions(self, instant: Instant, held: Array, slides: Array, is_start: bool, notes: _Notes) -> None:
         """Note which frictions hold, and how the others slide."""
-        coordinates, did_slide = self.contacts.coordinates, np.sign(self._slides)
-        for j, (coordinate, sign) in enumerate(zip(coordinates.tolist(), slides.tolist(), strict=True)):
-            if j in held and (did_slide[j] or is_start):
-                self._holds_at[j] = instant.q[coordinate]
+        contacts, did_slide, count = self.contacts, np.sign(self._slides), len(self.contacts.frictions)
+        rates = np.concatenate([instant.v[contacts.coordinates], instant.slips()]).tolist()
+        places = contacts.places(instant.t, instant.q)
+        for j, (rate, sign) in enumerate(zip(rates, slides.tolist(), strict=True)):
+            if sign == FREE:
+                continue
+            begins = is_start or (j >= count and notes.has(int(contacts.rubbing[j - count])))
+            if j in held and (did_slide[j] or begins):
+                self._holds_at[j] = places[j]
                 notes.add(len(self._is) + j, STICK)
-            elif sign and (sign != did_slide[j] or is_start):
+            elif sign and (sign != did_slide[j] or begins):
                 notes.add(len(self._is) + j, SLIP, sign=float(sign))
-            is_fresh = abs(instant.v[coordinate]) <= instant.still
-            self._slides[j] = FRESH * sign if is_fresh else sign
+            self._slides[j] = FRESH * sign if abs(rate) <= instant.still else sign
 
     def _note_unfinished(self, t: float, touching: Array) -> None:
         """Let the run tell of an impact of several whose rounds did not end."""
@@ -460,9 +535,23 @@ def monitors(steps: ContactSteps) -> list[_Monitor]:
                     is_deflated=state == LEAVING,
                 )
             )
+    modes, count = steps._mode.slides, len(contacts.frictions)
     for j, slides in enumerate(steps._slides.tolist()):
         number = len(contacts.stops) + j
-        if slides == HELD:
+        if modes[j] == HELD and j >= count:
+            place, rub = system.held.tolist().index(j), contacts.rubs[j - count]
+            stop = system.closed.tolist().index(rub.stop)
+            for sign in (1.0, -1.0):
+                found.append(
+                    _Monitor(
+                        SLIP,
+                        number,
+                        lambda gaps, push, hold, rates, place=place, stop=stop, mu=rub.static, sign=sign: (
+                            mu * push[..., stop] - sign * hold[..., place]
+                        ),
+                    )
+                )
+        elif modes[j] == HELD:
             place, most = system.held.tolist().index(j), float(contacts.static[j])
             for sign in (1.0, -1.0):
                 found.append(
@@ -474,7 +563,7 @@ def monitors(steps: ContactSteps) -> list[_Monitor]:
                         ),
                     )
                 )
-        else:
+        elif modes[j] != FREE:
             margin = STILL if abs(slides) == FRESH else 0.0
             sign = float(np.sign(slides))
             found.append(
@@ -500,7 +589,7 @@ def quantities(steps: ContactSteps, t: Array, q: Array, v: Array) -> tuple[Array
         push, hold = system.forces(*flat)
     else:
         push = hold = np.empty((len(flat[0]), 0))
-    rates = flat[2][:, contacts.coordinates]
+    rates = contacts.friction_rates(*flat, bool(system.slides))
     return tuple(each.reshape(*shape, each.shape[1]) for each in (gaps, push, hold, rates))  # type: ignore[return-value]
 
 
@@ -519,7 +608,7 @@ class _Looked:
     def __init__(self, steps: ContactSteps, t: Array, states: Array) -> None:
         self._steps = steps
         q, p = states
-        v = steps._mode_system().system.velocities(t, q, p)
+        v = steps._mode_system().velocities(t, q, p)
         self._seen = quantities(steps, *on_cubic(t, q, v))
         self._masks: dict[bytes, tuple[Array, Array]] = {}
 
@@ -550,7 +639,9 @@ class _Looked:
 class _Along:
     """A step of any length from a state, whose events are sought."""
 
-    def __init__(self, steps: ContactSteps, part: PartStep, t: float, h: float, q: Array, p: Array) -> None:
+    def __init__(
+        self, steps: ContactSteps, part: PartStep | SlidingPart, t: float, h: float, q: Array, p: Array
+    ) -> None:
         self._steps, self._part, self._t, self._h = steps, part, t, h
         self._known: dict[float, tuple[Array, Array]] = {0.0: (q, p)}
         self._quantities: dict[float, Any] = {}

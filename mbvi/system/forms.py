@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from mbvi.model.contacts import Friction, Stop
 from mbvi.model.model import Model
+
+
+class Held(NamedTuple):
+    """A constraint of a name of its own, as stops and dry frictions have one."""
+
+    name: str
+    held: Any
 
 
 def with_all_cut(model: Model) -> Model:
@@ -21,7 +28,7 @@ def with_tree(model: Model, chords: Container[str]) -> Model:
     return _with(model, joints, "tree")
 
 
-def with_held(model: Model, held: Iterable[Stop | Friction], forces: Mapping[str, Any] | None = None) -> Model:
+def with_held(model: Model, held: Iterable[Stop | Friction | Held], forces: Mapping[str, Any] | None = None) -> Model:
     """A resolved model in which some stops are closed and frictions hold, as constraints, and with some more forces."""
     constraints = {**model.constraints, **{f"contacts.{each.name}": each.held for each in held}}
     other = model.replaced({"constraints": constraints, "forces": {**model.forces, **(forces or {})}})

@@ -1,0 +1,87 @@
+"""Steps while stops slide with friction: what `Smooth` and `PartStep` are in other modes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbvi.errors import StepError
+from mbvi.kernels import layout
+from mbvi.kernels.mechanics.lagrangian import make_work
+from mbvi.kernels.methods import sliding
+from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.loop import REASONS
+from mbvi.steppers.part_step import PartStep
+from mbvi.system.contacts import ModeSystem
+from mbvi.system.scheme import scheme_arrays
+
+Array = np.ndarray
+
+
+class SlidingSteps:
+    """Steps of equal size in a mode in which stops slide, as long as nothing happens.
+
+    Parameters
+    ----------
+    mode : ModeSystem
+    method : Tableau
+    """
+
+    def __init__(self, mode: ModeSystem, method: Tableau) -> None:
+        arrays, scheme = mode.system.arrays, scheme_arrays(method)
+        work, self.space = make_work(arrays), mode.sliding(arrays, method.stages)
+        self._to_kernel = arrays, scheme, work, self.space
+        self._renewed = tuple((each.memory, each.memory.copy()) for each in (self.space, work))
+
+    def begin(self, q: Array, p: Array) -> None:
+        """Begin from a state, as if nothing had been done."""
+        for own, new in self._renewed:
+            own[...] = new
+        self.space.q[:], self.space.p[:] = q, p
+
+    def advance(self, t: float, h: float, first: int, last: int) -> tuple[Array, int, int]:
+        """Do the steps from `first` to before `last`: states (2, steps, n), a status, and the steps done since the start."""
+        states = np.empty((2, last - first, len(self.space.q)))
+        status, done = sliding.run(*self._to_kernel, t, h, first, last, *states)
+        return states[:, : done - first], status, done
+
+
+class SlidingPart:
+    """One step from a state in a mode in which stops slide, of whatever length.
+
+    Parameters
+    ----------
+    mode : ModeSystem
+    method : Tableau
+    free : PartStep
+        Of the system without contacts.
+
+    Attributes
+    ----------
+    system : System
+        That of the mode.
+    """
+
+    def __init__(self, mode: ModeSystem, method: Tableau, free: PartStep) -> None:
+        self._steps = SlidingSteps(mode, method)
+        self.system, self.velocity = mode.system, free.velocity
+
+    def __call__(self, t: float, h: float, q: Array, p: Array) -> tuple[Array, Array]:
+        """Coordinates and momenta (n,) after a step of length h from q, p (n,) at time t.
+
+        Raises
+        ------
+        StepError
+            If it does not converge.
+        """
+        if h == 0.0:
+            return q.copy(), p.copy()
+        self._steps.begin(q, p)
+        states, status, _ = self._steps.advance(t, h, 0, 1)
+        if status != layout.OK:
+            raise StepError(REASONS[status])
+        return states[0, 0], states[1, 0]
+
+
+def part_of(system: ModeSystem, method: Tableau, free: PartStep) -> PartStep | SlidingPart:
+    """Steps of a mode of any length; `free` does those of the system without contacts."""
+    return SlidingPart(system, method, free) if system.slides else PartStep(system.system, method)

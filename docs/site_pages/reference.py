@@ -54,7 +54,7 @@ def _schema_page() -> Iterator[str]:
     yield "A number, an expression of the time `t`, or a [table](#table)."
     yield "## Motion"
     yield "A number, an expression of the time `t`, or a [table of a motion](#motiontable)."
-    for name in ("Table", "MotionTable", "Body", "Frame", "PointMass", "Limits"):
+    for name in ("Table", "MotionTable", "Body", "Frame", "PointMass", "RopePoint", "Limits"):
         yield f"## {name}"
         yield from _element(PARTS[name])
     for key, choices in kinds.items():

@@ -106,3 +106,48 @@ def test_a_bead_that_is_thrown_up_a_rail_sticks_or_slides_back(static, sticks, j
     assert place == pytest.approx(expected, abs=1e-12)
     if sticks:
         assert run.contact_forces()["rub"][-1] == pytest.approx(-12, abs=1e-9)
+
+
+def bowl(friction: float) -> Model:
+    """A small ball that does not turn, at the side of a round track of radius 1 m around an axis along y."""
+    return Model(
+        name="bowl",
+        gravity=(0, 0, -G),
+        bodies={"carriage": mbvi.Body(mass=0), "bead": mbvi.Body(mass=2)},
+        joints={
+            "x": mbvi.Prismatic(parent="world", child="carriage", axis=(1, 0, 0)),
+            "z": mbvi.Prismatic(parent="carriage", child="bead", axis=(0, 0, 1)),
+        },
+        contacts={
+            "track": mbvi.BallStop(
+                body_a="world",
+                body_b="bead",
+                radius=0.01,
+                surface="cylinder",
+                surface_radius=RADIUS + 0.01,
+                direction=(0, 1, 0),
+                inside=True,
+                friction=friction,
+            )
+        },
+        initial={"x": mbvi.Initial(position=-RADIUS)},
+    )
+
+
+def names(formulation: str) -> tuple[str, str]:
+    """Coordinates along x and z of the bead."""
+    return ("x.displacement", "z.displacement") if formulation == "tree" else ("bead.x", "bead.z")
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_a_bead_rubs_on_a_round_track_with_the_force_of_the_track(formulation):
+    """With v² = u and the angle φ from the side, du/dφ = 2 g R cos φ − 2 μ (u + g R sin φ)."""
+    mu = 0.3
+    run = mbvi.simulate(bowl(mu), "lobatto4", step=0.01, duration=0.6, formulation=formulation)
+    places = run.pose("bead")[0]
+    angle = np.arctan2(-places[:, 2], -places[:, 0])
+    speed = np.linalg.norm(run.v[:, [run.system.coordinate_names.index(each) for each in names(formulation)]], axis=1)
+    exact = (1 - 2 * mu**2) * np.sin(angle) + 3 * mu * (np.cos(angle) - np.exp(-2 * mu * angle))
+    assert angle[-1] > 1.2
+    assert speed**2 == pytest.approx(2 * G * RADIUS / (1 + 4 * mu**2) * exact, abs=1e-8)
+    assert np.linalg.norm(places, axis=1) == pytest.approx(np.full(len(run), RADIUS), abs=1e-12)

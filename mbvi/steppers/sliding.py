@@ -7,7 +7,6 @@ import numpy as np
 from mbvi.errors import StepError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.lagrangian import make_work
-from mbvi.kernels.methods import sliding
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.loop import REASONS
 from mbvi.steppers.part_step import PartStep
@@ -40,8 +39,10 @@ class SlidingSteps:
 
     def advance(self, t: float, h: float, first: int, last: int) -> tuple[Array, int, int]:
         """Do the steps from `first` to before `last`: states (2, steps, n), a status, and the steps done since the start."""
+        from mbvi.kernels.methods.sliding import run  # of few runs
+
         states = np.empty((2, last - first, len(self.space.q)))
-        status, done = sliding.run(*self._to_kernel, t, h, first, last, *states)
+        status, done = run(*self._to_kernel, t, h, first, last, *states)
         return states[:, : done - first], status, done
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.gaps import fill_gap_curvatures, fill_gaps
 from mbvi.kernels.mechanics.lagrangian import make_work
-from mbvi.kernels.methods import sliding
 from mbvi.model.contacts import Friction, Stop
 from mbvi.model.expressions import wrong
 from mbvi.model.forces import JointForce
@@ -33,6 +32,9 @@ from mbvi.system.inputs import take_inputs, told_like
 from mbvi.system.redundancy import count_redundant
 from mbvi.system.rubbing import Rub, along, basis, rolls, rubs_of, slip_parts, tangent_of
 from mbvi.system.system import System
+
+if TYPE_CHECKING:
+    from mbvi.kernels.methods.sliding import Sliding
 
 Array = np.ndarray
 FREE = 3
@@ -327,7 +329,9 @@ class ModeSystem:
             p_t[i], g_tt[i] = system._time_rates(float(t[i]), q[i], v[i])
         arrays, space = system.arrays, self._space
         states = (np.ascontiguousarray(each) for each in (t, q, v))
-        sliding.fill_forces(a, lam, arrays, self._work, space, p_t, g_tt, *states)
+        from mbvi.kernels.methods.sliding import fill_forces  # of few runs
+
+        fill_forces(a, lam, arrays, self._work, space, p_t, g_tt, *states)
         return a, lam
 
     def forces(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
@@ -342,7 +346,9 @@ class ModeSystem:
     def regularity(self, t: Array, q: Array) -> Array:
         """How far forces are determined while stops slide (states,), see `sliding.fill_regularity`."""
         out = np.empty(len(t))
-        sliding.fill_regularity(out, self.system.arrays, self._work, self._space, t, np.ascontiguousarray(q))
+        from mbvi.kernels.methods.sliding import fill_regularity  # of few runs
+
+        fill_regularity(out, self.system.arrays, self._work, self._space, t, np.ascontiguousarray(q))
         return out
 
     def friction_power(self, t: Array, q: Array, v: Array) -> Array:
@@ -367,10 +373,10 @@ class ModeSystem:
         return make_work(self.system.arrays)
 
     @cached_property
-    def _space(self) -> sliding.Sliding:
+    def _space(self) -> Sliding:
         return self.sliding(self.system.arrays, 1)
 
-    def sliding(self, arrays: layout.System, stages: int) -> sliding.Sliding:
+    def sliding(self, arrays: layout.System, stages: int) -> Sliding:
         """A workspace of the steps of a mode in which stops slide, with so many control points behind the first.
 
         Raises
@@ -380,7 +386,9 @@ class ModeSystem:
         """
         rows, tangents, factors = self._to_kernel
         is_rate = np.isin(rows, self.system.arrays.rates).astype(np.int64)
-        return sliding.make_sliding(arrays, stages, rows, tangents, factors, is_rate)
+        from mbvi.kernels.methods.sliding import make_sliding  # of few runs
+
+        return make_sliding(arrays, stages, rows, tangents, factors, is_rate)
 
     @cached_property
     def _to_kernel(self) -> tuple[Array, Array, Array]:

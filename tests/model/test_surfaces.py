@@ -259,3 +259,23 @@ def test_sizes_beyond_numbers(tmp_path):
         ModelError, match=r"^expected a mesh of a size that numbers can hold, found 1e.90 times 1e.50³ in 'large"
     ):
         mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="large.stl", mass=1, scale=1e50)]), tmp_path)
+
+
+def test_corners_that_single_precision_has_rounded_are_told(tmp_path):
+    """A cube of 10 cm, 100 km from the origin of its file: 7.8 mm between two numbers there. With more digits nothing is lost."""
+    box = trimesh.creation.box((0.1, 0.1, 0.1))
+    box.apply_translation((1e5, 0, 0))
+    box.export(tmp_path / "far.ply")
+    box.export(tmp_path / "far.obj", digits=12)
+
+    def model(name):
+        shape = mm.Mesh(file=str(tmp_path / name), density=1000, scale=1)
+        return mm.Model(name="far", bodies={"part": mm.Body(shapes=[shape])}, joints={"free": FREE})
+
+    with pytest.warns(mbvi.ModelWarning) as warned:
+        mbvi.assemble(model("far.ply"))
+    assert [str(each.message) for each in warned] == [
+        "bodies.part.shapes.0.file: 'far.ply': its corners are so far from its origin that seven digits round them by 0.04 "
+        "of its size; write the file with its origin near the mesh, or in a format with more digits"
+    ]
+    mbvi.assemble(model("far.obj"))  # without a warning

@@ -34,6 +34,8 @@ Array = np.ndarray
 MOST_ROUNDS = 200
 STILL = 1e-12
 """Speeds and accelerations that are rounding, as part of the largest and of 1 [m/s, rad/s, m/s² or rad/s²]."""
+LEANS = 1e-6  # part of a direction, or of the accelerations, that is none
+FLAT = 1e-9  # curvature, as part of the largest, in the place of none
 EDGE = 1e-13  # how far a force may be from its bound, as part of it, and be at it
 
 
@@ -343,7 +345,11 @@ def paradox(names: str, t: float, motions: int | None = None) -> str:
 
 
 def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Array:
-    """The x (m,) between bounds that makes ½ xᵀ W x + bᵀ x least, for a symmetric W (m, m) that is not negative."""
+    """The x (m,) between bounds that makes ½ xᵀ W x + bᵀ x least, for a symmetric W (m, m) that is not negative.
+
+    Along directions in which W is zero and bᵀ x is not, x goes to a bound if there is one: as a friction does on a coordinate
+    that a closed stop moves, whatever the friction is.
+    """
     m = len(b)
     if m == 0:
         return b.copy()
@@ -352,6 +358,10 @@ def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Arra
         return np.clip(-b / W[0], low, high)
     values, vectors = np.linalg.eigh(W)
     kept = values > STILL * values[-1]
+    ends = (np.abs(vectors) > LEANS) & np.isfinite(high)[:, None]
+    slopes = np.abs(vectors.T @ b) > LEANS * np.abs(b).max()
+    values = np.where(kept, values, FLAT * values[-1])
+    kept |= slopes & ends.any(axis=0)
     root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
     goal = -(vectors[:, kept].T @ b) / np.sqrt(values[kept])
     x = np.linalg.lstsq(root, goal, rcond=None)[0]

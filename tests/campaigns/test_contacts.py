@@ -8,7 +8,7 @@ from .contacts import LONG, trial
 
 
 @coarse  # one warns that the rounds of an impact did not end
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [*range(6), 59])  # of the last, a rope and a rod move a coordinate that rubs
 def test_random_models_with_contacts_keep_to_mechanics(seed):
     assert trial(seed).startswith(("ran", "without contacts"))
 

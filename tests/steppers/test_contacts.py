@@ -268,3 +268,16 @@ def test_bounded_forces_are_the_least(size, seed):
     assert np.abs(slope[inside]).max(initial=0.0) < 1e-7
     assert (slope[x <= low] > -1e-7).all()
     assert (slope[x >= high] < 1e-7).all()
+
+
+@pytest.mark.parametrize(("b", "force"), [((-5.0, 1.0), 2.0), ((-5.0, 9.0), -2.0), ((-5.0, 4.0), 2.0)])
+def test_a_friction_on_what_a_stop_moves_is_at_its_bound(b, force):
+    """The stop of the first force moves the coordinate of the second: W has no inverse, and b is not in its range."""
+    row = np.array([0.8, -0.7])
+    W, b = np.outer(row, row), np.array(b)
+    x = bounded(W, b, np.array([0.0, -2.0]), np.array([np.inf, 2.0]))
+    slope = W @ x + b
+    assert x[1] == force
+    assert x[0] > 0
+    assert slope[0] == pytest.approx(0, abs=1e-12)
+    assert slope[1] * force < 0  # the coordinate moves against its friction

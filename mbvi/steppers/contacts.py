@@ -18,6 +18,7 @@ Sources: Fetecau, Marsden, Ortiz & West 2003 (nonsmooth Lagrangian mechanics and
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -25,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.errors import ModelError, StepError
+from mbvi.errors import ModelError, ModelWarning, StepError, stack_level
 from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
 from mbvi.results.contacts import IMPACT, RELEASE, REST, SLIP, STICK
@@ -59,6 +60,7 @@ RESOLUTION = 1e-15  # of the time of an event, as part of the step
 OF_EXTREMUM = 1e-9  # the same of an extremum, whose ψ is then known to its square
 TOUCH = 1e-10  # gap [m or rad] at which a stop touches while something else happens, and which an idle one must leave
 PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is rounding
+PASSED = 1e-6  # gap below zero [m or rad] after a step, from which an open stop has been passed
 SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
 ACROSS = 1e-9  # slip across the direction of a friction that is rounding, as part of the largest speed and of 1 [m/s]
@@ -113,6 +115,7 @@ class ContactSteps:
         self._loops: dict[Mode, Smooth | SlidingSteps] = {}
         self._base = PartStep(run.system, run.method)
         self._now, self._step, self._look, self._reason = self.anchor.copy(), -1, FIRST_LOOK, ""
+        self._looks_at = -1  # the step that is looked at
         self._begin_run()
 
     # -------------------------------------------------------------------------------------------- the run
@@ -121,8 +124,13 @@ class ContactSteps:
         """Find what the contacts are at the start."""
         run, contacts = self._run, self.contacts
         gaps = contacts.gaps(np.array([self._start_time]), run.q[None])[0]
+        for number in np.flatnonzero(np.isnan(gaps)):
+            text = (
+                f"contacts.{contacts.names[number]}: its gap has no value at the start, so that it stops nothing there"
+            )
+            warnings.warn(text, ModelWarning, stacklevel=stack_level())
         if (gaps < -PENETRATION).any():
-            i = int(np.argmin(gaps))
+            i = int(np.nanargmin(gaps))
             unit = "rad" if contacts.stops[i].unit == "N m" else "m"
             raise ModelError(
                 f"contacts.{contacts.names[i]}: expected a start with its gap open, found it closed by {-gaps[i]:.3g} {unit} too "
@@ -168,7 +176,8 @@ class ContactSteps:
                 states, status = self._some_steps(step, count)
             except (StepError, ModelError) as error:
                 self.log.cut(step)
-                self._reason = f"step {step} (t = {self._run.start_time + step * h:.6g} s): {error}"
+                at = self._looks_at
+                self._reason = f"step {at} (t = {self._run.start_time + at * h:.6g} s): {error}"
                 self._step = -1
                 return layout.NOT_CONVERGED, step
             if not states.shape[1]:
@@ -261,6 +270,7 @@ class ContactSteps:
     def _some_steps(self, step: int, count: int) -> tuple[Array, int]:
         """The states (2, steps, n) after some of the next steps, `count` at most; none where one fails, and its status."""
         t, h = self._run.start_time, self._run.step
+        self._looks_at = step
         if self._is_watched():
             state, _ = self._one_step(step, t + step * h, h, *self._now)
             self._anchor(step + 1, *state)
@@ -276,7 +286,7 @@ class ContactSteps:
                 break
             done = k
             if is_event:
-                before = with_first[:, k]
+                before, self._looks_at = with_first[:, k], step + k
                 state, has_happened = self._one_step(step + k, t + (step + k) * h, h, *before)
                 if has_happened:
                     self._anchor(step + k + 1, *state)
@@ -296,6 +306,19 @@ class ContactSteps:
                     at, self._now[0], self._base.velocity(at, *self._now), np.flatnonzero(self._is == CLOSED)
                 )
         return states[:, :done], status
+
+    def _check_open(self, t: float, q: Array) -> None:
+        """Refuse a stop that has been passed without a zero of its gap, as where that jumps, or has a pole or no value.
+
+        Raises
+        ------
+        StepError
+        """
+        gaps = self.contacts.gaps(np.array([t]), q[None])[0]
+        is_open = ~(gaps < -PASSED) | (self._is == CLOSED) | (self._is == LEAVING)
+        if not is_open.all():
+            i = int(np.argmin(is_open))
+            raise StepError(unusable_gap(self.contacts.names[i], float(gaps[i]), t))
 
     def _check_regular(self, t: Array, q: Array) -> None:
         """Refuse to slide where friction leaves the forces of stops undetermined: Painlevé's case.
@@ -378,6 +401,7 @@ class ContactSteps:
                     f"more than {MOST_EVENTS} impacts, sticks and slips happen within it, the last of "
                     f"{self.contacts.names[what[1]]}; a larger rest_speed lets what bounces come to rest earlier"
                 )
+        self._check_open(end, q)
         return (q, p), bool(count) or was_watched
 
     def _happen(
@@ -576,6 +600,13 @@ def monitors(steps: ContactSteps) -> list[_Monitor]:
     return found
 
 
+def unusable_gap(name: str, gap: float, t: float) -> str:
+    """What is wrong with the gap of a stop that has no value, or a value below zero without a zero before."""
+    found = f"{gap:.3g} at t = {t:.6g} s without one before"
+    remedy = "write it such that it has a value beyond the stop too"
+    return f"{name}: {wrong('a gap that is continuous and has a zero at the stop', found, remedy)}"
+
+
 def quantities(steps: ContactSteps, t: Array, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
     """Gaps (…, stops), forces of closed stops (…, closed) and of frictions that hold (…, held), and rates (…, frictions).
 
@@ -630,7 +661,7 @@ class _Looked:
             for each in monitors(self._steps):
                 values = each.values(*self._seen)
                 spread, least = np.ptp(values, axis=1), values.min(axis=1)
-                events |= (least <= 0.0) | (least < NEAR * spread)
+                events |= ~((least > 0.0) & (least >= NEAR * spread))  # also what is no number
             idle = self._steps._is == IDLE
             self._masks[key] = events, np.any(gaps[:, -1, idle] > TOUCH, axis=1)
         return self._masks[key]
@@ -689,6 +720,9 @@ class _Along:
         if monitor.is_deflated:
             values[1:] /= PLACES[1:]
             values[0] = self._h * self._rate[monitor.contact]
+        if not np.isfinite(values).all():
+            self._check_border(monitor, values)
+            return None
         spread = float(np.ptp(values))
         if values.min() > NEAR * spread and values.min() > 0.0:
             return None
@@ -701,6 +735,25 @@ class _Along:
                 eps = 4 * np.finfo(float).eps
                 return float(brentq(lambda tau: self.value(monitor, tau), a, b, xtol=RESOLUTION, rtol=eps))
         return None
+
+    def _check_border(self, monitor: _Monitor, values: Array) -> None:
+        """Let ψ have no value in a part of the step, as beyond the edge of a hill, unless it comes near zero at the border.
+
+        Raises
+        ------
+        StepError
+        """
+        is_known = np.isfinite(values)
+        if not is_known[0]:
+            return
+        a, b = 0.0, float(PLACES[np.argmin(is_known)])
+        while b - a > RESOLUTION:
+            middle = 0.5 * (a + b)
+            a, b = (middle, b) if np.isfinite(self.value(monitor, middle)) else (a, middle)
+        least = min(self.value(monitor, a), float(values[is_known].min()))
+        if least < CLOSE * float(np.abs(values[is_known]).max()):
+            name = self._steps.contacts.names[monitor.contact]
+            raise StepError(unusable_gap(name, np.nan, self._t + b * self._h))
 
     def _points(self, monitor: _Monitor, values: Array, spread: float) -> list[float]:
         """The ends of the step, and between them the extrema of ψ that matter."""

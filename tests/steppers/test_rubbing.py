@@ -180,7 +180,7 @@ def test_a_ball_that_would_roll_ends_with_the_schemes_that_can():
     with pytest.raises(StepError) as error:
         mbvi.simulate(model, "simpson", step=0.01, duration=1)
     assert str(error.value) == (
-        "step 24 (t = 0.24 s): contacts.floor: expected a scheme with a place for what rolls, as it begins to do, found simpson; "
+        "step 43 (t = 0.43 s): contacts.floor: expected a scheme with a place for what rolls, as it begins to do, found simpson; "
         "take midpoint, suzuki4, kahan_li6 or kahan_li8"
     )
 

@@ -141,3 +141,46 @@ def test_wrong_expressions_are_refused(gap, message):
     with pytest.raises(ModelError) as error:
         shaken(gap).resolved()
     assert f"contacts.table.gap: {message}" in str(error.value)
+
+
+def cart(gap, start):
+    rail = mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))
+    return Model(
+        name="cart",
+        gravity=(0, 0, 0),
+        bodies={"cart": mbvi.Body(mass=1)},
+        joints={"rail": rail},
+        contacts={"wall": mbvi.ExpressionStop(gap=gap)},
+        initial={"rail": mbvi.Initial(position=start, velocity=1)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("gap", "found"),
+    [
+        ("sqrt(0.1015 - q('rail'))", "nan at t = 0.1015 s"),
+        ("log(1.1015 - q('rail')) + sqrt(0.1015 - q('rail'))", "nan at t = 0.1015 s"),
+        ("1/(0.1015 - q('rail'))", "-118 at t = 0.11 s"),
+    ],
+)
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_gaps_that_have_no_value_beyond_the_stop_are_refused(gap, found, formulation):
+    """Where the gap has a pole, or no value beyond its zero, the stop would be passed in silence."""
+    with pytest.raises(mbvi.StepError) as error:
+        mbvi.simulate(cart(gap, 0.0), "simpson", step=0.01, duration=1, formulation=formulation)
+    assert str(error.value).startswith(
+        "step 10 (t = 0.1 s): wall: expected a gap that is continuous and has a zero at the stop, "
+        f"found {found} without one before; write it such that it has a value beyond the stop too"
+    )
+    assert error.value.trajectory.q[-1, 0] <= 0.1015
+
+
+def test_a_gap_may_have_no_value_where_there_is_no_stop():
+    """Beyond the edge of a hill; a start there is told."""
+    gap = "1 + sqrt(0.1 - q('rail'))"
+    run = mbvi.simulate(cart(gap, 0.0), "simpson", step=0.01, duration=1)
+    assert len(run.contacts) == 0 and run.q[-1, 0] == pytest.approx(1, abs=1e-14)
+    with pytest.warns(
+        mbvi.ModelWarning, match="^contacts.wall: its gap has no value at the start, so that it stops nothing there$"
+    ):
+        mbvi.simulate(cart(gap, 0.2), "simpson", step=0.01, duration=0.1)

@@ -285,7 +285,7 @@ def connect(address: str) -> Any:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         _ask(dask, address)
-        return dask.Client(address, timeout=CONNECT_SECONDS)
+        return dask.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         expected = "the address of a dask scheduler that runs, as tcp://host:8786"
         remedy = f"start one: dask scheduler, and workers: dask worker {address}"

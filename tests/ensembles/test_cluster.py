@@ -31,7 +31,7 @@ OPTIONS = {"step": 0.01, "duration": 0.5}
 @pytest.fixture(scope="module")
 def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
 
 
@@ -117,7 +117,7 @@ def test_a_scheduler_that_ends_leaves_what_was_done(client, tmp_path):
 def test_members_wait_for_a_worker():
     """Which a warning says once, however long they wait."""
     options = {"n_workers": 0, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own:
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, set_as_default=False) as own:
         waits = iter([lambda: None, lambda: cluster.scale(1)])
         with pytest.warns(mbvi.errors.MbviWarning) as told:
             found = mbvi.ensemble(

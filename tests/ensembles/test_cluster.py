@@ -66,6 +66,13 @@ def test_the_command(client, tmp_path, monkeypatch):
     assert result.exit_code == 0 and "\n4 done\n" in result.output, result.output
 
 
+def test_what_the_command_connects_is_nobody_s_default(client):
+    """Else what xarray writes later would ask for the scheduler, which has ended by then."""
+    config = importlib.import_module("dask").config
+    with executors.connect(client.scheduler.address):
+        assert config.get("scheduler", None) is None
+
+
 def test_a_worker_with_another_version_is_refused_by_name(client):
     """As it is imported there, and before, as it is installed."""
     (worker, _), refusal = client.nthreads(), f"executor: expected workers with mbvi {mbvi.__version__}, found "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbvi.cli.terminal import rows_written
+from mbvi.cli.terminal import rows_written, say
 
 if TYPE_CHECKING:
     from mbvi.results.tables import Table
@@ -42,7 +42,7 @@ def write_table_or_picture(
 
     if table is None:
         save(draw(), path, force)
-        typer.echo(f"\nwritten to {path}")
+        say(f"\nwritten to {path}")
     else:
         table.export(path, force)
-        typer.echo(f"\n{rows_written(len(table.t), row, path)}")
+        say(f"\n{rows_written(len(table.t), row, path)}")

@@ -1,4 +1,4 @@
-"""What commands show besides their reports: errors in one line, progress, and where a file was written; and their exit codes.
+"""What commands show: their reports, errors in one line, and where a file was written; and their exit codes.
 
 Exit codes: 0; 2 for what the user can correct (a ModelError, wrong options); 3 for a step that failed, or an ensemble of which no
 member is done; 130 for Ctrl-C.
@@ -6,14 +6,14 @@ member is done; 130 for Ctrl-C.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from mbvi.cli.progress import begin_progress, end_progress
 from mbvi.errors import ModelError, StepError
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def rows_written(number: int, row: str, path: Path) -> str:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """End the command with a line on stderr and an exit code where an error is raised inside."""
+    """Show a command's progress; end it with a line on stderr and an exit code where an error is raised inside."""
+    begin_progress()
     try:
         yield
     except ModelError as error:
@@ -45,46 +46,20 @@ def one_line_errors() -> Iterator[None]:
     except KeyboardInterrupt as error:
         complain(f"interrupted; {error}" if str(error) else "interrupted; nothing was written")
         raise typer.Exit(INTERRUPTED) from None
+    finally:
+        end_progress()
+
+
+def say(text: object) -> None:
+    """Write what a command has found to stdout."""
+    end_progress()
+    typer.echo(text)
 
 
 def complain(message: str) -> None:
     """Write a line to stderr."""
+    end_progress()
     typer.echo(message, err=True)
-
-
-@contextmanager
-def progress_bar(name: str, unit: str = "steps") -> Iterator[Callable[[int, int], Any] | None]:
-    """A progress bar on stderr, if that is a terminal; a function of steps done and steps, or another unit, that moves it."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    from mbvi.kernels.compiler.compiling import COMPILING, told_otherwise
-
-    class Title(ProgressColumn):
-        def render(self, task: Any) -> Text:
-            note = f" (compiling {COMPILING.name}, once)" if COMPILING.name else ""
-            return Text(f"{task.description}{note}")
-
-    text = Title(), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
-    with told_otherwise(), Progress(*text, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task(name, total=None)
-        yield lambda done, steps: bar.update(task, completed=done, total=steps)
-
-
-@contextmanager
-def status_line() -> Iterator[Callable[[str], Any]]:
-    """A function that shows on stderr, if that is a terminal, what is being computed."""
-    if not sys.stderr.isatty():
-        yield lambda title: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("") as status:
-        yield status.update
 
 
 @contextmanager

@@ -355,12 +355,14 @@ def test_export(folder):
         assert result.stderr.startswith(message)
 
 
-def test_the_progress_bar_is_for_terminals(folder):
+def on_a_terminal(code, *arguments, **environment):
+    """The exit code of a Python program, its stdout, and what it shows on a stderr that is a terminal."""
     import pty
 
     main, terminal = pty.openpty()
-    line = [sys.executable, "-c", "from mbvi.cli import main; main()", "run", "pendulum.yaml", "--force"]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=terminal, env=os.environ | {"TERM": "xterm"})
+    environment = os.environ | {"TERM": "xterm", "MBVI_QUIET": ""} | environment
+    line = [sys.executable, "-c", code, *map(str, arguments)]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=terminal, env=environment)
     os.close(terminal)
     shown = b""
     with contextlib.suppress(OSError):  # which a closed terminal reads as
@@ -368,11 +370,41 @@ def test_the_progress_bar_is_for_terminals(folder):
             shown += part
     out, _ = process.communicate(timeout=60)
     os.close(main)
-    assert process.returncode == 0
+    return process.returncode, out, shown
+
+
+COMMAND_LINE = "from mbvi.cli import main; main()"
+
+
+def test_the_progress_bar_is_for_terminals(folder):
+    code, out, shown = on_a_terminal(COMMAND_LINE, "run", "pendulum.yaml", "--force")
+    assert code == 0
     assert b"1000/1000" in shown and b"pendulum" in shown
+    assert shown.index(b"starting") < shown.index(b"pendulum")
     assert b"\x1b" not in out
     result = command("run", "pendulum.yaml", "--force")
     assert result.stderr == "" and "\x1b" not in result.stdout
+
+
+def test_who_waits_for_a_first_run_sees_what_is_compiled_and_where_it_is_kept(folder, tmp_path):
+    code, out, shown = on_a_terminal(COMMAND_LINE, "check", "pendulum.yaml", NUMBA_CACHE_DIR=str(tmp_path / "none"))
+    assert code == 0 and out.startswith(b"pendulum")
+    assert b"compiling fill_" in shown
+    assert shown.count(b"mbvi compiles its kernels for this processor, once; they are kept in") == 1
+
+
+def test_the_line_of_progress_stands_before_large_packages_are_imported():
+    program = "import sys; from mbvi.cli.progress import begin_progress; begin_progress(); print(*sys.modules)"
+    code, out, shown = on_a_terminal(program)
+    assert code == 0 and b"starting" in shown
+    assert not {b"numba", b"numpy", b"pydantic"} & set(out.split())
+
+
+def test_an_error_takes_the_line_of_progress_away(folder):
+    code, out, shown = on_a_terminal(COMMAND_LINE, "run", "pendulumm.yaml")
+    assert (code, out) == (2, b"")
+    after = shown[shown.rindex(b"starting") :]
+    assert after.index(b"\x1b[2K") < after.index(b"pendulumm.yaml: expected ")
 
 
 def test_run_in_another_formulation(folder):

@@ -10,7 +10,8 @@ import typer
 import mbvi
 from mbvi.animation.formats import ENDINGS
 from mbvi.cli.options import MostTriangles, Speed, Trails, TrajectoryPath, number_of, whole_number
-from mbvi.cli.terminal import one_line_errors, progress_bar
+from mbvi.cli.progress import progress_of
+from mbvi.cli.terminal import one_line_errors, say
 
 
 def animate(
@@ -36,7 +37,7 @@ def animate(
     with one_line_errors():
         path = out or Path(f"{file.stem}.html")
         numbers = whole_number(rate, "--rate"), whole_number(triangles, "--triangles")
-        typer.echo(animated(file, path, speed, trail, *numbers, force))
+        say(animated(file, path, speed, trail, *numbers, force))
 
 
 def animated(
@@ -58,7 +59,6 @@ def animated(
     spin, rate = fastest_spin(trajectory), picture_rate(path, pictures)
     given = number_of(speed, "--speed", None, unit="")
     factor = natural_speed(spin, rate) if given is None else given
-    with progress_bar(trajectory.system.name, "pictures") as progress:
-        options: dict[str, Any] = {"speed": factor, "trails": trails or None, "rate": pictures, "triangles": triangles}
-        mbvi.animate(trajectory, path, **options, force=force, progress=progress)
+    options: dict[str, Any] = {"speed": factor, "trails": trails or None, "rate": pictures, "triangles": triangles}
+    mbvi.animate(trajectory, path, **options, force=force, progress=progress_of(trajectory.system.name, "pictures"))
     return f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"

@@ -10,7 +10,8 @@ import typer
 
 import mbvi
 from mbvi.cli.options import Formulation, ModelPath, Overwrite, Picture, list_of, number_of, positive_number
-from mbvi.cli.terminal import failed_run, one_line_errors, progress_bar
+from mbvi.cli.progress import progress_of
+from mbvi.cli.terminal import failed_run, one_line_errors, say
 
 
 def bench(
@@ -44,13 +45,14 @@ def bench(
             positive_number(time, "--time", described),
         )
         length, names = number_of(duration, "--duration", described), list_of(schemes, "--schemes") or benchmark.TRIED
-        with failed_run(), progress_bar(described.name, "s") as progress:
+        with failed_run():
+            progress = progress_of(described.name, "s")
             options: dict[str, Any] = {"formulation": formulation, "budget": budget, "progress": progress}
             found = benchmark.bench(described, wanted, names, length, **options)
-        typer.echo(found)
+        say(found)
         if record:
             replace_file(record, lambda part: part.write_text(dumps(found.record(), indent=1) + "\n"))
-            typer.echo(f"\nwritten to {record}")
+            say(f"\nwritten to {record}")
         if path:
             save(found.plot(), path, force)
-            typer.echo(f"\nwritten to {path}")
+            say(f"\nwritten to {path}")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import warnings
 
-import typer
-
 import mbvi
 from mbvi.cli.options import Formulation, ModelPath
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 from mbvi.errors import ModelWarning
 
 
@@ -28,4 +26,4 @@ def check(model: ModelPath, formulation: Formulation = None) -> None:
         check_functions(system, step, steps)
         start = find_start(system)
         check_driven(system, start, 0.0, step)
-        typer.echo(check_report(system, start))
+        say(check_report(system, start))

@@ -8,7 +8,7 @@ import typer
 
 import mbvi
 from mbvi.cli.options import Formulation, ModelPath, Overwrite, Picture, list_of, number_of
-from mbvi.cli.terminal import failed_run, one_line_errors
+from mbvi.cli.terminal import failed_run, one_line_errors, say
 
 
 def compare(
@@ -36,7 +36,7 @@ def compare(
             found = mbvi.compare(
                 described, list_of(schemes, "--schemes"), ladder, length, formulation=formulation, reference=reference
             )
-        typer.echo(found)
+        say(found)
         if path:
             save(found.plot(), path, force)
-            typer.echo(f"\nwritten to {path}")
+            say(f"\nwritten to {path}")

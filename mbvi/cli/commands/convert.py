@@ -9,7 +9,7 @@ import typer
 
 import mbvi
 from mbvi.cli.options import Overwrite
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 from mbvi.errors import ModelError
 
 
@@ -53,8 +53,8 @@ def convert(
         if model.import_report is None:
             raise ModelError(f"{file}: expected a robot's file, found a model file (YAML), which is one already")
         mbvi.save(model, path, force)
-        typer.echo(str(model.import_report) if report else f"{model.import_report.summary}\n  --report shows them all")
-        typer.echo(f"\nwritten to {path}")
+        say(str(model.import_report) if report else f"{model.import_report.summary}\n  --report shows them all")
+        say(f"\nwritten to {path}")
 
 
 def _lock(text: str) -> tuple[str, float | None]:

@@ -10,7 +10,8 @@ import typer
 
 import mbvi
 from mbvi.cli.options import Formulation, ModelPath, list_of, number_of, whole_number
-from mbvi.cli.terminal import FAILED, one_line_errors, progress_bar
+from mbvi.cli.progress import progress_of
+from mbvi.cli.terminal import FAILED, one_line_errors, say
 from mbvi.errors import ModelError
 
 if TYPE_CHECKING:
@@ -103,15 +104,16 @@ def ensemble(
         }
         if picture is not None:
             check_picture(picture, force)
-        with _client(scheduler) as client, progress_bar(described.name, "members") as progress:
+        with _client(scheduler) as client:
+            progress = progress_of(described.name, "members")
             dataset = mbvi.ensemble(described, varied, progress=progress, executor=client, **options)
         with dataset:
             report, is_none_done = ensemble_report(dataset), bool(dataset.status.values.all())
             if picture is not None:
                 mbvi.plot_bundle(dataset, picture, force)
-        typer.echo(f"{report}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
+        say(f"{report}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
         if picture is not None:
-            typer.echo(f"drawn in {picture}")
+            say(f"drawn in {picture}")
         if is_none_done:
             raise typer.Exit(FAILED)
 

@@ -9,7 +9,7 @@ import typer
 
 import mbvi
 from mbvi.cli.options import Formulation, ModelPath, Overwrite, list_of
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 
 
 def equations(
@@ -32,4 +32,4 @@ def equations(
             check_output(out, force, (".html", ".tex"))
         chosen = list_of(parts, "--parts") or None
         found = mbvi.equations(mbvi.assemble(mbvi.load(model), formulation), chosen)
-        typer.echo(found.text() if out is None else f"written to {found.save(out, force)}")
+        say(found.text() if out is None else f"written to {found.save(out, force)}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import mbvi
-from mbvi.cli.terminal import one_line_errors, states_written
+from mbvi.cli.terminal import one_line_errors, say, states_written
 
 
 def export(
@@ -24,4 +24,4 @@ def export(
         path = out or Path(f"{file.stem}.csv")
         trajectory = mbvi.read(file)
         trajectory.export(path, force)
-        typer.echo(states_written(trajectory, path))
+        say(states_written(trajectory, path))

@@ -9,7 +9,7 @@ import typer
 import mbvi
 from mbvi.cli.options import Overwrite, TrajectoryPath, list_of
 from mbvi.cli.outputs import TableOrPicture, check_table_or_picture, write_table_or_picture
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 
 
 def forces(
@@ -28,7 +28,7 @@ def forces(
         is_picture = check_table_or_picture(out, force)
         trajectory, chosen = mbvi.read(file), list_of(names, "--names") or None
         found = trajectory.forces(chosen)
-        typer.echo(force_report(trajectory, found))
+        say(force_report(trajectory, found))
         if out is not None:
             table = force_table(trajectory.system.name, trajectory.t, found)
             write_table_or_picture(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 import mbvi
 from mbvi.cli.options import ModelPath, Overwrite, Picture
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 
 
 def graph(model: ModelPath, out: Picture = None, force: Overwrite = False) -> None:
@@ -18,4 +16,4 @@ def graph(model: ModelPath, out: Picture = None, force: Overwrite = False) -> No
 
         path = check_picture(out or Path(f"{model.stem}.svg"), force)
         save(mbvi.draw_graph(mbvi.load(model)), path, force)
-        typer.echo(f"written to {path}")
+        say(f"written to {path}")

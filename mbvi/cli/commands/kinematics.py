@@ -9,7 +9,7 @@ import typer
 import mbvi
 from mbvi.cli.options import Overwrite, TrajectoryPath
 from mbvi.cli.outputs import TableOrPicture, check_table_or_picture, write_table_or_picture
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 
 
 def kinematics(
@@ -28,7 +28,7 @@ def kinematics(
         is_picture = check_table_or_picture(out, force)
         trajectory = mbvi.read(file)
         table = trajectory.kinematics(frame)
-        typer.echo(column_report(trajectory, table))
+        say(column_report(trajectory, table))
         if out is not None:
             names = list(table.labels["frame"])
 

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mbvi.cli.terminal import one_line_errors, status_line
+from mbvi.cli.progress import show_title
+from mbvi.cli.terminal import one_line_errors, say
 from mbvi.errors import doubts_expected
 
 papers = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
@@ -19,7 +20,7 @@ def list_papers(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         from mbvi.papers.catalog import listing
 
-        typer.echo(listing())
+        say(listing())
 
 
 @papers.command("run")
@@ -41,8 +42,8 @@ def run_paper(
 
         planned = find_report(name, quick)
         folder = check_folder(out or Path("papers", name), force)
-        with status_line() as show, doubts_expected():  # errors of coarse steps are what the tables say
-            report = planned.computed(show)
-            show("the page")
+        with doubts_expected():  # errors of coarse steps are what the tables say
+            report = planned.computed(show_title)
+            show_title("the page")
             page = write(report, folder)
-        typer.echo(f"{summary(report)}\n\nWritten to {page}")
+        say(f"{summary(report)}\n\nWritten to {page}")

@@ -9,7 +9,7 @@ import typer
 
 import mbvi
 from mbvi.cli.options import Overwrite, Picture, list_of
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 
 
 def plot(
@@ -42,4 +42,4 @@ def plot(
         quantities, chosen = list_of(what, "--what"), list_of(names, "--names") or None
         figure = mbvi.plot(trajectory, *quantities, names=chosen, section=section)
         save(figure, path, force)
-        typer.echo(f"written to {path}")
+        say(f"written to {path}")

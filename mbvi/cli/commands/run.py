@@ -11,7 +11,8 @@ import typer
 
 import mbvi
 from mbvi.cli.options import Formulation, list_of, number_of, whole_number
-from mbvi.cli.terminal import FAILED, complain, one_line_errors, progress_bar, states_written
+from mbvi.cli.progress import progress_of
+from mbvi.cli.terminal import FAILED, complain, one_line_errors, say, states_written
 from mbvi.errors import ModelError, StepError, doubts_expected
 
 if TYPE_CHECKING:
@@ -97,9 +98,10 @@ def run(
         start = find_start(system, project=project)
         output = {"every": stride or 1, "path": path, "force": force, "store": parts}
         output |= {"events": _events(event), "until": until}
-        with _kept_states(path), progress_bar(described.name) as progress, doubts_expected():  # the report has them
-            trajectory = mbvi.simulate(system, scheme, project=project, progress=progress, **output, **values)
-        typer.echo(_written(trajectory, start, path))
+        with _kept_states(path), doubts_expected():  # the report has them
+            output["progress"] = progress_of(described.name)
+            trajectory = mbvi.simulate(system, scheme, project=project, **output, **values)
+        say(_written(trajectory, start, path))
 
 
 def _events(given: list[str] | None) -> dict[str, str] | None:
@@ -138,9 +140,10 @@ def _resume(
             remedy = "leave it out, or start a new run without --resume"
             raise ModelError(f"--{option}: expected that of {path}, {expected}, found {value}; {remedy}")
     length = number_of(duration, "--duration", stored.system.model)
-    with _kept_states(path), progress_bar(stored.system.name) as progress, doubts_expected():
+    with _kept_states(path), doubts_expected():
+        progress = progress_of(stored.system.name)
         trajectory = mbvi.resume(path, length, system=given, progress=progress, **looked_for)
-    typer.echo(_written(trajectory, None, path))
+    say(_written(trajectory, None, path))
 
 
 @contextmanager

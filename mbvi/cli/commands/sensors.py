@@ -9,7 +9,7 @@ import typer
 import mbvi
 from mbvi.cli.options import Overwrite, TrajectoryPath, list_of
 from mbvi.cli.outputs import TableOrPicture, check_table_or_picture, write_table_or_picture
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 
 
 def sensors(
@@ -24,7 +24,7 @@ def sensors(
 
         is_picture = check_table_or_picture(out, force)
         trajectory, chosen = mbvi.read(file), list_of(names, "--names") or None
-        typer.echo(sensor_report(trajectory, trajectory.measurements(chosen)))
+        say(sensor_report(trajectory, trajectory.measurements(chosen)))
         if out is not None:
             table = None if is_picture else trajectory.measurement_table(chosen)
             write_table_or_picture(

@@ -12,7 +12,7 @@ import typer
 import mbvi
 from mbvi.cli.commands.animate import animated
 from mbvi.cli.options import MostTriangles, Speed, Trails, number_of, whole_number
-from mbvi.cli.terminal import one_line_errors
+from mbvi.cli.terminal import one_line_errors, say
 from mbvi.errors import ModelError
 
 DISPLAYS = "DISPLAY", "WAYLAND_DISPLAY", "BROWSER"  # variables of the environment that say where a browser shows pages
@@ -38,11 +38,9 @@ def view(
             _follow(file, speed, trail, triangles)
             return
         path = Path(tempfile.mkdtemp(prefix="mbvi-")) / f"{file.stem}.html"
-        typer.echo(animated(file, path, speed, trail, None, whole_number(triangles, "--triangles"), force=False))
+        say(animated(file, path, speed, trail, None, whole_number(triangles, "--triangles"), force=False))
         if not _is_opened(path.as_uri()):
-            typer.echo(
-                f"no browser could be opened here; open {path.as_uri()} in one, or take the file to where there is one"
-            )
+            say(f"no browser could be opened here; open {path.as_uri()} in one, or take the file to where there is one")
 
 
 def _follow(file: Path, speed: str | None, trail: list[str] | None, triangles: str | None) -> None:
@@ -59,7 +57,7 @@ def _follow(file: Path, speed: str | None, trail: list[str] | None, triangles: s
         pace = 1.0 if speed is None else number_of(speed, "--speed", model, "")
     with mbvi.follow(run, speed=pace, trails=trail) as page:
         what = "opened in the browser" if _is_opened(page.address) else "open it in a browser on this machine"
-        typer.echo(f"{page.address} follows {file.name} until Ctrl+C: {what}")
+        say(f"{page.address} follows {file.name} until Ctrl+C: {what}")
         page.wait()
 
 

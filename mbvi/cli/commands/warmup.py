@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 import mbvi
-from mbvi.cli.terminal import one_line_errors, progress_bar
+from mbvi.cli.progress import progress_of
+from mbvi.cli.terminal import one_line_errors, say
 
 Models = Annotated[
     list[Path] | None,
@@ -26,6 +27,5 @@ def warmup(models: Models = None, scheme: Schemes = None) -> None:
         from mbvi.warmup import SCHEMES, warm_up
 
         loaded = [mbvi.load(each) for each in models or ()]
-        with progress_bar("warm up", "runs") as progress:
-            folder = warm_up(loaded, scheme or SCHEMES, progress)
-        typer.echo(f"compiled kernels are kept in {folder}")
+        folder = warm_up(loaded, scheme or SCHEMES, progress_of("warm up", "runs"))
+        say(f"compiled kernels are kept in {folder}")

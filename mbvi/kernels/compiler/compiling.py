@@ -8,8 +8,6 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from numba.core.event import Listener
@@ -17,19 +15,11 @@ from numba.core.event import Listener
 from mbvi.kernels.compiler.folder import FOLDER, Turn
 
 LOG = logging.getLogger("mbvi.compiling")  # on stderr, where a program has not configured logging
-LOG.disabled = bool(os.environ.get("MBVI_QUIET"))
+PROGRESS = LOG.getChild("progress")  # of which something else may tell
+if os.environ.get("MBVI_QUIET"):
+    LOG.disabled = PROGRESS.disabled = True
 RARELY = 100_000  # objects made between two searches
 TOLD_EVERY = 10.0  # seconds
-
-
-@contextmanager
-def told_otherwise() -> Iterator[None]:
-    """Write no messages meanwhile: something else shows that kernels are compiled."""
-    before, LOG.disabled = LOG.disabled, True
-    try:
-        yield
-    finally:
-        LOG.disabled = before
 
 
 class Compiling(Listener):
@@ -100,7 +90,7 @@ class Compiling(Listener):
         if self.count == 1:
             LOG.warning("mbvi compiles its kernels for this processor, once; they are kept in %s", FOLDER)
         elif now > self._told + TOLD_EVERY:
-            LOG.warning("mbvi has compiled %d kernels in %.0f s; now %s", self.count - 1, self.seconds, self.name)
+            PROGRESS.warning("mbvi has compiled %d kernels in %.0f s; now %s", self.count - 1, self.seconds, self.name)
         else:
             return
         self._told = now

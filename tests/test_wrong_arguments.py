@@ -458,7 +458,13 @@ OF_MBVI_ALONE = {
 
 MOST_CHARACTERS = 6000  # with the name of a file
 RAISE_THEMSELVES = {("progress", "a class")}  # when they are called
-SLOW, SHARE = ("from_sympy", "from_functions", "resume", "ensemble", "compare"), 5  # they compile, or run several times
+SLOW = {
+    "from_sympy": 5,
+    "from_functions": 10,
+    "resume": 5,
+    "ensemble": 5,
+    "compare": 5,
+}  # they compile, or run several times
 
 
 def public():
@@ -563,7 +569,7 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "share"),
     [
-        *((name, SHARE if name in SLOW else 1) for name in sorted(PUBLIC)),
+        *((name, SLOW.get(name, 1)) for name in sorted(PUBLIC)),
         *(pytest.param(name, 1, marks=campaign) for name in SLOW),
     ],
 )

@@ -386,10 +386,15 @@ def test_the_progress_bar_is_for_terminals(folder):
     assert result.stderr == "" and "\x1b" not in result.stdout
 
 
-def test_who_waits_for_a_first_run_sees_what_is_compiled_and_where_it_is_kept(folder, tmp_path):
-    code, out, shown = on_a_terminal(COMMAND_LINE, "check", "pendulum.yaml", NUMBA_CACHE_DIR=str(tmp_path / "none"))
-    assert code == 0 and out.startswith(b"pendulum")
-    assert b"compiling fill_" in shown
+def test_who_waits_for_a_first_run_sees_what_is_compiled_and_where_it_is_kept(tmp_path):
+    program = (
+        "from mbvi.cli.progress import begin_progress; begin_progress(); import numpy; "
+        "from mbvi.system.poses import unit_quaternions; "
+        "print(unit_quaternions(numpy.eye(3)[None]))"
+    )
+    code, out, shown = on_a_terminal(program, NUMBA_CACHE_DIR=str(tmp_path))
+    assert (code, out) == (0, b"[[1. 0. 0. 0.]]\n")
+    assert b"compiling fill_quaternions" in shown
     assert shown.count(b"mbvi compiles its kernels for this processor, once; they are kept in") == 1
 
 

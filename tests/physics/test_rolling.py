@@ -9,6 +9,7 @@ from mbvi.kernels import layout
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.initial import find_start
 from tests.folders import load
+from tests.marks import pairs
 from tests.system.mechanisms import random_state
 from tests.system.test_closed_loops import independent
 
@@ -94,8 +95,7 @@ def test_derivatives_are_those_of_differences(kind, formulation):
         np.testing.assert_allclose(system.constraint_curvature(q, unit), slopes[row], rtol=0, atol=rounding)
 
 
-@pytest.mark.parametrize("formulation", ["tree", "embedding"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "formulation"), pairs(KINDS, ["tree", "embedding"]))
 def test_derivatives_of_dynamics(kind, formulation):
     """Against differences of order four between states that are moved onto the constraints, with forces of drives."""
     element, fields = KINDS[kind]

@@ -5,6 +5,7 @@ import pytest
 
 import mbvi
 from tests.folders import load
+from tests.marks import sample
 
 from . import mechanisms, reference_dynamics
 from .test_closed_loops import free, state_of
@@ -49,6 +50,7 @@ def test_derivatives_of_momenta(tree):
     close(system.centroidal_momentum_derivatives(q, v).by_q, (after - before).T / (2 * small), 1e-8)
 
 
+@pytest.mark.parametrize("tree", sample(range(2), 2), indirect=True)
 def test_what_the_mass_matrix_changes_by(tree):
     system, q, _, _ = tree
     rest = np.zeros(system.nv)

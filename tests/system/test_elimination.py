@@ -274,7 +274,7 @@ def nothing(t, q, v, F):
 
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
 @pytest.mark.parametrize("mixed", [False, True])
-@pytest.mark.parametrize("seed", sample(range(3), 2))
+@pytest.mark.parametrize("seed", sample(range(3), 3))
 def test_blocks_hold_all_second_derivatives(seed, mixed, formulation):
     """As one dense block of all coordinates, which a force function asks for, and in blocks along the graph."""
     model = mechanisms.random_graph(
@@ -308,13 +308,14 @@ def test_massless_rungs_go_with_their_loops(formulation):
 
 
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
-def test_velocities_with_massless_bodies(formulation):
+@pytest.mark.parametrize("seeds", sample([range(16), range(16, 32)], 2))
+def test_velocities_with_massless_bodies(seeds, formulation):
     """Random graphs in which some bodies are massless: M v + Gᵀμ = p, G v + ∂g/∂t = 0 as by an orthonormal basis of G v = 0.
 
     Where v is not unique it is not asked for, nor where a model is refused.
     """
     solved = 0
-    for seed in range(32):
+    for seed in seeds:
         random = np.random.default_rng(seed)
         chords = random.choice(mechanisms.KINDS[1:], random.integers(1, 4))
         model = mechanisms.random_graph(
@@ -337,7 +338,7 @@ def test_velocities_with_massless_bodies(formulation):
             expected = driven + free @ np.linalg.solve(M, free.T @ (p - system.mass_matrix(q) @ driven))
             assert np.abs(system.work.solution[: len(q)] - expected).max() < 1e-8 * np.abs(expected).max(), seed
             solved += 1
-    assert solved > 8
+    assert solved >= 4
 
 
 @pytest.mark.parametrize("scheme", ["simpson", "gauss2", "gauss6", "chorin", "rk4"])

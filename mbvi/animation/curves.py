@@ -10,7 +10,7 @@ import numpy as np
 from mbvi.animation.motion import Motion
 from mbvi.animation.scene import find_poses
 from mbvi.errors import ModelError
-from mbvi.model import mass_properties
+from mbvi.model.mass_properties import checked_properties
 from mbvi.results.phases import RunStates, reactions_of_run
 from mbvi.results.trajectory import Trajectory
 from mbvi.system.poses import Pose, all_poses, all_velocities
@@ -72,7 +72,7 @@ def angular_momentum(trajectory: Trajectory, motion: Motion) -> Arrow:
     poses, velocities = all_poses(trajectory.system, motion.q), all_velocities(trajectory.system, motion.q, motion.v)
     masses, places, speeds, total = [], [], [], np.zeros((len(motion.t), 3))
     for name, body in resolved.bodies.items():
-        mass, center, inertia = mass_properties(body, model.files)
+        mass, center, inertia = checked_properties(body, model.files)
         rotation, (velocity, omega) = poses[name].rotations, velocities[name]
         masses.append(mass)
         places.append(poses[name].point(center))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mbvi.model.bodies import Body
-from mbvi.model.mass_properties import mass_properties
+from mbvi.model.mass_properties import checked_properties
 from mbvi.model.mesh_files import Files
 from mbvi.model.rotations import rotation_matrix
 from mbvi.model.shapes import SLENDER, Mesh, bevelled
@@ -114,7 +114,7 @@ def _scaled(body: Body, factor: float) -> Body:
     """The body with all lengths multiplied by a factor, of the same mass."""
 
     def times(value: Any, power: int = 1) -> Any:
-        return (np.array(value, dtype=float) * factor**power).tolist()
+        return (np.array(1.0 if value is None else value, dtype=float) * factor**power).tolist()  # a scale may be none
 
     def stretched(part: Any, *keys: str) -> Any:
         return part.replaced({key: times(getattr(part, key)) for key in keys})
@@ -354,7 +354,7 @@ def _solid(body: Body, holds: Sequence[Array]) -> Solid | None:
 
     None if it would be a ring much wider than the body's joints are apart, as that of a robot's link with the inertia of a motor.
     """
-    explicit = mass_properties(body.replaced({"point_masses": {}}))
+    explicit = checked_properties(body.replaced({"point_masses": {}}))
     if explicit.mass <= 0 or not explicit.inertia.any():
         return None
     moments, axes = np.linalg.eigh(explicit.inertia)

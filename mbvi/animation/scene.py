@@ -21,12 +21,12 @@ from mbvi.animation.geometry import Geometry
 from mbvi.animation.guides import guides, wires
 from mbvi.animation.motion import Motion
 from mbvi.errors import ModelError
-from mbvi.model import Body, Mesh, Model, mass_properties
+from mbvi.model import Body, Mesh, Model
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
 from mbvi.model.forces import Between, Look
 from mbvi.model.joints import Joint
-from mbvi.model.mass_properties import is_massless
+from mbvi.model.mass_properties import checked_properties, is_massless
 from mbvi.model.mesh_files import Files, has_volume, read_mesh
 from mbvi.model.ropes import OverPoints
 from mbvi.model.rotations import rotation_matrix
@@ -637,7 +637,7 @@ def _point(model: Model, name: str) -> tuple[str, Array]:
     if point == "origin" or (not point and is_massless(body)):
         return body_name, np.zeros(3)
     if point in ("", "center_of_mass"):
-        return body_name, mass_properties(body, model.files).center_of_mass
+        return body_name, checked_properties(body, model.files).center_of_mass
     if point not in body.points and point not in body.frames:
         known = ["origin", "center_of_mass", *body.points, *body.frames]
         raise ModelError(f"trail: {wrong(f'a point of {body_name!r}', repr(point), nearest(point, known))}")

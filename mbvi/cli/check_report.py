@@ -16,7 +16,7 @@ from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
 from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnJoint
 from mbvi.model.graph import describe_tree
-from mbvi.model.mass_properties import has_mass, mass_properties
+from mbvi.model.mass_properties import checked_properties, has_mass
 from mbvi.model.meshes import odd_meshes
 from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.model.sensing import names_in_sensors
@@ -103,7 +103,7 @@ def _mobility(system: System, start: Start) -> list[str]:
 def _body_table(model: Model) -> list[str]:
     rows = [("name", "mass [kg]", "centre of mass [m]")]
     for name, body in model.bodies.items():
-        mass, center, inertia = mass_properties(body, model.files)
+        mass, center, inertia = checked_properties(body, model.files)
         rounding = 1e-12 * np.sqrt(np.trace(inertia) / mass) if mass else 0.0  # of a mesh
         shown = _vector(np.where(np.abs(center) < rounding, 0.0, center)) if mass else "-"
         rows.append((name, f"{mass:.6g}", shown))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mbvi.system.system import System
 
 FEW_MOVES = 6
+COARSE = 0.1  # energy error, relative to the largest kinetic energy, that no scheme has whose steps resolve the motion
 AT_REST = 1e-24  # of the largest kinetic energy, that of rates which are zero but for rounding
 MOST_LOOKS, NOTABLE = 64, 0.1  # number of states whose regularity is computed, and the value below which it is reported
 
@@ -149,6 +150,8 @@ def _energy_rows(trajectory: Trajectory, summary: Summary) -> Iterator[tuple[str
         )
         return
     text = f"at most {summary.energy_error:.1e} of the largest kinetic energy"
+    if summary.energy_error > COARSE:
+        text += ", so that steps are too large for parts of the motion"
     if summary.trend is not None:
         text += f"; {'trend' if summary.trend.is_significant else 'no trend'}: {summary.trend}"
     yield "energy error", text

@@ -12,7 +12,7 @@ from mbvi.catalog import find_scheme
 from mbvi.errors import ModelError, doubts_expected
 from mbvi.model import Model
 from mbvi.model.expressions import show, wrong
-from mbvi.model.mass_properties import mass_properties
+from mbvi.model.mass_properties import checked_properties
 from mbvi.pictures import style
 from mbvi.results.trajectory import Trajectory
 from mbvi.schemes.method import Method
@@ -88,7 +88,7 @@ class BodyPoints:
 def _arms(model: Model) -> Iterator[tuple[str, list[Array]]]:
     """The points of every body, in its frame (3,) [m]."""
     for name, body in model.resolved().bodies.items():
-        mass, center, inertia = mass_properties(body, model.files)
+        mass, center, inertia = checked_properties(body, model.files)
         radius = math.sqrt(max(0.0, np.trace(inertia)) / (2 * mass)) if mass > 0 else 0.0
         yield name, [center, *(center + radius * axis for axis in np.eye(3))] if radius > 0 else [center]
 

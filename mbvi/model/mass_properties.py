@@ -6,6 +6,7 @@ the inertia of the body about the body's centre of mass c_body.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import reduce
 from operator import add
@@ -15,13 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.model.bodies import Body
 from mbvi.model.expressions import show, wrong
 from mbvi.model.fields import expressions
 from mbvi.model.inertia import inertia_matrix, steiner
 from mbvi.model.mesh_files import Files
+from mbvi.model.odd_meshes import oddities
 from mbvi.model.rotations import rotation_matrix
+from mbvi.model.shapes import Mesh
 from mbvi.recording import are_equal, array, dot, is_zero, plain
 
 Floats = NDArray[np.float64]
@@ -60,6 +63,11 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
     ModelError
         If the body has expressions, a mass is negative, the inertia is not that of a rigid body, or a mesh cannot be used.
 
+    Warns
+    -----
+    ModelWarning
+        If a mesh may be in millimetres, or has shells that are turned wrong or corners that are rounded coarsely.
+
     Examples
     --------
     >>> from mbvi.model import Body, Box
@@ -75,12 +83,17 @@ def mass_properties(body: Body, files: Files | Path | None = None) -> MassProper
         raise ModelError(f"body: {wrong('numbers', f'the expression {show(text)}', remedy)}")
     for problem in body.problems():
         raise ModelError(str(problem))
-    return checked_properties(body, files)
-
-
-def checked_properties(body: Body, files: Files | Path | None = None) -> MassProperties:
-    """`mass_properties` of a body with no `problems`."""
     files = files if isinstance(files, Files) else Files(files)
+    found = checked_properties(body, files)
+    for i, shape in enumerate(body.shapes):
+        for field, text in oddities(shape, files) if isinstance(shape, Mesh) else ():
+            warnings.warn(f"shapes.{i}.{field}: {text}", ModelWarning, stacklevel=stack_level())
+    return found
+
+
+def checked_properties(body: Body, files: Files | None = None) -> MassProperties:
+    """`mass_properties` of a body with no `problems`, whose meshes are not looked at for what they may not mean."""
+    files = Files(None) if files is None else files
     return _sum([_explicit(body), *_point_masses(body), *_shapes(body, files)])
 
 

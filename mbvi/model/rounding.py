@@ -63,6 +63,11 @@ def is_unit(norm: float) -> bool:
     return abs(norm - 1) <= ROUNDING
 
 
+def off_unit(norm: float) -> str:
+    """A norm near 1, with the digits of what it is off."""
+    return f"1 {'+' if norm > 1 else '-'} {abs(norm - 1):.2g}"
+
+
 def quaternion_problems(values: Sequence[Any], *where: str | int) -> Iterator[Problem]:
     """A norm that rounding does not explain."""
     norm = recording.norm(array(values))
@@ -75,5 +80,4 @@ def quaternion_roundings(values: Sequence[Any], *where: str | int) -> Iterator[P
     """Say that a quaternion, which has no problems, is divided by its norm."""
     norm = recording.norm(array(values))
     if abs(norm - 1) > ROUND_OFF:
-        off = f"1 {'+' if norm > 1 else '-'} {abs(norm - 1):.2g}"
-        yield Problem(where, f"the norm of {show(values)} is {off}; taken as rounded, and divided by it")
+        yield Problem(where, f"the norm of {show(values)} is {off_unit(norm)}; taken as rounded, and divided by it")

@@ -388,10 +388,6 @@ class Mesh(Posed):
         """Red, green and blue (m, 3) of the triangles from 0 to 1, in sRGB, as their file has them; None if it has none."""
         return read_mesh(self, files).colors
 
-    def canonical(self) -> dict[str, Any]:
-        """The orientation as a unit quaternion, and a scale."""
-        return {**super().canonical(), "scale": 1.0 if self.scale is None else self.scale}
-
 
 AnyShape = Annotated[Box | Sphere | Ellipsoid | Cylinder | Capsule | Cone | Mesh, Field(discriminator="type")]
 

@@ -23,7 +23,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_names
 from mbvi.model.expressions import evaluate, nearest
-from mbvi.model.mass_properties import mass_properties
+from mbvi.model.mass_properties import checked_properties
 from mbvi.model.units import check_unit
 from mbvi.pictures import style
 from mbvi.results.summary import energy_error
@@ -227,7 +227,7 @@ class Rounding:
         self.mass, self._gravity = 0.0, 0.0
         if isinstance(system, System) and system.model is not None:
             model, poses = system.model.resolved(), all_poses(system, trajectory.q[:1])
-            masses = {name: mass_properties(body, model.files) for name, body in model.bodies.items()}
+            masses = {name: checked_properties(body, model.files) for name, body in model.bodies.items()}
             self.mass = sum(each.mass for each in masses.values())
             self._gravity = float(np.linalg.norm(model.gravity))
             points = [

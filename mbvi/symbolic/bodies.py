@@ -13,7 +13,7 @@ import sympy
 from mbvi.model.expressions import names_in
 from mbvi.model.fields import WORLD, Kind, Table, expressions, kinds
 from mbvi.model.joints import Joint
-from mbvi.model.mass_properties import mass_properties
+from mbvi.model.mass_properties import checked_properties
 from mbvi.model.model import Model
 from mbvi.model.shapes import AnyShape
 from mbvi.symbolic.frames import Frame, world
@@ -207,7 +207,7 @@ class Bodies:
 
     def shape(self, raw: AnyShape, shape: AnyShape, alone: Any) -> Mass:
         """The mass of one shape: its mass or density times what its form gives in numbers."""
-        numbers = mass_properties(alone, self.model.files)
+        numbers = checked_properties(alone, self.model.files)
         per_mass = numbers.inertia / numbers.mass if numbers.mass else np.zeros((3, 3))
         mass = (
             self.values.scalar(raw.mass)

@@ -8,20 +8,21 @@ all formulations.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.description import Initial
 from mbvi.model.directions import cross
 from mbvi.model.graph import is_backward, loop_of
 from mbvi.model.rotations import rotation_matrix
-from mbvi.model.rounding import is_unit
+from mbvi.model.rounding import ROUND_OFF, is_unit, off_unit
 from mbvi.system.attitudes import Attitudes
 from mbvi.system.base import BaseSystem
 from mbvi.system.copies import as_run
@@ -208,15 +209,18 @@ def _momenta(system: BaseSystem, t: Array, q: Array, v: Array) -> tuple[bool, Ar
 
 
 def _check_quaternions(system: BaseSystem, q: Array, t: float) -> None:
-    """Refuse quaternions of a norm other than 1, but for rounding; g = (|a|² − 1)/2."""
+    """Refuse quaternions of a norm other than 1, and say where rounding of digits explains it; g = (|a|² − 1)/2."""
     rows = np.flatnonzero(system.arrays.constraints[:, layout.CONSTRAINT_KIND] == layout.UNIT_QUATERNION)
     norms = np.sqrt(np.maximum(2 * system.constraint(q, t)[rows] + 1, 0.0)) if len(rows) else ()
     for row, norm in zip(rows, norms, strict=True):
+        name = system.constraint_names[row].removesuffix(".norm")
         if not is_unit(norm):
-            name = system.constraint_names[row].removesuffix(".norm")
             zero = "the zero quaternion; write for example 1, 0, 0, 0"
             found = f"one of norm {norm:.6g}; divide it by that" if norm**2 > ZERO else zero
             raise ModelError(f"initial_q: expected a unit quaternion (qw, qx, qy, qz) of {name}, found {found}")
+        if abs(norm - 1) > ROUND_OFF:
+            said = f"initial_q: the norm of the quaternion of {name} is {off_unit(norm)}; taken as rounded, and divided by it"
+            warnings.warn(said, ModelWarning, stacklevel=stack_level())
 
 
 def _moved(

@@ -197,6 +197,23 @@ def test_a_small_oscillation_has_an_energy_error(models):
     assert 1e-9 < np.abs(energy_error(low)).max() < 1e-2
 
 
+def test_an_energy_error_that_no_fine_step_has(models):
+    """A heavy bob on a light one, near whose dead points the light one turns faster than steps can follow."""
+    arms = {name: mbvi.Body(mass=mass, center_of_mass=(0, 0, -1)) for name, mass in (("a", 1), ("b", 1e6))}
+    hinge, elbow = {"parent": "world", "child": "a"}, {"parent": "a", "child": "b", "position": (0, 0, -1)}
+    model = mbvi.Model(
+        name="heavy",
+        bodies=arms,
+        joints={"p": mbvi.Revolute(axis=(0, 1, 0), **hinge), "q": mbvi.Revolute(axis=(0, 1, 0), **elbow)},
+        initial={"p": mbvi.Initial(position="60 deg"), "q": mbvi.Initial(position="40 deg")},
+    )
+    coarse = mbvi.simulate(model, "simpson", step=0.002, duration=5)
+    assert np.abs(energy_error(coarse)).max() > 0.1
+    (line,) = (line for line in report(coarse).splitlines() if line.startswith("energy error"))
+    assert "of the largest kinetic energy, so that steps are too large for parts of the motion" in line
+    assert "too large" not in report(run("pendulum", models))
+
+
 def test_a_run_too_short_for_a_trend(models):
     assert "trend" not in report(run("pendulum", models, duration=0.05))
 

@@ -120,7 +120,7 @@ def test_nodes_of_a_glb_move_scale_and_mirror(tmp_path):
     ]
     cameras = [{"type": "perspective", "perspective": {"yfov": 1, "znear": 1}}]
     header, numbers = glb_header(nodes=nodes, scenes=[{"nodes": [0, 2]}], cameras=cameras)
-    found = mass_of(tmp_path, "cubes.glb", glb(header, numbers))
+    found = mass_of(tmp_path, "cubes.glb", glb(header, numbers), scale=1)  # they are 22 m long
     assert found.mass == pytest.approx(4, rel=1e-12)
     np.testing.assert_allclose(found.center_of_mass, 0, rtol=0, atol=1e-12)
     own, across = 4 * 2 / 12, 4 * (5 / 12 + 100)

@@ -229,6 +229,17 @@ def test_millimetres(tmp_path, monkeypatch):
     assert [each.filename for each in warned] == [__file__]
 
 
+def test_mass_properties_of_a_body_by_itself_warn_too(tmp_path, monkeypatch):
+    text = r"^shapes\.0\.scale: 'part\.stl' is 200 m long and weighs 2\.34e\+10 kg; if the file is in millimetres"
+    model = model_of(tmp_path, monkeypatch, trimesh.creation.box((100, 200, 150)), density=7800)
+    for body, files in ((model.bodies["part"], None), (model.resolved().bodies["part"], model.files)):
+        with pytest.warns(mbvi.ModelWarning, match=text) as warned:
+            mm.mass_properties(body, files)
+        assert [each.filename for each in warned] == [__file__]
+    in_metres = model_of(tmp_path, monkeypatch, CUBE, density=7800)
+    assert mm.mass_properties(in_metres.bodies["part"]).mass == pytest.approx(1 + 7800)
+
+
 def test_a_scale_of_one_stays_in_the_file(tmp_path, monkeypatch):
     text = mm.to_yaml(model_of(tmp_path, monkeypatch, CUBE, scale=1))
     assert "scale: 1\n" in text and mm.from_yaml(text).bodies["part"].shapes[0].scale == 1

@@ -305,6 +305,20 @@ def test_start_off_the_constraints():
     )
 
 
+@pytest.mark.parametrize(("digits", "off"), [(5, "1 - 1.7e-07"), (4, "1 - 1.1e-05")])
+def test_a_start_whose_quaternion_is_rounded_is_said_to_be(digits, off):
+    """As the same numbers in a model are."""
+    body, q = (
+        systems.model("free_rigid_body"),
+        np.round([0.8, 0.6 / np.sqrt(3), 0.6 / np.sqrt(3), 0.6 / np.sqrt(3)], digits),
+    )
+    text = f"initial_q: the norm of the quaternion of center is {off}; taken as rounded, and divided by it"
+    with pytest.warns(mbvi.ModelWarning, match=f"^{re.escape(text)}$") as warned:
+        found = mbvi.simulate(body, step=0.01, duration=0.01, initial_q=q)
+    assert [each.filename for each in warned] == [__file__]
+    np.testing.assert_allclose(found.q[0], q / np.linalg.norm(q), rtol=1e-14)
+
+
 def test_start_of_another_size():
     message = model_error(systems.model("pendulum"), initial_q=[0.1, 0.2])
     assert message == "initial_q: expected 1 number, found an array of shape (2,)"

@@ -30,8 +30,8 @@ from mbvi.model.joints import Free, Weld
 from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import is_massless
 from mbvi.model.mesh_files import Files
-from mbvi.model.meshes import LONG
 from mbvi.model.model import Model
+from mbvi.model.odd_meshes import LONG
 from mbvi.model.shapes import Mesh
 from mbvi.text import count
 

@@ -20,7 +20,7 @@ from mbvi.model.imports.sdf_scopes import OWN, Includes, Scope, read_pose, versi
 from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Ball, Free, Joint, Prismatic, Revolute, Screw, Universal, Weld
 from mbvi.model.limits import Limits
-from mbvi.model.mass_properties import mass_properties
+from mbvi.model.mass_properties import checked_properties
 from mbvi.model.model import Model
 from mbvi.model.rotations import rotation_matrix
 from mbvi.model.shapes import Box, Capsule, Cone, Cylinder, Sphere
@@ -179,7 +179,7 @@ class _Reader:
         for part in node.all("collision"):
             fields = {"density": part.value("density", density), **self.pose_fields(part, node, scope)}
             solids += list(self.geometry(part.the("geometry"), name, fields, scope))
-        found = mass_properties(Body(shapes=tuple(solids)), self.robot.files)
+        found = checked_properties(Body(shapes=tuple(solids)), self.robot.files)
         if found.mass <= 0:
             raise inertial.wrong("collisions with a volume", "none")
         factor = inertial.value("mass", found.mass) / found.mass

@@ -115,7 +115,8 @@ def _pieces(times: Array, values: Array, interpolation: str | None) -> Array:
         found[:, 1] = np.diff(values) / np.diff(times)
         return found
     spline = CubicSpline if interpolation == "spline" else PchipInterpolator
-    return spline(times, values).c[::-1].T
+    with np.errstate(over="ignore"):  # of slopes that are hardly any, whose harmonic means are 0
+        return spline(times, values).c[::-1].T
 
 
 def _jet(c: Array, z: Array) -> tuple[Array, Array]:

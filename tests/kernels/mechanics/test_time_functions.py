@@ -211,7 +211,7 @@ def larger(inner):
 def test_programs_are_like_python(text, t):
     try:
         expected = eval(text, FUNCTIONS, {"t": t})  # the text is made above
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):  # TypeError of functions of complex numbers
         assume(False)
     assume(isinstance(expected, float) and math.isfinite(expected))
     try:
@@ -220,7 +220,10 @@ def test_programs_are_like_python(text, t):
         assume(False)
     assert found[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
     if abs(t) > 0.01:  # away from the kinks and ends of |t|, sqrt(t) …
-        exact_jet = expected_jet(exact(text), t)
+        try:
+            exact_jet = expected_jet(exact(text), t)
+        except (AttributeError, TypeError):  # of complex numbers: differences reach beyond where asin(t) ends
+            assume(False)
         size = max(1.0, *map(abs, exact_jet))
         if size < 1e4:
             np.testing.assert_allclose(found, exact_jet, rtol=0, atol=1e-13 * size**2)

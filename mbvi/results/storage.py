@@ -35,6 +35,7 @@ from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import show, wrong
 from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model, stored_files, write_model
+from mbvi.results.contacts import contact_names
 from mbvi.results.output import replace_file, reported
 from mbvi.results.tables import UNIT
 from mbvi.schemes.method import Method
@@ -333,7 +334,7 @@ class Writer:
 
     def happened(self, steps: int, key: str = OCCURRENCES) -> Array:
         """The events that happened in the first `steps` steps, after which the next are appended, as `happen` takes them."""
-        if key not in self._tables:
+        if key not in self._tables:  # a run that looks for no events
             return np.empty((0, 3))
         rows = _happened(self._file, self.path, key)
         rows = rows[: int(np.sum(rows[:, 0] < steps))]
@@ -823,7 +824,7 @@ def _check_heaps(file: h5py.File, path: Path) -> None:
 
 def _extents(file: h5py.File) -> Iterator[tuple[int, int]]:
     """From where to where the rows of numbers are in a file, as far as they follow one another."""
-    for key in (*VARIABLES, OCCURRENCES, SAMPLES):
+    for key in (*VARIABLES, OCCURRENCES, CONTACTS, SAMPLES):
         data = file.get(key)
         place = getattr(data, "chunks", None) and _place(data)
         if place:
@@ -958,9 +959,19 @@ def _names(file: h5py.File, key: str) -> tuple[str, ...]:
     return tuple(_printable(key, name) for name in names)
 
 
+def _contact_names(file: h5py.File, system: System) -> tuple[str, ...]:
+    """The names of stops and dry frictions; ValueError if they are not those of the system."""
+    found = _names(file, "contact_names")
+    has_model = not isinstance(system, Nameplate) and system.model is not None
+    if has_model and found != (contact_names(system) if system.has_contacts else ()):
+        raise ValueError("contact_names are not those of the model")
+    return found
+
+
 def _header(file: h5py.File, system: System | None, source: str) -> Header:
+    of_file = _system(file, system, source)
     return Header(
-        system=_system(file, system, source),
+        system=of_file,
         scheme=_scheme(file),
         step=_number(file, "step"),
         steps=_number(file, "steps"),
@@ -975,7 +986,7 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         chart=_names(file, "chart"),
         events=_names(file, "events"),
         occurrences=_happened(file, Path(source), OCCURRENCES),
-        contacts=_names(file, "contact_names"),
+        contacts=_contact_names(file, of_file),
         contact_events=_happened(file, Path(source), CONTACTS),
         end="".join(_names(file, "end")),
         controllers=_controllers(file),
@@ -1016,10 +1027,11 @@ def _sample_rows(file: h5py.File, path: Path) -> Array:
 def _happened(file: h5py.File, path: Path, key: str) -> Array:
     """The events that happened, (rows, 3 + 2 n), or what happened to contacts, (rows, 7 + 2 n); ValueError if they are none."""
     columns, names = (7, "contact_names") if key == CONTACTS else (3, "events")
-    if key not in file:
+    events = _names(file, names)
+    if key not in file and not events:
         return np.empty((0, columns))
     _check_numbers(file, key)
-    rows, events = np.array(_values(file[key], path)[1:]), _names(file, names)
+    rows = np.array(_values(file[key], path)[1:])
     if rows.ndim != 2 or rows.shape[1] != columns + 2 * len(_texts(file, "coordinate")) or not np.isfinite(rows).all():
         raise ValueError(f"{key} are no times and states")
     if not np.isin(rows[:, 1], np.arange(len(events))).all():

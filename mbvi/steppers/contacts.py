@@ -33,7 +33,7 @@ from mbvi.results.contacts import IMPACT, RELEASE, REST, SLIP, STICK
 from mbvi.results.trajectory import Finding
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.audit import Audit
-from mbvi.steppers.carried import Carried
+from mbvi.steppers.carried import MOST_COUNTED, Carried
 from mbvi.steppers.conditions import is_midpoint
 from mbvi.steppers.contact_laws import STILL, Instant, paradox
 from mbvi.steppers.contact_log import ContactLog
@@ -73,7 +73,7 @@ def begin(run: Run) -> Stepper:
     steps = ContactSteps(run)
     return Stepper(
         steps.advance,
-        [Carried(steps.anchor), Carried(steps.places), Carried(steps.told), Carried(steps.numbers, -FRESH, 2**53)],
+        steps.carried,
         failure=steps.failure,
         audit=steps.audit,
         contacts=steps.log,
@@ -150,6 +150,14 @@ class ContactSteps:
         acting = ((i, sign) for i, sign in slides if sign != FREE)
         return found + [(START, i, SLIP if sign else STICK, t, 0.0, 0.0, float(sign)) for i, sign in acting]
 
+    @property
+    def carried(self) -> list[Carried]:
+        """What is carried from one call of `advance` to the next."""
+        stops, slides = np.ones_like(self._is), np.ones_like(self._slides)
+        least, most = ([0], 0 * stops, -FRESH * slides), ([MOST_COUNTED], IDLE * stops, FRESH * slides)
+        numbers = Carried(self.numbers, np.concatenate(least), np.concatenate(most))
+        return [Carried(self.anchor), Carried(self.places), Carried(self.told), numbers]
+
     def failure(self, step: int, status: int) -> str:
         """Why a step failed."""
         if self._reason:
@@ -164,8 +172,11 @@ class ContactSteps:
 
     def advance(self, first: int, last: int, out_q: Array, out_p: Array) -> tuple[int, int]:
         """Do steps, one state of `every` into out_q and out_p (rows, n); a status, and the steps done."""
-        self._take_inputs(first)
-        every, h, row, step = self._run.every, self._run.step, 0, first
+        every, row, step = self._run.every, 0, first
+        try:
+            self._take_inputs(first)
+        except (StepError, ModelError) as error:
+            return self._fail(first, error)
         seen = []
         while step < last:
             count = min(self._look, last - step, int(self.numbers[0]) + ANCHORED - step)
@@ -176,9 +187,7 @@ class ContactSteps:
                 states, status = self._some_steps(step, count)
             except (StepError, ModelError) as error:
                 self.log.cut(step)
-                at = self._looks_at
-                self._reason = f"step {at} (t = {self._run.start_time + at * h:.6g} s): {error}"
-                self._step = -1
+                self._fail(self._looks_at, error)
                 return layout.NOT_CONVERGED, step
             if not states.shape[1]:
                 self._step = -1
@@ -194,6 +203,12 @@ class ContactSteps:
         if every > 1 and seen:
             self.audit.look(first, np.concatenate(seen))
         return layout.OK, step
+
+    def _fail(self, step: int, error: Exception) -> tuple[int, int]:
+        """What a step that failed returns."""
+        self._reason = f"step {step} (t = {self._run.start_time + step * self._run.step:.6g} s): {error}"
+        self._step = -1
+        return layout.NOT_CONVERGED, step
 
     def _take_inputs(self, step: int) -> None:
         """Make the loop ready to go on after so many steps, anew where the actuators are told something else."""
@@ -211,9 +226,16 @@ class ContactSteps:
         """Make the loop of the present mode ready to go on after so many steps."""
         if step != self._step:
             anchored = int(self.numbers[0])
+            if not step - ANCHORED <= anchored <= step:
+                raise ModelError(
+                    f"contacts: {wrong(f'a state from which step {step} is reached', f'that of step {anchored}')}"
+                )
             self._anchor(anchored, *self.anchor)
             if step > anchored:
-                states, _, _ = self._loop.advance(self._run.start_time, self._run.step, anchored, step)
+                states, status, _ = self._loop.advance(self._run.start_time, self._run.step, anchored, step)
+                if status != layout.OK:
+                    found = f"one from which it is not, after step {anchored}"
+                    raise ModelError(f"contacts: {wrong(f'a state from which step {step} is reached', found)}")
                 self._now = states[:, -1].copy()
             self._step = step
 

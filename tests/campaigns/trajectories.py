@@ -35,6 +35,11 @@ RUNS = [
     ("four_bar", "midpoint"),
     ("double_pendulum", "rk4"),
     ("heavy_top_quaternion", "simpson"),
+    ("bouncing_ball", "lobatto4"),
+    ("rocking_block", "simpson"),
+    ("stick_slip", "gauss3"),
+    ("bicycle", "midpoint"),
+    ("free_rigid_body", "splitting"),
 ]
 STEP, STEPS, MORE = 0.005, 60, 80
 INTEGERS = (-1, 0, 1, 2, 7, 255, 10**6, 2**31, 2**40, 2**62, -(2**63), 2**63 - 1)

@@ -678,6 +678,52 @@ def test_a_forged_state_is_refused(number, streamed):
     )
 
 
+@pytest.mark.parametrize(
+    ("place", "forged", "found"),
+    [
+        (0, np.float64(np.nan).view(np.int64), "one from which it is not, after step 0"),
+        (3, 2**40, f"that of step {2**40}"),
+    ],
+)
+def test_a_forged_anchor_of_a_run_with_contacts_fails_its_next_step(place, forged, found, models, tmp_path):
+    """It is what the loop began from after the last impact: q and p, then the gap when it was zero, and the step."""
+    path = tmp_path / "ball.h5"
+    run = mbvi.simulate(mbvi.load(models / "bouncing_ball.yaml"), "lobatto4", step=0.01, duration=0.2, path=path)
+    anchor = np.concatenate([run.q[0], run.p[0]]).view(np.int64)
+
+    def change(numbers):
+        windows = np.lib.stride_tricks.sliding_window_view(numbers, 2)
+        (first,) = np.flatnonzero((windows == anchor).all(axis=1))[-1:]
+        numbers[first + place] = forged
+
+    forge(path, change)
+    with pytest.raises(mbvi.StepError) as caught:
+        mbvi.resume(path, 0.3)
+    expected = f"step 20 (t = 0.2 s): contacts: expected a state from which step 20 is reached, found {found}"
+    assert str(caught.value).startswith(expected)
+
+
+def take_away_names(file):
+    del file.attrs["contact_names"]
+
+
+def take_away_rows(file):
+    del file["contacts"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [(take_away_names, "contact_names are not those of the model"), (take_away_rows, "no contacts")],
+)
+def test_a_file_without_what_happened_to_contacts(damage, what, models, tmp_path):
+    path = tmp_path / "ball.h5"
+    mbvi.simulate(mbvi.load(models / "bouncing_ball.yaml"), "lobatto4", step=0.01, duration=0.2, path=path)
+    with h5py.File(path, "r+") as file:
+        damage(file)
+    for function in (mbvi.read, lambda each: mbvi.resume(each, 0.3)):
+        assert error_of(function, path) == f"{path}: expected a trajectory file, found a damaged one ({what})"
+
+
 @pytest.mark.parametrize(("key", "row"), [("q", 0), ("p", 0), ("q", -1), ("p", -1)])
 def test_a_first_or_last_state_that_is_no_state(key, row, streamed):
     with h5py.File(streamed, "r+") as file:

@@ -67,7 +67,10 @@ def test_bodies_joints_and_forces(tmp_path):
     assert model.bodies["a/1"].shapes[0].color == "#336699" and list(model.bodies["a/1"].frames) == ["tool"]
     report = str(model.import_report)
     assert "frictionloss: kept with the joint, and acts only on import with stops (joint 'joint 1')" in report
-    assert "actuator: mbvi has them on single coordinates and fixed tendons of hinges and slides (glue)" in report
+    assert (
+        "actuator: mbvi has them on single coordinates, fixed tendons of hinges and slides, and single sites (glue)"
+        in report
+    )
     pull = model.forces["pull"]
     assert (pull.type, pull.joint, pull.gear, pull.input, pull.effort) == ("motor", "slide", 20, 0, None)
     assert model.joints["slide"].armatures == {"displacement": pytest.approx(0.4 + 0.002 * 400)}
@@ -152,7 +155,7 @@ def test_actuators_exert_what_those_of_mujoco_do(tmp_path):
     report = str(model.import_report)
     for text in (
         "mbvi has none with feedback of several joints (held)",
-        "fixed tendons of hinges and slides (rope)",
+        "fixed tendons of hinges and slides, and single sites (rope)",
         "a state of its own, which mbvi lacks (air)",
     ):
         assert text in report
@@ -286,6 +289,21 @@ def test_warnings_of_mujoco_are_told(tmp_path, monkeypatch):
     model = load(tmp_path, f"<mujoco><compiler settotalmass='3'/><worldbody>{body}</worldbody></mujoco>")
     assert "a warning of MuJoCo: compiler attribute 'settotalmass' is deprecated" in str(model.import_report)
     assert [path.name for path in tmp_path.iterdir()] == ["robot.xml"]
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "message"),
+    [
+        ('pos="nan 0 0"', "", "body 'b': position.0: expected a finite number, found nan"),
+        ("", '<equality><joint joint1="j" polycoef="nan 0 0 0 0"/></equality>', "equality 0: value: expected a finite number"),
+        ("", '<actuator><general name="m" joint="j" gainprm="nan"/></actuator>', "actuator 'm': gain: expected a finite number"),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_none_are_refused_by_name(body, more, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = f'<body name="b" {body}><joint name="j"/><geom size=".1"/></body>'
+    with pytest.raises(mbvi.ModelError, match=rf"robot\.xml: {message}"):
+        load(tmp_path, f"<mujoco><worldbody>{text}</worldbody>{more}</mujoco>")
 
 
 def test_what_mujoco_refuses(tmp_path, monkeypatch):

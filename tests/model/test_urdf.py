@@ -317,6 +317,19 @@ DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="
 </technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes></COLLADA>"""
 
 
+def test_a_material_may_be_given_after_it_is_named(tmp_path):
+    visual = '<visual><geometry><sphere radius="1"/></geometry><material name="{}">{}</material></visual>'
+    parts = [("top", ""), ("late", ""), ("none", ""), ("", ""), ("late", GREEN), ("late", BLUE), ("", BLUE)]
+    top = f'<material name="top">{GREEN}</material>'
+    model = load(tmp_path, robot(f'<link name="a">{"".join(visual.format(*each) for each in parts)}</link>', top))
+    assert [shape.color for shape in model.bodies["a"].shapes] == [
+        *("#00FF00", "#00FF00", None, None),
+        *("#00FF00", "#0000FF", "#0000FF"),
+    ]
+    report = str(model.import_report)
+    assert report.endswith("Dropped\n  - material 'none': no colour of that name is in the file (link 'a')")
+
+
 def test_colours_of_a_dae_file(tmp_path):
     """Textures have none."""
     (tmp_path / "part.dae").write_text(DAE)
@@ -330,6 +343,7 @@ def test_colours_of_a_dae_file(tmp_path):
 # --------------------------------------------------------------------------------------------- what is refused
 
 
+GREEN, BLUE = (f'<color rgba="{each} 1"/>' for each in ("0 1 0", "0 0 1"))
 LINK = '<link name="a"/>'
 HEAVY = f'<link name="a">{INERTIAL}</link>'
 
@@ -360,6 +374,9 @@ HEAVY = f'<link name="a">{INERTIAL}</link>'
         (robot("<xacro:arm/>"), ":1: <xacro:arm>: expected a URDF file without macros, found one for xacro; expand"),
         (robot('<link name="${name}"/>'), "found one for xacro; expand its macros first: ros2 run xacro xacro robot.urdf"),
         (f'<!DOCTYPE r [<!ENTITY b "b">]>{robot(LINK)}', ": expected XML without entities, found declarations of some; write"),
+        ('<?xml version="1.0" encoding="klingon"?><robot/>', ": expected XML in an encoding that is known, found unknown"),
+        ('<?xml version="1.0" encoding="utf-7"?><robot/>', "found multi-byte encodings are not supported; save it as UTF-8"),
+        (robot(HEAVY.replace('value="2"', 'value=""')), ":1: <mass>: expected an attribute value, found an empty one"),
         ("<a>" * 101, ":1: <a>: expected at most 100 elements in each other, found more"),
     ],
 )  # fmt: skip

@@ -31,7 +31,7 @@ WHY = {
     "gazebo": "what it says is for the simulator Gazebo",
     "collision": "mbvi has no contacts between shapes; geometry='collision' draws it",
     "visual": "not asked for",
-    "sensor": "mbvi has no sensors",
+    "sensor": "models of mbvi have sensors of their own",
     "ros2_control": "it says how programs reach the joints, and nothing of mechanics",
     "safety_controller": "soft limits of a controller",
     "calibration": "places of switches on a joint",
@@ -44,6 +44,8 @@ WHY = {
     "collision_checking": "mbvi has no contacts between shapes",
 }
 """Why elements are dropped."""
+LOOKS = "color", "texture"
+"""What a material is given by."""
 OTHERS = "not a part of URDF that says something of the mechanics"
 XACRO = "expand its macros first: ros2 run xacro xacro robot.urdf.xacro > robot.urdf, or rosrun in ROS 1"
 
@@ -91,8 +93,7 @@ class _Reader:
         """The model."""
         self.root.get("version")
         name = self.root.get("name") or "robot"
-        for node in self.root.all("material"):
-            self.color(node)
+        self.read_materials()
         top = self.find_root()
         self.name_bodies(top)
         for link, node in self.links.items():
@@ -106,6 +107,17 @@ class _Reader:
         self.read_transmissions()
         self.note_rest()
         return self.robot.model(name, "URDF")
+
+    def read_materials(self) -> None:
+        """Find the colours of all materials, which may be given after they are named, also in other links."""
+        own = self.root.all("material")
+        visuals = (
+            each for link in self.links.values() for each in link.children if each.tag in ("visual", "collision")
+        )
+        for node in (*own, *(part for each in visuals for part in each.children if part.tag == "material")):
+            name = (node.attributes.get("name") or "").strip()
+            if name and name not in self.colors and any(child.tag in LOOKS for child in node.children):
+                self.colors[name] = self.color(node)
 
     # ---------------------------------------------------------------------------------------------- tree
 
@@ -219,12 +231,13 @@ class _Reader:
         """The colour of a material, which may have been given elsewhere by its name."""
         name, part = node.get("name") or "", node.first("color")
         if part is None:
+            if name and name not in self.colors and not any(child.tag in LOOKS for child in node.children):
+                self.notes.add("dropped", f"material {show(name)}", "no colour of that name is in the file", node.place)
             return self.colors.get(name)
         *rgb, alpha = part.numbers("rgba", 4)
         if alpha < 1:
             self.notes.add("approximated", "transparent material", "drawn opaque", f"material {name!r}")
-        self.colors[name] = "#" + "".join(f"{round(255 * min(max(each, 0.0), 1.0)):02X}" for each in rgb)
-        return self.colors[name]
+        return "#" + "".join(f"{round(255 * min(max(each, 0.0), 1.0)):02X}" for each in rgb)
 
     # -------------------------------------------------------------------------------------------- joints
 

@@ -109,7 +109,7 @@ def load(
     check_flag(mend, "mend")
     check_flag(stops, "stops")
     check_choice(geometry, ("visual", "collision", "none"), "geometry")
-    folders = tuple(checked_path(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))
+    folders = tuple(_folder(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))
     if start is not None and not isinstance(start, str):
         raise ModelError(f"start: {wrong('the name of a keyframe', show(start))}")
     options = Options(folders, floating, geometry, mend, start, _locked(locked), stops)
@@ -130,6 +130,15 @@ def _listed(search: Any) -> list[Any]:
     if not isinstance(search, list | tuple):
         raise ModelError(f"search: {wrong('a list of folders', show(search), 'write for example [folder]')}")
     return list(search)
+
+
+def _folder(given: Any, name: str) -> Path:
+    """A folder that is there."""
+    path = checked_path(given, name)
+    if not os.path.isdir(path):
+        found = f"{show(str(path))}, which is {'a file' if os.path.exists(path) else 'not there'}"
+        raise ModelError(f"{name}: {wrong('a folder', found)}")
+    return path
 
 
 def _locked(locked: Any) -> dict[str, Any]:

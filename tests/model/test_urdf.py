@@ -392,6 +392,12 @@ def test_options_are_for_robots():
         mbvi.load(MODELS / "pendulum.yaml", floating=True)
     with pytest.raises(mbvi.ModelError, match=r"^search: expected a list of folders, found 'folder'"):
         mbvi.load(ARM, search="folder")
+    with pytest.raises(
+        mbvi.ModelError, match=r"^search\[1\]: expected a folder, found '.*nowhere', which is not there$"
+    ):
+        mbvi.load(ARM, search=[MODELS, MODELS / "nowhere"])
+    with pytest.raises(mbvi.ModelError, match=r"^search\[0\]: expected a folder, found '.*urdf', which is a file$"):
+        mbvi.load(ARM, search=[ARM])
 
 
 def test_many_links_without_mass_are_one_line_of_the_check(tmp_path):

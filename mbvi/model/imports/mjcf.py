@@ -48,6 +48,7 @@ CONNECT, WELD, JOINT, OF_TENDONS = range(4)
 ON_JOINT, IN_PARENT, TENDON, SITE = 0, 1, 3, 4
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
 SHOWN_GROUPS = 3  # of geoms, that MuJoCo's viewer shows by default
+FLAGS = "EQUALITY", "FRICTIONLOSS", "LIMIT", "SPRING", "DAMPER", "GRAVITY", "ACTUATION"
 MAX_INCLUDES = 100
 OLDEST, INSTALL = 4, "pip install 'mbvi[mjcf]'"
 FLAT = {"builtin": "flat", "width": "1", "height": "1"}
@@ -210,7 +211,8 @@ class _Reader:
             with self.named(f"body {self.body_names[i]!r}"):
                 self.add_body(i)
         self.add_scene()
-        self.tendons.read(has_springs=not self.is_off("SPRING"), has_dampers=not self.is_off("DAMPER"))
+        off = {flag for flag in FLAGS if self.is_off(flag)}
+        self.tendons.read(off)
         for i in range(0 if self.is_off("EQUALITY") else m.neq):
             with self.named(f"equality {m.eq(i).name or i}"):
                 self.add_equation(i)
@@ -256,15 +258,16 @@ class _Reader:
 
     def shapes_of(self, i: int) -> tuple[Any, ...]:
         """The shapes of a body."""
-        return tuple(shape for g in range(self.m.ngeom) if self.m.geom_bodyid[g] == i for shape in self.shape(g))
+        first = int(self.m.body_geomadr[i])
+        return tuple(shape for g in range(first, first + int(self.m.body_geomnum[i])) for shape in self.shape(g))
 
     def frames_of(self, i: int) -> dict[str, Frame]:
         """The frames of a body, by the names of its sites."""
         m = self.m
         return {
             m.site(s).name: Frame(position=_tuple(m.site_pos[s]), orientation=_unit(m.site_quat[s]))
-            for s in range(m.nsite)
-            if m.site_bodyid[s] == i and m.site(s).name not in ("", "origin", "center_of_mass")
+            for s in map(int, np.flatnonzero(m.site_bodyid == i))
+            if m.site(s).name not in ("", "origin", "center_of_mass")
         }
 
     def add_body(self, i: int) -> None:
@@ -303,7 +306,7 @@ class _Reader:
         """Add a joint that moves a child from a place and a rotation in the parent."""
         m, name, kind = self.m, self.joint_names[j], int(self.m.jnt_type[j])
         at, to = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
-        friction = float(m.dof_frictionloss[to])
+        friction = 0.0 if self.is_off("FRICTIONLOSS") else float(m.dof_frictionloss[to])
         common: dict[str, Any] = {"parent": parent, "child": child, "friction": friction}
         if friction:
             self.robot.note_friction("frictionloss", f"joint {name!r}")
@@ -346,7 +349,7 @@ class _Reader:
         """The limits of a joint's coordinate."""
         m = self.m
         fields: dict[str, Any] = {}
-        if m.jnt_limited[j]:
+        if m.jnt_limited[j] and not self.is_off("LIMIT"):
             fields |= {"lower": float(m.jnt_range[j, 0]), "upper": float(m.jnt_range[j, 1])}
         if m.jnt_actfrclimited[j]:
             effort = float(np.abs(m.jnt_actfrcrange[j]).max())
@@ -416,11 +419,17 @@ class _Reader:
         """The shape of a geom, for viewing only."""
         m, kind, wanted = self.m, int(self.m.geom_type[g]), self.robot.options.geometry
         is_solid = bool(m.geom_contype[g] or m.geom_conaffinity[g])
-        if wanted == "none" or (wanted == "collision" and not is_solid):
-            return []
-        if wanted == "visual" and m.geom_group[g] >= SHOWN_GROUPS:
-            return []
         rgba = m.mat_rgba[m.geom_matid[g]] if m.geom_matid[g] >= 0 else m.geom_rgba[g]
+        why = "not asked for" if wanted == "none" or (wanted == "collision" and not is_solid) else ""
+        if wanted == "visual" and (m.geom_group[g] >= SHOWN_GROUPS or not rgba[3]):
+            why = "MuJoCo does not show it either; geometry='collision' draws those that touch"
+        if why:
+            self.notes.add("dropped", "geom", why, f"body {self.body_names[m.geom_bodyid[g]]!r}")
+            return []
+        if rgba[3] < 1:
+            self.notes.add(
+                "approximated", "transparent geom", "drawn opaque", f"body {self.body_names[m.geom_bodyid[g]]!r}"
+            )
         fields: dict[str, Any] = {"color": tuple(np.clip(rgba[:3], 0, 1).tolist())}
         size = [float(each) for each in m.geom_size[g]]
         if kind == MESH:
@@ -658,7 +667,7 @@ class _Reader:
         """Start from a keyframe: coordinates and rates of all joints."""
         m = self.m
         names = [m.key(k).name for k in range(m.nkey)]
-        if name not in names:
+        if not name or name not in names:
             raise self.source.root.wrong(
                 "the name of a keyframe", show(name), nearest(name, [each for each in names if each])
             )
@@ -680,6 +689,8 @@ class _Reader:
         kinds = [f"{number} {KINDS[kind]}" for kind in range(4) if (number := int(np.sum(m.jnt_type == kind)))]
         if kinds:
             self.notes.add("taken", f"{count(m.njnt, 'joint')} ({', '.join(kinds)})")
+        if off := [flag.lower() for flag in FLAGS if self.is_off(flag)]:
+            self.notes.add("approximated", "flags of <option>", f"what the file disables is left out: {', '.join(off)}")
         dropped = (
             (m.nsensor, "sensor", "models of mbvi have sensors of their own"),
             (

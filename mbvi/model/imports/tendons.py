@@ -86,15 +86,15 @@ class Tendons:
         x, y, z = map(float, self.m.site_pos[s])
         return x, y, z
 
-    def read(self, has_springs: bool, has_dampers: bool) -> None:
-        """Add what acts on all tendons but for equations and actuators, and note what is dropped."""
+    def read(self, off: set[str]) -> None:
+        """Add what acts on all tendons but for equations and actuators, without what the file disables; note what is dropped."""
         m = self.m
         for t, tendon in enumerate(self.all):
-            if m.tendon_stiffness[t] and has_springs:
+            if m.tendon_stiffness[t] and "SPRING" not in off:
                 self.add_spring(t, tendon)
-            if m.tendon_damping[t] and has_dampers:
+            if m.tendon_damping[t] and "DAMPER" not in off:
                 self.add_damper(tendon, float(m.tendon_damping[t]))
-            if m.tendon_limited[t]:
+            if m.tendon_limited[t] and "LIMIT" not in off:
                 self.add_limits(tendon, *map(float, m.tendon_range[t]))
             is_nonlinear = m.tendon_stiffnesspoly[t].any() or m.tendon_dampingpoly[t].any() or m.tendon_springyield[t]
             dropped = (

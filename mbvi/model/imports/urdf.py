@@ -135,13 +135,15 @@ class _Reader:
         if len(roots) != 1:
             found = ", ".join(map(repr, roots[:5])) or "none, since they hang on each other in a circle"
             raise self.root.wrong("one link that is no joint's child", found, "connect all links by joints")
+        hanging = {roots[0]}
         for link in self.links:
-            seen = {link}
-            while link in parent:
-                link = parent[link]
-                if link in seen:
+            way: dict[str, None] = {}
+            while link not in hanging:
+                if link in way:
                     raise self.root.wrong("links that hang on the root", f"a circle through {link!r}")
-                seen.add(link)
+                way[link] = None
+                link = parent[link]
+            hanging.update(way)
         return roots[0]
 
     def end(self, node: Node, tag: str) -> str:

@@ -297,6 +297,18 @@ def test_an_inertia_that_follows_from_collisions(tmp_path):
     assert (scaled.bodies["a"].mass, scaled.bodies["a"].inertia[1]) == pytest.approx((3, yy * 3 / (box + ball)))
 
 
+@pytest.mark.parametrize("has_visual", [False, True])
+def test_collisions_are_drawn_if_nothing_else_is(has_visual, tmp_path):
+    part = "<{0} name='p'><geometry><{1}><radius>1</radius>{2}</{1}></geometry></{0}>"
+    visual = part.format("visual", "cylinder", "<length>1</length>") if has_visual else ""
+    links = link("a", more=INERTIAL + visual), link("b", more=INERTIAL + part.format("collision", "sphere", ""))
+    model = load(tmp_path, sdf(*links))
+    drawn = [shape.type for body in model.bodies.values() for shape in body.shapes]
+    assert drawn == (["cylinder"] if has_visual else ["sphere"])
+    told = "<collision>: drawn, since no link has a <visual> (link 'b')" in str(model.import_report)
+    assert told != has_visual
+
+
 def test_the_mass_of_an_ellipsoid(tmp_path):
     """4/3 π a b c and m (b² + c²)/5."""
     geometry = "<geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry>"

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from mbvi.model.imports.mesh_colors import mesh_color
+from mbvi.model.mesh_files import read_mesh
 from mbvi.system.exchange import from_joint_state, from_pinocchio, joint_state, to_pinocchio
 from tests.folders import MODELS
 
@@ -19,6 +20,7 @@ ARM = MODELS / "robot_arm" / "arm.urdf"
 INERTIA = '<inertia ixx="1" iyy="2" izz="2.5" ixy="0.1" ixz="-0.2" iyz="0.3"/>'
 INERTIAL = f'<inertial><origin xyz="0.1 0.2 0.3" rpy="1 2 3"/><mass value="2"/>{INERTIA}</inertial>'
 LINKS = "".join(f'<link name="{name}">{INERTIAL}</link>' for name in "abcde")
+VISUAL_BOX = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
 ORIGIN = '<origin xyz="0.1 -0.2 0.3" rpy="0.3 -0.2 0.9"/>'
 
 
@@ -338,6 +340,30 @@ def test_colours_of_a_dae_file(tmp_path):
     (tmp_path / "part.dae").write_text('<!DOCTYPE a [<!ENTITY b "c">]>' + DAE)
     with pytest.raises(mbvi.ModelError, match="expected XML without entities"):
         mesh_color(tmp_path / "part.dae", lambda name: None)
+
+
+@pytest.mark.parametrize("axis", ["Y_UP", "Z_UP"])
+def test_the_up_axis_of_a_dae_file_is_not_used(axis, package):
+    pytest.importorskip("collada")
+    text = trimesh.exchange.dae.export_collada(trimesh.creation.box((1, 2, 3))).decode()
+    text, found = re.subn("<up_axis>[XYZ]_UP</up_axis>", f"<up_axis>{axis}</up_axis>", text)
+    (package / "box.dae").write_text(text)
+    model = load(package, with_mesh("box.dae"))
+    sizes = read_mesh(model.bodies["a"].shapes[0], model.files).vertices.max(0)
+    assert found == 1 and sizes.tolist() == [0.5, 1, 1.5]
+    told = "<up_axis> of DAE files: Y_UP is not used, as ROS does not; turn the mesh if it lies wrong ('box.dae')"
+    assert (told in str(model.import_report)) == (axis == "Y_UP")
+
+
+@pytest.mark.parametrize(("visual", "drawn"), [("", ["sphere"]), (VISUAL_BOX, ["box"])])
+def test_collisions_are_drawn_if_nothing_else_is(visual, drawn, tmp_path):
+    solid = '<collision><geometry><sphere radius="1"/></geometry></collision>'
+    text = robot(f'<link name="a">{visual}</link>', f'<link name="b">{solid}</link>', joint("fixed", "a", "b"))
+    model = load(tmp_path, text)
+    assert [shape.type for body in model.bodies.values() for shape in body.shapes] == drawn
+    report = str(model.import_report)
+    assert ("<collision>: drawn, since no link has a <visual> (link 'b')" in report) != bool(visual)
+    assert ("<collision>: mbvi has no contacts between shapes" in report) == bool(visual)
 
 
 # --------------------------------------------------------------------------------------------- what is refused

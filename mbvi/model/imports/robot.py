@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ from mbvi.text import count
 
 Floats = NDArray[np.float64]
 MILLIMETRE = 0.001
+UP_AXIS = re.compile(rb"<up_axis>\s*([XYZ]_UP)\s*</up_axis>")
 
 
 class Options(NamedTuple):
@@ -114,6 +116,9 @@ class Robot:
         except ModelError as error:
             self.notes.add("dropped", f"mesh {path.name!r}", str(error), place)
             return
+        if path.suffix.lower() == ".dae" and (found := UP_AXIS.search(path.read_bytes())) and found[1] != b"Z_UP":
+            why = f"{found[1].decode()} is not used, as ROS does not; turn the mesh if it lies wrong"
+            self.notes.add("approximated", "<up_axis> of DAE files", why, repr(path.name))
         if length > LONG:
             mesh = mesh.replaced({"scale": tuple((mesh.factors * MILLIMETRE).tolist())})
             why = f"taken as millimetres, since it would be {length:.4g} m long in metres"

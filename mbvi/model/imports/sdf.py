@@ -115,10 +115,13 @@ class _Reader:
         self.nodes: dict[str, Node] = {}
         self.axes: dict[str, list[_Axis]] = {}
         self.needed: set[str] = set()
+        self.has_visuals = False
 
     def read(self) -> Model:
         """The model."""
         scopes = list(self.top.walk())
+        links = (link for scope in scopes for link in scope.of_kind["link"].values())
+        self.has_visuals = any(child.tag == "visual" for link in links for child in link.children)
         for scope in scopes:
             self.add_links(scope)
         if not self.robot.bodies:
@@ -208,8 +211,8 @@ class _Reader:
         """The shapes of a link, for viewing only."""
         wanted = self.robot.options.geometry
         tags = {child.tag for child in node.children}
-        if wanted == "visual" and "visual" not in tags and "collision" in tags:
-            why = "drawn, since the link has no <visual>"
+        if wanted == "visual" and not self.has_visuals and "collision" in tags:
+            why = "drawn, since no link has a <visual>"
             self.notes.add("approximated", "<collision>", why, f"link {name!r}")
             wanted = "collision"
         for part in () if wanted == "none" else node.all(wanted):

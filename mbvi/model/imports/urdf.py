@@ -85,6 +85,7 @@ class _Reader:
     def __init__(self, root: Node, robot: Robot) -> None:
         self.root, self.robot, self.notes = root, robot, robot.notes
         self.links = _named(root, "link")
+        self.has_visuals = any(child.tag == "visual" for link in self.links.values() for child in link.children)
         self.nodes = _named(root, "joint")
         self.colors: dict[str, str | None] = {}
         self.body_of: dict[str, str] = {}
@@ -196,8 +197,8 @@ class _Reader:
         """The shapes of a link, for viewing only."""
         wanted = self.robot.options.geometry
         tags = {child.tag for child in node.children}
-        if wanted == "visual" and "visual" not in tags and "collision" in tags:
-            why = "drawn, since the link has no <visual>"
+        if wanted == "visual" and not self.has_visuals and "collision" in tags:
+            why = "drawn, since no link has a <visual>"
             self.notes.add("approximated", "<collision>", why, f"link {body!r}")
             wanted = "collision"
         for part in () if wanted == "none" else node.all(wanted):

@@ -269,6 +269,10 @@ def test_meshes_that_cannot_be_had_are_told(package):
     (package / "bad.stl").write_text("solid")
     report = load(package, with_mesh("missing.stl")).import_report
     assert "mesh 'missing.stl': no such file; its folder may be named by search (link 'a')" in str(report)
+    (package / "box.msh").write_bytes(b"")
+    report = load(package, with_mesh("box.msh")).import_report
+    told = "mesh of the type '.msh': mbvi reads .stl, .obj, .ply, .off, .glb, .dae (link 'a', box.msh)"
+    assert told in str(report)
     report = load(package, with_mesh("bad.stl")).import_report
     assert "mesh 'bad.stl': expected an STL text with its endsolid" in str(report)
 

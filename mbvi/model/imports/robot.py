@@ -30,7 +30,7 @@ from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Weld
 from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import is_massless
-from mbvi.model.mesh_files import Files
+from mbvi.model.mesh_files import MESH_FORMATS, Files
 from mbvi.model.meshes import LONG
 from mbvi.model.model import Model
 from mbvi.model.shapes import Mesh
@@ -107,6 +107,10 @@ class Robot:
             self.notes.add(
                 "dropped", f"mesh {show(name, 120)}", "no such file; its folder may be named by search", place
             )
+            return
+        if path.suffix.lower() not in MESH_FORMATS:
+            what = f"mesh of the type {show(path.suffix.lower())}"
+            self.notes.add("dropped", what, f"mbvi reads {', '.join(MESH_FORMATS)}", f"{place}, {path.name}")
             return
         mesh = Mesh(file=os.path.relpath(path, self.files.folder), **fields)
         if mesh.color is None:

@@ -46,9 +46,15 @@ def shortened(lines: Sequence[str]) -> list[str]:
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things: 1 step, 2 steps, no steps."""
-    first, *rest = noun.split(" ")
-    return " ".join([str(number or "no"), first if number == 1 else first + "s", *rest])
+    """A number of things.
+
+    Examples
+    --------
+    >>> count(1, "step"), count(0, "step"), count(2, "degree of freedom"), count(2, "position servo")
+    ('1 step', 'no steps', '2 degrees of freedom', '2 position servos')
+    """
+    things, of, rest = noun.partition(" of ")
+    return f"{number or 'no'} {things}{'' if number == 1 else 's'}{of}{rest}"
 
 
 def file_size(size: int) -> str:

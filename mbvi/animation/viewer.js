@@ -1,7 +1,12 @@
 // The viewer of an animation: what moves, the camera, the controls, the plots.
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
+/** The bytes of a text in base64. `Uint8Array.from` would make an array of letters first, which hundreds of megabytes do not fit in. */
+function bytes(text) {
+  const letters = atob(text), found = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) found[i] = letters.charCodeAt(i);
+  return found.buffer;
+}
 let block = bytes(document.getElementById('numbers').textContent);
 const floats = ([place, length]) => new Float32Array(block, 4 * place, length);
 const integers = ([place, length]) => new Uint32Array(block, 4 * place, length);

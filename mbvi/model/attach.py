@@ -21,6 +21,7 @@ from mbvi.model.contacts import ExpressionStop
 from mbvi.model.expressed import by_expression
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD, Orientation, Vector, kinds
+from mbvi.model.import_report import joined
 from mbvi.model.joints import Weld
 from mbvi.model.model import Model
 from mbvi.model.quantities import with_prefix
@@ -114,6 +115,7 @@ def attach(
     put_on(groups, other, where, prefix, paths)
     model = Model(**(dict(base) | groups))
     model._files = base.files.joined(renamed(other, paths))
+    model._import_report = joined(base.import_report, [(prefix.strip(" /") or other.name, prefix, other.import_report)])
     return model
 
 

@@ -27,6 +27,7 @@ from mbvi.model.attach import GROUPS, Attachment, mesh_paths, put_on, renamed
 from mbvi.model.base import Element, documentation, elements_below, one_line, problems_of
 from mbvi.model.expressions import Problem, Where, as_number, infix, show, wrong
 from mbvi.model.fields import SHARED_SCHEMAS, VARIABLES, Kind, kinds
+from mbvi.model.import_report import ImportReport, joined
 from mbvi.model.imports import import_robot
 from mbvi.model.imports.robot import Options
 from mbvi.model.mesh_files import Files
@@ -109,7 +110,7 @@ def load(
     check_flag(mend, "mend")
     check_flag(stops, "stops")
     check_choice(geometry, ("visual", "collision", "none"), "geometry")
-    folders = tuple(checked_path(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))
+    folders = tuple(_folder(folder, f"search[{i}]") for i, folder in enumerate(_listed(search)))
     if start is not None and not isinstance(start, str):
         raise ModelError(f"start: {wrong('the name of a keyframe', show(start))}")
     options = Options(folders, floating, geometry, mend, start, _locked(locked), stops)
@@ -130,6 +131,15 @@ def _listed(search: Any) -> list[Any]:
     if not isinstance(search, list | tuple):
         raise ModelError(f"search: {wrong('a list of folders', show(search), 'write for example [folder]')}")
     return list(search)
+
+
+def _folder(given: Any, name: str) -> Path:
+    """A folder that is there."""
+    path = checked_path(given, name)
+    if not os.path.isdir(path):
+        found = f"{show(str(path))}, which is {'a file' if os.path.exists(path) else 'not there'}"
+        raise ModelError(f"{name}: {wrong('a folder', found)}")
+    return path
 
 
 def _locked(locked: Any) -> dict[str, Any]:
@@ -186,12 +196,13 @@ def from_yaml(
 def _model(text: str, source: str, files: Files, above: tuple[Path, ...]) -> Model:
     """The model of a YAML text, of a file that others `above` have attached."""
     data, lines = _parse(text, source)
-    attached = _attached(data, lines, source, files, above)
+    model_attaches = bool(data.get("attach"))
+    attached, reports = _attached(data, lines, source, files, above)
     try:
         model = Model.model_validate(data)
     except ValidationError as error:
         raise _located(problems_of(error, Model), lines, source) from None
-    model._files = files.joined(attached)
+    model._files, model._import_report, model._attaches = files.joined(attached), joined(None, reports), model_attaches
     problems = list(meshes.problems(model))
     if problems:
         raise _located(problems, lines, source)
@@ -200,10 +211,11 @@ def _model(text: str, source: str, files: Files, above: tuple[Path, ...]) -> Mod
 
 def _attached(
     data: dict[str, Any], lines: Lines, source: str, files: Files, above: tuple[Path, ...]
-) -> dict[str, bytes]:
-    """Put the models that a file attaches into its data; the contents of their mesh files by their paths from here."""
+) -> tuple[dict[str, bytes], list[tuple[str, str, ImportReport | None]]]:
+    """Put the models that a file attaches into its data; the contents of their mesh files by their paths, and their reports."""
     given = data.pop("attach", {})
     contents: dict[str, bytes] = {}
+    reports: list[tuple[str, str, ImportReport | None]] = []
     if not isinstance(given, dict):
         raise _located([Problem(("attach",), wrong("a mapping of names to models", show(given)))], lines, source)
     for name, entry in given.items():
@@ -221,7 +233,8 @@ def _attached(
         except ModelError as error:
             raise _located([Problem(("attach", name), str(error))], lines, source) from None
         contents |= renamed(other, paths)
-    return contents
+        reports.append((name, prefix, other.import_report))
+    return contents, reports
 
 
 def _other(name: str, files: Files, above: tuple[Path, ...]) -> Model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from mbvi.text import count
@@ -66,6 +66,33 @@ class ImportReport(NamedTuple):
             notes = self.of_kind(kind)
             lines += ["", kind.capitalize(), *(f"  - {note}" for note in notes)] if notes else []
         return "\n".join(lines)
+
+
+def joined(first: ImportReport | None, others: Sequence[tuple[str, str, ImportReport | None]]) -> ImportReport | None:
+    """The report of a model that others were put onto; None if none has one.
+
+    Parameters
+    ----------
+    first : ImportReport, optional
+        That of the model.
+    others : sequence of (str, str, ImportReport or None)
+        What each of the others is called in the report, the prefix of its names, and its report.
+    """
+    named = [(name, prefix, report) for name, prefix, report in others if report is not None]
+    reports = [*([] if first is None else [first]), *(report for _, _, report in named)]
+    if not reports:
+        return None
+    notes = list(() if first is None else first.notes)
+    reductions, mended = ({}, {}) if first is None else (dict(first.reductions), dict(first.mended))
+    for name, prefix, report in named:
+        notes += [
+            note._replace(places=tuple(f"{name}: {place}" for place in note.places) or (name,)) for note in report.notes
+        ]
+        reductions |= {prefix + joint: value for joint, value in report.reductions.items()}
+        mended |= {prefix + body: value for body, value in report.mended.items()}
+    notes.sort(key=lambda note: KINDS.index(note.kind))
+    sources, formats = (dict.fromkeys(getattr(each, key) for each in reports) for key in ("source", "format"))
+    return ImportReport(", ".join(sources), " and ".join(formats), tuple(notes), reductions, mended)
 
 
 class Notes:

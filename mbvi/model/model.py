@@ -85,6 +85,7 @@ class Model(Description):
     _parts: Parts = PrivateAttr(default_factory=dict)
     _mended: tuple[str, ...] = PrivateAttr(())
     _import_report: ImportReport | None = PrivateAttr(None)
+    _attaches: bool = PrivateAttr(False)
     _moved_loops: tuple[MovedLoop, ...] | None = PrivateAttr(None)
 
     @property
@@ -99,7 +100,7 @@ class Model(Description):
 
     @property
     def import_report(self) -> ImportReport | None:
-        """What became of the robot's file that the model was made of; None of a model from elsewhere."""
+        """What became of the robots' files that the model was made of, or that it attaches; None where there are none."""
         return self._import_report
 
     @property

@@ -212,6 +212,18 @@ UNREACHABLE = """[...document.querySelectorAll('nav button, nav select, nav inpu
 }).map(each => each.id)"""
 
 
+def test_numbers_of_large_meshes_are_read(browser, page, tmp_path):
+    """As many as an array of letters, one for each byte, could not hold in V8; and the title is that of the model."""
+    path = tmp_path / "a.html"
+    path.write_text(page, encoding="utf-8")
+    with browser() as driver:
+        tab = driver.new_page()
+        tab.goto(path.as_uri(), timeout=120_000)
+        assert tab.evaluate("bytes('/'.repeat(1.8e8)).byteLength") == 1.35e8
+        assert tab.evaluate("[...new Uint8Array(bytes('AAECA/7/'))]") == [0, 1, 2, 3, 254, 255]
+        assert tab.evaluate("getComputedStyle(document.querySelector('h1'), '::first-letter').textTransform") == "none"
+
+
 def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
     rows = [5, 12, 29]
     places, rotations = double_pendulum.pose("lower")

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import trimesh
+from typer.testing import CliRunner
 
 import mbvi
+from mbvi.cli import app
 
 ARM = """
 name: arm
@@ -78,6 +80,41 @@ def test_the_same_in_python(folder):
     assert two == mbvi.load(folder / "whole.yaml")
     alone = mbvi.attach(arm, gripper)
     assert "mount" in alone.bodies and alone.joints["hinge"].parent == "mount"
+
+
+URDF = """<robot name="hand"><link name="palm"><inertial><mass value="1"/><inertia ixx="{}" iyy="1" izz="1"/></inertial></link>
+  <link name="f"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link><gazebo/>
+  <joint name="j" type="continuous"><parent link="palm"/><child link="f"/><safety_controller/></joint>
+  <transmission><joint name="j"/><actuator name="m"><mechanicalReduction>7</mechanicalReduction></actuator></transmission>
+  </robot>"""
+
+
+@pytest.mark.filterwarnings("ignore:.*1 inertia that no rigid body has")
+def test_the_reports_of_robots_are_that_of_the_whole(folder, monkeypatch):
+    (folder / "hand.urdf").write_text(URDF.format(3))
+    both = "attach: {l: {file: hand.urdf}, r: {file: hand.urdf, prefix: 'r '}, p: {file: parts/gripper.yaml}}"
+    (folder / "two.yaml").write_text(f"name: two\nbodies: {{}}\n{both}")
+    report = mbvi.load(folder / "two.yaml").import_report
+    assert report.summary.startswith(
+        "URDF: 2 links, 1 joint (1 continuous), 1 motor, 2 links, 1 joint (1 continuous), 1 motor;"
+    )
+    assert report.source == str(folder / "hand.urdf")
+    assert "  - 2 links (l)\n" in str(report) and "  - 2 links (r)\n" in str(report)
+    assert "<safety_controller>: soft limits of a controller (r: joint 'j')" in str(report)
+    assert report.reductions == {"l/j": 7, "r j": 7} and list(report.mended) == ["l/palm", "r palm"]
+    assert mbvi.load(folder / "whole.yaml").import_report is None
+    hand = mbvi.load(folder / "hand.urdf")
+    two = mbvi.attach(hand, hand, to="f", prefix="second ")
+    assert len(two.import_report.of_kind("dropped")) == 4 and list(two.import_report.reductions) == ["j", "second j"]
+    assert "<gazebo>: what it says is for the simulator Gazebo (second)" in str(two.import_report)
+    monkeypatch.chdir(folder)
+    shown = "things dropped\n  --report shows them all\n\nwritten to out.yaml"
+    for name, said in (("two", shown), ("whole", "written to out.yaml")):
+        result = CliRunner().invoke(app, ["convert", f"{name}.yaml", "-o", "out.yaml", "--force"])
+        assert result.exit_code == 0 and result.stdout.strip().endswith(said)
+        assert mbvi.load("out.yaml").resolved() == mbvi.load(f"{name}.yaml").resolved()
+    result = CliRunner().invoke(app, ["convert", "parts/gripper.yaml"])
+    assert result.exit_code and "found a model file (YAML), which is one already" in result.output
 
 
 def test_meshes_are_found_from_where_the_whole_is(folder):

@@ -67,7 +67,10 @@ def test_bodies_joints_and_forces(tmp_path):
     assert model.bodies["a/1"].shapes[0].color == "#336699" and list(model.bodies["a/1"].frames) == ["tool"]
     report = str(model.import_report)
     assert "frictionloss: kept with the joint, and acts only on import with stops (joint 'joint 1')" in report
-    assert "actuator: mbvi has them on single coordinates and fixed tendons of hinges and slides (glue)" in report
+    assert (
+        "actuator: mbvi has them on single coordinates, fixed tendons of hinges and slides, and single sites (glue)"
+        in report
+    )
     pull = model.forces["pull"]
     assert (pull.type, pull.joint, pull.gear, pull.input, pull.effort) == ("motor", "slide", 20, 0, None)
     assert model.joints["slide"].armatures == {"displacement": pytest.approx(0.4 + 0.002 * 400)}
@@ -152,7 +155,7 @@ def test_actuators_exert_what_those_of_mujoco_do(tmp_path):
     report = str(model.import_report)
     for text in (
         "mbvi has none with feedback of several joints (held)",
-        "fixed tendons of hinges and slides (rope)",
+        "fixed tendons of hinges and slides, and single sites (rope)",
         "a state of its own, which mbvi lacks (air)",
     ):
         assert text in report
@@ -174,6 +177,43 @@ def test_actuators_exert_what_those_of_mujoco_do(tmp_path):
     assert max(sizes) > 10
 
 
+def test_what_the_file_disables_is_left_out(tmp_path):
+    off = "".join(
+        f' {flag}="disable"' for flag in "equality frictionloss limit spring damper gravity actuation".split()
+    )
+    body = '<body name="b"><joint name="j" damping="1" stiffness="1" frictionloss="1" range="-1 1"/><geom size=".1"/></body>'
+    more = """<tendon><fixed name="t" stiffness="1" damping="1" limited="true" range="0 1">
+      <joint joint="j" coef="1"/></fixed></tendon>
+      <equality><joint joint1="j"/></equality><actuator><motor joint="j"/></actuator>"""
+    whole = load(tmp_path, f"<mujoco><worldbody>{body}</worldbody>{more}</mujoco>", stops=True)
+    assert (len(whole.forces), len(whole.constraints), len(whole.contacts), len(whole.joints["j"].limits)) == (
+        5,
+        1,
+        3,
+        1,
+    )
+    text = f"<mujoco><option><flag {off}/></option><worldbody>{body}</worldbody>{more}</mujoco>"
+    model = load(tmp_path, text, stops=True)
+    assert not (model.forces or model.constraints or model.contacts or model.joints["j"].limits or any(model.gravity))
+    assert (
+        "flags of <option>: what the file disables is left out: equality, frictionloss, limit, spring, damper, gravity, actuation"
+        in str(model.import_report)
+    )
+
+
+def test_geoms_that_mujoco_does_not_show(tmp_path):
+    geoms = '<geom size=".1" rgba="1 0 0 .5"/><geom size=".2" rgba="1 0 0 0"/><geom size=".3" group="3"/>'
+    geoms += '<geom size=".4" contype="0" conaffinity="0"/>'
+    text = f'<mujoco><worldbody><body name="b"><joint/>{geoms}</body></worldbody></mujoco>'
+    for geometry, expected in (("visual", [0.1, 0.4]), ("collision", [0.1, 0.2, 0.3]), ("none", [])):
+        model = load(tmp_path, text, geometry=geometry)
+        assert [shape.radius for shape in model.bodies["b"].shapes] == expected
+        report = str(model.import_report)
+        assert ("geom: not asked for (body 'b')" in report) == (geometry != "visual")
+        assert ("geom: MuJoCo does not show it either; geometry='collision' draws" in report) == (geometry == "visual")
+        assert ("transparent geom: drawn opaque (body 'b')" in report) == (geometry != "none")
+
+
 def test_a_keyframe_is_a_start(tmp_path):
     key = '<keyframe><key name="home" qpos="{}" qvel="{}"/></keyframe></mujoco>'
     numbers = ["0.3 0.5 0.5 0.1 -0.7 0.5 1 2 3 0.5 0.5 0.5 0.5", "1 2 3 4 5 6 7 8 9 10 11"]
@@ -185,6 +225,8 @@ def test_a_keyframe_is_a_start(tmp_path):
     np.testing.assert_allclose(v, robot.key_qvel[0], rtol=0, atol=1e-13)
     with pytest.raises(mbvi.ModelError, match=r"expected the name of a keyframe, found 'hom'; did you mean 'home'\?$"):
         mbvi.load(tmp_path / "robot.xml", start="hom")
+    with pytest.raises(mbvi.ModelError, match=r"expected the name of a keyframe, found ''; known: home$"):
+        mbvi.load(tmp_path / "robot.xml", start="")
 
 
 LOOP = """
@@ -286,6 +328,21 @@ def test_warnings_of_mujoco_are_told(tmp_path, monkeypatch):
     model = load(tmp_path, f"<mujoco><compiler settotalmass='3'/><worldbody>{body}</worldbody></mujoco>")
     assert "a warning of MuJoCo: compiler attribute 'settotalmass' is deprecated" in str(model.import_report)
     assert [path.name for path in tmp_path.iterdir()] == ["robot.xml"]
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "message"),
+    [
+        ('pos="nan 0 0"', "", "body 'b': position.0: expected a finite number, found nan"),
+        ("", '<equality><joint joint1="j" polycoef="nan 0 0 0 0"/></equality>', "equality 0: value: expected a finite number"),
+        ("", '<actuator><general name="m" joint="j" gainprm="nan"/></actuator>', "actuator 'm': gain: expected a finite number"),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_none_are_refused_by_name(body, more, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = f'<body name="b" {body}><joint name="j"/><geom size=".1"/></body>'
+    with pytest.raises(mbvi.ModelError, match=rf"robot\.xml: {message}"):
+        load(tmp_path, f"<mujoco><worldbody>{text}</worldbody>{more}</mujoco>")
 
 
 def test_what_mujoco_refuses(tmp_path, monkeypatch):

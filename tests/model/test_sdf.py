@@ -163,7 +163,9 @@ def test_joints_with_their_springs_dampers_and_limits(tmp_path):
         "f angle2 damping": ("joint_damper", "angle2"),
     }
     assert (model.forces["a spring"].stiffness, model.forces["a spring"].rest) == (3, 0.5)
-    assert "<axis>: the joint has none, nor damping about it (joint 'e')" in str(model.import_report)
+    report = str(model.import_report)
+    assert "<axis>: the joint has none, nor damping about it (joint 'e')" in report
+    assert "friction: that of both coordinates is the larger one, 0.1 (joint 'f')" in report
     np.testing.assert_allclose(model.joints["f"].axes, [(1, 0, 0), (0, 0.5**0.5, 0.5**0.5)])
 
 
@@ -264,7 +266,8 @@ def test_a_world_of_models(tmp_path):
     world = f"<gravity>0 0 -2</gravity>{arm}{arm.replace('arm', 'other')}<light name='sun'/>"
     model = load(tmp_path, f'<sdf version="1.9"><world name="lab">{world}</world></sdf>')
     assert (model.name, model.gravity, list(model.bodies)) == ("lab", (0, 0, -2), ["arm::a", "other::a"])
-    assert "<light>: mbvi has its own" in str(model.import_report)
+    report = str(model.import_report)
+    assert "<light>: mbvi has its own" in report and "<gravity>" not in report
 
 
 # --------------------------------------------------------------------------------------- masses and shapes
@@ -294,6 +297,38 @@ def test_an_inertia_that_follows_from_collisions(tmp_path):
     assert (scaled.bodies["a"].mass, scaled.bodies["a"].inertia[1]) == pytest.approx((3, yy * 3 / (box + ball)))
 
 
+@pytest.mark.parametrize("has_visual", [False, True])
+def test_collisions_are_drawn_if_nothing_else_is(has_visual, tmp_path):
+    part = "<{0} name='p'><geometry><{1}><radius>1</radius>{2}</{1}></geometry></{0}>"
+    visual = part.format("visual", "cylinder", "<length>1</length>") if has_visual else ""
+    links = link("a", more=INERTIAL + visual), link("b", more=INERTIAL + part.format("collision", "sphere", ""))
+    model = load(tmp_path, sdf(*links))
+    drawn = [shape.type for body in model.bodies.values() for shape in body.shapes]
+    assert drawn == (["cylinder"] if has_visual else ["sphere"])
+    told = "<collision>: drawn, since no link has a <visual> (link 'b')" in str(model.import_report)
+    assert told != has_visual
+
+
+def test_the_mass_of_an_ellipsoid(tmp_path):
+    """4/3 π a b c and m (b² + c²)/5."""
+    geometry = "<geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry>"
+    solid = f"<collision name='c'><density>500</density>{geometry}</collision>"
+    body = load(tmp_path, sdf(link("a", more=f'<inertial auto="true"/>{solid}'), version="1.11")).bodies["a"]
+    mass = 500 * 4 / 3 * np.pi * 0.006
+    assert (body.mass, body.inertia[0]) == pytest.approx((mass, mass * (0.04 + 0.09) / 5), rel=1e-12)
+
+
+def test_what_the_report_says_of_a_static_model(tmp_path):
+    more = INERTIAL + "<kinematic>true</kinematic><sensor name='s' type='imu'/>"
+    report = str(load(tmp_path, sdf("<static>true</static>", link("a", more=more))).import_report)
+    for line in (
+        "  - <inertial>: its model is static, and welded to the world (link 'a')",
+        "  - <kinematic>: all bodies move by what acts on them (link 'a')",
+        "  - <sensor>: models of mbvi have sensors of their own (link 'a')",
+    ):
+        assert line in report
+
+
 def test_shapes_and_colours(tmp_path):
     pose, material = (
         "<pose>0 0 1 0 0 0</pose>",
@@ -310,11 +345,10 @@ def test_shapes_and_colours(tmp_path):
     ]
     model = load(tmp_path, sdf(link("a", more=INERTIAL + "".join(visuals)), version="1.11"))
     shapes = model.bodies["a"].shapes
-    assert [shape.type for shape in shapes] == ["box", "sphere", "cylinder", "capsule", "cone", "box"]
+    assert [shape.type for shape in shapes] == ["box", "sphere", "cylinder", "capsule", "cone", "ellipsoid"]
     assert {shape.color for shape in shapes} == {"#336699"}
-    assert [shape.position[2] for shape in shapes] == [1, 1, 1, 1, 0, 1] and shapes[-1].size == (2, 4, 6)
-    report = str(model.import_report)
-    assert "<plane>: mbvi draws no such shape" in report and "<ellipsoid>: drawn as the box around it" in report
+    assert [shape.position[2] for shape in shapes] == [1, 1, 1, 1, 0, 1] and shapes[-1].semi_axes == (1, 2, 3)
+    assert "<plane>: mbvi draws no such shape" in str(model.import_report)
 
 
 # --------------------------------------------------------------------------------------------------- files
@@ -412,6 +446,18 @@ def test_the_commands_take_it(tmp_path, monkeypatch):
         (
             sdf('<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>', link("a"), joint("j", "fixed", "a", "f")),
             "expected frames that are attached to links, found a circle through",
+        ),
+        (
+            sdf(link("b::c"), f"<model name='b'>{link('c')}</model>"),
+            "<link name='c'>: expected a name that no other link has, found 'b::c' twice; rename it, without '::'",
+        ),
+        (
+            sdf(
+                link("a"),
+                joint("b::j", "fixed", "world", "a"),
+                f"<model name='b'>{link('c')}{joint('j', 'fixed', 'world', 'c')}</model>",
+            ),
+            "<joint name='j'>: expected a name that no other joint has, found 'b::j' twice; rename it, without '::'",
         ),
     ],
 )  # fmt: skip

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from mbvi.model.imports.mesh_colors import mesh_color
+from mbvi.model.mesh_files import read_mesh
 from mbvi.system.exchange import from_joint_state, from_pinocchio, joint_state, to_pinocchio
 from tests.folders import MODELS
 
@@ -19,6 +20,7 @@ ARM = MODELS / "robot_arm" / "arm.urdf"
 INERTIA = '<inertia ixx="1" iyy="2" izz="2.5" ixy="0.1" ixz="-0.2" iyz="0.3"/>'
 INERTIAL = f'<inertial><origin xyz="0.1 0.2 0.3" rpy="1 2 3"/><mass value="2"/>{INERTIA}</inertial>'
 LINKS = "".join(f'<link name="{name}">{INERTIAL}</link>' for name in "abcde")
+VISUAL_BOX = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
 ORIGIN = '<origin xyz="0.1 -0.2 0.3" rpy="0.3 -0.2 0.9"/>'
 
 
@@ -267,6 +269,10 @@ def test_meshes_that_cannot_be_had_are_told(package):
     (package / "bad.stl").write_text("solid")
     report = load(package, with_mesh("missing.stl")).import_report
     assert "mesh 'missing.stl': no such file; its folder may be named by search (link 'a')" in str(report)
+    (package / "box.msh").write_bytes(b"")
+    report = load(package, with_mesh("box.msh")).import_report
+    told = "mesh of the type '.msh': mbvi reads .stl, .obj, .ply, .off, .glb, .dae (link 'a', box.msh)"
+    assert told in str(report)
     report = load(package, with_mesh("bad.stl")).import_report
     assert "mesh 'bad.stl': expected an STL text with its endsolid" in str(report)
 
@@ -317,6 +323,19 @@ DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="
 </technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes></COLLADA>"""
 
 
+def test_a_material_may_be_given_after_it_is_named(tmp_path):
+    visual = '<visual><geometry><sphere radius="1"/></geometry><material name="{}">{}</material></visual>'
+    parts = [("top", ""), ("late", ""), ("none", ""), ("", ""), ("late", GREEN), ("late", BLUE), ("", BLUE)]
+    top = f'<material name="top">{GREEN}</material>'
+    model = load(tmp_path, robot(f'<link name="a">{"".join(visual.format(*each) for each in parts)}</link>', top))
+    assert [shape.color for shape in model.bodies["a"].shapes] == [
+        *("#00FF00", "#00FF00", None, None),
+        *("#00FF00", "#0000FF", "#0000FF"),
+    ]
+    report = str(model.import_report)
+    assert report.endswith("Dropped\n  - material 'none': no colour of that name is in the file (link 'a')")
+
+
 def test_colours_of_a_dae_file(tmp_path):
     """Textures have none."""
     (tmp_path / "part.dae").write_text(DAE)
@@ -327,9 +346,34 @@ def test_colours_of_a_dae_file(tmp_path):
         mesh_color(tmp_path / "part.dae", lambda name: None)
 
 
+@pytest.mark.parametrize("axis", ["Y_UP", "Z_UP"])
+def test_the_up_axis_of_a_dae_file_is_not_used(axis, package):
+    pytest.importorskip("collada")
+    text = trimesh.exchange.dae.export_collada(trimesh.creation.box((1, 2, 3))).decode()
+    text, found = re.subn("<up_axis>[XYZ]_UP</up_axis>", f"<up_axis>{axis}</up_axis>", text)
+    (package / "box.dae").write_text(text)
+    model = load(package, with_mesh("box.dae"))
+    sizes = read_mesh(model.bodies["a"].shapes[0], model.files).vertices.max(0)
+    assert found == 1 and sizes.tolist() == [0.5, 1, 1.5]
+    told = "<up_axis> of DAE files: Y_UP is not used, as ROS does not; turn the mesh if it lies wrong ('box.dae')"
+    assert (told in str(model.import_report)) == (axis == "Y_UP")
+
+
+@pytest.mark.parametrize(("visual", "drawn"), [("", ["sphere"]), (VISUAL_BOX, ["box"])])
+def test_collisions_are_drawn_if_nothing_else_is(visual, drawn, tmp_path):
+    solid = '<collision><geometry><sphere radius="1"/></geometry></collision>'
+    text = robot(f'<link name="a">{visual}</link>', f'<link name="b">{solid}</link>', joint("fixed", "a", "b"))
+    model = load(tmp_path, text)
+    assert [shape.type for body in model.bodies.values() for shape in body.shapes] == drawn
+    report = str(model.import_report)
+    assert ("<collision>: drawn, since no link has a <visual> (link 'b')" in report) != bool(visual)
+    assert ("<collision>: mbvi has no contacts between shapes" in report) == bool(visual)
+
+
 # --------------------------------------------------------------------------------------------- what is refused
 
 
+GREEN, BLUE = (f'<color rgba="{each} 1"/>' for each in ("0 1 0", "0 0 1"))
 LINK = '<link name="a"/>'
 HEAVY = f'<link name="a">{INERTIAL}</link>'
 
@@ -360,6 +404,9 @@ HEAVY = f'<link name="a">{INERTIAL}</link>'
         (robot("<xacro:arm/>"), ":1: <xacro:arm>: expected a URDF file without macros, found one for xacro; expand"),
         (robot('<link name="${name}"/>'), "found one for xacro; expand its macros first: ros2 run xacro xacro robot.urdf"),
         (f'<!DOCTYPE r [<!ENTITY b "b">]>{robot(LINK)}', ": expected XML without entities, found declarations of some; write"),
+        ('<?xml version="1.0" encoding="klingon"?><robot/>', ": expected XML in an encoding that is known, found unknown"),
+        ('<?xml version="1.0" encoding="utf-7"?><robot/>', "found multi-byte encodings are not supported; save it as UTF-8"),
+        (robot(HEAVY.replace('value="2"', 'value=""')), ":1: <mass>: expected an attribute value, found an empty one"),
         ("<a>" * 101, ":1: <a>: expected at most 100 elements in each other, found more"),
     ],
 )  # fmt: skip
@@ -375,6 +422,12 @@ def test_options_are_for_robots():
         mbvi.load(MODELS / "pendulum.yaml", floating=True)
     with pytest.raises(mbvi.ModelError, match=r"^search: expected a list of folders, found 'folder'"):
         mbvi.load(ARM, search="folder")
+    with pytest.raises(
+        mbvi.ModelError, match=r"^search\[1\]: expected a folder, found '.*nowhere', which is not there$"
+    ):
+        mbvi.load(ARM, search=[MODELS, MODELS / "nowhere"])
+    with pytest.raises(mbvi.ModelError, match=r"^search\[0\]: expected a folder, found '.*urdf', which is a file$"):
+        mbvi.load(ARM, search=[ARM])
 
 
 def test_many_links_without_mass_are_one_line_of_the_check(tmp_path):

@@ -15,7 +15,12 @@ from mbvi.errors import ModelError
 
 def convert(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A robot's file (URDF, SDF or MJCF).", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A robot's file (URDF, SDF or MJCF), or a model that attaches others.",
+            show_default=False,
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default FILE's name with .yaml, here.")
@@ -44,17 +49,19 @@ def convert(
     report: Annotated[bool, typer.Option("--report", help="Say in full what became of the file.")] = False,
     force: Overwrite = False,
 ) -> None:
-    """Write a robot's file as a model file, and say what was taken and what was dropped."""
+    """Write a robot's file, or a model that attaches others, as one model file, and say what was taken and what was dropped."""
     with one_line_errors():
         options: dict[str, Any] = {"search": search or [], "floating": floating, "geometry": geometry, "start": start}
         options |= {"locked": dict(map(_lock, lock or [])), "stops": stops}
         model = mbvi.load(file, **options, mend=not no_mend)
         path = out or Path(f"{file.stem}.yaml")
-        if model.import_report is None:
+        if model.import_report is None and not model._attaches:
             raise ModelError(f"{file}: expected a robot's file, found a model file (YAML), which is one already")
         mbvi.save(model, path, force)
-        say(str(model.import_report) if report else f"{model.import_report.summary}\n  --report shows them all")
-        say(f"\nwritten to {path}")
+        if (found := model.import_report) is not None:
+            say(str(found) if report else f"{found.summary}\n  --report shows them all")
+            say("")
+        say(f"written to {path}")
 
 
 def _lock(text: str) -> tuple[str, float | None]:

@@ -5,6 +5,8 @@ MuJoCo gets the text and the files that it names, which are found by the rule of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -17,8 +19,20 @@ from mbvi.model.bodies import Body, Frame
 from mbvi.model.constraints import CoincidentFrames, CoincidentPoints, Coupling, PrescribedCoordinate
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import Actuator, JointDamper, JointSpring, Motor, PositionServo, VelocityServo
+from mbvi.model.forces import (
+    Actuator,
+    BallSpring,
+    Bushing,
+    Force,
+    JointDamper,
+    JointSpring,
+    Motor,
+    PositionServo,
+    Torque,
+    VelocityServo,
+)
 from mbvi.model.imports.robot import Robot
+from mbvi.model.imports.tendons import Tendons, polynomial
 from mbvi.model.imports.xml import Node, parse_xml
 from mbvi.model.joints import Ball, Free, Prismatic, Revolute, Weld
 from mbvi.model.limits import Limits
@@ -30,10 +44,11 @@ from mbvi.text import count
 Floats = NDArray[np.float64]
 FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = "free", "ball", "slide", "hinge"
-CONNECT, WELD, JOINT = range(3)
-ON_JOINT, IN_PARENT, TENDON, WRAP_JOINT = 0, 1, 3, 1
+CONNECT, WELD, JOINT, OF_TENDONS = range(4)
+ON_JOINT, IN_PARENT, TENDON, SITE = 0, 1, 3, 4
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
 SHOWN_GROUPS = 3  # of geoms, that MuJoCo's viewer shows by default
+FLAGS = "EQUALITY", "FRICTIONLOSS", "LIMIT", "SPRING", "DAMPER", "GRAVITY", "ACTUATION"
 MAX_INCLUDES = 100
 OLDEST, INSTALL = 4, "pip install 'mbvi[mjcf]'"
 FLAT = {"builtin": "flat", "width": "1", "height": "1"}
@@ -176,6 +191,7 @@ class _Reader:
         self.body_names = [WORLD, *self.names("body", self.m.nbody)[1:]]
         self.joint_names = self.names("joint", self.m.njnt)
         self.actuator_names = self.names("actuator", self.m.nactuator)
+        self.tendons = Tendons(self.m, self.names("tendon", self.m.ntendon), self.body_names, self.joint_names, robot)
 
     def names(self, kind: str, number: int) -> list[str]:
         """The names of all elements of a kind; those without one are numbered."""
@@ -192,11 +208,17 @@ class _Reader:
         """The model."""
         m = self.m
         for i in range(1, m.nbody):
-            self.add_body(i)
+            with self.named(f"body {self.body_names[i]!r}"):
+                self.add_body(i)
+        self.add_scene()
+        off = {flag for flag in FLAGS if self.is_off(flag)}
+        self.tendons.read(off)
         for i in range(0 if self.is_off("EQUALITY") else m.neq):
-            self.add_equation(i)
+            with self.named(f"equality {m.eq(i).name or i}"):
+                self.add_equation(i)
         for i in range(0 if self.is_off("ACTUATION") else m.nactuator):
-            self.add_actuator(i)
+            with self.named(f"actuator {self.actuator_names[i]!r}"):
+                self.add_actuator(i)
         if self.robot.options.start is not None:
             self.set_keyframe(self.robot.options.start)
         self.note_rest()
@@ -210,7 +232,43 @@ class _Reader:
 
         return bool(self.m.opt.disableflags & int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")))
 
+    @contextmanager
+    def named(self, what: str) -> Iterator[None]:
+        """Let messages about an element begin with the file and its name."""
+        try:
+            yield
+        except ModelError as error:
+            source = self.source.root.source
+            if str(error).startswith(source):
+                raise
+            raise ModelError(f"{source}: {what}: {error}") from None
+
     # --------------------------------------------------------------------------------------------- bodies
+
+    def add_scene(self) -> None:
+        """Add a body for what stands in the world itself, as a table: geoms that are drawn, and sites."""
+        shapes, frames = self.shapes_of(0), self.frames_of(0)
+        if not (shapes or frames):
+            return
+        name = self.robot.free_name("scene", self.body_names)
+        self.robot.bodies[name] = Body(shapes=shapes, frames=frames)
+        key = self.robot.free_name(f"{name} fixed", self.joint_names, self.robot.joints)
+        self.robot.joints[key] = Weld(parent=WORLD, child=name)
+        self.notes.add("approximated", "geoms and sites of the world", f"those of a body {name!r}, welded to the world")
+
+    def shapes_of(self, i: int) -> tuple[Any, ...]:
+        """The shapes of a body."""
+        first = int(self.m.body_geomadr[i])
+        return tuple(shape for g in range(first, first + int(self.m.body_geomnum[i])) for shape in self.shape(g))
+
+    def frames_of(self, i: int) -> dict[str, Frame]:
+        """The frames of a body, by the names of its sites."""
+        m = self.m
+        return {
+            m.site(s).name: Frame(position=_tuple(m.site_pos[s]), orientation=_unit(m.site_quat[s]))
+            for s in map(int, np.flatnonzero(m.site_bodyid == i))
+            if m.site(s).name not in ("", "origin", "center_of_mass")
+        }
 
     def add_body(self, i: int) -> None:
         """Add a body, and the joints that move it in its parent."""
@@ -219,16 +277,8 @@ class _Reader:
         inertia = turned @ np.diag(m.body_inertia[i]) @ turned.T
         mass = float(m.body_mass[i])
         six = self.robot.inertia(self.source.root, name, mass, (inertia + inertia.T) / 2)
-        shapes = [shape for geom in range(m.ngeom) if m.geom_bodyid[geom] == i for shape in self.shape(geom)]
-        frames = {
-            m.site(s).name: Frame(position=_tuple(m.site_pos[s]), orientation=_unit(m.site_quat[s]))
-            for s in range(m.nsite)
-            if m.site_bodyid[s] == i and m.site(s).name not in ("", "origin", "center_of_mass")
-        }
-        center = _tuple(m.body_ipos[i])
-        self.robot.bodies[name] = Body(
-            mass=mass, center_of_mass=center, inertia=tuple(six), shapes=tuple(shapes), frames=frames
-        )
+        fields: dict[str, Any] = {"center_of_mass": _tuple(m.body_ipos[i]), "inertia": tuple(six)}
+        self.robot.bodies[name] = Body(mass=mass, shapes=self.shapes_of(i), frames=self.frames_of(i), **fields)
         self.add_joints(i)
 
     def add_joints(self, i: int) -> None:
@@ -256,7 +306,7 @@ class _Reader:
         """Add a joint that moves a child from a place and a rotation in the parent."""
         m, name, kind = self.m, self.joint_names[j], int(self.m.jnt_type[j])
         at, to = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
-        friction = float(m.dof_frictionloss[to])
+        friction = 0.0 if self.is_off("FRICTIONLOSS") else float(m.dof_frictionloss[to])
         common: dict[str, Any] = {"parent": parent, "child": child, "friction": friction}
         if friction:
             self.robot.note_friction("frictionloss", f"joint {name!r}")
@@ -268,14 +318,14 @@ class _Reader:
         if kind == FREE:
             self.robot.joints[name] = Free(**common)
             self.robot.starts[name] = tuple(float(each) for each in m.qpos0[at : at + 7])
-            self.note_damping(j, name, to)
+            self.resist_motion(j, name, child, to, at)
             return
         anchor = place + turned @ m.jnt_pos[j]
         offset = _tuple(m.jnt_pos[j])
         if kind == BALL:
             orientation = _unit(_quaternion(turned))
             self.robot.joints[name] = Ball(**common, position=_tuple(anchor), offset=offset, orientation=orientation)
-            self.note_damping(j, name, to)
+            self.resist_turns(j, name, to, at)
             return
         start, axis = float(m.qpos0[at]), turned @ m.jnt_axis[j]
         common |= {"armature": armature} if armature else {}
@@ -299,7 +349,7 @@ class _Reader:
         """The limits of a joint's coordinate."""
         m = self.m
         fields: dict[str, Any] = {}
-        if m.jnt_limited[j]:
+        if m.jnt_limited[j] and not self.is_off("LIMIT"):
             fields |= {"lower": float(m.jnt_range[j, 0]), "upper": float(m.jnt_range[j, 1])}
         if m.jnt_actfrclimited[j]:
             effort = float(np.abs(m.jnt_actfrcrange[j]).max())
@@ -317,14 +367,51 @@ class _Reader:
             )
         if damping and not self.is_off("DAMPER"):
             self.robot.forces[f"{name} damping"] = JointDamper(joint=name, damping=damping)
-        if m.jnt_stiffnesspoly[j].any() or m.dof_dampingpoly[to].any() or m.actuator_dampingpoly[drives].any():
-            self.notes.add("dropped", "nonlinear stiffness or damping", "mbvi takes the linear part", f"joint {name!r}")
+        self.note_nonlinear(j, name, to)
 
-    def note_damping(self, j: int, name: str, to: int) -> None:
-        """Note that springs and dampers of joints with several coordinates are dropped."""
-        if self.m.jnt_stiffness[j] or self.m.dof_damping[to]:
-            why = "mbvi has springs and dampers of single coordinates"
-            self.notes.add("dropped", "stiffness or damping of a ball or free joint", why, f"joint {name!r}")
+    def resist_turns(self, j: int, name: str, to: int, at: int) -> None:
+        """Add the spring and the damper of a ball joint: the damper is that of MuJoCo, the spring for small turns."""
+        stiffness, damping = self.resistance(j, name, to)
+        if not (stiffness or damping):
+            return
+        turned = rotation_matrix(self.robot.joints[name].orientation)
+        rest = _unit(_quaternion(turned @ rotation_matrix(self.m.qpos_spring[at : at + 4]) @ turned.T))
+        resisting = BallSpring(joint=name, stiffness=stiffness, damping=damping, rest=rest)
+        self.robot.forces[f"{name} spring" if stiffness else f"{name} damping"] = resisting
+
+    def resist_motion(self, j: int, name: str, child: str, to: int, at: int) -> None:
+        """Add the spring and the damper of a free joint: all are those of MuJoCo, but for the spring of large turns."""
+        stiffness, damping = self.resistance(j, name, to)
+        if not (stiffness or damping):
+            return
+        rest = self.m.qpos_spring[at : at + 7]
+        self.robot.forces[f"{name} spring" if stiffness else f"{name} damping"] = Bushing(
+            body_a=WORLD,
+            body_b=child,
+            point_a=_tuple(rest[:3]),
+            rest_orientation=_unit(rest[3:]),
+            stiffness=(stiffness,) * 3,
+            damping=(damping,) * 3,
+            turning_stiffness=(stiffness,) * 3,
+            turning_damping=(damping,) * 3,
+        )
+
+    def resistance(self, j: int, name: str, to: int) -> tuple[float, float]:
+        """Stiffness and damping of a ball or free joint."""
+        m = self.m
+        stiffness = 0.0 if self.is_off("SPRING") else float(m.jnt_stiffness[j])
+        damping = 0.0 if self.is_off("DAMPER") else float(m.dof_damping[to])
+        if stiffness:
+            why = "the torque of a turn by an angle a is stiffness × sin a, as for small ones"
+            self.notes.add("approximated", "stiffness of a ball or free joint", why, f"joint {name!r}")
+        self.note_nonlinear(j, name, to)
+        return stiffness, damping
+
+    def note_nonlinear(self, j: int, name: str, to: int) -> None:
+        """Note what is not linear of the spring and the damper of a joint."""
+        m = self.m
+        if m.jnt_stiffnesspoly[j].any() or m.dof_dampingpoly[to].any() or m.actuator_dampingpoly[self.drives(j)].any():
+            self.notes.add("dropped", "nonlinear stiffness or damping", "mbvi takes the linear part", f"joint {name!r}")
 
     # --------------------------------------------------------------------------------------------- shapes
 
@@ -332,11 +419,17 @@ class _Reader:
         """The shape of a geom, for viewing only."""
         m, kind, wanted = self.m, int(self.m.geom_type[g]), self.robot.options.geometry
         is_solid = bool(m.geom_contype[g] or m.geom_conaffinity[g])
-        if wanted == "none" or (wanted == "collision" and not is_solid):
-            return []
-        if wanted == "visual" and m.geom_group[g] >= SHOWN_GROUPS:
-            return []
         rgba = m.mat_rgba[m.geom_matid[g]] if m.geom_matid[g] >= 0 else m.geom_rgba[g]
+        why = "not asked for" if wanted == "none" or (wanted == "collision" and not is_solid) else ""
+        if wanted == "visual" and (m.geom_group[g] >= SHOWN_GROUPS or not rgba[3]):
+            why = "MuJoCo does not show it either; geometry='collision' draws those that touch"
+        if why:
+            self.notes.add("dropped", "geom", why, f"body {self.body_names[m.geom_bodyid[g]]!r}")
+            return []
+        if rgba[3] < 1:
+            self.notes.add(
+                "approximated", "transparent geom", "drawn opaque", f"body {self.body_names[m.geom_bodyid[g]]!r}"
+            )
         fields: dict[str, Any] = {"color": tuple(np.clip(rgba[:3], 0, 1).tolist())}
         size = [float(each) for each in m.geom_size[g]]
         if kind == MESH:
@@ -353,9 +446,8 @@ class _Reader:
                 return [Box(size=(2 * size[0], 2 * size[1], 2 * size[2]), **fields)]
             case 4:  # ellipsoid
                 return [Ellipsoid(semi_axes=(size[0], size[1], size[2]), **fields)]
-        self.notes.add(
-            "dropped", "plane or height field", "mbvi has no contacts between shapes between shapes, and draws none"
-        )
+        why = "mbvi has no contacts between shapes, and draws a floor of its own"
+        self.notes.add("dropped", "plane or height field", why)
         return []
 
     def mesh(self, g: int, fields: dict[str, Any]) -> list[Any]:
@@ -401,8 +493,10 @@ class _Reader:
                 self.robot.constraints[name] = CoincidentFrames(body_a=a, body_b=b, orientation=orientation, **points)
         elif kind == JOINT:
             self.couple(i, name)
+        elif kind == OF_TENDONS:
+            self.hold_tendons(i, name)
         else:
-            self.notes.add("dropped", "equality of tendons or flexes", "mbvi has none", name)
+            self.notes.add("dropped", "equality of flexes", "mbvi has none", name)
 
     def connect_sites(self, i: int, name: str, kind: int) -> None:
         """Add a constraint between two sites."""
@@ -435,6 +529,19 @@ class _Reader:
         offset = rest + float(data[0]) - ratio * start
         self.robot.constraints[name] = Coupling(joint_a=leading, joint_b=key, ratio=ratio, offset=offset)
 
+    def hold_tendons(self, i: int, name: str) -> None:
+        """Add what ties two tendons, or holds the length of one."""
+        m, second = self.m, int(self.m.eq_obj2id[i])
+        tendons = self.tendons.all
+        other = tendons[second] if second >= 0 else None
+        data = [float(each) for each in m.eq_data[i, :5]]
+        held = self.tendons.equation(tendons[int(m.eq_obj1id[i])], other, data)
+        if held is None:
+            why = "mbvi has those of one to three coordinates, and of one rope over points"
+            self.notes.add("dropped", "equality of tendons", why, name)
+            return
+        self.robot.constraints[name] = held
+
     # ------------------------------------------------------------------------------------------ actuators
 
     def add_actuator(self, i: int) -> None:
@@ -442,6 +549,9 @@ class _Reader:
         m, name = self.m, self.actuator_names[i]
         if why := self.what_lacks(i):
             self.notes.add("dropped", "actuator", why, name)
+            return
+        if m.actuator_trntype[i] == SITE:
+            self.push_site(i, name)
             return
         law, ends = self.law(i), self.ends(i)
         if m.actuator_trntype[i] == TENDON and (m.actuator_armature[i] or m.actuator_damping[i]):
@@ -469,9 +579,10 @@ class _Reader:
             SLIDE,
             HINGE,
         )
-        is_tendon = transmission == TENDON and self.is_fixed(int(m.actuator_trnid[i, 0]))
-        if not (is_of_coordinate or is_tendon):
-            return "mbvi has them on single coordinates and fixed tendons of hinges and slides"
+        is_tendon = transmission == TENDON and bool(self.tendons.all[int(m.actuator_trnid[i, 0])].factors)
+        is_site = transmission == SITE and m.actuator_trnid[i, 1] < 0 and m.site_bodyid[m.actuator_trnid[i, 0]] > 0
+        if not (is_of_coordinate or is_tendon or is_site):
+            return "mbvi has them on single coordinates, fixed tendons of hinges and slides, and single sites"
         if m.actuator_dyntype[i] != 0 or m.actuator_delay[i] > 0:
             return "it has a state of its own, which mbvi lacks"
         if (
@@ -480,22 +591,41 @@ class _Reader:
             or m.actuator_gainprm[i, 1:3].any()
         ):
             return "mbvi has forces that are linear in input, place and rate"
-        if is_tendon and (self.law(i)["stiffness"] or self.law(i)["damping"]):
+        has_feedback = bool(self.law(i)["stiffness"] or self.law(i)["damping"])
+        if has_feedback and (is_site or (is_tendon and len(self.ends(i)) > 1)):
             return "mbvi has none with feedback of several joints"
+        if is_site and not self.force(i):
+            return "on a site; its input is 0 at the start, and forces on bodies have no inputs"
         return ""
 
-    def is_fixed(self, tendon: int) -> bool:
-        """Whether a tendon is a sum of coordinates."""
-        first = int(self.m.tendon_adr[tendon])
-        return bool(np.all(self.m.wrap_type[first : first + int(self.m.tendon_num[tendon])] == WRAP_JOINT))
+    def force(self, i: int) -> float:
+        """The force of an actuator without feedback at the start, within its range."""
+        m, law = self.m, self.law(i)
+        value = law["gain"] * self.input(i) + law["bias"]
+        return float(np.clip(value, *m.actuator_forcerange[i])) if m.actuator_forcelimited[i] else value
+
+    def push_site(self, i: int, name: str) -> None:
+        """Add the constant force and torque of an actuator on a site, along the axes of its body."""
+        m, s = self.m, int(self.m.actuator_trnid[i, 0])
+        body, turned = self.body_names[m.site_bodyid[s]], rotation_matrix(m.site_quat[s])
+        force, torque = (self.force(i) * turned @ m.actuator_gear[i, part] for part in (slice(0, 3), slice(3, 6)))
+        common: dict[str, Any] = {"body": body, "frame": "body"}
+        for key, element in (
+            (name, Force(point=_tuple(m.site_pos[s]), vector=_tuple(force), **common)),
+            (f"{name} torque", Torque(vector=_tuple(torque), **common)),
+        ):
+            if any(element.vector):
+                self.robot.forces[self.robot.free_name(key, self.robot.forces)] = element
+        why = "constant, as its input is at the start; forces on bodies have no inputs"
+        self.notes.add("approximated", "actuator on a site", why, name)
 
     def ends(self, i: int) -> list[tuple[int, float]]:
         """The joints that an actuator pulls, each with how far it moves per coordinate."""
         m, at, gear = self.m, int(self.m.actuator_trnid[i, 0]), float(self.m.actuator_gear[i, 0])
         found = [(at, gear)]
         if m.actuator_trntype[i] == TENDON:
-            parts = range(int(m.tendon_adr[at]), int(m.tendon_adr[at] + m.tendon_num[at]))
-            found = [(int(m.wrap_objid[w]), gear * float(m.wrap_prm[w])) for w in parts]
+            factors = self.tendons.all[at].factors
+            found = [(self.joint_names.index(joint), gear * factor) for joint, factor in factors.items()]
         return [(joint, factor) for joint, factor in found if factor]
 
     def law(self, i: int) -> dict[str, float]:
@@ -505,8 +635,8 @@ class _Reader:
         return {
             "gain": float(m.actuator_gainprm[i, 0]),
             "bias": float(bias),
-            "stiffness": -float(by_place),
-            "damping": -float(by_rate),
+            "stiffness": 0.0 - float(by_place),
+            "damping": 0.0 - float(by_rate),
         }
 
     def input(self, i: int) -> float:
@@ -522,7 +652,7 @@ class _Reader:
         low, high = m.actuator_forcerange[i] if m.actuator_forcelimited[i] else (-np.inf, np.inf)
         if m.jnt_actfrclimited[j]:
             taken = [k for k in range(m.nactuator) if k != i and not self.what_lacks(k)]
-            others = [k for k in taken if any(joint == j for joint, _ in self.ends(k))]
+            others = [k for k in taken if m.actuator_trntype[k] != SITE and any(each == j for each, _ in self.ends(k))]
             bounds = np.sort(m.jnt_actfrcrange[j] / gear)
             if others or m.actuator_trntype[i] == TENDON:
                 why = "a limit of the sum of several actuators; kept with the joint, and reported"
@@ -537,7 +667,7 @@ class _Reader:
         """Start from a keyframe: coordinates and rates of all joints."""
         m = self.m
         names = [m.key(k).name for k in range(m.nkey)]
-        if name not in names:
+        if not name or name not in names:
             raise self.source.root.wrong(
                 "the name of a keyframe", show(name), nearest(name, [each for each in names if each])
             )
@@ -549,7 +679,8 @@ class _Reader:
             if kind == BALL:
                 turned = rotation_matrix(self.robot.joints[joint].orientation)
                 q = _unit(_quaternion(turned @ rotation_matrix(q) @ turned.T))
-            self.robot.starts[joint], self.robot.rates[joint] = q, v
+            is_single = kind in (SLIDE, HINGE)
+            self.robot.starts[joint], self.robot.rates[joint] = (q[0], v[0]) if is_single else (q, v)
 
     def note_rest(self) -> None:
         """Note what was taken, and what mbvi lacks."""
@@ -558,14 +689,20 @@ class _Reader:
         kinds = [f"{number} {KINDS[kind]}" for kind in range(4) if (number := int(np.sum(m.jnt_type == kind)))]
         if kinds:
             self.notes.add("taken", f"{count(m.njnt, 'joint')} ({', '.join(kinds)})")
+        if off := [flag.lower() for flag in FLAGS if self.is_off(flag)]:
+            self.notes.add("approximated", "flags of <option>", f"what the file disables is left out: {', '.join(off)}")
         dropped = (
-            (m.ntendon, "tendon", "mbvi has none"),
-            (m.nsensor, "sensor", "mbvi has none"),
+            (m.nsensor, "sensor", "models of mbvi have sensors of their own"),
+            (
+                sum(not each.factors for each in self.tendons.all),
+                "look of a spatial tendon",
+                "what it becomes is drawn",
+            ),
             (m.nskin, "skin", "mbvi draws rigid shapes"),
             (m.nkey, "keyframe", "start='NAME' starts from one of them"),
             (m.npair + m.nexclude, "contact", "mbvi has no contacts between shapes"),
             (m.nlight + m.ncam, "light or camera", "mbvi has its own"),
-            (int(np.any(m.body_gravcomp)), "gravity compensation", "mbvi has none"),
+            (int(np.any(m.body_gravcomp)), "gravity compensation", "gravity acts on all bodies"),
             (int(m.opt.density > 0 or m.opt.viscosity > 0), "medium", "mbvi has no drag of bodies"),
         )
         for number, what, why in dropped:
@@ -575,15 +712,6 @@ class _Reader:
 
 
 WIDTHS = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
-
-
-def polynomial(factors: list[float], start: float, rest: float) -> str:
-    """rest + Σ factor (x − start)ⁱ as the text of an expression."""
-    inner = f"(x - {start!r})" if start else "x"
-    text = repr(factors[-1])
-    for factor in reversed(factors[:-1]):  # Horner
-        text = f"({text})*{inner} + {factor!r}"
-    return f"{text} + {rest!r}" if rest else text
 
 
 def actuator(law: dict[str, Any], fields: dict[str, Any]) -> Motor | PositionServo | VelocityServo | Actuator:

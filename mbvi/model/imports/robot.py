@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.model.bodies import Body
-from mbvi.model.constraints import Coupling, PrescribedCoordinate
+from mbvi.model.constraints import Coupling, Differential, PrescribedCoordinate
 from mbvi.model.description import Initial
 from mbvi.model.expressions import nearest, postfix, show, value_at, wrong
 from mbvi.model.fields import WORLD
@@ -29,7 +30,7 @@ from mbvi.model.imports.xml import Node
 from mbvi.model.joints import Free, Weld
 from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import is_massless
-from mbvi.model.mesh_files import Files
+from mbvi.model.mesh_files import MESH_FORMATS, Files
 from mbvi.model.model import Model
 from mbvi.model.odd_meshes import LONG
 from mbvi.model.shapes import Mesh
@@ -37,6 +38,7 @@ from mbvi.text import count
 
 Floats = NDArray[np.float64]
 MILLIMETRE = 0.001
+UP_AXIS = re.compile(rb"<up_axis>\s*([XYZ]_UP)\s*</up_axis>")
 
 
 class Options(NamedTuple):
@@ -73,6 +75,7 @@ class Robot:
         self.contacts: dict[str, Any] = {}
         self.starts: dict[str, Any] = {}
         self.rates: dict[str, Any] = {}
+        self.late: list[Callable[[], None]] = []  # what adds contacts, once it is known which joints move
 
     # --------------------------------------------------------------------------------------------- bodies
 
@@ -105,6 +108,10 @@ class Robot:
                 "dropped", f"mesh {show(name, 120)}", "no such file; its folder may be named by search", place
             )
             return
+        if path.suffix.lower() not in MESH_FORMATS:
+            what = f"mesh of the type {show(path.suffix.lower())}"
+            self.notes.add("dropped", what, f"mbvi reads {', '.join(MESH_FORMATS)}", f"{place}, {path.name}")
+            return
         mesh = Mesh(file=os.path.relpath(path, self.files.folder), **fields)
         if mesh.color is None:
             mesh = mesh.replaced({"color": self.color_in(path, place)})
@@ -113,6 +120,9 @@ class Robot:
         except ModelError as error:
             self.notes.add("dropped", f"mesh {path.name!r}", str(error), place)
             return
+        if path.suffix.lower() == ".dae" and (found := UP_AXIS.search(path.read_bytes())) and found[1] != b"Z_UP":
+            why = f"{found[1].decode()} is not used, as ROS does not; turn the mesh if it lies wrong"
+            self.notes.add("approximated", "<up_axis> of DAE files", why, repr(path.name))
         if length > LONG:
             mesh = mesh.replaced({"scale": tuple((mesh.factors * MILLIMETRE).tolist())})
             why = f"taken as millimetres, since it would be {length:.4g} m long in metres"
@@ -217,12 +227,14 @@ class Robot:
                 if each.ratio is not None:
                     value = (float(q[0]) - float(each.offset)) / float(each.ratio)
                 self.constraints[key] = PrescribedCoordinate(joint=each.joint_a, value=value)
+            elif isinstance(each, Differential) and name in (each.joint_a, each.joint_b, each.joint_c):
+                self.constraints[key] = without_one(each, name, float(q[0]))
 
     def drop_joint(self, name: str) -> None:
         """Drop what acts on the coordinate of a joint that has none any more."""
         self.starts.pop(name, None)
-        self.forces = {key: each for key, each in self.forces.items() if each.joint != name}
-        keys = "joint", "joint_a", "joint_b"
+        self.forces = {key: each for key, each in self.forces.items() if getattr(each, "joint", None) != name}
+        keys = "joint", "joint_a", "joint_b", "joint_c"
         gone = [key for key, each in self.constraints.items() if name in (getattr(each, end, None) for end in keys)]
         for key in gone:
             del self.constraints[key]
@@ -240,11 +252,16 @@ class Robot:
             self.joints[name] = with_stops(joint, name, self.notes)
             for own, friction in frictions(joint, name):
                 self.contacts[self.free_name(own, self.joints, self.constraints, self.contacts)] = friction
+        frictions_of_joints = sum(each.type == "dry_friction" for each in self.contacts.values())
+        for add in self.late:
+            add()
         limits = [each for joint in self.joints.values() for each in joint.limits.values()]
         stops = sum(
             (each.lower is not None) + (each.upper is not None) for each in limits if each.restitution is not None
         )
-        for noun, number in (("stop of limits", stops), ("friction of joints", len(self.contacts))):
+        others = len(self.contacts) - frictions_of_joints
+        counted = ("stop of limits", stops), ("friction of joints", frictions_of_joints), ("stop of tendons", others)
+        for noun, number in counted:
             if number:
                 self.notes.add("taken", count(number, noun))
 
@@ -295,6 +312,17 @@ def follower(coupling: Coupling, x: float) -> float:
     if coupling.ratio is None:
         return value_at(postfix(coupling.function, {}, "x"), x)
     return float(coupling.ratio) * x + float(coupling.offset)
+
+
+def without_one(differential: Differential, name: str, x: float) -> Coupling:
+    """The coupling of two coordinates of a differential, of numbers, whose third one is x."""
+    a, b, c = differential.joint_a, differential.joint_b, differential.joint_c
+    by_a, by_b, offset = float(differential.ratio_a), float(differential.ratio_b), float(differential.offset)
+    if name == a:
+        return Coupling(joint_a=b, joint_b=c, ratio=by_b, offset=offset + by_a * x)
+    if name == b:
+        return Coupling(joint_a=a, joint_b=c, ratio=by_a, offset=offset + by_b * x)
+    return Coupling(joint_a=a, joint_b=b, ratio=-by_a / by_b, offset=(x - offset) / by_b)
 
 
 def _outward(root: str, below: dict[str, list[str]]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbvi.errors import ModelError
 from mbvi.model.bodies import Body, Frame
 from mbvi.model.constraints import Coupling
 from mbvi.model.expressions import as_number, nearest, show
@@ -23,7 +24,7 @@ from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import checked_properties
 from mbvi.model.model import Model
 from mbvi.model.rotations import rotation_matrix
-from mbvi.model.shapes import Box, Capsule, Cone, Cylinder, Sphere
+from mbvi.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Sphere
 from mbvi.text import count
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,11 @@ WHY = {
     "collision": "mbvi has no contacts between shapes; geometry='collision' draws it",
     "visual": "not asked for",
     "plugin": "programs of simulators",
-    "sensor": "mbvi has no sensors",
+    "sensor": "models of mbvi have sensors of their own",
+    "inertial": "its model is static, and welded to the world",
+    "kinematic": "all bodies move by what acts on them",
+    "stiffness": "limits of mbvi are hard",
+    "dissipation": "limits of mbvi are hard",
     "self_collide": "mbvi has no contacts between shapes",
     "gravity": "gravity acts on all bodies",
     "velocity_decay": "mbvi has no drag of bodies",
@@ -110,10 +115,13 @@ class _Reader:
         self.nodes: dict[str, Node] = {}
         self.axes: dict[str, list[_Axis]] = {}
         self.needed: set[str] = set()
+        self.has_visuals = False
 
     def read(self) -> Model:
         """The model."""
         scopes = list(self.top.walk())
+        links = (link for scope in scopes for link in scope.of_kind["link"].values())
+        self.has_visuals = any(child.tag == "visual" for link in links for child in link.children)
         for scope in scopes:
             self.add_links(scope)
         if not self.robot.bodies:
@@ -127,10 +135,10 @@ class _Reader:
         for name in list(self.axes):
             self.add_mimic(name)
         self.close_loops()
-        self.note_rest()
         gravity = (0.0, 0.0, -9.81)
         if self.world is not self.root:
             gravity = tuple(self.world.values("gravity", 3, (0.0, 0.0, -9.8)))  # type: ignore[assignment]
+        self.note_rest()
         return self.robot.model(self.title(), "SDF", gravity)
 
     def title(self) -> str:
@@ -146,6 +154,8 @@ class _Reader:
             scope.node.get(key)
         for link, node in scope.of_kind["link"].items():
             name = scope.prefix + link
+            if name in self.places:
+                raise _twice(node, name)
             self.places[name] = scope.place_of(node)
             fields = {} if scope.is_static else self.mass_fields(node, name, scope)
             self.robot.bodies[name] = Body(**fields, shapes=tuple(self.shapes(node, name, scope)))
@@ -201,8 +211,8 @@ class _Reader:
         """The shapes of a link, for viewing only."""
         wanted = self.robot.options.geometry
         tags = {child.tag for child in node.children}
-        if wanted == "visual" and "visual" not in tags and "collision" in tags:
-            why = "drawn, since the link has no <visual>"
+        if wanted == "visual" and not self.has_visuals and "collision" in tags:
+            why = "drawn, since no link has a <visual>"
             self.notes.add("approximated", "<collision>", why, f"link {name!r}")
             wanted = "collision"
         for part in () if wanted == "none" else node.all(wanted):
@@ -238,9 +248,7 @@ class _Reader:
         elif cone := node.first("cone"):
             yield self.cone(_lengths(cone, "radius")[0], _lengths(cone, "length")[0], fields)
         elif ellipsoid := node.first("ellipsoid"):
-            self.notes.add("approximated", "<ellipsoid>", "drawn as the box around it", place)
-            x, y, z = _lengths(ellipsoid, "radii", 3)
-            yield Box(size=(2 * x, 2 * y, 2 * z), **fields)
+            yield Ellipsoid(semi_axes=_lengths(ellipsoid, "radii", 3), **fields)
         elif mesh := node.first("mesh"):
             scale = mesh.values("scale", 3, (1.0, 1.0, 1.0))
             if 0 in scale:
@@ -268,6 +276,8 @@ class _Reader:
             if body == WORLD or key in ("origin", "center_of_mass"):
                 self.notes.add("dropped", f"frame {show(key)}", "mbvi has named frames of bodies, with other names")
                 continue
+            if key in found.get(body, {}):
+                raise _twice(node, key)
             pose = self.places[body].inverse().then(place)
             found.setdefault(body, {})[key] = Frame(position=pose.position, orientation=pose.orientation)
         for body, frames in found.items():
@@ -286,6 +296,8 @@ class _Reader:
                 node.read_all()
                 self.notes.add("dropped", "joint of a static model", "its links are welded to the world", show(name))
                 continue
+            if name in self.nodes:
+                raise _twice(node, name)
             self.nodes[name] = node
             if kind == "gearbox":
                 yield name, node, scope
@@ -358,11 +370,12 @@ class _Reader:
 
     def add_dynamics(self, name: str) -> None:
         """Add the springs, dampers and limits of a joint; its friction, which is kept."""
-        joint, limits, friction = self.robot.joints[name], {}, 0.0
+        joint, limits, found_frictions = self.robot.joints[name], {}, []
         for axis, coordinate in zip(self.axes[name], joint.coordinate_names, strict=False):
             if found := self.limits(axis.node, name, coordinate):
                 limits[coordinate] = found
             part = axis.node.first("dynamics")
+            found_frictions.append(0.0 if part is None else self.friction(part, name))
             if part is None:
                 continue
             on: dict[str, Any] = {"joint": name, "coordinate": axis.coordinate}
@@ -372,9 +385,12 @@ class _Reader:
                 self.robot.forces[f"{label} spring"] = JointSpring(stiffness=stiffness, rest=rest, **on)
             if damping := part.value("damping", 0.0):
                 self.robot.forces[f"{label} damping"] = JointDamper(damping=damping, **on)
-            friction = max(friction, self.friction(part, name))
             if stiffness or damping:
                 self.needed.add(name)
+        friction = max(found_frictions, default=0.0)
+        if friction > min(found_frictions, default=0.0):
+            why = f"that of both coordinates is the larger one, {friction:g}"
+            self.notes.add("approximated", "friction", why, f"joint {name!r}")
         if limits or friction:
             self.robot.joints[name] = joint.replaced({"limits": limits, "friction": friction})
 
@@ -539,6 +555,11 @@ def _owner(node: Node) -> str:
         node = node.parent
     name = node.attributes.get("name")
     return "" if name is None or node.tag in ("model", "world") else f"{node.tag} {name!r}"
+
+
+def _twice(node: Node, name: str) -> ModelError:
+    """The error that something has the name of something else in another model."""
+    return node.wrong(f"a name that no other {node.tag} has", f"{name!r} twice", "rename it, without '::'")
 
 
 def _limit(node: Node, tag: str) -> float | None:

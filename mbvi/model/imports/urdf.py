@@ -31,7 +31,7 @@ WHY = {
     "gazebo": "what it says is for the simulator Gazebo",
     "collision": "mbvi has no contacts between shapes; geometry='collision' draws it",
     "visual": "not asked for",
-    "sensor": "mbvi has no sensors",
+    "sensor": "models of mbvi have sensors of their own",
     "ros2_control": "it says how programs reach the joints, and nothing of mechanics",
     "safety_controller": "soft limits of a controller",
     "calibration": "places of switches on a joint",
@@ -44,6 +44,8 @@ WHY = {
     "collision_checking": "mbvi has no contacts between shapes",
 }
 """Why elements are dropped."""
+LOOKS = "color", "texture"
+"""What a material is given by."""
 OTHERS = "not a part of URDF that says something of the mechanics"
 XACRO = "expand its macros first: ros2 run xacro xacro robot.urdf.xacro > robot.urdf, or rosrun in ROS 1"
 
@@ -83,6 +85,7 @@ class _Reader:
     def __init__(self, root: Node, robot: Robot) -> None:
         self.root, self.robot, self.notes = root, robot, robot.notes
         self.links = _named(root, "link")
+        self.has_visuals = any(child.tag == "visual" for link in self.links.values() for child in link.children)
         self.nodes = _named(root, "joint")
         self.colors: dict[str, str | None] = {}
         self.body_of: dict[str, str] = {}
@@ -91,8 +94,7 @@ class _Reader:
         """The model."""
         self.root.get("version")
         name = self.root.get("name") or "robot"
-        for node in self.root.all("material"):
-            self.color(node)
+        self.read_materials()
         top = self.find_root()
         self.name_bodies(top)
         for link, node in self.links.items():
@@ -106,6 +108,17 @@ class _Reader:
         self.read_transmissions()
         self.note_rest()
         return self.robot.model(name, "URDF")
+
+    def read_materials(self) -> None:
+        """Find the colours of all materials, which may be given after they are named, also in other links."""
+        own = self.root.all("material")
+        visuals = (
+            each for link in self.links.values() for each in link.children if each.tag in ("visual", "collision")
+        )
+        for node in (*own, *(part for each in visuals for part in each.children if part.tag == "material")):
+            name = (node.attributes.get("name") or "").strip()
+            if name and name not in self.colors and any(child.tag in LOOKS for child in node.children):
+                self.colors[name] = self.color(node)
 
     # ---------------------------------------------------------------------------------------------- tree
 
@@ -123,13 +136,15 @@ class _Reader:
         if len(roots) != 1:
             found = ", ".join(map(repr, roots[:5])) or "none, since they hang on each other in a circle"
             raise self.root.wrong("one link that is no joint's child", found, "connect all links by joints")
+        hanging = {roots[0]}
         for link in self.links:
-            seen = {link}
-            while link in parent:
-                link = parent[link]
-                if link in seen:
+            way: dict[str, None] = {}
+            while link not in hanging:
+                if link in way:
                     raise self.root.wrong("links that hang on the root", f"a circle through {link!r}")
-                seen.add(link)
+                way[link] = None
+                link = parent[link]
+            hanging.update(way)
         return roots[0]
 
     def end(self, node: Node, tag: str) -> str:
@@ -182,8 +197,8 @@ class _Reader:
         """The shapes of a link, for viewing only."""
         wanted = self.robot.options.geometry
         tags = {child.tag for child in node.children}
-        if wanted == "visual" and "visual" not in tags and "collision" in tags:
-            why = "drawn, since the link has no <visual>"
+        if wanted == "visual" and not self.has_visuals and "collision" in tags:
+            why = "drawn, since no link has a <visual>"
             self.notes.add("approximated", "<collision>", why, f"link {body!r}")
             wanted = "collision"
         for part in () if wanted == "none" else node.all(wanted):
@@ -219,12 +234,13 @@ class _Reader:
         """The colour of a material, which may have been given elsewhere by its name."""
         name, part = node.get("name") or "", node.first("color")
         if part is None:
+            if name and name not in self.colors and not any(child.tag in LOOKS for child in node.children):
+                self.notes.add("dropped", f"material {show(name)}", "no colour of that name is in the file", node.place)
             return self.colors.get(name)
         *rgb, alpha = part.numbers("rgba", 4)
         if alpha < 1:
             self.notes.add("approximated", "transparent material", "drawn opaque", f"material {name!r}")
-        self.colors[name] = "#" + "".join(f"{round(255 * min(max(each, 0.0), 1.0)):02X}" for each in rgb)
-        return self.colors[name]
+        return "#" + "".join(f"{round(255 * min(max(each, 0.0), 1.0)):02X}" for each in rgb)
 
     # -------------------------------------------------------------------------------------------- joints
 

@@ -117,7 +117,7 @@ class Node:
         """An attribute that must be there."""
         value = self.get(name)
         if not value:
-            remedy = nearest(name, self.attributes) if self.attributes else ""
+            remedy = nearest(name, self.attributes) if self.attributes and value is None else ""
             raise self.wrong(f"an attribute {name}", "none" if value is None else "an empty one", remedy)
         return value
 
@@ -219,11 +219,16 @@ def parse_xml(content: bytes, source: str) -> Node:
     tree = _Tree(source)
     try:
         defusedxml.sax.parse(io.BytesIO(content), tree)
+    except ModelError:
+        raise
     except SAXParseException as error:
         found = str(error.getMessage()).replace("no element found", "the end of the file before that of its elements")
         raise ModelError(f"{source}:{error.getLineNumber() or 1}: {wrong('XML', found)}") from None
     except DefusedXmlException:
         remedy = "write what they stand for in their place"
         raise ModelError(f"{source}: {wrong('XML without entities', 'declarations of some', remedy)}") from None
+    except (LookupError, ValueError) as error:
+        found = str(error).partition(";")[0]
+        raise ModelError(f"{source}: {wrong('XML in an encoding that is known', found, 'save it as UTF-8')}") from None
     assert tree.root is not None
     return tree.root

@@ -1,0 +1,239 @@
+"""Tendons, springs of ball and free joints, forces on sites, and geoms of the world, of MJCF files against MuJoCo itself."""
+
+import numpy as np
+import pytest
+
+import mbvi
+from mbvi.system.exchange import from_mujoco, to_mujoco
+
+mujoco = pytest.importorskip("mujoco")
+
+from tests.campaigns.mjcf import accelerations  # noqa: E402
+from tests.campaigns.urdf import forces  # noqa: E402
+
+PENDULUM = """
+<body name="{0}" pos="{1} 0 0"><joint name="{0}" type="{2}" axis="0 1 0" ref="{3}"/>
+  <geom size=".1" pos="0 0 -.5"/><site name="{0}" pos="0 0.1 -1" quat="1 0.3 -0.2 0.4"/></body>
+"""
+THREE = (
+    PENDULUM.format("a", 0, "hinge", 0) + PENDULUM.format("b", 1, "hinge", 0.3) + PENDULUM.format("c", 2, "slide", -0.2)
+)
+
+
+def scene(bodies=THREE, more="", extra=""):
+    head = '<mujoco><compiler angle="radian"/><option gravity="6 3 -9"><flag contact="disable"/></option>'
+    return f'{head}<worldbody><site name="w" pos="0 1 0"/>{bodies}{extra}</worldbody>{more}</mujoco>'
+
+
+def load(folder, text, **options):
+    path = folder / "robot.xml"
+    path.write_text(text)
+    return mbvi.load(path, **options)
+
+
+def fixed(name, more="", **factors):
+    joints = "".join(f'<joint joint="{joint}" coef="{factor}"/>' for joint, factor in factors.items())
+    return f'<fixed name="{name}" {more}>{joints}</fixed>'
+
+
+def over(name, sites, more=""):
+    return f'<spatial name="{name}" {more}>' + "".join(f'<site site="{site}"/>' for site in sites) + "</spatial>"
+
+
+def acting(folder, text, kind, turn=1.0, **options):
+    """The forces on the coordinates of MuJoCo in both programs, at random states."""
+    model = load(folder, text, **options)
+    robot = mujoco.MjModel.from_xml_string(text)
+    data, random = mujoco.MjData(robot), np.random.default_rng(5)
+    system, without = (mbvi.assemble(each) for each in (model, model.model_copy(update={"forces": {}})))
+    found = []
+    for _ in range(3):
+        mujoco.mj_resetDataKeyframe(robot, data, 0) if robot.nkey else mujoco.mj_resetData(robot, data)
+        data.qvel[:] = random.normal(size=robot.nv)
+        mujoco.mj_integratePos(robot, data.qpos, turn * random.normal(size=robot.nv), 1.0)
+        mujoco.mj_forward(robot, data)
+        q, v = from_mujoco(system, robot, data.qpos, data.qvel)
+        rates = np.array([from_mujoco(system, robot, data.qpos, unit)[1] for unit in np.eye(robot.nv)])
+        a = accelerations(system, q, v)
+        found.append((rates @ (forces(without, q, v, a) - forces(system, q, v, a)), getattr(data, kind).copy()))
+    own, theirs = map(np.array, zip(*found, strict=True))
+    assert np.abs(theirs).max() > 0.1
+    return own, theirs
+
+
+def test_springs_and_dampers_of_tendons(tmp_path):
+    tendons = (
+        fixed("one", 'stiffness="3" damping=".2" springlength=".4"', b=-2)
+        + over("two", "ab", 'stiffness="5" damping=".3" springlength=".8"')
+        + over("to the world", "wc", 'stiffness="7" damping=".1"')
+    )
+    own, theirs = acting(tmp_path, scene(more=f"<tendon>{tendons}</tendon>"), "qfrc_passive")
+    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+
+
+TURNED = '<body pos="1 2 3" quat="1 .2 .3 .4"><joint type="{}" {}/><geom size=".1" pos=".1 .2 .3" mass="1"/></body>'
+
+
+@pytest.mark.parametrize(("kind", "more"), [("ball", 'damping=".7"'), ("free", 'damping=".7"')])
+def test_dampers_of_ball_and_free_joints(kind, more, tmp_path):
+    own, theirs = acting(tmp_path, scene(TURNED.format(kind, more)), "qfrc_passive")
+    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["ball", "free"])
+def test_springs_of_ball_and_free_joints_are_those_of_small_turns(kind, tmp_path):
+    text = scene(TURNED.format(kind, 'stiffness="1e4"'))
+    own, theirs = acting(tmp_path, text, "qfrc_passive", turn=1e-3)
+    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-5 * np.abs(theirs).max())
+    assert "stiffness × sin a, as for small ones" in str(mbvi.load(tmp_path / "robot.xml").import_report)
+
+
+TIES = (
+    fixed("ab", "", a=0.5, b=2)
+    + fixed("abc", "", a=1, b=-0.5, c=2)
+    + fixed("c", "", c=3)
+    + fixed("a", "", a=-2)
+    + over("rope", "wabc")
+    + over("rod", "wc")
+)
+
+
+@pytest.mark.parametrize(
+    ("equality", "kinds"),
+    [
+        ('<tendon tendon1="ab" polycoef=".1 0 0 0 0"/>', ["coupling"]),
+        ('<tendon tendon1="ab" tendon2="c" polycoef=".1 -.4 0 0 0"/>', ["differential"]),
+        ('<tendon tendon1="abc"/>', ["differential"]),
+        ('<tendon tendon1="abc" tendon2="a" polycoef="0 -.5 0 0 0"/>', ["coupling"]),
+        ('<tendon tendon1="c" polycoef=".2 0 0 0 0"/>', ["prescribed_coordinate"]),
+        ('<tendon tendon1="c" tendon2="a" polycoef=".1 .3 -.2 .1 .05"/>', ["coupling"]),
+        ('<tendon tendon1="rope"/><tendon tendon1="ab"/>', ["rope", "coupling"]),
+        ('<tendon tendon1="rod" polycoef=".01 0 0 0 0"/>', ["distance"]),
+    ],
+)
+def test_equalities_of_tendons_hold_where_those_of_mujoco_do(equality, kinds, tmp_path):
+    text = scene(more=f"<tendon>{TIES}</tendon><equality>{equality}</equality>")
+    model = load(tmp_path, text)
+    assert [each.type for each in model.constraints.values()] == kinds
+    run = mbvi.simulate(model, step=0.01, duration=0.2)
+    robot = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(robot)
+    data.qpos[:], data.qvel[:] = to_mujoco(run.system, robot, run.q[-1], run.v[-1])
+    mujoco.mj_forward(robot, data)
+    assert np.abs(data.qvel).max() > 0.1
+    is_equality = data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+    assert is_equality.sum() == len(kinds)
+    np.testing.assert_allclose(data.efc_pos[is_equality], 0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("tendon", "limits"),
+    [
+        (fixed("both", 'limited="true" range="-.1 .2"', a=0.5, b=2), {"both lower", "both upper"}),
+        (over("rope", "wab", 'limited="true" range="0 {}"'), {"rope"}),
+        (over("rod", "wb", 'limited="true" range="{} {}"'), {"rod"}),
+    ],
+)
+def test_limits_of_tendons_stop_if_they_are_asked_to(tendon, limits, tmp_path):
+    bounds = {"rope": ["2.7"], "rod": ["1.7", "1.9"]}.get(next(iter(limits)), [])
+    text = scene(more=f"<tendon>{tendon.format(*bounds)}</tendon>")
+    assert "limits of a tendon: they act only on import with stops" in str(load(tmp_path, text).import_report)
+    model = load(tmp_path, text, stops=True)
+    assert set(model.contacts) == limits
+    start = {"a": mbvi.Initial(velocity=3), "b": mbvi.Initial(position=0.0 if bounds else 0.05, velocity=2)}
+    model = model.model_copy(update={"initial": start})
+    robot = mujoco.MjModel.from_xml_string(text)
+    data, lengths = mujoco.MjData(robot), []
+    run = mbvi.simulate(model, "lobatto3", step=0.01, duration=0.8)
+    for q, v in zip(run.q, run.v, strict=True):
+        data.qpos[:], _ = to_mujoco(run.system, robot, q, v)
+        mujoco.mj_forward(robot, data)
+        lengths.append(data.ten_length[0])
+    low, high = robot.tendon_range[0]
+    assert min(lengths) > low - 1e-10 and max(lengths) < high + 1e-10
+    assert "impact" in str(run.contacts)
+
+
+def test_a_force_on_a_site_is_constant(tmp_path):
+    actuators = """<actuator><general name="jet" site="a" gear="1 2 3 -.4 .5 .6" gainprm="2" forcerange="-1 3"/>
+      <motor name="up" site="c" gear="0 0 5 0 0 0"/><motor name="idle" site="c"/>
+      <position name="held" site="a" kp="3" refsite="w"/>
+      </actuator><keyframe><key name="go" ctrl="0.7 -2 0 0"/></keyframe>"""
+    held = '<position name="held" site="a" kp="3" refsite="w"/>'
+    text = scene(more=actuators)
+    own, theirs = acting(tmp_path, text.replace(held, "").replace('-2 0 0"', '-2 0"'), "qfrc_actuator", start="go")
+    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12)
+    model = load(tmp_path, text, start="go")
+    assert list(model.forces) == ["jet", "jet torque", "up"]
+    report = str(model.import_report)
+    assert (
+        "actuator on a site: constant, as its input is at the start; forces on bodies have no inputs (jet, up)"
+        in report
+    )
+    assert "actuator: on a site; its input is 0 at the start, and forces on bodies have no inputs (idle)" in report
+    assert "fixed tendons of hinges and slides, and single sites (held)" in report
+
+
+def test_a_servo_on_a_tendon_of_one_joint(tmp_path):
+    tendon = f"<tendon>{fixed('one', '', b=-2)}</tendon>"
+    servo = '<actuator><position name="servo" tendon="one" kp="5" kv=".3" gear="3"/></actuator>'
+    own, theirs = acting(tmp_path, scene(more=tendon + servo), "qfrc_actuator")
+    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+
+
+def test_what_tendons_drop_is_told(tmp_path):
+    tendons = (
+        fixed("sum", 'stiffness="1" damping="1" frictionloss="1" armature="1"', a=1, b=1)
+        + over("long", "wab", 'stiffness="1" limited="true" range=".1 5"')
+        + over("loose", "ab", 'stiffness="1" springlength=".5 2"')
+        + '<spatial name="around" damping="1"><site site="a"/><geom geom="ball"/><site site="b"/></spatial>'
+    )
+    equality = '<equality><tendon tendon1="long" tendon2="sum"/></equality>'
+    text = scene(extra='<geom name="ball" size=".1" pos="0 5 0"/>', more=f"<tendon>{tendons}</tendon>{equality}")
+    report = str(load(tmp_path, text, stops=True).import_report)
+    for line in (
+        "  - geoms and sites of the world: those of a body 'scene', welded to the world",
+        "  - spring of a tendon: mbvi has them on one coordinate, and between two points (sum, long)",
+        "  - damper of a tendon: mbvi has them on one coordinate, and between two points (sum, around)",
+        "  - frictionloss of a tendon: mbvi has friction of single coordinates (sum)",
+        "  - armature of a tendon: mbvi has inertias of single coordinates (sum)",
+        "  - lower limit of a tendon: a rope stops where it is taut alone (long)",
+        "  - spring of a tendon: it has a range of lengths without force (loose)",
+        "  - equality of tendons: mbvi has those of one to three coordinates, and of one rope over points (equality 0)",
+        "  - 3 × look of a spatial tendon: what it becomes is drawn",
+    ):
+        assert line in report
+
+
+def test_what_stands_in_the_world_is_a_body(tmp_path):
+    extra = '<geom type="box" size="1 .5 .1" pos="0 0 -2" rgba="1 0 0 1"/><geom type="plane" size="1 1 1"/>'
+    model = load(tmp_path, scene(extra=extra))
+    body = model.bodies["scene"]
+    assert [(shape.type, shape.color) for shape in body.shapes] == [("box", "#FF0000")] and list(body.frames) == ["w"]
+    assert model.joints["scene fixed"].type == "weld"
+    assert "plane or height field: mbvi has no contacts between shapes, and draws a floor of its own" in str(
+        model.import_report
+    )
+
+
+def test_a_keyframe_with_coupled_joints(tmp_path):
+    equality = '<equality><joint joint1="b" joint2="a" polycoef="0 2 0 0 0"/></equality>'
+    key = '<keyframe><key name="k" qpos=".2 .9 .1" qvel="1 2 0"/></keyframe>'
+    model = load(tmp_path, scene(more=equality + key), start="k")
+    assert (model.initial["a"].position, model.initial["b"].position) == (0.2, pytest.approx(0.3 + 2 * 0.2))
+
+
+@pytest.mark.parametrize("joint", ["a", "b", "c"])
+def test_a_locked_joint_of_a_differential(joint, tmp_path):
+    """Of q_a − q_b/2 + 2 q_c = what it is at the start, with one of them locked there or where it is asked to be."""
+    text = scene(
+        more=f'<tendon>{fixed("abc", "", a=1, b=-0.5, c=2)}</tendon><equality><tendon tendon1="abc"/></equality>'
+    )
+    whole = load(tmp_path, text).constraints["equality 0"]
+    model = load(tmp_path, text, locked={joint: 0.1})
+    (held,) = model.constraints.values()
+    assert held.type == "coupling" and joint not in (held.joint_a, held.joint_b)
+    values = {joint: 0.1, held.joint_a: 0.7}
+    values[held.joint_b] = held.ratio * 0.7 + held.offset
+    third = whole.ratio_a * values[whole.joint_a] + whole.ratio_b * values[whole.joint_b] + whole.offset
+    assert values[whole.joint_c] == pytest.approx(third, rel=1e-14)

@@ -20,7 +20,7 @@ from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.kernels.mechanics.acceleration import fill_accelerations, fill_time_rates
 from mbvi.kernels.mechanics.bushings import DAMPING, TURNING_DAMPING
 from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
-from mbvi.kernels.mechanics.expressed import fill_expressed_time_rates
+from mbvi.kernels.mechanics.expressed import add_expressed_curvature, fill_expressed_time_rates
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.rolling import fill_touch_derivatives
 from mbvi.model.arguments import checked_number, checked_vector
@@ -444,6 +444,8 @@ class BaseSystem:
             each = np.zeros_like(full)
             fill_touch_derivatives(each, arrays, self.work, c, self._vector(q, "q"))
             full += lam[row] * each
+        if len(arrays.expressions):
+            add_expressed_curvature(full, arrays, self.work, _time(t), self._vector(q, "q"), lam)
         return full
 
     def _matrix_blocks(self) -> Iterator[tuple[int, int, int, int, int]]:

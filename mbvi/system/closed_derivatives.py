@@ -10,7 +10,8 @@ directions d of frames, and so its derivatives of theirs:
     along     g̈ = d̈·r + 2 ḋ·ṙ + d·r̈ − f̈          across    g̈ = d̈·e + 2 ḋ·ė + d·ë
     distance  g̈ = (r·r̈ + ṙ·ṙ)/f − 2 r·ṙ ḟ/f² + |r|² (ḟ²/f³ − f̈/(2 f²)) − f̈/2
 
-What contacts and edges hold stands in `touching`.
+A function f of a coordinate, and an expression of coordinates and places, have f̈ as `jets` gives it of complex numbers. What
+contacts and edges hold stands in `touching`.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics import frames
 from mbvi.kernels.mechanics.closed_loops import fill_equation_derivatives
 from mbvi.kernels.mechanics.functions import function_of
-from mbvi.model.expressions import wrong
 from mbvi.system.base import BaseSystem
 from mbvi.system.closed import check_constraints, loop_work
+from mbvi.system.jets import Jet, jet_of_function, jet_of_program
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.states import Given, dynamics_work
-from mbvi.system.touching import Moving, moved, slip_derivatives
+from mbvi.system.tangent import velocity_index
+from mbvi.system.touching import TINY, Moving, moved, slip_derivatives
 
 Array = np.ndarray
 ROUNDING = 1e-11  # a singular value of the equations, relative to the largest, that is none
@@ -53,7 +54,6 @@ class _Change(NamedTuple):
 def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, Array, Array]:
     """Derivatives (states, nv, nv) of accelerations by q, v and forces, along motions that the constraints leave."""
     (count, nv), k, arrays = state.v.shape, system.constraint_count, system.arrays
-    _refuse_functions(system)
     by_q, by_v, M = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
     G, a, lam = np.empty((count, k, nv)), np.empty((count, nv)), np.empty((count, k))
 
@@ -80,24 +80,59 @@ def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, A
     return -force @ by_q - motion @ bends[0], -force @ by_v - motion @ bends[1], force
 
 
-def _refuse_functions(system: BaseSystem) -> None:
-    """An error where third derivatives of a function of a coordinate, or of a rope, are needed."""
-    rows, kinds = system.arrays.constraints, system.arrays.time_functions
-    for i in np.flatnonzero(rows[:, layout.CONSTRAINT_KIND] == layout.EXPRESSED):
-        found = f"{system.constraint_names[i]}, a rope over several points, whose third derivative is not known"
-        raise ModelError(f"{system.name}: {wrong('constraints between bodies, or functions of time', found)}")
-    for i in np.flatnonzero((rows[:, layout.FUNCTION] >= 0) & (rows[:, layout.ARGUMENT] >= 0)):
-        if kinds[rows[i, layout.FUNCTION], 0] != layout.CONSTANT:
-            found = f"{system.constraint_names[i]}, a function of a coordinate, whose third derivative is not known"
-            raise ModelError(f"{system.name}: {wrong('constraints between bodies, or functions of time', found)}")
-
-
 def _bend(system: BaseSystem, row: int, what: int, state: Given, a: Array) -> Array:
     """∂g̈/∂q (what = 0) or ∂g̈/∂v (1) of a constraint, (states, nv)."""
+    constraint = system.arrays.constraints[row]
+    kind, argument = constraint[layout.CONSTRAINT_KIND], int(constraint[layout.ARGUMENT])
+    if kind == layout.EXPRESSED:
+        return _expression_bend(system, row, what, state, a)
+    bend = np.zeros_like(state.v)
+    if kind in (*layout.GEOMETRIC, *layout.TOUCHING) and constraint[layout.ENTRIES]:
+        bend = _geometric_bend(system, row, what, state, a)
+    if argument >= 0:
+        at = _coordinate(system, argument, what, state, a)
+        bend = bend - _imaginary(jet_of_function(system.arrays, int(constraint[layout.FUNCTION]), at)[2])
+    return bend
+
+
+def _expression_bend(system: BaseSystem, row: int, what: int, state: Given, a: Array) -> Array:
+    """What `_bend` gives of an expression of the time, of coordinates and of places."""
+    arrays = system.arrays
+    _, first, count, start, end = arrays.expressions[arrays.expressions[:, layout.EXPRESSION_ROW] == row][0].tolist()
+    variables = [_variable(system, i, what, state, a) for i in range(first, first + count)]
+    return _imaginary(jet_of_program(arrays.operations[start:end], arrays.numbers, variables)[2])
+
+
+def _variable(system: BaseSystem, i: int, what: int, state: Given, a: Array) -> Jet:
+    """A variable of an expression, moved along every tangent."""
+    (kind, of), point = system.arrays.variables[i, :2].tolist(), system.arrays.variable_points[i]
+    if kind == layout.OF_TIME:
+        nothing = np.zeros(state.v.shape, complex)
+        return nothing + state.t, nothing + 1.0, nothing
+    if kind == layout.OF_COORDINATE:
+        return _coordinate(system, of, what, state, a)
+    moving, axis = _Side(system, of, point, what, state, a).moving(), kind - layout.OF_COORDINATE - 1
+    return moving.place[..., axis], moving.velocity[..., axis], moving.acceleration[..., axis]
+
+
+def _coordinate(system: BaseSystem, j: int, what: int, state: Given, a: Array) -> Jet:
+    """A coordinate, moved along every tangent."""
+    i, step = velocity_index(system, j), np.zeros(state.v.shape, complex)
+    step[:, i] = 1j * TINY
+    nothing = np.zeros_like(step)
+    q, v = (step, nothing) if what == 0 else (nothing, step)
+    return q + state.q[:, j, None], v + state.v[:, i, None], nothing + a[:, i, None]
+
+
+def _imaginary(x: Array) -> Array:
+    """The derivatives (states, nv) that numbers moved along every tangent have."""
+    return x.imag / TINY
+
+
+def _geometric_bend(system: BaseSystem, row: int, what: int, state: Given, a: Array) -> Array:
+    """What `_bend` gives of points and directions of two frames."""
     constraint, data = system.arrays.constraints[row], system.arrays.constraint_data[row]
-    kind, nothing = constraint[layout.CONSTRAINT_KIND], np.zeros_like(state.v)
-    if kind not in (*layout.GEOMETRIC, *layout.TOUCHING) or not constraint[layout.ENTRIES]:
-        return nothing
+    kind = constraint[layout.CONSTRAINT_KIND]
     sides = [
         _Side(system, int(constraint[column]), data[point : point + 3], what, state, a)
         for column, point in ((layout.LINK_A, layout.POINT_A), (layout.LINK_B, layout.POINT_B))

@@ -182,7 +182,7 @@ def forward_dynamics_derivatives(
     Raises
     ------
     ModelError
-        As for `forward_dynamics`, or if a constraint is a function of a coordinate, whose third derivative is not known.
+        As for `forward_dynamics`.
     """
     state = Given(system, t, q=q, v=v, forces=forces)
     if dynamics_work(system).has_loops:

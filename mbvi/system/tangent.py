@@ -31,6 +31,11 @@ def velocity_names(system: BaseSystem) -> tuple[str, ...]:
     return tuple(found)
 
 
+def velocity_index(system: BaseSystem, coordinate: int) -> int:
+    """The entry of v that is the rate of a coordinate which is no part of a quaternion."""
+    return coordinate - sum(first < coordinate for first in _places(system))
+
+
 def integrate(system: BaseSystem, q: ArrayLike, step: ArrayLike) -> Array:
     """The coordinates (…, nq) that a step (…, nv) along the tangent space leads to from q (…, nq).
 

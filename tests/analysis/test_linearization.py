@@ -9,6 +9,7 @@ import sympy
 import mbvi
 from mbvi.exact import LinearDoublePendulum
 from mbvi.system.initial import find_start
+from tests.steppers.test_ropes import tackle
 
 G = 9.81
 POINTS = {"gravity": (0, 0, -G)}
@@ -184,7 +185,15 @@ def test_against_difference_quotients(models):
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
 def test_constraint_curvature(name, formulation, models):
     """∂(Gᵀλ)/∂q by differences, in all directions."""
-    system = mbvi.assemble(mbvi.load(models / f"{name}.yaml"), formulation)
+    check_curvature(mbvi.assemble(mbvi.load(models / f"{name}.yaml"), formulation))
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_curvature_of_a_rope(formulation):
+    check_curvature(mbvi.assemble(tackle(), formulation))
+
+
+def check_curvature(system):
     random = np.random.default_rng(2)
     q = find_start(system).q
     lam = random.standard_normal(system.constraint_count)
@@ -192,6 +201,30 @@ def test_constraint_curvature(name, formulation, models):
     jacobian = system.constraint_jacobian
     quotients = [(jacobian(q + h * e).T @ lam - jacobian(q - h * e).T @ lam) / (2 * h) for e in np.eye(len(q))]
     np.testing.assert_allclose(system.constraint_curvature(q, lam), quotients, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_a_bead_on_a_rope_swings(formulation):
+    """As a pendulum of the rope's length in both directions; hung on two points, along an ellipse and across it."""
+    free = mbvi.Free(parent="world", child="bead", position=(0, 0, -2))
+    ends = {"one": [(0, 0, 0)], "two": [(-1.5, 0, 0), (1.5, 0, 0)]}
+    along = G * 2 / 2.5**2  # the bead is on an ellipse with the half axes a = 2.5 and b = 2, at its bottom: ω² = g b/a²
+    for points, length, squares in (
+        (ends["one"], 2, [G / 2, G / 2]),
+        (ends["two"], 5, [along, G / 2]),
+    ):
+        places = [mbvi.model.RopePoint(body="world", point=point) for point in points]
+        places.insert(1, mbvi.model.RopePoint(body="bead"))
+        model = mbvi.Model(
+            name="bead",
+            bodies={"bead": mbvi.Body(mass=2, inertia=(0.1, 0.1, 0.1))},
+            joints={"free": free},
+            constraints={"rope": mbvi.Rope(points=places, length=length)},
+            formulation=formulation,
+            **POINTS,
+        )
+        found = mbvi.linearize(model)
+        np.testing.assert_allclose(found.squares, [0, 0, 0, *sorted(squares)], rtol=1e-11, atol=1e-11)
 
 
 def test_small_motion_is_that_of_the_modes():

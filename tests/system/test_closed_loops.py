@@ -10,6 +10,7 @@ from mbvi.kernels.mechanics.closed_loops import fill_loops
 from mbvi.system.closed import loop_work
 from mbvi.system.states import dynamics_work
 from tests.folders import load
+from tests.steppers.test_ropes import tackle
 
 from . import mechanisms
 
@@ -196,21 +197,82 @@ def test_derivatives_of_accelerations(name):
     close(change / small, (accelerations[0] - accelerations[1]) / small, 1e-6)
 
 
-def test_derivatives_of_functions_of_a_coordinate():
-    """A bead that slides down a helix without friction, and turns: of the third derivative of a curve nothing is known."""
-    bead = mbvi.Body(mass=0.5, inertia=(0.01, 0.02, 0.03))
-    model = mbvi.Model(
+def bead_on_wire():
+    """A body that slides down a helix without friction, and turns."""
+    return mbvi.Model(
         name="bead",
-        bodies={"bead": bead},
+        bodies={"bead": mbvi.Body(mass=0.5, inertia=(0.01, 0.02, 0.03))},
         joints={"place": mbvi.Free(parent="world", child="bead", position=(0.5, 0, 0))},
         constraints={"wire": mbvi.PointOnCurve(curve=("cos(s)/2", "sin(s)/2", "-0.15*s"), body_b="bead")},
     )
-    system = mbvi.assemble(model)
+
+
+def cam():
+    """A pendulum that lifts a slider by a function of its angle, and carries another one."""
+    rod = mbvi.Body(mass=1, center_of_mass=(0, 0, -0.5), inertia=(0.1, 0.1, 0.02))
+    return mbvi.Model(
+        name="cam",
+        bodies={"wheel": rod, "follower": rod, "bob": rod},
+        joints={
+            "axle": mbvi.Revolute(parent="world", child="wheel", axis=(0, 1, 0)),
+            "slide": mbvi.Prismatic(parent="world", child="follower", axis=(0, 0.6, 0.8)),
+            "pin": mbvi.Revolute(parent="wheel", child="bob", axis=(0, 1, 0), position=(0, 0, -1)),
+        },
+        constraints={
+            "cam": mbvi.Coupling(joint_a="axle", joint_b="slide", function="0.3*sin(2*x) + x**3/5 + sqrt(2 + cos(x))")
+        },
+    )
+
+
+def test_a_bead_on_a_helix():
+    """Its acceleration is the same everywhere, and so has no derivative along the helix."""
+    system = mbvi.assemble(bead_on_wire())
     q, v, _ = state_of(system)
-    a = system.forward_dynamics(q, v, np.zeros(system.nv))
+    nothing = np.zeros(system.nv)
+    a = system.forward_dynamics(q, v, nothing)
     assert system.velocity_names[-1] == "wire.s"
     assert a[-1] == pytest.approx(9.81 * 0.15 / (0.25 + 0.15**2), rel=1e-12)
-    with pytest.raises(
-        mbvi.ModelError, match=r"found wire.x, a function of a coordinate, whose third derivative is not known"
-    ):
-        system.forward_dynamics_derivatives(q, v, np.zeros(system.nv))
+    by_q, by_v, _ = system.forward_dynamics_derivatives(q, v, nothing)
+    s = q[-1]
+    along = np.array([-np.sin(s) / 2, np.cos(s) / 2, -0.15, 0, 0, 0, 1])
+    acceleration = a[-1]
+    bend = np.array([-np.cos(s) / 2, -np.sin(s) / 2, 0, 0, 0, 0, 0])  # of the helix, in its place
+    jerk = np.array([np.sin(s) / 2, -np.cos(s) / 2, 0, 0, 0, 0, 0])
+    close(by_q @ along + by_v @ (bend * v[-1]), jerk * v[-1] ** 2 + bend * acceleration)
+    close(by_v @ along, 2 * bend * v[-1])
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("make", [bead_on_wire, cam, tackle], ids=["curve", "cam", "rope"])
+def test_derivatives_of_functions_of_coordinates(make, formulation):
+    """Third derivatives of curves, cams and ropes: against differences of order 4 along the constraints."""
+    system = mbvi.assemble(make(), formulation)
+    random, small = np.random.default_rng(0), 2e-4
+    q = system.integrate(system.initial_q, 0.1 * random.normal(size=system.nv))
+    q, v, a = system.project_state(q, *random.normal(size=(2, system.nv)))
+    dq, dv, da, tau = random.normal(size=(4, system.nv))
+    drives = independent(system, q, v)
+
+    def moved(i):
+        step = i * small
+        return system.project_state(system.integrate(q, step * dq), v + step * dv, a + step * da)
+
+    def rate(function):
+        return (8 * (function(1) - function(-1)) - (function(2) - function(-2))) / (12 * small)
+
+    states = {i: moved(i) for i in (-2, -1, 1, 2)}
+    changes = [
+        rate(lambda i: system.difference(q, states[i][0])),
+        rate(lambda i: states[i][1]),
+        rate(lambda i: states[i][2]),
+    ]
+    by_q, by_v, _ = system.forward_dynamics_derivatives(q, v, tau)
+    close(by_q @ changes[0] + by_v @ changes[1], rate(lambda i: system.forward_dynamics(*states[i][:2], tau)), 1e-9)
+    found = system.inverse_dynamics_derivatives(q, v, a, actuated=drives)
+    close(
+        sum(each @ change for each, change in zip(found, changes, strict=True)),
+        rate(lambda i: system.inverse_dynamics(*states[i], actuated=drives)),
+        1e-9,
+    )
+    many = system.forward_dynamics_derivatives([q, q], v, tau)
+    np.testing.assert_allclose(many.by_q, [by_q, by_q], rtol=0, atol=1e-12 * np.abs(by_q).max())

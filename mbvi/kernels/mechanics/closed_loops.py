@@ -36,6 +36,7 @@ from mbvi.kernels.layout import (
 )
 from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints, fill_curvature_rate, function_at
 from mbvi.kernels.mechanics.dynamics_derivatives import fill_dynamics_derivatives
+from mbvi.kernels.mechanics.expressed import add_expressed_curvature
 from mbvi.kernels.mechanics.inverse_dynamics import (
     fill_forces_of_motion,
     subtract_force_derivatives,
@@ -441,6 +442,8 @@ def subtract_curvature(by_q, loops, system, work, own, t, q, v, lam):
             dense[a, b] = stored[(place_in_order(system, a) * n + place_in_order(system, b)) * LANES]
     if system.touches.shape[0] > 0:
         add_touch_curvature(dense, system, work, q, lam)
+    if system.expressions.shape[0] > 0:
+        add_expressed_curvature(dense, system, work, t, q, lam)
     fill_product(own, system, dense, own.B)
     add_product(by_q, -1.0, own, system)
     own.force[:] = 0.0

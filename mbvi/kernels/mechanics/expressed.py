@@ -181,6 +181,58 @@ def second_along(system, work, q, c, v):
 
 
 @late_kernel()
+def add_expressed_curvature(out, system, work, t, q, lam):
+    """Add ∂²(λᵀg)/∂q² of expressions. Arguments: see the head of this file.
+
+    The part Σ ψ_ab ∂y_a/∂q_j ∂y_b/∂q_k is ψ″ along ½ (∂y/∂q_j + ∂y/∂q_k) less that along half their difference.
+
+    out       (n, n)    in and out
+    lam       (k,)
+    """
+    columns, way = work.express_columns, work.express[WAY]
+    for c in range(system.expressions.shape[0]):
+        row, count = system.expressions[c, EXPRESSION_ROW], system.expressions[c, VARIABLES]
+        first, entries = system.constraints[row, FIRST_ENTRY], system.constraints[row, ENTRIES]
+        fill_variables(system, work, c, t, q)
+        fill_slopes(system, work, c)
+        fill_variable_columns(system, work, c)
+        for j in range(entries):
+            for k in range(entries):
+                for a in range(count):
+                    way[a] = 0.5 * (columns[a, j] + columns[a, k])
+                value = jet(system, work, c)[2]
+                for a in range(count):
+                    way[a] = 0.5 * (columns[a, j] - columns[a, k])
+                value -= jet(system, work, c)[2]
+                out[system.entries[first + j], system.entries[first + k]] += lam[row] * value
+        for a in range(count):
+            if system.variables[system.expressions[c, FIRST_VARIABLE] + a, VARIABLE_KIND] > OF_COORDINATE:
+                add_place_curvature(out, system, work, q, c, a, lam[row])
+
+
+@kernel
+def add_place_curvature(out, system, work, q, c, a, weight):
+    """Add w ψ_a ∂²y_a/∂q² of a place, whose poses, columns and slopes are in work. Arguments: see the head of this file.
+
+    out       (n, n)    in and out
+    a         int       variable of expression c
+    weight    float     w
+    """
+    row, variable = system.expressions[c, EXPRESSION_ROW], system.expressions[c, FIRST_VARIABLE] + a
+    begin, start, slope = (
+        system.constraints[row, FIRST_ENTRY],
+        system.variables[variable, FIRST_TERM],
+        work.express[SLOPE, a],
+    )
+    work.express[3, 0], work.express[3, 1], work.express[3, 2] = fill_place_wrench(system, work, variable)
+    for s in range(start, start + system.variables[variable, TERMS]):
+        for r in range(start, start + system.variables[variable, TERMS]):
+            j, k = system.terms[s], system.terms[r]
+            second = weight * slope * place_second(system, work, q, row, j, k)
+            out[system.entries[begin + j], system.entries[begin + k]] += second
+
+
+@late_kernel()
 def fill_expressed_time_rates(out, system, work, t, q, v):
     """2 (∂G/∂t) v + ∂²g/∂t² of expressions. Arguments: see the head of this file.
 

@@ -11,6 +11,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.results.tables import Quantity, Table
+from mbvi.system.feedback import seen_in
 from mbvi.system.sensors import SystemSensor, system_sensors
 from mbvi.system.system import System
 
@@ -75,7 +76,8 @@ def measurements(course: Course, names: Sequence[str] | None) -> dict[str, Measu
 
 def _measured(course: Course, sensor: SystemSensor) -> Measured:
     t, q, p = _sampled_states(course, sensor.period)
-    exact = sensor.exact(t, q, course.system.velocities(t, q, p))
+    v = course.system.velocities(t, q, p)
+    exact = SystemSensor(seen_in(course.system, t, q, v), sensor.name).exact(t, q, v)
     is_by_number = sensor.period is None and not course.is_even
     samples = np.arange(len(t)) if is_by_number else sensor.samples(t, course.step)
     values = sensor.noisy(samples, exact)

@@ -89,6 +89,7 @@ VARIABLES = {
     "multipliers": Variable(("constraint",), "constraint_unit", "Lagrange multipliers of the constraints"),
     "position": Variable(("body", "axis"), "m", "positions of the bodies' origins in the world"),
     "rotation": Variable(("body", "component"), "", "rotations of the bodies to the world, unit quaternions"),
+    "inputs": Variable(("input",), "", "what functions of the state tell actuators"),
 }
 PARTS = {"poses": ("position", "rotation"), "multipliers": ("multipliers",)}
 """What a file holds if it is to, and its variables."""
@@ -111,7 +112,7 @@ TABLEAU = tuple(each.name for each in fields(Tableau))
 UNIT_QUATERNIONS = 1e-6  # how far squares of the norms of rotations may be from 1
 OF_A_STEP = 1e-6
 """Part of a step by which a file's times may differ from the ends of steps, besides a rounding for every row."""
-OPTIONAL = {"momenta", *(key for keys in PARTS.values() for key in keys)}
+OPTIONAL = {"momenta", "inputs", *(key for keys in PARTS.values() for key in keys)}
 DIMENSIONS = tuple(dict.fromkeys(key for variable in VARIABLES.values() for key in variable.dimensions))
 
 
@@ -437,7 +438,7 @@ class Writer:
 
     def _saved(self) -> contextlib.AbstractContextManager[None]:
         attributes = self._file.attrs
-        has = ("chart" in attributes, "events" in attributes, "controllers" in attributes)
+        has = ("chart" in attributes, "events" in attributes, "controllers" in attributes, "inputs" in self._data)
         go_on = resumption(self.path, "model" in self._file, *has)
         remedy = "make room" + (f", and go on by: {go_on}" if self.rows else "")
         return reported(self.path, "room on the disk", remedy)
@@ -508,17 +509,20 @@ def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, stat
 
 def holds(system: System) -> bool:
     """Whether a file can hold the system: one of a model, without a force of the user's own."""
-    return not isinstance(system, Nameplate) and system.model is not None and not system.arrays.force
+    return not isinstance(system, Nameplate) and system.model is not None and system._own_force is None
 
 
-def resumption(path: Path, has_system: bool, has_chart: bool, has_events: bool, has_controllers: bool) -> str:
-    """How a run goes on, whose file holds its system or not, and that has a chart, events or controllers, which no file can hold,
-    or none.
+def resumption(
+    path: Path, has_system: bool, has_chart: bool, has_events: bool, has_controllers: bool, has_inputs: bool
+) -> str:
+    """How a run goes on, whose file holds its system or not, and that has a chart, events, controllers, or functions that tell
+    actuators, which no file can hold, or none.
     """
-    if has_system and not (has_chart or has_events or has_controllers):
+    if has_system and not (has_chart or has_events or has_controllers or has_inputs):
         return f"mbvi run --resume {path}"
     arguments = [repr(str(path)), *([] if has_system else ["system=system"]), *(["chart=chart"] if has_chart else [])]
     arguments += ["events=events"] * has_events + ["controllers=controllers"] * has_controllers
+    arguments += ["inputs=inputs"] * has_inputs
     return f"mbvi.resume({', '.join(arguments)})"
 
 
@@ -1065,7 +1069,10 @@ def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
     known = {name for each in header.controllers for name in each["inputs"]}
     if inputs and not (known <= set(inputs) and header.samples.shape[1] in (3, 3 + 2 * len(inputs))):
         raise ValueError("controllers have other inputs than the system")
-    for key in ("q", "p"):
+    told = header.labels.get("input", ())
+    if inputs and not set(told) <= set(inputs):
+        raise ValueError("input has other names than the actuators of the system")
+    for key in ("q", "p", *(["inputs"] if "inputs" in columns else [])):
         if not np.isfinite(columns[key][[0, -1]]).all():
             raise ValueError(f"{key} has numbers that are not finite")
     if "rotation" in columns and not np.all(

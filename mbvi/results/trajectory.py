@@ -522,7 +522,7 @@ class Trajectory:
             remedy = "read it with its system: mbvi.read(path, system=system)"
             raise ModelError(f"measurements: {wrong('a run with its system', 'one without', remedy)}")
         t, q, p = (np.asarray(each) for each in (self.t, self.q, self.p))
-        return Course(self.system, self.step, self.step_sizes is None, t, q, p, self.at)
+        return Course(self.system, self.step, self.step_sizes is None, t, q, p, self.contact_events, self.at)
 
     def control_points(self, state: int) -> ControlPoints:
         """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.

@@ -97,7 +97,7 @@ def check_same_controllers(controllers: Sequence[CheckedController], header: sto
     names = [", ".join(each["name"] for each in some) or "none" for some in (header.controllers, numbers)]
     remedy = "pass them as to simulate: mbvi.resume(path, controllers=…)" if header.controllers else ""
     if names[0] == names[1]:
-        names[1] += " with other inputs, periods or delays"
+        names[1] += " with other inputs, periods, delays or sensors"
     raise ModelError(f"{path}: controllers: {wrong(names[0], names[1], remedy)}")
 
 

@@ -247,6 +247,10 @@ def test_controllers_have_sensors_instead_of_the_state(arm, tmp_path):
             assert np.allclose(measured[name], last, rtol=0, atol=1e-12), (name, t)
     path = tmp_path / "run.h5"
     mbvi.simulate(arm, "gauss4", step=0.01, duration=0.19, controllers=controllers, path=path)
+    fewer = {"law": mbvi.Controller(law, period=0.02, sensors=names[:2])}
+    with pytest.raises(mbvi.ModelError, match="controllers: expected law, found law with other inputs, .* delays or sensors"):
+        mbvi.resume(path, 0.4, controllers=fewer)
+    assert mbvi.read(path).samples["law"].sensors == tuple(names)
     resumed = mbvi.resume(path, 0.4, controllers=controllers)
     assert np.array_equal(resumed.q, run.q)
     stored = mbvi.read(path).measurements(["torque"])["torque"]

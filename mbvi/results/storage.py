@@ -56,7 +56,7 @@ NAME_LENGTH = 400  # characters, so that it is overwritten in place; a name in J
 OCCURRENCES, MOST_OCCURRENCES = "occurrences", 1 << 20  # events that happened, and how many a file has room for
 CONTACTS = "contacts"  # what happened to stops and dry frictions
 SAMPLES = "samples"  # what controllers told actuators
-OF_CONTROLLER = ("name", "inputs", "period", "delay")
+OF_CONTROLLER = ("name", "inputs", "period", "delay", "sensors")
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
 HEAP, HEAP_OBJECT = (
@@ -195,7 +195,7 @@ class Header:
     contact_events : ndarray (m, 7 + 2 n)
         What happened to them, see `mbvi.results.contacts`.
     controllers : tuple of dict
-        Name, inputs, period and delay of the controllers of the run.
+        Name, inputs, period, delay and sensors of the controllers of the run.
     samples : ndarray (m, 3 + 2 inputs)
         What they told actuators: number of the controller, times of the call and from which on it acts, what was asked for,
         and what was told.
@@ -994,7 +994,8 @@ def _controllers(file: h5py.File) -> tuple[dict[str, Any], ...]:
         if not isinstance(each, dict):
             raise ValueError("controllers are no mappings")
         _check_keys("a controller", each, OF_CONTROLLER)
-        texts: list[Any] = [each["name"], *each["inputs"]] if isinstance(each["inputs"], list) else [None]
+        lists = each["inputs"], each["sensors"]
+        texts: list[Any] = [each["name"], *lists[0], *lists[1]] if all(isinstance(x, list) for x in lists) else [None]
         if not all(isinstance(text, str) for text in texts):
             raise ValueError("controllers have names that are no texts")
         for text in texts:

@@ -18,6 +18,7 @@ from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.arcs import Arc, Arcs
 from mbvi.steppers.part_step import PartStep
 from mbvi.system.cubics import on_cubics
+from mbvi.system.feedback import as_seen
 
 Array = np.ndarray
 ROUNDING = 1e-9  # part of a step by which a time may lie before the first state or after the last
@@ -63,6 +64,7 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
     check_kind(trajectory, Trajectory, "trajectory", "make one by simulate or read")
     check_flag(fast, "fast")
     wanted = _checked(trajectory, times)
+    trajectory = _with_functions(trajectory)
     rows = np.clip(np.searchsorted(trajectory.t, wanted, side="right") - 1, 0, max(len(trajectory) - 2, 0))
     if fast:
         q, p = _by_cubics(trajectory, wanted, rows)
@@ -73,11 +75,25 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
     sizes = np.diff(wanted)
     mean = float(sizes.mean()) if len(sizes) else trajectory.step
     found = replace(trajectory, t=wanted, q=q, p=p, every=1, step=mean, step_sizes=sizes)
+    if trajectory.system._feedback is not None:
+        found = replace(found, system=as_seen(found.system, wanted, q, found.system.velocities(wanted, q, p)))
     happened = trajectory.contact_events
     if happened is not None:
         steps = np.searchsorted(wanted, happened[:, 3], side="right") - 1.0
         happened = np.column_stack([steps, happened[:, 1:]])
     return replace(found, stored=None, start=None, findings=(), events={}, end="", contact_events=happened)
+
+
+def _with_functions(trajectory: Trajectory) -> Trajectory:
+    """The trajectory with the system that has the functions which told actuators."""
+    seen = getattr(trajectory.system, "_seen", None)
+    if seen is None:
+        return trajectory
+    if seen.run is None:
+        expected = f"the functions that told {', '.join(seen.names)}"
+        remedy = "ask for times of stored states by rows, or run it again, and ask that run"
+        raise ModelError(f"times: {wrong(expected, 'a trajectory without them, which were in no file', remedy)}")
+    return replace(trajectory, system=seen.run)
 
 
 def _checked(trajectory: Trajectory, times: ArrayLike) -> Array:

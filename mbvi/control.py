@@ -1,4 +1,5 @@
-"""Laws of controllers that are often needed: PD, PID, gravity compensation and computed torque, as laws of `mbvi.Controller`.
+"""Laws of controllers that are often needed: PD, PID, gravity compensation and computed torque, as laws of `mbvi.Controller`; and
+functions of a model for your own.
 
 All of them are for actuators on coordinates x of joints, whose forces are f = g u with the input u. A target is a function of the
 time, r(t), or numbers.
@@ -17,9 +18,11 @@ from mbvi.floats import as_floats
 from mbvi.kernels import layout
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import show, wrong
+from mbvi.system.compiled_model import CompiledModel
 from mbvi.system.inputs import check_told, with_inputs
 from mbvi.system.system import System
 
+__all__ = ["PD", "PID", "CompiledModel", "ComputedTorque", "GravityCompensation"]
 Array = np.ndarray
 Target = Callable[[float], Any] | ArrayLike
 

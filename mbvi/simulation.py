@@ -38,6 +38,7 @@ from mbvi.run_arguments import (
     note_corners,
     note_overshoots,
     positive_time,
+    resumed_inputs,
 )
 from mbvi.schemes.method import Method
 from mbvi.schemes.runge_kutta import ButcherTableau
@@ -51,6 +52,7 @@ from mbvi.system.chart import Chart
 from mbvi.system.controllers import Controller, checked_controllers
 from mbvi.system.copies import as_run
 from mbvi.system.events import Event, checked_events
+from mbvi.system.feedback import check_values, split_inputs, with_functions
 from mbvi.system.initial import find_start
 from mbvi.system.inputs import with_inputs
 from mbvi.system.system import System
@@ -76,7 +78,7 @@ def simulate(
     store: Sequence[str] | None = None,
     events: Mapping[str, Event | Callable[..., float] | str] | None = None,
     until: Event | Callable[..., float] | str | None = None,
-    inputs: Mapping[str, Any] | None = None,
+    inputs: Mapping[Any, Any] | None = None,
     controllers: Mapping[str, Controller] | None = None,
 ) -> Trajectory:
     """Run a model or a system from its initial state.
@@ -124,9 +126,11 @@ def simulate(
         is in the trajectory's `events`.
     until : Event, callable or str, optional
         An event that ends the run, and must come within the duration; its state is the last of the trajectory.
-    inputs : mapping of str to number, str, Table, or pair of arrays, optional
+    inputs : mapping of str to number, str, Table, pair of arrays, or callable, optional
         What actuators are told, by their names, instead of the inputs that the model has: numbers, expressions of the time t,
-        tables, or pairs (times, values), between which the input is smooth. `mbvi.read_inputs` reads them from files.
+        tables, or pairs (times, values), between which the input is smooth. `mbvi.read_inputs` reads them from files. Or
+        functions of the state ``input(t, q, v)``, which numba compiles; a tuple of names has one ``inputs(t, q, v, u)``, which
+        writes theirs into u.
     controllers : mapping of str to Controller, optional
         What is called between steps, at periods of their own, and tells actuators what to do, by name. What they told is in the
         trajectory's `samples`.
@@ -158,7 +162,9 @@ def simulate(
     (101, 1)
     """
     system = as_run(as_system(model, formulation))
-    system = system if inputs is None else with_inputs(system, inputs)
+    over_time, functions = split_inputs(inputs)
+    system = system if over_time is None else with_inputs(system, over_time)
+    system = with_functions(system, functions) if functions else system
     check_progress(progress)
     if project is not None:
         check_flag(project, "project")
@@ -184,6 +190,7 @@ def simulate(
     note_corners(system, start_time, start_time + steps * h)
     start = find_start(system, initial_q, initial_v, start_time, project)
     check_driven(system, start, start_time, h)
+    check_values(system, start_time, start.q, start.v)
     q, p = start.q, start.p
     if previous_q is not None:
         p = momentum_from_positions(system, method, h, system._vector(previous_q, "previous_q"), q, start_time)
@@ -223,6 +230,7 @@ def resume(
     events: Mapping[str, Event | Callable[..., float] | str] | None = None,
     until: Event | Callable[..., float] | str | None = None,
     controllers: Mapping[str, Controller] | None = None,
+    inputs: Mapping[Any, Callable[..., Any]] | None = None,
 ) -> Trajectory:
     """Continue a run whose file `simulate` wrote, as if it had never stopped: all later states are the same.
 
@@ -245,6 +253,8 @@ def resume(
         Those of the run, whose functions its file cannot hold.
     controllers : optional
         Those of the run, which are given the states that they had.
+    inputs : optional
+        Those of the run that are functions of the state; all others are in the file.
 
     Returns
     -------
@@ -280,7 +290,7 @@ def resume(
         raise ModelError(f"{path}: {wrong('a system', repr(system), 'build it, and pass it: system=system')}")
     if not storage.holds(system):
         check_same_system(system, header, columns, path)
-    system = as_run(system)
+    system = resumed_inputs(as_run(system), inputs, header, path)
     check_same_chart(chart, header, path)
     first = columns["q"][0].copy(), columns["v"][0].copy(), columns["p"][0].copy()
     looked_for = checked_events(events, until, system, header.start_time, *first[:2])

@@ -22,6 +22,7 @@ from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.model import Model
 from mbvi.results.measurements import SAME
+from mbvi.results.phases import RunStates, measured_in
 from mbvi.results.samples import Samples, told_system
 from mbvi.results.trajectory import Statistics, Trajectory
 from mbvi.run_arguments import (
@@ -520,7 +521,10 @@ class Simulator:
         time = t if sensor.period is None else max(number * sensor.period, first)
         if abs(time - t) <= SAME * h:
             q, p = self._states[self._turn]
-            value = sensor.noisy(np.array([number]), sensor.exact(np.array([t]), q, self.v[None]))[0]
+            contacts = self._stepper.contacts
+            rows, now = None if contacts is None else contacts.present(t, q[0], p[0]), (np.array([t]), q, self.v[None])
+            exact = measured_in(RunStates(sensor.system, rows, *now), sensor)
+            value = sensor.noisy(np.array([number]), exact)[0]
             self._samples_taken[sensor.name] = number, value if sensor.labels else float(value[0])
         elif self._samples_taken.get(sensor.name, (None,))[0] != number:
             value = self.trajectory().measurements([sensor.name])[sensor.name].values[-1]

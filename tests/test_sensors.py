@@ -81,19 +81,89 @@ def test_a_body_in_free_flight():
     assert np.allclose(found["beside"].exact, pull, atol=1e-13)
 
 
-def test_sensors_of_a_model_with_stops():
-    """Places and rates are measured; accelerations and forces would lack those of the stops, and are refused."""
-    joint = mbvi.Prismatic(
-        parent="world", child="ball", axis=(0, 0, 1), limits={"displacement": {"lower": 0, "restitution": 0.5}}
-    )
-    sensors = {"up": mbvi.Accelerometer(frame="ball"), "height": mbvi.Encoder(joint="guide")}
-    parts = {"bodies": {"ball": mbvi.Body(mass=1)}, "joints": {"guide": joint}, "sensors": sensors}
-    simulator = mbvi.Simulator(mbvi.Model(name="bouncing", **parts), "gauss4", step=0.01, initial_q=[1.0])
-    assert simulator.measurements(["height"]) == {"height": 1.0}
-    with pytest.raises(
-        mbvi.ModelError, match=r"^sensors.up: expected a model without stops and dry friction, whose forces"
-    ):
-        simulator.measurements()
+BALL = """
+name: ball
+bodies: {ball: {mass: 2, frames: {side: {position: [0.1, 0, 0]}}}}
+joints:
+  guide:
+    type: prismatic
+    parent: world
+    child: ball
+    axis: [0, 0, 1]
+    limits: {displacement: {lower: 0, restitution: 0.5}}
+forces: {lift: {type: motor, joint: guide}}
+sensors:
+  up: {type: accelerometer, frame: ball.side}
+  fine: {type: accelerometer, frame: ball, period: 0.007}
+  side: {type: force_sensor, joint: guide}
+  height: {type: encoder, joint: guide}
+initial: {guide: {position: 1}}
+"""
+
+
+def test_a_bouncing_ball():
+    """It has no specific force between impacts, and at rest that of its weight; so in runs, simulators, files and controllers."""
+    model, h, fall = mbvi.from_yaml(BALL), 0.01, np.sqrt(2 / GRAVITY)
+    run = mbvi.simulate(model, "gauss4", step=h, duration=2)
+    rest = run.contacts.of("guide.displacement.lower", "rest").t
+    assert rest == pytest.approx([3 * fall], abs=1e-5)  # 1 + 2 (1/2 + 1/4 + …), but for the least rebounds
+    for name in ("up", "fine"):
+        found = run.measurements()[name]
+        in_air = found.t < rest[0]
+        assert abs(found.exact[in_air]).max() < 1e-12 and in_air.sum() > 100
+        assert np.allclose(found.exact[~in_air], [0, 0, GRAVITY], atol=1e-12) and (~in_air).sum() > 50
+    simulator, shown = mbvi.Simulator(model, "gauss4", step=h), []
+    for _ in range(200):
+        shown.append(simulator.measurements(["up"])["up"])
+        simulator.step()
+    assert np.array_equal(shown, run.measurements()["up"].values[:-1])
+
+    heard = []
+
+    def law(t, measured):
+        heard.append(measured["fine"])
+        return 0.0
+
+    hold = mbvi.Controller(law, period=0.007, sensors=["fine"])
+    mbvi.simulate(model, "gauss4", step=h, duration=2, controllers={"hold": hold})
+    assert np.allclose(heard, run.measurements()["fine"].exact[: len(heard)], atol=1e-12)
+
+
+def test_the_instant_of_an_impact_has_what_holds_after_it():
+    """Here a ball comes to rest at once where a step ends: from then on the floor has its weight."""
+    model = mbvi.from_yaml(BALL.replace("restitution: 0.5", "restitution: 0"))
+    h = np.sqrt(2 / GRAVITY) / 32
+    run = mbvi.simulate(model, "gauss4", step=h, duration=64 * h)
+    assert run.contacts[0].t == pytest.approx(32 * h, abs=1e-14)
+    up = run.measurements()["up"].exact[:, 2]
+    assert np.allclose(up[:32], 0, atol=1e-12) and np.allclose(up[33:], GRAVITY, atol=1e-12)
+    at = run.contacts[0].t <= run.t[32]
+    assert up[32] == pytest.approx(GRAVITY if at else 0.0, abs=1e-12)
+
+
+def test_a_block_at_rest_and_one_that_slides():
+    """On a floor, pushed by a motor across; with dry friction of the guide, which holds it, and then gives way."""
+    text = """
+name: block
+bodies: {carriage: {mass: 1}, block: {mass: 3}}
+joints:
+  across: {type: prismatic, parent: world, child: carriage, axis: [1, 0, 0]}
+  down: {type: prismatic, parent: carriage, child: block, axis: [0, 0, 1]}
+forces: {push: {type: motor, joint: across, input: 4*t}}
+contacts:
+  floor: {type: plane_stop, body_a: world, body_b: block, normal: [0, 0, 1], restitution: 0}
+  guide: {type: dry_friction, joint: across, kinetic: 2, static: 3}
+sensors:
+  pull: {type: accelerometer, frame: block}
+  joint: {type: force_sensor, joint: across}
+"""
+    run = mbvi.simulate(mbvi.from_yaml(text), "gauss4", step=0.01, duration=1.5)
+    found, holds, slips = run.measurements(), run.t < 0.749, run.t > 0.751  # from 4 t = 3 on
+    assert np.allclose(found["pull"].exact[holds], [0, 0, GRAVITY], atol=1e-11)
+    across = (4 * run.t[slips] - 2) / 4
+    expected = np.stack([across, 0 * across, np.full_like(across, GRAVITY)], axis=1)
+    assert np.allclose(found["pull"].exact[slips], expected, atol=1e-9)
+    assert np.allclose(found["joint"].exact[:, 2], GRAVITY, atol=1e-9)  # the carriage; the floor has the block
 
 
 def test_an_arm_that_a_motor_turns_evenly():
@@ -177,6 +247,10 @@ def test_controllers_have_sensors_instead_of_the_state(arm, tmp_path):
             assert np.allclose(measured[name], last, rtol=0, atol=1e-12), (name, t)
     path = tmp_path / "run.h5"
     mbvi.simulate(arm, "gauss4", step=0.01, duration=0.19, controllers=controllers, path=path)
+    fewer = {"law": mbvi.Controller(law, period=0.02, sensors=names[:2])}
+    with pytest.raises(mbvi.ModelError, match="controllers: expected law, found law with other inputs, .* delays or sensors"):
+        mbvi.resume(path, 0.4, controllers=fewer)
+    assert mbvi.read(path).samples["law"].sensors == tuple(names)
     resumed = mbvi.resume(path, 0.4, controllers=controllers)
     assert np.array_equal(resumed.q, run.q)
     stored = mbvi.read(path).measurements(["torque"])["torque"]

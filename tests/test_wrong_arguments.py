@@ -229,7 +229,7 @@ WORKING = {
     ),
     "resume": lambda: (
         {"path": half_done(), "duration": 0.3, "system": None, "chart": None, "progress": None}
-        | {"events": None, "until": None, "controllers": None}
+        | {"events": None, "until": None, "controllers": None, "inputs": None}
     ),
     "read_inputs": lambda: ({"source": torques(), "interpolation": "smooth", "names": ["motor"], "longest_gap": None}),
     "Controller": lambda: (

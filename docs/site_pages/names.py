@@ -40,7 +40,7 @@ PAGES = {
             Source("mbvi.results.trajectory", ("Statistics", "Finding", "Occurrences")),
             Source("mbvi.results.samples", ("Samples",)),
             Source("mbvi.results.measurements", ("Measured",)),
-            Source("mbvi.control", ("PD", "PID", "GravityCompensation", "ComputedTorque")),
+            Source("mbvi.control", ("PD", "PID", "GravityCompensation", "ComputedTorque", "CompiledModel")),
             Source("mbvi.results.tables", ("Table", "Quantity")),
             Source("mbvi.system.element_forces", ("ElementForce",)),
             Source("mbvi.symbolic.equations", ("Equations",)),

@@ -61,10 +61,6 @@ def _as_input(given: Any, where: str) -> Any:
     if isinstance(given, tuple | list) and len(given) == 2 and not isinstance(given[0], str):
         times, values = given
         return table_of(times, values, "smooth", where)
-    if callable(given):
-        expected = "a number, an expression of the time t, a table, or a pair (times, values)"
-        remedy = "call a function of the state between steps, by controllers={…: mbvi.Controller(function, period=…)}"
-        raise ModelError(f"{where}: {wrong(expected, 'a function', remedy)}")
     return given.item() if isinstance(given, np.generic) else given
 
 

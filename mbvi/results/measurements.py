@@ -10,7 +10,9 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
+from mbvi.results.phases import RunStates, measured_in
 from mbvi.results.tables import Quantity, Table
+from mbvi.system.feedback import seen_in
 from mbvi.system.sensors import SystemSensor, system_sensors
 from mbvi.system.system import System
 
@@ -56,6 +58,7 @@ class Course(NamedTuple):
     step      size of its steps, or the mean one [s]
     is_even   whether they all have this size
     t, q, p   (states,), (states, n), (states, n)
+    happened  (m, 7 + 2 n), what happened to contacts; None of a system without
     at        gives the states at other times, which have q and p
     """
 
@@ -65,6 +68,7 @@ class Course(NamedTuple):
     t: Array
     q: Array
     p: Array
+    happened: Array | None
     at: Callable[[Array], Any]
 
 
@@ -75,7 +79,9 @@ def measurements(course: Course, names: Sequence[str] | None) -> dict[str, Measu
 
 def _measured(course: Course, sensor: SystemSensor) -> Measured:
     t, q, p = _sampled_states(course, sensor.period)
-    exact = sensor.exact(t, q, course.system.velocities(t, q, p))
+    v = course.system.velocities(t, q, p)
+    system = seen_in(course.system, t, q, v)
+    exact = measured_in(RunStates(system, course.happened, t, q, v), SystemSensor(system, sensor.name))
     is_by_number = sensor.period is None and not course.is_even
     samples = np.arange(len(t)) if is_by_number else sensor.samples(t, course.step)
     values = sensor.noisy(samples, exact)

@@ -16,6 +16,7 @@ from mbvi.results.contacts import Modes
 from mbvi.system.contacts import Contacts, ModeSystem
 from mbvi.system.element_forces import ElementForce, element_forces, force_names
 from mbvi.system.reactions import checked_reactions, reactions
+from mbvi.system.sensors import SystemSensor
 from mbvi.system.system import System
 
 Array = np.ndarray
@@ -94,6 +95,20 @@ def _multipliers(phase: Phase) -> Array:
     if phase.mode is not None and phase.mode.slides:
         return phase.mode.accelerations_and_multipliers(phase.t, phase.q, phase.v)[1]
     return phase.system.multipliers(phase.t, phase.q, phase.v)
+
+
+def measured_in(run: RunStates, sensor: SystemSensor) -> Array:
+    """What a sensor would measure in the states of a run without noise, (states, components).
+
+    Where something happens to contacts at the time of a state, it is what holds just after that.
+    """
+    if run.rows is None or not sensor.needs_forces:
+        return sensor.exact(run.t, run.q, run.v)
+    out = np.empty((len(run.t), len(sensor.labels)))
+    for each in phases(run):
+        solve = (each.mode or each.system).accelerations_and_multipliers
+        out[each.states] = sensor.exact(each.t, each.q, each.v, each.system, solve)
+    return out
 
 
 def reactions_of_run(run: RunStates, names: Sequence[str]) -> Array:

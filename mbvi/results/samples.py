@@ -34,6 +34,8 @@ class Samples:
         What it asked for.
     values : ndarray (m, inputs)
         The same, within its limits.
+    sensors : tuple of str
+        Those that it had instead of the state.
     """
 
     inputs: tuple[str, ...]
@@ -43,6 +45,7 @@ class Samples:
     acts: Array
     asked: Array
     values: Array
+    sensors: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Number of calls."""
@@ -55,7 +58,8 @@ class Samples:
     @property
     def numbers(self) -> dict[str, Any]:
         """What a file says of the controller besides its name."""
-        return {"inputs": list(self.inputs), "period": self.period, "delay": self.delay}
+        times = {"period": self.period, "delay": self.delay}
+        return {"inputs": list(self.inputs), **times, "sensors": list(self.sensors)}
 
 
 def samples_of(
@@ -64,14 +68,15 @@ def samples_of(
     """The samples of every controller until a time, of rows (rows, 3 + 2 inputs) as a file keeps them.
 
     system_inputs   the names of all inputs of the system
-    controllers     name, inputs, period and delay of each
+    controllers     name, inputs, period, delay and sensors of each
     """
     found, count = {}, len(system_inputs)
     for number, each in enumerate(controllers):
         own = rows[(rows[:, 0] == number) & (rows[:, 1] < end)] if len(rows) else np.zeros((0, ABOUT + 2 * count))
         columns = ABOUT + np.array([list(system_inputs).index(name) for name in each["inputs"]], int)
         about = tuple(each["inputs"]), float(each["period"]), float(each["delay"])
-        found[each["name"]] = Samples(*about, own[:, 1], own[:, 2], own[:, columns], own[:, columns + count])
+        told = own[:, 1], own[:, 2], own[:, columns], own[:, columns + count]
+        found[each["name"]] = Samples(*about, *told, tuple(each["sensors"]))
     return found
 
 

@@ -57,7 +57,7 @@ NAME_LENGTH = 400  # characters, so that it is overwritten in place; a name in J
 OCCURRENCES, MOST_OCCURRENCES = "occurrences", 1 << 20  # events that happened, and how many a file has room for
 CONTACTS = "contacts"  # what happened to stops and dry frictions
 SAMPLES = "samples"  # what controllers told actuators
-OF_CONTROLLER = ("name", "inputs", "period", "delay")
+OF_CONTROLLER = ("name", "inputs", "period", "delay", "sensors")
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
 HEAP, HEAP_OBJECT = (
@@ -90,6 +90,7 @@ VARIABLES = {
     "multipliers": Variable(("constraint",), "constraint_unit", "Lagrange multipliers of the constraints"),
     "position": Variable(("body", "axis"), "m", "positions of the bodies' origins in the world"),
     "rotation": Variable(("body", "component"), "", "rotations of the bodies to the world, unit quaternions"),
+    "inputs": Variable(("input",), "", "what functions of the state tell actuators"),
 }
 PARTS = {"poses": ("position", "rotation"), "multipliers": ("multipliers",)}
 """What a file holds if it is to, and its variables."""
@@ -112,7 +113,7 @@ TABLEAU = tuple(each.name for each in fields(Tableau))
 UNIT_QUATERNIONS = 1e-6  # how far squares of the norms of rotations may be from 1
 OF_A_STEP = 1e-6
 """Part of a step by which a file's times may differ from the ends of steps, besides a rounding for every row."""
-OPTIONAL = {"momenta", *(key for keys in PARTS.values() for key in keys)}
+OPTIONAL = {"momenta", "inputs", *(key for keys in PARTS.values() for key in keys)}
 DIMENSIONS = tuple(dict.fromkeys(key for variable in VARIABLES.values() for key in variable.dimensions))
 
 
@@ -195,7 +196,7 @@ class Header:
     contact_events : ndarray (m, 7 + 2 n)
         What happened to them, see `mbvi.results.contacts`.
     controllers : tuple of dict
-        Name, inputs, period and delay of the controllers of the run.
+        Name, inputs, period, delay and sensors of the controllers of the run.
     samples : ndarray (m, 3 + 2 inputs)
         What they told actuators: number of the controller, times of the call and from which on it acts, what was asked for,
         and what was told.
@@ -438,7 +439,7 @@ class Writer:
 
     def _saved(self) -> contextlib.AbstractContextManager[None]:
         attributes = self._file.attrs
-        has = ("chart" in attributes, "events" in attributes, "controllers" in attributes)
+        has = ("chart" in attributes, "events" in attributes, "controllers" in attributes, "inputs" in self._data)
         go_on = resumption(self.path, "model" in self._file, *has)
         remedy = "make room" + (f", and go on by: {go_on}" if self.rows else "")
         return reported(self.path, "room on the disk", remedy)
@@ -509,17 +510,20 @@ def _lengthen(path: Path, system: System, steps: int, rows: int, done: int, stat
 
 def holds(system: System) -> bool:
     """Whether a file can hold the system: one of a model, without a force of the user's own."""
-    return not isinstance(system, Nameplate) and system.model is not None and not system.arrays.force
+    return not isinstance(system, Nameplate) and system.model is not None and system._own_force is None
 
 
-def resumption(path: Path, has_system: bool, has_chart: bool, has_events: bool, has_controllers: bool) -> str:
-    """How a run goes on, whose file holds its system or not, and that has a chart, events or controllers, which no file can hold,
-    or none.
+def resumption(
+    path: Path, has_system: bool, has_chart: bool, has_events: bool, has_controllers: bool, has_inputs: bool
+) -> str:
+    """How a run goes on, whose file holds its system or not, and that has a chart, events, controllers, or functions that tell
+    actuators, which no file can hold, or none.
     """
-    if has_system and not (has_chart or has_events or has_controllers):
+    if has_system and not (has_chart or has_events or has_controllers or has_inputs):
         return f"mbvi run --resume {path}"
     arguments = [repr(str(path)), *([] if has_system else ["system=system"]), *(["chart=chart"] if has_chart else [])]
     arguments += ["events=events"] * has_events + ["controllers=controllers"] * has_controllers
+    arguments += ["inputs=inputs"] * has_inputs
     return f"mbvi.resume({', '.join(arguments)})"
 
 
@@ -1001,7 +1005,8 @@ def _controllers(file: h5py.File) -> tuple[dict[str, Any], ...]:
         if not isinstance(each, dict):
             raise ValueError("controllers are no mappings")
         _check_keys("a controller", each, OF_CONTROLLER)
-        texts: list[Any] = [each["name"], *each["inputs"]] if isinstance(each["inputs"], list) else [None]
+        lists = each["inputs"], each["sensors"]
+        texts: list[Any] = [each["name"], *lists[0], *lists[1]] if all(isinstance(x, list) for x in lists) else [None]
         if not all(isinstance(text, str) for text in texts):
             raise ValueError("controllers have names that are no texts")
         for text in texts:
@@ -1077,7 +1082,10 @@ def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
     known = {name for each in header.controllers for name in each["inputs"]}
     if inputs and not (known <= set(inputs) and header.samples.shape[1] in (3, 3 + 2 * len(inputs))):
         raise ValueError("controllers have other inputs than the system")
-    for key in ("q", "p"):
+    told = header.labels.get("input", ())
+    if inputs and not set(told) <= set(inputs):
+        raise ValueError("input has other names than the actuators of the system")
+    for key in ("q", "p", *(["inputs"] if "inputs" in columns else [])):
         if not np.isfinite(columns[key][[0, -1]]).all():
             raise ValueError(f"{key} has numbers that are not finite")
     if "rotation" in columns and not np.all(

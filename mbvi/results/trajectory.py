@@ -35,6 +35,7 @@ from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.element_forces import ElementForce, force_names, forces_on_coordinates
+from mbvi.system.feedback import Seen, input_values, seen_values, with_values, without_feedback
 from mbvi.system.measures import measured
 from mbvi.system.poses import continuous, positions_and_quaternions
 from mbvi.system.quadratic import quadratic_lagrangian
@@ -149,6 +150,8 @@ class Stored:
     position, rotation : ndarray (N + 1, bodies, 3), (N + 1, bodies, 4), or None
         Places of the bodies' origins and unit quaternions w, x, y, z, body to world, whose signs do not jump from state to
         state.
+    inputs : ndarray (N + 1, m) or None
+        What functions of the state tell actuators.
     """
 
     v: Array
@@ -162,6 +165,7 @@ class Stored:
     multipliers: Array | None = None
     position: Array | None = None
     rotation: Array | None = None
+    inputs: Array | None = None
 
     def taken(self, take: Callable[[Array], Array]) -> Stored:
         """With a part of every array."""
@@ -518,7 +522,7 @@ class Trajectory:
             remedy = "read it with its system: mbvi.read(path, system=system)"
             raise ModelError(f"measurements: {wrong('a run with its system', 'one without', remedy)}")
         t, q, p = (np.asarray(each) for each in (self.t, self.q, self.p))
-        return Course(self.system, self.step, self.step_sizes is None, t, q, p, self.at)
+        return Course(self.system, self.step, self.step_sizes is None, t, q, p, self.contact_events, self.at)
 
     def control_points(self, state: int) -> ControlPoints:
         """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.
@@ -817,7 +821,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         else {}
     )
     return Trajectory(
-        system=told_system(found.system, samples),
+        system=_seen_system(found, values, samples),
         scheme=found.scheme,
         step=found.step,
         every=found.every,
@@ -837,6 +841,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
             multipliers=values.get("multipliers"),
             position=values.get("position"),
             rotation=values.get("rotation"),
+            inputs=values.get("inputs"),
         ),
         step_sizes=None if found.step_sizes is None else found.step_sizes[: max(statistics.steps, stored_steps)],
         findings=findings,
@@ -845,6 +850,15 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         contact_events=found.contact_events if found.contacts else None,
         samples=samples,
     )
+
+
+def _seen_system(found: storage.Header, values: Mapping[str, Array], samples: Mapping[str, Samples]) -> System:
+    """The system whose inputs are in the states what they were in the run."""
+    run, names = found.system, found.labels.get("input", ())
+    if isinstance(run, storage.Nameplate) or not names:
+        return told_system(run, samples)
+    known = Seen(names, None if run._feedback is None else told_system(run, samples))
+    return with_values(told_system(without_feedback(run), samples), known, values["t"], values["inputs"])
 
 
 def occurrences_of(system: System, names: Sequence[str], rows: Array) -> dict[str, Occurrences]:
@@ -891,6 +905,10 @@ def derived(
     units = tuple(each._unit(system.coordinate_units) for each in invariants)
     residual = system.constraint_residuals(t, q)
     stored = Stored(v, kinetic + potential, kinetic, potential, residual, momenta, names, units)
+    if system._feedback is not None:
+        stored = replace(stored, inputs=input_values(system, t, q, v))
+    elif system._seen is not None:
+        stored = replace(stored, inputs=seen_values(system, t))
     return with_parts(stored, system, t, q, store, before)
 
 
@@ -917,6 +935,8 @@ def labels_and_units(system: System, stored: Stored) -> tuple[dict[str, tuple[st
     labels = {"coordinate": system.coordinate_names, "momentum": stored.momentum_names}
     labels |= {"constraint": system.constraint_names, "body": system.body_names}
     labels |= {"axis": tuple("xyz"), "component": tuple("wxyz")}
+    if (known := system._feedback or system._seen) is not None:
+        labels["input"] = known.names
     units = {
         "coordinate": system.coordinate_units,
         "momentum": stored.momentum_units,
@@ -940,6 +960,7 @@ def columns(t: Array, q: Array, p: Array, stored: Stored) -> dict[str, Array]:
     if stored.momentum_names:
         values["momenta"] = stored.momenta
     optional = {"multipliers": stored.multipliers, "position": stored.position, "rotation": stored.rotation}
+    optional["inputs"] = stored.inputs
     return values | {key: each for key, each in optional.items() if each is not None}
 
 

@@ -17,6 +17,7 @@ from mbvi.errors import KEPT, ModelError, StepError
 from mbvi.floats import as_floats
 from mbvi.kernels import layout
 from mbvi.model.expressions import show
+from mbvi.results.phases import RunStates, measured_in
 from mbvi.results.samples import ABOUT
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import MOST_COUNTED, Carried
@@ -129,12 +130,13 @@ class _Sampled:
         if period is None:
             return float(np.floor(at))
         number = self.sensor.samples(np.array([t0 + h * at]), h)[0]
-        return max(0.0, float(_on_grid(np.array((number * period - t0) / h))))
+        taken = max(0.0, float(_on_grid(np.array((number * period - t0) / h))))
+        return at if abs(taken - at) <= NEAR * (1 + 1e-6 * at) else taken  # the same instant, whatever rounding says
 
-    def take(self, t: float, q: Array, v: Array) -> None:
-        """Take a sample."""
+    def take(self, t: float, q: Array, v: Array, happened: Array | None) -> None:
+        """Take a sample; `happened` is what happened to contacts until then, (m, 7 + 2 n)."""
         times = np.array([t])
-        exact = self.sensor.exact(times, q[None], v[None])
+        exact = measured_in(RunStates(self._run.system, happened, times, q[None], v[None]), self.sensor)
         self.value[:] = self.sensor.noisy(self.sensor.samples(times, self._run.step), exact)[0]
 
     @property
@@ -275,9 +277,10 @@ class ControlWatch:
         if due:
             t, (q, p) = self._time(at), self._last
             v = self._part.velocity(t, q, p)
+            happened = None if self._inner.contacts is None else self._inner.contacts.rows()
             for sampled in due:
                 try:
-                    sampled.take(t, q, v)
+                    sampled.take(t, q, v, happened)
                 except ModelError as error:
                     self._message = f"the sensor {sampled.sensor.name}: at t = {t:.6g} s: {error}. {KEPT}"
                     return False

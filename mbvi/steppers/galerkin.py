@@ -19,6 +19,7 @@ from mbvi.steppers.run import Run
 from mbvi.system.causes import almost_no_inertia, force_without_value
 from mbvi.system.driven import driven_names, is_in_reach
 from mbvi.system.euler_angles import joints_in_gimbal_lock
+from mbvi.system.feedback import without_value
 from mbvi.system.redundancy import is_nearly_singular
 from mbvi.system.regularity import weightless_near
 from mbvi.system.scheme import scheme_arrays
@@ -67,6 +68,10 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
         move = h * start_velocity(system, space, t)
         if not (np.abs(space.q + 2 * move) < HUGE).all():
             return f"{head}, largest at {name}. {KEPT} {smaller}"
+    ahead = space.q + AHEAD[:, None] * move
+    if told := without_value(system, t + h * AHEAD, ahead, np.tile(move / h, (len(AHEAD), 1))):
+        remedy = "Look for a pole of it, or an error that it raises."
+        return f"{head}: the function that tells {told} has no finite value there, or within the step. {KEPT} {remedy}"
     rest = np.zeros(system.dimension)
     if not all(np.isfinite(system.gradient(space.q, rest, at)[1]).all() for at in t + h * AHEAD):
         found, remedy = force_without_value(system, space.q, t + h * AHEAD)

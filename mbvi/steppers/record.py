@@ -105,9 +105,9 @@ class Record:
             ) from None
 
     @property
-    def _has_functions(self) -> tuple[bool, bool]:
-        """Whether there are events, and controllers."""
-        return bool(self._run.events), bool(self._run.controllers)
+    def _has_functions(self) -> tuple[bool, bool, bool]:
+        """Whether there are events, controllers, and functions that tell actuators."""
+        return bool(self._run.events), bool(self._run.controllers), self._run.system._feedback is not None
 
     @property
     def seconds(self) -> float:

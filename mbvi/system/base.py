@@ -84,6 +84,8 @@ class BaseSystem:
         self._told: tuple[Self, Callable[[Self], Self]] | None = (
             None  # what it was before its inputs became others, and how
         )
+        self._feedback: Any = None  # functions of the state that tell actuators, see `mbvi.system.feedback`
+        self._seen: Any = None  # inputs that are known in the states of a run alone, see there
         self._local = threading.local()
 
     def __copy__(self) -> Self:
@@ -115,7 +117,9 @@ class BaseSystem:
                 remedy = "let it close over numbers and arrays alone"
                 expected = f"a {name} of functions that can be pickled"
                 raise ModelError(f"{self.name}: {wrong(expected, str(error), remedy)}") from None
-        return self._without_work() | {"_own_values": None, "_values_of_run": None}  # elsewhere it is as it was made
+        seen = None if self._seen is None else self._seen._replace(run=None)
+        # elsewhere it is as it was made
+        return self._without_work() | {"_own_values": None, "_values_of_run": None, "_seen": seen}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The system as it was stored."""
@@ -150,6 +154,9 @@ class BaseSystem:
     @property
     def _own_force(self) -> OwnForce | None:
         """A force of the user's own, compiled, with which another system can be assembled."""
+        if self._feedback is not None:
+            own: OwnForce | None = self._feedback.own
+            return own
         return OwnForce(self.arrays.force, self._force_names) if self._arrays.force else None
 
     @property

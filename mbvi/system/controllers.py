@@ -114,7 +114,8 @@ class CheckedController:
     @property
     def numbers(self) -> dict[str, Any]:
         """What a file says of it."""
-        return {"name": self.name, "inputs": list(self.inputs), "period": self.period, "delay": self.delay}
+        times = {"period": self.period, "delay": self.delay}
+        return {"name": self.name, "inputs": list(self.inputs), **times, "sensors": list(self.sensors)}
 
 
 def checked_controllers(given: Any, system: System) -> tuple[CheckedController, ...]:

@@ -38,6 +38,7 @@ from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnGear, OnJoint, Torque
 from mbvi.model.holds import Apart, Expressed, Follows, Related
+from mbvi.system.feedback import as_seen
 from mbvi.system.projection import owner_of
 from mbvi.system.reactions import known_names, reactions
 from mbvi.system.system import System
@@ -208,7 +209,7 @@ def element_forces(
             expected = "a force, a constraint, or a joint other than a free one"
             raise ModelError(f"forces: {wrong(expected, show(name), nearest(name, known))}")
     t, q, v = system._series(t, q=q, v=v)
-    return _Elements(system, t, q, v, np.asarray(lam)).of(chosen)
+    return _Elements(as_seen(system, t, q, v), t, q, v, np.asarray(lam)).of(chosen)
 
 
 class _Elements:
@@ -409,4 +410,4 @@ def forces_on_coordinates(system: System, elements: Iterable[ElementForce], stat
 
 def _has_own_force(system: System) -> bool:
     """Whether a force of the user's own acts."""
-    return bool(system.arrays.force) or (system.model is None and system._unforced is not None)
+    return system._own_force is not None or (system.model is None and system._unforced is not None)

@@ -47,8 +47,9 @@ def check_told(name: Any, system: System, where: str) -> None:
     if name in told:
         return
     if name in system.input_names:
+        of = "the state" if system._feedback is not None and name in system._feedback.names else "time"
         remedy = "give it a number as input in the model"
-        raise ModelError(f"{where}: {wrong('an input that is a number', f'{name!r}, a function of time', remedy)}")
+        raise ModelError(f"{where}: {wrong('an input that is a number', f'{name!r}, a function of {of}', remedy)}")
     if not told:
         remedy = "add an actuator to the forces of the model"
         raise ModelError(f"{where}: {wrong('an input of an actuator', f'{show(name)}, and no such input', remedy)}")
@@ -110,14 +111,14 @@ def with_own_inputs(system: System) -> System:
     """A copy with inputs of its own, which may do work; itself where no input is a number."""
     if not told_inputs(system):
         return system
-    own = _with_arrays(system)
+    own = with_arrays(system)
     own._told = system, partial(_with_inputs_of, other=own)
     return own
 
 
 def _with_inputs_of(system: System, other: System) -> System:
     """A copy with the inputs that another system of the same model has now."""
-    return _with_arrays(system, inputs=other.arrays.inputs)
+    return with_arrays(system, inputs=other.arrays.inputs)
 
 
 def with_held_inputs(system: System, places: Sequence[int], times: Array, values: Array) -> System:
@@ -137,7 +138,7 @@ def with_held_inputs(system: System, places: Sequence[int], times: Array, values
         numbers += [times, coefficients.ravel()]
         start += 5 * count + 4
     tables = np.array(functions, np.int64).reshape(-1, 3)
-    own = _with_arrays(system, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
+    own = with_arrays(system, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
     own._told = system, partial(_with_held_inputs_of, places=places, times=times, other=own)
     return own
 
@@ -173,8 +174,8 @@ def take_inputs(system: System, other: System) -> None:
         held_values(system, place)[:] = held_values(other, place)
 
 
-def _with_arrays(system: System, **changed: Array) -> System:
-    """A copy with arrays of its own, of which some are others; its actuators may do work."""
+def with_arrays(system: System, **changed: Any) -> System:
+    """A copy with arrays of its own, of which some fields are others; its actuators may do work."""
     own, arrays = copy(system), system.arrays
     fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
     own.arrays, own.is_conservative = layout.System(**fields | changed), False
@@ -207,7 +208,7 @@ def with_inputs(system: System, inputs: Mapping[str, Any]) -> System:
         is_own = (forces[:, 0] == layout.ACTUATOR) & (forces[:, layout.INPUT] == place)
         forces[is_own, FUNCTION] = -1 if isinstance(value, float) else tables.add_function(value)
         told[place] = value if isinstance(value, float) else 0.0
-    own = _with_arrays(
+    own = with_arrays(
         system,
         joint_forces=forces,
         inputs=told,

@@ -178,16 +178,15 @@ def _asked(
 ) -> Array:
     """What is asked of a frame (…, rows), or (…, rows nv) of what is a matrix, at states of which some parts may be left out."""
     work, arrays = dynamics_work(system), system._arrays
-    link, own = _found(system, frame)
-    if not isinstance(reference, str) or reference not in REFERENCES:
-        raise ModelError(f"reference: {wrong(' or '.join(REFERENCES), show(reference))}")
+    link, own = checked_frame(system, frame)
+    number = checked_reference(reference)
     optional = {key: values for key, values in (("v", v), ("a", a)) if values is not None}
     state = Given(system, 0.0, q=q, **optional)
     width = rows if what <= kernels.ACCELERATION else rows * work.nv
     out = np.empty((len(state.q), width))
 
     def run(out: Array, t: Array, *at: Array) -> int:
-        of = link, own, REFERENCES[reference], what
+        of = link, own, number, what
         return kernels.fill_frame_quantities(out, arrays, dynamics_work(system), *of, *at)
 
     state.check(shared(run, (out,), state))
@@ -198,7 +197,20 @@ def _matrix(system: BaseSystem, out: Array) -> Array:
     return out.reshape(*out.shape[:-1], 6, dynamics_work(system).nv)
 
 
-def _found(system: BaseSystem, frame: str) -> tuple[int, Array]:
+def checked_reference(reference: str) -> int:
+    """The number by which kernels know a reference.
+
+    Raises
+    ------
+    ModelError
+        If there is no such.
+    """
+    if not isinstance(reference, str) or reference not in REFERENCES:
+        raise ModelError(f"reference: {wrong(' or '.join(REFERENCES), show(reference))}")
+    return REFERENCES[reference]
+
+
+def checked_frame(system: BaseSystem, frame: str) -> tuple[int, Array]:
     """The link of a frame, and its rotation in that, row by row, and place (12,)."""
     known = system._local.__dict__.setdefault("known_frames", {})
     if isinstance(frame, str) and frame in known:

@@ -17,6 +17,7 @@ from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.lagrangian import fill_wrenches
 from mbvi.model.arguments import checked_names
 from mbvi.system.copies import as_run
+from mbvi.system.feedback import as_seen
 from mbvi.system.poses import all_poses, unit_quaternions
 from mbvi.system.redundancy import count_redundant, node_widths
 from mbvi.system.system import System
@@ -57,7 +58,11 @@ def known_names(system: System) -> list[str]:
     """Names of all joints and constraints that have a reaction: with a force of the user's own, none of the tree's joints."""
     if system.model is None:
         return []
-    joints = [] if system.arrays.force else [name for name, each in system.model.joints.items() if not each.is_free]
+    joints = (
+        []
+        if system._own_force is not None
+        else [name for name, each in system.model.joints.items() if not each.is_free]
+    )
     return list(dict.fromkeys([*joints, *owners(system)]))
 
 
@@ -98,6 +103,7 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
     ModelError
         If a name is of nothing that holds bodies.
     """
+    system = as_seen(system, t, q, v)
     names, cut = checked_reactions(system, names), owners(system)
     wrenches = _wrenches(system, names, t, q, lam)
     if not set(names) <= set(cut):

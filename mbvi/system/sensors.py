@@ -6,7 +6,7 @@ which any block is found at once), as quantiles of the normal distribution.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -30,6 +30,7 @@ from mbvi.system.reactions import reactions
 from mbvi.system.system import System
 
 Array = np.ndarray
+Solve = Callable[[Array, Array, Array], tuple[Array, Array]]
 NEAR = 1e-6  # part of a period by which a time may be before a sample, and be at it
 BLOCKS, NUMBERS = 1, 4  # of Philox for a sample, and random numbers in them
 UNITS: dict[Any, str] = {
@@ -65,6 +66,7 @@ class SystemSensor:
 
     Attributes
     ----------
+    system : System
     name : str
     period : float or None
         [s]
@@ -76,7 +78,7 @@ class SystemSensor:
     def __init__(self, system: System, name: str) -> None:
         assert system.model is not None
         model = system.model.resolved()
-        self._system, self._sensor, self.name = system, model.sensors[name], name
+        self.system, self._sensor, self.name = system, model.sensors[name], name
         self._gravity = np.array(model.gravity, dtype=float)
         sensor: Any = self._sensor
         self.period = None if sensor.period is None else float(sensor.period)
@@ -91,44 +93,51 @@ class SystemSensor:
         elif isinstance(sensor, ExpressionSensor):
             self._measurement = Measurement(system, sensor.expression)
 
-    def exact(self, t: Array, q: Array, v: Array) -> Array:
+    @property
+    def needs_forces(self) -> bool:
+        """Whether what it measures depends on the forces that act."""
+        return isinstance(self._sensor, Accelerometer | InJoint)
+
+    def exact(self, t: Array, q: Array, v: Array, system: System | None = None, solve: Solve | None = None) -> Array:
         """What it would measure without noise, (states, components), in states at t (states,) with q and its rates v (states, n).
 
         Forces are those that act until then: an input that jumps at the time is that before.
 
+        Parameters
+        ----------
+        t, q, v : (states,), (states, n), (states, n)
+        system : System, optional
+            Where stops and dry friction act, that in which those are constraints or forces which act in these states.
+        solve : callable, optional
+            Then what gives accelerations (states, n) and multipliers (states, k) at t, q and v.
+
         Raises
         ------
         ModelError
-            If it measures forces or accelerations, and stops or dry friction act; or the equations are singular in a state.
+            If the equations are singular in a state.
         """
         sensor: Any = self._sensor
         if self._measurement is not None:
             return self._measurement(t, q, v)[:, None]
         if isinstance(sensor, PositionSensor):
-            return self._system.frame_pose(sensor.frame, q)[0]
-        velocities = self._system.velocity_of_rates(q, v)
+            return self.system.frame_pose(sensor.frame, q)[0]
+        velocities = self.system.velocity_of_rates(q, v)
         if isinstance(sensor, Gyroscope):
-            return self._system.frame_velocity(sensor.frame, q, velocities, "body")[:, 3:]
-        if self._system.has_contacts:
-            expected = "a model without stops and dry friction, whose forces it would have to know"
-            raise ModelError(
-                f"sensors.{self.name}: {wrong(expected, repr(self._system.name), 'name the other sensors')}"
-            )
-        before = np.nextafter(t, -np.inf)
+            return self.system.frame_velocity(sensor.frame, q, velocities, "body")[:, 3:]
+        before, system = np.nextafter(t, -np.inf), system or self.system
+        a, lam = (solve or system.accelerations_and_multipliers)(before, q, v)
         if isinstance(sensor, InJoint):
-            return self._in_joint(before, q, v)
-        a = self._system.accelerations_and_multipliers(before, q, v)[0]
-        accelerations = self._system.velocity_of_rates(q, a)
-        of_frame = self._system.frame_acceleration(sensor.frame, q, velocities, accelerations)[:, :3]
-        return _turned(self._system.frame_pose(sensor.frame, q)[1], of_frame - self._gravity)
+            return self._in_joint(system, before, q, v, lam)
+        accelerations = self.system.velocity_of_rates(q, a)
+        of_frame = self.system.frame_acceleration(sensor.frame, q, velocities, accelerations)[:, :3]
+        return _turned(self.system.frame_pose(sensor.frame, q)[1], of_frame - self._gravity)
 
-    def _in_joint(self, t: Array, q: Array, v: Array) -> Array:
+    def _in_joint(self, system: System, t: Array, q: Array, v: Array, lam: Array) -> Array:
         """The force or torque (states, 3) in a joint."""
         sensor: Any = self._sensor
-        lam = self._system.multipliers(t, q, v)
-        force, torque = reactions(self._system, [sensor.joint], t, q, v, lam)[0]
-        child = self._system.model.joints[sensor.joint].child  # type: ignore[union-attr]
-        return _turned(self._system.frame_pose(child, q)[1], force if isinstance(sensor, ForceSensor) else torque)
+        force, torque = reactions(system, [sensor.joint], t, q, v, lam)[0]
+        child = self.system.model.joints[sensor.joint].child  # type: ignore[union-attr]
+        return _turned(self.system.frame_pose(child, q)[1], force if isinstance(sensor, ForceSensor) else torque)
 
     def samples(self, t: Array, step: float) -> Array:
         """The numbers (states,) of its last samples until times t [s], of a run with steps of that size."""

@@ -211,5 +211,5 @@ def test_another_controller_cannot_go_on(double_pendulum, tmp_path):
     mbvi.simulate(double_pendulum, step=0.01, duration=0.3, controllers=controllers, path=path)
     with pytest.raises(mbvi.ModelError, match=r"controllers: expected a, found none; pass them as to simulate"):
         mbvi.resume(path, duration=1)
-    with pytest.raises(mbvi.ModelError, match=r"expected a, found a with other inputs, periods or delays"):
+    with pytest.raises(mbvi.ModelError, match=r"expected a, found a with other inputs, periods, delays or sensors"):
         mbvi.resume(path, duration=1, controllers={"a": mbvi.Controller(zero, 0.01, ["elbow"])})

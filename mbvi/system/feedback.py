@@ -1,0 +1,341 @@
+"""Inputs of actuators that are functions of the state, u(t, q, v): compiled, and evaluated wherever forces are.
+
+The force of such an actuator, φ = α u + β + σ x + δ x′ within its limits, is part of the force function of the system, behind a
+force of the user's own, and its row in the tables exerts nothing. So it acts at every node of a step as all forces do, and
+schemes keep their order.
+
+In the states of a run u is known. As seen from its results, these inputs are tables through the known values: the same forces,
+and no function. So reactions, which need other coordinates, pages and files have the forces of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from mbvi.errors import ModelError
+from mbvi.kernels import layout
+from mbvi.kernels.compiler.decorators import CompiledFunction, compiled
+from mbvi.kernels.mechanics.functions import function_of
+from mbvi.model.expressions import nearest, show, wrong
+from mbvi.system.inputs import FUNCTION, with_arrays, with_inputs
+from mbvi.system.own_functions import (
+    OwnForce,
+    OwnValues,
+    check_call,
+    check_returns_number,
+    checked_function,
+    compile_own,
+    read_only,
+)
+from mbvi.system.system import System
+
+Array = np.ndarray
+ONE, SEVERAL = "input(t, q, v)", "inputs(t, q, v, u)"
+"""What functions take: of one actuator, which returns its input, and of several, which writes theirs into u."""
+OF_ROW = (layout.BY_INPUT, layout.BIAS, layout.BY_PLACE, layout.BY_RATE, layout.LOWEST, layout.HIGHEST)
+"""Columns of an actuator's data that stand, behind its coordinate, among the parameters of the force function."""
+
+
+class Told(NamedTuple):
+    """A compiled function ``fill(t, q, v, u)``, which writes the inputs (m,) of some actuators into u."""
+
+    names: tuple[str, ...]
+    fill: Callable[[float, Array, Array, Array], None]
+
+
+class Feedback(NamedTuple):
+    """What tells the actuators of a system by functions of the state.
+
+    told     the functions
+    own      a force of the user's own, which acts besides
+    force    the force function of all of them
+    """
+
+    told: tuple[Told, ...]
+    own: OwnForce | None
+    force: CompiledFunction
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The actuators."""
+        return tuple(name for each in self.told for name in each.names)
+
+
+class Seen(NamedTuple):
+    """Inputs that are known in the states of a run alone.
+
+    names    the actuators
+    run      the system that has the functions; None where a file had none
+    """
+
+    names: tuple[str, ...]
+    run: System | None
+
+
+def split_inputs(inputs: Any) -> tuple[Any, dict[Any, Callable[..., Any]]]:
+    """The inputs over time, and those that are functions of the state."""
+    if not isinstance(inputs, Mapping):
+        return inputs, {}
+    functions = {key: each for key, each in inputs.items() if callable(each)}
+    return {key: each for key, each in inputs.items() if key not in functions}, functions
+
+
+def with_functions(system: System, given: Mapping[Any, Callable[..., Any]]) -> System:
+    """The system, as a run has it, in which functions tell actuators what to do.
+
+    Parameters
+    ----------
+    system : System
+    given : mapping
+        Of the name of an actuator to a function ``input(t, q, v)`` that returns its input, or of a tuple of names to one
+        ``inputs(t, q, v, u)`` that writes theirs into u (m,).
+
+    Raises
+    ------
+    ModelError
+        If there is no such actuator, two functions tell one, or numba cannot compile a function.
+    """
+    names = [_names(key) for key in given]
+    _check_names(system, [name for each in names for name in each])
+    system = with_inputs(system, dict.fromkeys((name for each in names for name in each), 0.0))
+    before = {} if system._values_of_run is None else system._values_of_run.functions
+    values = OwnValues(before | {_where(each): function for each, function in zip(names, given.values(), strict=True)})
+    told = tuple(
+        _told(system, key, each, function) for key, each, function in zip(given, names, given.values(), strict=True)
+    )
+    own = system._own_force
+    force = compiled(layout.FORCE, _force(own, [(each.fill, len(each.names)) for each in told]))
+    feedback = Feedback(told, own, force)
+    found = _with_feedback(system, feedback)
+    found._told, found._values_of_run = (system, partial(_with_feedback, feedback=feedback)), values
+    return found
+
+
+def _names(key: Any) -> tuple[str, ...]:
+    return tuple(key) if isinstance(key, tuple) else (key,)
+
+
+def _where(names: Sequence[Any]) -> str:
+    return f"inputs.{', '.join(map(str, names))}"
+
+
+def _check_names(system: System, names: Sequence[Any]) -> None:
+    """Refuse what is no actuator, and one that is told twice."""
+    if system.model is None:
+        raise ModelError(f"inputs: {wrong('the run of a model', f'{system.name!r}, which has no actuators')}")
+    if not names:
+        raise ModelError(f"inputs: {wrong('at least one actuator for a function', 'none')}")
+    for i, name in enumerate(names):
+        if name not in system.input_names:
+            near = nearest(str(name), system.input_names) if system.input_names else "the model has none"
+            raise ModelError(f"inputs: {wrong('an actuator', show(name), near)}")
+        if name in names[:i]:
+            raise ModelError(f"inputs: {wrong('one function for each actuator', f'two for {name!r}')}")
+
+
+def _told(system: System, key: Any, names: tuple[str, ...], function: Callable[..., Any]) -> Told:
+    """A function of the user's, checked and compiled."""
+    where, state = _where(names), (0.0, read_only(system.given_q), read_only(system.given_v))
+    if isinstance(key, tuple):
+        plain = checked_function(where, function, SEVERAL)
+        check_call(where, plain, *state, np.zeros(len(names)))
+        return Told(names, compile_own(where, plain, layout.OWN_FORCE))
+    plain = checked_function(where, function, ONE, has_output=False)
+    check_returns_number(where, plain, *state)
+    value = compile_own(where, plain, (layout.OWN_FORCE[0][:3],), has_output=False)
+    fill = _into(value)
+    try:
+        fill(*state, np.zeros(1))
+    except ArithmeticError:  # a value at another state
+        pass
+    except Exception as error:  # numba raises many
+        raise ModelError(f"{where}: {wrong('a function that returns one number', 'one that need not')}") from error
+    return Told(names, fill)
+
+
+def _into(value: Callable[[float, Array, Array], float]) -> Callable[[float, Array, Array, Array], None]:
+    """A function that writes what another returns."""
+
+    def fill(t, q, v, u):  # type: ignore[no-untyped-def]
+        u[0] = 1.0 * value(t, q, v)
+
+    return njit(error_model="numpy")(fill)
+
+
+# ----------------------------------------------------------------------------------- the force of actuators
+
+
+def _force(own: OwnForce | None, told: Sequence[tuple[Any, int]]) -> Callable[..., float]:
+    """A force function (t, q, v, values, F) of all actuators that functions tell, behind a force of the user's own.
+
+    Its values are the parameters of that force, and then for each actuator its coordinate, and what OF_ROW names.
+    """
+    jit, at = njit(error_model="numpy"), 0 if own is None else len(own.names)
+    inner = jit(_nothing) if own is None else jit(own.function._python)
+    for fill, count in told:
+        inner = jit(_with_actuators(inner, fill, count, at))
+        at += count * (1 + len(OF_ROW))
+
+    def outer(t, q, v, values, F):  # type: ignore[no-untyped-def]
+        try:
+            inner(t, q, v, values, F)
+        except Exception:  # none can leave compiled code
+            F[:] = np.nan
+        return 0.0
+
+    return outer
+
+
+def _nothing(t, q, v, values, F):  # type: ignore[no-untyped-def]
+    return 0.0
+
+
+def _with_actuators(before: Any, fill: Any, count: int, at: int) -> Callable[..., float]:
+    """What does what another does, and adds the forces of actuators whose values begin at a place."""
+    width = 1 + len(OF_ROW)
+
+    def total(t, q, v, values, F):  # type: ignore[no-untyped-def]
+        before(t, q, v, values, F)
+        u = np.full(count, np.nan)
+        fill(t, q, v, u)
+        for i in range(count):
+            first = at + i * width
+            a = int(values[first])
+            force = values[first + 1] * u[i] + values[first + 2] + values[first + 3] * q[a] + values[first + 4] * v[a]
+            if force < values[first + 5]:
+                force = values[first + 5]
+            if force > values[first + 6]:
+                force = values[first + 6]
+            F[a] += force
+        return 0.0
+
+    return total
+
+
+def _with_feedback(system: System, feedback: Feedback) -> System:
+    """A system of the same actuators, of which functions tell some; those have no force in its tables."""
+    arrays = system.arrays
+    forces, parameters = arrays.joint_forces.copy(), [arrays.force_parameters]
+    for row in _rows(system, feedback.names):
+        parameters.append(np.array([arrays.joint_forces[row, 1], *arrays.joint_force_data[row, OF_ROW]], float))
+        forces[row, 0], forces[row, FUNCTION] = layout.JOINT_FORCE, len(arrays.time_functions)
+    nothing = np.array([[layout.CONSTANT, len(arrays.numbers), 1]], np.int64)
+    found = with_arrays(
+        system,
+        joint_forces=forces,
+        time_functions=np.concatenate([arrays.time_functions, nothing]),
+        numbers=np.append(arrays.numbers, 0.0),
+        force=feedback.force,
+        force_parameters=np.concatenate(parameters),
+    )
+    found._told, found._feedback = (system, partial(_with_feedback, feedback=feedback)), feedback
+    return found
+
+
+def _rows(system: System, names: Sequence[str]) -> list[int]:
+    """The rows of some actuators among the forces on coordinates."""
+    rows = system.arrays.joint_forces
+    places = [system.input_names.index(name) for name in names]
+    is_actuator = rows[:, 0] == layout.ACTUATOR
+    return [int(np.flatnonzero(is_actuator & (rows[:, layout.INPUT] == place))[0]) for place in places]
+
+
+# ------------------------------------------------------------------------------------------ as it is known
+
+
+def input_values(system: System, t: Array, q: Array, v: Array) -> Array:
+    """What functions of the state tell actuators in states, (states, m); not a number where one raises an error."""
+    assert system._feedback is not None
+    blocks = [np.zeros((len(t), 0))]
+    for each in system._feedback.told:
+        block = np.full((len(t), len(each.names)), np.nan)
+        for i in range(len(t)):
+            try:
+                each.fill(float(t[i]), q[i], v[i], block[i])
+            except Exception:  # whatever a function of the user's raises
+                block[i] = np.nan
+        blocks.append(block)
+    return np.concatenate(blocks, axis=1)
+
+
+def check_values(system: System, t: float, q: Array, v: Array) -> None:
+    """Refuse functions that tell what is no finite number in a state, where a run starts.
+
+    Raises
+    ------
+    ModelError
+        Naming the actuator.
+    """
+    if system._feedback is None:
+        return
+    (values,) = input_values(system, np.array([t]), q[None], v[None])
+    for name, value in zip(system._feedback.names, values.tolist(), strict=True):
+        if not np.isfinite(value):
+            found, remedy = f"{value} at the start, t = {t:g} s", "look for a pole, or an error that it raises"
+            raise ModelError(f"inputs.{name}: {wrong('a finite number', found, remedy)}")
+
+
+def without_value(system: System, t: Array, q: Array, v: Array) -> str:
+    """The first input by a function of the state that is no finite number in one of some states; empty if there is none."""
+    if system._feedback is None:
+        return ""
+    is_finite = np.isfinite(input_values(system, t, q, v)).all(axis=0)
+    return next((name for name, each in zip(system._feedback.names, is_finite, strict=True) if not each), "")
+
+
+def as_seen(system: System, t: Array, q: Array, v: Array) -> System:
+    """The system in which inputs by functions of the state are tables of time through their values in states (states,).
+
+    Itself, where there are none.
+    """
+    if system._feedback is None:
+        return system
+    known = Seen(system._feedback.names, system)
+    return with_values(without_feedback(system), known, t, input_values(system, t, q, v))
+
+
+def seen_in(system: System, t: Array, q: Array, v: Array) -> System:
+    """The system as it is seen in other states of the same run, if its functions are known."""
+    return system if system._seen is None or system._seen.run is None else as_seen(system._seen.run, t, q, v)
+
+
+def without_feedback(system: System) -> System:
+    """The system in which no function tells actuators."""
+    if system._feedback is None or system._told is None:
+        return system
+    before, tell = system._told
+    return before if before._feedback is None else tell(without_feedback(before))
+
+
+def with_values(system: System, known: Seen, t: Array, values: Array) -> System:
+    """A copy of which some inputs are tables of time, straight between their values (states, m) at increasing times (states,)."""
+    arrays = system.arrays
+    functions, numbers, forces = [*arrays.time_functions.tolist()], [arrays.numbers], arrays.joint_forces.copy()
+    start, count, t = len(arrays.numbers), len(t), np.asarray(t, float)
+    for row, column in zip(_rows(system, known.names), np.asarray(values, float).T, strict=True):
+        pieces = np.zeros((count + 1, 4))
+        pieces[0, 0], pieces[1:, 0] = column[0], column
+        pieces[1:-1, 1] = np.diff(column) / np.diff(t)
+        forces[row, FUNCTION] = len(functions)
+        functions.append([layout.TABLE, start, count])
+        numbers += [t, pieces.ravel()]
+        start += 5 * count + 4
+    tables = np.array(functions, np.int64).reshape(-1, 3)
+    found = with_arrays(system, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
+    tell = partial(with_values, known=known._replace(run=None), t=t, values=values)  # others of the model have no run
+    found._told, found._seen = (system, tell), known
+    return found
+
+
+def seen_values(system: System, t: Array) -> Array:
+    """The inputs (states, m) that are known in the states of a run, at their times."""
+    assert system._seen is not None
+    arrays, work = system.arrays, system.work
+    of = arrays.time_functions, arrays.operations, arrays.numbers, work.stack
+    numbers = [arrays.joint_forces[row, FUNCTION] for row in _rows(system, system._seen.names)]
+    return np.array([[function_of(*of, number, time)[0] for number in numbers] for time in t.tolist()])

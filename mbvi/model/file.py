@@ -91,7 +91,7 @@ def load(
         Joints of a robot that are welded, each at its coordinates there [rad or m]; those of None, or named in a list, where
         they start.
     stops : bool
-        Whether the limits of a robot's joints stop them, without a bounce, and their friction acts.
+        Whether the limits of a robot's joints and tendons stop them, without a bounce, and their friction acts.
 
     Returns
     -------

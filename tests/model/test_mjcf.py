@@ -333,8 +333,10 @@ def test_warnings_of_mujoco_are_told(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("body", "more", "message"),
     [
-        ('pos="nan 0 0"', "", "body 'b': position.0: expected a finite number, found nan"),
-        ("", '<equality><joint joint1="j" polycoef="nan 0 0 0 0"/></equality>', "equality 0: value: expected a finite number"),
+        ('pos="nan 0 0"', "", r"body 'b': expected finite numbers of size at most 1e\+50 as pos, found \[nan, 0, 0\]$"),
+        ('pos="1e60 0 0"', "", r"body 'b': expected finite numbers of size at most 1e\+50 as pos, found \[1e\+60, 0, 0\]$"),
+        ('><joint ref="nan"/><geom size="1"/></body><body', "", "joint 0: expected a finite number .* as ref, found nan"),
+        ("", '<equality><joint joint1="j" polycoef="nan 0 0 0 0"/></equality>', "equality 0: expected finite numbers of"),
         ("", '<actuator><general name="m" joint="j" gainprm="nan"/></actuator>', "actuator 'm': gain: expected a finite number"),
     ],
 )  # fmt: skip

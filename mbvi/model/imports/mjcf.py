@@ -33,7 +33,7 @@ from mbvi.model.forces import (
 )
 from mbvi.model.imports.robot import Robot
 from mbvi.model.imports.tendons import Tendons, polynomial
-from mbvi.model.imports.xml import Node, parse_xml
+from mbvi.model.imports.xml import LARGEST, Node, parse_xml
 from mbvi.model.joints import Ball, Free, Prismatic, Revolute, Weld
 from mbvi.model.limits import Limits
 from mbvi.model.model import Model
@@ -49,6 +49,13 @@ ON_JOINT, IN_PARENT, TENDON, SITE = 0, 1, 3, 4
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
 SHOWN_GROUPS = 3  # of geoms, that MuJoCo's viewer shows by default
 FLAGS = "EQUALITY", "FRICTIONLOSS", "LIMIT", "SPRING", "DAMPER", "GRAVITY", "ACTUATION"
+NUMBERS = (
+    *("body_pos", "body_quat", "body_mass", "body_inertia", "body_ipos", "body_iquat"),
+    *("jnt_pos", "jnt_axis", "jnt_stiffness", "jnt_range", "site_pos", "site_quat"),
+    *("geom_pos", "geom_quat", "geom_size", "eq_data", "key_qpos", "key_qvel", "key_ctrl"),
+)
+"""Arrays of a compiled model, by the kind of element and what they are of it."""
+KINDS_OF_NUMBERS = {"body": "body", "jnt": "joint", "site": "site", "geom": "geom", "eq": "equality", "key": "keyframe"}
 MAX_INCLUDES = 100
 OLDEST, INSTALL = 4, "pip install 'mbvi[mjcf]'"
 FLAT = {"builtin": "flat", "width": "1", "height": "1"}
@@ -159,7 +166,7 @@ class _Source:
         mujoco.set_mju_user_warning(self.note)  # else it writes a file into the working directory
         try:
             return mujoco.MjModel.from_xml_string("".join(_text(self.root)), self.assets)
-        except ValueError as error:
+        except (ValueError, RuntimeError) as error:
             raise ModelError(
                 f"{self.root.source}:{self.root.line}: {wrong('a file that MuJoCo compiles', str(error))}"
             ) from None
@@ -188,10 +195,39 @@ class _Reader:
         self.m = source.compiled()
         if self.m.nflex:
             raise source.root.wrong("rigid bodies", "flexible ones (flex), which mbvi lacks")
+        self.check_numbers()
         self.body_names = [WORLD, *self.names("body", self.m.nbody)[1:]]
         self.joint_names = self.names("joint", self.m.njnt)
         self.actuator_names = self.names("actuator", self.m.nactuator)
         self.tendons = Tendons(self.m, self.names("tendon", self.m.ntendon), self.body_names, self.joint_names, robot)
+
+    def check_numbers(self) -> None:
+        """Refuse numbers that are none or too large, which MuJoCo compiles.
+
+        Raises
+        ------
+        ModelError
+            Naming the element.
+        """
+        for key in NUMBERS:
+            kind, _, what = key.partition("_")
+            rows = np.abs(getattr(self.m, key).reshape(-1, max(1, getattr(self.m, key)[:1].size)))
+            for i in np.flatnonzero(~(rows <= LARGEST).all(axis=1))[:1]:
+                name = getattr(self.m, kind)(int(i)).name
+                place = f"{KINDS_OF_NUMBERS[kind]} {show(name) if name else i}"
+                expected = f"finite numbers of size at most {LARGEST:g} as {what}"
+                found = show(getattr(self.m, key).reshape(rows.shape)[i].tolist())
+                raise ModelError(f"{self.source.root.source}: {place}: {wrong(expected, found)}")
+        for key, what in (("qpos0", "ref"), ("qpos_spring", "springref")):
+            for i in np.flatnonzero(~(np.abs(getattr(self.m, key)) <= LARGEST))[:1]:
+                j = int(np.searchsorted(self.m.jnt_qposadr, i, side="right")) - 1
+                expected, found = (
+                    f"a finite number of size at most {LARGEST:g} as {what}",
+                    show(float(getattr(self.m, key)[i])),
+                )
+                raise ModelError(
+                    f"{self.source.root.source}: joint {show(self.m.jnt(j).name or j)}: {wrong(expected, found)}"
+                )
 
     def names(self, kind: str, number: int) -> list[str]:
         """The names of all elements of a kind; those without one are numbered."""

@@ -14,7 +14,7 @@ from mbvi.errors import AccuracyWarning, LimitWarning, ModelError, StepError, st
 from mbvi.model.arguments import check_flag, check_kind, check_progress, checked_path
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
-from mbvi.results import storage
+from mbvi.results import storage, stored_measurements
 from mbvi.results.limits import exceeded_limits
 from mbvi.results.output import check_output, check_overwriting
 from mbvi.results.trajectory import Trajectory
@@ -119,7 +119,7 @@ def simulate(
         Whether an existing file is overwritten.
     store : sequence of str, optional
         What the file holds besides the states and energies, for readers without mbvi, in which these follow by themselves: some
-        of poses and multipliers, by default both.
+        of poses, multipliers and measurements, by default all.
     events : mapping of str to Event, callable or str, optional
         What is looked for in all steps, by name: functions ``event(t, q, v)`` that pass zero, expressions as those of
         `Trajectory.evaluate`, or `mbvi.Event` of one, which may have a direction and end the run. When and where they happened
@@ -308,7 +308,7 @@ def resume(
     check_room(steps // every + 1, steps, every, system, path, storage.parts(columns))
     storage.prepare(path, system, steps)
     clock = h, header.step_sizes, steps, every, header.start_time
-    store = storage.parts(columns)
+    store = storage.parts(columns) + ((stored_measurements.GROUP,) if header.measured else ())
     return _watched(
         Run(
             system,

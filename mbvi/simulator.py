@@ -56,7 +56,7 @@ BLOCK = 4096  # steps between two looks of `run` at what was done
 FIRST_ROOM = 1024  # stored states for which there is room at first
 LOOP = "simulator"
 """The name of the samples that it told actuators itself."""
-OF_STEPPER = ("_all_inputs", "_carried", "_ends", "_inputs", "_one", "_piece", "_sensors", "_stepper")
+OF_STEPPER = ("_all_inputs", "_carried", "_either", "_ends", "_inputs", "_one", "_piece", "_sensors", "_stepper")
 """Attributes that are made again in a copy, since they belong to what does the steps."""
 OF_STATE = ("inputs", "locked", "parameters", "start", "state", "stepper", "steps", "times", "words")
 """What a saved state has."""
@@ -184,6 +184,7 @@ class Simulator:
         self.system = with_own_inputs(as_run(system))
         self._inputs = ToldInputs(self.system)
         self._all_inputs = self.system.arrays.inputs
+        self._reads_outside = self.system._values_of_run is not None
 
     def _run_from(self, start: Start) -> Run:
         clock = self.step_size, None, int(MAX_STEPS), 1, self._start_time
@@ -197,7 +198,8 @@ class Simulator:
         self._states = np.empty((2, 2, 1, len(run.q)))  # now and before, or the other way round
         self._turn, self._states[0] = 0, ((run.q,), (run.p,))
         self._seconds, self._failure = 0.0, ""
-        self._ends = [(each[:1], each[1:]) for each in self._states]
+        self._either = tuple(self._states)  # views of both, since to make one takes a part of a step's time
+        self._ends = [(each[:1], each[1:]) for each in self._either]
         self._one = self._stepper.one or self._one_by_piece
         self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled
         self._stored = _Stored(0, self._every, run)
@@ -349,10 +351,12 @@ class Simulator:
         """
         if self._failure:
             raise StepError(self._failure, self._kept())
-        self.system.check_own_values()
+        if self._reads_outside:
+            self.system.check_own_values()
         if u is not None:
             self._inputs.set(u)
-        self._note_inputs()
+        if (told := self._all_inputs.tobytes()) != self._told:
+            self._note_inputs(told)
         first, turn = self._steps, 1 - self._turn
         began = perf_counter()
         status = self._one(first, *self._ends[turn])
@@ -361,14 +365,13 @@ class Simulator:
             self._fail(first, status)
         self._steps, self._turn = first + 1, turn
         if self._every:
-            self._stored.add_one(first + 1, self._states[turn])
+            self._stored.add_one(first + 1, self._either[turn])
 
-    def _note_inputs(self) -> None:
-        """Note what the actuators are told from now on, if it is something else than before."""
-        told = self._all_inputs.tobytes()
-        if told != self._told:
-            self._told = told
-            self._stored.tell(self._steps, told)
+    def _note_inputs(self, told: bytes) -> None:
+        """Note what the actuators are told from now on, all inputs as bytes, which are others than before."""
+        self._told = told
+        if self._every:
+            self._stored.told_when.append((self._steps, told))
 
     def run(self, duration: float | str, u: ArrayLike | Mapping[str, float] | None = None) -> None:
         """Go on by the least number of steps that reaches a duration.
@@ -394,7 +397,8 @@ class Simulator:
         self.system.check_own_values()
         if u is not None:
             self._inputs.set(u)
-        self._note_inputs()
+        if (told := self._all_inputs.tobytes()) != self._told:
+            self._note_inputs(told)
         last = self._steps + steps
         while self._steps < last:
             self._go_to(min(last, self._steps + BLOCK))
@@ -697,21 +701,19 @@ class _Stored:
 
     def __init__(self, first: int, every: int, run: Run) -> None:
         self._first, self._every, self.run = first, every, run
-        self._rows = np.empty((2, FIRST_ROOM if every else 1, len(run.q)))
-        self._rows[:, 0], self.count = (run.q, run.p), 1
+        self._rows = np.empty(
+            (FIRST_ROOM if every else 1, 2, 1, len(run.q))
+        )  # as a step leaves a state, one behind another
+        self._rows[0, :, 0], self.count = (run.q, run.p), 1
         self.before = run.system.arrays.inputs.copy()
-        self._told: list[tuple[int, bytes]] = []
-
-    def tell(self, steps: int, inputs: bytes) -> None:
-        """Keep what the actuators are told after so many steps, all inputs as bytes."""
-        if self._every:
-            self._told.append((steps, inputs))
+        self.told_when: list[tuple[int, bytes]] = []
+        """What the actuators were told after so many steps, all inputs as bytes."""
 
     def told(self) -> tuple[Array, Array]:
         """After how many steps (m,) the actuators were told something else, and what, (m, inputs)."""
-        if not self._told:
+        if not self.told_when:
             return np.empty(0, int), np.empty((0, 0))
-        steps, values = zip(*self._told, strict=True)
+        steps, values = zip(*self.told_when, strict=True)
         return np.array(steps, int), np.frombuffer(b"".join(values)).reshape(len(steps), -1)
 
     def add(self, number: int, q: Array, p: Array) -> None:
@@ -722,29 +724,29 @@ class _Stored:
             return
         end = self.count + count
         self._make_room(end)
-        self._rows[0, self.count : end] = q[skipped :: self._every]
-        self._rows[1, self.count : end] = p[skipped :: self._every]
+        self._rows[self.count : end, 0, 0] = q[skipped :: self._every]
+        self._rows[self.count : end, 1, 0] = p[skipped :: self._every]
         self.count = end
 
     def add_one(self, number: int, state: Array) -> None:
         """Keep the state (2, 1, n) after step `number`, if it is due."""
         if (number - self._first) % self._every == 0:
             count = self.count
-            if count == self._rows.shape[1]:
+            if count == len(self._rows):
                 self._make_room(count + 1)
-            self._rows[:, count : count + 1] = state
+            self._rows[count] = state
             self.count = count + 1
 
     def _make_room(self, count: int) -> None:
         """See that there is room for so many states."""
-        if count > self._rows.shape[1]:
-            longer = np.empty((2, 2 * count, self._rows.shape[2]))
-            longer[:, : self.count] = self._rows[:, : self.count]
+        if count > len(self._rows):
+            longer = np.empty((2 * count, *self._rows.shape[1:]))
+            longer[: self.count] = self._rows[: self.count]
             self._rows = longer
 
     def rows(self) -> Array:
         """Coordinates and momenta (2, rows, n), a copy."""
-        return self._rows[:, : self.count].copy()
+        return self._rows[: self.count, :, 0].transpose(1, 0, 2).copy()
 
     def happened(self, rows: Array) -> Array:
         """What happened to contacts, (m, 7 + 2 n), with numbers of steps from the first stored state on."""
@@ -755,9 +757,9 @@ class _Stored:
     def holds(self, steps: int, state: Array) -> bool:
         """Whether a state (2, n) is that after so many steps."""
         row, rest = divmod(steps - self._first, max(self._every, 1))
-        return bool(self._every and not rest and 0 <= row < self.count and np.array_equal(self._rows[:, row], state))
+        return bool(self._every and not rest and 0 <= row < self.count and np.array_equal(self._rows[row, :, 0], state))
 
     def cut(self, steps: int) -> None:
         """Forget the states after so many steps."""
         self.count = (steps - self._first) // self._every + 1
-        self._told = [each for each in self._told if each[0] < steps]
+        self.told_when = [each for each in self.told_when if each[0] < steps]

@@ -1,5 +1,6 @@
 """Sensors: closed forms of what they measure, their noise, their samples, and controllers that have them instead of the state."""
 
+import h5py
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -248,7 +249,9 @@ def test_controllers_have_sensors_instead_of_the_state(arm, tmp_path):
     path = tmp_path / "run.h5"
     mbvi.simulate(arm, "gauss4", step=0.01, duration=0.19, controllers=controllers, path=path)
     fewer = {"law": mbvi.Controller(law, period=0.02, sensors=names[:2])}
-    with pytest.raises(mbvi.ModelError, match="controllers: expected law, found law with other inputs, .* delays or sensors"):
+    with pytest.raises(
+        mbvi.ModelError, match=r"controllers: expected law, found law with other inputs, .* delays or sensors"
+    ):
         mbvi.resume(path, 0.4, controllers=fewer)
     assert mbvi.read(path).samples["law"].sensors == tuple(names)
     resumed = mbvi.resume(path, 0.4, controllers=controllers)
@@ -338,3 +341,85 @@ def test_the_command(swing, tmp_path):
     assert float(rows[7].split(",")[4]) == swing.measurements()["encoder"].values[7]
     panels = mbvi.plot(swing, "measurements", names=["tip"]).axes
     assert panels[0].get_ylabel() == "tip [m/s²]"
+
+
+def rows_of(found):
+    """The rows of a dataset of what a sensor measured."""
+    parts = [part.reshape(len(found), -1) for part in (found.t, found.values, found.exact)]
+    return np.concatenate(parts, axis=1)
+
+
+def datasets(path):
+    with h5py.File(path) as file:
+        found = file["measurements"].values() if "measurements" in file else ()
+        return {each.attrs["name"]: (dict(each.attrs), each[1:]) for each in found}
+
+
+def test_files_have_the_samples(arm, swing, tmp_path):
+    """Of a run, of one that was resumed, and of one that is saved; with what makes the noise."""
+    path, ended, saved = (tmp_path / f"{name}.h5" for name in ("run", "ended", "saved"))
+    mbvi.simulate(arm, "gauss4", step=0.01, duration=0.33, path=path)
+    assert len(datasets(path)["tip"][1]) == 17
+    resumed = mbvi.resume(path, 1.0)
+    swing.save(saved)
+    found = swing.measurements()
+    for each in (path, saved):
+        kept = datasets(each)
+        assert list(kept) == list(arm.sensors)
+        for name, (_, rows) in kept.items():
+            assert np.allclose(rows, rows_of(found[name]), rtol=0, atol=1e-12), name
+            assert np.array_equal(rows, rows_of(mbvi.read(each).measurements([name])[name]))
+        about = kept["gyro"][0]
+        assert {key: about[key] for key in ("type", "units", "noise", "seed", "period")} == {
+            "type": "gyroscope", "units": "rad/s", "noise": 0.02, "seed": 0, "period": 0.015
+        }  # fmt: skip
+        assert kept["encoder"][0]["seed"] == 3 and "period" not in kept["encoder"][0]
+    assert np.array_equal(resumed.rows(slice(3, 20)).measurements(["gps"])["gps"].exact, found["gps"].exact[3:20])
+    end = mbvi.simulate(arm, "gauss4", step=0.01, duration=1.0, path=ended, until="q('pivot') - 0.5")
+    assert datasets(ended)["force"][1][-1, 0] == end.t[-1]
+    part = mbvi.simulate(arm, step=0.01, duration=0.1, path=tmp_path / "part.h5", store=["poses"])
+    assert not datasets(tmp_path / "part.h5") and len(part.measurements()["gps"]) == 11
+    mbvi.resume(tmp_path / "part.h5", 0.2)
+    assert not datasets(tmp_path / "part.h5")
+
+
+def test_inputs_of_the_state_between_stored_states(arm, tmp_path):
+    """Their function is in no file, and what a sensor felt is."""
+    law = {"motor": lambda t, q, v: -2.0 * q[0]}
+    run = mbvi.simulate(arm, "gauss4", step=0.01, duration=0.4, inputs=law, path=tmp_path / "run.h5")
+    found = mbvi.read(tmp_path / "run.h5").measurements(["tip", "gyro"])
+    assert np.array_equal(found["gyro"].values, run.measurements(["gyro"])["gyro"].values)
+
+
+def damage(path, change):
+    with h5py.File(path, "r+") as file:
+        change(file["measurements"])
+
+
+def rename(group):
+    group["1"].attrs["name"] = "gyor"
+
+
+def disorder(group):
+    group["1"][3, 0] = 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (rename, "measurements has a sensor 'gyor' that the model has not"),
+        (disorder, "measurements of 'gyro' have times that do not increase"),
+        (
+            lambda group: group["1"].attrs.modify("noise", 0.5),
+            "measurements of 'gyro' have another noise than the model",
+        ),
+        (lambda group: group["1"].attrs.modify("seed", 7), "measurements of 'gyro' have another seed than the model"),
+        (lambda group: group.create_dataset("99", data=[1.0]), "measurements/99 is no dataset of a sensor"),
+        (lambda group: group["1"].attrs.modify("name", "encoder"), "measurements/1 is no dataset of a sensor"),
+    ],
+)
+def test_damaged_samples_are_refused(change, message, swing, tmp_path):
+    swing.save(tmp_path / "run.h5")
+    damage(tmp_path / "run.h5", change)
+    with pytest.raises(mbvi.ModelError, match=message):
+        mbvi.read(tmp_path / "run.h5")

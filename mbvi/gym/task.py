@@ -61,6 +61,8 @@ class Task:
     ) -> None:
         self.system = as_system(model, formulation)
         self._options = options
+        self._given = {"reward": reward, "until": until, "actions": actions, "observations": observations}
+        self._given |= {"starts": starts, "period": period, "duration": duration, **options}
         first = self.simulator()
         self._inputs, self.low, self.high = _actions(self.system, actions)
         self._places = [self.system.input_names.index(name) for name in self._inputs]
@@ -77,6 +79,10 @@ class Task:
         states = self.states([first])
         self.size = self.observe(states).shape[1]
         self.judge([first], states, np.zeros((1, len(self.low))))
+
+    def __reduce__(self) -> Any:
+        """The arguments, of which it is made again elsewhere."""
+        return _task_of, (self.system, self._given)
 
     # --------------------------------------------------------------------------------------------- what is done
 
@@ -136,6 +142,10 @@ class Task:
         """Rewards, and whether the task and the time have ended, (states,) each."""
         is_late = np.array([each.steps >= self._last for each in simulators])
         return self._reward(states, inputs), self._until(states) > 0, is_late
+
+
+def _task_of(system: System, given: Mapping[str, Any]) -> Task:
+    return Task(system, **given)
 
 
 # ------------------------------------------------------------------------------------------------ what is given

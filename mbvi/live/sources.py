@@ -257,7 +257,7 @@ def _inputs(system: System) -> dict[str, tuple[float, float, float]]:
 
 def _parameters(system: System) -> dict[str, tuple[float, float, float]]:
     """Parameters that depend on no others, with their values and the ranges of sliders."""
-    if system.model is None or system.model._is_resolved or system.arrays.force:
+    if system.model is None or system.model._is_resolved:
         return {}
     given, values = system.model.parameters, system.model.resolved().parameters
     free = [name for name, text in given.items() if not names_in(text) & given.keys()]

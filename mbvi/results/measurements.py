@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -59,6 +59,7 @@ class Course(NamedTuple):
     is_even   whether they all have this size
     t, q, p   (states,), (states, n), (states, n)
     happened  (m, 7 + 2 n), what happened to contacts; None of a system without
+    known     (m, 1 + 2 w), samples of sensors that a file has: time, values, and the same without noise
     at        gives the states at other times, which have q and p
     """
 
@@ -70,6 +71,7 @@ class Course(NamedTuple):
     p: Array
     happened: Array | None
     at: Callable[[Array], Any]
+    known: Mapping[str, Array]
 
 
 def measurements(course: Course, names: Sequence[str] | None) -> dict[str, Measured]:
@@ -78,6 +80,10 @@ def measurements(course: Course, names: Sequence[str] | None) -> dict[str, Measu
 
 
 def _measured(course: Course, sensor: SystemSensor) -> Measured:
+    known = course.known.get(sensor.name)
+    if known is not None and _are_all(known[:, 0], course, sensor.period):
+        values, exact = np.split(known[:, 1:], 2, axis=1)
+        return _as_measured(known[:, 0].copy(), values, exact, sensor)
     t, q, p = _sampled_states(course, sensor.period)
     v = course.system.velocities(t, q, p)
     system = seen_in(course.system, t, q, v)
@@ -85,9 +91,29 @@ def _measured(course: Course, sensor: SystemSensor) -> Measured:
     is_by_number = sensor.period is None and not course.is_even
     samples = np.arange(len(t)) if is_by_number else sensor.samples(t, course.step)
     values = sensor.noisy(samples, exact)
+    return _as_measured(t, values, exact, sensor)
+
+
+def _as_measured(t: Array, values: Array, exact: Array, sensor: SystemSensor) -> Measured:
+    """What a sensor measured, of components (m, w)."""
     if not sensor.labels:
         values, exact = values[:, 0], exact[:, 0]
-    return Measured(t, values, exact, sensor.labels, sensor.unit)
+    return Measured(t, values.copy(), exact.copy(), sensor.labels, sensor.unit)
+
+
+def _are_all(times: Array, course: Course, period: float | None) -> bool:
+    """Whether these are the times of all samples of a run."""
+    expected = _sample_times(course, period)
+    return len(times) == len(expected) and bool(np.all(np.abs(times - expected) <= SAME * course.step))
+
+
+def _sample_times(course: Course, period: float | None) -> Array:
+    """The times (m,) of all samples: of the stored states, or of the first and all multiples of a period."""
+    if period is None:
+        return course.t
+    first, last, near = course.t[0], course.t[-1], SAME * course.step
+    multiples = period * np.arange(np.ceil((first - near) / period), np.floor((last + near) / period) + 1)
+    return np.concatenate([course.t[:1], multiples[multiples > first + near]])
 
 
 def _sampled_states(course: Course, period: float | None) -> tuple[Array, Array, Array]:
@@ -96,8 +122,7 @@ def _sampled_states(course: Course, period: float | None) -> tuple[Array, Array,
     if period is None:
         return stored, q, p
     near = SAME * course.step
-    multiples = period * np.arange(np.ceil((stored[0] - near) / period), np.floor((stored[-1] + near) / period) + 1)
-    t = np.concatenate([stored[:1], multiples[multiples > stored[0] + near]])
+    t = _sample_times(course, period)
     rows = np.clip(np.searchsorted(stored, t - near), 0, len(stored) - 1)
     between = np.abs(stored[rows] - t) > near
     t[~between] = stored[rows[~between]]

@@ -35,6 +35,7 @@ from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import show, wrong
 from mbvi.model.meshes import mesh_files
 from mbvi.model.stored import read_model, stored_files, write_model
+from mbvi.results import stored_measurements
 from mbvi.results.contacts import contact_names
 from mbvi.results.output import replace_file, reported
 from mbvi.results.tables import UNIT
@@ -94,6 +95,8 @@ VARIABLES = {
 }
 PARTS = {"poses": ("position", "rotation"), "multipliers": ("multipliers",)}
 """What a file holds if it is to, and its variables."""
+ALL_PARTS = (*PARTS, stored_measurements.GROUP)
+"""The same with what sensors measured, which are no variables."""
 LARGEST, MOST_COORDINATES = 1e100, 10**9
 SCALARS = 6  # numbers of a state besides its coordinates: time, energies, residual, about one momentum
 NUMBERS: dict[str, tuple[type, float, float]] = {
@@ -140,6 +143,7 @@ class Nameplate:
     constraint_names: tuple[str, ...] = ()
     constraint_units: tuple[str, ...] = ()
     body_names: tuple[str, ...] = ()
+    _feedback = _seen = None  # no function tells its actuators
 
     def __repr__(self) -> str:
         """What it is, as messages say it."""
@@ -200,6 +204,8 @@ class Header:
     samples : ndarray (m, 3 + 2 inputs)
         What they told actuators: number of the controller, times of the call and from which on it acts, what was asked for,
         and what was told.
+    measured : mapping of str to ndarray (m, 1 + 2 w)
+        What sensors measured, see `mbvi.results.stored_measurements`.
     """
 
     system: System
@@ -222,6 +228,7 @@ class Header:
     contact_events: Array = field(default_factory=lambda: np.empty((0, 7)))
     controllers: tuple[dict[str, Any], ...] = ()
     samples: Array = field(default_factory=lambda: np.empty((0, 3)))
+    measured: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def sample_room(self) -> int:
@@ -288,6 +295,9 @@ class Writer:
         self._tables = {key: (table, _place(table) or 0) for key, table in tables.items()}
         self._samples = self._file.get(SAMPLES)
         self._samples_place = 0 if self._samples is None else _place(self._samples) or 0
+        self._measured = {
+            name: (data, _place(data) or 0) for name, data in stored_measurements.datasets(self._file).items()
+        }
         self.every = _number(self._file, "every")
         self.is_variable = "step_sizes" in self._file
         states = self._states()
@@ -367,6 +377,23 @@ class Writer:
         rows = rows[rows[:, 1] < before]
         self._samples.resize(1 + len(rows), axis=0)
         return rows
+
+    def measure(self, measured: Mapping[str, Array]) -> None:
+        """Write what sensors measured in all the run, (m, 1 + 2 w) of each, in the place of what was there.
+
+        Raises
+        ------
+        ModelError
+            If the disk is full.
+        """
+        with self._saved():
+            for name, rows in measured.items():
+                data, place = self._measured[name]
+                values = np.ascontiguousarray(rows, dtype="<f8")
+                if len(values):
+                    write_at(self._raw, place + 8 * data.shape[1], values)
+                data.resize(1 + len(values), axis=0)
+            self._file.flush()
 
     def end(self, name: str) -> None:
         """Note the event that ended the run."""
@@ -468,6 +495,7 @@ def make(path: Path, header: Header, columns: Mapping[str, Array], state: bytes 
             writer.happen(header.occurrences)
             writer.happen(header.contact_events, CONTACTS)
             writer.sample(header.samples)
+            writer.measure(header.measured)
 
     replace_file(path, write)
 
@@ -540,9 +568,9 @@ def check_parts(store: Sequence[str] | None) -> tuple[str, ...]:
     ModelError
         If there is no such part.
     """
-    expected = f"some of {', '.join(PARTS)}"
-    found = list(PARTS) if store is None else checked_names(store, "store", expected)
-    if not set(found) <= set(PARTS):
+    expected = f"some of {', '.join(ALL_PARTS)}"
+    found = list(ALL_PARTS) if store is None else checked_names(store, "store", expected)
+    if not set(found) <= set(ALL_PARTS):
         raise ModelError(f"store: {wrong(expected, show(found))}")
     return tuple(found)
 
@@ -561,7 +589,7 @@ def block(values: Array, first: int, last: int) -> Array:
 def row_bytes(system: System, store: Sequence[str]) -> int:
     """Bytes of a state in a file with those parts."""
     more = {"poses": 7 * len(system.body_names), "multipliers": system.constraint_count}
-    return 8 * (3 * system.dimension + SCALARS + sum(more[part] for part in store))
+    return 8 * (3 * system.dimension + SCALARS + sum(more.get(part, 0) for part in store))
 
 
 def write_at(file: RawIOBase, place: int, data: Any) -> None:
@@ -660,6 +688,13 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
                 "controllers: number, times of the call and from which on it acts, what was asked for, and what was told"
             )
             file[SAMPLES][0] = -1.0  # a row that is no sample, as above
+        for number, (name, rows) in enumerate(header.measured.items()):
+            file.require_group(stored_measurements.GROUP)
+            key = f"{stored_measurements.GROUP}/{number}"
+            room = stored_measurements.room_of(header.system, name, header.rows, header.steps * header.step)
+            _rows(file, key, max(room, 1 + len(rows)), rows.shape[1:])
+            file[key].attrs.update(stored_measurements.about(header.system, name))
+            file[key][0] = -1.0  # a row that is no sample, as above
         for key, variable in VARIABLES.items():
             if key in columns:
                 data = _rows(file, key, header.rows, columns[key].shape[1:])
@@ -828,8 +863,8 @@ def _check_heaps(file: h5py.File, path: Path) -> None:
 
 def _extents(file: h5py.File) -> Iterator[tuple[int, int]]:
     """From where to where the rows of numbers are in a file, as far as they follow one another."""
-    for key in (*VARIABLES, OCCURRENCES, CONTACTS, SAMPLES):
-        data = file.get(key)
+    known = [file.get(key) for key in (*VARIABLES, OCCURRENCES, CONTACTS, SAMPLES)]
+    for data in (*known, *stored_measurements.datasets(file).values()):
         place = getattr(data, "chunks", None) and _place(data)
         if place:
             yield place, place + data.nbytes
@@ -972,10 +1007,19 @@ def _contact_names(file: h5py.File, system: System) -> tuple[str, ...]:
     return found
 
 
+def _measured(file: h5py.File, system: System, path: Path) -> dict[str, Array]:
+    """What sensors measured, by their names; ValueError if it is nothing."""
+    found = stored_measurements.datasets(file)
+    rows = {name: np.array(_values(data, path)[1:]) for name, data in found.items()}
+    if not isinstance(system, Nameplate):
+        stored_measurements.check_rows(system, found, rows)
+    return rows
+
+
 def _header(file: h5py.File, system: System | None, source: str) -> Header:
-    of_file = _system(file, system, source)
+    built = _system(file, system, source)
     return Header(
-        system=of_file,
+        system=built,
         scheme=_scheme(file),
         step=_number(file, "step"),
         steps=_number(file, "steps"),
@@ -990,11 +1034,12 @@ def _header(file: h5py.File, system: System | None, source: str) -> Header:
         chart=_names(file, "chart"),
         events=_names(file, "events"),
         occurrences=_happened(file, Path(source), OCCURRENCES),
-        contacts=_contact_names(file, of_file),
+        contacts=_contact_names(file, built),
         contact_events=_happened(file, Path(source), CONTACTS),
         end="".join(_names(file, "end")),
         controllers=_controllers(file),
         samples=_sample_rows(file, Path(source)),
+        measured=_measured(file, built, Path(source)),
     )
 
 

@@ -22,7 +22,7 @@ from mbvi.analysis.symmetry import Invariant, find_invariants
 from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_path
 from mbvi.model.expressions import show, wrong
-from mbvi.results import phases, storage
+from mbvi.results import phases, storage, stored_measurements
 from mbvi.results.contacts import ContactEvents, contact_forces, contact_names, gaps
 from mbvi.results.force_table import force_table
 from mbvi.results.frame_table import frame_table
@@ -152,6 +152,8 @@ class Stored:
         state.
     inputs : ndarray (N + 1, m) or None
         What functions of the state tell actuators.
+    measured : mapping of str to ndarray (m, 1 + 2 w)
+        What sensors measured, see `mbvi.results.stored_measurements`.
     """
 
     v: Array
@@ -166,6 +168,7 @@ class Stored:
     position: Array | None = None
     rotation: Array | None = None
     inputs: Array | None = None
+    measured: Mapping[str, Array] = field(default_factory=dict)
 
     def taken(self, take: Callable[[Array], Array]) -> Stored:
         """With a part of every array."""
@@ -522,7 +525,8 @@ class Trajectory:
             remedy = "read it with its system: mbvi.read(path, system=system)"
             raise ModelError(f"measurements: {wrong('a run with its system', 'one without', remedy)}")
         t, q, p = (np.asarray(each) for each in (self.t, self.q, self.p))
-        return Course(self.system, self.step, self.step_sizes is None, t, q, p, self.contact_events, self.at)
+        known = {} if self.stored is None else self.stored.measured
+        return Course(self.system, self.step, self.step_sizes is None, t, q, p, self.contact_events, self.at, known)
 
     def control_points(self, state: int) -> ControlPoints:
         """The control points of the step from a stored state, solved again: places, and impulses and multipliers of constraints.
@@ -764,7 +768,7 @@ class Trajectory:
         force : bool
             Whether an existing file is overwritten.
         store : sequence of str, optional
-            Those of poses and multipliers that are in it, by default both; see `simulate`.
+            Those of poses, multipliers and measurements that are in it, by default all; see `simulate`.
 
         Raises
         ------
@@ -775,7 +779,10 @@ class Trajectory:
         stored = self._completed(parts).stored
         assert stored is not None
         steps = (len(self) - 1 - self.is_ended) * self.every
-        storage.make(path, header(self, steps, stored), columns(self.t, self.q, self.p, stored))
+        made = header(self, steps, stored)
+        if stored_measurements.GROUP in parts and not isinstance(self.system, storage.Nameplate):
+            made = replace(made, measured=stored_measurements.rows_of(self))
+        storage.make(path, made, columns(self.t, self.q, self.p, stored))
 
 
 def read(path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
@@ -842,6 +849,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
             position=values.get("position"),
             rotation=values.get("rotation"),
             inputs=values.get("inputs"),
+            measured=found.measured,
         ),
         step_sizes=None if found.step_sizes is None else found.step_sizes[: max(statistics.steps, stored_steps)],
         findings=findings,

@@ -13,7 +13,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
-from mbvi.results import storage
+from mbvi.results import storage, stored_measurements
 from mbvi.results.samples import samples_of
 from mbvi.results.trajectory import (
     Finding,
@@ -153,7 +153,11 @@ class Record:
             self._writer.note([each._asdict() for each in findings])
         trajectory = replace(trajectory, findings=findings)
         end = self._happenings.end
-        return trajectory if end is None else self._with_end(trajectory, end, self._happenings.names[end.event])
+        if end is not None:
+            trajectory = self._with_end(trajectory, end, self._happenings.names[end.event])
+        if self._writer is not None and stored_measurements.GROUP in self._run.store:
+            self._writer.measure(stored_measurements.rows_of(trajectory))
+        return trajectory
 
     def _with_end(self, trajectory: Trajectory, end: Happened, name: str) -> Trajectory:
         """With the event that ended the run, whose state is the last, unless a stored one is at the same time."""
@@ -232,6 +236,8 @@ class Record:
             "contacts": touching,
             "controllers": told,
         }
+        if stored_measurements.GROUP in run.store:
+            own["measured"] = stored_measurements.no_rows(run.system)
         return replace(of_block, step_sizes=run.step_sizes, **own)
 
     def _resume(self, path: Path) -> None:

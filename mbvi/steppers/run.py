@@ -65,7 +65,7 @@ class Run:
     is_resumed : bool
         Whether the file holds the first part of the run, which goes on from its last state.
     store : tuple of str
-        What the file holds besides: poses, multipliers.
+        What the file holds besides: poses, multipliers, measurements.
     start : Start or None
         How q, v and p were found.
     events : tuple of CheckedEvent

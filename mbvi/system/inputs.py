@@ -24,6 +24,7 @@ from mbvi.system.system import System
 from mbvi.system.tables import Tables
 
 Array = np.ndarray
+FLOAT = np.dtype(float)
 FUNCTION = 2  # column of joint forces
 
 
@@ -87,13 +88,14 @@ class ToldInputs:
         ModelError
             If one is unknown or no finite number, or they are not as many.
         """
-        if isinstance(given, np.ndarray) and given.dtype == float and given.shape == self._shape:  # the quick way
-            array: Array | None = given
+        if type(given) is np.ndarray and given.dtype is FLOAT and given.shape == self._shape:
+            if math.isfinite(sum(given.tolist())):  # the quick way; a sum may overflow
+                self._inputs[self._of_all] = given
+                return
         elif isinstance(given, Mapping):
             self._set_some(given, where)
             return
-        else:
-            array = as_floats(given)
+        array = as_floats(given)
         if array is None or array.shape != self._shape or not all(map(math.isfinite, array.tolist())):
             array = checked_vector([given] if is_number(given) else given, where, self.names)
         self._inputs[self._of_all] = array

@@ -1,6 +1,7 @@
 """Models as environments of Gymnasium: its own checker, the states of `simulate`, and many at once as one by one."""
 
 import importlib
+import pickle
 import sys
 
 import numpy as np
@@ -133,6 +134,27 @@ def test_what_cannot_be_learned(changes, message):
     reward = changes.pop("reward", "1")
     with pytest.raises(mbvi.ModelError, match=message):
         Environment(MODEL, reward, **OPTIONS | changes)
+
+
+def rewarded(t, q, v, u):
+    return float(np.cos(q[1]) - 0.1 * u[0] ** 2)
+
+
+def test_pickled_ones_go_on_as_those_they_were():
+    """In the middle of an episode, and with the random starts of the next ones."""
+    one = Environment(MODEL, rewarded, **OPTIONS)
+    many = VectorEnvironment(3, MODEL, "1", **OPTIONS)
+    one.reset(seed=4)
+    many.reset(seed=4)
+    for _ in range(5):
+        one.step([0.3])
+        many.step([[0.3]] * 3)
+    for environment, action in ((one, [0.5]), (many, [[0.5]] * 3)):
+        other = pickle.loads(pickle.dumps(environment))
+        for _ in range(10):
+            for found, expected in zip(other.step(action), environment.step(action), strict=True):
+                assert np.array_equal(found, expected) if not isinstance(found, dict) else found == expected
+        assert np.array_equal(other.reset()[0], environment.reset()[0])
 
 
 def test_wrong_actions_and_starts(models):

@@ -200,6 +200,21 @@ def post(page, **changes):
     return ask(page, "controls", method="POST", body=json.dumps(changes).encode())[:2]
 
 
+def drag(t, q, v, F, load, length):
+    F[0] -= load * v[0]
+
+
+def test_parameters_of_a_model_with_a_force_of_the_users_own():
+    """They have sliders too, which change the force."""
+    own = mbvi.Simulator(mbvi.assemble(CART, force=drag), "midpoint", step=0.01, initial_v=[1.0, 0.0])
+    with mbvi.follow(own, speed=100.0) as page:
+        live = json.loads(re.search(r'id="data">([^<]*)<', ask(page)[1])[1])["live"]
+        assert [each["name"] for each in live["controls"]] == ["motor", "length", "load"]
+        assert post(page, playing=False, parameters={"load": 0.2}) == (204, "")
+        force = page.simulator.now.forces(["own force"])["own force"].values[0]
+        assert force == pytest.approx(np.array([-0.2 * page.simulator.v[0], 0.0]), abs=1e-14)
+
+
 def test_controls(simulator):
     with mbvi.follow(simulator, speed=100.0) as page:
         live = json.loads(re.search(r'id="data">([^<]*)<', ask(page)[1])[1])["live"]

@@ -219,7 +219,7 @@ def test_what_a_file_holds_is_chosen(models, tmp_path, eager):
         with h5py.File(tmp_path / "b.h5") as file:
             assert kept == {key for key in ("position", "rotation", "multipliers") if key in file}
         assert all_bits(mbvi.resume(path, 0.3)) == all_bits(mbvi.simulate(model, duration=0.3))
-    expected = "store: expected some of poses, multipliers, found "
+    expected = "store: expected some of poses, multipliers, measurements, found "
     assert error_of(mbvi.simulate, model, path=tmp_path / "c.h5", store=["pose"]) == expected + "['pose']"
     assert error_of(part.save, tmp_path / "c.h5", store="poses") == expected + "'poses'"
     message = "store: expected none without a file, found ['poses']; give a path, or leave it out"
@@ -288,7 +288,9 @@ def test_a_killed_run_loses_nothing_and_goes_on(models, tmp_path, monkeypatch):
         process.close()
         with h5py.File(path) as file:  # as any other tool opens it
             keys = [key for key in storage.VARIABLES if key in file]
-            assert len(keys) == len(storage.VARIABLES) - 1  # no symmetry conserves a momentum
+            assert (
+                len(keys) == len(storage.VARIABLES) - 2
+            )  # no symmetry conserves a momentum, and no function tells an actuator
             rows = min(len(file[key]) for key in keys)
             assert rows > before and rows >= first + 1
             for key in keys:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbvi.analysis.contacts_left_out import check_contacts, of_contacts
 from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_number
 from mbvi.model.expressions import nearest, show, wrong
@@ -112,7 +113,12 @@ def find_equilibrium(model: Model | System, start: ArrayLike | None = None, t: f
     Raises
     ------
     ModelError
-        If none is found, or a potential depends on velocities.
+        If none is found, the one that is found passes a stop, or a potential depends on velocities.
+
+    Warns
+    -----
+    ModelWarning
+        If there is dry friction, which is left out.
 
     Examples
     --------
@@ -135,6 +141,7 @@ def find_equilibrium(model: Model | System, start: ArrayLike | None = None, t: f
         q = project_position(system, system._vector(start, "start").copy(), time)
     rest = _Rest(system, time)
     q = rest.settled(q)
+    check_contacts(system, q, time, "an equilibrium")
     lam = rest.multipliers(q)
     return Equilibrium(system, q, time, lam, rest.stiffnesses(q, lam))
 
@@ -177,11 +184,11 @@ def buckling_factors(model: Model | System | Equilibrium, load: str = GRAVITY) -
     whole = _Rest(system, t)
     f, f0, G = whole.forces(q), bare.forces(q), system.constraint_jacobian(q, t)
     lam0, lam1 = (np.linalg.lstsq(G.T, -part, rcond=RANK)[0] for part in (f0, f - f0))
-    size = max(np.abs(f0).max(initial=0.0), np.abs(f).max(initial=0.0), np.abs(G.T * lam0).max(initial=0.0))
+    size = max(bare.size(q, f0, lam0), whole.size(q, f, lam0 + lam1))
     for part, lam in ((f0, lam0), (f - f0, lam1)):
         left = part + G.T @ lam
         worst = int(np.argmax(np.abs(left)))
-        if np.abs(left[worst]) > 1e-7 * max(size, 1e-300):
+        if np.abs(left[worst]) > 1e-7 * size:
             name = system.coordinate_names[worst]
             expected = f"an equilibrium that stays one for any size of the load {load!r}"
             remedy = "a load that moves it bends it: find the equilibrium for several sizes of it"
@@ -266,13 +273,15 @@ class _Rest:
             q = q_next
         worst = int(np.argmax(np.abs(self.basis(q) @ (self.basis(q).T @ self.forces(q)))))
         remedy = "nothing holds it there: give a start that is nearer, or a spring, or let it rest on something"
+        remedy += of_contacts(self.system)
         name = self.system.coordinate_names[worst]
         raise ModelError(f"{self.system.name}: {wrong('an equilibrium', f'forces left on {name}', remedy)}")
 
     def step(self, K: Array, f: Array) -> Array:
         """Newton's step, down the potential where there is one."""
         if self.system.unforced is not self.system:
-            return np.linalg.lstsq(K, f, rcond=SOFT)[0]
+            step: Array = np.linalg.lstsq(K, f, rcond=SOFT)[0]
+            return step if step.any() else f / np.abs(f).max()  # along the force, where nothing stiffens
         values, vectors = np.linalg.eigh(0.5 * (K + K.T))
         least = 1e-6 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
         found: Array = vectors @ ((vectors.T @ f) / np.maximum(np.abs(values), least))

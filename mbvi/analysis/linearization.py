@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbvi.analysis.autonomous import check_autonomous
+from mbvi.analysis.contacts_left_out import check_contacts
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.model.model import Model
@@ -104,8 +105,13 @@ def linearize(model: Model | System, at: ArrayLike | None = None) -> Linearizati
     Raises
     ------
     ModelError
-        If it is no equilibrium, forces, inertias or constraints depend on time, or forces derive from no potential, or from one
-        that depends on velocities.
+        If it is no equilibrium or passes a stop, forces, inertias or constraints depend on time, or forces derive from no
+        potential, or from one that depends on velocities.
+
+    Warns
+    -----
+    ModelWarning
+        If there is dry friction, which is left out.
 
     Examples
     --------
@@ -124,6 +130,7 @@ def linearize(model: Model | System, at: ArrayLike | None = None) -> Linearizati
     rest = np.zeros(system.dimension)
     q = find_start(system).q if at is None else find_start(system, system._vector(at, "at"), rest).q
     check_autonomous(system, q, rest)
+    check_contacts(system, q, 0.0, "an equilibrium")
     if system.arrays.vector_potential:
         found = "one that depends on velocities, by which modes are no oscillations along lines"
         raise ModelError(

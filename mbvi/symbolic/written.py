@@ -36,11 +36,24 @@ def text(equations: Any) -> str:
     for title, formulas in groupby(_formulas(equations), key=lambda each: each[0]):
         lines += ["", title]
         for _, left, _, expression in formulas:
-            size = _operations(expression)
-            right = expression if size <= MOST_OPERATIONS else sympy.Symbol(f"({size} operations)")
-            name = sympy.Symbol(left.replace("{", "").replace("}", ""))
-            lines.append(sympy.pretty(sympy.Eq(name, right, evaluate=False), wrap_line=False))
+            lines += _lines(left.replace("{", "").replace("}", ""), expression)
     return "\n".join(lines)
+
+
+def _lines(left: str, expression: Any) -> list[str]:
+    """A formula for a terminal; a long matrix, which is symmetric, entry by entry."""
+    if (size := _operations(expression)) <= MOST_OPERATIONS:
+        return [sympy.pretty(sympy.Eq(sympy.Symbol(left), expression, evaluate=False), wrap_line=False)]
+    if not isinstance(expression, sympy.MatrixBase):
+        return [f"{sympy.pretty(sympy.Symbol(left))} = ({_too_long(size)})"]
+    entries = [(i, j) for i in range(expression.rows) for j in range(i, expression.cols)]
+    comma = "," if expression.cols > 9 else ""
+    found = [_lines(f"{left[0]}_{i + 1}{comma}{j + 1}", expression[i, j]) for i, j in entries]
+    return ["The matrix is symmetric.", *(line for lines in found for line in lines)]
+
+
+def _too_long(size: int) -> str:
+    return f"{size} operations, too many to be read: take them from SymPy or LaTeX"
 
 
 def latex(equations: Any) -> str:
@@ -124,8 +137,7 @@ def _formula(left: str, expression: Any) -> str:
         ]
         return '<p class="note">The matrix is symmetric.</p>' + "\n".join(entries)
     if (size := _operations(expression)) > MOST_OPERATIONS:
-        note = f"{size} operations, too many to be read: take them from SymPy or LaTeX"
-        return f'<div class="formula"><math>{left}</math> <span class="note">{note}</span></div>'
+        return f'<div class="formula"><math>{left}</math> <span class="note">{_too_long(size)}</span></div>'
     right = MathMLPresentationPrinter({"mul_symbol": "dot"}).doprint(expression)
     return f'<div class="formula"><math display="block"><mrow>{left}<mo>=</mo>{right}</mrow></math></div>'
 

@@ -110,11 +110,13 @@ def accelerations(system: BaseSystem, state: Given, tolerance: float = CONSTRAIN
 
 
 def responses(system: BaseSystem, state: Given) -> Array:
-    """Accelerations (states, nv, nv) on the constraints per force on each velocity, of a change of the forces."""
+    """Accelerations (states, nv, nv) on the constraints per force on each velocity, of a change of the forces, at any time."""
     count, nv = state.v.shape
+    _check_places(system, state)
     units = np.tile(np.vstack([np.zeros(nv), np.eye(nv)]), (count, 1))
     q, rest = np.repeat(state.q, nv + 1, axis=0), np.zeros_like(units)
     every = Given(system, 0.0, q=q, v=rest, forces=units)
+    every.each = nv + 1
     found = accelerations(system, every, np.inf)[0].reshape(count, nv + 1, nv)
     return np.swapaxes(found[:, 1:] - found[:, :1], 1, 2)
 
@@ -198,17 +200,33 @@ def check_constraints(system: BaseSystem, state: Given, outs: Sequence[Array], r
     one = slice(bad, bad + 1)
     t = state.t if len(state.t) == 1 else state.t[one]
     run(*(out[one] for out in outs), t, state.q[one], state.v[one], state.a[one])
-    loops, where = loop_work(system), f" in state {bad}" if len(state.q) > 1 else ""
+    loops, where = loop_work(system), f" in state {bad // state.each}" if len(state.q) > state.each else ""
     if kind == UNDRIVEN:
         names, motion = velocity_names(system), _undriven(loops, int(loops.found[0]))
         moving = " and ".join(names[i] for i in np.flatnonzero(np.abs(motion) > TELLING * np.abs(motion).max()))
         expected = "a drive for every motion that the constraints leave"
         found = f"none for that of {moving}{where}"
         raise ModelError(f"actuated: {wrong(expected, found, f'add {names[int(loops.found[0])]}')}")
-    owner, gap = owner_of(system, int(loops.found[1])), loops.found[2]
-    found = f"{WHAT[int(loops.found[0])]}{owner} off by {abs(gap):.3g}{where}"
+    raise ModelError(_off(system, WHAT[int(loops.found[0])], int(loops.found[1]), loops.found[2], where))
+
+
+def _off(system: BaseSystem, what: str, row: int, gap: float, where: str) -> str:
+    """What is off a constraint, and by how much."""
+    found = f"{what}{owner_of(system, row)} off by {abs(gap):.3g}{where}"
     remedy = "System.project_state moves it there"
-    raise ModelError(f"{system.name}: {wrong('a state that the constraints allow', found, remedy)}")
+    return f"{system.name}: {wrong('a state that the constraints allow', found, remedy)}"
+
+
+def _check_places(system: BaseSystem, state: Given) -> None:
+    """An error where coordinates are not on the constraints, of which those that depend on time hold them at some time."""
+    loops, rest = loop_work(system), np.zeros(state.v.shape[1])
+    for i, q in enumerate(state.q):
+        kernels.fill_loops(loops, dynamics_work(system), system.arrays, system.work, 0.0, q, rest)
+        gaps = np.abs(loops.gap)
+        gaps[system._driven_rows] = 0.0
+        row = int(np.argmax(gaps))
+        if gaps[row] > CONSTRAINT_TOLERANCE:
+            raise ModelError(_off(system, "", row, gaps[row], f" in state {i}" if len(state.q) > 1 else ""))
 
 
 def _undriven(loops: kernels.LoopWork, i: int) -> Array:

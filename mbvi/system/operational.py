@@ -30,6 +30,7 @@ def tangent_mass_matrix_derivative(system: BaseSystem, q: ArrayLike) -> Array:
     state, nv = Given(system, 0.0, q=q), dynamics_work(system).nv
     units = np.vstack([np.zeros(nv), np.eye(nv)])
     every = Given(system, 0.0, q=state.q[:, None, :], v=np.zeros(nv), a=units)
+    every.each = nv + 1
     by_q = derivatives(system, every, False, WITHOUT_FORCES)[0]
     return state.shaped(np.swapaxes(by_q[:, 1:] - by_q[:, :1], 1, 2))
 

@@ -89,10 +89,11 @@ class Given:
     The last is an acceleration, or forces, by the name that it was given.
     """
 
-    __slots__ = ("_system", "a", "names", "q", "shape", "t", "v")
+    __slots__ = ("_system", "a", "each", "names", "q", "shape", "t", "v")
 
     def __init__(self, system: BaseSystem, t: ArrayLike, **arrays: ArrayLike) -> None:
         self._system, self.names, own = system, tuple(arrays), dynamics_work(system)
+        self.each = 1  # how many of the states in a row are one that a user gave
         n, nv = system._arrays.n, own.nv
         at: list[Array] = []
         if type(t) is float:  # of one state no microsecond may be lost
@@ -130,8 +131,9 @@ class Given:
             return
         state, kind = divmod(status, KINDS)
         if kind == NOT_FINITE:
-            check_finite(state, t=np.broadcast_to(self.t, (len(self.q), 1)), **self._arrays())
-        where = f" in state {state}" if len(self.q) > 1 else ""
+            every = {"t": np.broadcast_to(self.t, (len(self.q), 1)), **self._arrays()}
+            check_finite(state // self.each, **{what: array[:: self.each] for what, array in every.items()})
+        where = f" in state {state // self.each}" if len(self.q) > self.each else ""
         raise ModelError(_singular(self._system, self.q[state], float(self.t[min(state, len(self.t) - 1), 0]), where))
 
     def _arrays(self) -> dict[str, Array]:

@@ -87,3 +87,60 @@ def test_what_is_wrong():
         mbvi.ModelError, match=r"stone: expected an equilibrium, found forces left on rail.displacement"
     ):
         find_equilibrium(falling)
+
+
+def scales(height):
+    """A load on a spring, over a floor; it rests 0.1962 m below the start."""
+    return mbvi.from_yaml(f"""
+name: scales
+gravity: [0, 0, -9.81]
+bodies: {{load: {{mass: 2}}}}
+joints: {{rail: {{type: prismatic, parent: world, child: load, axis: [0, 0, 1]}}}}
+forces: {{spring: {{type: joint_spring, joint: rail, stiffness: 100}}}}
+contacts: {{floor: {{type: plane_stop, body_a: world, body_b: load, normal: [0, 0, 1], point_a: [0, 0, {height}]}}}}
+""")
+
+
+def test_stops_hold_nothing_and_may_not_be_passed():
+    assert find_equilibrium(scales(-0.2)).q == pytest.approx([-0.1962], abs=1e-12)
+    text = (
+        "scales: expected an equilibrium that stops allow, found floor passed by 0.0962; stops hold nothing here: take a "
+        "constraint in the place of what holds it"
+    )
+    with pytest.raises(mbvi.ModelError) as error:
+        find_equilibrium(scales(-0.1))
+    assert str(error.value) == text
+    with pytest.raises(mbvi.ModelError) as error:
+        mbvi.linearize(scales(-0.1), at=[-0.1962])
+    assert str(error.value) == text
+    assert mbvi.linearize(scales(-0.2), at=[-0.1962]).squares == pytest.approx([50.0], rel=1e-12)
+    with pytest.raises(
+        mbvi.ModelError, match="let it rest on something; stops and dry friction of its contacts hold not"
+    ):
+        find_equilibrium(scales(0).replaced({"forces": {}}))
+
+
+def test_dry_friction_is_said_to_be_left_out():
+    rubbing = scales(-0.2).replaced({"contacts": {"rub": mbvi.DryFriction(joint="rail", kinetic=3)}})
+    with pytest.warns(mbvi.ModelWarning) as warned:
+        found = find_equilibrium(rubbing)
+    assert found.q == pytest.approx([-0.1962], abs=1e-12)
+    assert str(warned[0].message) == (
+        "scales: dry friction is left out, of rub; with it the system may also rest where other forces are left"
+    )
+
+
+def test_a_damped_pendulum_falls_from_where_nothing_stiffens():
+    """At 90° the stiffness is 0; with a damper there is no potential by which steps are chosen."""
+    damped = pendulum(np.pi / 2, forces={"oil": mbvi.JointDamper(joint="pivot", damping=0.1)})
+    found = find_equilibrium(damped)
+    assert np.sin(found.q[0]) == pytest.approx(0, abs=1e-10)
+    assert found.stability == "stable"
+
+
+def test_forces_that_are_rounding_do_not_bend():
+    """Of a pendulum that hangs the forces left are rounding: gravity does not move it, nor can it buckle."""
+    bodies = {"bob": mbvi.Body(mass=2, center_of_mass=(0, 0, 0.5))}
+    found = find_equilibrium(pendulum(3.0).replaced({"bodies": bodies}))
+    assert found.q == pytest.approx([np.pi], abs=1e-12)
+    assert buckling_factors(found).tolist() == []

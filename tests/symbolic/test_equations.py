@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
+from mbvi.symbolic import written
 from mbvi.symbolic.equations import MOST_COORDINATES, PARTS
 from tests.folders import ROOT
 from tests.marks import campaign
@@ -174,6 +175,16 @@ def test_what_is_wrong():
     with pytest.raises(mbvi.ModelError) as caught:
         _ = only.momenta
     assert str(caught.value) == "equations: expected the part mass_matrix, found others alone; ask for it in parts"
+
+
+def test_what_is_too_long_for_a_terminal_is_said(monkeypatch):
+    """A long matrix is shown entry by entry, and of what is long itself where it is found."""
+    monkeypatch.setattr(written, "MOST_OPERATIONS", 12)
+    lines = written.text(mbvi.equations(mbvi.load(ROOT / "models" / "double_pendulum.yaml"))).splitlines()
+    at = lines.index("Mass matrix")
+    assert lines[at + 1] == "The matrix is symmetric."
+    assert [line[:3] for line in lines if line[:2] in ("M₁", "M₂")] == ["M₁₁", "M₁₂", "M₂₂"]
+    assert "p₁ = (14 operations, too many to be read: take them from SymPy or LaTeX)" in lines
 
 
 def test_command(tmp_path, monkeypatch):

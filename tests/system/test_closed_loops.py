@@ -276,3 +276,63 @@ def test_derivatives_of_functions_of_coordinates(make, formulation):
     )
     many = system.forward_dynamics_derivatives([q, q], v, tau)
     np.testing.assert_allclose(many.by_q, [by_q, by_q], rtol=0, atol=1e-12 * np.abs(by_q).max())
+
+
+def ball_ended_rod(inertia):
+    """A crank and a slider, joined by a rod that ball joints leave free to turn about its axis."""
+    hinge = {"axis": (0, 1, 0), "parent": "world"}
+    return mbvi.Model(
+        name="slider-crank in space",
+        gravity=(0, 0, -9.81),
+        bodies={
+            "crank": mbvi.Body(mass=1, inertia=(0.1, 0.1, 0.1)),
+            "rod": mbvi.Body(mass=1, inertia=(0.1, 0.1, inertia)),
+            "slider": mbvi.Body(mass=1),
+        },
+        joints={
+            "shaft": mbvi.Revolute(child="crank", **hinge),
+            "pin": mbvi.Ball(parent="crank", child="rod", position=(0, 0, 1)),
+            "guide": mbvi.Prismatic(parent="world", child="slider", axis=(0, 0, 1), position=(0, 0, 2.5)),
+        },
+        constraints={"eye": mbvi.CoincidentPoints(body_a="rod", body_b="slider", point_a=(0, 0, 1.5))},
+    )
+
+
+@pytest.mark.parametrize(("formulation", "owner"), [("tree", "pin"), ("embedding", "rod")])
+def test_what_moves_without_inertia_on_loops_is_refused(formulation, owner):
+    """The turn of a rod about its axis, which has no pivot in elimination, as rows that follow from others have none."""
+    torque = 2.0
+    for inertia in (0.01, 0.0):
+        system = mbvi.assemble(ball_ended_rod(inertia), formulation)
+        q, _, _ = system.project_state(system.initial_q)
+        nothing, forces = np.zeros(system.nv), np.zeros(system.nv)
+        turn = system.velocity_names.index(f"{owner}.wz")
+        forces[turn] = torque
+        if inertia:
+            assert system.forward_dynamics(q, nothing, forces)[turn] == pytest.approx(torque / inertia, rel=1e-12)
+            assert system.operational_mobility("rod", q)[5, 5] == pytest.approx(1 / inertia, rel=1e-12)
+    text = f"expected a regular mass matrix, found that motion along {owner}.qz has no inertia"
+    for ask in (system.forward_dynamics, system.forward_dynamics_derivatives):
+        with pytest.raises(mbvi.ModelError, match=f"{text}; give what moves some mass or inertia, or take another"):
+            ask(q, nothing, nothing)
+        with pytest.raises(mbvi.ModelError, match=f"{text} in state 0; give"):
+            ask([q, q], nothing, forces)
+    with pytest.raises(mbvi.ModelError, match=f"{text}; give"):
+        system.operational_mobility("rod", q)
+
+
+def test_inertia_at_a_frame_is_that_of_a_closed_mechanism(four_bar):
+    """Coordinates off the loops are refused, by the number of the state; what holds them at some time is allowed at any."""
+    q, _, _ = four_bar.project_state(four_bar.initial_q)
+    text = "four-bar linkage: expected a state that the constraints allow, found rocker pin off by 0.104 in state 1; System"
+    with pytest.raises(mbvi.ModelError, match=text):
+        four_bar.operational_mobility("coupler", [q, q + np.array([0.1, 0, 0])])
+    with pytest.raises(mbvi.ModelError, match="q: expected finite numbers, found nan at place 0 of state 1"):
+        four_bar.operational_mobility("coupler", [q, np.nan * q])
+    driven = mbvi.assemble(
+        ball_ended_rod(0.01).replaced(
+            {"constraints": {"drive": mbvi.PrescribedCoordinate(joint="shaft", value="0.3 + t")}}
+        )
+    )
+    turned = driven.given_q + 0.1 * (np.arange(driven.dimension) == 0)
+    assert not driven.operational_mobility("crank", turned).any()

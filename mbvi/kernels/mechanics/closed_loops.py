@@ -31,6 +31,8 @@ from mbvi.kernels.layout import (
     ENTRIES,
     FIRST_ENTRY,
     FUNCTION,
+    NODE_COORDINATES,
+    NODE_ROWS,
     UNIT_QUATERNION,
     System,
 )
@@ -187,6 +189,16 @@ def is_on_constraints(loops, system, own, v, a, tolerance, with_acceleration):
 @kernel
 def eliminate_passive(loops, system, own):
     """Bring G to the form at the head of this file; the number of pivots, or −1 − i where velocity i has no drive."""
+    rank = take_pivots(loops, system, own)
+    for i in range(own.nv):
+        if loops.is_actuated[i] == 0 and loops.pivot[i] < 0:
+            return -1 - i
+    return rank
+
+
+@kernel
+def take_pivots(loops, system, own):
+    """Eliminate the velocities that are not actuated from G, by the largest pivots; the number of pivots."""
     W, R, G, nv, k = loops.W, loops.R, loops.G, own.nv, system.k
     for b in range(k):
         scale = 1.0 / loops.size[b] if loops.size[b] > 0.0 else 0.0
@@ -218,10 +230,26 @@ def eliminate_passive(loops, system, own):
                 W[b, column] = 0.0
         loops.column[rank], loops.pivot[column] = column, rank
         rank += 1
-    for i in range(nv):
-        if loops.is_actuated[i] == 0 and loops.pivot[i] < 0:
-            return -1 - i
     return rank
+
+
+@kernel
+def is_mass_regular(loops, system, work, own):
+    """Whether elimination of [M Gᵀ; G 0] has left out no more than the rows of G that follow from others.
+
+    What moves without inertia has no pivot either, and would get no acceleration whatever acts on it. `fill_loops` and
+    `solve_acceleration` were called at the same state.
+    """
+    left_out = dependent = 0
+    for a in range(system.nodes.shape[0]):
+        left_out += system.nodes[a, NODE_COORDINATES] + system.nodes[a, NODE_ROWS] - work.ranks[a]
+    if left_out == 0:
+        return True
+    for b in range(system.k):
+        if system.constraints[b, CONSTRAINT_KIND] != UNIT_QUATERNION and system.row_nodes[b, 0] >= 0:
+            dependent += 1
+    loops.is_actuated[:] = 0
+    return left_out <= dependent - take_pivots(loops, system, own)
 
 
 @kernel
@@ -495,6 +523,8 @@ def fill_constrained_motion(a, lam, system, work, own, loops, tolerance, t, q, v
         if not is_on_constraints(loops, system, own, v[i], own.zero, tolerance, False):
             return OFF_CONSTRAINTS + KINDS * i
         if not solve_acceleration(system, work, now, q[i], own.rates, loops.driven):
+            return SINGULAR_MASS + KINDS * i
+        if not is_mass_regular(loops, system, work, own):
             return SINGULAR_MASS + KINDS * i
         for c in range(n):
             own.force[c] = x[c]

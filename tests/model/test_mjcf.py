@@ -347,6 +347,18 @@ def test_numbers_that_are_none_are_refused_by_name(body, more, message, tmp_path
         load(tmp_path, f"<mujoco><worldbody>{text}</worldbody>{more}</mujoco>")
 
 
+def test_empty_values_are_refused(tmp_path):
+    """That of this anchor lets MuJoCo 4.0 throw with a lock held, so that all that is compiled later waits for ever."""
+    bodies = "".join(f'<body name="{name}"><joint/><geom size=".1"/></body>' for name in "ab")
+    text = f'<mujoco model=""><worldbody>{bodies}</worldbody>{{}}</mujoco>'
+    anchor = '<equality><connect body1="a" body2="b" anchor="{}"/></equality>'
+    with pytest.raises(
+        mbvi.ModelError, match=r"robot\.xml:1: <connect>: expected a value of anchor, found an empty one; write"
+    ):
+        load(tmp_path, text.format(anchor.format(" ")))
+    assert load(tmp_path, text.format(anchor.format("0 0 1"))).constraints
+
+
 def test_what_mujoco_refuses(tmp_path, monkeypatch):
     with pytest.raises(
         mbvi.ModelError, match=r"robot\.xml:1: expected a file that MuJoCo compiles, found .*unrecognized"

@@ -56,6 +56,8 @@ NUMBERS = (
 )
 """Arrays of a compiled model, by the kind of element and what they are of it."""
 KINDS_OF_NUMBERS = {"body": "body", "jnt": "joint", "site": "site", "geom": "geom", "eq": "equality", "key": "keyframe"}
+NAMES = "name", "model", "class", "childclass", "file", "prefix", "text", "content_type"
+"""Attributes that may be empty."""
 MAX_INCLUDES = 100
 OLDEST, INSTALL = 4, "pip install 'mbvi[mjcf]'"
 FLAT = {"builtin": "flat", "width": "1", "height": "1"}
@@ -92,6 +94,7 @@ class _Source:
         self.expand(root)
         self.folders = self.find_folders()
         for node in list(root.walk()):
+            check_values(node)
             self.take_files(node)
 
     def expand(self, node: Node) -> None:
@@ -176,6 +179,13 @@ class _Source:
     def note(self, text: str) -> None:
         """Note a warning of MuJoCo's."""
         self.robot.notes.add("approximated", "a warning of MuJoCo", text)
+
+
+def check_values(node: Node) -> None:
+    """Refuse values that are empty, of other attributes than names: some let MuJoCo stop, and every later call wait for ever."""
+    for key, value in node.attributes.items():
+        if not value.strip() and key not in NAMES:
+            raise node.wrong(f"a value of {key}", "an empty one", "write it, or leave it out")
 
 
 def _text(node: Node) -> Any:

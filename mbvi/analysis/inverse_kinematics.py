@@ -151,7 +151,7 @@ def inverse_kinematics(
     check_flag(nearest_if_missed, "nearest_if_missed")
     bound = checked_number(tolerance, "tolerance", "a number greater than 0", above=0.0)
     search = _Search(system, asked, checked_number(t, "t", "a finite number of seconds"))
-    first = system.initial_q if start is None else checked_vector(start, "start", system.coordinate_names)
+    first = system.initial_q if start is None else system._vector(start, "start")
     best, tried = None, 0
     for q in search.starts(first, count, checked_count(seed, "seed", 0)):
         found, tried = search.run(q), tried + 1

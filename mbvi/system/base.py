@@ -32,10 +32,12 @@ from mbvi.model.touching import has_contacts
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes
 from mbvi.system.own_functions import OwnForce, OwnValues
+from mbvi.system.quaternions import check_quaternions, quaternion_places
 from mbvi.system.tables import BodyFrame, driven_rows
 
 Array = np.ndarray
 MOST_SHOWN = 6  # coordinates named in a line
+PLACES = "q", "start", "at", "initial_q", "previous_q"  # arguments that are coordinates
 
 
 class BaseSystem:
@@ -270,7 +272,19 @@ class BaseSystem:
 
     def _vector(self, values: ArrayLike, what: str, names: Sequence[str] | None = None) -> Array:
         """Finite numbers, one for each coordinate or of these names, as an array of their own."""
-        return checked_vector(values, what, self.coordinate_names if names is None else names)
+        array = checked_vector(values, what, self.coordinate_names if names is None else names)
+        if what in PLACES:
+            self._check_quaternions(what, array[None])
+        return array
+
+    @cached_property
+    def _quaternion_places(self) -> Array:
+        """The coordinates (b, 4) of every quaternion."""
+        return quaternion_places(self._arrays)
+
+    def _check_quaternions(self, what: str, q: Array) -> None:
+        """Refuse coordinates (states, n) of which a quaternion has no length."""
+        check_quaternions(what, q, self._quaternion_places, self.coordinate_names)
 
     def _states(self, values: ArrayLike, what: str) -> Array:
         array = _floats(values, what, f"an array of shape (states, {self.dimension})")
@@ -278,6 +292,8 @@ class BaseSystem:
             raise ModelError(
                 f"{what}: expected an array of shape (states, {self.dimension}), found one of shape {array.shape}"
             )
+        if what in PLACES:
+            self._check_quaternions(what, array)
         return array
 
     def _series(self, t: ArrayLike, **states: ArrayLike) -> list[Array]:

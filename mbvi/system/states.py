@@ -111,6 +111,8 @@ class Given:
         if len(at) < 3:
             at += [np.zeros((len(at[0]), nv))] * (3 - len(at))
         self.q, self.v, self.a = at
+        if n != nv:
+            system._check_quaternions("q", self.q)
 
     def shaped(self, out: Array) -> Array:
         """What was found for the states, in the shape of their number."""

@@ -14,7 +14,7 @@ from mbvi.floats import as_floats
 from mbvi.kernels import layout
 from mbvi.model.expressions import show, wrong
 from mbvi.system.base import BaseSystem
-from mbvi.system.states import states, together
+from mbvi.system.states import check_finite, states, together
 
 Array = np.ndarray
 
@@ -50,7 +50,7 @@ def integrate(system: BaseSystem, q: ArrayLike, step: ArrayLike) -> Array:
     >>> system.integrate([1.0, 0.0, 0.0, 0.0], [np.pi, 0.0, 0.0]).round(12)
     array([0., 1., 0., 0.])
     """
-    shape, (q_at, at) = together(q=states(system.dimension, "q", q), step=states(nv(system), "step", step))
+    shape, (q_at, at) = _tangent(system, q=states(system.dimension, "q", q), step=states(nv(system), "step", step))
     found = np.empty_like(q_at)
     scalars, balls, of_scalars, of_balls = _split(system)
     found[:, scalars] = q_at[:, scalars] + at[:, of_scalars]
@@ -63,7 +63,9 @@ def difference(system: BaseSystem, q: ArrayLike, other: ArrayLike) -> Array:
 
     Of the two turns from one orientation to another it is the shorter one, by π at most.
     """
-    shape, (q_at, at) = together(q=states(system.dimension, "q", q), other=states(system.dimension, "other", other))
+    shape, (q_at, at) = _tangent(
+        system, q=states(system.dimension, "q", q), other=states(system.dimension, "other", other)
+    )
     found = np.empty((len(q_at), nv(system)))
     scalars, balls, of_scalars, of_balls = _split(system)
     found[:, of_scalars] = at[:, scalars] - q_at[:, scalars]
@@ -71,9 +73,22 @@ def difference(system: BaseSystem, q: ArrayLike, other: ArrayLike) -> Array:
     return found.reshape(*shape, nv(system))
 
 
+def _tangent(system: BaseSystem, **arrays: Array) -> tuple[tuple[int, ...], list[Array]]:
+    """What `together` gives, of finite numbers and of quaternions that have a length."""
+    shape, at = together(**arrays)
+    named = dict(zip(arrays, at, strict=True))
+    for i in np.flatnonzero(~np.all([np.isfinite(each).all(axis=1) for each in at], axis=0)):
+        check_finite(int(i), **named)
+    for what in [each for each in named if each in ("q", "other")]:
+        system._check_quaternions(what, named[what])
+    return shape, at
+
+
 def velocity_of_rates(system: BaseSystem, q: ArrayLike, rates: ArrayLike) -> Array:
     """Velocities v (…, nv) of the rates of all coordinates (…, nq), as a trajectory has them."""
-    shape, (q_at, at) = together(q=states(system.dimension, "q", q), rates=states(system.dimension, "rates", rates))
+    shape, (q_at, at) = _tangent(
+        system, q=states(system.dimension, "q", q), rates=states(system.dimension, "rates", rates)
+    )
     found = np.empty((len(q_at), nv(system)))
     scalars, balls, of_scalars, of_balls = _split(system)
     found[:, of_scalars] = at[:, scalars]
@@ -83,7 +98,7 @@ def velocity_of_rates(system: BaseSystem, q: ArrayLike, rates: ArrayLike) -> Arr
 
 def rates_of_velocity(system: BaseSystem, q: ArrayLike, v: ArrayLike) -> Array:
     """The rates (…, nq) of all coordinates, of velocities v (…, nv)."""
-    shape, (q_at, at) = together(q=states(system.dimension, "q", q), v=states(nv(system), "v", v))
+    shape, (q_at, at) = _tangent(system, q=states(system.dimension, "q", q), v=states(nv(system), "v", v))
     found = np.empty_like(q_at)
     scalars, balls, of_scalars, of_balls = _split(system)
     found[:, scalars] = at[:, of_scalars]

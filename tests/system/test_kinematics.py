@@ -5,6 +5,7 @@ import pytest
 
 import mbvi
 from mbvi.system.tangent import from_xyzw, to_xyzw
+from tests.folders import load
 
 from . import mechanisms, reference_dynamics
 from .mechanisms import KINDS
@@ -195,6 +196,50 @@ def test_what_cannot_be_asked(ask, message):
     with pytest.raises(mbvi.ModelError) as error:
         ask(arm())
     assert str(error.value) == message
+
+
+def test_coordinates_without_an_orientation_are_refused():
+    """Zeros are no coordinates of what turns by a quaternion: all that takes q says so, and nothing is nan."""
+    system = mbvi.assemble(load("heavy_top_quaternion"))
+    (body,) = (name for name in system.frames if name != "world")
+    q, v, rates = np.zeros(4), np.zeros(3), np.zeros(4)
+    questions = [
+        lambda q: system.frame_pose(body, q),
+        lambda q: system.forward_dynamics(q, v, v),
+        lambda q: system.tangent_mass_matrix(q),
+        lambda q: system.integrate(q, v),
+        lambda q: system.rates_of_velocity(q, v),
+        lambda q: system.mass_matrix(q),
+        lambda q: system.potential(q),
+        lambda q: system.gradient(q, rates),
+        lambda q: system.project_state(q),
+    ]
+    text = "expected a unit quaternion (qw, qx, qy, qz) of contact, found the zero quaternion"
+    for ask in questions:
+        ask(np.array([1.0, 0, 0, 0]))
+        with pytest.raises(mbvi.ModelError) as error:
+            ask(q)
+        assert str(error.value) == f"q: {text}; write for example 1, 0, 0, 0"
+    for ask in (lambda q: system.frame_pose(body, q), lambda q: system.poses(body, q)):
+        with pytest.raises(mbvi.ModelError) as error:
+            ask(np.array([[1.0, 0, 0, 0], q]))
+        assert str(error.value) == f"q: {text} in state 1; write for example 1, 0, 0, 0"
+    with pytest.raises(mbvi.ModelError, match=r"^start: expected a unit quaternion"):
+        mbvi.find_equilibrium(system, q)
+    with pytest.raises(mbvi.ModelError, match=r"^start: expected a unit quaternion"):
+        system.inverse_kinematics({body: (0, 0, 0)}, start=q)
+
+
+def test_steps_of_what_is_not_finite_are_refused(tree):
+    system, q = tree[0], np.array(tree[0].given_q)
+    off, step = np.where(np.arange(len(q)) == 0, np.nan, q), np.zeros(system.nv)
+    for ask in (lambda: system.integrate([q, off], step), lambda: system.rates_of_velocity([q, off], step)):
+        with pytest.raises(mbvi.ModelError, match=r"^q: expected finite numbers, found nan at place 0 of state 1$"):
+            ask()
+    with pytest.raises(mbvi.ModelError, match=r"^other: expected finite numbers, found nan at place 0$"):
+        system.difference(q, off)
+    with pytest.raises(mbvi.ModelError, match=r"^rates: expected finite numbers, found nan at place 0$"):
+        system.velocity_of_rates(q, off)
 
 
 def test_a_lagrangian_has_no_frames():

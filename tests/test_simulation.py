@@ -204,7 +204,10 @@ def test_a_rounded_quaternion_is_moved_and_another_refused(formulation, name, co
     model = mbvi.Model(name="one", formulation=formulation, bodies={"rod": body}, joints={"ball": ball})
     q, rounded = np.zeros(count), np.array([0.5774, 0.5774, 0.0, 0.5774])
     q[-4:] = rounded
-    found = mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
+    with pytest.warns(
+        mbvi.ModelWarning, match=rf"^initial_q: the norm of the quaternion of {name} is 1 \+ 8\.6e-05; taken as rounded"
+    ):
+        found = mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
     np.testing.assert_allclose(found.q[0, -4:], rounded / np.linalg.norm(rounded), rtol=0, atol=1e-9)
     assert found.start.violation == pytest.approx((rounded @ rounded - 1) / 2, rel=1e-9)
     assert found.start.shift == pytest.approx(0.5774 * (1 - 1 / np.linalg.norm(rounded)), rel=1e-4)

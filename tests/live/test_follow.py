@@ -65,7 +65,7 @@ def next_frames(answer):
     return found["t"], np.frombuffer(base64.b64decode(found["rows"]), "<f4")
 
 
-def eventually(holds, seconds=60.0):
+def eventually(holds, seconds=300.0):
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not holds():

@@ -13,7 +13,7 @@ import numpy as np
 
 import mbvi
 from mbvi.kernels.mechanics import forward_dynamics, frames, inverse_dynamics
-from mbvi.system.kinematics import _found
+from mbvi.system.kinematics import checked_frame
 from mbvi.system.states import dynamics_work
 from tests.benchmarks import peers
 from tests.benchmarks.peers.tree import tree_of
@@ -91,7 +91,7 @@ def _ours(system: mbvi.System) -> dict[str, Callable[[], float]]:
     )
     arrays, work, own = system.arrays, system.work, dynamics_work(system)
     body = system.body_names[-1]
-    link, place = _found(system, body)
+    link, place = checked_frame(system, body)
     of = arrays, work, own, inverse_dynamics.WITH_FORCES
     one = q[0].copy(), v[0].copy(), a[0].copy()
     measures = {

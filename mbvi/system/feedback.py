@@ -22,7 +22,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.compiler.decorators import CompiledFunction, compiled
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.system.inputs import FUNCTION, with_arrays, with_inputs
+from mbvi.system.inputs import FUNCTION, row_of_input, with_arrays, with_inputs, with_tables
 from mbvi.system.own_functions import (
     OwnForce,
     OwnValues,
@@ -237,12 +237,13 @@ def _with_feedback(system: System, feedback: Feedback) -> System:
     return found
 
 
+def _places(system: System, names: Sequence[str]) -> list[int]:
+    return [system.input_names.index(name) for name in names]
+
+
 def _rows(system: System, names: Sequence[str]) -> list[int]:
     """The rows of some actuators among the forces on coordinates."""
-    rows = system.arrays.joint_forces
-    places = [system.input_names.index(name) for name in names]
-    is_actuator = rows[:, 0] == layout.ACTUATOR
-    return [int(np.flatnonzero(is_actuator & (rows[:, layout.INPUT] == place))[0]) for place in places]
+    return [row_of_input(system, place) for place in _places(system, names)]
 
 
 # ------------------------------------------------------------------------------------------ as it is known
@@ -314,19 +315,11 @@ def without_feedback(system: System) -> System:
 
 def with_values(system: System, known: Seen, t: Array, values: Array) -> System:
     """A copy of which some inputs are tables of time, straight between their values (states, m) at increasing times (states,)."""
-    arrays = system.arrays
-    functions, numbers, forces = [*arrays.time_functions.tolist()], [arrays.numbers], arrays.joint_forces.copy()
-    start, count, t = len(arrays.numbers), len(t), np.asarray(t, float)
-    for row, column in zip(_rows(system, known.names), np.asarray(values, float).T, strict=True):
-        pieces = np.zeros((count + 1, 4))
-        pieces[0, 0], pieces[1:, 0] = column[0], column
-        pieces[1:-1, 1] = np.diff(column) / np.diff(t)
-        forces[row, FUNCTION] = len(functions)
-        functions.append([layout.TABLE, start, count])
-        numbers += [t, pieces.ravel()]
-        start += 5 * count + 4
-    tables = np.array(functions, np.int64).reshape(-1, 3)
-    found = with_arrays(system, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
+    t, values = np.asarray(t, float), np.asarray(values, float)
+    pieces = np.zeros((values.shape[1], len(t) + 1, 4))
+    pieces[:, 0, 0], pieces[:, 1:, 0] = values[0], values.T
+    pieces[:, 1:-1, 1] = np.diff(values.T) / np.diff(t)
+    found = with_tables(system, _places(system, known.names), t, pieces)
     tell = partial(with_values, known=known._replace(run=None), t=t, values=values)  # others of the model have no run
     found._told, found._seen = (system, tell), known
     return found

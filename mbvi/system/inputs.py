@@ -123,24 +123,37 @@ def _with_inputs_of(system: System, other: System) -> System:
     return with_arrays(system, inputs=other.arrays.inputs)
 
 
+def row_of_input(system: System, place: int) -> int:
+    """The row, among the forces on coordinates, of the actuator whose input has a place."""
+    rows = system.arrays.joint_forces
+    return int(np.flatnonzero((rows[:, 0] == layout.ACTUATOR) & (rows[:, layout.INPUT] == place)).item())
+
+
+def with_tables(system: System, places: Sequence[int], times: Array, pieces: Array) -> System:
+    """A copy whose inputs at some places are tables over increasing times (m,).
+
+    pieces   (places, m + 1, 4)   coefficients before the first time, and from each time on, as `functions.interpolate` reads them
+    """
+    arrays = system.arrays
+    functions, numbers, forces = [*arrays.time_functions.tolist()], [arrays.numbers], arrays.joint_forces.copy()
+    start = len(arrays.numbers)
+    for place, coefficients in zip(places, pieces, strict=True):
+        forces[row_of_input(system, place), FUNCTION] = len(functions)
+        functions.append([layout.TABLE, start, len(times)])
+        numbers += [times, coefficients.ravel()]
+        start += len(times) + coefficients.size
+    tables = np.array(functions, np.int64).reshape(-1, 3)
+    return with_arrays(system, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
+
+
 def with_held_inputs(system: System, places: Sequence[int], times: Array, values: Array) -> System:
     """A copy whose inputs at some places are functions of time: values (m, places), each from its time (m,) to the next.
 
     Before the first time they are what the system has. The values stay in the copy's table of numbers: see `held_values`.
     """
-    arrays, count = system.arrays, len(times)
-    functions, numbers, forces = [*arrays.time_functions.tolist()], [arrays.numbers], arrays.joint_forces.copy()
-    start = len(arrays.numbers)
-    for place, column in zip(places, np.asarray(values, float).T, strict=True):
-        coefficients = np.zeros((count + 1, 4))
-        coefficients[0, 0], coefficients[1:, 0] = arrays.inputs[place], column
-        is_own = (forces[:, 0] == layout.ACTUATOR) & (forces[:, layout.INPUT] == place)
-        forces[is_own, FUNCTION] = len(functions)
-        functions.append([layout.TABLE, start, count])
-        numbers += [times, coefficients.ravel()]
-        start += 5 * count + 4
-    tables = np.array(functions, np.int64).reshape(-1, 3)
-    own = with_arrays(system, time_functions=tables, numbers=np.concatenate(numbers), joint_forces=forces)
+    pieces = np.zeros((len(places), len(times) + 1, 4))
+    pieces[:, 0, 0], pieces[:, 1:, 0] = system.arrays.inputs[list(places)], np.asarray(values, float).T
+    own = with_tables(system, places, times, pieces)
     own._told = system, partial(_with_held_inputs_of, places=places, times=times, other=own)
     return own
 
@@ -153,8 +166,7 @@ def _with_held_inputs_of(system: System, places: Sequence[int], times: Array, ot
 def held_values(system: System, place: int) -> Array:
     """The values (m,) that an input of `with_held_inputs` has from each time on, to be written into."""
     arrays = system.arrays
-    rows = arrays.joint_forces
-    function = rows[(rows[:, 0] == layout.ACTUATOR) & (rows[:, layout.INPUT] == place), FUNCTION].item()
+    function = arrays.joint_forces[row_of_input(system, place), FUNCTION]
     _, start, count = arrays.time_functions[function]
     return arrays.numbers[start + count : start + 5 * count + 4].reshape(-1, 4)[1:, 0]
 
@@ -207,8 +219,7 @@ def with_inputs(system: System, inputs: Mapping[str, Any]) -> System:
     for name in inputs:
         place = system.input_names.index(name)
         value = model.resolved().forces[name].input  # type: ignore[union-attr]
-        is_own = (forces[:, 0] == layout.ACTUATOR) & (forces[:, layout.INPUT] == place)
-        forces[is_own, FUNCTION] = -1 if isinstance(value, float) else tables.add_function(value)
+        forces[row_of_input(system, place), FUNCTION] = -1 if isinstance(value, float) else tables.add_function(value)
         told[place] = value if isinstance(value, float) else 0.0
     own = with_arrays(
         system,

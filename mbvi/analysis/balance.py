@@ -105,18 +105,18 @@ def energies_of(system: System, t: Array, q: Array, p: Array) -> Energies:
             return Energies(*map(np.concatenate, zip(*parts, strict=True)))
         v = np.full_like(q, np.nan)
     kinetic, potential = (np.clip(each, -LARGEST, LARGEST) for each in system.energies(t, q, v))
-    power = _powers(system, t, q, v, AFTER)
+    power = powers_of_forces(system, t, q, v, AFTER)
     has_tables = (system.arrays.time_functions[:, 0] == TABLE).any()
-    return Energies(t, kinetic, potential, power, _powers(system, t, q, v, BEFORE_IT) if has_tables else power)
+    return Energies(t, kinetic, potential, power, powers_of_forces(system, t, q, v, BEFORE_IT) if has_tables else power)
 
 
 def largest_powers(system: System, t: Array, q: Array, p: Array, apart: float) -> Array:
     """The largest |power| (states,) [W] of states at times t, and at times less than `apart` before and after them."""
     v = system.velocities(t, q, p)
-    return np.max([np.abs(_powers(system, t + shift * apart, q, v, AFTER)) for shift in SHIFTS], axis=0)
+    return np.max([np.abs(powers_of_forces(system, t + shift * apart, q, v, AFTER)) for shift in SHIFTS], axis=0)
 
 
-def _powers(system: System, t: Array, q: Array, v: Array, side: float) -> Array:
+def powers_of_forces(system: System, t: Array, q: Array, v: Array, side: float) -> Array:
     """v·F − λ·∂g/∂t (states,) [W], on a side of the times t where a force jumps."""
     out = np.zeros(len(t))
     if system.unforced is not system:

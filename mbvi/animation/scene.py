@@ -304,7 +304,7 @@ def _looks(
 
     first: dict[tuple[str, int], str] = {}
     looks = {}
-    layers = _layers(model)
+    layers = layers_of_bodies(model)
     bodies = dict(model.bodies) | {
         name: _painted(model.bodies[name], color, model.files) for name, color in painted.items()
     }
@@ -377,7 +377,7 @@ def _marks(model: Model) -> set[str]:
     return bare - moving - tied
 
 
-def _layers(model: Model) -> dict[str, int]:
+def layers_of_bodies(model: Model) -> dict[str, int]:
     """One of a few numbers for every body, other than those of bodies tied to it and, if it can be, of others tied to these."""
     ties: networkx.Graph = networkx.Graph()
     ties.add_nodes_from(model.bodies)

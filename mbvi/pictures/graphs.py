@@ -236,7 +236,7 @@ def _layers(graph: Graph, is_named: bool) -> dict[str, Place]:
         for layer in layers.values():
             wanted = {node: float(np.mean([x[other] for other in links[node]])) for node in layer}
             order = sorted(layer, key=wanted.__getitem__)
-            x.update(zip(order, _apart([wanted[node] for node in order]), strict=True))
+            x.update(zip(order, places_apart([wanted[node] for node in order]), strict=True))
     width, height = DOT_WIDTH, DOT_LAYER
     if is_named:
         texts = [text for edge in graph.edges for text in (edge.name, edge.type)]
@@ -250,12 +250,12 @@ def _layers(graph: Graph, is_named: bool) -> dict[str, Place]:
             below = [x[other] for other in links[node] if depth[other] > level]
             wanted[node] = (min(below) + max(below)) / 2 if below else x[node]
         order = sorted(layers[level], key=x.__getitem__)
-        x.update(zip(order, _apart([wanted[node] for node in order]), strict=True))
+        x.update(zip(order, places_apart([wanted[node] for node in order]), strict=True))
     return {node: (x[node] * width, -depth[node] * height) for node in graph.labels}
 
 
-def _apart(wanted: Sequence[float]) -> list[float]:
-    """Places one or more apart, in the same order, near those wanted, which ascend."""
+def places_apart(wanted: Sequence[float]) -> list[float]:
+    """Places (m,) one or more apart, in the same order, near those wanted (m,), which ascend."""
     steps = np.arange(len(wanted))
     free = np.array(wanted) - steps
     pushed_right, pushed_left = np.maximum.accumulate(free), np.minimum.accumulate(free[::-1])[::-1]

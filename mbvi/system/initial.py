@@ -364,13 +364,13 @@ def tree_system(system: AnySystem) -> AnySystem:
 def from_tree(system: BaseSystem, tree: BaseSystem, start: Start) -> tuple[Array, Array]:
     """Coordinates and velocities of a system from those of the spanning tree."""
     assert system.model is not None and system.homes is not None and tree.homes is not None
-    states = _joint_states(tree, start)
+    states = joint_states(tree, start)
     curves = {name: (float(start.q[i]), float(start.v[i])) for name, i in tree.homes.curves.items()}
     return state_from_joints(system.model.resolved(), system.homes, states, curves, system.dimension)
 
 
-def _joint_states(tree: BaseSystem, start: Start) -> dict[str, tuple[Array, Array]]:
-    """Coordinates and rates of every joint that has coordinates in a system."""
+def joint_states(tree: BaseSystem, start: Start) -> dict[str, tuple[Array, Array]]:
+    """Coordinates and rates (m,), each pair of a joint of m coordinates, of every joint that has coordinates in a system."""
     assert tree.model is not None and tree.homes is not None
     model, states = tree.model.resolved(), {}
     roots = tree.homes.roots
@@ -415,7 +415,7 @@ def check_chords(system: BaseSystem, start: Start) -> None:
     if not given or system.homes.roots:
         return  # the system of the spanning tree was asked before
     model = system.model.resolved()
-    motions = body_motions(model, plan, _joint_states(system, start))
+    motions = body_motions(model, plan, joint_states(system, start))
     tolerance = float(model.loop_tolerance)
     allowed = max(AGREE, MANY * tolerance) if model._moved_loops or tolerance > AGREE else AGREE
     for name in given:

@@ -38,7 +38,7 @@ def count_redundant(system: BaseSystem, q: Array, t: float) -> None:
     if len(_nodes_with_redundant_rows(system)):
         random = np.random.default_rng(5)
         beside = [position_beside(system, q, t, random) for _ in range(2)]
-        _leave_out(system, [q, *(each for each in beside if each is not None)], t)
+        leave_out_rows(system, [q, *(each for each in beside if each is not None)], t)
 
 
 def count_redundant_anywhere(system: BaseSystem) -> None:
@@ -46,7 +46,7 @@ def count_redundant_anywhere(system: BaseSystem) -> None:
     random = np.random.default_rng(5)
     positions = [system.given_q + BESIDE * random.standard_normal(system.dimension) for _ in range(3)]
     if all(np.isfinite(system.constraint_jacobian(q)).all() for q in positions):
-        _leave_out(system, positions, 0.0)
+        leave_out_rows(system, positions, 0.0)
 
 
 def _nodes_with_redundant_rows(system: BaseSystem) -> Array:
@@ -55,7 +55,7 @@ def _nodes_with_redundant_rows(system: BaseSystem) -> Array:
     return np.flatnonzero((arrays.reference > 0) | ((arrays.is_tree == 0) & (arrays.nodes[:, layout.NODE_ROWS] > 0)))
 
 
-def _leave_out(system: BaseSystem, positions: list[Array], t: float) -> None:
+def leave_out_rows(system: BaseSystem, positions: list[Array], t: float) -> None:
     """Set how many rows of every loop are left out, and its reference; nodes with masses have one only if rows are."""
     arrays, nodes = system.arrays, _nodes_with_redundant_rows(system)
     arrays.redundant[nodes] = np.min([_redundant_rows(system, nodes, q, t) for q in positions], axis=0)

@@ -9,7 +9,7 @@ import trimesh
 import mbvi
 from mbvi.animation.geometry import body_geometry, hull, linear_rgb, simplified
 from mbvi.animation.motion import pictures
-from mbvi.animation.scene import _layers, make_scene
+from mbvi.animation.scene import layers_of_bodies, make_scene
 from tests.folders import MODELS, load
 from tests.marks import campaign
 
@@ -254,12 +254,14 @@ def test_faces_of_bodies_that_meet_lie_apart():
 def test_layers_of_bodies_that_meet_differ(models):
     """Of bodies tied to each other, and of those on one pin."""
     model = mbvi.load(models / "n_four_bars.yaml")
-    layers = _layers(model)
+    layers = layers_of_bodies(model)
     assert all(layers[each.parent] != layers[each.child] for each in model.joints.values() if each.parent != "world")
     assert layers["coupler1"] != layers["coupler2"]
     wheel = {f"spoke {i}": mbvi.Body(mass=1, inertia=(1, 1, 1)) for i in range(9)}
     joints = {f"pin {i}": mbvi.Ball(parent="spoke 0" if i else "world", child=f"spoke {i}") for i in range(9)}
-    found = _layers(mbvi.Model(name="wheel", bodies=wheel, joints=joints))  # more on one body than there are layers
+    found = layers_of_bodies(
+        mbvi.Model(name="wheel", bodies=wheel, joints=joints)
+    )  # more on one body than there are layers
     assert set(found.values()) == set(range(5))
     assert list(found.values()).count(found["spoke 0"]) == 1
 

@@ -11,7 +11,7 @@ import pytest
 import mbvi
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.graph import plan
-from mbvi.pictures.graphs import LOOKS, _apart
+from mbvi.pictures.graphs import LOOKS, places_apart
 from tests.folders import ROOT, load
 
 NAMED = ["double_pendulum", "lagrange_top", "four_bar", "stewart_platform", "bricard", "chain_10", "branched_tree"]
@@ -153,9 +153,9 @@ def test_places_are_apart_and_near_those_wanted():
     random = np.random.default_rng(4)
     for _ in range(50):
         wanted = np.sort(random.uniform(0, 8, random.integers(1, 12)))
-        found = np.array(_apart(list(wanted)))
+        found = np.array(places_apart(list(wanted)))
         assert np.all(np.diff(found) >= 1 - 1e-12)
-        assert _apart(list(found)) == pytest.approx(list(found), abs=1e-12)
+        assert places_apart(list(found)) == pytest.approx(list(found), abs=1e-12)
 
 
 def test_models_show_themselves(models):

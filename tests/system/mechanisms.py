@@ -14,8 +14,7 @@ from mbvi.model.fields import Kind, RotationCoordinates, Triple, kinds
 from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint, Joint
 from mbvi.system.given import body_motions, nearest_joint_state
-from mbvi.system.initial import _joint_states as joint_states
-from mbvi.system.initial import find_start
+from mbvi.system.initial import find_start, joint_states
 
 THIN = ("weld", "revolute", "prismatic", "screw", "universal")  # joints that a body with one point mass may hang on
 

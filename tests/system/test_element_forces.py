@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.analysis.balance import AFTER, _powers
+from mbvi.analysis.balance import AFTER, powers_of_forces
 from mbvi.model.forces import Between, OnJoint
 from mbvi.system.assemble import built
 from mbvi.system.element_forces import element_forces
@@ -121,7 +121,7 @@ def test_the_powers_without_potentials_are_that_of_the_system(everything, found)
     lam_of = type(system).multipliers
     try:
         type(system).multipliers = lambda *_: lam
-        expected = _powers(system, t, q, v, AFTER)
+        expected = powers_of_forces(system, t, q, v, AFTER)
     finally:
         type(system).multipliers = lam_of
     rates = [along(energy(system, name, t, v), q, v) for name, each in found.items() if each.energy is not None]

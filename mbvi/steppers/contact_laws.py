@@ -36,6 +36,7 @@ STILL = 1e-12
 """Speeds and accelerations that are rounding, as part of the largest and of 1 [m/s, rad/s, m/s² or rad/s²]."""
 LEANS = 1e-6  # part of a direction, or of the accelerations, that is none
 FLAT = 1e-9  # curvature, as part of the largest, in the place of none
+LOCKED = 1e-12  # mobility of a direction, as part of the least that it has where no constraint holds it, that is none
 EDGE = 1e-13  # how far a force may be from its bound, as part of it, and be at it
 
 
@@ -79,8 +80,12 @@ class Instant:
         self.still = STILL * max(1.0, float(np.abs(v).max(initial=0.0)))
 
     def responses(self, rows: Array) -> Array:
-        """The change of velocity (m, n) by impulses along rows (m, n), on the constraints."""
-        return self.contacts.responses(self.t, self.q, rows)
+        """The change of velocity (m, n) by impulses along rows (m, n), on the constraints: none along what these hold."""
+        X = self.contacts.responses(self.t, self.q, rows)
+        if self.contacts.system.constraint_count:
+            most = np.trace(self.contacts.system.mass_matrix(self.q, self.t))  # no direction has a larger mass
+            X[np.einsum("in,in->i", rows, X) * most <= LOCKED * np.einsum("in,in->i", rows, rows)] = 0.0
+        return X
 
     def rates(self) -> Array:
         """φ̇ (stops,)."""
@@ -348,12 +353,16 @@ def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Arra
     """The x (m,) between bounds that makes ½ xᵀ W x + bᵀ x least, for a symmetric W (m, m) that is not negative.
 
     Along directions in which W is zero and bᵀ x is not, x goes to a bound if there is one: as a friction does on a coordinate
-    that a closed stop moves, whatever the friction is.
+    that a closed stop moves, whatever the friction is. What nothing moves, so that a diagonal entry of W is zero, has no x.
     """
-    m = len(b)
+    m, moves = len(b), ~(np.diag(W) <= 0.0)
+    low, high = (np.broadcast_to(each, m) for each in (low, high))
+    if not moves.all():
+        x = np.zeros(m)
+        x[moves] = bounded(W[np.ix_(moves, moves)], b[moves], low[moves], high[moves])
+        return x
     if m == 0:
         return b.copy()
-    low, high = (np.broadcast_to(each, m) for each in (low, high))
     if m == 1:
         return np.clip(-b / W[0], low, high)
     values, vectors = np.linalg.eigh(W)

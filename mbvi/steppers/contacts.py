@@ -18,6 +18,7 @@ Sources: Fetecau, Marsden, Ortiz & West 2003 (nonsmooth Lagrangian mechanics and
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -205,8 +206,9 @@ class ContactSteps:
         return layout.OK, step
 
     def _fail(self, step: int, error: Exception) -> tuple[int, int]:
-        """What a step that failed returns."""
-        self._reason = f"step {step} (t = {self._run.start_time + step * self._run.step:.6g} s): {error}"
+        """What a step that failed returns; a part of it is no step 0."""
+        why = re.sub(r"^step 0 \(t = \S+ s\): ", "", str(error))
+        self._reason = f"step {step} (t = {self._run.start_time + step * self._run.step:.6g} s): {why}"
         self._step = -1
         return layout.NOT_CONVERGED, step
 

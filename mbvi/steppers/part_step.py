@@ -68,7 +68,7 @@ class PartStep:
         ends = np.empty((2, 1, len(q)))
         if not (isinstance(self._method, Tableau) and self._is_solved(t, h, q, p, ends)):
             run = Run(self.system, self._method, h, None, 1, 1, t, q, self.velocity(t, q, p), p)
-            stepper = stepper_of(run)
+            stepper = stepper_of(run, is_smooth=True)
             status, _ = stepper.piece(0, 1, *ends)
             if status != layout.OK:
                 raise StepError(stepper.reason(run, 0, status))

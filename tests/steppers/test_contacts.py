@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mbvi
-from mbvi.errors import ModelError, StepError
+from mbvi.errors import AccuracyWarning, ModelError, StepError
 from mbvi.model import Model, from_yaml, load
 from mbvi.steppers.contact_laws import bounded
 
@@ -330,3 +330,30 @@ def test_a_step_that_is_too_long_says_so(velocity):
         StepError, match=r"^step 0 \(t = 0 s\): Newton's iteration did not converge: residual .*try step=[0-9.]+\.$"
     ):
         mbvi.simulate(from_yaml(BOUNCING), "lobatto4", step=0.2, duration=2, initial_v=[velocity, -velocity])
+
+
+@pytest.mark.parametrize("bounces", [(0, 0), (0.3, 0)])
+def test_rounds_without_end_come_to_the_edge_of_a_wedge(bounces):
+    """A point between two walls is hit by one after the other, ever more slowly: it is left with its speed along the edge."""
+    normals = [(sign * math.cos(0.1), math.sin(0.1), 0) for sign in (1, -1)]
+    axes, bodies = [(1, 0, 0), (0, 1, 0), (0, 0, 1)], ("world", "a", "b", "c")
+    model = Model(
+        name="wedge",
+        gravity=(0, 0, 0),
+        bodies={"a": mbvi.Body(mass=0), "b": mbvi.Body(mass=0), "c": mbvi.Body(mass=2)},
+        joints={f"j{i}": mbvi.Prismatic(parent=bodies[i], child=bodies[i + 1], axis=axes[i]) for i in range(3)},
+        contacts={
+            f"wall{i}": mbvi.PlaneStop(body_a="world", body_b="c", normal=normals[i], restitution=bounces[i])
+            for i in range(2)
+        },
+    )
+    start = np.array([0.11, -1, 0.5])
+    with pytest.warns(AccuracyWarning, match="did not end in 200 rounds of those that approach"):
+        run = mbvi.simulate(model, "simpson", step=0.1, duration=0.2, initial_v=start)
+    np.testing.assert_allclose(run.v[-1], [0, 0, 0.5], rtol=0, atol=1e-14)
+    assert run.energy_taken()[-1] == pytest.approx(0.11**2 + 1, rel=1e-12)
+    (finding,) = (each for each in run.findings if each.kind == "impact")
+    if bounces == (0, 0):
+        first, other = start @ normals[1], start @ normals[0]
+        left = (other + first * math.cos(0.2)) / first * math.cos(0.2) ** 199
+        assert f"took the {left:.2g} of the first speed that was left" in finding.text

@@ -446,7 +446,7 @@ REQUIRED = {  # fields of elements that 1 is no value of
     **{"size": (1, 1, 1), "ratio": 2, "joint_c": "c", "across": (0, 0, 1), "semi_axes": (1, 1, 1)},
     **{"vector": (0, 0, 1), "file": "a.stl", "position": (0, 0, 0), "curve": ("s", 0, 0)},
     **{"times": (0, 1), "values": (0, 1), "name": "a", "bodies": {}, "over": {}},
-    **{"frame": "a", "expression": "t", "gap": "t", "points": ({"body": "world"}, {"body": "a"})},
+    **{"frame": "a", "expression": "t", "gap": "t", "potential": "x", "points": ({"body": "world"}, {"body": "a"})},
 }
 OF_MBVI_ALONE = {
     "Model.replaced",

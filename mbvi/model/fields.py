@@ -475,6 +475,9 @@ Law = Annotated[
 ]
 """A number or an expression of a coordinate x, or none; resolved: a float, a postfix program, whose "t" is x, or None."""
 
+Potential = Annotated[Any, PlainValidator(_scalar), WithJsonSchema({"type": "string"}), Kind("law")]
+"""An expression of a coordinate or distance x; resolved: a postfix program, whose "t" is x, or a float."""
+
 # -------------------------------------------------------------------------------------- names and places
 
 

@@ -26,6 +26,7 @@ from mbvi.model.fields import (
     Kind,
     Orientation,
     Place,
+    Potential,
     Range,
     Scalar,
     TimeFunction,
@@ -44,11 +45,13 @@ __all__ = [
     "BallSpring",
     "Bushing",
     "Damper",
+    "DistancePotential",
     "Force",
     "InverseSquare",
     "JointDamper",
     "JointDrag",
     "JointForce",
+    "JointPotential",
     "JointSpring",
     "Motor",
     "PositionServo",
@@ -320,6 +323,42 @@ class JointDrag(HasLaw, OnJoint):
     type: Literal["joint_drag"] = "joint_drag"
     coefficient: Scalar
     force_of_rate: ClassVar[str] = "-coefficient * abs(x) * x"
+
+
+class HasPotential(Element):
+    """The common part of forces whose potential is an expression of the user's.
+
+    Parameters
+    ----------
+    potential : str
+        The potential [J], an expression of x, the coordinate [rad or m] or distance [m], with two continuous derivatives.
+    """
+
+    potential: Potential
+    derives_from_potential: ClassVar[bool] = True
+
+    def law(self) -> Law:
+        """The expression, which has no fields."""
+        return Law("potential", function=self.potential)
+
+    def problems(self) -> Iterator[Problem]:
+        """What is constant exerts no force."""
+        if isinstance(self.potential, float):
+            remedy = "write for example 10*x**2 + x**4"
+            yield Problem(("potential",), wrong("an expression of x", show(self.potential), remedy))
+        yield from getattr(super(), "problems", tuple)()
+
+
+class DistancePotential(HasPotential, Between):
+    """A force between two points that derives from a potential of your own, an expression of their distance x."""
+
+    type: Literal["distance_potential"] = "distance_potential"
+
+
+class JointPotential(HasPotential, OnJoint):
+    """A force on a joint coordinate that derives from a potential of your own, an expression of the coordinate x."""
+
+    type: Literal["joint_potential"] = "joint_potential"
 
 
 class JointForce(HasLaw, OnJoint):
@@ -596,10 +635,12 @@ AnyForce = Annotated[
     | Spring
     | Damper
     | InverseSquare
+    | DistancePotential
     | Bushing
     | JointSpring
     | JointDamper
     | JointDrag
+    | JointPotential
     | JointForce
     | Motor
     | PositionServo

@@ -16,8 +16,14 @@ def announced(name: str) -> Iterator[Any]:
         yield from getattr(import_module(f"{__name__}.{module.name}"), name, ())
 
 
-def stepper_of(run: Run) -> Stepper:
+def stepper_of(run: Run, is_smooth: bool = False) -> Stepper:
     """What does the steps of a run: by the function `begin` of the file that its scheme names as `runner`, or that of charts.
+
+    Parameters
+    ----------
+    run : Run
+    is_smooth : bool
+        Whether nothing of its contacts happens in these steps.
 
     Raises
     ------
@@ -25,7 +31,7 @@ def stepper_of(run: Run) -> Stepper:
         If the scheme does not apply to the system.
     """
     name = "chart" if run.chart is not None else run.method.runner
-    if run.system.has_contacts:
+    if run.system.has_contacts and not is_smooth:
         check_contacts(run)
         name = "contacts"
     stepper: Stepper = import_module(f"{__name__}.{name}").begin(run)

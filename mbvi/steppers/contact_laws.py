@@ -6,6 +6,8 @@
 
 Several at once are done in rounds: in each one those that touch and approach now, until none does. So a row of balls passes an
 impact on, and a symmetric collision stays symmetric. Where that does not end, one last impact of all that touch takes all speed.
+Without friction, rounds that become ever smaller come to the same: they lead to the nearest velocity, in the metric M, at which
+none of the stops moves that act in them (Kaczmarz's iteration).
 Where impacts are simultaneous, each round is one of all that touch, those that do not approach with e = 1: so none adds energy.
 
 **Rest.** Which of the stops that touch without speed are pressed, and which coordinates at rest their friction holds, says
@@ -36,6 +38,7 @@ STILL = 1e-12
 """Speeds and accelerations that are rounding, as part of the largest and of 1 [m/s, rad/s, m/s² or rad/s²]."""
 LEANS = 1e-6  # part of a direction, or of the accelerations, that is none
 FLAT = 1e-9  # curvature, as part of the largest, in the place of none
+LOCKED = 1e-12  # mobility of a direction, as part of the least that it has where no constraint holds it, that is none
 EDGE = 1e-13  # how far a force may be from its bound, as part of it, and be at it
 
 
@@ -45,14 +48,14 @@ class Impact:
 
     v                    (n,)        velocity after it
     impulses, energies   (stops,)    of every stop [N s or N m s], and what it took [J]
-    ended                bool        whether rounds ended, and no last impact of all was needed
+    left                 float       speed of approach after all rounds, as part of the first, which a last impact took
     rubs                 (2, rubs)   impulses along the slips [N s], and what they took [J]
     """
 
     v: Array
     impulses: Array
     energies: Array
-    ended: bool
+    left: float
     rubs: Array
 
 
@@ -79,8 +82,12 @@ class Instant:
         self.still = STILL * max(1.0, float(np.abs(v).max(initial=0.0)))
 
     def responses(self, rows: Array) -> Array:
-        """The change of velocity (m, n) by impulses along rows (m, n), on the constraints."""
-        return self.contacts.responses(self.t, self.q, rows)
+        """The change of velocity (m, n) by impulses along rows (m, n), on the constraints: none along what these hold."""
+        X = self.contacts.responses(self.t, self.q, rows)
+        if self.contacts.system.constraint_count:
+            most = np.trace(self.contacts.system.mass_matrix(self.q, self.t))  # no direction has a larger mass
+            X[np.einsum("in,in->i", rows, X) * most <= LOCKED * np.einsum("in,in->i", rows, rows)] = 0.0
+        return X
 
     def rates(self) -> Array:
         """φ̇ (stops,)."""
@@ -99,12 +106,13 @@ class Instant:
         X = self.responses(J)
         impulses, energies = np.zeros((2, len(contacts.stops)))
         rates = J @ v + J_t
-        still = STILL * np.abs(rates).max()
+        still, left, first = STILL * np.abs(rates).max(), 0.0, -rates.min()
         for turn in range(MOST_ROUNDS + 1):
             active = np.flatnonzero(rates < -still)
             if not len(active):
                 break
             is_last = turn == MOST_ROUNDS
+            left = -rates.min() / first if is_last else 0.0
             active, bounce = self._in_round(active, rates, e, is_last, still)
             Lam = bounded(J[active] @ X[active].T, (1.0 + bounce) * rates[active], 0.0, np.inf)
             v += Lam @ X[active]
@@ -113,7 +121,7 @@ class Instant:
             energies[touching[active]] -= 0.5 * Lam * (rates + after)[active]
             rates = after
         self.v = v
-        return Impact(v, impulses, energies, turn < MOST_ROUNDS, np.zeros((2, len(contacts.rubs))))
+        return Impact(v, impulses, energies, float(left), np.zeros((2, len(contacts.rubs))))
 
     def _in_round(
         self, active: Array, rates: Array, e: Array, is_last: bool, still: float
@@ -133,11 +141,12 @@ class Instant:
         impulses, energies = np.zeros((2, len(contacts.stops)))
         rubs = np.zeros((2, count))
         rates = self.rates()[touching]
-        still = STILL * np.abs(rates).max()
+        still, left, first = STILL * np.abs(rates).max(), 0.0, -rates.min()
         for turn in range(MOST_ROUNDS + 1):
             active = np.flatnonzero(rates < -still)
             if not len(active):
                 break
+            left = -rates.min() / first if turn == MOST_ROUNDS else 0.0
             active, bounce = self._in_round(active, rates, e, turn == MOST_ROUNDS, still)
             stops, before = touching[active], self.v
             of_rub = [self._rub_of(i) for i in stops.tolist()]
@@ -149,7 +158,7 @@ class Instant:
                 if j >= 0:
                     rubs[:, j] += impulse, -impulse * float(self.T[j] @ mean)
             rates = self.rates()[touching]
-        return Impact(self.v, impulses, energies, turn < MOST_ROUNDS, rubs)
+        return Impact(self.v, impulses, energies, float(left), rubs)
 
     def _rub_of(self, stop: int) -> int:
         """The number of a stop's friction among the rubs, or −1."""
@@ -348,12 +357,16 @@ def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Arra
     """The x (m,) between bounds that makes ½ xᵀ W x + bᵀ x least, for a symmetric W (m, m) that is not negative.
 
     Along directions in which W is zero and bᵀ x is not, x goes to a bound if there is one: as a friction does on a coordinate
-    that a closed stop moves, whatever the friction is.
+    that a closed stop moves, whatever the friction is. What nothing moves, so that a diagonal entry of W is zero, has no x.
     """
-    m = len(b)
+    m, moves = len(b), ~(np.diag(W) <= 0.0)
+    low, high = (np.broadcast_to(each, m) for each in (low, high))
+    if not moves.all():
+        x = np.zeros(m)
+        x[moves] = bounded(W[np.ix_(moves, moves)], b[moves], low[moves], high[moves])
+        return x
     if m == 0:
         return b.copy()
-    low, high = (np.broadcast_to(each, m) for each in (low, high))
     if m == 1:
         return np.clip(-b / W[0], low, high)
     values, vectors = np.linalg.eigh(W)

@@ -18,6 +18,7 @@ Sources: Fetecau, Marsden, Ortiz & West 2003 (nonsmooth Lagrangian mechanics and
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,7 +36,7 @@ from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import MOST_COUNTED, Carried
 from mbvi.steppers.conditions import is_midpoint
-from mbvi.steppers.contact_laws import STILL, Instant, paradox
+from mbvi.steppers.contact_laws import MOST_ROUNDS, STILL, Instant, paradox
 from mbvi.steppers.contact_log import ContactLog
 from mbvi.steppers.galerkin import step_message
 from mbvi.steppers.loop import REASONS, Stepper
@@ -205,8 +206,9 @@ class ContactSteps:
         return layout.OK, step
 
     def _fail(self, step: int, error: Exception) -> tuple[int, int]:
-        """What a step that failed returns."""
-        self._reason = f"step {step} (t = {self._run.start_time + step * self._run.step:.6g} s): {error}"
+        """What a step that failed returns; a part of it is no step 0."""
+        why = re.sub(r"^step 0 \(t = \S+ s\): ", "", str(error))
+        self._reason = f"step {step} (t = {self._run.start_time + step * self._run.step:.6g} s): {why}"
         self._step = -1
         return layout.NOT_CONVERGED, step
 
@@ -469,8 +471,8 @@ class ContactSteps:
         least = STILL * float(np.abs(impact.impulses).max())  # less is rounding
         for j in np.flatnonzero(np.abs(impact.rubs[0]) > least).tolist():
             notes.add(first + j, IMPACT, float(impact.rubs[0, j]), float(impact.rubs[1, j]))
-        if not impact.ended:
-            self._note_unfinished(instant.t, touching)
+        if impact.left:
+            self._note_unfinished(instant.t, touching, impact.left)
 
     def _settled(
         self, instant: Instant, p: Array, what: tuple[int, int], touching: Array
@@ -521,12 +523,13 @@ class ContactSteps:
                 notes.add(len(self._is) + j, SLIP, sign=float(sign))
             self._slides[j] = FRESH * sign if abs(rate) <= instant.still else sign
 
-    def _note_unfinished(self, t: float, touching: Array) -> None:
-        """Let the run tell of an impact of several whose rounds did not end."""
+    def _note_unfinished(self, t: float, touching: Array, left: float) -> None:
+        """Let the run tell of an impact of several whose rounds did not end, and what part of the first speed was left."""
         names = ", ".join(self.contacts.names[i] for i in touching[:4])
         text = (
-            f"at t = {t:.6g} s an impact of several stops ({names}) did not end in rounds of those that approach, and was ended "
-            "by one of all that touch, which takes all speed: give them other restitutions, as 0 or 1"
+            f"at t = {t:.6g} s an impact of several stops ({names}) did not end in {MOST_ROUNDS} rounds of those that approach, "
+            f"and was ended by one of all that touch, which took the {left:.2g} of the first speed that was left: where this is "
+            "little, more rounds come to the same; else give the stops other restitutions, or the model impacts: simultaneous"
         )
         self.audit.findings.append(Finding("impact", t, float(len(touching)), text, self.contacts.names[touching[0]]))
 

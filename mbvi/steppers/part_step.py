@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 
 from mbvi.errors import StepError
@@ -40,12 +43,15 @@ class PartStep:
         self.system, self._method, self._given = as_run(system), method, system
         self._work = make_work(self.system.arrays)
         self._fresh = self._work.memory.copy()
-        if not isinstance(method, Tableau):
-            return
-        arrays, scheme = self.system.arrays, scheme_arrays(method)
+
+    @cached_property
+    def _to_kernel(self) -> tuple[Any, ...]:
+        """What the kernels take of a Galerkin scheme, and the memory of the workspaces with what it is when they are new."""
+        assert isinstance(self._method, Tableau)
+        arrays, scheme = self.system.arrays, scheme_arrays(self._method)
         work, space = make_work(arrays), make_space(arrays, scheme)
-        self._to_kernel = arrays, scheme, work, space
-        self._renewed = (space.memory, space.memory.copy()), (work.memory, work.memory.copy())
+        renewed = (space.memory, space.memory.copy()), (work.memory, work.memory.copy())
+        return arrays, scheme, work, space, renewed
 
     def __call__(self, t: float, h: float, q: Array, p: Array) -> tuple[Array, Array]:
         """Coordinates and momenta (n,) after a step of length h from q, p (n,) at time t.
@@ -62,7 +68,7 @@ class PartStep:
         ends = np.empty((2, 1, len(q)))
         if not (isinstance(self._method, Tableau) and self._is_solved(t, h, q, p, ends)):
             run = Run(self.system, self._method, h, None, 1, 1, t, q, self.velocity(t, q, p), p)
-            stepper = stepper_of(run)
+            stepper = stepper_of(run, is_smooth=True)
             status, _ = stepper.piece(0, 1, *ends)
             if status != layout.OK:
                 raise StepError(stepper.reason(run, 0, status))
@@ -90,6 +96,7 @@ class PartStep:
         """Do the step by a Galerkin scheme in workspaces that are as new, into `ends` (2, 1, n)."""
         status, done = np.zeros((2, 1), np.int64)
         nothing = np.empty((2, 0, len(q)))
-        begin = self._renewed, q[None], p[None], status, done
-        galerkin.advance_runs(*self._to_kernel, t, h, 0, 1, 1, *ends[:, None], *nothing, *begin)
+        *to_kernel, renewed = self._to_kernel
+        begin = renewed, q[None], p[None], status, done
+        galerkin.advance_runs(*to_kernel, t, h, 0, 1, 1, *ends[:, None], *nothing, *begin)
         return bool(status[0] == layout.OK)

@@ -25,7 +25,7 @@ from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import Kind, kinds
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnGear, OnJoint, Torque
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, HasPotential, OnGear, OnJoint, Torque
 from mbvi.model.model import Model
 from mbvi.results.output import check_output, replace_file
 from mbvi.symbolic import written
@@ -289,10 +289,11 @@ class _Finder:
             return Springs(self.bodies, raw, force).potential
         if isinstance(force, OnGear):
             return sympy.Integer(0)  # one that never pushes
-        if isinstance(force, OnJoint):
-            return self.law("potential", raw, force, self.coordinate(force))
-        if isinstance(force, Between):
-            return self.law("potential", raw, force, _length(self.way(raw, force)))
+        if isinstance(force, OnJoint | Between):
+            x = self.coordinate(force) if isinstance(force, OnJoint) else _length(self.way(raw, force))
+            if isinstance(force, HasPotential):
+                return self.values.scalar(raw.potential, "x", x)
+            return self.law("potential", raw, force, x)
         if isinstance(force, Force):
             vector = self.values.vector(raw.vector)
             return sympy.Integer(0) if self.is_still(force.body) else -vector.dot(self.point(force.body, raw.point))

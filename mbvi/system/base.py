@@ -31,12 +31,15 @@ from mbvi.model.rotations import rotation_matrix
 from mbvi.model.touching import has_contacts
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes
+from mbvi.system.kept import Kept
 from mbvi.system.own_functions import OwnForce, OwnValues
 from mbvi.system.quaternions import check_quaternions, quaternion_places
 from mbvi.system.tables import BodyFrame, driven_rows
 
 Array = np.ndarray
 MOST_SHOWN = 6  # coordinates named in a line
+MOST_HELD = 64  # systems with some stops and frictions held that are kept
+MADE_AGAIN = "_local", "_maps", "_held_systems"  # what a system keeps, and no file or copy of it
 PLACES = "q", "start", "at", "initial_q", "previous_q"  # arguments that are coordinates
 
 
@@ -83,6 +86,7 @@ class BaseSystem:
         self._assemble = assemble
         self._record = record
         self._maps: dict[tuple[str, ...], Any] = {}  # of parameters, by their names
+        self._held_systems = Kept(MOST_HELD)  # see `mbvi.system.held_systems`
         self._told: tuple[Self, Callable[[Self], Self]] | None = (
             None  # what it was before its inputs became others, and how
         )
@@ -126,10 +130,10 @@ class BaseSystem:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The system as it was stored."""
         self.__dict__.update(state)
-        self._local, self._maps = threading.local(), {}
+        self._local, self._maps, self._held_systems = threading.local(), {}, Kept(MOST_HELD)
 
     def _without_work(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_local", "_maps")}
+        return {key: value for key, value in self.__dict__.items() if key not in MADE_AGAIN}
 
     def __repr__(self) -> str:
         """Name, coordinates and constraints."""
@@ -597,22 +601,24 @@ class BaseSystem:
     def _time_rates(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """∂p/∂t (n,) and 2 (∂G/∂t) v + ∂²g/∂t² (k,): what the explicit time adds to the equations of motion."""
         p_t, g_tt = np.zeros(self.dimension), np.zeros(self.constraint_count)
-        fill_time_rates(p_t, g_tt, self.arrays, t, q, v)
+        if self.arrays.time_rates != 0:
+            fill_time_rates(p_t, g_tt, self.arrays, t, q, v)
         if self.is_driven:
             self._fill_driven_rates(g_tt, t, q, v)
         return p_t, g_tt
 
     def _fill_driven_rates(self, g_tt: Array, t: float, q: Array, v: Array) -> None:
         """2 (∂G/∂t) v + ∂²g/∂t² of prescribed motions: g = … − f(t), and g = (|r|²/f − f)/2 of a length f(t)."""
-        arrays, (g, G, _) = self.arrays, self._constraints(q, t)
+        arrays, rows = self.arrays, self._driven_rows
+        kinds = arrays.constraints[rows, layout.CONSTRAINT_KIND]
         of = arrays.time_functions, arrays.operations, arrays.numbers, self.work.stack
-        fill_expressed_time_rates(g_tt, arrays, self.work, t, q, v)
-        for i in self._driven_rows:
-            if arrays.constraints[i, layout.CONSTRAINT_KIND] == layout.EXPRESSED:
-                continue
+        if len(arrays.expressions):
+            fill_expressed_time_rates(g_tt, arrays, self.work, t, q, v)
+        for i in rows[kinds != layout.EXPRESSED]:
             f, rate, second = function_of(*of, arrays.constraints[i, layout.FUNCTION], t)
             g_tt[i] = -second
             if arrays.constraints[i, layout.CONSTRAINT_KIND] == layout.DISTANCE:
+                g, G, _ = self._constraints(q, t)
                 square = 1 + 2 * g[i] / f  # |r|²/f²
                 g_tt[i] = -second * (square + 1) / 2 + (rate * square - 2 * G[i] @ v) * rate / f
 

@@ -12,7 +12,7 @@ are rows of the system that are not held, but pushed along as `mbvi.kernels.meth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,10 +26,8 @@ from mbvi.model.contacts import Friction, Stop
 from mbvi.model.expressions import wrong
 from mbvi.model.forces import JointForce
 from mbvi.model.touching import frictions_of, stops_of
-from mbvi.system.copies import as_run
-from mbvi.system.forms import Held, with_held
+from mbvi.system.held_systems import held_system
 from mbvi.system.inputs import take_inputs, told_like
-from mbvi.system.redundancy import count_redundant
 from mbvi.system.rubbing import Rub, along, basis, rolls, rubs_of, slip_parts, tangent_of
 from mbvi.system.system import System
 
@@ -112,7 +110,7 @@ class Contacts:
         tangents = [
             each for rub, pair in zip(self.rubs, self._tangents, strict=True) if not rub.is_round for each in pair
         ]
-        self._gauge = self._with((*stops, *self.frictions, *tangents), {})
+        self._gauge = held_system(self.system, (*stops, *self.frictions, *tangents)).copy()
         self._rows = self._rows_of(self._gauge, self.stops)
         arrays = self._gauge.arrays
         firsts = arrays.constraints[self._rows_of(self._gauge, self.frictions), layout.FIRST_ENTRY]
@@ -155,18 +153,8 @@ class Contacts:
         held = [each for each in self._tangents[j] if any(name.startswith(f"contacts.{each.name}.") for name in names)]
         return np.array([*self._rows_of(system, held), -1][:2])
 
-    def _with(self, held: Sequence[Stop | Friction | Held], forces: Mapping[str, Any]) -> System:
-        """The system of the model in which some stops and frictions are constraints, and with other forces."""
-        system = self.system
-        assert system.model is not None and system._assemble is not None
-        other = system._assemble(with_held(system.model.resolved(), held, forces), force=system._own_force)
-        if other.coordinate_names != system.coordinate_names:
-            expected = f"the coordinates {', '.join(system.coordinate_names)}"
-            raise ModelError(f"contacts: {wrong(expected, ', '.join(other.coordinate_names))}")
-        return other
-
     @staticmethod
-    def _rows_of(system: System, held: Sequence[Stop | Friction | Held]) -> Array:
+    def _rows_of(system: System, held: Sequence[Any]) -> Array:
         """The constraints that these are; of what is round that of the gap."""
         names = system.constraint_names
         places = {name.rsplit(".", 1)[0]: i for i, name in enumerate(names)} | {name: i for i, name in enumerate(names)}
@@ -275,12 +263,12 @@ class ModeSystem:
             if sign != 0 and each.kinetic > 0
         }
         held: list[Any] = [*taken, *frictions, *tangents]
-        self.system = (
-            as_run(told_like(contacts.system, contacts._with(held, forces))) if held or forces else contacts.system
-        )
-        self._of, self._copies = contacts.system, list[System]()
-        if self.system is not contacts.system:
-            count_redundant(self.system, *contacts._start)
+        self.system = self._of = contacts.system
+        self._copies = list[System]()
+        if held or forces:
+            found = held_system(contacts.system, held, forces)
+            self.system = told_like(contacts.system, found.copy())
+            found.count_redundant(self.system, *contacts._start)
         self._stop_rows = contacts._rows_of(self.system, stops)
         self._friction_rows = contacts._rows_of(self.system, frictions)
         self._tangent_rows = {j: contacts.tangent_rows(self.system, j) for j in rubs}

@@ -19,6 +19,8 @@ import numpy as np
 from mbvi.kernels import layout
 from mbvi.model.model import Model
 from mbvi.recording import Number, Recording, known
+from mbvi.system.base import MOST_HELD
+from mbvi.system.kept import Kept
 from mbvi.system.scales import set_scales
 from mbvi.system.system import System
 from mbvi.system.tables import BodyFrame
@@ -194,6 +196,7 @@ class ParameterMap:
         own._arrays = layout.System(**{name: getattr(arrays, name) for name in arrays._numba_type_.layout})
         for name in OF_NUMBERS:
             own.__dict__.pop(name, None)
+        own._held_systems = Kept(MOST_HELD)
         return own
 
     def _has_other_idle(self, system: System, outputs: Array) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import mbvi
-from mbvi.errors import ModelError
+from mbvi.errors import AccuracyWarning, ModelError, StepError
 from mbvi.model import Model, from_yaml, load
 from mbvi.steppers.contact_laws import bounded
 
@@ -281,3 +281,79 @@ def test_a_friction_on_what_a_stop_moves_is_at_its_bound(b, force):
     assert x[0] > 0
     assert slope[0] == pytest.approx(0, abs=1e-12)
     assert slope[1] * force < 0  # the coordinate moves against its friction
+
+
+LOCKED = """
+name: a bar that a rod locks, with a stop and a friction that nothing moves, and a ball
+gravity: [0, 0, -10]
+parameters: {angle: 0.7}
+bodies:
+  bar: {mass: 1.3, center_of_mass: [0.3, 0.1, 0.2], inertia: [0.1, 0.2, 0.3]}
+  ball: {mass: 1}
+joints:
+  hinge: {type: revolute, parent: world, child: bar, axis: [0.15, 0.5, -0.76], position: [0.4, -0.1, 0]}
+  fall: {type: prismatic, parent: world, child: ball, axis: [0, 0, 1], limits: {displacement: {lower: 0, restitution: 0.5}}}
+constraints:
+  rod: {type: distance, body_a: world, point_a: [0.3, 0.6, 0.5], body_b: bar, point_b: [0.3, 0.2, 0.1], length: sqrt(0.57)}
+contacts:
+  table: {type: plane_stop, body_a: world, body_b: bar, point_a: [0.7, 0.1, 0.1], point_b: [0.3, 0.2, 0.1],
+          normal: [0, 0.6, 0.8]}
+  rub: {type: dry_friction, joint: hinge, kinetic: 0.3}
+initial: {fall: {position: 0.45}}
+"""
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_what_constraints_lock_is_not_pressed(formulation):
+    """The mobilities of the bar's stop and friction are those of rounding, of either sign."""
+    run = mbvi.simulate(mbvi.assemble(from_yaml(LOCKED), formulation), "simpson", step=0.01, duration=0.7)
+    impacts = [each for each in run.contacts if each.kind == "impact"]
+    assert [each.name for each in impacts] == ["fall.displacement.lower"] * 2
+    np.testing.assert_allclose(
+        [each.t for each in impacts], [0.3, 0.6], rtol=0, atol=1e-12
+    )  # a fall from 0.45 m, 3 → 1.5 m/s
+    np.testing.assert_allclose(run.contact_forces()["table"], 0, rtol=0, atol=1e-9)
+    assert np.abs(run.contact_forces()["rub"]).max() <= 0.3
+    hinge = run.v[:, run.system.coordinate_names.index("hinge.angle")]
+    np.testing.assert_allclose(hinge, 0, rtol=0, atol=1e-12)
+
+
+def test_what_nothing_moves_has_no_force():
+    W = np.array([[2.0, 0.0], [1e-17, 0.0]])
+    np.testing.assert_array_equal(bounded(W, np.array([-3.0, -1e-14]), 0.0, np.inf), [1.5, 0.0])
+
+
+@pytest.mark.parametrize("velocity", [20, 30])
+def test_a_step_that_is_too_long_says_so(velocity):
+    """With 30 rad/s the loop's step is done, and a part of it is not."""
+    with pytest.raises(
+        StepError, match=r"^step 0 \(t = 0 s\): Newton's iteration did not converge: residual .*try step=[0-9.]+\.$"
+    ):
+        mbvi.simulate(from_yaml(BOUNCING), "lobatto4", step=0.2, duration=2, initial_v=[velocity, -velocity])
+
+
+@pytest.mark.parametrize("bounces", [(0, 0), (0.3, 0)])
+def test_rounds_without_end_come_to_the_edge_of_a_wedge(bounces):
+    """A point between two walls is hit by one after the other, ever more slowly: it is left with its speed along the edge."""
+    normals = [(sign * math.cos(0.1), math.sin(0.1), 0) for sign in (1, -1)]
+    axes, bodies = [(1, 0, 0), (0, 1, 0), (0, 0, 1)], ("world", "a", "b", "c")
+    model = Model(
+        name="wedge",
+        gravity=(0, 0, 0),
+        bodies={"a": mbvi.Body(mass=0), "b": mbvi.Body(mass=0), "c": mbvi.Body(mass=2)},
+        joints={f"j{i}": mbvi.Prismatic(parent=bodies[i], child=bodies[i + 1], axis=axes[i]) for i in range(3)},
+        contacts={
+            f"wall{i}": mbvi.PlaneStop(body_a="world", body_b="c", normal=normals[i], restitution=bounces[i])
+            for i in range(2)
+        },
+    )
+    start = np.array([0.11, -1, 0.5])
+    with pytest.warns(AccuracyWarning, match="did not end in 200 rounds of those that approach"):
+        run = mbvi.simulate(model, "simpson", step=0.1, duration=0.2, initial_v=start)
+    np.testing.assert_allclose(run.v[-1], [0, 0, 0.5], rtol=0, atol=1e-14)
+    assert run.energy_taken()[-1] == pytest.approx(0.11**2 + 1, rel=1e-12)
+    (finding,) = (each for each in run.findings if each.kind == "impact")
+    if bounces == (0, 0):
+        first, other = start @ normals[1], start @ normals[0]
+        left = (other + first * math.cos(0.2)) / first * math.cos(0.2) ** 199
+        assert f"took the {left:.2g} of the first speed that was left" in finding.text

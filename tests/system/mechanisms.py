@@ -57,6 +57,8 @@ def random_values(random, element, given):
                 return "1.5 + sin(2*t)"
             case Kind("times"):
                 return DRIVEN
+            case Kind("law"):
+                return "0.7*x**2/2 + exp(0.4*x)"
             case Kind("curve"):
                 return ("2*cos(s)", "exp(s/3)*sin(s)", 0.5)
         raise ValueError(f"no random value is known of {element.__name__}.{key}")

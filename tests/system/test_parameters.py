@@ -166,6 +166,8 @@ def test_every_number_of_forces_and_constraints(formulation):
         "spring": mbvi.Spring(**ends, stiffness=p(10), rest_length=p(0.2)),
         "damper": mbvi.Damper(**ends, damping=p(1)),
         "pull": mbvi.InverseSquare(**ends, strength=p(0.1)),
+        "bond": mbvi.DistancePotential(**ends, potential=f"{p(0.3)}*x**2 + 1/x"),
+        "well": mbvi.JointPotential(joint="slide", potential=f"{p(0.5)}*exp(x) - {p(0.2)}*x"),
         "coil": mbvi.JointSpring(joint="turn", stiffness=p(10), rest=p(0.1)),
         "brake": mbvi.JointDamper(joint="turn", damping=p(0.1)),
         "drag": mbvi.JointDrag(joint="turn", coefficient=p(0.1)),

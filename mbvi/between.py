@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,18 +14,26 @@ from mbvi.errors import ModelError
 from mbvi.floats import as_floats
 from mbvi.model.arguments import check_flag, check_kind
 from mbvi.model.expressions import show, wrong
-from mbvi.results.trajectory import Trajectory
+from mbvi.results.samples import told_system
+from mbvi.results.trajectory import Trajectory, seen_trajectory
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.arcs import Arc, Arcs
 from mbvi.steppers.part_step import PartStep
+from mbvi.system.copies import as_run
 from mbvi.system.cubics import on_cubics
-from mbvi.system.feedback import as_seen
+from mbvi.system.feedback import check_same_values, seen_values, with_functions_again
+from mbvi.system.system import System
 
 Array = np.ndarray
 ROUNDING = 1e-9  # part of a step by which a time may lie before the first state or after the last
 
 
-def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> Trajectory:
+def states_at(
+    trajectory: Trajectory,
+    times: ArrayLike,
+    fast: bool = False,
+    inputs: Mapping[Any, Callable[..., Any]] | None = None,
+) -> Trajectory:
     """The states of a run at given times: each by a step of its scheme that ends there.
 
     Parameters
@@ -37,6 +46,9 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
         H apart its q errs by up to H⁴ |d⁴q/dt⁴|/384, and its v by a multiple of H³; constraints hold as exactly as that. By a
         step both have the order of the scheme. Between states where something happened to stops or dry friction, steps are
         taken all the same.
+    inputs : mapping, optional
+        The functions of the state that told actuators, as `simulate` was given them: for a trajectory that was read from a file,
+        which cannot hold them.
 
     Returns
     -------
@@ -46,7 +58,8 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
     Raises
     ------
     ModelError
-        If the times are none, or the trajectory was read from a file without its system.
+        If the times are none, the trajectory was read from a file without its system, or the functions are missing, or others
+        than those of the run.
     StepError
         If a step does not converge.
 
@@ -64,8 +77,8 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
     check_kind(trajectory, Trajectory, "trajectory", "make one by simulate or read")
     check_flag(fast, "fast")
     wanted = _checked(trajectory, times)
-    trajectory = _with_functions(trajectory)
     rows = np.clip(np.searchsorted(trajectory.t, wanted, side="right") - 1, 0, max(len(trajectory) - 2, 0))
+    trajectory = _with_functions(trajectory, inputs, np.unique(rows))
     if fast:
         q, p = _by_cubics(trajectory, wanted, rows)
         is_broken = _has_happenings(trajectory, rows)
@@ -75,25 +88,31 @@ def states_at(trajectory: Trajectory, times: ArrayLike, fast: bool = False) -> T
     sizes = np.diff(wanted)
     mean = float(sizes.mean()) if len(sizes) else trajectory.step
     found = replace(trajectory, t=wanted, q=q, p=p, every=1, step=mean, step_sizes=sizes)
-    if trajectory.system._feedback is not None:
-        found = replace(found, system=as_seen(found.system, wanted, q, found.system.velocities(wanted, q, p)))
     happened = trajectory.contact_events
     if happened is not None:
         steps = np.searchsorted(wanted, happened[:, 3], side="right") - 1.0
         happened = np.column_stack([steps, happened[:, 1:]])
-    return replace(found, stored=None, start=None, findings=(), events={}, end="", contact_events=happened)
+    found = replace(found, stored=None, start=None, findings=(), events={}, end="", contact_events=happened)
+    return seen_trajectory(found)
 
 
-def _with_functions(trajectory: Trajectory) -> Trajectory:
-    """The trajectory with the system that has the functions which told actuators."""
+def _with_functions(trajectory: Trajectory, inputs: Any, rows: Array) -> Trajectory:
+    """The trajectory with the system that has the functions which told actuators, by those in the states of some rows."""
     seen = getattr(trajectory.system, "_seen", None)
+    if inputs is None and (seen is None or seen.run is not None):
+        return trajectory if seen is None else replace(trajectory, system=seen.run)
+    names, remedy = () if seen is None else seen.names, "pass them as to simulate: trajectory.at(times, inputs=…)"
+    system = with_functions_again(as_run(_without_inputs(trajectory.system)), inputs, names, remedy)
     if seen is None:
         return trajectory
-    if seen.run is None:
-        expected = f"the functions that told {', '.join(seen.names)}"
-        remedy = "ask for times of stored states by rows, or run it again, and ask that run"
-        raise ModelError(f"times: {wrong(expected, 'a trajectory without them, which were in no file', remedy)}")
-    return replace(trajectory, system=seen.run)
+    t, q, v = (each[rows] for each in (trajectory.t, trajectory.q, trajectory.v))
+    check_same_values(system, t, q, v, seen_values(trajectory.system, t))
+    return replace(trajectory, system=told_system(system, trajectory.samples))
+
+
+def _without_inputs(system: System) -> System:
+    """The system of a run before its inputs became known."""
+    return system if system._told is None else _without_inputs(system._told[0])
 
 
 def _checked(trajectory: Trajectory, times: ArrayLike) -> Array:

@@ -20,7 +20,7 @@ from mbvi.model.arguments import check_kind, is_number
 from mbvi.model.constraints import FARTHEST
 from mbvi.model.corners import corners_of_motions
 from mbvi.model.description import MAX_STEPS, count_steps
-from mbvi.model.expressions import evaluate, infix, show, wrong
+from mbvi.model.expressions import evaluate, infix, wrong
 from mbvi.model.model import Model
 from mbvi.model.poles import first_gap, first_pole, programs
 from mbvi.model.tables import overshoots
@@ -38,7 +38,7 @@ from mbvi.system.chart import Chart
 from mbvi.system.controllers import CheckedController
 from mbvi.system.driven import driven_names, is_in_reach
 from mbvi.system.events import CheckedEvent
-from mbvi.system.feedback import split_inputs, with_functions
+from mbvi.system.feedback import with_functions_again
 from mbvi.system.initial import Start
 from mbvi.system.projection import CONSTRAINT_TOLERANCE
 from mbvi.system.system import System
@@ -103,17 +103,11 @@ def check_same_controllers(controllers: Sequence[CheckedController], header: sto
 
 def resumed_inputs(system: System, inputs: Any, header: storage.Header, path: Path) -> System:
     """The system with the functions that told actuators when the run began, which its file cannot hold."""
-    over_time, functions = split_inputs({} if inputs is None else inputs)
-    if not isinstance(over_time, Mapping) or over_time:
-        found = show(inputs) if not isinstance(over_time, Mapping) else show(next(iter(over_time)))
-        raise ModelError(f"{path}: inputs: {wrong('functions of the state alone', found, 'the file has all others')}")
-    names = tuple(name for key in functions for name in (key if isinstance(key, tuple) else (key,)))
-    expected = header.labels.get("input", ())
-    if names != expected:
-        listed = [", ".join(map(str, each)) or "none" for each in (expected, names)]
-        remedy = "pass them as to simulate: mbvi.resume(path, inputs=…)" if expected else ""
-        raise ModelError(f"{path}: inputs: {wrong(f'functions for {listed[0]}', listed[1], remedy)}")
-    return with_functions(system, functions) if functions else system
+    remedy = "pass them as to simulate: mbvi.resume(path, inputs=…)"
+    try:
+        return with_functions_again(system, inputs, header.labels.get("input", ()), remedy)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
 
 
 def check_controlled(

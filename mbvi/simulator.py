@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, StepError
 from mbvi.floats import as_floats
-from mbvi.kernels import layout
+from mbvi.kernels.layout import OK
 from mbvi.model.arguments import check_flag, check_kind, checked_count, is_number
 from mbvi.model.description import MAX_STEPS
 from mbvi.model.expressions import nearest, show, wrong
@@ -24,7 +24,7 @@ from mbvi.model.model import Model
 from mbvi.results.measurements import SAME
 from mbvi.results.phases import RunStates, measured_in
 from mbvi.results.samples import Samples, told_system
-from mbvi.results.trajectory import Statistics, Trajectory
+from mbvi.results.trajectory import Statistics, Trajectory, seen_trajectory
 from mbvi.run_arguments import (
     as_system,
     check_driven,
@@ -44,9 +44,10 @@ from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import counts_of, take_back, to_bytes
 from mbvi.steppers.run import Run
 from mbvi.system.copies import as_run
+from mbvi.system.feedback import Feedback, check_values, split_inputs, with_feedback, with_functions, without_feedback
 from mbvi.system.held import free_joints, held_coordinates, with_held_joints
 from mbvi.system.initial import Start, find_start
-from mbvi.system.inputs import ToldInputs, with_own_inputs
+from mbvi.system.inputs import ToldInputs, with_inputs, with_own_inputs
 from mbvi.system.sensors import SystemSensor, system_sensors
 from mbvi.system.system import System
 
@@ -56,7 +57,7 @@ BLOCK = 4096  # steps between two looks of `run` at what was done
 FIRST_ROOM = 1024  # stored states for which there is room at first
 LOOP = "simulator"
 """The name of the samples that it told actuators itself."""
-OF_STEPPER = ("_all_inputs", "_carried", "_either", "_ends", "_inputs", "_one", "_piece", "_sensors", "_stepper")
+OF_STEPPER = ("_all_inputs", "_carried", "_ends", "_flat", "_inputs", "_one", "_piece", "_sensors", "_stepper")
 """Attributes that are made again in a copy, since they belong to what does the steps."""
 OF_STATE = ("inputs", "locked", "parameters", "start", "state", "stepper", "steps", "times", "words")
 """What a saved state has."""
@@ -72,6 +73,9 @@ class Simulator:
         Those of `simulate`.
     every : int
         Number of steps per stored state of `trajectory`; 0 stores none.
+    inputs : mapping, optional
+        What actuators are told, by their names, instead of the inputs that the model has, as `simulate` takes it: over time, or
+        functions of the state. Those that are numbers can be told otherwise by `step` and `run`.
 
     Attributes
     ----------
@@ -110,8 +114,9 @@ class Simulator:
         start_time: float = 0.0,
         project: bool | None = None,
         every: int = 1,
+        inputs: Mapping[Any, Any] | None = None,
     ) -> None:
-        self._given = as_system(model, formulation)
+        self._given, self._feedback = _told(as_system(model, formulation), inputs)
         if project is not None:
             check_flag(project, "project")
         self.scheme = chosen_scheme(self._given, scheme)
@@ -177,11 +182,13 @@ class Simulator:
         self._take(self._given)
         start = find_start(self.system, q, v, self._start_time, self._project)
         check_driven(self.system, start, self._start_time, self.step_size)
+        check_values(self.system, self._start_time, start.q, start.v)
         self._begin(self._run_from(start))
 
     def _take(self, system: System) -> None:
         """Run a system, with inputs of its own."""
-        self.system = with_own_inputs(as_run(system))
+        run = as_run(system)
+        self.system = with_own_inputs(run if self._feedback is None else with_feedback(run, self._feedback))
         self._inputs = ToldInputs(self.system)
         self._all_inputs = self.system.arrays.inputs
         self._reads_outside = self.system._values_of_run is not None
@@ -198,8 +205,10 @@ class Simulator:
         self._states = np.empty((2, 2, 1, len(run.q)))  # now and before, or the other way round
         self._turn, self._states[0] = 0, ((run.q,), (run.p,))
         self._seconds, self._failure = 0.0, ""
-        self._either = tuple(self._states)  # views of both, since to make one takes a part of a step's time
-        self._ends = [(each[:1], each[1:]) for each in self._either]
+        self._flat = [
+            each.reshape(-1) for each in self._states
+        ]  # views, since to make one takes a part of a step's time
+        self._ends = [(each[:1], each[1:]) for each in self._states]
         self._one = self._stepper.one or self._one_by_piece
         self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled
         self._stored = _Stored(0, self._every, run)
@@ -317,6 +326,7 @@ class Simulator:
             self._all_inputs[:] = inputs
             check_functions(self.system, start_time=t)
             start = find_start(self.system, q, v, t, self._project)
+            check_values(self.system, t, start.q, start.v)
             steps, run = self._steps, replace(self._run_from(start), done=self._steps)
             self._begin(run)
         except ModelError:
@@ -361,11 +371,11 @@ class Simulator:
         began = perf_counter()
         status = self._one(first, *self._ends[turn])
         self._seconds += perf_counter() - began
-        if status != layout.OK:
+        if status != OK:
             self._fail(first, status)
         self._steps, self._turn = first + 1, turn
         if self._every:
-            self._stored.add_one(first + 1, self._either[turn])
+            self._stored.add_one(first + 1, self._flat[turn])
 
     def _note_inputs(self, told: bytes) -> None:
         """Note what the actuators are told from now on, all inputs as bytes, which are others than before."""
@@ -416,7 +426,7 @@ class Simulator:
         self._steps = done
         if self._every:
             self._stored.add(first + 1, *states)
-        if status != layout.OK:
+        if status != OK:
             self._fail(done, status)
 
     def _fail(self, step: int, status: int) -> None:
@@ -467,7 +477,7 @@ class Simulator:
         [[0.0, 0.0, 9.81]]
         """
         q, p = self._states[self._turn].copy()
-        found = self._trajectory(with_own_inputs(self.system), np.array([self.t]), q, p, 1)
+        found = seen_trajectory(self._trajectory(with_own_inputs(self.system), np.array([self.t]), q, p, 1))
         contacts = self._stepper.contacts
         return found if contacts is None else replace(found, contact_events=contacts.present(self.t, q[0], p[0]))
 
@@ -567,7 +577,7 @@ class Simulator:
         audit.add(1, *(each[1:] for each in (trajectory.t, trajectory.q, trajectory.p)))
         happened = None if self._stepper.contacts is None else stored.happened(self._stepper.contacts.rows())
         trajectory = replace(trajectory, contact_events=happened, samples=samples)
-        return replace(trajectory, findings=audit.end(trajectory), start=run.start)
+        return seen_trajectory(replace(trajectory, findings=audit.end(trajectory), start=run.start))
 
     def _samples(self) -> dict[str, Samples]:
         """What the actuators were told, and when."""
@@ -588,16 +598,17 @@ class Simulator:
         Returns
         -------
         dict of str to ndarray
-            What `set_state` takes, of this simulator or of another of the same model, parameters, locked joints, scheme and step.
+            What `set_state` takes, of this simulator or of another of the same model, inputs over time and by functions,
+            parameters, locked joints, scheme and step.
         """
-        run = self._run
+        run, told = self._run, () if self._feedback is None else self._feedback.names
         return {
             "inputs": self._all_inputs.copy(),
             "locked": np.concatenate([*self._locked.values(), np.empty(0)]),
             "parameters": np.array([*self._model_parameters().values()], dtype=float),
             "steps": np.array(self._steps),
             "times": np.array([self._start_time, self.step_size]),
-            "words": np.array([self.scheme.name, *self.system.coordinate_names, *self._locked]),
+            "words": np.array([self.scheme.name, *self.system.coordinate_names, *self._locked, *told]),
             "start": np.stack([run.q, run.v, run.p]),
             "state": self._states[self._turn, :, 0].copy(),
             "stepper": np.frombuffer(to_bytes(self._carried), np.uint8),
@@ -659,7 +670,7 @@ class Simulator:
         own = self.state()
         names = ", ".join(self._model_parameters())
         for key, what in (
-            ("words", "the scheme, coordinates and locked joints"),
+            ("words", "the scheme, coordinates and locked joints, and what functions tell,"),
             ("times", "the start time and the step"),
             ("parameters", f"the parameters {names}:"),
         ):
@@ -676,6 +687,17 @@ class Simulator:
             raise ModelError(f"state: steps: {wrong('a whole number', show(state['steps']))}")
         count = checked_count(steps.item(), "state: steps", 0, MAX_STEPS)
         return count, *arrays.values(), content.tobytes()  # type: ignore[return-value]
+
+
+def _told(system: System, inputs: Any) -> tuple[System, Feedback | None]:
+    """The system with inputs over time, and what tells its actuators by functions of the state, which it does not have yet."""
+    over_time, functions = split_inputs(inputs)
+    given = without_feedback(system)
+    given = given if over_time is None else with_inputs(given, over_time)
+    if not functions:
+        return given, system._feedback
+    told: Feedback = with_functions(as_run(given), functions)._feedback
+    return with_inputs(given, dict.fromkeys(told.names, 0.0)), told
 
 
 class Impact(NamedTuple):
@@ -701,13 +723,16 @@ class _Stored:
 
     def __init__(self, first: int, every: int, run: Run) -> None:
         self._first, self._every, self.run = first, every, run
-        self._rows = np.empty(
-            (FIRST_ROOM if every else 1, 2, 1, len(run.q))
-        )  # as a step leaves a state, one behind another
-        self._rows[0, :, 0], self.count = (run.q, run.p), 1
+        self._rows = np.empty((FIRST_ROOM if every else 1, 2 * len(run.q)))  # q and p, as a step leaves a state
+        self._states[0], self.count = (run.q, run.p), 1
         self.before = run.system.arrays.inputs.copy()
         self.told_when: list[tuple[int, bytes]] = []
         """What the actuators were told after so many steps, all inputs as bytes."""
+
+    @property
+    def _states(self) -> Array:
+        """The rows as states (rows, 2, n)."""
+        return self._rows.reshape(len(self._rows), 2, -1)
 
     def told(self) -> tuple[Array, Array]:
         """After how many steps (m,) the actuators were told something else, and what, (m, inputs)."""
@@ -724,29 +749,31 @@ class _Stored:
             return
         end = self.count + count
         self._make_room(end)
-        self._rows[self.count : end, 0, 0] = q[skipped :: self._every]
-        self._rows[self.count : end, 1, 0] = p[skipped :: self._every]
+        self._states[self.count : end, 0] = q[skipped :: self._every]
+        self._states[self.count : end, 1] = p[skipped :: self._every]
         self.count = end
 
     def add_one(self, number: int, state: Array) -> None:
-        """Keep the state (2, 1, n) after step `number`, if it is due."""
-        if (number - self._first) % self._every == 0:
+        """Keep the state (2 n,) after step `number`, if it is due."""
+        if self._every == 1 or (number - self._first) % self._every == 0:
             count = self.count
-            if count == len(self._rows):
+            try:
+                self._rows[count] = state
+            except IndexError:
                 self._make_room(count + 1)
-            self._rows[count] = state
+                self._rows[count] = state
             self.count = count + 1
 
     def _make_room(self, count: int) -> None:
         """See that there is room for so many states."""
         if count > len(self._rows):
-            longer = np.empty((2 * count, *self._rows.shape[1:]))
+            longer = np.empty((2 * count, self._rows.shape[1]))
             longer[: self.count] = self._rows[: self.count]
             self._rows = longer
 
     def rows(self) -> Array:
         """Coordinates and momenta (2, rows, n), a copy."""
-        return self._rows[: self.count, :, 0].transpose(1, 0, 2).copy()
+        return self._states[: self.count].transpose(1, 0, 2).copy()
 
     def happened(self, rows: Array) -> Array:
         """What happened to contacts, (m, 7 + 2 n), with numbers of steps from the first stored state on."""
@@ -757,7 +784,7 @@ class _Stored:
     def holds(self, steps: int, state: Array) -> bool:
         """Whether a state (2, n) is that after so many steps."""
         row, rest = divmod(steps - self._first, max(self._every, 1))
-        return bool(self._every and not rest and 0 <= row < self.count and np.array_equal(self._rows[row, :, 0], state))
+        return bool(self._every and not rest and 0 <= row < self.count and np.array_equal(self._states[row], state))
 
     def cut(self, steps: int) -> None:
         """Forget the states after so many steps."""

@@ -228,7 +228,8 @@ def test_files_have_the_inputs_and_resumed_runs_their_functions(run, tmp_path):
     values = np.array([law(*state) for state in zip(run.t, run.q, run.v, strict=True)])
     assert mbvi.read(path).to_xarray()["inputs"].sel(input="first").values == pytest.approx(values, abs=1e-14)
     with pytest.raises(
-        mbvi.ModelError, match="times: expected the functions that told first, found a trajectory without"
+        mbvi.ModelError,
+        match="inputs: expected functions for first, found none; pass them as to simulate: trajectory",
     ):
         mbvi.read(path).at([0.03])
 

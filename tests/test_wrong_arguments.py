@@ -239,7 +239,7 @@ WORKING = {
     "Event": lambda: {"function": passing, "direction": 0, "terminal": False},
     "Simulator": lambda: (
         {"model": things()["model"], "scheme": "midpoint", "step": 0.05, "formulation": None, "initial_q": ONE}
-        | {"initial_v": ONE, "start_time": 0.0, "project": None, "every": 1}
+        | {"initial_v": ONE, "start_time": 0.0, "project": None, "every": 1, "inputs": None}
     ),
     "Simulator.pose": lambda: {"body": "bob"},
     "Simulator.reset": lambda: {"q": ONE, "v": ONE},
@@ -252,8 +252,8 @@ WORKING = {
     "Trajectory.measurements": lambda: {"names": ["angle"]},
     "Trajectory.measurement_table": lambda: {"names": ["angle"]},
     "Simulator.set_state": lambda: {"state": owner("Simulator").state()},
-    "states_at": lambda: {"trajectory": things()["run"], "times": [0.05], "fast": False},
-    "Trajectory.at": lambda: {"times": [0.05], "fast": False},
+    "states_at": lambda: {"trajectory": things()["run"], "times": [0.05], "fast": False, "inputs": None},
+    "Trajectory.at": lambda: {"times": [0.05], "fast": False, "inputs": None},
     "ensemble": lambda: (
         {"model": things()["model"], "over": {"q.pivot.angle": [0.1, 0.2]}, "scheme": "midpoint"}
         | {

@@ -17,6 +17,7 @@ from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.forces import OnGear
 from mbvi.run_arguments import as_system, positive_time
 from mbvi.simulator import Simulator
+from mbvi.system.inputs import told_inputs
 from mbvi.system.measures import Measurement
 from mbvi.system.system import System
 
@@ -64,7 +65,7 @@ class Task:
         self._given = {"reward": reward, "until": until, "actions": actions, "observations": observations}
         self._given |= {"starts": starts, "period": period, "duration": duration, **options}
         first = self.simulator()
-        self._inputs, self.low, self.high = _actions(self.system, actions)
+        self._inputs, self.low, self.high = _actions(first.system, actions)
         self._places = [self.system.input_names.index(name) for name in self._inputs]
         self._starts = _ranges(starts)
         self._variation = Variation(self.system, None, self._starts, "starts")
@@ -154,8 +155,8 @@ def _task_of(system: System, given: Mapping[str, Any]) -> Task:
 def _actions(system: System, given: Any) -> tuple[tuple[str, ...], Array, Array]:
     """The inputs that actions set, with their lowest and highest values."""
     forces = {} if system.model is None else system.model.resolved().forces
-    actuators = {name: force for name, force in forces.items() if isinstance(force, OnGear)}
-    known = {name: actuator for name, actuator in actuators.items() if isinstance(actuator.input, float)}
+    told = told_inputs(system)
+    known = {name: force for name, force in forces.items() if isinstance(force, OnGear) and name in told}
     if not known:
         remedy = "add a motor to its forces"
         raise ModelError(f"actions: {wrong('a model with actuators whose inputs are numbers', 'none', remedy)}")

@@ -14,9 +14,10 @@ from mbvi.errors import ModelError, StepError
 from mbvi.live.frames import Frames, Screen, State
 from mbvi.model.arguments import check_flag, checked_number
 from mbvi.model.expressions import names_in, nearest, show, wrong
-from mbvi.model.forces import OnGear
 from mbvi.results.trajectory import Trajectory, read
 from mbvi.simulator import Simulator
+from mbvi.system.feedback import without_feedback
+from mbvi.system.inputs import told_inputs, told_like
 from mbvi.system.system import System
 
 RATE = 30
@@ -206,7 +207,8 @@ class SimulatorSource(Source):
     def _set_parameters(self, values: Any) -> None:
         changed = self._changed | _numbers(values, self._parameters, "parameters")
         now = self.simulator
-        self._put(self._first.with_parameters(changed), now.q, now.v, now.t)
+        system = told_like(self._first, without_feedback(self._first).with_parameters(changed))
+        self._put(system, now.q, now.v, now.t)
         self._changed = changed
         self._parameters |= {name: (value, *self._parameters[name][1:]) for name, value in changed.items()}
 
@@ -246,12 +248,9 @@ def _inputs(system: System) -> dict[str, tuple[float, float, float]]:
     """Inputs that are numbers, with their values and the ranges of sliders."""
     forces = {} if system.model is None else system.model.resolved().forces
     found = {}
-    for number, name in enumerate(system.input_names):
-        actuator = forces[name]
-        if isinstance(actuator, OnGear) and isinstance(actuator.input, float):
-            value = float(system.arrays.inputs[number])
-            low, high = actuator.input_range or _around(value)
-            found[name] = value, low, high
+    for name, place in told_inputs(system).items():
+        value = float(system.arrays.inputs[place])
+        found[name] = value, *(getattr(forces[name], "input_range", None) or _around(value))
     return found
 
 

@@ -80,5 +80,6 @@ def _found(system: System, name: str) -> str:
         return name
     if len(own) == 1:
         return own[0]
-    remedy = f"it is one of {', '.join(own)}" if own else nearest(name, known)
+    alone = [each.rpartition(".")[2] for each in known]
+    remedy = f"it is one of {', '.join(own)}" if own else nearest(name, dict.fromkeys([*known, *alone]))
     raise ModelError(f"frames: {wrong('a body, BODY.FRAME, or a frame that one body has', show(name), remedy)}")

@@ -35,7 +35,7 @@ from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
 from mbvi.system.element_forces import ElementForce, force_names, forces_on_coordinates
-from mbvi.system.feedback import Seen, input_values, seen_values, with_values, without_feedback
+from mbvi.system.feedback import Seen, as_seen, input_values, seen_values, with_values, without_feedback
 from mbvi.system.measures import measured
 from mbvi.system.poses import continuous, positions_and_quaternions
 from mbvi.system.quadratic import quadratic_lagrangian
@@ -398,9 +398,11 @@ class Trajectory:
         """
         return reactions_of_run(self._states, names)
 
-    def at(self, times: ArrayLike, fast: bool = False) -> Trajectory:
+    def at(
+        self, times: ArrayLike, fast: bool = False, inputs: Mapping[Any, Callable[..., Any]] | None = None
+    ) -> Trajectory:
         """The states at given times, each by a step that ends there, or on cubics: see `mbvi.states_at`."""
-        return mbvi.states_at(self, times, fast)
+        return mbvi.states_at(self, times, fast, inputs)
 
     def forces(self, names: Sequence[str] | None = None) -> dict[str, ElementForce]:
         """What forces, drives, couplings, other constraints and joints exert, with their power and energy, by their names.
@@ -867,6 +869,14 @@ def _seen_system(found: storage.Header, values: Mapping[str, Array], samples: Ma
         return told_system(run, samples)
     known = Seen(names, None if run._feedback is None else told_system(run, samples))
     return with_values(told_system(without_feedback(run), samples), known, values["t"], values["inputs"])
+
+
+def seen_trajectory(trajectory: Trajectory) -> Trajectory:
+    """The trajectory whose system has, instead of functions that told actuators, what they told in its states."""
+    if trajectory.system._feedback is None:
+        return trajectory
+    t, q, v = trajectory.t, trajectory.q, trajectory.v
+    return replace(trajectory, system=as_seen(trajectory.system, t, q, v))
 
 
 def occurrences_of(system: System, names: Sequence[str], rows: Array) -> dict[str, Occurrences]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,14 +12,13 @@ from mbvi.errors import EventError, StepError
 from mbvi.kernels import layout
 from mbvi.kernels.compiler.compiling import COMPILING
 from mbvi.kernels.compiler.packed import Packed
-from mbvi.results.trajectory import Statistics, Trajectory
+from mbvi.results.trajectory import Statistics, Trajectory, seen_trajectory
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import Carried, carried
 from mbvi.steppers.contact_log import ContactLog
 from mbvi.steppers.happened import Happenings
 from mbvi.steppers.record import Record
 from mbvi.steppers.run import Run
-from mbvi.system.feedback import as_seen
 
 Array = np.ndarray
 Piece = Callable[[int, int, Array, Array], tuple[int, int]]
@@ -132,9 +131,7 @@ def advance(run: Run, stepper: Stepper, most_steps: int = 1 << 62) -> Trajectory
                 run.progress(done, run.steps)
         trajectory = record.trajectory()
         trajectory = record.ended(trajectory, audit.end(trajectory))
-        if trajectory.system._feedback is not None:
-            t, q, v = trajectory.t, trajectory.q, trajectory.v
-            trajectory = replace(trajectory, system=as_seen(trajectory.system, t, q, v))
+        trajectory = seen_trajectory(trajectory)
     if happenings is not None and (happenings.failure or (status == layout.OK and happenings.is_to_come)):
         raise EventError(happenings.failure or _not_come(trajectory), trajectory)
     if status not in (layout.OK, ENDED):

@@ -247,9 +247,11 @@ class BaseSystem:
     @property
     def work(self) -> kernels.Work:
         """Workspace that kernels take beside `arrays`, one for each thread."""
-        if not hasattr(self._local, "work"):
-            self._local.work = kernels.make_work(self.arrays)
-        return self._local.work
+        try:
+            return self._local.work
+        except AttributeError:
+            work = self._local.work = kernels.make_work(self.arrays)
+            return work
 
     def _as_made(self) -> Self:
         """The system with what the user's functions read from outside when it was made, whatever that becomes.

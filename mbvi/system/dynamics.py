@@ -89,7 +89,7 @@ def inverse_dynamics(
     state = Given(system, t, q=q, v=v, a=a)
     if actuated is not None:
         return state.shaped(closed.drive_forces(system, state, actuated)[0])
-    if dynamics_work(system).has_loops:
+    if state.own.has_loops:
         closed.refuse_unnamed(system)
     return _forces(system, state, inverse.WITH_FORCES)
 
@@ -136,7 +136,7 @@ def forward_dynamics(system: BaseSystem, q: ArrayLike, v: ArrayLike, forces: Arr
         If shapes do not fit, a number is not finite, the mass matrix is singular, or constraints do not allow the state.
     """
     state = Given(system, t, q=q, v=v, forces=forces)
-    if dynamics_work(system).has_loops:
+    if state.own.has_loops:
         return state.shaped(closed.accelerations(system, state)[0])
     arrays, out = system.arrays, np.empty(state.v.shape)
 
@@ -166,7 +166,7 @@ def inverse_dynamics_derivatives(
     state = Given(system, t, q=q, v=v, a=a)
     if actuated is not None:
         return InverseDynamicsDerivatives(*map(state.shaped, closed.drive_derivatives(system, state, actuated)))
-    if dynamics_work(system).has_loops:
+    if state.own.has_loops:
         closed.refuse_unnamed(system)
     return InverseDynamicsDerivatives(*derivatives(system, state, False))
 
@@ -185,7 +185,7 @@ def forward_dynamics_derivatives(
         As for `forward_dynamics`.
     """
     state = Given(system, t, q=q, v=v, forces=forces)
-    if dynamics_work(system).has_loops:
+    if state.own.has_loops:
         return ForwardDynamicsDerivatives(*map(state.shaped, acceleration_derivatives(system, state)))
     return ForwardDynamicsDerivatives(*derivatives(system, state, True))
 

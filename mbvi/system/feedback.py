@@ -37,6 +37,7 @@ from mbvi.system.system import System
 Array = np.ndarray
 ONE, SEVERAL = "input(t, q, v)", "inputs(t, q, v, u)"
 """What functions take: of one actuator, which returns its input, and of several, which writes theirs into u."""
+SAME = 1e-6  # relative difference of what functions tell up to which they are those of a run
 OF_ROW = (layout.BY_INPUT, layout.BIAS, layout.BY_PLACE, layout.BY_RATE, layout.LOWEST, layout.HIGHEST)
 """Columns of an actuator's data that stand, behind its coordinate, among the parameters of the force function."""
 
@@ -51,14 +52,16 @@ class Told(NamedTuple):
 class Feedback(NamedTuple):
     """What tells the actuators of a system by functions of the state.
 
-    told     the functions
-    own      a force of the user's own, which acts besides
-    force    the force function of all of them
+    told      the functions
+    own       a force of the user's own, which acts besides
+    force     the force function of all of them
+    values    what the functions read from outside
     """
 
     told: tuple[Told, ...]
     own: OwnForce | None
     force: CompiledFunction
+    values: OwnValues
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -103,17 +106,13 @@ def with_functions(system: System, given: Mapping[Any, Callable[..., Any]]) -> S
     names = [_names(key) for key in given]
     _check_names(system, [name for each in names for name in each])
     system = with_inputs(system, dict.fromkeys((name for each in names for name in each), 0.0))
-    before = {} if system._values_of_run is None else system._values_of_run.functions
-    values = OwnValues(before | {_where(each): function for each, function in zip(names, given.values(), strict=True)})
+    values = OwnValues({_where(each): function for each, function in zip(names, given.values(), strict=True)})
     told = tuple(
         _told(system, key, each, function) for key, each, function in zip(given, names, given.values(), strict=True)
     )
     own = system._own_force
     force = compiled(layout.FORCE, _force(own, [(each.fill, len(each.names)) for each in told]))
-    feedback = Feedback(told, own, force)
-    found = _with_feedback(system, feedback)
-    found._told, found._values_of_run = (system, partial(_with_feedback, feedback=feedback)), values
-    return found
+    return with_feedback(system, Feedback(told, own, force, values))
 
 
 def _names(key: Any) -> tuple[str, ...]:
@@ -167,6 +166,45 @@ def _into(value: Callable[[float, Array, Array], float]) -> Callable[[float, Arr
     return njit(error_model="numpy")(fill)
 
 
+def with_functions_again(system: System, inputs: Any, names: Sequence[str], remedy: str) -> System:
+    """The system, as a run has it, with the functions that told some actuators, by name, in a run that has been.
+
+    Raises
+    ------
+    ModelError
+        If the inputs are others; the remedy says how they are given.
+    """
+    over_time, functions = split_inputs({} if inputs is None else inputs)
+    if not isinstance(over_time, Mapping) or over_time:
+        found = show(inputs) if not isinstance(over_time, Mapping) else show(next(iter(over_time)))
+        raise ModelError(f"inputs: {wrong('functions of the state alone', found, 'the file has all others')}")
+    given = [name for key in functions for name in _names(key)]
+    if given != list(names):
+        expected, found = (", ".join(map(str, each)) or "none" for each in (names, given))
+        raise ModelError(f"inputs: {wrong(f'functions for {expected}', found, remedy if names else '')}")
+    return with_functions(system, functions) if functions else system
+
+
+def check_same_values(system: System, t: Array, q: Array, v: Array, values: Array) -> None:
+    """Refuse functions that tell something else in states (states,) than those of the run did, (states, m).
+
+    Raises
+    ------
+    ModelError
+        Naming the actuator, and the first such time.
+    """
+    found = input_values(system, t, q, v)
+    differs = ~np.isclose(found, values, rtol=SAME, atol=SAME * np.abs(values).max(initial=0.0), equal_nan=True)
+    if not differs.any():
+        return
+    row, column = np.argwhere(differs)[0]
+    expected = f"the function of the run, which told it {values[row, column]:.6g} at t = {t[row]:.6g} s"
+    found_there = f"one that tells {found[row, column]:.6g}"
+    raise ModelError(
+        f"inputs.{system._feedback.names[column]}: {wrong(expected, found_there, 'pass the same function')}"
+    )
+
+
 # ----------------------------------------------------------------------------------- the force of actuators
 
 
@@ -217,8 +255,8 @@ def _with_actuators(before: Any, fill: Any, count: int, at: int) -> Callable[...
     return total
 
 
-def _with_feedback(system: System, feedback: Feedback) -> System:
-    """A system of the same actuators, of which functions tell some; those have no force in its tables."""
+def with_feedback(system: System, feedback: Feedback) -> System:
+    """A system of the same actuators, as a run has it, of which functions tell some; those have no force in its tables."""
     arrays = system.arrays
     forces, parameters = arrays.joint_forces.copy(), [arrays.force_parameters]
     for row in _rows(system, feedback.names):
@@ -233,7 +271,9 @@ def _with_feedback(system: System, feedback: Feedback) -> System:
         force=feedback.force,
         force_parameters=np.concatenate(parameters),
     )
-    found._told, found._feedback = (system, partial(_with_feedback, feedback=feedback)), feedback
+    before = system._values_of_run
+    found._values_of_run = feedback.values if before is None else before.with_those_of(feedback.values)
+    found._told, found._feedback = (system, partial(with_feedback, feedback=feedback)), feedback
     return found
 
 

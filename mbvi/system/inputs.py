@@ -6,10 +6,10 @@ holds its values. A system with such tables in the place of the numbers has at e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,7 @@ class ToldInputs:
         told = told_inputs(system)
         self._system, self.names, self._inputs = system, tuple(told), system.arrays.inputs
         self._shape = (len(told),)
-        self._places, self._of_all = told, slice(None) if len(told) == len(self._inputs) else [*told.values()]
+        self._places, self._of_all = told, ... if len(told) == len(self._inputs) else [*told.values()]
 
     def now(self) -> dict[str, float]:
         """Their values."""
@@ -89,14 +89,14 @@ class ToldInputs:
             If one is unknown or no finite number, or they are not as many.
         """
         if type(given) is np.ndarray and given.dtype is FLOAT and given.shape == self._shape:
-            if math.isfinite(sum(given.tolist())):  # the quick way; a sum may overflow
+            if isfinite(sum(given.tolist())):  # the quick way; a sum may overflow
                 self._inputs[self._of_all] = given
                 return
         elif isinstance(given, Mapping):
             self._set_some(given, where)
             return
         array = as_floats(given)
-        if array is None or array.shape != self._shape or not all(map(math.isfinite, array.tolist())):
+        if array is None or array.shape != self._shape or not all(map(isfinite, array.tolist())):
             array = checked_vector([given] if is_number(given) else given, where, self.names)
         self._inputs[self._of_all] = array
 

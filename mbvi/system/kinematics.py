@@ -16,7 +16,7 @@ from mbvi.errors import ModelError
 from mbvi.kernels.mechanics import frames as kernels
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.system.base import BaseSystem
-from mbvi.system.states import Given, dynamics_work, shared
+from mbvi.system.states import ABSENT, Given, dynamics_work, shared
 
 Array = np.ndarray
 REFERENCES = {"world": kernels.WORLD, "body": kernels.BODY, "world-aligned": kernels.WORLD_ALIGNED}
@@ -172,16 +172,15 @@ def _asked(
     what: int,
     rows: int,
     q: ArrayLike,
-    v: ArrayLike | None = None,
-    a: ArrayLike | None = None,
+    v: ArrayLike = ABSENT,
+    a: ArrayLike = ABSENT,
     reference: str = "body",
 ) -> Array:
     """What is asked of a frame (…, rows), or (…, rows nv) of what is a matrix, at states of which some parts may be left out."""
     work, arrays = dynamics_work(system), system._arrays
     link, own = checked_frame(system, frame)
     number = checked_reference(reference)
-    optional = {key: values for key, values in (("v", v), ("a", a)) if values is not None}
-    state = Given(system, 0.0, q=q, **optional)
+    state = Given(system, 0.0, q=q, v=v, a=a)
     width = rows if what <= kernels.ACCELERATION else rows * work.nv
     out = np.empty((len(state.q), width))
 

@@ -304,6 +304,20 @@ class OwnValues:
         }
         self._then = self._now()
 
+    def __deepcopy__(self, memo: Any) -> OwnValues:
+        """The same object, since nothing changes it."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Nothing: elsewhere, functions are as they were compiled."""
+        return OwnValues, ({},)
+
+    def with_those_of(self, other: OwnValues) -> OwnValues:
+        """These values and others, each as they were."""
+        found = OwnValues({})
+        found.functions, found._then = self.functions | other.functions, self._then | other._then
+        return found
+
     def _now(self) -> dict[tuple[str, str], Any]:
         return {(where, name): value for where, each in self.functions.items() for name, value in _read_by(each, set())}
 

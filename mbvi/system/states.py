@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
@@ -21,6 +21,7 @@ from mbvi.system.regularity import free_mass
 Array = np.ndarray
 FLOAT = np.dtype(float)
 SHARED = 500  # states of a core from which on it is worth its thread
+ABSENT: Any = object()  # in the place of what a function does not take
 START = np.zeros((1, 1))  # the time 0, which nothing writes to
 
 
@@ -58,6 +59,11 @@ def states(width: int, what: str, values: ArrayLike, names: str = "") -> Array:
     return array if array.flags.writeable else array.copy()  # kernels are compiled for arrays that are
 
 
+def _is_one(values: Any, shape: tuple[int, ...]) -> bool:
+    """Whether numbers are those of one state, as kernels read them."""
+    return type(values) is np.ndarray and values.shape == shape and values.dtype is FLOAT and values.flags.carray
+
+
 def _is_ready(array: Array) -> bool:
     """Whether an array is one that kernels are compiled for: floats that are contiguous and aligned, and can be written."""
     return array.dtype is FLOAT and bool(array.flags.carray)
@@ -89,30 +95,52 @@ class Given:
     The last is an acceleration, or forces, by the name that it was given.
     """
 
-    __slots__ = ("_system", "a", "each", "names", "q", "shape", "t", "v")
+    __slots__ = ("_system", "a", "each", "last", "own", "q", "shape", "t", "v")
+    t: Array
 
-    def __init__(self, system: BaseSystem, t: ArrayLike, **arrays: ArrayLike) -> None:
-        self._system, self.names, own = system, tuple(arrays), dynamics_work(system)
+    def __init__(
+        self,
+        system: BaseSystem,
+        t: ArrayLike,
+        *,
+        q: ArrayLike,
+        v: ArrayLike = ABSENT,
+        a: ArrayLike = ABSENT,
+        forces: ArrayLike = ABSENT,
+    ) -> None:
+        own = dynamics_work(system)  # of this thread
+        self._system, self.own = system, own
         self.each = 1  # how many of the states in a row are one that a user gave
-        n, nv = system._arrays.n, own.nv
-        at: list[Array] = []
-        if type(t) is float:  # of one state no microsecond may be lost
-            for what, values in arrays.items():
-                if type(values) is np.ndarray and values.shape == ((n if what == "q" else nv),) and _is_ready(values):
-                    at.append(values[None])
+        self.last, last = ("a", a) if forces is ABSENT else ("forces", forces)
         self.shape: tuple[int, ...] = ()
-        if len(at) == len(arrays):
+        n, nv = (system._arrays.n,), (own.nv,)
+        if (  # of one state no microsecond may be lost
+            type(t) is float
+            and _is_one(q, n)
+            and (v is ABSENT or _is_one(v, nv))
+            and (last is ABSENT or _is_one(last, nv))
+        ):
             self.t = START if t == 0.0 else np.array(((t,),))
+            at = [each[None] for each in (q, v, last) if each is not ABSENT]
         else:
-            times = _times(t)
-            named = {what: states(n if what == "q" else nv, what, values) for what, values in arrays.items()}
-            self.shape, at = together(**named | ({"t": times} if times.ndim > 1 else {}))
-            self.t = at.pop() if times.ndim > 1 else times[None]
+            at = self._spread(t, {"q": q, "v": v, self.last: last})
         if len(at) < 3:
-            at += [np.zeros((len(at[0]), nv))] * (3 - len(at))
+            at += [np.zeros((len(at[0]), own.nv))] * (3 - len(at))
         self.q, self.v, self.a = at
         if n != nv:
             system._check_quaternions("q", self.q)
+
+    def _spread(self, t: ArrayLike, given: Mapping[str, ArrayLike]) -> list[Array]:
+        """Arrays of as many states each, of those that were given; the times and the shape are kept."""
+        widths, times = {"q": self._system._arrays.n}, _times(t)
+        named = {
+            what: states(widths.get(what, self.own.nv), what, each)
+            for what, each in given.items()
+            if each is not ABSENT
+        }
+        self.shape, at = together(**named | ({"t": times} if times.ndim > 1 else {}))
+        self.t = at.pop() if times.ndim > 1 else times[None]
+        return at
 
     def shaped(self, out: Array) -> Array:
         """What was found for the states, in the shape of their number."""
@@ -133,13 +161,10 @@ class Given:
             return
         state, kind = divmod(status, KINDS)
         if kind == NOT_FINITE:
-            every = {"t": np.broadcast_to(self.t, (len(self.q), 1)), **self._arrays()}
+            every = {"t": np.broadcast_to(self.t, (len(self.q), 1)), "q": self.q, "v": self.v, self.last: self.a}
             check_finite(state // self.each, **{what: array[:: self.each] for what, array in every.items()})
         where = f" in state {state // self.each}" if len(self.q) > self.each else ""
         raise ModelError(_singular(self._system, self.q[state], float(self.t[min(state, len(self.t) - 1), 0]), where))
-
-    def _arrays(self) -> dict[str, Array]:
-        return dict(zip(self.names, (self.q, self.v, self.a), strict=False))
 
 
 def shared(run: Callable[..., int], outs: Sequence[Array], state: Given) -> int:
@@ -151,7 +176,8 @@ def shared(run: Callable[..., int], outs: Sequence[Array], state: Given) -> int:
     count = len(state.q)
     if count < 2 * SHARED or cores() == 1:
         return run(*outs, state.t, state.q, state.v, state.a)
-    ends = np.linspace(0, count, min(cores(), count // SHARED) + 1).astype(int).tolist()
+    parts = min(cores(), count // SHARED)
+    ends = [count * i // parts for i in range(parts + 1)]
 
     def part(first: int, end: int) -> int:
         t = state.t if len(state.t) == 1 else state.t[first:end]

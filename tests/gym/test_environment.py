@@ -52,6 +52,24 @@ def test_a_period_is_a_run_with_that_input():
     assert np.array_equal(environment.simulator.trajectory().q, run.q)
 
 
+def righting(t, q, v):
+    return -2.0 * q[1] - 0.1 * v[1]
+
+
+def test_functions_may_tell_the_other_actuators():
+    """They are no actions; what acts is the run with that function."""
+    inputs, options = {"spring": righting}, OPTIONS | {"actions": None, "period": 0.05}
+    environment = Environment(MODEL, "x('cart')", inputs=inputs, **options)
+    assert environment.action_space.shape == (1,)
+    environment.reset(options={"q.hinge.angle": 0.06, "v.track.displacement": 1.5})
+    environment.step([3.0])
+    start = {"initial_q": [0, 0.06], "initial_v": [1.5, 0]}
+    run = mbvi.simulate(MODEL, "simpson", step=0.01, duration=0.05, inputs=inputs | {"motor": 3.0}, **start)
+    assert np.array_equal(environment.simulator.trajectory().q, run.q)
+    with pytest.raises(mbvi.ModelError, match=r"actions: expected an actuator whose input is a number, found 'spring'"):
+        Environment(MODEL, "1", inputs=inputs, **options | {"actions": ["spring"]})
+
+
 def test_many_at_once_are_those_one_by_one():
     """With episodes that end at different times, and begin anew."""
 

@@ -215,6 +215,26 @@ def test_parameters_of_a_model_with_a_force_of_the_users_own():
         assert force == pytest.approx(np.array([-0.2 * page.simulator.v[0], 0.0]), abs=1e-14)
 
 
+def righting(t, q, v):
+    return 5.0 * q[1] + v[1]
+
+
+def test_functions_that_tell_actuators_have_no_sliders_and_stay():
+    """Also where a parameter is changed, and where it begins anew."""
+    own = mbvi.Simulator(CART, "midpoint", step=0.01, initial_v=[1.0, 0.2], inputs={"motor": righting})
+    with mbvi.follow(own, speed=100.0) as page:
+        live = json.loads(re.search(r'id="data">([^<]*)<', ask(page)[1])[1])["live"]
+        assert [each["name"] for each in live["controls"]] == ["length", "load"]
+        for changes in ({"playing": False, "parameters": {"load": 0.2}}, {"restart": True, "playing": False}):
+            assert post(page, **changes) == (204, "")
+            now = page.simulator
+            now.step()
+            force = now.now.forces(["motor"])["motor"].values[0]
+            assert force == pytest.approx([righting(now.t, now.q, now.v)], abs=1e-12) and force[0] != 0
+            assert now.system.model.resolved().parameters["load"] == 0.2
+        assert post(page, inputs={"motor": 1.0})[0] == 400
+
+
 def test_controls(simulator):
     with mbvi.follow(simulator, speed=100.0) as page:
         live = json.loads(re.search(r'id="data">([^<]*)<', ask(page)[1])[1])["live"]

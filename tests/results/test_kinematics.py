@@ -64,6 +64,8 @@ def test_what_is_wrong(run):
         run.kinematics(["arm.toll"])
     expected = "a body, BODY.FRAME, or a frame that one body has"
     assert str(caught.value) == f"frames: expected {expected}, found 'arm.toll'; did you mean 'arm.tool'?"
+    with pytest.raises(mbvi.ModelError, match="found 'toll'; did you mean 'tool'"):
+        run.kinematics(["toll"])
     with pytest.raises(mbvi.ModelError) as caught:
         run.plot("speeds")
     assert str(caught.value) == "names: expected one or more frames, found none; name bodies, or BODY.FRAME"

@@ -5,6 +5,8 @@ import pytest
 
 import mbvi
 
+from .test_closed_loops import ball_ended_rod, state_of
+
 
 @pytest.mark.parametrize(
     ("name", "formulation"),
@@ -38,6 +40,21 @@ def test_where_the_equations_are_singular_they_are_not_a_number():
     q[1, 1] = np.nan
     with pytest.raises(mbvi.ModelError, match=r"^q: expected finite numbers, found nan for b.theta$"):
         system.accelerations_and_multipliers(np.zeros(3), q, np.zeros_like(q))
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_what_moves_without_inertia_on_loops_has_no_acceleration(formulation):
+    """A rod that turns about its axis: elimination has no pivot for it, as for rows that follow from others."""
+    system, regular = (mbvi.assemble(ball_ended_rod(inertia), formulation) for inertia in (0.0, 0.01))
+    (q, v, _), nothing = state_of(regular), np.zeros(system.nv)
+    rates = system.rates_of_velocity(q, v)
+    found = regular.velocity_of_rates(q, regular.acceleration(q, rates))
+    np.testing.assert_allclose(found, regular.forward_dynamics(q, v, nothing), rtol=0, atol=1e-11 * abs(found).max())
+    with pytest.raises(
+        mbvi.ModelError, match="the equations of motion of 'slider-crank in space' are singular at t = 0"
+    ):
+        system.acceleration(q, rates)
+    assert np.isnan(system.multipliers([0.0, 0.0], [q, q], [rates, rates])).all()
 
 
 def test_multipliers_of_quaternions_with_a_force_along_them():

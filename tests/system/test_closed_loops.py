@@ -36,15 +36,16 @@ def four_bar():
     return mbvi.assemble(load("four_bar"))
 
 
-def saddle_point_of_four_bar(q, v, torque):
+def saddle_point_of_four_bar(q, v, torque, densities=(2700, 2700, 2700)):
     """Accelerations of its three angles in 50 digits, by M a − Gᵀλ = f and G a = −vᵀ (∂²g/∂q²) v from T, V and g as functions."""
     x, u, width = sympy.symbols("x:3"), sympy.symbols("u:3"), sympy.Rational(4, 100)
     lengths = sympy.Rational(3, 10), sympy.Rational(9, 10), sympy.Rational(7, 10)
     e = [sympy.Matrix([sympy.cos(angle), sympy.sin(angle)]) for angle in (x[0], x[0] + x[1], x[2])]
     starts = sympy.zeros(2, 1), lengths[0] * e[0], sympy.Matrix([1, 0])
     T = V = sympy.Integer(0)
-    for length, start, along, spin in zip(lengths, starts, e, (u[0], u[0] + u[1], u[2]), strict=True):
-        m, place = 2700 * length * width**2 / 2, start + length / 2 * along
+    links = zip(densities, lengths, starts, e, (u[0], u[0] + u[1], u[2]), strict=True)
+    for density, length, start, along, spin in links:
+        m, place = density * length * width**2 / 2, start + length / 2 * along
         rate = place.jacobian(x) * sympy.Matrix(u)
         T += m * rate.dot(rate) / 2 + m * (length**2 + width**2) / 24 * spin**2
         V += m * sympy.Rational(981, 100) * place[1]
@@ -63,6 +64,30 @@ def test_four_bar_in_fifty_digits(four_bar):
     a = four_bar.forward_dynamics(q, v, [2.0, 0.0, 0.0])
     close(a, [float(each) for each in saddle_point_of_four_bar(q, v, 2)], 1e-12)
     close(four_bar.inverse_dynamics(q, v, a, actuated=["shaft"]), [2.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("massless", [("coupler",), ("crank", "coupler"), ("coupler", "rocker")])
+def test_links_without_mass_move_as_the_loop_lets_them(massless, formulation):
+    """In 50 digits, beside constraints that are redundant."""
+    model, names = free(load("four_bar")), ("crank", "coupler", "rocker")
+    bodies = {name: mbvi.Body(mass=0) if name in massless else each for name, each in model.bodies.items()}
+    system = mbvi.assemble(model.replaced({"bodies": bodies}), formulation)
+    q, v, _ = state_of(system)
+    G, rates = system.constraint_jacobian(q), system.rates_of_velocity(q, v)
+    v = system.velocity_of_rates(q, rates - np.linalg.lstsq(G, G @ rates, rcond=1e-9)[0])  # to rounding
+    along = [system.frame_pose(name, q)[1][:, 0] for name in names]
+    angles, rates = (
+        [np.arctan2(each[2], each[0]) for each in along],
+        [-system.frame_velocity(name, q, v)[4] for name in names],
+    )
+    parts = np.array([[angles[0], angles[1] - angles[0], angles[2]], [rates[0], rates[1] - rates[0], rates[2]]])
+    densities = [0 if name in massless else 2700 for name in names]
+    expected = np.array(saddle_point_of_four_bar(*parts, 0, densities), dtype=float)
+    a = system.velocity_of_rates(q, system.acceleration(q, system.rates_of_velocity(q, v)))
+    for own in (a, system.forward_dynamics(q, v, np.zeros(system.nv))):
+        found = [-system.frame_acceleration(name, q, v, own)[4] for name in names]
+        close([found[0], found[1] - found[0], found[2]], expected, 1e-12)
 
 
 def independent(system, q, v):

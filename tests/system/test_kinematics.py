@@ -165,6 +165,26 @@ def arm():
     return mbvi.assemble(mbvi.Model(name="arm", bodies={"arm": body}, joints={"pivot": joint}))
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "missing"),
+    [
+        ("frame_velocity", {"v": None}, "v"),
+        ("frame_jacobian_rate", {"v": None}, "v"),
+        ("center_of_mass", {"q": None}, "q"),
+        ("frame_acceleration", {"v": [0.0], "a": None}, "a"),
+        ("frame_acceleration", {"v": None, "a": [0.0]}, "v"),
+        ("inverse_dynamics", {"v": None, "a": [0.0]}, "v"),
+        ("forward_dynamics", {"v": [0.0], "forces": None}, "forces"),
+    ],
+)
+def test_what_is_left_out_is_not_taken_as_rest(name, given, missing):
+    frame = {"frame": "arm.tool"} if name.startswith("frame") else {}
+    with pytest.raises(
+        mbvi.ModelError, match=rf"^{missing}: expected an array of shape \(…, 1\), found one of shape \(\)"
+    ):
+        getattr(arm(), name)(**frame | {"q": [0.0]} | given)
+
+
 def test_frames_of_bodies_and_the_world():
     system = arm()
     np.testing.assert_allclose(system.frame_velocity("arm.tool", [0.0], [3.0]), [6, 0, 0, 0, 3, 0])

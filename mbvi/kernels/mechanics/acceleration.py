@@ -16,6 +16,8 @@ from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NODE_COORDINATES
 from mbvi.kernels.mechanics.lagrangian import solve_acceleration, solve_mass_saddle
 
+REMAINDER = 1e-6  # part of a row of G above which what is left of it is no rounding
+
 
 @kernel
 def fill_acceleration(a, system, work, t, q, v):
@@ -78,8 +80,9 @@ def fill_accelerations(a, lam, system, work, rows, p_t, g_tt, t, q, v):
         if system.time_rates != 0:
             add_momentum_rate(a[i], lam[i], system, work, p_t[row])
         rank = count_independent(system, work)
-        if rank < k:
-            keep_least(lam[i], rows, min(rank, n), system, work)
+        if rank < k and not keep_least(lam[i], rows, min(rank, n), system, work):
+            a[i, :], lam[i, :] = np.nan, np.nan
+            regular = min(regular, i)
     return regular
 
 
@@ -123,7 +126,8 @@ def keep_least(lam, columns, rank, system, work):
     columns   (n, k)    work: G transposed, overwritten from the first row on by the basis
     rank      int       number of independent constraints
 
-    G is that in work.G; work.rate is overwritten.
+    G is that in work.G; work.rate is overwritten. Returns False where G has more independent rows than that: what moves without
+    inertia has no pivot in elimination either, and was counted among the rows that follow from others.
     """
     n, k = system.n, system.k
     columns[:, :] = 0.0
@@ -152,6 +156,24 @@ def keep_least(lam, columns, rank, system, work):
         subtract_multiple(total, -product(lam, u, k), u, k)
     for b in range(k):
         lam[b] = total[b]
+    return is_nothing_left(columns, rank, system, work)
+
+
+@kernel
+def is_nothing_left(columns, rank, system, work):
+    """Whether the remainders of G's columns, from a rank on, are rounding beside every row of G.
+
+    columns   (n, k)    as `keep_least` leaves them
+    """
+    for b in range(system.k):
+        first, size, remainder = system.constraints[b, FIRST_ENTRY], 0.0, 0.0
+        for e in range(first, first + system.constraints[b, ENTRIES]):
+            size = max(size, abs(work.G[e]))
+        for c in range(max(rank, 0), system.n):
+            remainder = max(remainder, abs(columns[c, b]))
+        if remainder > REMAINDER * size:
+            return False
+    return True
 
 
 @kernel

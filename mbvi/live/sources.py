@@ -14,7 +14,7 @@ from mbvi.errors import ModelError, StepError
 from mbvi.live.frames import Frames, Screen, State
 from mbvi.model.arguments import check_flag, checked_number
 from mbvi.model.expressions import names_in, nearest, show, wrong
-from mbvi.model.forces import OnGear
+from mbvi.model.forces import HasInput
 from mbvi.results.trajectory import Trajectory, read
 from mbvi.simulator import Simulator
 from mbvi.system.system import System
@@ -248,7 +248,7 @@ def _inputs(system: System) -> dict[str, tuple[float, float, float]]:
     found = {}
     for number, name in enumerate(system.input_names):
         actuator = forces[name]
-        if isinstance(actuator, OnGear) and isinstance(actuator.input, float):
+        if isinstance(actuator, HasInput) and isinstance(actuator.input, float):
             value = float(system.arrays.inputs[number])
             low, high = actuator.input_range or _around(value)
             found[name] = value, low, high

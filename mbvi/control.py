@@ -50,6 +50,8 @@ class Drives:
         arrays, own = system.arrays, [system.input_names.index(name) for name in inputs]
         rows = [int(np.flatnonzero(_acts(arrays, i))[0]) for i in own]
         self.places = arrays.joint_forces[rows, 1].copy()
+        for name in np.array(inputs)[self.places < 0]:
+            raise ModelError(f"inputs: {wrong('actuators on coordinates', f'{str(name)!r}, which acts at a frame')}")
         self.gains = arrays.joint_force_data[rows, layout.BY_INPUT].copy()
         names = [system.coordinate_names[i] for i in self.places]
         self.velocities = np.array([system.velocity_names.index(name) for name in names], int)

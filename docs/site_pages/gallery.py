@@ -128,6 +128,9 @@ GALLERY: dict[str, dict[str, list[Picture]]] = {
         "free_rigid_body": [motion(9), path("brick", (0, 1, 0), "xy"), plot("coordinates", "invariants")],
         "free_rigid_body_quaternion": [motion(4), path("body", (0, 0, 1), "xy"), plot("energy_error", "invariants")],
     },
+    "Actuators": {
+        "quadcopter": [motion(1.1), path("frame", (0, 0, 0), "xz"), plot("coordinates", "energy")],
+    },
     "Loops": {
         "four_bar": [
             motion(0.9),

@@ -14,7 +14,7 @@ from mbvi.model.corners import corners_in_steps, corners_of_motions
 from mbvi.model.description import count_steps
 from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnJoint
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, FrameActuator, OnJoint
 from mbvi.model.graph import describe_tree
 from mbvi.model.mass_properties import checked_properties, has_mass
 from mbvi.model.meshes import odd_meshes
@@ -134,6 +134,8 @@ def _acts_on(force: Any) -> str:
             return f"{force.joint}.{force.coordinate}"
         case BallSpring():
             return f"turns of {force.joint}"
+        case FrameActuator():
+            return f"on {force.body} at {_vector(force.point)}, along axes of the body"
         case Between():
             return f"between {force.body_a} and {force.body_b}"
         case Force():

@@ -35,6 +35,13 @@ Trails = Annotated[
     typer.Option("--trail", metavar="BODY", help="Show the way of BODY or of BODY.POINT; may be repeated."),
 ]
 
+Search = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--search", metavar="FOLDER", help="A package, or a folder with packages, for a robot's files; may be repeated."
+    ),
+]
+
 MostTriangles = Annotated[
     str | None,
     typer.Option(

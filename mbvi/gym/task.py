@@ -14,7 +14,7 @@ from mbvi.floats import as_floats
 from mbvi.model import Model
 from mbvi.model.arguments import checked_names, checked_vector
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.forces import OnGear
+from mbvi.model.forces import HasInput
 from mbvi.run_arguments import as_system, positive_time
 from mbvi.simulator import Simulator
 from mbvi.system.inputs import told_inputs
@@ -156,7 +156,7 @@ def _actions(system: System, given: Any) -> tuple[tuple[str, ...], Array, Array]
     """The inputs that actions set, with their lowest and highest values."""
     forces = {} if system.model is None else system.model.resolved().forces
     told = told_inputs(system)
-    known = {name: force for name, force in forces.items() if isinstance(force, OnGear) and name in told}
+    known = {name: force for name, force in forces.items() if isinstance(force, HasInput) and name in told}
     if not known:
         remedy = "add a motor to its forces"
         raise ModelError(f"actions: {wrong('a model with actuators whose inputs are numbers', 'none', remedy)}")
@@ -171,7 +171,7 @@ def _actions(system: System, given: Any) -> tuple[tuple[str, ...], Array, Array]
     return tuple(chosen), low, high
 
 
-def _own_limits(name: str, actuator: OnGear) -> Pair:
+def _own_limits(name: str, actuator: HasInput) -> Pair:
     """The limits that an input has without others: of a motor its effort."""
     if actuator.input_range is not None:
         return actuator.input_range

@@ -28,7 +28,7 @@ SUBTREE_MASS = 23  # [kg]
 # Joint forces: System.joint_forces (., 4) = kind, coordinate, function, input; joint_force_data (., 6) = constant, rest. The
 # function is the force at a time, a potential V(q) of the coordinate, or the force at a rate of the coordinate. Of an actuator it
 # is the input at a time; where it is -1, the input is the number that System.inputs has for it, which may change between steps.
-# The data of an actuator are what the columns below name.
+# The data of an actuator are what the columns below name; its coordinate is -1 where it acts at a frame.
 JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE, JOINT_POTENTIAL, JOINT_RATE_FORCE, ACTUATOR = 0, 1, 2, 3, 4, 5
 INPUT = 3
 BY_INPUT, BIAS, BY_PLACE, BY_RATE, LOWEST, HIGHEST = range(6)
@@ -40,6 +40,7 @@ CONSERVATIVE_JOINT_FORCES = JOINT_SPRING, JOINT_POTENTIAL
 FORCE_WORLD, FORCE_BODY, TORQUE_WORLD, TORQUE_BODY, SPRING, DAMPER, LENGTH_POTENTIAL, LENGTH_RATE_FORCE = range(8)
 CONSERVATIVE_BODY_FORCES = SPRING, LENGTH_POTENTIAL
 # Bushings: System.bushings (., 2) = link a, link b; bushing_data (., 36), see `bushings`.
+# Actuators of frames: System.frame_actuators (., 2), frame_actuator_data (., 9), see `frame_actuators`.
 # Time functions: System.time_functions (., 3) = kind, start, length into program / table.
 CONSTANT, PROGRAM, TABLE = 0, 1, 2
 # Constraints: System.constraints (k, 8) = kind, links a and b, function (-1: none), its argument (a coordinate; -1: the
@@ -135,6 +136,8 @@ class System(Packed):
     inputs                          (.,)              of the actuators: the value of each, where it is no function of time
     body_forces, body_force_data    (., 6), (., 17)   a row for each force on bodies
     bushings, bushing_data          (., 2), (., 36)   a row for each bushing
+    frame_actuators                 (., 2)            a row for each actuator of a frame; its motor is a joint force
+    frame_actuator_data             (., 9)
     time_functions                  (., 3)
     operations, numbers             (.,)              programs in postfix form, and constants and tables
     constraints, constraint_data    (k, 8), (k, 13)   rows of the constraints

@@ -47,6 +47,7 @@ __all__ = [
     "Damper",
     "DistancePotential",
     "Force",
+    "FrameActuator",
     "InverseSquare",
     "JointDamper",
     "JointDrag",
@@ -378,39 +379,24 @@ class JointForce(HasLaw, OnJoint):
         return Law("force of time", function=self.value)
 
 
-class OnGear(OnJoint):
-    """The common part of actuators: motors that drive a coordinate through a gear.
-
-    A coordinate x and its rate are gear × x and gear × rate at the motor, and its force f is gear × f at the coordinate.
+class HasInput(Element):
+    """The common part of actuators: what a controller tells them, and how hard they push at most.
 
     Parameters
     ----------
     input : number, str or table
         What a controller says: a number, an expression of the time t, or a table, in the unit that the type says.
-    gear : number
-        How far the motor moves per coordinate.
     effort : number or list
         Largest size of the force, or [lowest, highest], at the motor; beyond, the actuator is saturated [N m or N].
     """
 
+    type: str
     input: TimeFunction = 0.0
-    gear: Scalar = 1.0
     effort: Range = None
 
     def factors(self) -> tuple[float, float, float, float]:
         """The force at the motor per input, without input, and per place and rate of the motor."""
         raise ModelError(f"forces: {wrong('an actuator that says its factors', type(self).__name__)}")
-
-    def law(self) -> Law:
-        """The force on the coordinate."""
-        g = plain(self.gear)
-        by_input, bias, by_place, by_rate = self.factors()
-        lowest, highest = sorted(g * bound for bound in self.bounds)
-        return Law(
-            "actuator",
-            function=self.input,
-            factors=(g * by_input, g * bias, g * g * by_place, g * g * by_rate, lowest, highest),
-        )
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -432,13 +418,42 @@ class OnGear(OnJoint):
         return self.input == 0.0 and not any(self.factors()[1:])
 
     def problems(self) -> Iterator[Problem]:
-        """A gear that moves, and an effort that leaves something."""
-        if self.gear == 0:
-            yield Problem(("gear",), wrong("a gear other than 0", "0", "leave it out for a direct drive"))
+        """An effort that leaves something."""
         low, high = self.bounds
         if not low < high:
             remedy = "write a number greater than 0, or [lowest, highest]"
             yield Problem(("effort",), wrong("a range of forces", show(self.effort), remedy))
+
+
+class OnGear(HasInput, OnJoint):
+    """The common part of actuators on coordinates: motors that drive one through a gear.
+
+    A coordinate x and its rate are gear × x and gear × rate at the motor, and its force f is gear × f at the coordinate.
+
+    Parameters
+    ----------
+    gear : number
+        How far the motor moves per coordinate.
+    """
+
+    gear: Scalar = 1.0
+
+    def law(self) -> Law:
+        """The force on the coordinate."""
+        g = plain(self.gear)
+        by_input, bias, by_place, by_rate = self.factors()
+        lowest, highest = sorted(g * bound for bound in self.bounds)
+        return Law(
+            "actuator",
+            function=self.input,
+            factors=(g * by_input, g * bias, g * g * by_place, g * g * by_rate, lowest, highest),
+        )
+
+    def problems(self) -> Iterator[Problem]:
+        """A gear that moves, and an effort that leaves something."""
+        if self.gear == 0:
+            yield Problem(("gear",), wrong("a gear other than 0", "0", "leave it out for a direct drive"))
+        yield from super().problems()
 
 
 class Motor(OnGear):
@@ -519,6 +534,76 @@ class Actuator(OnGear):
     def factors(self) -> tuple[float, float, float, float]:
         """What its fields say."""
         return plain(self.gain), plain(self.bias), -plain(self.stiffness), -plain(self.damping)
+
+
+class FrameActuator(HasInput):
+    """A motor that pushes and turns a body along axes fixed in it, as a propeller or a thruster: of any linear law of its rate.
+
+    Its force is p = gain × input + bias − damping × rate, and the body gets the force p × force and the torque p × torque. The
+    rate is that at which these do work per p: force · velocity of the point + torque · angular velocity.
+
+    Parameters
+    ----------
+    body : str
+        The body.
+    point : vector or str
+        Where it acts: a place in the body frame [m] or the name of one of the body's points.
+    orientation : vector or quaternion
+        Orientation of the axes in the body frame: rotation vector (axis times angle) [rad] or unit quaternion (w, x, y, z).
+    force : vector
+        Force on the body per force of the motor, along the axes.
+    torque : vector
+        Torque on the body per force of the motor, about the axes [m].
+    gain : number
+        Force of the motor per input.
+    bias : number
+        Force of the motor without input [N].
+    damping : number
+        Force of the motor per rate [N s/m].
+    """
+
+    type: Literal["frame_actuator"] = "frame_actuator"
+    body: BodyRef
+    point: Annotated[Place, Kind("place", "body")] = (0.0, 0.0, 0.0)
+    orientation: Orientation = NONE
+    force: Vector = NONE
+    torque: Vector = NONE
+    gain: Scalar = 1.0
+    bias: Scalar = 0.0
+    damping: Scalar = 0.0
+
+    @property
+    def input_range(self) -> tuple[float, float] | None:
+        """Those of its effort, if it has one and its force follows from its input alone."""
+        gain, bias = plain(self.gain), plain(self.bias)
+        if plain(self.damping) or not gain or not all(map(math.isfinite, self.bounds)):
+            return None
+        low, high = sorted((bound - bias) / gain for bound in self.bounds)
+        return low, high
+
+    def factors(self) -> tuple[float, float, float, float]:
+        """What its fields say."""
+        return plain(self.gain), plain(self.bias), 0.0, -plain(self.damping)
+
+    def law(self) -> Law:
+        """The force of the motor."""
+        return Law("actuator", function=self.input, factors=(*self.factors(), *self.bounds))
+
+    def problems(self) -> Iterator[Problem]:
+        """A force or a torque, a unit quaternion, and an effort that leaves something."""
+        if not any([*self.force, *self.torque]):
+            remedy = "write for example force: [0, 0, 1]"
+            yield Problem(("force",), wrong("a force or a torque other than 0", show(self.force), remedy))
+        yield from orientation_problems(self.orientation)
+        yield from super().problems()
+
+    def roundings(self) -> Iterator[Problem]:
+        """A rounded quaternion."""
+        yield from orientation_roundings(self.orientation)
+
+    def canonical(self) -> dict[str, Any]:
+        """The orientation as a unit quaternion."""
+        return {"orientation": quaternion(self.orientation)}
 
 
 class Bushing(Between):
@@ -646,6 +731,7 @@ AnyForce = Annotated[
     | PositionServo
     | VelocityServo
     | Actuator
+    | FrameActuator
     | BallSpring,
     Field(discriminator="type"),
 ]

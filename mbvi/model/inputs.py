@@ -15,7 +15,7 @@ from mbvi.floats import as_floats
 from mbvi.model.arguments import check_choice, checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import Table
-from mbvi.model.forces import OnGear
+from mbvi.model.forces import HasInput
 from mbvi.model.model import Model
 
 Array = np.ndarray
@@ -42,7 +42,7 @@ def with_inputs(model: Model, inputs: Mapping[str, Any]) -> Model:
     if not isinstance(inputs, Mapping):
         expected = "a mapping of actuators to their inputs"
         raise ModelError(f"inputs: {wrong(expected, show(inputs), 'mbvi.read_inputs reads them from a file')}")
-    actuators = {name: force for name, force in model.forces.items() if isinstance(force, OnGear)}
+    actuators = {name: force for name, force in model.forces.items() if isinstance(force, HasInput)}
     changed: dict[str, Any] = {}
     for name, given in inputs.items():
         if name not in actuators:

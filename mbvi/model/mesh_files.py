@@ -38,7 +38,7 @@ class MeshInFile(Protocol):
         """The scale of every axis (3,)."""
 
 
-MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".dae")
+MESH_FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".dae", ".msh")
 
 
 class Files:

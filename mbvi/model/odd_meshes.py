@@ -13,7 +13,7 @@ from mbvi.model.surfaces import Surface, odd_shells
 
 LONG = 10.0  # m; what is longer, or heavier than HEAVY, may be in millimetres if no scale is given
 HEAVY = 1e5  # kg
-SINGLE = (".stl", ".ply", ".glb", ".gltf")  # files whose numbers mostly have seven digits
+SINGLE = (".stl", ".ply", ".glb", ".gltf", ".msh")  # files whose numbers mostly have seven digits
 ROUGH = 1e-3  # part of a mesh's size that the rounding of its corners may be
 
 

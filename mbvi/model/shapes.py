@@ -333,7 +333,7 @@ class Mesh(Posed):
     Parameters
     ----------
     file : str
-        Path of an STL, OBJ, PLY, OFF, GLB or DAE file, relative to the folder of the model file. Textures do not
+        Path of an STL, OBJ, PLY, OFF, GLB, DAE or MSH file, relative to the folder of the model file. Textures do not
         matter, and materials only of DAE files: a mesh without a color has those of the file. The buffers of a GLB must be
         in it, and not compressed. DAE files need the extra `robots`; their unit counts, their up axis does not.
     scale : number or list

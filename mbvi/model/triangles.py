@@ -1,4 +1,4 @@
-"""The triangles in a mesh file: of OBJ and OFF from its lines, of others by trimesh after a look at what the file claims to hold.
+"""The triangles in a mesh file: of OBJ, OFF and MSH by own readers, of others by trimesh after a look at what it claims to hold.
 
 A file may claim, in a few bytes, to hold more than any memory has, or be written so that a reader takes hours. So what is read is
 bounded by one number of bytes: the file's, and of every array and triangle that it unfolds to, before it does. What does not
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
+from mbvi.model.msh import read_msh
 from mbvi.model.polygons import Polygons, read_obj, read_off
 
 Floats = NDArray[np.float64]
@@ -104,8 +105,8 @@ def _read(name: str, content: bytes, limit: float) -> Triangles:
     from trimesh.exchange.load import mesh_loaders
 
     kind = name.rsplit(".", 1)[-1].lower()
-    if kind in _LINES:
-        return Triangles(_cut(name, _LINES[kind](name, content), limit))
+    if kind in _POLYGONS:
+        return Triangles(_cut(name, _POLYGONS[kind](name, content), limit))
     if not (log := logging.getLogger("trimesh")).handlers:
         log.addHandler(logging.NullHandler())  # else its notes on bad files, tracebacks in them, are printed
     given = _PREPARED[kind](name, content, limit)
@@ -340,4 +341,4 @@ def _unit(content: bytes) -> float:
 
 
 _PREPARED: dict[str, Callable[[str, bytes, float], Content]] = {"stl": _stl, "ply": _ply, "glb": _glb, "dae": _dae}
-_LINES: dict[str, Callable[[str, bytes], Polygons]] = {"obj": read_obj, "off": read_off}
+_POLYGONS: dict[str, Callable[[str, bytes], Polygons]] = {"obj": read_obj, "off": read_off, "msh": read_msh}

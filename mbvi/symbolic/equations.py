@@ -24,8 +24,19 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.fields import Kind, kinds
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, HasPotential, OnGear, OnJoint, Torque
+from mbvi.model.fields import kinds
+from mbvi.model.forces import (
+    BallSpring,
+    Between,
+    Bushing,
+    Force,
+    FrameActuator,
+    HasInput,
+    HasPotential,
+    OnGear,
+    OnJoint,
+    Torque,
+)
 from mbvi.model.model import Model
 from mbvi.results.output import check_output, replace_file
 from mbvi.symbolic import written
@@ -287,7 +298,7 @@ class _Finder:
         raw: Any = self.values.model.forces[name]
         if isinstance(force, Bushing | BallSpring):
             return Springs(self.bodies, raw, force).potential
-        if isinstance(force, OnGear):
+        if isinstance(force, HasInput):
             return sympy.Integer(0)  # one that never pushes
         if isinstance(force, OnJoint | Between):
             x = self.coordinate(force) if isinstance(force, OnJoint) else _length(self.way(raw, force))
@@ -312,6 +323,8 @@ class _Finder:
                 else self.on_coordinate(name, raw, force, self.v[i])
             )
             return F
+        if isinstance(force, FrameActuator):
+            return self.of_frame(name, raw, force)
         if isinstance(force, Between):
             r = self.way(raw, force)
             length, by_q = _length(r), r.jacobian(list(self.q))
@@ -323,7 +336,7 @@ class _Finder:
         if isinstance(force, Torque):
             frame, torque = self.bodies.frames[force.body], self.functions_of(name, raw, force)
             own = frame.rotation.T * torque if force.frame == "world" else torque
-            return sympy.diag(*(1 / each for each in self.squares())) * frame.spin.T * own
+            return self.of_torque(frame, own)
         raise ModelError(f"forces.{name}: {wrong('a force of which it is known what it exerts', repr(force))}")
 
     def on_coordinate(self, name: str, raw: Any, force: Any, rate: Any) -> Any:
@@ -335,21 +348,38 @@ class _Finder:
             raise ModelError(f"forces.{name}: {wrong('a law of which the expression is known', law.kind)}")
         return self.values.of_time(raw.value, law.function, f"{name}.value")
 
+    def of_torque(self, frame: Any, own: Any) -> Any:
+        """The generalized forces (n, 1) of a torque (3, 1) along the axes of its frame."""
+        return sympy.diag(*(1 / each for each in self.squares())) * frame.spin.T * own
+
+    def of_frame(self, name: str, raw: Any, force: FrameActuator) -> Any:
+        """The generalized forces (n, 1) of an actuator of a frame."""
+        frame, place = self.bodies.frames[force.body], self.point(force.body, raw.point)
+        axes = self.values.rotation(raw.orientation)
+        along, about = (axes * self.values.vector(each) for each in (raw.force, raw.torque))
+        by_force = place.jacobian(list(self.q)).T * frame.rotation * along
+        by_torque, v = frame.spin.T * about, sympy.Matrix(self.v)
+        rate = (by_force.T * self.displacements() + by_torque.T * v)[0]
+        return (by_force + self.of_torque(frame, about)) * self.of_motor(name, raw, force, 0, rate)
+
     def of_actuator(self, name: str, raw: Any, force: Any, i: int) -> Any:
-        """The force of an actuator on its coordinate: that of its motor, within its effort, times the gear."""
-        numbers = (
-            each for each, kind in kinds(force.__class__).items() if kind == Kind("numbers") and each != "effort"
-        )
+        """The force of an actuator on its coordinate: that of its motor times the gear."""
+        gear = self.values.scalar(raw.gear)
+        return gear * self.of_motor(name, raw, force, gear * self.q[i], gear * self.v[i])
+
+    def of_motor(self, name: str, raw: Any, force: Any, place: Any, rate: Any) -> Any:
+        """The force of a motor within its effort, at its place and rate."""
+        numbers = (each for each in ("gain", "bias", "stiffness", "damping") if hasattr(raw, each))
         known = {each: self.values.scalar(getattr(raw, each)) for each in numbers}
         by_input, bias, by_place, by_rate = force.replaced(known).factors()
-        gear, u = known["gear"], self.values.of_time(raw.input, force.input, f"{name}.input")
-        motor = by_input * u + bias + gear * (by_place * self.q[i] + by_rate * self.v[i])
+        u = self.values.of_time(raw.input, force.input, f"{name}.input")
+        motor = by_input * u + bias + by_place * place + by_rate * rate
         if raw.effort is not None:
             bounds = raw.effort if isinstance(raw.effort, tuple) else (raw.effort, raw.effort)
             lowest, highest = map(self.values.scalar, bounds)
             lowest = lowest if isinstance(raw.effort, tuple) else -highest
             motor = sympy.Min(sympy.Max(motor, lowest), highest)
-        return gear * motor
+        return motor
 
     def of_springs(self, springs: Springs) -> Any:
         """The generalized forces (n, 1) of the dampers of a bushing or a ball spring."""

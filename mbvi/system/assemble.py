@@ -25,7 +25,7 @@ from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, Law, OnJoint, Torque
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, FrameActuator, Law, OnJoint, Torque
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.holds import ByExpression, Expressed, Follows, OnCurve, Related
 from mbvi.model.joints import Joint
@@ -622,6 +622,8 @@ class Builder:
                 self.add_bushing(force.bushing(joint), self.frames[joint.parent], self.frames[joint.child])
             case OnJoint():
                 self.add_joint_force(name, force)
+            case FrameActuator():
+                self.add_frame_actuator(force, self.frames[force.body])
             case Between():
                 self.add_force_between(name, force)
             case Force() | Torque():
@@ -680,8 +682,16 @@ class Builder:
         self.tables.joint_forces.append([kind, coordinate, function, 0])
         self.tables.joint_force_data.append([law.constant, law.rest, *np.zeros(4)])
 
+    def add_frame_actuator(self, force: FrameActuator, frame: BodyFrame) -> None:
+        """Add an actuator of a frame."""
+        self.tables.frame_actuators.append([frame.link, len(self.tables.joint_forces)])
+        axes = frame.rotation @ rotation_matrix(force.orientation)
+        wrench = (dot(axes, array(each)) for each in (force.force, force.torque))
+        self.tables.frame_actuator_data.append(np.concatenate([frame.point(force.point), *wrench]))
+        self.add_actuator(force.law(), -1)
+
     def add_actuator(self, law: Law, coordinate: int) -> None:
-        """Add an actuator, whose input is a number or a function of time."""
+        """Add an actuator on a coordinate, or at a frame (-1), whose input is a number or a function of time."""
         is_constant = isinstance(law.function, float)
         function = -1 if is_constant else self.tables.add_function(law.function)
         self.tables.joint_forces.append([layout.ACTUATOR, coordinate, function, len(self.tables.inputs)])

@@ -25,7 +25,7 @@ from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.rolling import fill_touch_derivatives
 from mbvi.model.arguments import checked_number, checked_vector
 from mbvi.model.expressions import show, wrong
-from mbvi.model.forces import OnGear
+from mbvi.model.forces import HasInput
 from mbvi.model.model import Model
 from mbvi.model.rotations import rotation_matrix
 from mbvi.model.touching import has_contacts
@@ -199,7 +199,7 @@ class BaseSystem:
     def input_names(self) -> tuple[str, ...]:
         """The actuators of the model it was assembled from, in the order of `arrays.inputs`."""
         forces = {} if self.model is None else self.model.forces
-        return tuple(name for name, force in forces.items() if isinstance(force, OnGear))
+        return tuple(name for name, force in forces.items() if isinstance(force, HasInput))
 
     @cached_property
     def _driven_rows(self) -> Array:
@@ -696,6 +696,7 @@ def _without_forces(arrays: layout.System) -> layout.System:
     fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
     fields |= {name: fields[name][joint] for name in ("joint_forces", "joint_force_data")}
     fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}
+    fields |= {name: fields[name][:0] for name in ("frame_actuators", "frame_actuator_data")}
     bushings = arrays.bushing_data.copy()
     bushings[:, [*range(DAMPING, DAMPING + 3), *range(TURNING_DAMPING, TURNING_DAMPING + 3)]] = 0.0
     return layout.System(**fields | {"force": 0, "force_parameters": np.zeros(0), "bushing_data": bushings})

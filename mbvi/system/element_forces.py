@@ -1,6 +1,7 @@
 """What every element of a model exerts in the states of a run: forces, constraints, joints, and a force of the user's own.
 
     an element of `forces`       by its law, on a coordinate, along the line between two points, or along the world's axes
+    an actuator of a frame       by its law, as force and torque along the world's axes
     a bushing, a ball spring     by its law, as force and torque, or torque, along the world's axes
     a constraint                 by its multipliers; along the line of a distance, on coordinates, or as force and torque
     a joint                      its reaction, in which what acts on its coordinates is contained
@@ -30,13 +31,15 @@ from mbvi.kernels.mechanics.forces import (
     joint_force,
     line_between,
 )
+from mbvi.kernels.mechanics.frame_actuators import ABOUT, along_world, pull_of
+from mbvi.kernels.mechanics.frame_actuators import ALONG as ALONG_AXES
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.lagrangian import fill_gradient
 from mbvi.kernels.mechanics.power import subtract_drive_powers
 from mbvi.kernels.mechanics.tree import WORLD_OMEGA, anchor_place, fill_world
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, OnGear, OnJoint, Torque
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, FrameActuator, OnGear, OnJoint, Torque
 from mbvi.model.holds import Apart, Expressed, Follows, Related
 from mbvi.system.feedback import as_seen
 from mbvi.system.projection import owner_of
@@ -49,6 +52,7 @@ OWN_FORCE = "own force"
 """The name of the force of the user's own."""
 XYZ = ("x", "y", "z")
 WRENCH = (*(f"force_{axis}" for axis in XYZ), *(f"torque_{axis}" for axis in XYZ))
+UNITS = ("N",) * 3 + ("N m",) * 3
 FORCE_UNITS = {"rad": "N m", "m": "N", "-": "N m"}
 ALONG, POWER, POTENTIAL = 3, 4, 5  # columns of what a force on bodies exerts, behind its components
 POWER_OF_BUSHING, ENERGY_OF_BUSHING = 6, 7  # columns of what a bushing exerts, behind force and torque
@@ -66,7 +70,8 @@ class ElementForce:
         Names of the columns of `values`: the coordinate of a force on a joint; ``along`` of what acts along the line between two
         points; ``x``, ``y``, ``z`` of a force or torque on a body, along the world's axes; the coordinates of a coupling, of a
         prescribed motion and of a force of your own; ``force_x``, …, ``torque_z`` of joints and of other constraints, as
-        `Trajectory.reaction` gives them, and of a bushing, on body_b at point_b, along the world's axes; ``x``, ``y``, ``z`` of
+        `Trajectory.reaction` gives them, and of a bushing, on body_b at point_b, and of an actuator of a frame, along the world's
+        axes; ``x``, ``y``, ``z`` of
         the torque of a ball spring on the joint's child.
     units : tuple of str
         Of the columns: N or N m.
@@ -126,9 +131,10 @@ def fill_element_forces(on_coordinates, on_bodies, system, work, t, q, v):  # ty
     for s in range(q.shape[0]):
         for i in range(on_coordinates.shape[0]):
             x = system.joint_forces[i, 1]
-            on_coordinates[i, s, 0], _, _, on_coordinates[i, s, 1] = joint_force(
-                system, work, i, t[s], q[s, x], v[s, x]
-            )
+            if x >= 0:
+                on_coordinates[i, s, 0], _, _, on_coordinates[i, s, 1] = joint_force(
+                    system, work, i, t[s], q[s, x], v[s, x]
+                )
         if on_bodies.shape[0] > 0:
             fill_world(system, work, q[s], v[s])
         for i in range(on_bodies.shape[0]):
@@ -169,6 +175,25 @@ def fill_bushing_forces(out, system, work, q, v):  # type: ignore[no-untyped-def
                 out[i, s, c], out[i, s, 3 + c] = row[FORCE + c], row[TORQUE + c]
                 power += row[FORCE + c] * row[MOVING + c] + row[TORQUE + c] * row[TURNING + c]
             out[i, s, 6], out[i, s, 7] = power, energy_of_bushing(system, work, i)
+
+
+@kernel
+def fill_frame_actuator_forces(out, system, work, t, q, v):  # type: ignore[no-untyped-def]
+    """What every actuator of a frame exerts in many states.
+
+    out       (actuators, states, 7)   out: force [N] and torque [N m] along the world's axes, and power [W]
+    t         (states,)                [s]
+    q, v      (states, n)              [u, u/s], u the unit of a coordinate
+    """
+    for s in range(q.shape[0]):
+        fill_world(system, work, q[s], v[s])
+        for i in range(out.shape[0]):
+            pull, _, rate = pull_of(system, work, i, t[s])
+            fx, fy, fz = along_world(system, work, i, ALONG_AXES)
+            tx, ty, tz = along_world(system, work, i, ABOUT)
+            row = out[i, s]
+            row[0], row[1], row[2] = pull * fx, pull * fy, pull * fz
+            row[3], row[4], row[5], row[6] = pull * tx, pull * ty, pull * tz, pull * rate
 
 
 def force_names(system: System) -> list[str]:
@@ -236,8 +261,7 @@ class _Elements:
             values = np.concatenate(list(wrench), axis=1)
             power = self.power_of_rows(name) if name in model.constraints else self.power_in(name, found)
             kind = (model.constraints if name in model.constraints else model.joints)[name].type
-            units = ("N",) * 3 + ("N m",) * 3
-            found[name] = ElementForce(name, kind, WRENCH, units, self.t, values, power)
+            found[name] = ElementForce(name, kind, WRENCH, UNITS, self.t, values, power)
         return {name: found[name] for name in names}
 
     def reactions(self, names: Sequence[str]) -> Array:
@@ -256,6 +280,10 @@ class _Elements:
         fill_element_forces(coordinates, bodies, arrays, self.system.work, self.t, self.q, self.v)
         if len(bushings):
             fill_bushing_forces(bushings, arrays, self.system.work, self.q, self.v)
+        frames = np.zeros((len(arrays.frame_actuators), count, 7))
+        if len(frames):
+            fill_frame_actuator_forces(frames, arrays, self.system.work, self.t, self.q, self.v)
+        at_frames = iter(frames)
         on_coordinates, on_bodies = zip(arrays.joint_forces, coordinates.transpose(0, 2, 1), strict=True), iter(bodies)
         of_bushings = iter(bushings)
         for name, force in self.model.forces.items():  # type: ignore[union-attr]
@@ -265,6 +293,10 @@ class _Elements:
                     power = values * self.v[:, coordinate]
                     energy = None if isinstance(force, OnGear) else energy  # it may be told to push
                     yield self.on_coordinates(name, force, {coordinate: values}, power=power, energy=energy)
+                case FrameActuator():
+                    next(on_coordinates)  # its motor
+                    values = next(at_frames)
+                    yield ElementForce(name, force.type, WRENCH, UNITS, self.t, values[:, :6], values[:, 6])
                 case Bushing() | BallSpring():
                     yield self.of_bushing(name, force, next(of_bushings))
                 case Between():
@@ -304,8 +336,7 @@ class _Elements:
         power, energy = values[:, POWER_OF_BUSHING], values[:, ENERGY_OF_BUSHING]
         if isinstance(force, BallSpring):
             return ElementForce(name, force.type, XYZ, ("N m",) * 3, self.t, values[:, 3:6], power, energy)
-        units = ("N",) * 3 + ("N m",) * 3
-        return ElementForce(name, force.type, WRENCH, units, self.t, values[:, :6], power, energy)
+        return ElementForce(name, force.type, WRENCH, UNITS, self.t, values[:, :6], power, energy)
 
     def on_still_body(self, force: Any) -> Array:
         """What is exerted on a body that is welded to the world, in the columns of a kernel: it does no work."""

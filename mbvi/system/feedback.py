@@ -22,6 +22,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.compiler.decorators import CompiledFunction, compiled
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.forces import FrameActuator
 from mbvi.system.inputs import FUNCTION, row_of_input, with_arrays, with_inputs, with_tables
 from mbvi.system.own_functions import (
     OwnForce,
@@ -133,6 +134,9 @@ def _check_names(system: System, names: Sequence[Any]) -> None:
         if name not in system.input_names:
             near = nearest(str(name), system.input_names) if system.input_names else "the model has none"
             raise ModelError(f"inputs: {wrong('an actuator', show(name), near)}")
+        if isinstance(system.model.forces[name], FrameActuator):
+            found, remedy = f"{name!r}, which acts at a frame", "let a controller tell it, with a period"
+            raise ModelError(f"inputs: {wrong('actuators on coordinates for functions of the state', found, remedy)}")
         if name in names[:i]:
             raise ModelError(f"inputs: {wrong('one function for each actuator', f'two for {name!r}')}")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import Bushing
+from mbvi.model.forces import Bushing, FrameActuator
 from mbvi.model.graph import Plan, is_cut
 from mbvi.model.holds import turning_sides
 from mbvi.model.joints import Joint
@@ -80,7 +80,7 @@ def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> It
     for force in model.forces.values():
         for key, point in (("body", "point"), ("body_a", "point_a"), ("body_b", "point_b")):
             if getattr(force, key, WORLD) == name:
-                is_directed = getattr(force, "frame", "world") == "body" or isinstance(force, Bushing)
+                is_directed = getattr(force, "frame", "world") == "body" or isinstance(force, Bushing | FrameActuator)
                 is_off = not hasattr(force, point) or _is_off(getattr(force, point), properties)
                 yield None if is_directed or is_off else False
     for constraint in model.constraints.values():

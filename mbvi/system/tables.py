@@ -115,6 +115,8 @@ class Tables:
     body_force_data: list = field(default_factory=list)
     bushings: list = field(default_factory=list)
     bushing_data: list = field(default_factory=list)
+    frame_actuators: list = field(default_factory=list)
+    frame_actuator_data: list = field(default_factory=list)
     time_functions: list = field(default_factory=list)
     operations: list = field(default_factory=list)
     numbers: list = field(default_factory=list)
@@ -273,7 +275,7 @@ class Tables:
         found = np.zeros(len(self.names), np.int64)
         for link in self.links:
             found[link[layout.DOF]] = link[layout.KIND] == layout.REVOLUTE
-        found[[row[1] for row in self.joint_forces]] = 0
+        found[[row[1] for row in self.joint_forces if row[1] >= 0]] = 0
         for row in self.rows:
             if row.kind in (layout.COORDINATES, layout.EXPRESSED):
                 found[[entry.coordinate for entry in row.entries]] = 0
@@ -308,6 +310,8 @@ class Tables:
             "body_force_data": _floats(self.body_force_data, 17),
             "bushings": _integers(self.bushings, 2),
             "bushing_data": _floats(self.bushing_data, 36),
+            "frame_actuators": _integers(self.frame_actuators, 2),
+            "frame_actuator_data": _floats(self.frame_actuator_data, 9),
             "time_functions": _integers(self.time_functions, 3),
             "operations": np.array(self.operations, dtype=np.int64),
             "numbers": array(self.numbers),

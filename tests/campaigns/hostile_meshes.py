@@ -44,6 +44,7 @@ FORMATS = {
     "part.off": {"file_type": "off"},
     "part.glb": {"file_type": "glb"},
     "part.dae": {"file_type": "dae"},
+    "part.msh": {},
 }
 EXTREMES = (
     b"0",
@@ -65,8 +66,16 @@ WORDS = (0, 1, 0x7F800000, 0x7FC00000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 def original(index: int) -> tuple[str, bytes]:
     """The name and the content of a whole file; all formats and solids in turn."""
     name = tuple(FORMATS)[index % len(FORMATS)]
-    content = SOLIDS[index // len(FORMATS) % len(SOLIDS)].export(**FORMATS[name])
+    solid = SOLIDS[index // len(FORMATS) % len(SOLIDS)]
+    content = msh_of(solid) if name.endswith("msh") else solid.export(**FORMATS[name])
     return name, content if isinstance(content, bytes) else content.encode()
+
+
+def msh_of(solid: trimesh.Trimesh) -> bytes:
+    """A file of MuJoCo's old format, which trimesh does not write, with normals."""
+    counts = struct.pack("<4i", len(solid.vertices), len(solid.vertices), 0, len(solid.faces))
+    numbers = (each.astype("<f4").tobytes() for each in (solid.vertices, solid.vertex_normals))
+    return counts + b"".join(numbers) + solid.faces.astype("<i4").tobytes()
 
 
 # ---------------------------------------------------------------------------------------------------- mutations

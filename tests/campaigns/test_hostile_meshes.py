@@ -6,7 +6,7 @@ from . import campaign, hostile_meshes
 
 
 def test_files_that_lie_and_mutated_ones():
-    result = campaign.run(hostile_meshes.trial, range(80))
+    result = campaign.run(hostile_meshes.trial, range(120))
     assert result.wrong == {}
     assert result.ends["refused"] > result.ends["accepted"] > 5
 

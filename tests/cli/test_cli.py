@@ -13,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+import trimesh
 import yaml
 from typer.testing import CliRunner
 
@@ -627,6 +628,18 @@ def test_animate_writes_a_page_and_says_so(run_file):
     assert re.fullmatch(r"pendulum.html written \(\d+ kB\): real time\n", result.stdout)
     result = call("animate", "pendulum.h5", "-o", "slow.glb", "--speed", "1/4", "--trail", "bob")
     assert re.fullmatch(r"slow.glb written \(\d+(\.\d+)? kB\): 0.25 × real time\n", result.stdout)
+
+
+def test_animate_says_what_to_do_about_large_meshes(folder, monkeypatch):
+    monkeypatch.setattr("mbvi.cli.commands.animate.LARGE", 600)
+    trimesh.creation.box((1, 1, 1)).export(folder / "box.stl")  # of 684 bytes
+    joint = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
+    bob = mbvi.Body(mass=1, center_of_mass=(1, 0, 0), shapes=[mbvi.Mesh(file="box.stl")])
+    model = mbvi.Model(name="box", bodies={"bob": bob}, joints={"pivot": joint})
+    mbvi.simulate(model, step=0.01, duration=0.1).save("box.h5")
+    hint = "\nits meshes are large: if it opens or turns slowly, --triangles 200000 simplifies them\n"
+    assert call("animate", "box.h5", "-o", "all.glb").stdout.endswith(hint)
+    assert not call("animate", "box.h5", "-o", "few.glb", "--triangles", "100").stdout.endswith(hint)
 
 
 def test_animate_says_how_fast_spins_are_shown(folder):

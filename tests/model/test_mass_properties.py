@@ -241,7 +241,7 @@ def test_mesh(folder, file):
             "file's order; near [1, 0, 0]); close it",
         ),
         ("inside_out.stl", "expected a mesh of positive volume, found -8 in 'inside_out.stl'; flip its faces"),
-        ("script.py", "expected a mesh file of the type .stl, .obj, .ply, .off, .glb, .dae, found 'script.py'"),
+        ("script.py", "expected a mesh file of the type .stl, .obj, .ply, .off, .glb, .dae, .msh, found 'script.py'"),
     ],
 )
 def test_bad_meshes(folder, file, message):

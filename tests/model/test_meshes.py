@@ -20,6 +20,16 @@ from mbvi.model.surfaces import volume_of
 CUBE = trimesh.creation.box((1, 1, 1))
 STL_TEXT = CUBE.export(file_type="stl_ascii").encode()
 TETRAHEDRON = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 6\n"
+TRIANGLE = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+
+
+def msh(vertices, faces, normals=0, textures=0):
+    """A file of MuJoCo's old format, of which the normals and the places in a texture are any numbers."""
+    head = struct.pack("<4i", len(vertices), normals, textures, len(faces) // 3)
+    numbers = np.concatenate([np.ravel(vertices), np.full(3 * normals + 2 * textures, 7.0)])
+    return head + numbers.astype("<f4").tobytes() + np.array(faces, "<i4").tobytes()
+
+
 BEGINS = "expected a GLB file, found 'cube.glb', which does not begin as one; export it again"
 
 
@@ -327,6 +337,31 @@ def test_the_limit_is_an_argument(tmp_path):
             "expected a face of indices of vertices, found '4 0 1 2' in line 5 of 'part.off'; export it again",
         ),
         (
+            "part.msh",
+            b"\0" * 12,
+            "expected an MSH file of MuJoCo, found 'part.msh', a file of 12 bytes; export it again",
+        ),
+        (
+            "part.msh",
+            b"$MeshFormat\n4.1 0 8\n$EndMeshFormat\n",
+            "expected an MSH file of MuJoCo, found 'part.msh', which is one of Gmsh; export it as STL or OBJ",
+        ),
+        (
+            "part.msh",
+            msh(TRIANGLE, [0, 1, 2])[:-4],
+            "expected 64 bytes, as the file claims, found 60 in 'part.msh'; export it again",
+        ),
+        (
+            "part.msh",
+            msh(TRIANGLE, [0, 1, 3]),
+            "expected faces of the 3 vertices, which are counted from 0, found 0 to 3 in 'part.msh'; export it again",
+        ),
+        (
+            "part.msh",
+            struct.pack("<4i", -1, 0, 0, 0),
+            "expected an MSH file of MuJoCo, found 16 in 'part.msh'; export it again",
+        ),
+        (
             "cube.obj",
             b"v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
             "expected finite numbers, found others among the vertices of 'cube.obj'; export it again",
@@ -381,6 +416,14 @@ def test_faces_of_any_number_of_corners(tmp_path, name):
     found = mass_of(tmp_path, name, "\n".join(lines).encode())
     assert found.mass == pytest.approx(6, rel=1e-12)
     np.testing.assert_allclose(found.center_of_mass, [1, 7 / 9, 1], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("normals", "textures"), [(0, 0), (8, 0), (2, 5)])
+def test_the_old_format_of_mujoco(tmp_path, normals, textures):
+    content = msh(2 * CUBE.vertices + [3, 0, 0], np.ravel(CUBE.faces), normals, textures)
+    found = mass_of(tmp_path, "cube.msh", content)
+    assert found.mass == pytest.approx(8, rel=1e-6)
+    np.testing.assert_allclose(found.center_of_mass, [3, 0, 0], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["stl_ascii", "obj", "off", "ply"])

@@ -68,8 +68,7 @@ def test_bodies_joints_and_forces(tmp_path):
     report = str(model.import_report)
     assert "frictionloss: kept with the joint, and acts only on import with stops (joint 'joint 1')" in report
     assert (
-        "actuator: mbvi has them on single coordinates, fixed tendons of hinges and slides, and single sites (glue)"
-        in report
+        "actuator: mbvi has them on single coordinates, fixed tendons of hinges and slides, and sites (glue)" in report
     )
     pull = model.forces["pull"]
     assert (pull.type, pull.joint, pull.gear, pull.input, pull.effort) == ("motor", "slide", 20, 0, None)
@@ -155,7 +154,7 @@ def test_actuators_exert_what_those_of_mujoco_do(tmp_path):
     report = str(model.import_report)
     for text in (
         "mbvi has none with feedback of several joints (held)",
-        "fixed tendons of hinges and slides, and single sites (rope)",
+        "fixed tendons of hinges and slides, and sites (rope)",
         "a state of its own, which mbvi lacks (air)",
     ):
         assert text in report

@@ -154,24 +154,66 @@ def test_limits_of_tendons_stop_if_they_are_asked_to(tendon, limits, tmp_path):
     assert "impact" in str(run.contacts)
 
 
-def test_a_force_on_a_site_is_constant(tmp_path):
-    actuators = """<actuator><general name="jet" site="a" gear="1 2 3 -.4 .5 .6" gainprm="2" forcerange="-1 3"/>
-      <motor name="up" site="c" gear="0 0 5 0 0 0"/><motor name="idle" site="c"/>
-      <position name="held" site="a" kp="3" refsite="w"/>
-      </actuator><keyframe><key name="go" ctrl="0.7 -2 0 0"/></keyframe>"""
-    held = '<position name="held" site="a" kp="3" refsite="w"/>'
-    text = scene(more=actuators)
-    own, theirs = acting(tmp_path, text.replace(held, "").replace('-2 0 0"', '-2 0"'), "qfrc_actuator", start="go")
-    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12)
-    model = load(tmp_path, text, start="go")
-    assert list(model.forces) == ["jet", "jet torque", "up"]
+ON_SITES = """
+<actuator>
+  <general name="jet" site="a" gear="1 2 3 -.4 .5 .6" gainprm="2" biastype="affine" biasprm=".3 -7 0" forcerange="-1 3"/>
+  <motor name="up" site="c" gear="0 0 5 0 0 0"/>
+  <velocity name="fin" site="free" kv=".7" gear=".1 -.2 .3 2 1 -1" forcerange="-2 1.5"/>
+  <position name="brake" site="tip" kp="3" kv=".4" gear="0 0 0 0 0 2"/>
+  <motor name="still" site="a" gear="0"/><motor name="fixed" site="w"/><motor name="held" site="a" refsite="w"/>
+</actuator>
+"""
+FREE = """
+<body name="free" pos="0 3 0"><freejoint/><geom size=".2 .1 .3" type="box"/><site name="free" pos=".1 .2 .3" quat="1 2 3 4"/>
+  <body name="tip" pos="0 0 1"><joint type="ball"/><geom size=".1" pos=".1 .2 0"/><site name="tip" pos="0 .5 .5"/></body>
+</body>
+"""
+
+
+def test_actuators_on_sites_exert_what_those_of_mujoco_do(tmp_path):
+    """On a tree with hinges, a slide, a free and a ball joint, at random states and inputs, within and beyond their ranges."""
+    text = scene(bodies=THREE + FREE, more=ON_SITES)
+    model, robot = load(tmp_path, text), mujoco.MjModel.from_xml_string(text)
+    taken = ["jet", "up", "fin", "brake"]
+    assert list(model.forces) == taken
     report = str(model.import_report)
-    assert (
-        "actuator on a site: constant, as its input is at the start; forces on bodies have no inputs (jet, up)"
-        in report
-    )
-    assert "actuator: on a site; its input is 0 at the start, and forces on bodies have no inputs (idle)" in report
-    assert "fixed tendons of hinges and slides, and single sites (held)" in report
+    assert "actuator: its gear is 0, so that it exerts nothing (still)" in report
+    assert "actuator: it pushes the world, which does not move (fixed)" in report
+    assert "actuator: MuJoCo's force relative to a reference site acts on other bodies too (held)" in report
+    data, random, saturated = mujoco.MjData(robot), np.random.default_rng(8), 0
+    system, without = (mbvi.assemble(each) for each in (model, model.model_copy(update={"forces": {}})))
+    for _ in range(20):
+        data.qpos[:] = robot.qpos0
+        data.qvel[:], data.ctrl[:4] = random.normal(size=robot.nv), 2 * random.normal(size=4)
+        mujoco.mj_integratePos(robot, data.qpos, random.normal(size=robot.nv), 1.0)
+        mujoco.mj_forward(robot, data)
+        saturated += np.isin(data.actuator_force[[0, 2]], (-1, 3, -2, 1.5)).sum()
+        q, v = from_mujoco(system, robot, data.qpos, data.qvel)
+        rates = np.array([from_mujoco(system, robot, data.qpos, unit)[1] for unit in np.eye(robot.nv)])
+        system.arrays.inputs[:] = data.ctrl[:4]
+        a = accelerations(system, q, v)
+        own = rates @ (forces(without, q, v, a) - forces(system, q, v, a))
+        # of the gravity and the inertia that are subtracted from each other too
+        size = max(np.abs(data.qfrc_actuator).max(), np.abs(data.qfrc_bias).max())
+        np.testing.assert_allclose(own, data.qfrc_actuator, rtol=0, atol=1e-12 * size)
+    assert 10 < saturated < 30
+
+
+def test_the_input_of_an_actuator_on_a_site_is_live(tmp_path):
+    """A keyframe gives it, a run may take it from a table, a loop and a controller may tell it: all are the same motion."""
+    text = scene(bodies=THREE + FREE, more=ON_SITES + '<keyframe><key name="k" ctrl="0 2 0 0 0 0 0"/></keyframe>')
+    assert load(tmp_path, text, start="k").forces["up"].input == 2
+    model = load(tmp_path, text)
+    held = mbvi.simulate(model, step=0.01, duration=0.2, inputs={"up": 2.0, "jet": 1.0})
+    live = mbvi.Simulator(model, step=0.01)
+    for _ in range(20):
+        live.step({"up": 2.0, "jet": 1.0})
+    law = mbvi.Controller(lambda t, q, v: (2.0, 1.0), period=0.01, inputs=("up", "jet"))
+    told = mbvi.simulate(model, step=0.01, duration=0.2, controllers={"law": law})
+    still = mbvi.simulate(model, step=0.01, duration=0.2)
+    assert np.abs(held.q[-1] - still.q[-1]).max() > 1e-2
+    np.testing.assert_array_equal(live.q, held.q[-1])
+    np.testing.assert_array_equal(told.q, held.q)
 
 
 def test_a_servo_on_a_tendon_of_one_joint(tmp_path):

@@ -265,13 +265,40 @@ def test_files_outside_need_to_be_named(name, package, monkeypatch):
     assert load(package, text).bodies["a"].shapes
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["check"],
+        ["run", "--duration", "0.01", "-o", "run.h5"],
+        ["graph", "-o", "graph.svg"],
+        ["convert", "-o", "r.yaml"],
+        ["equations", "--parts", "potential"],
+        *([each] for each in ("warmup", "compare", "ensemble", "bench")),
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_take_the_folders_to_search(command, package, monkeypatch):
+    """Without them, all that read a robot say which option names its folder; with them, quick ones do their work."""
+    monkeypatch.chdir(package)
+    mesh = with_mesh("package://other/meshes/box.stl").replace("</robot>", "")
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+    (package / "robot.urdf").write_text(f'{mesh}<link name="b">{inertial}</link>{joint}</robot>')
+    name, *more = command
+    result = CliRunner().invoke(app, [name, "robot.urdf", *more])
+    assert result.exit_code == 2 and "or --search in a command, if it may be read" in result.stderr
+    if name in ("check", "run", "graph", "convert", "equations"):
+        result = CliRunner().invoke(app, [name, "robot.urdf", *more, "--search", str(package.parents[1] / "other")])
+        assert result.exit_code == 0, result.stderr
+
+
 def test_meshes_that_cannot_be_had_are_told(package):
     (package / "bad.stl").write_text("solid")
     report = load(package, with_mesh("missing.stl")).import_report
     assert "mesh 'missing.stl': no such file; its folder may be named by search (link 'a')" in str(report)
-    (package / "box.msh").write_bytes(b"")
-    report = load(package, with_mesh("box.msh")).import_report
-    told = "mesh of the type '.msh': mbvi reads .stl, .obj, .ply, .off, .glb, .dae (link 'a', box.msh)"
+    (package / "box.3ds").write_bytes(b"")
+    report = load(package, with_mesh("box.3ds")).import_report
+    told = "mesh of the type '.3ds': mbvi reads .stl, .obj, .ply, .off, .glb, .dae, .msh (link 'a', box.3ds)"
     assert told in str(report)
     report = load(package, with_mesh("bad.stl")).import_report
     assert "mesh 'bad.stl': expected an STL text with its endsolid" in str(report)

@@ -63,11 +63,14 @@ def random_values(random, element, given):
                 return ("2*cos(s)", "exp(s/3)*sin(s)", 0.5)
         raise ValueError(f"no random value is known of {element.__name__}.{key}")
 
+    given = dict(given)
+    more = given.pop("more", ())
     fields = {key: field for key, field in element.model_fields.items() if key not in given}
     optional = [key for key, field in fields.items() if isinstance(field.default, float) and random.random() < 0.5]
     if element is mbvi.Bushing:
-        optional += ["orientation", "rest_orientation", "stiffness", "turning_stiffness", *given.pop("more", ())]
-    return given | {key: value(key) for key, field in fields.items() if field.is_required() or key in optional}
+        optional += ["orientation", "rest_orientation", "stiffness", "turning_stiffness"]
+    needed = {key for key, field in fields.items() if field.is_required()} | {*optional, *more}
+    return given | {key: value(key) for key in fields if key in needed}
 
 
 def random_joint(random, kind, parent, child):
@@ -209,9 +212,10 @@ FORCES = {
     **{
         kind: (force, {})
         for kind, force in types_of(AnyForce).items()
-        if kind not in ("force", "torque", "ball spring")
+        if kind not in ("force", "torque", "frame actuator", "ball spring")
     },
     "bushing with dampers": (mbvi.Bushing, {"more": ("damping", "turning_damping")}),
+    "frame actuator": (mbvi.FrameActuator, {"more": ("orientation", "force", "torque", "damping")}),
     "weight": (mbvi.Force, {"vector": (0.3, -0.7, 1.1)}),
     "world force": (mbvi.Force, {"vector": ("sin(t)", 0.6, "t**2")}),
     "body force": (mbvi.Force, {"vector": (TABLE, -0.4, "t**2"), "frame": "body"}),

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import mbvi
+from mbvi.control import PD
 from mbvi.kernels import layout
 from mbvi.results.limits import exceeded_limits
 
@@ -123,3 +125,111 @@ def test_what_is_no_actuator(fields, message):
     with pytest.raises(mbvi.ModelError) as error:
         slide({"a": mbvi.Motor(joint="j", **fields)})
     assert str(error.value).startswith(message)
+
+
+PROPELLER = mbvi.FrameActuator(
+    body="b",
+    point=(0.3, -0.2, 0.5),
+    orientation=(0.2, 0.4, -0.3),
+    force=(1, 2, 3),
+    torque=(0.3, -0.1, 0.2),
+    gain=2,
+    bias=0.5,
+)
+
+
+def floating(actuator, parent="world", formulation="tree"):
+    """A body that flies freely without gravity, or is welded to the world beside one that does."""
+    bodies = {"b": mbvi.Body(mass=2, center_of_mass=(0.1, 0, 0), inertia=(1, 2, 2.5))}
+    joints = {"j": mbvi.Free(parent="world", child="b") if parent == "world" else mbvi.Weld(parent="world", child="b")}
+    if parent != "world":
+        bodies["c"], joints["c"] = mbvi.Body(mass=1, inertia=(1, 1, 1)), mbvi.Free(parent="world", child="c")
+    return mbvi.Model(
+        name="drone", formulation=formulation, gravity=(0, 0, 0), bodies=bodies, joints=joints, forces={"a": actuator}
+    )
+
+
+@pytest.mark.parametrize(("u", "damping", "effort"), [(1.5, 0, None), (1.5, 0.7, None), (4, 0.7, [-1, 3])])
+def test_an_actuator_of_a_frame_exerts_a_wrench(u, damping, effort):
+    """Newton's and Euler's equations of a free body, at a random state."""
+    actuator = PROPELLER.replaced({"damping": float(damping), "effort": effort and tuple(map(float, effort))})
+    system, random = mbvi.assemble(floating(actuator)), np.random.default_rng(3)
+    system.arrays.inputs[0] = u
+    q, v = random.normal(size=(2, 7))
+    q[3:] /= np.linalg.norm(q[3:])
+    v[3:] -= (q[3:] @ v[3:]) * q[3:]
+    R, point = Rotation.from_quat(np.roll(q[3:], -1)).as_matrix(), np.array(actuator.point)
+    w, x, y, z = q[3:]
+    omega = 2 * np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]]) @ v[3:]  # along the world's axes
+    axes = R @ Rotation.from_rotvec(actuator.orientation).as_matrix()
+    force, torque = axes @ np.array(actuator.force), axes @ np.array(actuator.torque)
+    rate = force @ (v[:3] + np.cross(omega, R @ point)) + torque @ omega
+    pull = 2 * u + 0.5 - damping * rate
+    pull = pull if effort is None else np.clip(pull, *effort)
+    a = system.acceleration(q, v)
+    alpha = 2 * np.array([[-x, w, -z, y], [-y, z, w, -x], [-z, -y, x, w]]) @ a[3:]
+    center, J = R @ np.array([0.1, 0, 0]), R @ np.diag([1, 2, 2.5]) @ R.T
+    of_center = a[:3] + np.cross(alpha, center) + np.cross(omega, np.cross(omega, center))
+    np.testing.assert_allclose(2 * of_center, pull * force, rtol=1e-12, atol=1e-12)
+    moment = pull * (torque + np.cross(R @ point - center, force))
+    np.testing.assert_allclose(J @ alpha + np.cross(omega, J @ omega), moment, rtol=1e-12, atol=1e-12)
+
+
+def test_an_actuator_of_a_frame_on_a_body_that_does_not_move():
+    model = floating(PROPELLER.replaced({"input": 3.0}), parent="welded")
+    run = mbvi.simulate(model, step=0.1, duration=0.2)
+    assert not run.v.any()
+    found = run.forces(["a"])["a"]
+    axes = Rotation.from_rotvec(PROPELLER.orientation).as_matrix()
+    np.testing.assert_allclose(found.values[0, :3], 6.5 * axes @ (1, 2, 3), rtol=1e-14)
+    np.testing.assert_allclose(found.values[0, 3:], 6.5 * axes @ (0.3, -0.1, 0.2), rtol=1e-14)
+    assert not found.power.any() and found.energy is None
+
+
+def test_an_actuator_of_a_frame_in_both_formulations():
+    driven = PROPELLER.replaced({"input": "sin(3*t)", "damping": 0.2})
+    tree, embedding = (
+        mbvi.simulate(floating(driven, formulation=name), "gauss3", step=0.02, duration=1)
+        for name in ("tree", "embedding")
+    )
+    np.testing.assert_allclose(tree.pose("b")[0], embedding.pose("b")[0], rtol=0, atol=1e-10)
+    given, found = tree.energy()[-1] - tree.energy()[0], tree.forces(["a"])["a"].work[-1]
+    assert given > 1 and found == pytest.approx(given, rel=1e-6)
+
+
+def test_ranges_of_inputs_of_actuators_of_frames():
+    assert PROPELLER.input_range is None
+    assert PROPELLER.replaced({"effort": (-1.0, 3.0)}).input_range == (-0.75, 1.25)
+    assert PROPELLER.replaced({"effort": 3.0, "damping": 0.1}).input_range is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"force": (0, 0, 0), "torque": (0, 0, 0)},
+            "forces.a.force: expected a force or a torque other than 0, found [0, 0, 0]; write for example force: [0, 0, 1]",
+        ),
+        ({"effort": 0}, "forces.a.effort: expected a range of forces, found 0; write a number greater than 0, or"),
+        ({"orientation": (2, 0, 0, 0)}, "forces.a.orientation: expected"),
+        ({"body": "c"}, "forces.a.body: expected a body, found 'c'; known: b"),
+    ],
+)
+def test_what_is_no_actuator_of_a_frame(fields, message):
+    with pytest.raises(mbvi.ModelError) as error:
+        floating(mbvi.FrameActuator(**dict(PROPELLER) | fields))
+    assert str(error.value).startswith(message)
+
+
+def test_who_may_tell_actuators_of_frames():
+    model = floating(PROPELLER)
+    with pytest.raises(mbvi.ModelError) as error:
+        mbvi.simulate(model, step=0.1, duration=0.1, inputs={"a": lambda t, q, v: 1.0})
+    assert str(error.value) == (
+        "inputs: expected actuators on coordinates for functions of the state, found 'a', which acts at a frame; "
+        "let a controller tell it, with a period"
+    )
+    law = mbvi.Controller(PD(["a"], 0.0, stiffness=1, damping=1), period=0.1)
+    with pytest.raises(mbvi.ModelError) as error:
+        mbvi.simulate(model, step=0.1, duration=0.1, controllers={"law": law})
+    assert "expected actuators on coordinates, found 'a', which acts at a frame" in str(error.value)

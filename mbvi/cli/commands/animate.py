@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,11 @@ from mbvi.animation.formats import ENDINGS
 from mbvi.cli.options import MostTriangles, Speed, Trails, TrajectoryPath, number_of, whole_number
 from mbvi.cli.progress import progress_of
 from mbvi.cli.terminal import one_line_errors, say
+
+if TYPE_CHECKING:
+    from mbvi.model import Model
+
+LARGE = 20e6  # bytes of meshes
 
 
 def animate(
@@ -61,4 +66,14 @@ def animated(
     factor = natural_speed(spin, rate) if given is None else given
     options: dict[str, Any] = {"speed": factor, "trails": trails or None, "rate": pictures, "triangles": triangles}
     mbvi.animate(trajectory, path, **options, force=force, progress=progress_of(trajectory.system.name, "pictures"))
-    return f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"
+    written = f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"
+    return f"{written}{_hint(trajectory.system.model, triangles)}"
+
+
+def _hint(model: Model | None, triangles: int | None) -> str:
+    """What to do where meshes are large."""
+    from mbvi.model.meshes import mesh_files
+
+    if model is None or triangles is not None or sum(map(len, mesh_files(model).values())) < LARGE:
+        return ""
+    return "\nits meshes are large: if it opens or turns slowly, --triangles 200000 simplifies them"

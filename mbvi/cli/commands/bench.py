@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import mbvi
-from mbvi.cli.options import Formulation, ModelPath, Overwrite, Picture, list_of, number_of, positive_number
+from mbvi.cli.options import Formulation, ModelPath, Overwrite, Picture, Search, list_of, number_of, positive_number
 from mbvi.cli.progress import progress_of
 from mbvi.cli.terminal import failed_run, one_line_errors, say
 
@@ -24,6 +24,7 @@ def bench(
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
     formulation: Formulation = None,
+    search: Search = None,
     time: Annotated[
         str, typer.Option(metavar="SECONDS", help="How long to measure at most, about, besides compilation.")
     ] = "30",
@@ -39,7 +40,7 @@ def bench(
 
         path = check_picture(out, force) if out else None
         record = check_output(json, force, [".json"]) if json else None
-        described = mbvi.load(model)
+        described = mbvi.load(model, search=search or [])
         wanted, budget = (
             positive_number(error, "--error", described, unit="m"),
             positive_number(time, "--time", described),

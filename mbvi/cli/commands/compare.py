@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import mbvi
-from mbvi.cli.options import Formulation, ModelPath, Overwrite, Picture, list_of, number_of
+from mbvi.cli.options import Formulation, ModelPath, Overwrite, Picture, Search, list_of, number_of
 from mbvi.cli.terminal import failed_run, one_line_errors, say
 
 
@@ -20,6 +20,7 @@ def compare(
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
     formulation: Formulation = None,
+    search: Search = None,
     reference: Annotated[str, typer.Option(metavar="NAME", help="Scheme of the fine reference.")] = "gauss6",
     out: Picture = None,
     force: Overwrite = False,
@@ -29,7 +30,7 @@ def compare(
         from mbvi.pictures.style import check_picture, save
 
         path = check_picture(out, force) if out else None
-        described = mbvi.load(model)
+        described = mbvi.load(model, search=search or [])
         ladder = [number_of(text, "--steps", described) for text in list_of(steps, "--steps")]
         length = number_of(duration, "--duration", described)
         with failed_run():

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import mbvi
-from mbvi.cli.options import Overwrite
+from mbvi.cli.options import Overwrite, Search
 from mbvi.cli.terminal import one_line_errors, say
 from mbvi.errors import ModelError
 
@@ -25,10 +25,7 @@ def convert(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="By default FILE's name with .yaml, here.")
     ] = None,
-    search: Annotated[
-        list[Path] | None,
-        typer.Option("--search", metavar="FOLDER", help="A package, or a folder with packages; may be repeated."),
-    ] = None,
+    search: Search = None,
     floating: Annotated[
         bool | None,
         typer.Option(

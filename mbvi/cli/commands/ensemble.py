@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbvi
-from mbvi.cli.options import Formulation, ModelPath, list_of, number_of, whole_number
+from mbvi.cli.options import Formulation, ModelPath, Search, list_of, number_of, whole_number
 from mbvi.cli.progress import progress_of
 from mbvi.cli.terminal import FAILED, one_line_errors, say
 from mbvi.errors import ModelError
@@ -37,6 +37,7 @@ def ensemble(
     step: Annotated[str | None, typer.Option(metavar="SECONDS", help="Step size.")] = None,
     duration: Annotated[str | None, typer.Option(metavar="SECONDS", help="Simulated time.")] = None,
     formulation: Formulation = None,
+    search: Search = None,
     every: Annotated[str, typer.Option(metavar="K", help="Store every K-th state.")] = "1",
     store: Annotated[
         str | None,
@@ -83,7 +84,7 @@ def ensemble(
         from mbvi.pictures.style import check_picture
         from mbvi.text import file_size
 
-        described = mbvi.load(model)
+        described = mbvi.load(model, search=search or [])
         path = out or Path(f"{model.stem}_ensemble.h5")
         varied = _all_varied(over, plan, described)
         options: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import mbvi
-from mbvi.cli.options import Formulation, ModelPath, Overwrite, list_of
+from mbvi.cli.options import Formulation, ModelPath, Overwrite, Search, list_of
 from mbvi.cli.terminal import one_line_errors, say
 
 
@@ -18,6 +18,7 @@ def equations(
         str | None, typer.Option(metavar="LIST", help="Some of: mass_matrix, potential, forces, constraints.")
     ] = None,
     formulation: Formulation = None,
+    search: Search = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="A page (.html), or LaTeX (.tex), instead of text here."),
@@ -31,5 +32,5 @@ def equations(
         if out is not None:
             check_output(out, force, (".html", ".tex"))
         chosen = list_of(parts, "--parts") or None
-        found = mbvi.equations(mbvi.assemble(mbvi.load(model), formulation), chosen)
+        found = mbvi.equations(mbvi.assemble(mbvi.load(model, search=search or []), formulation), chosen)
         say(found.text() if out is None else f"written to {found.save(out, force)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbvi
-from mbvi.cli.options import Formulation, list_of, number_of, whole_number
+from mbvi.cli.options import Formulation, Search, list_of, number_of, whole_number
 from mbvi.cli.progress import progress_of
 from mbvi.cli.terminal import FAILED, complain, one_line_errors, say, states_written
 from mbvi.errors import ModelError, StepError, doubts_expected
@@ -18,6 +18,7 @@ from mbvi.errors import ModelError, StepError, doubts_expected
 if TYPE_CHECKING:
     from mbvi.results.trajectory import Trajectory
     from mbvi.system.initial import Start
+    from mbvi.system.system import System
 
 EXAMPLE = "write for example --event \"top=q('hinge') - pi\""
 
@@ -34,6 +35,7 @@ def run(
         str | None, typer.Option(metavar="SECONDS", help="Simulated time, a number or an expression.")
     ] = None,
     formulation: Formulation = None,
+    search: Search = None,
     no_project: Annotated[
         bool, typer.Option("--no-project", help="Refuse a start that violates the constraints, and do not move it.")
     ] = False,
@@ -74,18 +76,20 @@ def run(
 
         stride = whole_number(every, "--every")
         if resume is not None:
-            unfit = {"--out": out, "--store": store, "--force": force, "--no-project": no_project}
+            unfit: dict[str, Any] = {"--out": out, "--store": store, "--force": force, "--no-project": no_project}
+            unfit |= {"--search": search} if model is None else {}
             for option, is_given in unfit.items():
                 if is_given:
                     raise ModelError(f"{option}: expected no such option with --resume; leave it out")
             given = {"scheme": scheme, "step": step, "every": stride}
-            _resume(resume, model, formulation, given, duration, {"events": _events(event), "until": until})
+            again = None if model is None else mbvi.assemble(mbvi.load(model, search=search or []), formulation)
+            _resume(resume, again, formulation, given, duration, {"events": _events(event), "until": until})
             return
         if model is None:
             raise ModelError(
                 "MODEL: expected a model file, found none; write mbvi run MODEL, or mbvi run --resume FILE"
             )
-        described = mbvi.load(model)
+        described = mbvi.load(model, search=search or [])
         path = check_output(out or Path(f"{model.stem}.h5"), force, ENDINGS)
         values = {
             "step": number_of(step, "--step", described),
@@ -119,15 +123,14 @@ def _events(given: list[str] | None) -> dict[str, str] | None:
 
 def _resume(
     path: Path,
-    model: Path | None,
+    model: System | None,
     formulation: str | None,
     options: dict[str, Any],
     duration: str | None,
     looked_for: dict[str, Any],
 ) -> None:
     """Continue a run; what is given besides must be what the file says."""
-    given = None if model is None else mbvi.assemble(mbvi.load(model), formulation)
-    stored = mbvi.read(path, given)
+    stored = mbvi.read(path, model)
     if formulation is not None and model is None:
         raise ModelError("--formulation: expected a model with it, found none; leave it out, the file has its own")
     if options["step"] is not None:
@@ -142,7 +145,7 @@ def _resume(
     length = number_of(duration, "--duration", stored.system.model)
     with _kept_states(path), doubts_expected():
         progress = progress_of(stored.system.name)
-        trajectory = mbvi.resume(path, length, system=given, progress=progress, **looked_for)
+        trajectory = mbvi.resume(path, length, system=model, progress=progress, **looked_for)
     say(_written(trajectory, None, path))
 
 

@@ -11,7 +11,7 @@ import typer
 
 import mbvi
 from mbvi.cli.commands.animate import animated
-from mbvi.cli.options import MostTriangles, Speed, Trails, number_of, whole_number
+from mbvi.cli.options import MostTriangles, Search, Speed, Trails, number_of, whole_number
 from mbvi.cli.terminal import one_line_errors, say
 from mbvi.errors import ModelError
 
@@ -29,21 +29,26 @@ def view(
     speed: Speed = None,
     trail: Trails = None,
     triangles: MostTriangles = None,
+    search: Search = None,
 ) -> None:
     """Open the page of a trajectory in the browser, or say where it is; with --follow that of a run that goes on."""
     import tempfile
 
     with one_line_errors():
         if follow:
-            _follow(file, speed, trail, triangles)
+            _follow(file, speed, trail, triangles, search)
             return
+        if search is not None:
+            raise ModelError("--search: expected none without --follow; leave it out")
         path = Path(tempfile.mkdtemp(prefix="mbvi-")) / f"{file.stem}.html"
         say(animated(file, path, speed, trail, None, whole_number(triangles, "--triangles"), force=False))
         if not _is_opened(path.as_uri()):
             say(f"no browser could be opened here; open {path.as_uri()} in one, or take the file to where there is one")
 
 
-def _follow(file: Path, speed: str | None, trail: list[str] | None, triangles: str | None) -> None:
+def _follow(
+    file: Path, speed: str | None, trail: list[str] | None, triangles: str | None, search: list[Path] | None
+) -> None:
     """Serve a page that follows a run, until someone interrupts."""
     from mbvi.results.storage import ENDINGS
 
@@ -52,7 +57,7 @@ def _follow(file: Path, speed: str | None, trail: list[str] | None, triangles: s
     if file.suffix.lower() in ENDINGS:
         run, pace = file, number_of(speed, "--speed", None, "")
     else:
-        model = mbvi.load(file)
+        model = mbvi.load(file, search=search or [])
         run = mbvi.Simulator(model, every=0)
         pace = 1.0 if speed is None else number_of(speed, "--speed", model, "")
     with mbvi.follow(run, speed=pace, trails=trail) as page:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import mbvi
+from mbvi.cli.options import Search
 from mbvi.cli.progress import progress_of
 from mbvi.cli.terminal import one_line_errors, say
 
@@ -21,11 +22,11 @@ Schemes = Annotated[
 ]
 
 
-def warmup(models: Models = None, scheme: Schemes = None) -> None:
+def warmup(models: Models = None, scheme: Schemes = None, search: Search = None) -> None:
     """Compile ahead what runs need, for container images and clusters."""
     with one_line_errors():
         from mbvi.warmup import SCHEMES, warm_up
 
-        loaded = [mbvi.load(each) for each in models or ()]
+        loaded = [mbvi.load(each, search=search or []) for each in models or ()]
         folder = warm_up(loaded, scheme or SCHEMES, progress_of("warm up", "runs"))
         say(f"compiled kernels are kept in {folder}")

@@ -149,7 +149,8 @@ def add_joint_forces(f, system, work, t, q, v):
     """Add the forces on single coordinates to f [N, N m]. Arguments: see the head of this file."""
     for i in range(system.joint_forces.shape[0]):
         dof = system.joint_forces[i, 1]
-        f[dof] += joint_force(system, work, i, t, q[dof], v[dof])[0]
+        if dof >= 0:
+            f[dof] += joint_force(system, work, i, t, q[dof], v[dof])[0]
 
 
 @kernel
@@ -408,7 +409,7 @@ def add_force_hessian(Kqv, Kqq, system, work, t, q, v):
     D, world = work.D, work.world
     for i in range(system.joint_forces.shape[0]):
         dof = system.joint_forces[i, 1]
-        if system.joint_forces[i, 0] != JOINT_FORCE:
+        if system.joint_forces[i, 0] != JOINT_FORCE and dof >= 0:
             _, by_place, by_rate, _ = joint_force(system, work, i, t, q[dof], v[dof])
             Kqq[second_place(system, dof, dof)] += by_place
             Kqv[second_place(system, dof, dof)] += by_rate

@@ -40,7 +40,7 @@ from mbvi.kernels.layout import (
     TRANSLATION,
 )
 from mbvi.kernels.mechanics.frames import width_of_link
-from mbvi.kernels.mechanics.lagrangian import add_forces, add_hessian_of_forces, has_forces
+from mbvi.kernels.mechanics.lagrangian import acts_on_links, add_forces, add_hessian_of_forces, has_forces
 from mbvi.kernels.mechanics.rotation import cross, quaternion_matrix, rotate
 from mbvi.kernels.mechanics.sines import cosine_and_sine
 from mbvi.kernels.mechanics.tangent import (
@@ -113,7 +113,7 @@ def subtract_force_derivatives(by_q, by_v, system, work, own, t, q, v):
     own.force[:] = 0.0
     add_forces(own.force, system, work, t, q, rates)
     add_turn_of_covector(by_q, -1.0, system, q, own.force)
-    if system.body_forces.shape[0] > 0 or system.bushings.shape[0] > 0:
+    if acts_on_links(system):
         fill_world(system, work, q, rates)
         fill_screws(system, work, q)
         fill_convective(system, work, q, rates)

@@ -88,6 +88,7 @@ from mbvi.kernels.mechanics.forces import (
     force_potential,
     second_place,
 )
+from mbvi.kernels.mechanics.frame_actuators import add_frame_actuators, add_frame_actuators_hessian
 from mbvi.kernels.mechanics.functions import STACK_SIZE
 from mbvi.kernels.mechanics.planar_tree import (
     fill_directions,
@@ -313,11 +314,13 @@ def add_forces(f, system, work, t, q, v):
     """
     if system.joint_forces.shape[0] > 0:
         add_joint_forces(f, system, work, t, q, v)
-    if system.body_forces.shape[0] > 0 or system.bushings.shape[0] > 0:
+    if acts_on_links(system):
         fill_world(system, work, q, v)
         work.wrench[:, :] = 0.0
         if system.bushings.shape[0] > 0:
             add_bushing_wrenches(work.wrench, system, work, q)
+        if system.frame_actuators.shape[0] > 0:
+            add_frame_actuators(work.wrench, system, work, t)
         add_body_forces(f, system, work, t, q)
     if system.force != 0:
         work.own[:] = 0.0  # so a function that sets F, and does not add to it, leaves the other forces unchanged
@@ -365,6 +368,8 @@ def add_hessian_of_forces(Kqv, Kqq, system, work, t, q, v):
         add_force_hessian(Kqv, Kqq, system, work, t, q, v)
         if system.bushings.shape[0] > 0:
             add_bushing_hessian(Kqv, Kqq, system, work, q, v)
+        if system.frame_actuators.shape[0] > 0:
+            add_frame_actuators_hessian(Kqv, Kqq, system, work, t, q)
     if system.force != 0:
         add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
 
@@ -391,7 +396,14 @@ def has_forces(system):
 @copied_kernel
 def has_element_forces(system):
     """Whether elements of the model are forces, on joints or on bodies."""
-    return system.joint_forces.shape[0] > 0 or system.body_forces.shape[0] > 0 or system.bushings.shape[0] > 0
+    return system.joint_forces.shape[0] > 0 or acts_on_links(system)
+
+
+@copied_kernel
+def acts_on_links(system):
+    """Whether elements of the model are forces on bodies."""
+    on_bodies, at_frames = system.body_forces.shape[0], system.frame_actuators.shape[0]
+    return on_bodies > 0 or at_frames > 0 or system.bushings.shape[0] > 0
 
 
 @kernel

@@ -59,7 +59,7 @@ class Folders:
                 outside = outside or real
         if outside is not None:
             expected = f"a file in the package {str(self.package)!r} or in a folder of search"
-            remedy = f"name its folder by search=[{str(outside.parent)!r}], or mbvi convert --search, if it may be read"
+            remedy = f"name its folder by search=[{str(outside.parent)!r}], or --search in a command, if it may be read"
             raise ModelError(wrong(expected, f"{show(name)}, which is {str(outside)!r}", remedy))
         return None
 

@@ -23,12 +23,11 @@ from mbvi.model.forces import (
     Actuator,
     BallSpring,
     Bushing,
-    Force,
+    FrameActuator,
     JointDamper,
     JointSpring,
     Motor,
     PositionServo,
-    Torque,
     VelocityServo,
 )
 from mbvi.model.imports.robot import Robot
@@ -591,18 +590,19 @@ class _Reader:
     # ------------------------------------------------------------------------------------------ actuators
 
     def add_actuator(self, i: int) -> None:
-        """Add an actuator on a joint, or on a fixed tendon if it is a motor without feedback."""
+        """Add an actuator on a joint or a site, or on a fixed tendon if it is a motor without feedback."""
         m, name = self.m, self.actuator_names[i]
         if why := self.what_lacks(i):
             self.notes.add("dropped", "actuator", why, name)
             return
+        if m.actuator_trntype[i] in (TENDON, SITE) and (m.actuator_armature[i] or m.actuator_damping[i]):
+            where = "tendon" if m.actuator_trntype[i] == TENDON else "site"
+            why = "mbvi has inertia and damping of single coordinates"
+            self.notes.add("dropped", f"armature or damping of an actuator on a {where}", why, name)
         if m.actuator_trntype[i] == SITE:
             self.push_site(i, name)
             return
         law, ends = self.law(i), self.ends(i)
-        if m.actuator_trntype[i] == TENDON and (m.actuator_armature[i] or m.actuator_damping[i]):
-            why = "mbvi has inertia and damping of single coordinates"
-            self.notes.add("dropped", "armature or damping of an actuator on a tendon", why, name)
         for j, factor in ends:
             joint = self.joint_names[j]
             key = self.robot.free_name(name if len(ends) == 1 else f"{name} on {joint}", self.robot.forces)
@@ -626,9 +626,13 @@ class _Reader:
             HINGE,
         )
         is_tendon = transmission == TENDON and bool(self.tendons.all[int(m.actuator_trnid[i, 0])].factors)
-        is_site = transmission == SITE and m.actuator_trnid[i, 1] < 0 and m.site_bodyid[m.actuator_trnid[i, 0]] > 0
+        is_site = transmission == SITE
+        if is_site and m.actuator_trnid[i, 1] >= 0:
+            return "MuJoCo's force relative to a reference site acts on other bodies too"
+        if is_site and m.site_bodyid[m.actuator_trnid[i, 0]] == 0:
+            return "it pushes the world, which does not move"
         if not (is_of_coordinate or is_tendon or is_site):
-            return "mbvi has them on single coordinates, fixed tendons of hinges and slides, and single sites"
+            return "mbvi has them on single coordinates, fixed tendons of hinges and slides, and sites"
         if m.actuator_dyntype[i] != 0 or m.actuator_delay[i] > 0:
             return "it has a state of its own, which mbvi lacks"
         if (
@@ -638,32 +642,30 @@ class _Reader:
         ):
             return "mbvi has forces that are linear in input, place and rate"
         has_feedback = bool(self.law(i)["stiffness"] or self.law(i)["damping"])
-        if has_feedback and (is_site or (is_tendon and len(self.ends(i)) > 1)):
+        if has_feedback and is_tendon and len(self.ends(i)) > 1:
             return "mbvi has none with feedback of several joints"
-        if is_site and not self.force(i):
-            return "on a site; its input is 0 at the start, and forces on bodies have no inputs"
         return ""
 
-    def force(self, i: int) -> float:
-        """The force of an actuator without feedback at the start, within its range."""
-        m, law = self.m, self.law(i)
-        value = law["gain"] * self.input(i) + law["bias"]
-        return float(np.clip(value, *m.actuator_forcerange[i])) if m.actuator_forcelimited[i] else value
-
     def push_site(self, i: int, name: str) -> None:
-        """Add the constant force and torque of an actuator on a site, along the axes of its body."""
-        m, s = self.m, int(self.m.actuator_trnid[i, 0])
-        body, turned = self.body_names[m.site_bodyid[s]], rotation_matrix(m.site_quat[s])
-        force, torque = (self.force(i) * turned @ m.actuator_gear[i, part] for part in (slice(0, 3), slice(3, 6)))
-        common: dict[str, Any] = {"body": body, "frame": "body"}
-        for key, element in (
-            (name, Force(point=_tuple(m.site_pos[s]), vector=_tuple(force), **common)),
-            (f"{name} torque", Torque(vector=_tuple(torque), **common)),
-        ):
-            if any(element.vector):
-                self.robot.forces[self.robot.free_name(key, self.robot.forces)] = element
-        why = "constant, as its input is at the start; forces on bodies have no inputs"
-        self.notes.add("approximated", "actuator on a site", why, name)
+        """Add an actuator on a site, along the axes of the site. MuJoCo's length of it is 0, so that it has no stiffness."""
+        m, s, law = self.m, int(self.m.actuator_trnid[i, 0]), self.law(i)
+        low, high = m.actuator_forcerange[i] if m.actuator_forcelimited[i] else (-np.inf, np.inf)
+        gear = m.actuator_gear[i]
+        if not gear.any():
+            self.notes.add("dropped", "actuator", "its gear is 0, so that it exerts nothing", name)
+            return
+        self.robot.forces[self.robot.free_name(name, self.robot.forces)] = FrameActuator(
+            body=self.body_names[m.site_bodyid[s]],
+            point=_tuple(m.site_pos[s]),
+            orientation=_unit(m.site_quat[s]),
+            force=_tuple(gear[:3]),
+            torque=_tuple(gear[3:]),
+            input=self.input(i),
+            effort=(float(low), float(high)) if np.isfinite((low, high)).all() else None,
+            gain=law["gain"],
+            bias=law["bias"],
+            damping=law["damping"],
+        )
 
     def ends(self, i: int) -> list[tuple[int, float]]:
         """The joints that an actuator pulls, each with how far it moves per coordinate."""

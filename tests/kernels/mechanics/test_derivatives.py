@@ -140,6 +140,12 @@ def power(system, force, q, v, t):
             by_input, bias, by_place, by_rate = force.factors()
             pull = by_input * np.exp(-t) * np.cos(3 * t) + bias + force.gear * (by_place * q[at] + by_rate * rate)
             return force.gear * pull * rate
+        case "frame_actuator":
+            _, R, u, w = body_motion(system, force.body, q, v)
+            axes = R @ rotation_matrix(force.orientation)
+            along, about = axes @ np.array(force.force), axes @ np.array(force.torque)
+            rate = along @ (u + np.cross(w, R @ np.array(force.point))) + about @ w
+            return (force.gain * np.exp(-t) * np.cos(3 * t) + force.bias - force.damping * rate) * rate
         case "force" | "torque":
             _, R, u, w = body_motion(system, force.body, q, v)
             vector = np.array([value(c, t) if isinstance(c, str) else c for c in force.vector])

@@ -57,6 +57,31 @@ def test_what_moves_without_inertia_on_loops_has_no_acceleration(formulation):
     assert np.isnan(system.multipliers([0.0, 0.0], [q, q], [rates, rates])).all()
 
 
+PARALLELOGRAM = """
+name: parallelogram
+bodies:
+  crank: {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1]}
+  coupler: {mass: 1, center_of_mass: [1, 0, 0], inertia: [0.1, 0.1, 0.1]}
+  rocker: {mass: 1, center_of_mass: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1]}
+joints:
+  a: {type: revolute, parent: world, child: crank, axis: [0, -1, 0]}
+  b: {type: revolute, parent: crank, child: coupler, axis: [0, -1, 0], position: [1, 0, 0]}
+  c: {type: revolute, parent: world, child: rocker, axis: [0, -1, 0], position: [2, 0, 0]}
+  d: {type: revolute, parent: coupler, child: rocker, axis: [0, -1, 0], position: [2, 0, 0], offset: [1, 0, 0]}
+initial: {a: {position: 1}, b: {position: -1}, c: {position: 1}}
+"""
+
+
+def test_accelerations_near_a_singular_configuration():
+    """Of cranks that are parallel, I φ̈ = −g (m₁ + m₂ + m₃) l cos φ, down to where the links lie on a line."""
+    system = mbvi.assemble(mbvi.from_yaml(PARALLELOGRAM), "tree")
+    inertia, weight = 2 * (0.1 + 0.25) + 1, 9.81 * (0.5 + 1 + 0.5)
+    for angle in 10.0 ** np.arange(-1, -9, -0.5):
+        found = system.acceleration([angle, -angle, angle], [1.0, -1.0, 1.0])
+        expected = -weight * np.cos(angle) / inertia
+        np.testing.assert_allclose(found, [expected, -expected, expected], rtol=1e-9)
+
+
 def test_multipliers_of_quaternions_with_a_force_along_them():
     """Those of the momenta are those of the equations of motion, with a user's force that is not one of a torque alone."""
 

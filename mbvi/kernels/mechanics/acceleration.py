@@ -16,7 +16,7 @@ from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NODE_COORDINATES
 from mbvi.kernels.mechanics.lagrangian import solve_acceleration, solve_mass_saddle
 
-REMAINDER = 1e-6  # part of a row of G above which what is left of it is no rounding
+REMAINDER = 1e-4  # part of G above which what is left is no row that elimination left out near a singular configuration
 
 
 @kernel
@@ -161,19 +161,18 @@ def keep_least(lam, columns, rank, system, work):
 
 @kernel
 def is_nothing_left(columns, rank, system, work):
-    """Whether the remainders of G's columns, from a rank on, are rounding beside every row of G.
+    """Whether the remainders of G's columns, from a rank on, are next to nothing beside the largest entry of G.
 
     columns   (n, k)    as `keep_least` leaves them
     """
+    size = remainder = 0.0
     for b in range(system.k):
-        first, size, remainder = system.constraints[b, FIRST_ENTRY], 0.0, 0.0
+        first = system.constraints[b, FIRST_ENTRY]
         for e in range(first, first + system.constraints[b, ENTRIES]):
             size = max(size, abs(work.G[e]))
         for c in range(max(rank, 0), system.n):
             remainder = max(remainder, abs(columns[c, b]))
-        if remainder > REMAINDER * size:
-            return False
-    return True
+    return remainder <= REMAINDER * size
 
 
 @kernel

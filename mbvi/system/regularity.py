@@ -58,11 +58,13 @@ def weightless_near(system: BaseSystem, start: tuple[Array, float], q: Array, mo
     """
     if system.dimension + system.constraint_count > LARGE:
         return []
-    M, basis = free_mass(system, *start)
-    least = NEARLY * min(np.linalg.eigvalsh(M), default=0.0)
+    least = NEARLY * min(np.linalg.eigvalsh(free_mass(system, *start)[0]), default=0.0)
     for part in np.linspace(0.0, 2.0, 9):
-        M, basis = free_mass(system, q + part * move, t)
-        inertias, directions = np.linalg.eigh(M)
+        try:
+            M, basis = free_mass(system, q + part * move, t)
+            inertias, directions = np.linalg.eigh(M)
+        except np.linalg.LinAlgError:  # not finite, so far off is the step
+            return []
         if min(inertias, default=np.inf) < least:
             direction = np.abs(basis @ directions[:, 0])
             names = [system.coordinate_names[i] for i in np.flatnonzero(direction > 0.1 * direction.max())]

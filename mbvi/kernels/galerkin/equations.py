@@ -1,8 +1,7 @@
 """The residual of the equations of a step, which `steps` states: R_j of the momenta, and g(Q_l)/h.
 
-A step of 5 ms is 1/200, rounded. Its products with forces are rounded with a preference for one side, which moves the energy of
-a free body by 3e-21 of it at every step; quotients by 200 have none. So a step's length is that of its rate 1/h, rounded:
-velocities are increments times the rate, impulses are forces over it.
+With one node, velocities are increments times the rate 1/h, rounded, and impulses are forces over it. With increments over h and
+forces times h, rounding at 5 ms, which is 1/200, moves the energy of a free body by 3e-21 of it at every step, to one side.
 
 Constraints on velocities, A(q) v = a, are those of one straight segment: A(q_k)ᵀ Λ_0 acts at its start, and A Y/h = a holds
 at its middle.
@@ -55,12 +54,11 @@ BY_PLACE = 0.05  # part of the change of momenta by the rounding of positions in
 
 
 @copied_kernel
-def fill_node(node_q, node_v, space, A, B, s, rate):
-    """The state at a quadrature node of the polynomial through the control points, or at four nodes, in lanes.
+def fill_node(node_q, node_v, space, A, B, s, h):
+    """The states at four quadrature nodes of the polynomial through the control points, in lanes.
 
     node_q, node_v   (n,)      out  [u, u/s], u the unit of a coordinate
-    A, B             (s+1,)    coefficients of the node
-    rate             float     1/h [1/s]
+    A, B             (s+1,)    coefficients of the nodes
     """
     z, q, q_low = space.z, space.q, space.q_low
     for a in range(q.shape[0]):
@@ -69,7 +67,7 @@ def fill_node(node_q, node_v, space, A, B, s, rate):
             place += A[l] * z[a * s + l - 1]
             move += B[l] * z[a * s + l - 1]
         node_q[a] = place + q[a]
-        node_v[a] = rate * move
+        node_v[a] = move / h
 
 
 @copied_kernel
@@ -80,16 +78,14 @@ def fill_nodes(space, g, s, h):
         groups = space.b.shape[0]
         fill_velocity_nodes(node_q, node_v, lanes(space.z), lanes(space.a_columns), space, g, groups, h)
     else:
-        fill_node(node_q, node_v, space, lanes(space.A[g]), lanes(space.B[g]), s, 1.0 / h)
+        fill_node(node_q, node_v, space, lanes(space.A[g]), lanes(space.B[g]), s, h)
 
 
 @kernel
-def add_nodes(space, g, rate):
+def add_nodes(space, g, h):
     """Add the contributions of four quadrature nodes to R_1 … R_s and to the impulse; returns the largest momentum.
 
     R_1 … R_s are in space.points, without p_k, with R_s that of the step's end; space.impulse is h Σ b_i f_i.
-
-    rate   float   1/h [1/s]
 
     The products are ordered so that every rounding error depends on the state: a rounded coefficient b_i B_ij or h b_i,
     or A_i0 and B_i0 that are not exactly 1 − Σ A_il and −Σ B_il, would make an error of the same sign at every step.
@@ -100,7 +96,7 @@ def add_nodes(space, g, rate):
     for a in range(impulse.shape[0]):
         at = g * impulse.shape[0] + a
         size = larger(size, p[at])
-        momentum, force = weight * p[at], (weight * f[at]) / rate
+        momentum, force = weight * p[at], h * (weight * f[at])
         impulse[a] += total(force)
         for c in range(space.points.shape[0]):
             value = 0.0 * weight
@@ -131,6 +127,17 @@ def fill_first_rows(space, s):
 
 
 @copied_kernel
+def fill_only_node(space, A, B, rate):
+    """The state at the quadrature node of a scheme that has one, and one control point, into space.node_q and space.node_v.
+
+    rate   float   1/h [1/s]
+    """
+    for a in range(space.q.shape[0]):
+        space.node_q[a] = (space.q_low[a] + A * space.z[a]) + space.q[a]
+        space.node_v[a] = rate * (B * space.z[a])
+
+
+@copied_kernel
 def fill_only_rows(space, A, B, weight, rate):
     """R_0 of a scheme with one quadrature node and one control point, and space.impulse; returns the largest momentum.
 
@@ -151,7 +158,7 @@ def fill_at_only_node(system, scheme, work, space, t, h):
 
     Here and below, each path of `fill_residual` is a late kernel, since most runs take one alone.
     """
-    fill_node(space.node_q, space.node_v, space, scheme.A[0], scheme.B[0], scheme.K.shape[0], 1.0 / h)
+    fill_only_node(space, scheme.A[0, 1], scheme.B[0, 1], 1.0 / h)
     fill_gradient(space.node_p, space.node_f, system, work, t + scheme.c[0] * h, space.node_q, space.node_v)
     return fill_only_rows(space, scheme.A[0, 1], scheme.B[0, 1], scheme.b[0], 1.0 / h)
 
@@ -211,7 +218,7 @@ def fill_residual(system, scheme, work, space, t, h):
             else:
                 fill_at_nodes(system, scheme, work, space, t, g, h)
             if space.has_velocities == 0:
-                size = max(size, add_nodes(space, g, 1.0 / h))
+                size = max(size, add_nodes(space, g, h))
         if space.has_velocities == 1:
             return fill_sums_of_velocities(space, h)
         fill_first_rows(space, s)

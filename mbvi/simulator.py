@@ -205,9 +205,8 @@ class Simulator:
         self._states = np.empty((2, 2, 1, len(run.q)))  # now and before, or the other way round
         self._turn, self._states[0] = 0, ((run.q,), (run.p,))
         self._seconds, self._failure = 0.0, ""
-        self._flat = [
-            each.reshape(-1) for each in self._states
-        ]  # views, since to make one takes a part of a step's time
+        # views, since to make one takes a part of a step's time
+        self._flat = [each.reshape(-1) for each in self._states]
         self._ends = [(each[:1], each[1:]) for each in self._states]
         self._one = self._stepper.one or self._one_by_piece
         self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled

@@ -7,6 +7,7 @@ each with an address of its own.
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ register("numba:compiler_lock", COMPILING)
 
 # Kernels cannot allocate: numba's memory management is switched off in them, which also spares reference counting.
 _WITHOUT_ALLOCATION = {"_nrt": False}
+# Numba has one folder for all threads: while a kernel is given its own, no other thread may set it.
+_FOLDER_IN_USE = RLock()
 
 
 class _Inner(CPUDispatcher):
@@ -70,13 +73,14 @@ class _Inner(CPUDispatcher):
 def _jitted(function: Callable, folder: str, is_inner: bool, **options: Any) -> Any:
     """A compiled function, kept on disk in this folder within that of all kernels."""
     options |= {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, **_WITHOUT_ALLOCATION}
-    previous, config.CACHE_DIR = config.CACHE_DIR, str(Path(FOLDER, folder))
-    try:
-        if config.DISABLE_JIT or not IS_KNOWN:
-            return njit(cache=True, **options)(function)
-        return keep_on_disk(njit(pipeline_class=InnerPipeline if is_inner else EntryPipeline, **options)(function))
-    finally:
-        config.CACHE_DIR = previous
+    with _FOLDER_IN_USE:
+        previous, config.CACHE_DIR = config.CACHE_DIR, str(Path(FOLDER, folder))
+        try:
+            if config.DISABLE_JIT or not IS_KNOWN:
+                return njit(cache=True, **options)(function)
+            return keep_on_disk(njit(pipeline_class=InnerPipeline if is_inner else EntryPipeline, **options)(function))
+        finally:
+            config.CACHE_DIR = previous
 
 
 def _compile(function: Callable, **options: Any) -> Callable:

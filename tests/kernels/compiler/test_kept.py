@@ -5,8 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import pytest
+from numba import config
+
+from mbvi.kernels.compiler import decorators
+from mbvi.kernels.compiler.folder import FOLDER
 
 SCRIPT = """
 import json, sys
@@ -137,3 +143,29 @@ def test_copies_of_a_package_share_what_is_compiled(tmp_path):
         line = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(script.parent)!r}); import kernels"]
         hits.append(int(subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout))
     assert hits == [0, 1, 0, 0]
+
+
+def doubled(x):
+    """A kernel's source."""
+    return 2.0 * x
+
+
+def test_threads_that_make_kernels_at_once_keep_them_in_the_folder_of_kernels():
+    before, interval, made = config.CACHE_DIR, sys.getswitchinterval(), []
+
+    def make():
+        for _ in range(200):
+            made.append(decorators.called_kernel(doubled).stats.cache_path)
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(made) == 800
+    assert set(made) == {str(Path(FOLDER, "called", Path(__file__).parent.name))}
+    assert before == config.CACHE_DIR

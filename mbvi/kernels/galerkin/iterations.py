@@ -29,7 +29,6 @@ from mbvi.kernels.galerkin.tolerances import (
     HELD,
     HELD_LEFT,
     HELD_SOLVED,
-    IDLE,
     LEFT,
     LEFT_OF_TURNS,
     MANY,
@@ -65,14 +64,12 @@ from mbvi.kernels.galerkin.workspace import (
     FIRST_RESIDUAL,
     FIRST_STEP,
     GROWTH,
-    IDLE_FOR,
     IS_FLIGHT,
     IS_REDUCED,
     ITERATIONS,
     KNOWN,
     LAST,
     LAST_RETRY,
-    LEAST_RESIDUAL,
     LEFT_OVER,
     MAX_AGE,
     MODE,
@@ -223,7 +220,7 @@ def begin_trace(space):
     trace = space.trace
     for i in range(trace.shape[0]):
         trace[i] = 0.0
-    trace[LEFT_OVER] = trace[LEAST_RESIDUAL] = math.inf
+    trace[LEFT_OVER] = math.inf
     trace[THETA] = space.measure[THETA_SIMPLIFIED]
 
 
@@ -301,13 +298,11 @@ def observe_error_left(system, space):
 
 @copied_kernel
 def observe_stalls(space):
-    """Whether this correction did not shrink; how often that was so in a row, and since when the residual has not fallen."""
+    """Whether this correction did not shrink, and how often that was so in a row."""
     trace, tol, residual = space.trace, space.tolerances, space.measure[RESIDUAL]
     is_longer = trace[SIZE] > tol[NO_LONGER] * trace[SIZE_BEFORE]
     is_stalled = trace[CORRECTIONS] > 0.0 and is_longer and residual > tol[CONVERGING] * trace[RESIDUAL_BEFORE]
     trace[STALLS] = trace[STALLS] + 1.0 if is_stalled and space.measure[ROUNDINGS] <= tol[MANY] else 0.0
-    trace[IDLE_FOR] = 0.0 if residual < trace[LEAST_RESIDUAL] else trace[IDLE_FOR] + 1.0
-    trace[LEAST_RESIDUAL] = min(trace[LEAST_RESIDUAL], residual)
     return is_stalled
 
 
@@ -324,8 +319,7 @@ def has_ended(system, space, is_rough, is_rounding, is_stalled):
     else:
         is_below = is_rough and trace[LEFT_OVER] <= (tol[LEFT] if system.k == 0 else tol[LEFT_OF_TURNS]) * EPS
     is_end = is_converged(system, space, trace[SIZE], is_stalled, is_below, is_rounding, trace[STALLS])
-    is_idle = is_rough and trace[IDLE_FOR] >= tol[IDLE]
-    if not is_idle and not (is_end and not may_fall(system, space)):
+    if not is_end or may_fall(system, space):
         return False
     trace[ENDS] += 1.0
     step = space.measure[CORRECTION]

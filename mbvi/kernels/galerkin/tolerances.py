@@ -68,8 +68,6 @@ TABLE = (
               "of that residual, from which it does", off=math.inf),
     Tolerance("FALLING", 0.8, "",
               "ratio to the residual before, up to which it falls", off=0.0),
-    Tolerance("IDLE", 6.0, "iterations",
-              "in which the residual did not fall, from which what is left is noise", off=math.inf),
     Tolerance("ALONG", 0.5, "of a correction",
               "part along the one before from which it is not lengthened, once one was noise in part", off=math.inf),
     # How it converges.
@@ -120,7 +118,7 @@ TABLE = (
 VALUES = np.array([each.value for each in TABLE])
 (
     LEFT, LEFT_OF_TURNS, OF_MOMENTA, HELD_LEFT, SURE, MORE, SOLVED, HELD_SOLVED, HELD, OF_PLACES, GROWING,
-    ROUGH, NOISE, FEW, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING, IDLE, ALONG,
+    ROUGH, NOISE, FEW, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING, ALONG,
     TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, CLOSE,
     SERVED, STEPS_ANEW,
     MAX_ITERATIONS, MAX_HALVINGS, FAR,

@@ -52,12 +52,11 @@ AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
 # Columns of Space.trace, what the simplified iteration has observed in this step: relative size of the correction, and of the
-# one before; correction of the increments before, and first; residual before, first, and least;
-# contraction; error that is left, and the error that was expected to be left; numbers of corrections with this Jacobian,
-# of those that determine its contraction, of those in a row that stalled, of iterations in which the residual did not
-# fall, of slow ones in a row, and how often the step seemed to have ended.
-SIZE, SIZE_BEFORE, STEP_BEFORE, FIRST_STEP, RESIDUAL_BEFORE, FIRST_RESIDUAL, LEAST_RESIDUAL = range(7)
-THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, IDLE_FOR, SLOW, ENDS = range(7, 16)
+# one before; correction of the increments before, and first; residual before, and first; contraction; error that is left,
+# and the error that was expected to be left; numbers of corrections with this Jacobian, of those that determine its
+# contraction, of those in a row that stalled, of slow ones in a row, and how often the step seemed to have ended.
+SIZE, SIZE_BEFORE, STEP_BEFORE, FIRST_STEP, RESIDUAL_BEFORE, FIRST_RESIDUAL = range(6)
+THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, SLOW, ENDS = range(6, 14)
 # Columns of Space.limits: number of iterations still needed from which Newton's iteration replaces the simplified one,
 # and from which Newton's Jacobian is formed anew; contraction up to which the simplified iteration needs no more than
 # that, whatever its correction; the largest number of its iterations, and of slow ones in a row; the factor by which its
@@ -191,7 +190,7 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
 
     count                         (14,)     see the names of the columns
     measure                       (10,)     see the names of the columns
-    trace                         (16,)     see the names of the columns
+    trace                         (14,)     see the names of the columns
     limits                        (7,)      of this system, see the names of the columns
     tolerances                    (.,)      of all systems, see `tolerances`
     history                       (r, 4)    of each substep
@@ -202,7 +201,7 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
     first_retry = 0 if sizes.has_series or _is_expensive(limits) else FIRST_RETRY
     return {
         "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0, 0]),
-        "trace": np.zeros(16),
+        "trace": np.zeros(14),
         "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         **read_only(limits=limits, tolerances=VALUES),
         "history": np.full((len(scheme.fractions), 4), [-1, -1, 0, 0]),

@@ -104,16 +104,12 @@ TABLE = (
               "that are noise in part, after which a step may end", off=0.0),
     Tolerance("SLOW_START", 0.5, "",
               "contraction at most that a step takes from the one before", off=math.inf),
-    Tolerance("MAX_CLOSURES", 12.0, "iterations",
-              "of Newton's method for the dependent coordinates at a step's end"),
     Tolerance("CLOSED", 1e-14, "of their move",
               "correction of the dependent coordinates that is round-off", off=0.0),
     Tolerance("LEAST_PIVOT", 1e-9, "of the row of G",
               "pivot where coordinates are chosen, below which it is singular", off=0.0),
     Tolerance("WEAK", 2.0, "",
               "factor by which a pivot has become smaller where coordinates are chosen anew", off=math.inf),
-    Tolerance("TOO_WEAK", 1e4, "",
-              "this factor at nodes, from which the step fails", off=math.inf),
 )
 VALUES = np.array([each.value for each in TABLE])
 (
@@ -122,6 +118,6 @@ VALUES = np.array([each.value for each in TABLE])
     TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, CLOSE,
     SERVED, STEPS_ANEW,
     MAX_ITERATIONS, MAX_HALVINGS, FAR,
-    FAR_VELOCITIES, CLOSING, ENOUGH, SLOW_START, MAX_CLOSURES, CLOSED, LEAST_PIVOT, WEAK, TOO_WEAK,
+    FAR_VELOCITIES, CLOSING, ENOUGH, SLOW_START, CLOSED, LEAST_PIVOT, WEAK,
 ) = range(len(TABLE))
 # fmt: on

@@ -45,7 +45,6 @@ from mbvi.kernels.galerkin.tolerances import (
     LEAST_PIVOT,
     LEFT,
     MANY,
-    MAX_CLOSURES,
     MAX_ITERATIONS,
     MAX_STALLS,
     NO_LONGER,
@@ -54,7 +53,6 @@ from mbvi.kernels.galerkin.tolerances import (
     SHRINKING,
     SLOW_START,
     TELLING,
-    TOO_WEAK,
     VALUES,
     WEAK,
 )
@@ -369,7 +367,6 @@ def fill_places(space, h):
 @kernel
 def use_constraints(system, space):
     """(G_D⁻¹, −T), q_D nearer to the constraints and v_D, from g and G at the nodes; False where G_D is singular."""
-    tol = space.tolerances
     nodes, order, n, d = space.nodes, space.order, system.n, space.pivots.shape[0]
     fill_border(nodes.border, nodes.G, system, space)
     weakness = solve_border(nodes.border, space.pivots, n, d)
@@ -381,7 +378,7 @@ def use_constraints(system, space):
     for a in range(n):
         nodes.v[a] = nodes.V[a]
     fill_dependent(nodes.v, nodes.border, order, n, d)
-    return weakness <= tol[TOO_WEAK]
+    return weakness < math.inf
 
 
 @kernel
@@ -642,7 +639,7 @@ def close(system, work, space, t):
     size_before = math.inf
     for a in range(n):
         work.low[a] = space.q_low[a]
-    for _ in range(int(tol[MAX_CLOSURES])):
+    for _ in range(int(tol[MAX_ITERATIONS])):
         fill_start_constraints(system, work, space, t)
         fill_border(space.border, space.G, system, space)
         weakness = solve_border(space.border, space.pivots, n, d)

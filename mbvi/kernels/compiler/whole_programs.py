@@ -9,7 +9,7 @@ An inner kernel's representation is kept on disk by a hash of its content and of
 that is compiled in another process finds it there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -83,16 +83,24 @@ def _module(library: Any) -> Any:
     return library.module if isinstance(library, InnerLibrary) else library._get_module_for_linking()
 
 
-def reached(libraries: list[Any]) -> Iterator[Any]:
-    """These libraries and all that inner kernels among them call, each once."""
-    seen, waiting = set(), list(libraries)
-    while waiting:
-        library = waiting.pop()
+def reached(libraries: list[Any]) -> list[Any]:
+    """These libraries and all that inner kernels among them call, each once and behind all that call it.
+
+    LLVM links a function that several modules may define only where something that is linked already calls it.
+    """
+    done: list[Any] = []
+    seen: set[int] = set()
+
+    def add(library: Any) -> None:
         if id(library) not in seen:
             seen.add(id(library))
-            yield library
-            if isinstance(library, InnerLibrary):
-                waiting += library.called
+            for called in library.called if isinstance(library, InnerLibrary) else ():
+                add(called)
+            done.append(library)
+
+    for library in libraries:
+        add(library)
+    return done[::-1]
 
 
 class EntryLibrary(JITCodeLibrary):

@@ -1,5 +1,6 @@
 """A kernel and all that it calls, as one program."""
 
+import ctypes
 import os
 import re
 import shutil
@@ -9,9 +10,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.registry import cpu_target
 from numba.core.serialize import loads
 
 import mbvi
@@ -19,6 +22,7 @@ from mbvi.kernels.compiler import known_numba
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.folder import FOLDER
 from mbvi.kernels.compiler.inside_numba import CHECKSUM
+from mbvi.kernels.compiler.whole_programs import EntryLibrary, InnerLibrary, reached
 from tests.folders import load
 
 FROM_LIBM = set(
@@ -201,3 +205,35 @@ def test_whoever_waits_is_told(tmp_path):
     assert str(tmp_path / "one") in first
     assert first.count("\n") == 1
     assert said("one") == said("two", MBVI_QUIET="1") == ""
+
+
+def test_a_library_that_nothing_reaches_takes_none_away_from_others():
+    """As when two processes compiled one kernel: of equal functions one is linked, and what the other calls stays out."""
+    codegen = cpu_target.target_context.codegen()
+
+    def inner(name, calls, called):
+        return InnerLibrary.from_bitcode(codegen, name, _module_that_calls(name, calls).as_bitcode(), called)
+
+    shared = inner("shared", "", [])
+    used = inner("used", "shared", [shared])
+    dropped = inner("dropped", "shared", [shared])
+    entry = EntryLibrary(codegen, "entry")
+    entry.add_llvm_module(_module_that_calls("entry", "used"))
+    for library in (used, dropped):
+        entry.add_linking_library(library)
+    entry.finalize()
+    assert ctypes.CFUNCTYPE(ctypes.c_int64)(entry.get_pointer_to_function("entry"))() == 3
+    assert [library.name for library in reached([used, dropped])] == ["dropped", "used", "shared"]
+
+
+def _module_that_calls(name, called):
+    """An LLVM module with a function of this name, which returns 1 more than the function that it calls."""
+    linkage = "" if name == "entry" else "linkonce_odr "
+    lines = [f"define {linkage}i64 @{name}() noinline {{", f"  %x = call i64 @{called}()", "  %y = add i64 %x, 1"]
+    declared = f"declare i64 @{called}()\n"
+    if not called:
+        lines, declared = [lines[0], "  %y = add i64 0, 1"], ""
+    module = llvm.parse_assembly(declared + "\n".join([*lines, "  ret i64 %y", "}"]))
+    module.data_layout = cpu_target.target_context.codegen()._data_layout
+    module.triple = llvm.get_process_triple()
+    return module

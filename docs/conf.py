@@ -113,7 +113,8 @@ NAVIGATION = {
         "fast_steps",
     ],
     "Reference": [
-        f"generated/{name}" for name in ("schema", "messages", "api", "results", "analysis", "gym", "exact", "schemes")
+        f"generated/{name}"
+        for name in ("schema", "messages", "api", "results", "ensembles", "analysis", "gym", "exact", "schemes")
     ],
 }
 

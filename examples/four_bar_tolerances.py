@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 import mbvi
+from mbvi.ensembles import sampling
+from mbvi.ensembles.sensitivity import sobol_indices
 
 MODEL = Path(__file__).parents[1] / "models" / "four_bar.yaml"
 DEVIATIONS = {"ground": 0.002, "crank": 0.001, "coupler": 0.002, "rocker": 0.001}  # [m]
@@ -55,10 +57,10 @@ def parts() -> dict[str, float]:
 
 def main(members: int = 64, **options: Any) -> Any:
     """The ensemble, and the Sobol indices of the stroke."""
-    over = {name: mbvi.Normal(mean=name, deviation=deviation) for name, deviation in DEVIATIONS.items()}
-    plan = mbvi.SamplingPlan(over=over, members=members, method="saltelli", seed=1)
+    over = {name: sampling.Normal(mean=name, deviation=deviation) for name, deviation in DEVIATIONS.items()}
+    plan = sampling.SamplingPlan(over=over, members=members, method="saltelli", seed=1)
     runs = mbvi.ensemble(mbvi.load(MODEL), plan, duration=1.2, measure={"stroke": stroke}, **options)
-    return runs, mbvi.sobol_indices(runs, "stroke")
+    return runs, sobol_indices(runs, "stroke")
 
 
 if __name__ == "__main__":

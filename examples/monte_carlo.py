@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import mbvi
+from mbvi.ensembles import sampling
 
 MODEL = Path(__file__).parents[1] / "models" / "double_pendulum.yaml"
-STARTS = mbvi.SamplingPlan(
+STARTS = sampling.SamplingPlan(
     over={
-        "q.shoulder.angle": mbvi.Normal(mean="pi/2", deviation="1 deg"),
-        "q.elbow.angle": mbvi.Normal(mean=1.0, deviation="1 deg"),
+        "q.shoulder.angle": sampling.Normal(mean="pi/2", deviation="1 deg"),
+        "q.elbow.angle": sampling.Normal(mean=1.0, deviation="1 deg"),
         "mass": [0.5, 1.0],
     },
     method="random",

@@ -19,6 +19,7 @@ import sympy
 import mbvi
 import mbvi.analysis.symmetry
 from mbvi.catalog import FAMILIES
+from mbvi.ensembles import sampling
 from mbvi.exact import DampedOscillator
 from mbvi.model.base import Element
 from tests.folders import MODELS
@@ -26,6 +27,11 @@ from tests.marks import campaign
 
 X, V, T = sympy.symbols("x v t")
 ANALYSES = "control_points convergence interaction linearization noether small_step symmetry symplecticity".split()
+OF_ENSEMBLES = {  # the names that the reference shows
+    "mbvi.ensembles.sampling": "SamplingPlan load_plan Uniform Normal LogNormal Triangular".split(),
+    "mbvi.ensembles.sensitivity": ["sobol_indices"],
+    "mbvi.ensembles.export": ["to_parquet"],
+}
 MODULES = [  # those that the reference shows
     "mbvi",
     *(f"mbvi.analysis.{name}" for name in ANALYSES),
@@ -35,6 +41,7 @@ MODULES = [  # those that the reference shows
     "mbvi.schemes.tableau",
     "mbvi.schemes.method",
     "mbvi.system.chart",
+    *OF_ENSEMBLES,
 ]
 MADE = {  # by functions, and never by calling the class
     *(
@@ -170,7 +177,7 @@ def plan_file():
 @functools.cache
 def saltelli():
     """An ensemble for Sobol indices."""
-    plan = mbvi.SamplingPlan(over={"q.pivot.angle": mbvi.Uniform(low=0, high=1)}, members=4, method="saltelli")
+    plan = sampling.SamplingPlan(over={"q.pivot.angle": sampling.Uniform(low=0, high=1)}, members=4, method="saltelli")
     return mbvi.ensemble(things()["model"], plan, store=["q"], measure={"end": lambda run: run.q[-1, 0]})
 
 
@@ -487,6 +494,8 @@ def public():
 def names_of(module):
     if module is mbvi:
         return [*mbvi.__all__, *mbvi.model.__all__]
+    if module.__name__ in OF_ENSEMBLES:
+        return OF_ENSEMBLES[module.__name__]
     own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
     return getattr(module, "__all__", [key for key in own if not key.startswith("_")])
 
@@ -495,8 +504,14 @@ def is_method(key, value):
     return inspect.isfunction(value) and (not key.startswith("_") or key == "__call__")
 
 
-def is_element(name):
-    value = getattr(mbvi, name)
+def elements():
+    """The elements of models and of sampling plans, by their names."""
+    found = {name: getattr(mbvi, name) for name in [*mbvi.model.__all__, *mbvi.__all__]}
+    found |= {name: getattr(sampling, name) for name in OF_ENSEMBLES[sampling.__name__]}
+    return {name: value for name, value in found.items() if is_element(name, value)}
+
+
+def is_element(name, value):
     return inspect.isclass(value) and issubclass(value, Element) and name != "Joint"
 
 
@@ -589,11 +604,8 @@ def test_wrong_arguments(name, share):
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in dict.fromkeys([*mbvi.model.__all__, *mbvi.__all__]) if is_element(name)]
-)
-def test_wrong_fields(name):
-    element = getattr(mbvi, name)
+@pytest.mark.parametrize(("name", "element"), elements().items())
+def test_wrong_fields(name, element):
     working = {key: REQUIRED.get(key, 1) for key, field in element.model_fields.items() if field.is_required()}
     if name == "Model":
         working = dict(things()["model"])

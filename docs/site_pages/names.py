@@ -72,6 +72,17 @@ PAGES = {
             Source("mbvi.live.follow", ("Follower",)),
         ),
     ),
+    "ensembles": Page(
+        "Samples of ensembles",
+        "What members are sampled from, and what their results are for other programs; [examples](../sampling.md).",
+        (
+            Source(
+                "mbvi.ensembles.sampling", ("SamplingPlan", "load_plan", "Uniform", "Normal", "LogNormal", "Triangular")
+            ),
+            Source("mbvi.ensembles.sensitivity", ("sobol_indices",)),
+            Source("mbvi.ensembles.export", ("to_parquet",)),
+        ),
+    ),
     "analysis": Page(
         "Analysis",
         "What runs, schemes and systems are measured with.",

@@ -175,8 +175,7 @@ class SamplingPlan(Element):
 
     Examples
     --------
-    >>> import mbvi
-    >>> plan = mbvi.SamplingPlan(over={"mass": mbvi.Uniform(low=1, high=2)}, members=4, method="latin_hypercube")
+    >>> plan = SamplingPlan(over={"mass": Uniform(low=1, high=2)}, members=4, method="latin_hypercube")
     >>> dimension, values = plan.values()["mass"]
     >>> dimension, sorted(int(4 * (value - 1)) for value in values)
     ('member', [0, 1, 2, 3])

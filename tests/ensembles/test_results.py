@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from mbvi.ensembles import export
+from mbvi.ensembles.export import to_parquet
 from tests.folders import ROOT
 
 from .test_ensemble import double, pendulum
@@ -22,7 +23,7 @@ def test_a_parquet_file_has_every_state(tmp_path, monkeypatch):
     monkeypatch.setattr(export, "ROWS", 7)
     over = {"mass": [1.0, 2.0, 3.0], "q.elbow.angle": ("start", [0.1, 0.2]), "q.shoulder.angle": 1.0}
     runs = mbvi.ensemble(double(), over, measure={"end": lambda run: run.q[-1, 0]}, store=("q", "energy"), **OPTIONS)
-    mbvi.to_parquet(runs, tmp_path / "runs.parquet")
+    to_parquet(runs, tmp_path / "runs.parquet")
     table = pandas.read_parquet(tmp_path / "runs.parquet")
     assert len(table) == 3 * 2 * 3
     assert {"mass", "start", "t", "q.elbow.angle", "q.shoulder.angle", "energy", "status", "reason"} <= {*table}
@@ -35,15 +36,15 @@ def test_a_parquet_file_has_every_state(tmp_path, monkeypatch):
             if not (name == "q" and column in over):
                 assert np.array_equal(found[column], expected[name])
     measured = mbvi.ensemble(pendulum(), {"mass": [1, 2]}, measure={"end": lambda run: run.q[-1, 0]}, **OPTIONS)
-    mbvi.to_parquet(measured, tmp_path / "end.parquet")
+    to_parquet(measured, tmp_path / "end.parquet")
     assert pandas.read_parquet(tmp_path / "end.parquet").end.tolist() == measured.end.values.tolist()
     with pytest.raises(mbvi.ModelError, match=r"expected a file that ends in \.parquet, found '\.csv'"):
-        mbvi.to_parquet(measured, tmp_path / "end.csv")
+        to_parquet(measured, tmp_path / "end.csv")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
         mbvi.ModelError, match=r"^to_parquet: expected pyarrow, found none; install .*mbvi\[parquet\]'$"
     ):
-        mbvi.to_parquet(measured, tmp_path / "other.parquet")
+        to_parquet(measured, tmp_path / "other.parquet")
 
 
 def test_a_bundle_shows_quantiles_of_what_is_stored_or_its_statistics():

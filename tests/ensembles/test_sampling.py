@@ -10,16 +10,18 @@ from typer.testing import CliRunner
 
 import mbvi
 from mbvi.cli import app
+from mbvi.ensembles import sampling
+from mbvi.ensembles.sensitivity import sobol_indices
 from tests.folders import ROOT
 
 from .test_ensemble import DONE
 
 MEMBERS = 1024
 DISTRIBUTIONS = {
-    "uniform": (mbvi.Uniform(low=1, high=3), scipy.stats.uniform(1, 2)),
-    "normal": (mbvi.Normal(mean=1, deviation=0.1), scipy.stats.norm(1, 0.1)),
-    "lognormal": (mbvi.LogNormal(median=2, deviation=0.3), scipy.stats.lognorm(0.3, scale=2)),
-    "triangular": (mbvi.Triangular(low=1, mode=1.5, high=3), scipy.stats.triang(0.25, 1, 2)),
+    "uniform": (sampling.Uniform(low=1, high=3), scipy.stats.uniform(1, 2)),
+    "normal": (sampling.Normal(mean=1, deviation=0.1), scipy.stats.norm(1, 0.1)),
+    "lognormal": (sampling.LogNormal(median=2, deviation=0.3), scipy.stats.lognorm(0.3, scale=2)),
+    "triangular": (sampling.Triangular(low=1, mode=1.5, high=3), scipy.stats.triang(0.25, 1, 2)),
 }
 
 
@@ -28,7 +30,7 @@ DISTRIBUTIONS = {
 def test_samples_have_their_distribution(name, method):
     """By the distance of Kolmogorov, which of independent points is less than 1.95/√n in 999 of 1000 cases."""
     distribution, expected = DISTRIBUTIONS[name]
-    plan = mbvi.SamplingPlan(over={"a": distribution, "b": distribution}, members=MEMBERS, method=method, seed=3)
+    plan = sampling.SamplingPlan(over={"a": distribution, "b": distribution}, members=MEMBERS, method=method, seed=3)
     values = plan.values()
     for dimension, sample in values.values():
         assert dimension == "member" and len(sample) == MEMBERS
@@ -64,7 +66,7 @@ members: 8
         app, ["ensemble", str(model), "--plan", str(plan), "--duration", "0.1", "-o", "runs.h5"]
     )
     assert result.exit_code == 0 and "16 members (member 8 × v.pivot.angle 2)" in result.output, result.output
-    runs = mbvi.ensemble(mbvi.load(model), mbvi.load_plan(plan), duration=0.1)
+    runs = mbvi.ensemble(mbvi.load(model), sampling.load_plan(plan), duration=0.1)
     assert (runs.status == DONE).all() and dict(runs.status.sizes) == {"member": 8, "v.pivot.angle": 2}
     assert np.degrees(runs["q.pivot.angle"]).min() > 10 and np.degrees(runs["q.pivot.angle"]).max() < 20
     np.testing.assert_allclose(runs["v.pivot.angle"], [0, np.pi / 30])
@@ -104,7 +106,7 @@ def test_plans_that_are_refused(text, message, tmp_path):
     plan = tmp_path / "plan.yaml"
     plan.write_text(text)
     with pytest.raises(mbvi.ModelError) as caught:
-        mbvi.ensemble(mbvi.load(ROOT / "models" / "pendulum.yaml"), mbvi.load_plan(plan), duration=0.1)
+        mbvi.ensemble(mbvi.load(ROOT / "models" / "pendulum.yaml"), sampling.load_plan(plan), duration=0.1)
     assert message in str(caught.value)
 
 
@@ -117,23 +119,23 @@ def test_what_varies_is_said_once():
 def test_sobol_indices_of_a_linear_and_of_a_product():
     """Of a x + b y the parts a² var x and b² var y; of x y those of its mean times each, and the rest in both."""
     over = {
-        "mass": mbvi.Uniform(low=1, high=2),
-        "length": mbvi.Normal(mean=1, deviation=0.1),
-        "rate": mbvi.Uniform(low=0, high=1),
+        "mass": sampling.Uniform(low=1, high=2),
+        "length": sampling.Normal(mean=1, deviation=0.1),
+        "rate": sampling.Uniform(low=0, high=1),
     }
-    plan = mbvi.SamplingPlan(over=over, members=4096, method="saltelli", seed=1).values()
+    plan = sampling.SamplingPlan(over=over, members=4096, method="saltelli", seed=1).values()
     mass, length = plan["mass"][1], plan["length"][1]
     measured = {"sum": 3 * mass - 5 * length, "product": mass * length, "same": np.ones_like(mass)}
     runs = xarray.Dataset({name: ("member", values) for name, values in measured.items()}, plan)
     x, y = 1 / 12, 0.1**2
     first = np.array([9 * x, 25 * y, 0]) / (9 * x + 25 * y)
-    found = mbvi.sobol_indices(runs, "sum")
+    found = sobol_indices(runs, "sum")
     assert found.parameter.values.tolist() == list(over)
     for name in ("first", "total"):
         np.testing.assert_allclose(found[name], first, rtol=0, atol=0.01)
         assert (found[f"{name}_confidence"] < 0.1).all()
     variance = x + 1.5**2 * y + x * y
-    found = mbvi.sobol_indices(runs, "product")
+    found = sobol_indices(runs, "product")
     np.testing.assert_allclose(found.first, np.array([x, 1.5**2 * y, 0]) / variance, rtol=0, atol=0.01)
     np.testing.assert_allclose(found.total, np.array([x + x * y, 1.5**2 * y + x * y, 0]) / variance, rtol=0, atol=0.01)
     for arguments, message in (
@@ -150,14 +152,14 @@ def test_sobol_indices_of_a_linear_and_of_a_product():
         ((1, "sum"), "runs: expected an ensemble, as an xarray Dataset, found 1"),
     ):
         with pytest.raises(mbvi.ModelError) as caught:
-            mbvi.sobol_indices(*arguments)
+            sobol_indices(*arguments)
         assert str(caught.value).startswith(message)
 
 
 def test_a_missing_library_names_its_extra(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "SALib"] + ["SALib"]:
         monkeypatch.setitem(sys.modules, name, None)
-    plan = mbvi.SamplingPlan(over={"mass": mbvi.Uniform(low=1, high=2)}, members=2, method="saltelli")
+    plan = sampling.SamplingPlan(over={"mass": sampling.Uniform(low=1, high=2)}, members=2, method="saltelli")
     with pytest.raises(
         mbvi.ModelError, match=r"^saltelli: expected SALib, found none; install it .*'mbvi\[sampling\]'$"
     ):

@@ -132,7 +132,9 @@ def _all_varied(over: list[str] | None, plan: Path | None, model: Model) -> Any:
         found = "both" if over else "neither"
         raise ModelError(f"--over: expected what varies, by --over or by --plan, found {found}")
     if plan is not None:
-        return mbvi.load_plan(plan)
+        from mbvi.ensembles.sampling import load_plan
+
+        return load_plan(plan)
     varied: dict[str, Any] = {}
     for text in over or ():
         name, values = _varied(text, model)

@@ -141,7 +141,7 @@ ADDED = {
 def add_generated(app, name, source):
     """Add what is generated, and to the index the sidebar, to pages whose Markdown can be read as it stands."""
     if name in examples.PAGES:
-        source[0] = examples.illustrated(source[0])
+        source[0] = examples.illustrated(name, source[0])
     source[0] += ADDED.get(name, "")
     if name == root_doc:
         for caption, pages in NAVIGATION.items():

@@ -1,4 +1,4 @@
-"""Moving pictures of the examples of elements: every model in the pages of joints, forces and constraints is run and shown."""
+"""Moving pictures of the examples of elements: every model in the pages below is run and shown."""
 
 from __future__ import annotations
 
@@ -10,25 +10,33 @@ from pathlib import Path
 import mbvi
 
 DOCS = Path(__file__).parents[1]
-PAGES = sorted(path.stem for kind in ("joints", "forces", "constraints") for path in DOCS.glob(f"{kind}*.md"))
+KINDS = ("joints", "forces", "constraints", "contacts", "ropes")
+PAGES = sorted(path.stem for kind in KINDS for path in DOCS.glob(f"{kind}*.md"))
 FOLDER = "examples"
+WITHOUT_MOTION = {"contacts_with_friction_rod"}  # Painlevé's paradox, which the page shows
 EXAMPLE = re.compile(r"<!-- (?P<name>\w+)\.yaml -->\n```yaml\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def write(folder: Path) -> None:
     """Write the pictures into a folder of a folder."""
     (folder / FOLDER).mkdir(exist_ok=True)
-    texts = [(DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES]
-    found = [match.group("name", "text") for text in texts for match in EXAMPLE.finditer(text)]
+    texts = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
+    found = {f"{page}_{each['name']}": each["text"] for page in PAGES for each in EXAMPLE.finditer(texts[page])}
     with ProcessPoolExecutor() as processes:
-        list(processes.map(_draw, found, itertools.repeat(folder / FOLDER)))
+        names = found.keys() - WITHOUT_MOTION
+        list(processes.map(_draw, names, map(found.get, names), itertools.repeat(folder / FOLDER)))
 
 
-def illustrated(text: str) -> str:
+def illustrated(page: str, text: str) -> str:
     """The Markdown of a page with the picture of every example below it."""
-    return EXAMPLE.sub(rf"\g<0>\n\n![How it moves](generated/{FOLDER}/\g<name>.gif)", text)
+
+    def with_picture(example: re.Match) -> str:
+        name = f"{page}_{example['name']}"
+        picture = "" if name in WITHOUT_MOTION else f"\n\n![How it moves](generated/{FOLDER}/{name}.gif)"
+        return example[0] + picture
+
+    return EXAMPLE.sub(with_picture, text)
 
 
-def _draw(example: tuple[str, str], folder: Path) -> None:
-    name, text = example
+def _draw(name: str, text: str, folder: Path) -> None:
     mbvi.animate(mbvi.simulate(mbvi.from_yaml(text)), folder / f"{name}.gif", force=True)

@@ -45,6 +45,8 @@ PLAIN = 0.75
 """Brightness of triangles without a material in a mesh where others have one."""
 ROUND = 0.05
 """Relative difference of moments of inertia that count as equal."""
+SHEET = 0.01
+"""Thickness of a plate without thickness, relative to its longest edge."""
 SIDES = 8
 """Sides of a wire's cross-section."""
 
@@ -409,7 +411,8 @@ def _thick(solid: Solid, holds: Sequence[Array]) -> tuple[Geometry, float]:
         radius = float(long * np.sqrt(5 / 12))
         return _of(creation.uv_sphere(radius, count=(24, 48)), solid.axes, solid.center, sector=True), radius
     if not (is_flat or is_oblong):
-        return _of(bevelled(solid.extents), solid.axes, solid.center), thin / 2
+        edges = np.maximum(solid.extents, SHEET * long)
+        return _of(bevelled(edges), solid.axes, solid.center), edges[0] / 2
     along, width = (thin, middle) if is_flat else (long, middle)
     axis = solid.axes[:, 0 if is_flat else 2]
     ring = float(width / np.sqrt(6))  # m r² = m (x² + y²)/12 with x = y

@@ -104,6 +104,15 @@ def test_a_flat_round_body_is_a_ring_and_a_thin_one_a_rod():
     assert high[1] < 0.06
 
 
+@pytest.mark.parametrize("inertia", [(0.01, 0.02, 0.03), (1, 2, 3), (1e-9, 2e-9, 3e-9)])
+def test_a_plate_without_thickness_is_drawn_as_a_thin_one(inertia):
+    """Its greatest moment is the sum of the others: b² = 12 I_x/m, a² = 12 I_y/m."""
+    mesh = surface(body_geometry(mbvi.Body(mass=2, inertia=inertia), [], None, 1e-9))
+    a, b = np.sqrt(6 * inertia[1]), np.sqrt(6 * inertia[0])
+    np.testing.assert_allclose(np.ptp(mesh.vertices, axis=0), [a, b, 0.01 * a], rtol=1e-5)
+    assert mesh.volume > 0.99 * a * b * 0.01 * a
+
+
 def test_joints_and_masses_are_held_together():
     points = np.array([[0, 0, 0], [2, 0, 0], [0, 3, 0], [0.5, 0.5, 0]])
     mesh = surface(hull(list(points), 0.01))

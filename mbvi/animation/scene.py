@@ -102,7 +102,7 @@ class Thing:
     name : str
         That of the body, joint or element of the model.
     kind : str
-        body, joint, frame, or link for springs, dampers and rods.
+        body, joint, frame, or link for springs, dampers, rods and cables.
     geometry : Geometry
         Shared by things that look the same.
     color : str
@@ -275,13 +275,13 @@ def _holds(model: Model) -> dict[str, list[Array]]:
 
 
 def _between(model: Model) -> Iterator[tuple[str, Look, Any]]:
-    """What is drawn between two points, with its name: springs, dampers, rods and the straight parts of ropes."""
+    """What is drawn between two points, with its name: springs, dampers, rods, cables and the straight parts of ropes."""
     elements: dict[str, Any] = {**model.forces, **model.constraints, **model.contacts}
     for name, element in elements.items():
         if isinstance(element, OverPoints):
             yield from ((f"{name} {i}", element.drawn_as, ends) for i, ends in enumerate(element.spans(), 1))
-        elif isinstance(element, Between) and element.drawn_as:
-            yield name, element.drawn_as, element.ends()
+        elif isinstance(element, Between) and element.look():
+            yield name, element.look(), element.ends()
 
 
 def _looks(

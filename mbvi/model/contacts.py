@@ -17,7 +17,7 @@ from mbvi.model.constraints import Coupling, Distance, PointOnPlane, PrescribedC
 from mbvi.model.directions import direction_problems, unit
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.fields import Direction, JointRef, Kind, Law, Motion, OptionalMotion, OptionalScalar, Scalar
-from mbvi.model.forces import Between, OnJoint
+from mbvi.model.forces import Between, Look, OnJoint
 from mbvi.model.limits import REST_SPEED, stopping_problems
 from mbvi.model.rolling import RollingBall, RollingEllipsoid, RollingWheel
 from mbvi.model.ropes import OverPoints
@@ -119,6 +119,10 @@ class DistanceStop(Stopping, Between):
         if isinstance(self.lower, float) and isinstance(self.upper, float) and self.lower >= self.upper:
             remedy = "exchange them; a rod is a constraint of the type distance"
             yield Problem(("lower",), wrong("a lower bound below the upper one", f"{show(self.lower)}", remedy))
+
+    def look(self) -> Look:
+        """A cable; nothing if it only keeps the points apart."""
+        return "" if self.upper is None else "thin rod"
 
     def stops(self, name: str) -> Iterator[Stop]:
         """Those of its bounds."""

@@ -179,7 +179,7 @@ class Between(Element):
     """
 
     drawn_as: ClassVar[Look] = ""
-    """How it looks in animations; nothing is drawn by default."""
+    """How such elements look in animations; nothing is drawn by default."""
 
     type: str
     body_a: FrameRef
@@ -190,6 +190,10 @@ class Between(Element):
     def ends(self) -> tuple[tuple[str, Any], tuple[str, Any]]:
         """The two bodies, each with its point."""
         return (self.body_a, self.point_a), (self.body_b, self.point_b)
+
+    def look(self) -> Look:
+        """How this one looks in animations."""
+        return self.drawn_as
 
     def problems(self) -> Iterator[Problem]:
         """Two different bodies."""

@@ -141,6 +141,27 @@ def test_a_point_of_the_embedding_hangs_on_its_joint(models):
     np.testing.assert_allclose(places[:, 1], pictures(trajectory, 1.0).q, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("bounds", "drawn"), [({"upper": 3}, ["hook"]), ({"lower": 1, "upper": 3}, ["hook"]), ({"lower": 1}, [])]
+)
+def test_a_cable_is_drawn_and_a_bumper_is_not(bounds, drawn):
+    """From the hook at the origin to the ball, which falls from 2 m below it, also while it is slack."""
+    hook = mbvi.DistanceStop(body_a="world", body_b="ball", **bounds)
+    model = mbvi.Model(
+        name="hung",
+        bodies={"ball": mbvi.Body(mass=1)},
+        joints={"fly": mbvi.Free(parent="world", child="ball")},
+        contacts={"hook": hook},
+        initial={"fly": mbvi.model.Initial(position=[0, 0, -2])},
+    )
+    scene, _ = scene_of(model, duration=0.1)
+    links = [thing for thing in scene.things if thing.kind == "link"]
+    assert [thing.name for thing in links] == drawn
+    for thing in links:
+        end = thing.places[0] + thing.rotations()[0] @ [0, 0, 1]  # of a rod of length 1, scaled
+        np.testing.assert_allclose([thing.places[0], end], [[0, 0, 0], [0, 0, -2]], rtol=0, atol=1e-9)
+
+
 def test_links_join_their_points_and_pins_move_with_their_joints(models):
     scene, trajectory = scene_of(mbvi.load(models / "branched_tree.yaml"))
     string = next(thing for thing in scene.things if thing.name == "string")

@@ -12,7 +12,6 @@ from mbvi.animation.formats import ENDINGS
 from mbvi.cli.options import MostTriangles, Speed, Trails, TrajectoryPath, number_of, whole_number
 from mbvi.cli.progress import progress_of
 from mbvi.cli.terminal import one_line_errors, say
-from mbvi.model.expressions import as_number
 
 if TYPE_CHECKING:
     from mbvi.model import Model
@@ -55,6 +54,7 @@ def animated(
     """Write an animation, and say so."""
     from mbvi.animation.animate import checked_triangles, picture_rate, speed_report
     from mbvi.animation.motion import check, fastest_spin, natural_speed
+    from mbvi.model.expressions import as_number
     from mbvi.text import file_size
 
     most = checked_triangles(triangles and (as_number(triangles) or triangles), "--triangles")

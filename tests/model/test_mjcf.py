@@ -151,7 +151,7 @@ def test_actuators_exert_what_those_of_mujoco_do(tmp_path):
     }
     report = str(model.import_report)
     for text in (
-        "ropes over several bodies, not around geoms or over pulleys (rope)",
+        "ropes over several bodies, not around geoms (rope)",
         "a state of its own, which mbvi lacks (air)",
     ):
         assert text in report

@@ -40,6 +40,12 @@ def over(name, sites, more=""):
     return f'<spatial name="{name}" {more}>' + "".join(f'<site site="{site}"/>' for site in sites) + "</spatial>"
 
 
+def over_pulley(name, first, divisor, second, more=""):
+    """A tendon over sites, then with a divisor over others."""
+    parts = [*(f'<site site="{site}"/>' for site in first), f'<pulley divisor="{divisor}"/>']
+    return f'<spatial name="{name}" {more}>{"".join(parts)}' + over("", second)[len('<spatial name="" >') :]
+
+
 def acting(folder, text, kind, turn=1.0, **options):
     """The forces on the coordinates of MuJoCo in both programs, at random states."""
     model = load(folder, text, **options)
@@ -80,6 +86,7 @@ def test_springs_and_dampers_along_sums_and_over_sites(tmp_path):
         + over("rope", "wabc", 'stiffness="5" damping=".3" springlength="1.8"')
         + over("loose rope", "wab", 'stiffness="5" springlength="1.8 2.2"')
         + over("loose between", "wb", 'stiffness="5" springlength="1.8 2.2"')
+        + over_pulley("tackle", "aw", 2.5, "bca", 'stiffness="4" damping=".3" springlength="2"')
     )
     text = scene(more=f"<tendon>{tendons}</tendon>")
     own, theirs = acting(tmp_path, text, "qfrc_passive")
@@ -94,6 +101,8 @@ def test_springs_and_dampers_along_sums_and_over_sites(tmp_path):
         "rope damping": "tendon_damper",
         "loose rope spring": "tendon_potential",
         "loose between spring": "distance_potential",
+        "tackle spring": "tendon_spring",
+        "tackle damping": "tendon_damper",
     }
 
 
@@ -117,6 +126,7 @@ def test_tendons_of_locked_joints_keep_what_these_add(tmp_path):
 
 ALONG = """
 <actuator>
+  <position name="hoist" tendon="tackle" kp="2" kv=".1" gear="2"/>
   <position name="both" tendon="sum" kp="5" kv=".3" gear="3"/>
   <motor name="winch" tendon="rope" gear="2"/>
   <general name="spring" tendon="rope" gainprm="3" biastype="affine" biasprm=".4 -2 -.3" forcerange="-2 1"/>
@@ -133,14 +143,14 @@ REFERENCE = """
 
 def test_actuators_along_tendons_and_from_sites_that_rest_exert_what_those_of_mujoco_do(tmp_path):
     """On sums, over sites, and along the axes of sites of the world, with one input each, within and beyond a range."""
-    tendons = fixed("sum", "", a=0.5, b=-2, c=1.5) + over("rope", "wabc")
-    key = '<keyframe><key name="k" ctrl=".3 -.7 .4 .9 -.6 0 0 0"/></keyframe>'
+    tendons = fixed("sum", "", a=0.5, b=-2, c=1.5) + over("rope", "wabc") + over_pulley("tackle", "aw", 2.5, "bc")
+    key = '<keyframe><key name="k" ctrl=".8 .3 -.7 .4 .9 -.6 0 0 0"/></keyframe>'
     text = scene(more=f"<tendon>{tendons}</tendon>{ALONG}{key}", extra=REFERENCE)
     own, theirs = acting(tmp_path, text, "qfrc_actuator", start="k")
     np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
     model = load(tmp_path, text, start="k")
-    assert mbvi.assemble(model).input_names == ("winch", "spring", "away", "to", "both")
-    assert [each.type for each in model.forces.values()] == ["tendon_actuator"] * 5
+    assert mbvi.assemble(model).input_names == ("hoist", "winch", "spring", "away", "to", "both")
+    assert [each.type for each in model.forces.values()] == ["tendon_actuator"] * 6
     report = str(model.import_report)
     for line in (
         "its reference site moves, where MuJoCo's force follows from no length (free)",
@@ -307,8 +317,7 @@ def test_what_tendons_drop_is_told(tmp_path):
         fixed("sum", 'stiffness="1" damping="1" frictionloss="1" armature="1"', a=1, b=1)
         + over("long", "wab", 'stiffness="1" limited="true" range=".1 5"')
         + over("loose", "ab", 'stiffness="1" springlength=".5 2"')
-        + '<spatial name="pulley" stiffness="1"><site site="a"/><site site="w"/><pulley divisor="2"/><site site="b"/>'
-        '<site site="c"/></spatial>'
+        + '<spatial name="bend" stiffness="1"><site site="a"/><geom geom="ball"/><site site="w"/></spatial>'
         + '<spatial name="around" damping="1"><site site="a"/><geom geom="ball"/><site site="b"/></spatial>'
     )
     equality = '<equality><tendon tendon1="long" tendon2="sum"/></equality>'
@@ -318,11 +327,10 @@ def test_what_tendons_drop_is_told(tmp_path):
     for line in (
         "  - geoms and sites of the world: those of a body 'scene', welded to the world",
         "  - spring of a tendon: mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms "
-        "or over pulleys (pulley)",
+        "(bend)",
         "  - damper of a tendon: mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms "
-        "or over pulleys (around)",
-        "  - actuator: mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms or over "
-        "pulleys (wire)",
+        "(around)",
+        "  - actuator: mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms (wire)",
         "  - frictionloss of a tendon: mbvi has friction of single coordinates (sum)",
         "  - armature of a tendon: mbvi has inertias of single coordinates (sum)",
         "  - lower limit of a tendon: a rope stops where it is taut alone (long)",

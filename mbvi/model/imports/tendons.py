@@ -1,11 +1,12 @@
 """Tendons of MJCF: sums of coordinates, and ropes over sites, as springs, dampers, constraints and stops where mbvi has them.
 
-The length of a fixed tendon is Σ factor × coordinate, that of a spatial one Σ |x_{i+1} − x_i| over its sites. What goes around
-bodies or over pulleys with a divisor is dropped.
+The length of a fixed tendon is Σ factor × coordinate, that of a spatial one Σ |x_{i+1} − x_i|/divisor over its sites, with the
+divisor of the pulley before. What goes around bodies is dropped.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -27,11 +28,10 @@ from mbvi.model.imports.robot import Robot
 from mbvi.model.ropes import Rope, RopePoint
 
 Point = tuple[float, float, float]
-IS_JOINT, IS_SITE = 1, 3
+IS_JOINT, IS_PULLEY, IS_SITE = 1, 2, 3
+UNNAMED = "", "origin", "center_of_mass"  # names of sites that are those of no frame
 ACT = "limits of a tendon"
-AROUND = (
-    "mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms or over pulleys"
-)
+AROUND = "mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms"
 LARGEST = 1e10  # size of lengths beyond which MuJoCo means none
 
 
@@ -42,17 +42,19 @@ class Tendon(NamedTuple):
     factors  of a fixed tendon, how much longer it becomes per coordinate of these joints; none of a spatial one
     points   of a spatial one over sites alone, of several bodies, the bodies and places; none of any other
     length   at zero coordinates of the file [rad or m]
+    text     of a spatial one over pulleys, its length as an expression of places; empty of any other
     """
 
     name: str
     factors: dict[str, float]
     points: tuple[tuple[str, Point], ...]
     length: float
+    text: str = ""
 
     @property
     def has_length(self) -> bool:
         """Whether mbvi has its length."""
-        return bool(self.factors or self.points)
+        return bool(self.factors or self.points or self.text)
 
     @property
     def rope(self) -> tuple[RopePoint, ...]:
@@ -101,7 +103,41 @@ class Tendons:
         if len({body for body, _ in points}) < 2:
             points = []
         moved = {joint: factor for joint, factor in factors.items() if factor}
-        return Tendon(name, moved, tuple(points), float(m.tendon_length0[t]))
+        text = self.over_pulleys(parts) if kinds == {IS_SITE, IS_PULLEY} else ""
+        return Tendon(name, moved, tuple(points), float(m.tendon_length0[t]), text)
+
+    def over_pulleys(self, parts: range) -> str:
+        """The length of a path over sites and pulleys as an expression of places; empty if nothing of it moves or has a name."""
+        m, spans, divisor, before = self.m, list[str](), 1.0, -1
+        sites = {int(m.wrap_objid[w]) for w in parts if m.wrap_type[w] == IS_SITE}
+        moving = {s for s in sites if m.site_bodyid[s]}
+        if not moving or any(m.site(s).name in UNNAMED or unnamed([self.frame(s)]) for s in moving):
+            return ""
+        for w in parts:
+            s = -1 if m.wrap_type[w] == IS_PULLEY else int(m.wrap_objid[w])
+            if s < 0:
+                divisor = float(m.wrap_prm[w])
+            elif before >= 0:
+                spans.append(f"{self.distance(before, s)}/{divisor!r}")
+            before = s
+        return " + ".join(spans)
+
+    def distance(self, r: int, s: int) -> str:
+        """The distance of two sites as an expression: a number on one body."""
+        if self.m.site_bodyid[r] == self.m.site_bodyid[s]:
+            return repr(math.dist(self.place(r), self.place(s)))
+        ways = [f"({a} - {b})**2" for a, b in zip(self.coordinates(s), self.coordinates(r), strict=True)]
+        return f"sqrt({' + '.join(ways)})"
+
+    def coordinates(self, s: int) -> list[str]:
+        """The coordinates of a site in an expression: numbers of one of the world."""
+        if not self.m.site_bodyid[s]:
+            return [f"({x!r})" for x in self.place(s)]
+        return [f"{axis}({quoted(self.frame(s))})" for axis in "xyz"]
+
+    def frame(self, s: int) -> str:
+        """A site as BODY.FRAME."""
+        return f"{self.bodies[self.m.site_bodyid[s]]}.{self.m.site(s).name}"
 
     def place(self, s: int) -> Point:
         """The place of a site in its body."""
@@ -184,6 +220,8 @@ class Tendons:
         """Add a force along a tendon, which is given without its length; of a sum of coordinates once it is known which move."""
         if tendon.points:
             self.add_force(name, force(points=tendon.rope))
+        elif tendon.text:
+            self.add_force(name, force(length=tendon.text))
         else:
             self.robot.lengths.append(lambda: self.add_along_sum(name, tendon, force))
 

@@ -52,7 +52,8 @@ class Drives:
         self.places = arrays.joint_forces[rows, 1].copy()
         for name in np.array(inputs)[self.places < 0]:
             found = f"{str(name)!r}, which acts {where_of(system, str(name))}"
-            raise ModelError(f"inputs: {wrong('actuators on coordinates', found)}")
+            remedy = "write a law of your own, or tell it by a function of the state"
+            raise ModelError(f"inputs: {wrong('actuators on coordinates', found, remedy)}")
         self.gains = arrays.joint_force_data[rows, layout.BY_INPUT].copy()
         names = [system.coordinate_names[i] for i in self.places]
         self.velocities = np.array([system.velocity_names.index(name) for name in names], int)

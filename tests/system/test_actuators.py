@@ -230,4 +230,6 @@ def test_laws_of_controllers_are_for_actuators_on_coordinates():
     tendon = mbvi.TendonActuator(points=[{"body": "world"}, {"body": "b", "point": (1, 0, 0)}])
     with pytest.raises(mbvi.ModelError) as error:
         mbvi.simulate(floating(tendon), step=0.1, duration=0.1, controllers={"law": law})
-    assert "expected actuators on coordinates, found 'a', which acts along a tendon" in str(error.value)
+    assert "expected actuators on coordinates, found 'a', which acts along a tendon; write a law of your own" in str(
+        error.value
+    )

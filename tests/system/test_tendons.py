@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.cli.check_report import oddities
 from mbvi.model import from_yaml, to_yaml
 from mbvi.results.limits import exceeded_limits
+from mbvi.system.initial import find_start
 
 
 def sliders(forces, formulation="tree", **fields):
@@ -174,6 +176,18 @@ def test_what_is_no_tendon(fields, message):
     with pytest.raises(mbvi.ModelError) as error:
         sliders({"f": mbvi.TendonSpring(stiffness=1, **fields)})
     assert str(error.value).startswith(f"forces.f.{message}")
+
+
+def test_points_that_meet_are_told_before_a_run_and_end_it_by_name():
+    meet = mbvi.TendonSpring(points=[{"body": "world", "point": (0, 1, 0)}, {"body": "a"}, {"body": "b"}], stiffness=2)
+    model = sliders({"f": meet})
+    system = mbvi.assemble(model)
+    text = "forces.f: two points of it coincide at the start, where its direction is not defined"
+    assert text in oddities(system, find_start(system))
+    with pytest.raises(mbvi.StepError) as error:
+        mbvi.simulate(model, step=0.1, duration=0.2)
+    assert "within the step: the length of forces.f has no direction or no value. The stored" in str(error.value)
+    assert str(error.value).endswith("pass each other at a distance, or look for a pole of its length.")
 
 
 def test_no_component_of_a_quaternion_is_a_length():

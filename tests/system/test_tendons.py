@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.animation.motion import pictures
+from mbvi.animation.scene import make_scene
 from mbvi.cli.check_report import oddities
 from mbvi.model import from_yaml, to_yaml
 from mbvi.results.limits import exceeded_limits
@@ -131,6 +133,14 @@ def test_it_is_told_by_name_and_its_model_can_be_stored_attached_and_drawn():
     assert two.forces["other pull"].points[2].body == "other b"
     system, changed = mbvi.assemble(model), mbvi.assemble(model).with_parameters({"k": 2.0})
     assert system.potential([1, 1]) == pytest.approx(1.5**2) and changed.potential([1, 1]) == pytest.approx(3.0**2)
+
+
+def test_its_straight_parts_are_drawn():
+    points = [{"body": "world", "point": (0, 1, 0)}, {"body": "a"}, {"body": "b", "point": (1, 0, 1)}]
+    forces = {"band": mbvi.TendonSpring(points=points, stiffness=2), "d": mbvi.TendonDamper(length="q('a')", damping=1)}
+    run = mbvi.simulate(sliders(forces), step=0.1, duration=0.2)
+    scene = make_scene(run.system, pictures(run, 1.0), None)
+    assert [thing.name for thing in scene.things if thing.kind == "link"] == ["band 1", "band 2"]
 
 
 def test_efforts_of_joints_count_what_tendons_exert_on_them():

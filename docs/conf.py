@@ -58,6 +58,7 @@ NAVIGATION = {
         "forces",
         "forces_on_coordinates",
         "forces_of_actuators",
+        "forces_of_tendons",
         "constraints",
         "constraints_on_motions",
         "constraints_of_rolling",

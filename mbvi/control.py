@@ -19,7 +19,7 @@ from mbvi.kernels import layout
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import show, wrong
 from mbvi.system.compiled_model import CompiledModel
-from mbvi.system.inputs import check_told, with_inputs
+from mbvi.system.inputs import check_told, where_of, with_inputs
 from mbvi.system.system import System
 
 __all__ = ["PD", "PID", "CompiledModel", "ComputedTorque", "GravityCompensation"]
@@ -51,7 +51,9 @@ class Drives:
         rows = [int(np.flatnonzero(_acts(arrays, i))[0]) for i in own]
         self.places = arrays.joint_forces[rows, 1].copy()
         for name in np.array(inputs)[self.places < 0]:
-            raise ModelError(f"inputs: {wrong('actuators on coordinates', f'{str(name)!r}, which acts at a frame')}")
+            found = f"{str(name)!r}, which acts {where_of(system, str(name))}"
+            remedy = "write a law of your own, or tell it by a function of the state"
+            raise ModelError(f"inputs: {wrong('actuators on coordinates', found, remedy)}")
         self.gains = arrays.joint_force_data[rows, layout.BY_INPUT].copy()
         names = [system.coordinate_names[i] for i in self.places]
         self.velocities = np.array([system.velocity_names.index(name) for name in names], int)

@@ -9,6 +9,9 @@ import pytest
 
 import mbvi
 from mbvi.control import CompiledModel
+from mbvi.system.feedback import with_functions
+
+from .system import mechanisms
 
 H, START = 0.02, {"initial_q": [1.0, 0.5]}
 
@@ -357,3 +360,112 @@ def test_stops_act_besides():
     assert found.q[-1, 0] == pytest.approx(0.5, abs=1e-9)
     upper = next(force for name, force in found.contact_forces().items() if "upper" in name)
     assert upper[-1] == pytest.approx(9.5 - 9.81 * np.sin(0.5), abs=1e-8)
+
+
+def boat(forces, formulation="tree"):
+    """A body in the plane z = 0 with its centre beside its origin."""
+    body = mbvi.Body(mass=2, center_of_mass=(0.1, 0, 0), inertia=(1, 1, 0.7))
+    sea = mbvi.Planar(parent="world", child="hull", normal=(0, 0, 1))
+    start = {"sea": mbvi.Initial(position=(0, 0, 0.4), velocity=(0.3, 0, -0.5))}
+    parts = {"bodies": {"hull": body}, "joints": {"sea": sea}, "forces": forces, "initial": start}
+    return mbvi.Model(name="boat", gravity=(0, 0, 0), formulation=formulation, **parts)
+
+
+def steer(t, q, v):
+    return 1.5 - q[2] - 0.4 * v[0] + np.sin(t)
+
+
+def steered(t, q, v, F):
+    """What the screw does to the coordinates x, y and angle of the boat."""
+    p = min(max(2 * (1.5 - q[2] - 0.4 * v[0] + np.sin(t)) + 0.5, -1), 4)
+    F[0] += p * np.cos(q[2])
+    F[1] += p * np.sin(q[2])
+    F[2] -= 0.3 * p
+
+
+SCREW = mbvi.FrameActuator(body="hull", point=(0, 0.3, 0), force=(1, 0, 0), gain=2, bias=0.5, effort=(-1, 4))
+
+
+def test_it_tells_an_actuator_of_a_frame():
+    """As a force of the user's own does, with its effort reached for a while, beside such a force, and in the embedding."""
+    given = {"scheme": "gauss3", "step": 0.05, "duration": 2}
+    run = mbvi.simulate(boat({"screw": SCREW}), **given, inputs={"screw": steer})
+    own = mbvi.simulate(mbvi.assemble(boat({}), force=steered), **given)
+    np.testing.assert_allclose(run.q, own.q, rtol=0, atol=1e-12)
+    pull = np.linalg.norm(run.forces(["screw"])["screw"].values[:, :3], axis=1)
+    exact = [abs(np.clip(2 * steer(*each) + 0.5, -1, 4)) for each in zip(run.t, run.q, run.v, strict=True)]
+    np.testing.assert_allclose(pull, exact, rtol=0, atol=1e-12)
+    assert max(exact) == 4 > min(exact)
+
+    beside = mbvi.assemble(boat({"screw": SCREW}), force=lambda t, q, v, F: None)
+    np.testing.assert_allclose(mbvi.simulate(beside, **given, inputs={"screw": steer}).q, own.q, rtol=0, atol=1e-12)
+
+    embedding = mbvi.assemble(boat({"screw": SCREW}), "embedding")
+    assert embedding.coordinate_names[:4] == ("hull.x", "hull.y", "hull.z", "hull.qw")
+    fixed = mbvi.simulate(
+        embedding, **given, inputs={"screw": lambda t, q, v: np.sin(3 * t) - 2 * np.arctan2(q[6], q[3])}
+    )
+    tree = mbvi.simulate(boat({"screw": SCREW}), **given, inputs={"screw": lambda t, q, v: np.sin(3 * t) - q[2]})
+    np.testing.assert_allclose(fixed.pose("hull")[0], tree.pose("hull")[0], rtol=0, atol=1e-8)
+
+
+def test_a_simulator_and_a_file_of_it_have_what_it_told(tmp_path):
+    given = {"scheme": "gauss2", "step": 0.05}
+    run = mbvi.simulate(
+        boat({"screw": SCREW}), **given, duration=0.5, inputs={"screw": steer}, path=tmp_path / "boat.h5"
+    )
+    live = mbvi.Simulator(boat({"screw": SCREW}), **given, inputs={"screw": steer})
+    live.run(0.5)
+    assert np.array_equal(live.q, run.q[-1])
+    found = mbvi.read(tmp_path / "boat.h5").forces(["screw"])["screw"]
+    np.testing.assert_allclose(found.values, run.forces(["screw"])["screw"].values, rtol=0, atol=1e-12)
+    further = mbvi.resume(tmp_path / "boat.h5", 1.0, inputs={"screw": steer})
+    whole = mbvi.simulate(boat({"screw": SCREW}), **given, duration=1, inputs={"screw": steer})
+    assert np.array_equal(further.q[-1], whole.q[-1])
+
+
+def star(forces):
+    """Thirty pendulums on the first one, whose second derivatives are blocks of their own."""
+    return mbvi.Model(**dict(mechanisms.linked("star", 30)) | {"forces": forces})
+
+
+def apart(t, q, v):
+    return -3 * q[20] - v[3]
+
+
+def apart_of_ones_own(t, q, v, F):
+    F[3] += -3 * q[20] - v[3]
+
+
+def test_derivatives_between_blocks_are_left_out_and_others_are_right():
+    """Newton's iteration goes on without them, to the same motion as with all of them."""
+    system = mbvi.assemble(star({"m": mbvi.Motor(joint="b0 b3")}))
+    assert len(system.arrays.nodes) > 1
+    told, dense = with_functions(system, {"m": apart}), mbvi.assemble(star({}), force=apart_of_ones_own)
+    q, v = mechanisms.random_state(system, 2)
+    for found, whole in zip(told.second_derivatives(q, v), dense.second_derivatives(q, v), strict=True):
+        whole[3, 20] = found[3, 20]  # of the input alone, between two blocks
+        np.testing.assert_allclose(found, whole, rtol=0, atol=1e-6)
+    given = {"scheme": "simpson", "step": 0.02, "duration": 0.2}
+    start = {"initial_q": 0.3 * q}
+    runs = mbvi.simulate(system, **given, **start, inputs={"m": apart}), mbvi.simulate(dense, **given, **start)
+    np.testing.assert_allclose(runs[0].q, runs[1].q, rtol=0, atol=1e-11)
+    with pytest.raises(mbvi.ModelError) as error:
+        mbvi.simulate(system, "three_point", step=0.02, duration=0.2, inputs={"m": apart})
+    assert str(error.value) == (
+        "star: scheme three_point: expected inputs by functions of the state of a system whose second derivatives are one block, "
+        "found 30 coordinates in 30 blocks; take midpoint or simpson, which run any system"
+    )
+
+
+def test_functions_see_how_often_an_angle_has_turned():
+    """A mass that is pushed by the angle ω t of a wheel, on which nothing acts, is at ω t³/6."""
+    bodies = {"wheel": mbvi.Body(inertia=(1, 1, 1), mass=1), "mass": mbvi.Body(mass=1)}
+    joints = {
+        "spin": mbvi.Revolute(parent="world", child="wheel", axis=(0, 0, 1)),
+        "slide": mbvi.Prismatic(parent="world", child="mass", axis=(1, 0, 0)),
+    }
+    parts = {"bodies": bodies, "joints": joints, "forces": {"push": mbvi.Motor(joint="slide")}}
+    model = mbvi.Model(name="wheel", gravity=(0, 0, 0), initial={"spin": mbvi.Initial(velocity=4)}, **parts)
+    run = mbvi.simulate(model, "gauss2", step=0.1, duration=3, inputs={"push": lambda t, q, v: q[0]})
+    np.testing.assert_allclose(run.q[:, 1], 4 * run.t**3 / 6, rtol=0, atol=1e-12)

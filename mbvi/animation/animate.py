@@ -6,12 +6,14 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 from mbvi.animation.format import Progress, Show
 from mbvi.animation.formats import ENDINGS, format_of
 from mbvi.animation.motion import MOST_TURN, Spin, check, check_gaps, fastest_spin, natural_speed
+from mbvi.animation.scene import MOST_SHOWN
 from mbvi.errors import ModelError
-from mbvi.model.arguments import check_ending, check_progress, checked_count, checked_names, is_number
+from mbvi.model.arguments import check_ending, check_progress, checked_names, is_number
 from mbvi.model.expressions import show, wrong
 from mbvi.results.output import check_output
 from mbvi.results.trajectory import Trajectory
@@ -29,7 +31,7 @@ def animate(
     speed: float | None = None,
     trails: Sequence[str] | None = None,
     rate: int | None = None,
-    triangles: int | None = None,
+    triangles: int | Literal["all"] | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Path:
@@ -50,9 +52,9 @@ def animate(
         video show the way of the end of the body that goes furthest, a 3D file shows none.
     rate : int, optional
         Pictures per second of an .mp4, by default 30. A .gif has 25.
-    triangles : int, optional
-        About how many triangles all meshes may have together. If they have more, they are simplified, so that robots with large
-        meshes make small files that move smoothly. By default all are shown.
+    triangles : int or str, optional
+        About how many triangles all meshes may have together, by default 200 000. If they have more, they are simplified, so that
+        robots with large meshes make small files that move smoothly; ``"all"`` shows them as they are.
     force : bool
         Whether an existing file is overwritten.
     progress : function, optional
@@ -85,16 +87,33 @@ def animate(
     pictures_per_second = picture_rate(path, rate)
     if trails is not None:
         trails = checked_names(trails, "trails", "a list of names of bodies and of points of bodies")
-    if triangles is not None:
-        triangles = checked_count(triangles, "triangles", 1, MOST_TRIANGLES)
+    most = checked_triangles(triangles, "triangles")
     check_progress(progress)
     check(trajectory)
     spin = fastest_spin(trajectory)
     check_gaps(trajectory, spin)
     speed = check_speed(natural_speed(spin, pictures_per_second) if speed is None else speed)
-    shown = Show(trajectory, speed, spin, pictures_per_second, trails, triangles, progress)
+    shown = Show(trajectory, speed, spin, pictures_per_second, trails, most, progress)
     format_of(path.suffix.lower()).write(shown, path)
     return path
+
+
+def checked_triangles(given: Any, where: str) -> int | None:
+    """How many triangles all meshes may have together, by default `MOST_SHOWN`; None if they are shown as they are.
+
+    Raises
+    ------
+    ModelError
+        If it is no such number, nor all.
+    """
+    if given is None:
+        return MOST_SHOWN
+    if isinstance(given, str) and given == "all":
+        return None
+    expected = f"a whole number from 1 to {MOST_TRIANGLES}, or all"
+    if not is_number(given) or given != int(given) or not 1 <= given <= MOST_TRIANGLES:
+        raise ModelError(f"{where}: {wrong(expected, show(given))}")
+    return int(given)
 
 
 def check_speed(speed: float) -> float:

@@ -24,11 +24,11 @@ from mbvi.errors import ModelError
 from mbvi.model import Body, Mesh, Model
 from mbvi.model.expressions import nearest, wrong
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import Between, Look
+from mbvi.model.forces import Between, OnTendon
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import checked_properties, is_massless
 from mbvi.model.mesh_files import Files, has_volume, read_mesh
-from mbvi.model.ropes import OverPoints
+from mbvi.model.ropes import Look, OverPoints
 from mbvi.model.rotations import rotation_matrix
 from mbvi.system.poses import Pose, all_poses, unit_quaternions
 from mbvi.system.system import System
@@ -60,6 +60,8 @@ STILL_POSE = Pose(np.zeros((1, 3)), np.eye(3)[None])
 WIRE = 0.27
 """Radius of the lines, curves and borders of planes that guide points, in that of a pin."""
 SAMPLES = 200
+MOST_SHOWN = 200_000
+"""Triangles of all meshes together, beyond which they are simplified unless others are asked for."""
 
 
 class Carried(NamedTuple):
@@ -189,7 +191,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None, tri
     trails : sequence of str or None
         Points whose ways are shown: a body, for its centre of mass, or body.point; if None, of the body that goes furthest.
     triangles : int, optional
-        About how many triangles all meshes may have together; if they have more, they are simplified.
+        About how many triangles all meshes may have together; if they have more, they are simplified. None shows all.
 
     Raises
     ------
@@ -278,7 +280,7 @@ def _between(model: Model) -> Iterator[tuple[str, Look, Any]]:
     """What is drawn between two points, with its name: springs, dampers, rods, cables and the straight parts of ropes."""
     elements: dict[str, Any] = {**model.forces, **model.constraints, **model.contacts}
     for name, element in elements.items():
-        if isinstance(element, OverPoints):
+        if isinstance(element, OverPoints | OnTendon):
             yield from ((f"{name} {i}", element.drawn_as, ends) for i, ends in enumerate(element.spans(), 1))
         elif isinstance(element, Between) and element.look():
             yield name, element.look(), element.ends()
@@ -348,9 +350,14 @@ def _share(model: Model, triangles: int | None) -> float:
     """The share of the triangles of all meshes that are shown, of which there may be so many."""
     if triangles is None:
         return 1.0
-    meshes = [shape for body in model.bodies.values() for shape in body.shapes if isinstance(shape, Mesh)]
-    total = max(1, sum(len(read_mesh(mesh, model.files).faces) for mesh in meshes))
+    total = max(1, triangles_of(model))
     return min(triangles, total) / total
+
+
+def triangles_of(model: Model) -> int:
+    """The number of triangles of all meshes of a model."""
+    meshes = [shape for body in model.bodies.values() for shape in body.shapes if isinstance(shape, Mesh)]
+    return sum(len(read_mesh(mesh, model.files).faces) for mesh in meshes)
 
 
 def _is_clad(body: Body | None) -> bool:

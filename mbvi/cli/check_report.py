@@ -14,12 +14,13 @@ from mbvi.model.corners import corners_in_steps, corners_of_motions
 from mbvi.model.description import count_steps
 from mbvi.model.expressions import infix, value_at
 from mbvi.model.fields import idle_parameters
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, FrameActuator, OnJoint
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, FrameActuator, OnJoint, OnTendon
 from mbvi.model.graph import describe_tree
 from mbvi.model.mass_properties import checked_properties, has_mass
 from mbvi.model.meshes import odd_meshes
 from mbvi.model.poles import is_empty_quotient, programs
-from mbvi.model.sensing import names_in_sensors
+from mbvi.model.ropes import Span
+from mbvi.model.sensing import names_in_texts
 from mbvi.model.tables import kinks_in_steps, overshoots, short_tables
 from mbvi.text import MOST_LINES, aligned, count, shortened
 
@@ -134,6 +135,8 @@ def _acts_on(force: Any) -> str:
             return f"{force.joint}.{force.coordinate}"
         case BallSpring():
             return f"turns of {force.joint}"
+        case OnTendon():
+            return f"along {force.length or ' - '.join(each.body for each in force.points)}"
         case FrameActuator():
             return f"on {force.body} at {_vector(force.point)}, along axes of the body"
         case Between():
@@ -176,7 +179,7 @@ def oddities(system: System, start: Start) -> list[str]:
     model = system.model
     assert model is not None
     resolved = model.resolved()
-    found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model, names_in_sensors(model))]
+    found = [f"parameters.{name}: nothing uses it" for name in idle_parameters(model, names_in_texts(model))]
     found += [*map(str, odd_meshes(model)), *_odd_gravity(resolved), *_odd_forces(resolved, system, start)]
     found += _odd_joints(resolved, system, start)
     found += _massless(resolved)
@@ -229,7 +232,8 @@ def _has_direction(force: Any) -> bool:
 
 def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
     """Forces that do nothing, that drive instead of damping, or that have no direction at the start."""
-    for name, force in model.forces.items():
+    forces: dict[str, Any] = dict(model.forces)
+    for name, force in forces.items():
         where = f"forces.{name}"
         ends = [getattr(force, key) for key in ("body", "body_a", "body_b") if hasattr(force, key)]
         links = [system.frames[body].link for body in ends]
@@ -237,8 +241,10 @@ def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
             yield f"{where}: no effect, since {ends[0]} is welded to the world"
         elif len(links) == 2 and links[0] == links[1]:
             yield f"{where}: no effect, since {ends[0]} and {ends[1]} do not move against each other"
-        elif len(links) == 2 and _has_direction(force) and not _distance(force, system, start):
+        elif len(links) == 2 and _has_direction(force) and not _distance(force.ends(), system, start):
             yield f"{where}: its ends coincide at the start, where its direction is not defined"
+        if isinstance(force, OnTendon) and not all(_distance(ends, system, start) for ends in force.spans()):
+            yield f"{where}: two points of it coincide at the start, where its direction is not defined"
         for program in programs(force):
             if not math.isfinite(value_at(program, 0.0)):
                 yield f"{where}: {infix(program)} has no value at the start{', 0/0' if is_empty_quotient(program, 0.0) else ''}"
@@ -248,12 +254,12 @@ def _odd_forces(model: Model, system: System, start: Start) -> Iterator[str]:
             yield f"{where}: negative stiffness; it pushes away"
 
 
-def _distance(force: Any, system: System, start: Start) -> float:
-    ends = []
-    for body, point in ((force.body_a, force.point_a), (force.body_b, force.point_b)):
+def _distance(ends: Span, system: System, start: Start) -> float:
+    found = []
+    for body, point in ends:
         places, rotations = system.poses(body, start.q[None])
-        ends.append(places[0] + rotations[0] @ np.array(point))
-    return float(np.linalg.norm(ends[1] - ends[0]))
+        found.append(places[0] + rotations[0] @ np.array(point))
+    return float(np.linalg.norm(found[1] - found[0]))
 
 
 def _is_at_rest(system: System, start: Start, end: float) -> bool:

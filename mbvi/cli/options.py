@@ -47,7 +47,7 @@ MostTriangles = Annotated[
     typer.Option(
         "--triangles",
         metavar="NUMBER",
-        help="Simplify meshes that have more triangles together, as those of robots may.",
+        help="About how many triangles all meshes keep together, or all; by default 200000, to which larger ones are simplified.",
     ),
 ]
 

@@ -39,7 +39,7 @@ from mbvi.model.arguments import check_flag, checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import idle_parameters
 from mbvi.model.file import to_yaml
-from mbvi.model.sensing import names_in_sensors
+from mbvi.model.sensing import names_in_texts
 from mbvi.results import storage
 from mbvi.results.output import check_output, check_overwriting
 from mbvi.results.tables import needed
@@ -234,7 +234,7 @@ def _warn_of_doubtful(found: xarray.Dataset) -> None:
 def _note_idle(plan: Plan) -> None:
     """Warn of parameters that vary and make no difference."""
     model, names = plan.variation.model, plan.variation.parameters
-    used = {*plan.first._force_names, *(names_in_sensors(model) if model is not None else ())}
+    used = {*plan.first._force_names, *(names_in_texts(model) if model is not None else ())}
     for name in idle_parameters(model, used) if names and model is not None else ():
         if name in names:
             warnings.warn(f"over: {name}: nothing in the model uses it, so that it makes no difference", stacklevel=3)

@@ -27,10 +27,12 @@ SUBTREE_MASS = 23  # [kg]
 
 # Joint forces: System.joint_forces (., 4) = kind, coordinate, function, input; joint_force_data (., 6) = constant, rest. The
 # function is the force at a time, a potential V(q) of the coordinate, or the force at a rate of the coordinate. Of an actuator it
-# is the input at a time; where it is -1, the input is the number that System.inputs has for it, which may change between steps.
-# The data of an actuator are what the columns below name; its coordinate is -1 where it acts at a frame.
+# is the input at a time; where it is -1, the input is the number that System.inputs has for it, which may change between steps;
+# where it is -2 - i, the function force tells it, as number i behind the generalized forces.
+# The data of an actuator are what the columns below name. The coordinate is -1 of what acts at a frame or along a tendon.
 JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE, JOINT_POTENTIAL, JOINT_RATE_FORCE, ACTUATOR = 0, 1, 2, 3, 4, 5
 INPUT = 3
+NUMBER, TOLD = -1, -2
 BY_INPUT, BIAS, BY_PLACE, BY_RATE, LOWEST, HIGHEST = range(6)
 CONSERVATIVE_JOINT_FORCES = JOINT_SPRING, JOINT_POTENTIAL
 # Body forces: System.body_forces (., 6) = kind, link a, link b, three functions; body_force_data (., 17) = point a,
@@ -70,6 +72,9 @@ SHAPE, ROUNDING, SURFACE_RADIUS = 0, 6, 7
 EXPRESSION_ROW, FIRST_VARIABLE, VARIABLES, EXPRESSION_START, EXPRESSION_END = 0, 1, 2, 3, 4
 VARIABLE_KIND, VARIABLE_OF, FIRST_TERM, TERMS = 0, 1, 2, 3
 OF_TIME, OF_COORDINATE = 0, 1  # kinds of variables; the places along x, y and z follow
+# Tendons, see `tendons`: System.tendons (., 7) = row of its force in System.joint_forces, the same columns as an expression, and
+# first and number of its coordinates in System.tendon_coordinates (.,). A term of its variables is the index of one of these.
+TENDON_FORCE, FIRST_COORDINATE, COORDINATES_OF_TENDON = 0, 5, 6
 # Entries of the constraint Jacobian: System.entries (.,) = coordinate. System.signs: +1 on the side of link b, -1 on that of
 # link a, or the factor of a coordinate. The entry of a function's argument is the last of its row.
 # Borders, entries of a row whose coordinates follow each other in one node, by the earlier of their nodes: System.borders (., 7)
@@ -142,8 +147,9 @@ class System(Packed):
     operations, numbers             (.,)              programs in postfix form, and constants and tables
     constraints, constraint_data    (k, 8), (k, 13)   rows of the constraints
     touches, touch_data             (., 3), (., 8)    a row for each constraint of a contact or an edge
-    expressions, variables          (., 5), (., 4)    constraints by expressions, and the variables of all of them
+    expressions, variables          (., 5), (., 4)    constraints by expressions, and the variables of these and of tendons
     variable_points, terms          (., 3), (.,)
+    tendons, tendon_coordinates     (., 7), (.,)      a row for each force along a tendon, and the coordinates of all of them
     rates                           (r,)              rows of the constraints on velocities
     entries, signs                  (E,)              entries of the constraint Jacobian, G, or A of velocities
     coordinate_links                (n,)              link of each coordinate

@@ -15,7 +15,7 @@ import numpy as np
 from mbvi.animation.curves import MOST_CURVES, Arrow, Curve
 from mbvi.animation.motion import Motion
 from mbvi.animation.page import html, look
-from mbvi.animation.scene import Carried, Scene, find_poses, make_scene
+from mbvi.animation.scene import MOST_SHOWN, Carried, Scene, find_poses, make_scene
 from mbvi.errors import ModelError
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
@@ -177,13 +177,13 @@ class Screen:
 
 def _scene(system: System, start: Array, trails: Sequence[str] | None) -> Scene:
     """A scene with room for what the joints may do, each by itself: turns, and ways as long as all is large."""
-    size = make_scene(system, _motion(start[None]), ()).size
+    size = make_scene(system, _motion(start[None]), (), MOST_SHOWN).size
     states = [start]
     units = list(enumerate(system.coordinate_units))
     for i, unit in units[:: 1 + len(units) // MOST_JOINTS]:
         for change in TURNS if unit == "rad" else (-size, size) if unit == "m" else ():
             states.append(start + change * np.eye(len(start))[i])
-    return make_scene(system, _motion(np.array(states)), trails)
+    return make_scene(system, _motion(np.array(states)), trails, MOST_SHOWN)
 
 
 def _motion(q: Array) -> Motion:

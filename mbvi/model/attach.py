@@ -21,6 +21,7 @@ from mbvi.model.contacts import ExpressionStop
 from mbvi.model.expressed import by_expression
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.fields import WORLD, Orientation, Vector, kinds
+from mbvi.model.forces import OnTendon
 from mbvi.model.import_report import joined
 from mbvi.model.joints import Weld
 from mbvi.model.model import Model
@@ -28,6 +29,7 @@ from mbvi.model.quantities import with_prefix
 from mbvi.model.ropes import OverPoints
 from mbvi.model.sensors import ExpressionSensor, OnFrame
 from mbvi.model.shapes import Mesh
+from mbvi.model.tendons import tendons_of
 
 MOUNT = "mount"
 """The body that the world becomes where there is no prefix."""
@@ -130,6 +132,10 @@ def put_on(groups: Parts, other: Model, where: Attachment, prefix: str, paths: M
         if isinstance(stop, ExpressionStop) and by_expression(stop.gap, other).places:
             found = f"{name!r}, by places along the axes of the world"
             raise ModelError(f"contacts.{name}: {wrong('a model that can be put anywhere', found, 'leave it out')}")
+    for name, tendon in tendons_of(other):
+        if tendon.length is not None and by_expression(tendon.length, other).places:
+            found = f"{name!r}, by places along the axes of the world"
+            raise ModelError(f"forces.{name}: {wrong('a model that can be put anywhere', found, 'give it points')}")
     added: Parts = {key: {} for key in GROUPS}
     added["bodies"][mount] = Body()
     added["joints"][mount] = _weld(groups["bodies"], where, mount)
@@ -177,8 +183,10 @@ def _prefixed(
         )
     if isinstance(element, OnFrame):
         changed["frame"] = prefix + element.frame
-    if isinstance(element, OverPoints):
+    if isinstance(element, OverPoints | OnTendon):
         changed["points"] = tuple(_prefixed(each, prefix, mount, paths, parameters) for each in element.points)
+    if isinstance(element, OnTendon) and element.length is not None:
+        changed["length"] = with_prefix(element.length, prefix, parameters)
     if isinstance(element, ExpressionSensor):
         changed["expression"] = with_prefix(element.expression, prefix, parameters)
     if isinstance(element, ExpressionStop):

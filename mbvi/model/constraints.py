@@ -31,7 +31,7 @@ from mbvi.model.fields import (
     Scalar,
     Table,
 )
-from mbvi.model.forces import Between, Look, OnJoint, same_body
+from mbvi.model.forces import Between, OnJoint, same_body
 from mbvi.model.holds import (
     Above,
     Apart,
@@ -46,7 +46,7 @@ from mbvi.model.holds import (
     together,
 )
 from mbvi.model.rolling import KnifeEdge, RollingBall, RollingEllipsoid, RollingWheel
-from mbvi.model.ropes import Rope, RopePoint
+from mbvi.model.ropes import Look, Rope, RopePoint
 from mbvi.recording import is_finite, plain
 
 __all__ = [

@@ -34,7 +34,7 @@ class Kind:
     on; for a coordinate, the field that names its joint; for a name, the mapping of the Model that has it. Functions of time
     may be those of a prescribed motion (`is_motion`). `unit` is "rad" if it is an angle, "rad/s" if it is a rate of one; or,
     if it is that of a coordinate, the field that names this, or its rate; or, for an Initial, `position` or `velocity`; or,
-    for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`.
+    for Limits, which a joint has by the names of coordinates, `limit` or `rate of limit`; of a `tendon`, any.
     """
 
     name: Literal["numbers", "direction", "place", "time", "times", "curve", "law", "name", "coordinate"]
@@ -51,6 +51,7 @@ class Kind:
         "velocity",
         "limit",
         "rate of limit",
+        "tendon",
     ] = ""
     is_motion: bool = False
 

@@ -33,6 +33,7 @@ from mbvi.model.fields import (
     TimeVector,
     Vector,
 )
+from mbvi.model.ropes import Look, RopePoint, Span, point_problems, spans
 from mbvi.model.rotations import rotation_matrix
 from mbvi.model.rounding import quaternion_problems
 from mbvi.recording import plain
@@ -57,13 +58,15 @@ __all__ = [
     "Motor",
     "PositionServo",
     "Spring",
+    "TendonActuator",
+    "TendonDamper",
+    "TendonPotential",
+    "TendonSpring",
     "Torque",
     "VelocityServo",
 ]
 
 NONE = (0.0, 0.0, 0.0)
-Look = Literal["", "coil", "thick rod", "thin rod"]
-"""How what acts between two points looks in animations; empty if nothing is drawn."""
 
 
 class Law(NamedTuple):
@@ -427,6 +430,7 @@ class HasInput(Element):
         if not low < high:
             remedy = "write a number greater than 0, or [lowest, highest]"
             yield Problem(("effort",), wrong("a range of forces", show(self.effort), remedy))
+        yield from super().problems()
 
 
 class OnGear(HasInput, OnJoint):
@@ -444,20 +448,35 @@ class OnGear(HasInput, OnJoint):
 
     def law(self) -> Law:
         """The force on the coordinate."""
-        g = plain(self.gear)
-        by_input, bias, by_place, by_rate = self.factors()
-        lowest, highest = sorted(g * bound for bound in self.bounds)
-        return Law(
-            "actuator",
-            function=self.input,
-            factors=(g * by_input, g * bias, g * g * by_place, g * g * by_rate, lowest, highest),
-        )
+        return geared(self, plain(self.gear))
 
     def problems(self) -> Iterator[Problem]:
         """A gear that moves, and an effort that leaves something."""
-        if self.gear == 0:
-            yield Problem(("gear",), wrong("a gear other than 0", "0", "leave it out for a direct drive"))
+        yield from gear_problems(self.gear)
         yield from super().problems()
+
+
+def geared(actuator: HasInput, g: float) -> Law:
+    """The law of an actuator of numbers behind a gear."""
+    by_input, bias, by_place, by_rate = actuator.factors()
+    lowest, highest = sorted(g * bound for bound in actuator.bounds)
+    factors = g * by_input, g * bias, g * g * by_place, g * g * by_rate, lowest, highest
+    return Law("actuator", function=actuator.input, factors=factors)
+
+
+def gear_problems(gear: Any) -> Iterator[Problem]:
+    """A gear that does not move."""
+    if gear == 0:
+        yield Problem(("gear",), wrong("a gear other than 0", "0", "leave it out for a direct drive"))
+
+
+def range_of_inputs(actuator: Any) -> tuple[float, float] | None:
+    """The inputs at which an actuator with gain and bias reaches its effort; None where there is none, or it has a damping."""
+    gain, bias = plain(actuator.gain), plain(actuator.bias)
+    if plain(actuator.damping) or not gain or not all(map(math.isfinite, actuator.bounds)):
+        return None
+    low, high = sorted((bound - bias) / gain for bound in actuator.bounds)
+    return low, high
 
 
 class Motor(OnGear):
@@ -540,6 +559,130 @@ class Actuator(OnGear):
         return plain(self.gain), plain(self.bias), -plain(self.stiffness), -plain(self.damping)
 
 
+class OnTendon(Element):
+    """The common part of what acts along a tendon, which is a length that depends on coordinates or on places.
+
+    Its force drives the length apart where it is positive, and acts on every coordinate q by force × ∂length/∂q.
+
+    Parameters
+    ----------
+    length : str
+        The length [m], or a sum of angles [rad], as 0.02*q('knuckle') + 0.01*q('tip'): q('JOINT') or q('JOINT', 'x') is a
+        coordinate, x('BODY'), y and z are places of bodies, or of frames as BODY.FRAME, along the axes of the world.
+    points : list
+        Instead of a length, two or more points from one end to the other: it is that of a rope over them.
+    """
+
+    type: str
+    length: str | None = None
+    points: tuple[RopePoint, ...] = ()
+    drawn_as: ClassVar[Look] = "thin rod"
+
+    def spans(self) -> list[Span]:
+        """The ends of every straight part over points; none of a length that is an expression."""
+        return spans(self.points)
+
+    def problems(self) -> Iterator[Problem]:
+        """A length or points, and points of several bodies of which none follows itself."""
+        if (self.length is None) != bool(self.points):
+            found = "neither" if self.length is None else "both"
+            remedy = "write for example length: 0.02*q('knuckle') + 0.01*q('tip')"
+            yield Problem(("length",), wrong("a length or points", found, remedy))
+        elif self.length is None:
+            yield from point_problems(self.points)
+        yield from super().problems()
+
+
+class TendonSpring(HasLaw, OnTendon):
+    """A linear spring along a tendon: the force stiffness × (length − rest_length) shortens it.
+
+    Parameters
+    ----------
+    stiffness : number
+        Force per elongation [N/m], or torque per angle [N m/rad].
+    rest_length : number
+        The length at which there is no force [m or rad].
+    """
+
+    type: Literal["tendon_spring"] = "tendon_spring"
+    stiffness: Scalar
+    rest_length: Annotated[Scalar, Kind("numbers", unit="tendon")] = 0.0
+    potential: ClassVar[str] = "stiffness / 2 * (x - rest_length)**2"
+
+    def law(self) -> Law:
+        """A kind of its own, which is fast."""
+        return Law("spring", self.stiffness, self.rest_length)
+
+
+class TendonDamper(HasLaw, OnTendon):
+    """A linear damper along a tendon: the force damping × (rate of its length) resists.
+
+    Parameters
+    ----------
+    damping : number
+        Force per rate of the length [N s/m], or torque per angular rate [N m s/rad]; negative values drive.
+    """
+
+    type: Literal["tendon_damper"] = "tendon_damper"
+    damping: Scalar
+    force_of_rate: ClassVar[str] = "-damping * x"
+
+    def law(self) -> Law:
+        """A kind of its own, which is fast."""
+        return Law("damper", self.damping)
+
+
+class TendonPotential(HasPotential, OnTendon):
+    """A force along a tendon by a potential of its length x, as of a rope that pulls where it is longer than it was made."""
+
+    type: Literal["tendon_potential"] = "tendon_potential"
+
+
+class TendonActuator(HasInput, OnTendon):
+    """A motor along a tendon, of any linear law: gain × input + bias − stiffness × place − damping × rate.
+
+    Its place and rate are gear × length and gear × rate of the length, and its force f is gear × f along the tendon.
+
+    Parameters
+    ----------
+    gear : number
+        How far the motor moves per length.
+    gain : number
+        Force of the motor per input.
+    bias : number
+        Force of the motor without input [N].
+    stiffness : number
+        Force of the motor per place [N/m].
+    damping : number
+        Force of the motor per rate [N s/m].
+    """
+
+    type: Literal["tendon_actuator"] = "tendon_actuator"
+    gear: Scalar = 1.0
+    gain: Scalar = 1.0
+    bias: Scalar = 0.0
+    stiffness: Scalar = 0.0
+    damping: Scalar = 0.0
+
+    @property
+    def input_range(self) -> tuple[float, float] | None:
+        """Those of its effort, if it has one and its force follows from its input alone."""
+        return None if plain(self.stiffness) else range_of_inputs(self)
+
+    def factors(self) -> tuple[float, float, float, float]:
+        """What its fields say."""
+        return plain(self.gain), plain(self.bias), -plain(self.stiffness), -plain(self.damping)
+
+    def law(self) -> Law:
+        """The force along the tendon."""
+        return geared(self, plain(self.gear))
+
+    def problems(self) -> Iterator[Problem]:
+        """A gear that moves, and those of tendons and of inputs."""
+        yield from gear_problems(self.gear)
+        yield from super().problems()
+
+
 class FrameActuator(HasInput):
     """A motor that pushes and turns a body along axes fixed in it, as a propeller or a thruster: of any linear law of its rate.
 
@@ -579,11 +722,7 @@ class FrameActuator(HasInput):
     @property
     def input_range(self) -> tuple[float, float] | None:
         """Those of its effort, if it has one and its force follows from its input alone."""
-        gain, bias = plain(self.gain), plain(self.bias)
-        if plain(self.damping) or not gain or not all(map(math.isfinite, self.bounds)):
-            return None
-        low, high = sorted((bound - bias) / gain for bound in self.bounds)
-        return low, high
+        return range_of_inputs(self)
 
     def factors(self) -> tuple[float, float, float, float]:
         """What its fields say."""
@@ -736,6 +875,10 @@ AnyForce = Annotated[
     | VelocityServo
     | Actuator
     | FrameActuator
+    | TendonSpring
+    | TendonDamper
+    | TendonPotential
+    | TendonActuator
     | BallSpring,
     Field(discriminator="type"),
 ]

@@ -73,23 +73,34 @@ def measure(text: str, parameters: Mapping[str, float]) -> Measure:
     """
     if not isinstance(text, str):
         raise ModelError(wrong("an expression of quantities", show(text), "write for example q('elbow')"))
-    found = [Quantity("t")]
-
-    def put_aside(match: re.Match[str]) -> str:
-        kind, name, coordinate = match["kind"], match["name"], match["coordinate"]
-        quantity = Quantity(kind, name[1:-1], coordinate and coordinate[1:-1])  # type: ignore[arg-type]
-        if quantity not in found:
-            found.append(quantity)
-        return f"{MARK}{found.index(quantity)}"
-
-    rest = _QUANTITY.sub(put_aside, text)
+    rest, found = put_aside(text)
     if MARK in _QUANTITY.sub("", text):
         raise ModelError(wrong("numbers, names, operators and quantities", f"{MARK!r} in {show(text)}"))
     if bare := _BARE.search(rest):
         example = f"{bare[1]}('arm.tool')" if bare[1] in "xyz" else f"{bare[1]}('elbow')"
         raise ModelError(wrong("a name in quotes", f"{bare[0]!r} in {show(text)}", f"write for example {example}"))
     variables = ("t", *(f"{MARK}{i}" for i in range(1, len(found))))
-    return Measure(postfix_of_several(rest, parameters, variables), tuple(found))
+    return Measure(postfix_of_several(rest, parameters, variables), found)
+
+
+def put_aside(text: str) -> tuple[str, tuple[Quantity, ...]]:
+    """A text with ξ and a number for each quantity, and the quantities, the time first.
+
+    Examples
+    --------
+    >>> put_aside("k*q('hinge')")[0]
+    'k*ξ1'
+    """
+    found = [Quantity("t")]
+
+    def marked(match: re.Match[str]) -> str:
+        kind, name, coordinate = match["kind"], match["name"], match["coordinate"]
+        quantity = Quantity(kind, name[1:-1], coordinate and coordinate[1:-1])  # type: ignore[arg-type]
+        if quantity not in found:
+            found.append(quantity)
+        return f"{MARK}{found.index(quantity)}"
+
+    return _QUANTITY.sub(marked, text), tuple(found)
 
 
 def names_in_measure(text: str) -> frozenset[str]:

@@ -42,6 +42,7 @@ from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import is_point_mass
 from mbvi.model.rounding import quaternion_problems, quaternion_roundings
 from mbvi.model.sensing import sensor_problems
+from mbvi.model.tendons import tendon_problems
 from mbvi.model.touching import contact_problems
 from mbvi.model.units import ANGULAR, check_unit, unit_of
 from mbvi.recording import is_finite
@@ -181,6 +182,8 @@ class _Resolver:
 
     def unit(self, element: Element, key: str, kind: Kind) -> Unit:
         """The unit of a field's values."""
+        if kind.unit == "tendon":
+            return None
         if kind.unit in ("", "rad", "rad/s"):
             return kind.unit or documented_unit(type(element), key)
         if kind.unit == "rate of coordinate":
@@ -345,6 +348,7 @@ def _element_problems(model: Description, parts: set[Where]) -> Iterator[Problem
                 ("constraints", name), wrong("a name that no joint has", f"{name!r}, a joint", "rename one of them")
             )
     yield from prescribed_twice(model.constraints)
+    yield from tendon_problems(model)
     yield from contact_problems(model)
     yield from sensor_problems(model)
     for name, initial in model.initial.items():

@@ -9,11 +9,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from mbvi.model.base import Element
 from mbvi.model.expressions import MARK, Problem, show, wrong
 from mbvi.model.fields import WORLD, FrameRef, Kind, Place, Scalar
-from mbvi.model.forces import Look
 from mbvi.model.holds import ByExpression, Hold, Variable
 from mbvi.recording import plain
 
 __all__ = ["Rope", "RopePoint"]
+Look = Literal["", "coil", "thick rod", "thin rod"]
+"""How what acts between two points looks in animations; empty if nothing is drawn."""
+Span = tuple[tuple[str, Any], tuple[str, Any]]
+"""Two bodies, each with a point."""
 
 
 class RopePoint(Element):
@@ -51,31 +54,46 @@ class OverPoints(Element):
         """The bodies and their points, of a resolved rope."""
         return [(each.body, each.point) for each in self.points]
 
-    def spans(self) -> list[tuple[tuple[str, Any], tuple[str, Any]]]:
+    def spans(self) -> list[Span]:
         """The ends of every straight part of the rope."""
-        return list(pairwise(self.places))
+        return spans(self.points)
 
     def slack(self) -> ByExpression:
         """What is left of the length: length − Σ |x_{i+1} − x_i|."""
-        found: dict[Any, Variable] = {"t": Variable("t")}
-        program: list[Any] = [self.length]
-        for a, b in self.spans():
-            for axis, after in (("x", ()), ("y", ("+",)), ("z", ("+", "sqrt", "-"))):
-                program += [_coordinate(found, axis, *b), _coordinate(found, axis, *a), "-", 2.0, "**", *after]
-        return ByExpression(tuple(program), tuple(found.values()))
+        return over_points(self.points, self.length, "-")
 
     def problems(self) -> Iterator[Problem]:
         """A length, and points of several bodies of which none follows itself."""
         if not plain(self.length) > 0:
             yield Problem(("length",), wrong("a length greater than 0", show(self.length)))
-        if len({body for body, _ in self.places}) < 2:
-            found = f"{len(self.points)} of {self.points[0].body!r}" if self.points else "none"
-            remedy = "write for example [{body: world}, {body: load}]"
-            yield Problem(("points",), wrong("points of two or more bodies", found, remedy))
-        for i, (one, other) in enumerate(self.spans()):
-            if one == other:
-                remedy = "name it once; where the rope comes back, another point is between"
-                yield Problem(("points", i + 1), wrong("another point than the one before", "the same", remedy))
+        yield from point_problems(self.points)
+
+
+def spans(points: tuple[RopePoint, ...]) -> list[Span]:
+    """The ends, bodies and their points, of every straight part of a rope over points."""
+    return list(pairwise((each.body, each.point) for each in points))
+
+
+def over_points(points: tuple[RopePoint, ...], start: Any, sign: Literal["+", "-"]) -> ByExpression:
+    """start ± Σ |x_{i+1} − x_i|."""
+    found: dict[Any, Variable] = {"t": Variable("t")}
+    program: list[Any] = [start]
+    for a, b in spans(points):
+        for axis, after in (("x", ()), ("y", ("+",)), ("z", ("+", "sqrt", sign))):
+            program += [_coordinate(found, axis, *b), _coordinate(found, axis, *a), "-", 2.0, "**", *after]
+    return ByExpression(tuple(program), tuple(found.values()))
+
+
+def point_problems(points: tuple[RopePoint, ...]) -> Iterator[Problem]:
+    """Points of one body alone, and a point that follows itself."""
+    if len({each.body for each in points}) < 2:
+        found = f"{len(points)} of {points[0].body!r}" if points else "none"
+        remedy = "write for example [{body: world}, {body: load}]"
+        yield Problem(("points",), wrong("points of two or more bodies", found, remedy))
+    for i, (one, other) in enumerate(spans(points)):
+        if one == other:
+            remedy = "name it once; where the rope comes back, another point is between"
+            yield Problem(("points", i + 1), wrong("another point than the one before", "the same", remedy))
 
 
 def _coordinate(found: dict[Any, Variable], axis: str, body: str, point: Any) -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mbvi.errors import ModelError
+from mbvi.model.contacts import ExpressionStop
 from mbvi.model.description import Description
 from mbvi.model.expressions import Problem, nearest, show, wrong
 from mbvi.model.quantities import Quantity, measure, names_in_measure
 from mbvi.model.sensors import ExpressionSensor, InJoint, OnFrame
+from mbvi.model.tendons import tendons_of
 
 
 def sensor_problems(model: Description) -> Iterator[Problem]:
@@ -30,10 +32,12 @@ def sensor_problems(model: Description) -> Iterator[Problem]:
                 yield Problem(("sensors", name, "expression"), str(error))
 
 
-def names_in_sensors(model: Description) -> set[str]:
-    """The names that the expressions of sensors use."""
-    expressions = (each.expression for each in model.sensors.values() if isinstance(each, ExpressionSensor))
-    return {name for text in expressions for name in names_in_measure(text)}
+def names_in_texts(model: Description) -> set[str]:
+    """The names that expressions of quantities use: those of sensors, stops and tendons."""
+    texts = [each.expression for each in model.sensors.values() if isinstance(each, ExpressionSensor)]
+    texts += [each.gap for each in model.contacts.values() if isinstance(each, ExpressionStop)]
+    texts += [each.length for _, each in tendons_of(model) if each.length is not None]
+    return {name for text in texts for name in names_in_measure(text)}
 
 
 def frames_of(model: Description) -> Iterator[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.functions import function_of
+from mbvi.kernels.mechanics.tendons import add_efforts
 from mbvi.model.constraints import PrescribedCoordinate
 from mbvi.model.expressions import show, wrong
 from mbvi.model.limits import Limits
@@ -101,7 +102,10 @@ def _exceeded(trajectory: Trajectory, i: int, limits: Limits) -> Iterator[Excess
 
 
 def efforts(trajectory: Trajectory, i: int) -> Array:
-    """Torque or force (N + 1,) of what drives coordinate i at every state: joint forces and prescribed motion [N m or N]."""
+    """Torque or force (N + 1,) of what drives coordinate i at every state [N m or N].
+
+    Joint forces, actuators on it and along tendons, and prescribed motions.
+    """
     system, model = trajectory.system, trajectory.system.model
     arrays, total = system.arrays, np.zeros(len(trajectory.t))
     of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
@@ -117,6 +121,10 @@ def efforts(trajectory: Trajectory, i: int) -> Array:
             driven = by_input * np.asarray(driven) + bias + by_place * trajectory.q[:, i] + by_rate * trajectory.v[:, i]
             driven = np.clip(driven, data[layout.LOWEST], data[layout.HIGHEST])
         total += driven
+    if len(arrays.tendons):
+        along = np.zeros_like(trajectory.q)
+        add_efforts(along, arrays, system.work, trajectory.t, trajectory.q, trajectory.v)
+        total += along[:, i]
     name = system.coordinate_names[i]
     for row, owner in enumerate(each.rsplit(".", 1)[0] for each in system.constraint_names):
         element = None if model is None else model.resolved().constraints.get(owner)

@@ -12,6 +12,7 @@ from mbvi.analysis.small_step import POINTS, WEIGHTS
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.kernels.methods import parabola
 from mbvi.schemes.method import Method
+from mbvi.steppers.conditions import refused
 from mbvi.steppers.loop import Stepper, stepper_of_velocities
 from mbvi.steppers.run import Run, check_unconstrained
 
@@ -30,11 +31,14 @@ def begin(run: Run) -> Stepper:
     Raises
     ------
     ModelError
-        If the system has constraints.
+        If the system has constraints, or forces contribute to the action of which not all derivatives are known.
     """
     check_unconstrained(run)
     system, name = run.system, run.method.name
     is_force_varied = name != "parabolic_path" and system.unforced is not system
+    if is_force_varied and system._feedback is not None and system.arrays.second_size < system.dimension**2:
+        expected = "inputs by functions of the state of a system whose second derivatives are one block"
+        raise refused(system, name, expected, f"{system.dimension} coordinates in {len(system.arrays.nodes)} blocks")
     own = system.unforced.arrays if is_force_varied else system.arrays
     arrays, work = system.arrays, make_work(system.arrays)
     space = parabola.make_space(

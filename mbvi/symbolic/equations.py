@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError
 from mbvi.model.arguments import checked_names
-from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.expressions import MARK, nearest, show, wrong
 from mbvi.model.fields import kinds
 from mbvi.model.forces import (
     BallSpring,
@@ -35,9 +35,13 @@ from mbvi.model.forces import (
     HasPotential,
     OnGear,
     OnJoint,
+    OnTendon,
     Torque,
 )
+from mbvi.model.holds import ByExpression
 from mbvi.model.model import Model
+from mbvi.model.quantities import put_aside
+from mbvi.model.tendons import length_of
 from mbvi.results.output import check_output, replace_file
 from mbvi.symbolic import written
 from mbvi.symbolic.bodies import Bodies, put_in
@@ -300,8 +304,8 @@ class _Finder:
             return Springs(self.bodies, raw, force).potential
         if isinstance(force, HasInput):
             return sympy.Integer(0)  # one that never pushes
-        if isinstance(force, OnJoint | Between):
-            x = self.coordinate(force) if isinstance(force, OnJoint) else _length(self.way(raw, force))
+        if isinstance(force, OnJoint | Between | OnTendon):
+            x = self.extent(raw, force)
             if isinstance(force, HasPotential):
                 return self.values.scalar(raw.potential, "x", x)
             return self.law("potential", raw, force, x)
@@ -323,6 +327,8 @@ class _Finder:
                 else self.on_coordinate(name, raw, force, self.v[i])
             )
             return F
+        if isinstance(force, OnTendon):
+            return self.of_tendon(name, raw, force)
         if isinstance(force, FrameActuator):
             return self.of_frame(name, raw, force)
         if isinstance(force, Between):
@@ -351,6 +357,42 @@ class _Finder:
     def of_torque(self, frame: Any, own: Any) -> Any:
         """The generalized forces (n, 1) of a torque (3, 1) along the axes of its frame."""
         return sympy.diag(*(1 / each for each in self.squares())) * frame.spin.T * own
+
+    def of_tendon(self, name: str, raw: Any, force: Any) -> Any:
+        """The generalized forces (n, 1) along a tendon, of its rate or of a motor."""
+        length = self.extent(raw, force)
+        by_q = sympy.Matrix([length]).jacobian(list(self.q))
+        rate = (by_q * self.displacements())[0]
+        if not isinstance(force, HasInput):
+            return by_q.T * self.law("force_of_rate", raw, force, rate)
+        gear = self.values.scalar(raw.gear)
+        return by_q.T * (gear * self.of_motor(name, raw, force, gear * length, gear * rate))
+
+    def extent(self, raw: Any, force: Any) -> Any:
+        """What a potential depends on: a coordinate, the distance of two points, or the length of a tendon."""
+        if isinstance(force, OnJoint):
+            return self.coordinate(force)
+        if isinstance(force, Between):
+            return _length(self.way(raw, force))
+        if force.length is not None:
+            return self.measured(raw.length, length_of(force, self.values.resolved))
+        ends = zip(raw.spans(), force.spans(), strict=True)
+        ways = [self.point(b, p) - self.point(a, o) for ((_, o), (_, p)), ((a, _), (b, _)) in ends]
+        return sum(map(_length, ways))
+
+    def measured(self, text: str, found: ByExpression) -> Any:
+        """An expression of coordinates and of places of bodies and frames."""
+        text, quantities = put_aside(text)
+        values = {}
+        for i, (quantity, variable) in enumerate(zip(quantities, found.variables, strict=True)):
+            if variable.kind == "q":
+                at = self.bodies.builder.coordinate(variable.joint, variable.coordinate)
+                values[f"{MARK}{i}"] = self.q[at]
+            elif variable.kind != "t":
+                frame = quantity.name[len(variable.body) + 1 :]
+                place = self.point(variable.body, frame or variable.point)
+                values[f"{MARK}{i}"] = place["xyz".index(variable.kind)]
+        return self.values.of_several(text, values)
 
     def of_frame(self, name: str, raw: Any, force: FrameActuator) -> Any:
         """The generalized forces (n, 1) of an actuator of a frame."""

@@ -63,6 +63,10 @@ class Values:
             return _of_tree(parse(value), {**self._names, **({variable: at} if variable else {})})
         return exact(float(value))
 
+    def of_several(self, text: str, variables: Mapping[str, Any]) -> Any:
+        """An expression of parameters and of variables by their names."""
+        return _of_tree(parse(text), {**self._names, **variables})
+
     def of_fields(self, text: str, fields: Mapping[str, Any]) -> Any:
         """The law of a force: an expression of its fields and of x."""
         return _of_tree(parse(text), fields)

@@ -25,7 +25,7 @@ from mbvi.model import meshes
 from mbvi.model.arguments import check_choice
 from mbvi.model.expressions import wrong
 from mbvi.model.fields import WORLD
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, FrameActuator, Law, OnJoint, Torque
+from mbvi.model.forces import BallSpring, Between, Bushing, Force, FrameActuator, Law, OnJoint, OnTendon, Torque
 from mbvi.model.graph import Branch, Plan, is_backward, is_cut, plan
 from mbvi.model.holds import ByExpression, Expressed, Follows, OnCurve, Related
 from mbvi.model.joints import Joint
@@ -33,6 +33,7 @@ from mbvi.model.mass_properties import MassProperties, checked_properties
 from mbvi.model.model import Model
 from mbvi.model.motions import Z, rotation, slide
 from mbvi.model.rotations import rotation_matrix
+from mbvi.model.tendons import length_of, tendons_of
 from mbvi.model.touching import frictions_of, has_contacts, stops_of
 from mbvi.recording import are_equal, array, dot, is_zero, norm
 from mbvi.system import ties
@@ -604,6 +605,8 @@ class Builder:
                 yield from ((key[0], other) for other in key[1:])
         for a, b in [*(row[1:3] for row in tables.body_forces), *tables.bushings]:
             yield from clique(tables.atom_of_link[link] for end in (a, b) for link in tables.path(end))
+        for tendon in tables.tendons:
+            yield from clique(tables.atom_of_link[entry.link] for entry in tendon.entries)
 
     # ----------------------------------------------------------------------------------------- forces
 
@@ -622,6 +625,8 @@ class Builder:
                 self.add_bushing(force.bushing(joint), self.frames[joint.parent], self.frames[joint.child])
             case OnJoint():
                 self.add_joint_force(name, force)
+            case OnTendon():
+                self.add_tendon(name, force)
             case FrameActuator():
                 self.add_frame_actuator(force, self.frames[force.body])
             case Between():
@@ -674,13 +679,22 @@ class Builder:
 
     def add_joint_force(self, name: str, force: Any) -> None:
         """Add a force on a joint's coordinate."""
-        law, coordinate = force.law(), self.coordinate(force.joint, str(force.coordinate))
+        self.add_law(name, force.law(), self.coordinate(force.joint, str(force.coordinate)))
+
+    def add_law(self, name: str, law: Law, coordinate: int) -> None:
+        """Add the law of a force on a coordinate, or along a tendon (-1)."""
         if law.kind == "actuator":
             self.add_actuator(law, coordinate)
             return
         kind, function = self.kind_and_function(name, law, ON_COORDINATE)
         self.tables.joint_forces.append([kind, coordinate, function, 0])
         self.tables.joint_force_data.append([law.constant, law.rest, *np.zeros(4)])
+
+    def add_tendon(self, name: str, force: OnTendon) -> None:
+        """Add a force along a tendon."""
+        length = length_of(force, self.model)
+        self.tables.tendons.append(ties.tendon(self.tables, length, self.frames, self.coordinate))
+        self.add_law(name, force.law(), -1)  # type: ignore[attr-defined]
 
     def add_frame_actuator(self, force: FrameActuator, frame: BodyFrame) -> None:
         """Add an actuator of a frame."""
@@ -691,7 +705,7 @@ class Builder:
         self.add_actuator(force.law(), -1)
 
     def add_actuator(self, law: Law, coordinate: int) -> None:
-        """Add an actuator on a coordinate, or at a frame (-1), whose input is a number or a function of time."""
+        """Add an actuator, on a coordinate or elsewhere (-1), whose input is a number or a function of time."""
         is_constant = isinstance(law.function, float)
         function = -1 if is_constant else self.tables.add_function(law.function)
         self.tables.joint_forces.append([layout.ACTUATOR, coordinate, function, len(self.tables.inputs)])
@@ -711,5 +725,6 @@ def _used_joints(model: Model) -> Iterator[str]:
         if not isinstance(element, BallSpring):  # which acts on the bodies
             yield from (getattr(element, key) for key in JOINTS if hasattr(element, key))
             yield from getattr(element, "joints", ())
+    yield from (joint for _, tendon in tendons_of(model) for joint in length_of(tendon, model).joints)
     yield from (name for name, joint in model.joints.items() if joint.armatures)
     yield from (name for name, initial in model.initial.items() if initial.hold)

@@ -697,6 +697,11 @@ def _without_forces(arrays: layout.System) -> layout.System:
     fields |= {name: fields[name][joint] for name in ("joint_forces", "joint_force_data")}
     fields |= {name: fields[name][body] for name in ("body_forces", "body_force_data")}
     fields |= {name: fields[name][:0] for name in ("frame_actuators", "frame_actuator_data")}
+    tendons = arrays.tendons[joint[arrays.tendons[:, layout.TENDON_FORCE]]]
+    tendons[:, layout.TENDON_FORCE] = (np.cumsum(joint) - 1)[
+        tendons[:, layout.TENDON_FORCE]
+    ]  # those before it that stay
+    fields |= {"tendons": tendons}
     bushings = arrays.bushing_data.copy()
     bushings[:, [*range(DAMPING, DAMPING + 3), *range(TURNING_DAMPING, TURNING_DAMPING + 3)]] = 0.0
     return layout.System(**fields | {"force": 0, "force_parameters": np.zeros(0), "bushing_data": bushings})

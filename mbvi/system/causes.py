@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbvi.model.forces import Between
+from mbvi.model.forces import Between, OnTendon
 from mbvi.model.mass_properties import checked_properties
 from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.system.assemble import assemble
@@ -12,6 +12,7 @@ from mbvi.system.system import System
 
 Array = np.ndarray
 APART = "Set its points so that they pass each other at a distance; on one joint, take a joint_spring or joint_damper."
+BENT = "Set its points so that they pass each other at a distance, or look for a pole of its length."
 FAR = 1e3  # ratio of masses from which it is reported
 AWAY = 1e4  # distance of a body's frame from its center of mass, in radii of gyration, from which it is reported
 
@@ -23,6 +24,8 @@ def force_without_value(system: System, q: Array, times: Array) -> tuple[str, st
         if alone.dimension == system.dimension and not _is_finite(alone, q, times):
             if isinstance(system.model.forces[name], Between):  # type: ignore[union-attr]
                 return f": the ends of forces.{name} meet, where it has no direction", APART
+            if isinstance(system.model.forces[name], OnTendon):  # type: ignore[union-attr]
+                return f": the length of forces.{name} has no direction or no value", BENT
             own = programs(system.model.resolved().forces[name])  # type: ignore[union-attr]
             if any(is_empty_quotient(each, t) for each in own for t in times):
                 return f": forces.{name} is 0/0", "Write it with its limit there, or start at another time."

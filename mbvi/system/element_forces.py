@@ -5,6 +5,7 @@
     a bushing, a ball spring     by its law, as force and torque, or torque, along the world's axes
     a constraint                 by its multipliers; along the line of a distance, on coordinates, or as force and torque
     a joint                      its reaction, in which what acts on its coordinates is contained
+    a force along a tendon       by its law, along the length
     a force of the user's own    on every coordinate
 
 The power of an element is what it gives to the motion: v·F of a force, and −λ·∂g/∂t of a constraint g(t, q) = 0 with the
@@ -36,11 +37,24 @@ from mbvi.kernels.mechanics.frame_actuators import ALONG as ALONG_AXES
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.lagrangian import fill_gradient
 from mbvi.kernels.mechanics.power import subtract_drive_powers
+from mbvi.kernels.mechanics.tendons import pull_of as pull_of_tendon
 from mbvi.kernels.mechanics.tree import WORLD_OMEGA, anchor_place, fill_world
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.forces import BallSpring, Between, Bushing, Force, FrameActuator, OnGear, OnJoint, Torque
+from mbvi.model.forces import (
+    BallSpring,
+    Between,
+    Bushing,
+    Force,
+    FrameActuator,
+    HasInput,
+    OnGear,
+    OnJoint,
+    OnTendon,
+    Torque,
+)
 from mbvi.model.holds import Apart, Expressed, Follows, Related
+from mbvi.model.tendons import length_of, length_unit
 from mbvi.system.feedback import as_seen
 from mbvi.system.projection import owner_of
 from mbvi.system.reactions import known_names, reactions
@@ -68,11 +82,10 @@ class ElementForce:
         Of the element.
     components : tuple of str
         Names of the columns of `values`: the coordinate of a force on a joint; ``along`` of what acts along the line between two
-        points; ``x``, ``y``, ``z`` of a force or torque on a body, along the world's axes; the coordinates of a coupling, of a
-        prescribed motion and of a force of your own; ``force_x``, …, ``torque_z`` of joints and of other constraints, as
-        `Trajectory.reaction` gives them, and of a bushing, on body_b at point_b, and of an actuator of a frame, along the world's
-        axes; ``x``, ``y``, ``z`` of
-        the torque of a ball spring on the joint's child.
+        points, or along a tendon; ``x``, ``y``, ``z`` of a force or torque on a body, along the world's axes; the coordinates of
+        a coupling, of a prescribed motion and of a force of your own; ``force_x``, …, ``torque_z`` of joints and of other
+        constraints, as `Trajectory.reaction` gives them, and of a bushing, on body_b at point_b, and of an actuator of a frame,
+        along the world's axes; ``x``, ``y``, ``z`` of the torque of a ball spring on the joint's child.
     units : tuple of str
         Of the columns: N or N m.
     t : ndarray (states,)
@@ -196,6 +209,21 @@ def fill_frame_actuator_forces(out, system, work, t, q, v):  # type: ignore[no-u
             row[3], row[4], row[5], row[6] = pull * tx, pull * ty, pull * tz, pull * rate
 
 
+@kernel
+def fill_tendon_forces(out, system, work, t, q, v):  # type: ignore[no-untyped-def]
+    """What every force along a tendon exerts in many states.
+
+    out       (tendons, states, 3)     out: force along the length [N or N m], power [W], V [J], 0 where it derives from none
+    t         (states,)                [s]
+    q, v      (states, n)              [u, u/s], u the unit of a coordinate
+    """
+    for s in range(q.shape[0]):
+        fill_world(system, work, q[s], v[s])
+        for i in range(out.shape[0]):
+            force, _, _, potential, rate = pull_of_tendon(system, work, i, t[s], q[s], v[s])
+            out[i, s, 0], out[i, s, 1], out[i, s, 2] = force, force * rate, potential
+
+
 def force_names(system: System) -> list[str]:
     """Names of all that exerts something in a system: forces, a force of the user's own, constraints and joints."""
     model = system.model
@@ -283,7 +311,10 @@ class _Elements:
         frames = np.zeros((len(arrays.frame_actuators), count, 7))
         if len(frames):
             fill_frame_actuator_forces(frames, arrays, self.system.work, self.t, self.q, self.v)
-        at_frames = iter(frames)
+        tendons = np.zeros((len(arrays.tendons), count, 3))
+        if len(tendons):
+            fill_tendon_forces(tendons, arrays, self.system.work, self.t, self.q, self.v)
+        at_frames, along = iter(frames), iter(tendons)
         on_coordinates, on_bodies = zip(arrays.joint_forces, coordinates.transpose(0, 2, 1), strict=True), iter(bodies)
         of_bushings = iter(bushings)
         for name, force in self.model.forces.items():  # type: ignore[union-attr]
@@ -293,6 +324,9 @@ class _Elements:
                     power = values * self.v[:, coordinate]
                     energy = None if isinstance(force, OnGear) else energy  # it may be told to push
                     yield self.on_coordinates(name, force, {coordinate: values}, power=power, energy=energy)
+                case OnTendon():
+                    next(on_coordinates)  # its law
+                    yield self.along_tendon(name, force, next(along))
                 case FrameActuator():
                     next(on_coordinates)  # its motor
                     values = next(at_frames)
@@ -330,6 +364,14 @@ class _Elements:
         units = ("N m" if isinstance(force, Torque) else "N",) * len(columns)
         energy = values[:, POTENTIAL] if force.derives_from_potential else None
         return ElementForce(name, force.type, components, units, self.t, values[:, columns], values[:, POWER], energy)
+
+    def along_tendon(self, name: str, force: Any, values: Array) -> ElementForce:
+        """What acts along a tendon, of the columns (states, 3) of a kernel."""
+        model: Any = self.model
+        unit = FORCE_UNITS[length_unit(length_of(force, model), model)]
+        is_spring = force.derives_from_potential and not isinstance(force, HasInput)  # which may be told to push
+        energy = values[:, 2] if is_spring else None
+        return ElementForce(name, force.type, ("along",), (unit,), self.t, values[:, :1], values[:, 1], energy)
 
     def of_bushing(self, name: str, force: Bushing | BallSpring, values: Array) -> ElementForce:
         """What a bushing or a ball spring exerts, of the columns (states, 8) of a kernel."""

@@ -1,8 +1,9 @@
 """Inputs of actuators that are functions of the state, u(t, q, v): compiled, and evaluated wherever forces are.
 
 The force of such an actuator, φ = α u + β + σ x + δ x′ within its limits, is part of the force function of the system, behind a
-force of the user's own, and its row in the tables exerts nothing. So it acts at every node of a step as all forces do, and
-schemes keep their order.
+force of the user's own, and its row in the tables exerts nothing. Of one that acts at a frame or along a tendon the force
+function writes the input behind the generalized forces, and its row in the tables reads it there. So they act at every node of a
+step as all forces do, and schemes keep their order.
 
 In the states of a run u is known. As seen from its results, these inputs are tables through the known values: the same forces,
 and no function. So reactions, which need other coordinates, pages and files have the forces of the run.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from threading import local
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,6 @@ from mbvi.kernels import layout
 from mbvi.kernels.compiler.decorators import CompiledFunction, compiled
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.model.expressions import nearest, show, wrong
-from mbvi.model.forces import FrameActuator
 from mbvi.system.inputs import FUNCTION, row_of_input, with_arrays, with_inputs, with_tables
 from mbvi.system.own_functions import (
     OwnForce,
@@ -134,9 +135,6 @@ def _check_names(system: System, names: Sequence[Any]) -> None:
         if name not in system.input_names:
             near = nearest(str(name), system.input_names) if system.input_names else "the model has none"
             raise ModelError(f"inputs: {wrong('an actuator', show(name), near)}")
-        if isinstance(system.model.forces[name], FrameActuator):
-            found, remedy = f"{name!r}, which acts at a frame", "let a controller tell it, with a period"
-            raise ModelError(f"inputs: {wrong('actuators on coordinates for functions of the state', found, remedy)}")
         if name in names[:i]:
             raise ModelError(f"inputs: {wrong('one function for each actuator', f'two for {name!r}')}")
 
@@ -215,10 +213,11 @@ def check_same_values(system: System, t: Array, q: Array, v: Array, values: Arra
 def _force(own: OwnForce | None, told: Sequence[tuple[Any, int]]) -> Callable[..., float]:
     """A force function (t, q, v, values, F) of all actuators that functions tell, behind a force of the user's own.
 
-    Its values are the parameters of that force, and then for each actuator its coordinate, and what OF_ROW names.
+    Its values are the parameters of that force, and then for each actuator its coordinate, and what OF_ROW names. Of one that
+    acts on no coordinate that is -1 - i, and its input is written into number i behind the forces.
     """
     jit, at = njit(error_model="numpy"), 0 if own is None else len(own.names)
-    inner = jit(_nothing) if own is None else jit(own.function._python)
+    inner = jit(_nothing) if own is None else jit(_on_forces(jit(own.function._python)))
     for fill, count in told:
         inner = jit(_with_actuators(inner, fill, count, at))
         at += count * (1 + len(OF_ROW))
@@ -237,6 +236,16 @@ def _nothing(t, q, v, values, F):  # type: ignore[no-untyped-def]
     return 0.0
 
 
+def _on_forces(function: Any) -> Callable[..., float]:
+    """What a force of the user's own does, which knows of no numbers behind the forces."""
+
+    def inner(t, q, v, values, F):  # type: ignore[no-untyped-def]
+        function(t, q, v, values, F[: q.shape[0]])
+        return 0.0
+
+    return inner
+
+
 def _with_actuators(before: Any, fill: Any, count: int, at: int) -> Callable[..., float]:
     """What does what another does, and adds the forces of actuators whose values begin at a place."""
     width = 1 + len(OF_ROW)
@@ -248,6 +257,9 @@ def _with_actuators(before: Any, fill: Any, count: int, at: int) -> Callable[...
         for i in range(count):
             first = at + i * width
             a = int(values[first])
+            if a < 0:
+                F[q.shape[0] - 1 - a] = u[i]
+                continue
             force = values[first + 1] * u[i] + values[first + 2] + values[first + 3] * q[a] + values[first + 4] * v[a]
             if force < values[first + 5]:
                 force = values[first + 5]
@@ -260,12 +272,19 @@ def _with_actuators(before: Any, fill: Any, count: int, at: int) -> Callable[...
 
 
 def with_feedback(system: System, feedback: Feedback) -> System:
-    """A system of the same actuators, as a run has it, of which functions tell some; those have no force in its tables."""
+    """A system of the same actuators, as a run has it, of which functions tell some; those on coordinates have no force in its
+    tables.
+    """
     arrays = system.arrays
     forces, parameters = arrays.joint_forces.copy(), [arrays.force_parameters]
+    behind = 0
     for row in _rows(system, feedback.names):
-        parameters.append(np.array([arrays.joint_forces[row, 1], *arrays.joint_force_data[row, OF_ROW]], float))
-        forces[row, 0], forces[row, FUNCTION] = layout.JOINT_FORCE, len(arrays.time_functions)
+        place = int(arrays.joint_forces[row, 1])
+        if place >= 0:
+            forces[row, 0], forces[row, FUNCTION] = layout.JOINT_FORCE, len(arrays.time_functions)
+        else:
+            place, forces[row, FUNCTION], behind = -1 - behind, layout.TOLD - behind, behind + 1
+        parameters.append(np.array([place, *arrays.joint_force_data[row, OF_ROW]], float))
     nothing = np.array([[layout.CONSTANT, len(arrays.numbers), 1]], np.int64)
     found = with_arrays(
         system,
@@ -274,7 +293,10 @@ def with_feedback(system: System, feedback: Feedback) -> System:
         numbers=np.append(arrays.numbers, 0.0),
         force=feedback.force,
         force_parameters=np.concatenate(parameters),
+        periodic=np.zeros_like(arrays.periodic),  # functions see how often an angle has turned
     )
+    if behind:  # whose workspaces are larger
+        found._local = local()
     before = system._values_of_run
     found._values_of_run = feedback.values if before is None else before.with_those_of(feedback.values)
     found._told, found._feedback = (system, partial(with_feedback, feedback=feedback)), feedback

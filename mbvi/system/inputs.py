@@ -19,6 +19,7 @@ from mbvi.floats import as_floats
 from mbvi.kernels import layout
 from mbvi.model.arguments import checked_vector, is_number
 from mbvi.model.expressions import nearest, show, wrong
+from mbvi.model.forces import FrameActuator, OnTendon
 from mbvi.model.inputs import with_inputs as replaced_inputs
 from mbvi.system.system import System
 from mbvi.system.tables import Tables
@@ -31,7 +32,7 @@ FUNCTION = 2  # column of joint forces
 def told_inputs(system: System) -> dict[str, int]:
     """The inputs that are numbers, and not functions of time, with their places in ``system.arrays.inputs``."""
     rows = system.arrays.joint_forces
-    rows = rows[(rows[:, 0] == layout.ACTUATOR) & (rows[:, FUNCTION] < 0)]
+    rows = rows[(rows[:, 0] == layout.ACTUATOR) & (rows[:, FUNCTION] == layout.NUMBER)]
     told = set(rows[:, layout.INPUT].tolist())
     return {name: i for i, name in enumerate(system.input_names) if i in told}
 
@@ -107,6 +108,15 @@ class ToldInputs:
         values = checked_vector(list(given.values()), where, list(given)).tolist()
         for name, value in zip(given, values, strict=True):
             self._inputs[self._places[name]] = value
+
+
+def where_of(system: System, name: str) -> str:
+    """Where an actuator acts, in words."""
+    assert system.model is not None
+    force = system.model.forces[name]
+    if isinstance(force, OnTendon):
+        return "along a tendon"
+    return "at a frame" if isinstance(force, FrameActuator) else "on a coordinate"
 
 
 def with_own_inputs(system: System) -> System:

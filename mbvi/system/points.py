@@ -14,6 +14,7 @@ from mbvi.model.holds import turning_sides
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import MassProperties
 from mbvi.model.model import Model
+from mbvi.model.tendons import length_of, tendons_of
 from mbvi.recording import array, decide, dot
 
 NO_INERTIA = 1e-14
@@ -66,7 +67,8 @@ def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> It
     acted_on = {
         getattr(each, key, None) for each in _others(model) for key in ("joint", "joint_a", "joint_b", "joint_c")
     }
-    acted_on.update(joint for each in model.constraints.values() for joint in getattr(each, "joints", ()))
+    lengths = [length_of(each, model) for _, each in tendons_of(model)]
+    acted_on.update(joint for each in (*model.constraints.values(), *lengths) for joint in getattr(each, "joints", ()))
     acted_on.update(name for name, joint in model.joints.items() if joint.armatures)
     for key, joint in model.joints.items():
         if name not in (joint.parent, joint.child):
@@ -88,7 +90,8 @@ def _uses(model: Model, plan: Plan, name: str, properties: MassProperties) -> It
             for (body, place), turns in zip(constraint.ends(), turning_sides(constraint.holds()), strict=True):
                 if body == name:
                     yield None if turns or _is_off(place, properties) else False
-        for body, place in getattr(constraint, "places", ()):
+    for each in (*model.constraints.values(), *lengths):
+        for body, place in getattr(each, "places", ()):
             if body == name:
                 yield None if _is_off(place, properties) else False
 

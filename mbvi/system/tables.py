@@ -63,7 +63,7 @@ class Variable(NamedTuple):
 
 
 class Expression(NamedTuple):
-    """A constraint by an expression: see `mbvi.kernels.mechanics.expressed`.
+    """An expression of a constraint or a tendon: see `mbvi.kernels.mechanics.expressed`.
 
     program      start and end in the table of operations
     variables    the time first
@@ -71,6 +71,23 @@ class Expression(NamedTuple):
 
     program: tuple[int, int]
     variables: tuple[Variable, ...]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The coordinates that it depends on, each once."""
+        return list(dict.fromkeys(entry for each in self.variables for entry in each.entries))
+
+
+class Tendon(NamedTuple):
+    """A force along an expression: see `mbvi.kernels.mechanics.tendons`.
+
+    force        row in the table of forces on coordinates
+    entries      of the coordinates that its length depends on
+    """
+
+    force: int
+    expression: Expression
+    entries: list[Entry]
 
 
 @dataclass
@@ -117,6 +134,7 @@ class Tables:
     bushing_data: list = field(default_factory=list)
     frame_actuators: list = field(default_factory=list)
     frame_actuator_data: list = field(default_factory=list)
+    tendons: list[Tendon] = field(default_factory=list)
     time_functions: list = field(default_factory=list)
     operations: list = field(default_factory=list)
     numbers: list = field(default_factory=list)
@@ -276,6 +294,7 @@ class Tables:
         for link in self.links:
             found[link[layout.DOF]] = link[layout.KIND] == layout.REVOLUTE
         found[[row[1] for row in self.joint_forces if row[1] >= 0]] = 0
+        found[[entry.coordinate for tendon in self.tendons for entry in tendon.entries]] = 0
         for row in self.rows:
             if row.kind in (layout.COORDINATES, layout.EXPRESSED):
                 found[[entry.coordinate for entry in row.entries]] = 0
@@ -326,7 +345,7 @@ class Tables:
                 [np.concatenate([*row.points, row.u, row.w, array([row.offset])]) for row in self.rows], 13
             ),
             **_touches(self.rows),
-            **_expressions(self.rows),
+            **_expressions(self.rows, self.tendons),
             "rates": np.array([i for i, row in enumerate(self.rows) if row.kind == layout.ROLL], dtype=np.int64),
             "signs": array([entry.sign for entry in entries]),
             "is_open": int(self.is_open()),
@@ -345,19 +364,27 @@ def _touches(rows: list[Row]) -> dict[str, Array]:
     return {"touches": _integers(numbers, 3), "touch_data": _floats(data, 8)}
 
 
-def _expressions(rows: list[Row]) -> dict[str, Array]:
-    """The constraints by expressions."""
-    expressions, variables, terms = list[list[int]](), list[tuple[Variable, int, int]](), list[int]()
-    for i, row in enumerate(rows):
-        if row.expression is None:
-            continue
-        expressions.append([i, len(variables), len(row.expression.variables), *row.expression.program])
-        for each in row.expression.variables:
-            own = [row.entries.index(entry) for entry in each.entries] if row.entries else []
+def _expressions(rows: list[Row], tendons: list[Tendon]) -> dict[str, Array]:
+    """The constraints by expressions, and the tendons."""
+    variables, terms = list[tuple[Variable, int, int]](), list[int]()
+
+    def added(owner: int, expression: Expression, entries: list[Entry]) -> list[int]:
+        first = len(variables)
+        for each in expression.variables:
+            own = [entries.index(entry) for entry in each.entries] if entries else []
             variables.append((each, len(terms), len(own)))
-            terms += own
+            terms.extend(own)
+        return [owner, first, len(expression.variables), *expression.program]
+
+    expressions = [added(i, row.expression, row.entries) for i, row in enumerate(rows) if row.expression is not None]
+    along, coordinates = list[list[int]](), list[int]()
+    for each in tendons:
+        along.append([*added(*each), len(coordinates), len(each.entries)])
+        coordinates += [entry.coordinate for entry in each.entries]
     return {
         "expressions": _integers(expressions, 5),
+        "tendons": _integers(along, 7),
+        "tendon_coordinates": np.array(coordinates, dtype=np.int64),
         "variables": _integers([[each.kind, each.of, first, count] for each, first, count in variables], 4),
         "variable_points": _floats([each.point for each, _, _ in variables], 3),
         "terms": np.array(terms, dtype=np.int64),

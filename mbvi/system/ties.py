@@ -41,7 +41,7 @@ from mbvi.model.holds import (
 from mbvi.model.joints import Joint
 from mbvi.model.rotations import rotation_matrix
 from mbvi.recording import array, dot, plain
-from mbvi.system.tables import SLIDING, Entry, Expression, Row, Tables, Touch, Variable
+from mbvi.system.tables import SLIDING, Entry, Expression, Row, Tables, Tendon, Touch, Variable
 
 Array = np.ndarray
 AXES = np.eye(3)
@@ -195,10 +195,19 @@ def _touching(tables: Tables, name: str, a: End, b: End, kind: int, u: Array, to
 
 
 def expressed(tables: Tables, name: str, element: ByExpression, frames: Any, coordinate: Any) -> Row:
-    """An expression of coordinates and places is zero; frames are those of the bodies, and `coordinate` is as for `rows`.
+    """An expression of coordinates and places is zero; frames are those of the bodies, and `coordinate` is as for `rows`."""
+    found = program(tables, element, frames, coordinate)
+    return Row(name, layout.EXPRESSED, found.entries, expression=found)
 
-    Places of bodies that are welded to the world are numbers.
-    """
+
+def tendon(tables: Tables, length: ByExpression, frames: Any, coordinate: Any) -> Tendon:
+    """A tendon, whose force is the next one on coordinates; frames and `coordinate` are as for `expressed`."""
+    found = program(tables, length, frames, coordinate)
+    return Tendon(len(tables.joint_forces), found, found.entries)
+
+
+def program(tables: Tables, element: ByExpression, frames: Any, coordinate: Any) -> Expression:
+    """An expression of coordinates and places; places of bodies that are welded to the world are numbers."""
     found, numbers, still = list[Variable](), {"t": 0}, dict[str, float]()
     for i, each in enumerate(element.variables):
         numbers[f"{MARK}{i}"] = len(found)
@@ -215,10 +224,8 @@ def expressed(tables: Tables, name: str, element: ByExpression, frames: Any, coo
             else:
                 kind = layout.OF_COORDINATE + 1 + axis
                 found.append(Variable(kind, end.link, end.place, tuple(tables.entries(-1, end.link))))
-    entries = list(dict.fromkeys(entry for each in found for entry in each.entries))
-    program = [still.get(item, item) if isinstance(item, str) else item for item in element.program]
-    places = tables.add_program(program, VARIABLE, numbers.__getitem__)
-    return Row(name, layout.EXPRESSED, entries, expression=Expression(places, tuple(found)))
+    items = [still.get(item, item) if isinstance(item, str) else item for item in element.program]
+    return Expression(tables.add_program(items, VARIABLE, numbers.__getitem__), tuple(found))
 
 
 def followed(tables: Tables, value: Any) -> dict[str, Any]:

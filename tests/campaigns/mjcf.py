@@ -1,4 +1,4 @@
-"""MJCF files against MuJoCo: total mass, M(q), the bias, and states there and back, at random states.
+"""MJCF files against MuJoCo: total mass, M(q), the bias, M a + bias, and states there and back, at random states.
 
     python -m tests.campaigns.mjcf FOLDER [--states 20] [--markdown]
 
@@ -49,12 +49,14 @@ def compared(path: Path, search: Path, states: int, seed: int = 0) -> Row:
         T = T.reshape(system.dimension, robot.nv)
         M = np.zeros((robot.nv, robot.nv))
         full_matrix(mujoco, robot, data, M)
-        bias = T.T @ forces(system, q, v, accelerations(system, q, v))
+        still, moving = accelerations(system, q, v), random.normal(size=robot.nv)
+        bias, all_forces = (T.T @ forces(system, q, v, still + T @ a) for a in (np.zeros(robot.nv), moving))
         q_back, v_back = to_mujoco(system, robot, q, v)
         step = np.zeros(robot.nv)
         mujoco.mj_differentiatePos(robot, step, 1.0, data.qpos, q_back)
         maps = max(float(np.abs(step).max(initial=0.0)), off(v_back, data.qvel))
-        found.append([off(T.T @ system.mass_matrix(q) @ T, M), off(bias, data.qfrc_bias), 0.0, maps])
+        found.append([off(T.T @ system.mass_matrix(q) @ T, M), off(bias, data.qfrc_bias)])
+        found[-1] += [off(all_forces, M @ moving + data.qfrc_bias), maps]
     masses = [mbvi.mass_properties(body).mass for body in model.resolved().bodies.values()]
     mass = off(np.array(sum(masses)), np.array(robot.body_mass.sum()))
     worst = np.max(found, axis=0) if found and robot.nv else np.zeros(4)

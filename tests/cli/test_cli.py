@@ -630,16 +630,25 @@ def test_animate_writes_a_page_and_says_so(run_file):
     assert re.fullmatch(r"slow.glb written \(\d+(\.\d+)? kB\): 0.25 × real time\n", result.stdout)
 
 
-def test_animate_says_what_to_do_about_large_meshes(folder, monkeypatch):
-    monkeypatch.setattr("mbvi.cli.commands.animate.LARGE", 600)
-    trimesh.creation.box((1, 1, 1)).export(folder / "box.stl")  # of 684 bytes
+def test_animate_simplifies_large_meshes_and_says_so(folder, monkeypatch):
+    monkeypatch.setattr("mbvi.animation.animate.MOST_SHOWN", 2000)
+    trimesh.creation.icosphere(4).export(folder / "box.stl")  # of 5120 triangles
     joint = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
     bob = mbvi.Body(mass=1, center_of_mass=(1, 0, 0), shapes=[mbvi.Mesh(file="box.stl")])
     model = mbvi.Model(name="box", bodies={"bob": bob}, joints={"pivot": joint})
     mbvi.simulate(model, step=0.01, duration=0.1).save("box.h5")
-    hint = "\nits meshes are large: if it opens or turns slowly, --triangles 200000 simplifies them\n"
-    assert call("animate", "box.h5", "-o", "all.glb").stdout.endswith(hint)
-    assert not call("animate", "box.h5", "-o", "few.glb", "--triangles", "100").stdout.endswith(hint)
+    said = "\nits meshes, of 5120 triangles, are simplified to about {}: --triangles all shows them as they are\n"
+    assert call("animate", "box.h5", "-o", "some.glb").stdout.endswith(said.format(2000))
+    assert call("animate", "box.h5", "-o", "few.glb", "--triangles", "1000").stdout.endswith(said.format(1000))
+    for given in ("all", "5120"):
+        assert call("animate", "box.h5", "-o", f"{given}.glb", "--triangles", given).stdout.endswith("real time\n")
+    size = {name: (folder / f"{name}.glb").stat().st_size for name in ("few", "some", "all", "5120")}
+    assert 2 * size["few"] < 1.5 * size["some"] < size["all"] == size["5120"]
+    for given in ("0", "most", "1.5"):
+        expected = f"--triangles: expected a whole number from 1 to 4294967296, or all, found {given!r}"
+        assert expected.replace("'", "") in call(
+            "animate", "box.h5", "-o", "b.glb", "--triangles", given
+        ).stderr.replace("'", "")
 
 
 def test_animate_says_how_fast_spins_are_shown(folder):

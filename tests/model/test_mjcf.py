@@ -67,9 +67,7 @@ def test_bodies_joints_and_forces(tmp_path):
     assert model.bodies["a/1"].shapes[0].color == "#336699" and list(model.bodies["a/1"].frames) == ["tool"]
     report = str(model.import_report)
     assert "frictionloss: kept with the joint, and acts only on import with stops (joint 'joint 1')" in report
-    assert (
-        "actuator: mbvi has them on single coordinates, fixed tendons of hinges and slides, and sites (glue)" in report
-    )
+    assert "actuator: mbvi has them on single coordinates, tendons and sites (glue)" in report
     pull = model.forces["pull"]
     assert (pull.type, pull.joint, pull.gear, pull.input, pull.effort) == ("motor", "slide", 20, 0, None)
     assert model.joints["slide"].armatures == {"displacement": pytest.approx(0.4 + 0.002 * 400)}
@@ -148,13 +146,12 @@ def test_actuators_exert_what_those_of_mujoco_do(tmp_path):
         "position": "position_servo",
         "velocity": "velocity_servo",
         "general": "actuator",
-        "tendon on a": "motor",
-        "tendon on c": "motor",
+        "tendon": "tendon_actuator",
+        "held": "tendon_actuator",
     }
     report = str(model.import_report)
     for text in (
-        "mbvi has none with feedback of several joints (held)",
-        "fixed tendons of hinges and slides, and sites (rope)",
+        "ropes over several bodies, not around geoms (rope)",
         "a state of its own, which mbvi lacks (air)",
     ):
         assert text in report
@@ -166,8 +163,7 @@ def test_actuators_exert_what_those_of_mujoco_do(tmp_path):
     for scale in (0.1, 1, 1, 10):
         data.qpos[:], data.qvel[:] = scale * random.normal(size=3), scale * random.normal(size=3)
         data.ctrl[:] = robot.key_ctrl[0]
-        data.ctrl[[5, 7]] = 0.0
-        robot.actuator_biasprm[5] = 0.0
+        data.ctrl[7] = 0.0
         mujoco.mj_forward(robot, data)
         q, v = from_mujoco(system, robot, data.qpos, data.qvel)
         force = system.gradient(q, v)[1] - without.gradient(q, v)[1]

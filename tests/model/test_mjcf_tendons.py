@@ -40,6 +40,12 @@ def over(name, sites, more=""):
     return f'<spatial name="{name}" {more}>' + "".join(f'<site site="{site}"/>' for site in sites) + "</spatial>"
 
 
+def over_pulley(name, first, divisor, second, more=""):
+    """A tendon over sites, then with a divisor over others."""
+    parts = [*(f'<site site="{site}"/>' for site in first), f'<pulley divisor="{divisor}"/>']
+    return f'<spatial name="{name}" {more}>{"".join(parts)}' + over("", second)[len('<spatial name="" >') :]
+
+
 def acting(folder, text, kind, turn=1.0, **options):
     """The forces on the coordinates of MuJoCo in both programs, at random states."""
     model = load(folder, text, **options)
@@ -69,6 +75,89 @@ def test_springs_and_dampers_of_tendons(tmp_path):
     )
     own, theirs = acting(tmp_path, scene(more=f"<tendon>{tendons}</tendon>"), "qfrc_passive")
     np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+
+
+def test_springs_and_dampers_along_sums_and_over_sites(tmp_path):
+    """Of several coordinates, over several sites, and with a range of lengths without force, on both sides of it."""
+    tendons = (
+        fixed("sum", 'stiffness="3" damping=".2" springlength=".4"', a=0.5, b=-2, c=1.5)
+        + fixed("loose sum", 'stiffness="4" springlength="-.2 .3"', a=1, c=0.7)
+        + fixed("loose one", 'stiffness="4" springlength="-.2 .3"', a=-2)
+        + over("rope", "wabc", 'stiffness="5" damping=".3" springlength="1.8"')
+        + over("loose rope", "wab", 'stiffness="5" springlength="1.8 2.2"')
+        + over("loose between", "wb", 'stiffness="5" springlength="1.8 2.2"')
+        + over_pulley("tackle", "aw", 2.5, "bca", 'stiffness="4" damping=".3" springlength="2"')
+    )
+    text = scene(more=f"<tendon>{tendons}</tendon>")
+    own, theirs = acting(tmp_path, text, "qfrc_passive")
+    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+    kinds = {name: each.type for name, each in load(tmp_path, text).forces.items()}
+    assert kinds == {
+        "sum spring": "tendon_spring",
+        "sum damping": "tendon_damper",
+        "loose sum spring": "tendon_potential",
+        "loose one spring": "joint_potential",
+        "rope spring": "tendon_spring",
+        "rope damping": "tendon_damper",
+        "loose rope spring": "tendon_potential",
+        "loose between spring": "distance_potential",
+        "tackle spring": "tendon_spring",
+        "tackle damping": "tendon_damper",
+    }
+
+
+def test_tendons_of_locked_joints_keep_what_these_add(tmp_path):
+    """The force on a joint is that of the whole model where the locked one stands at 0.3."""
+    tendon = fixed("sum", 'stiffness="3" springlength=".4"', a=0.5, b=-2, c=1.5)
+    text = scene(more=f"<tendon>{tendon}</tendon>")
+    whole, held = mbvi.assemble(load(tmp_path, text)), mbvi.assemble(load(tmp_path, text, locked={"b": 0.3}))
+    force = mbvi.model.from_yaml(mbvi.model.to_yaml(held.model)).forces["sum spring"]
+    assert force.length == "(0.5)*q('a') + (1.5)*q('c') + (-0.6)"
+    f, g = whole.gradient([0.1, 0.3, 0.2], np.zeros(3))[1], held.gradient([0.1, 0.2], np.zeros(2))[1]
+    length = 0.5 * 0.1 - 2 * 0.3 + 1.5 * 0.2
+    free = {key: mbvi.assemble(each.model.replaced({"forces": {}})) for key, each in {"f": whole, "g": held}.items()}
+    f -= free["f"].gradient([0.1, 0.3, 0.2], np.zeros(3))[1]
+    g -= free["g"].gradient([0.1, 0.2], np.zeros(2))[1]
+    assert g == pytest.approx(-3 * (length - 0.4) * np.array([0.5, 1.5]), abs=1e-13)
+    assert f == pytest.approx(-3 * (length - 0.4) * np.array([0.5, -2, 1.5]), abs=1e-13)
+    none = load(tmp_path, text, locked={"a": 0.0, "b": 0.0, "c": 0.0})
+    assert "force along a tendon: none of its joints moves (sum)" in str(none.import_report) and not none.forces
+
+
+ALONG = """
+<actuator>
+  <position name="hoist" tendon="tackle" kp="2" kv=".1" gear="2"/>
+  <position name="both" tendon="sum" kp="5" kv=".3" gear="3"/>
+  <motor name="winch" tendon="rope" gear="2"/>
+  <general name="spring" tendon="rope" gainprm="3" biastype="affine" biasprm=".4 -2 -.3" forcerange="-2 1"/>
+  <motor name="away" site="a" refsite="w" gear="1 2 3 0 0 0"/>
+  <position name="to" site="c" refsite="turned" kp="7" kv=".2" gear=".5 -.2 .3 0 0 0"/>
+  <motor name="twist" site="c" refsite="turned" gear="0 0 0 0 0 1"/><motor name="free" site="c" refsite="a"/>
+  <motor name="idle" tendon="sum" gear="0"/>
+</actuator>
+"""
+REFERENCE = """
+<body pos="1 2 3" quat="1 2 -3 1"><site name="turned" pos=".3 .2 .1" quat="3 1 2 1"/><geom size=".1"/></body>
+"""
+
+
+def test_actuators_along_tendons_and_from_sites_that_rest_exert_what_those_of_mujoco_do(tmp_path):
+    """On sums, over sites, and along the axes of sites of the world, with one input each, within and beyond a range."""
+    tendons = fixed("sum", "", a=0.5, b=-2, c=1.5) + over("rope", "wabc") + over_pulley("tackle", "aw", 2.5, "bc")
+    key = '<keyframe><key name="k" ctrl=".8 .3 -.7 .4 .9 -.6 0 0 0"/></keyframe>'
+    text = scene(more=f"<tendon>{tendons}</tendon>{ALONG}{key}", extra=REFERENCE)
+    own, theirs = acting(tmp_path, text, "qfrc_actuator", start="k")
+    np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
+    model = load(tmp_path, text, start="k")
+    assert mbvi.assemble(model).input_names == ("hoist", "winch", "spring", "away", "to", "both")
+    assert [each.type for each in model.forces.values()] == ["tendon_actuator"] * 6
+    report = str(model.import_report)
+    for line in (
+        "its reference site moves, where MuJoCo's force follows from no length (free)",
+        "it turns relative to a reference site, where MuJoCo's torque follows from no length (twist)",
+        "its gear is 0, so that it exerts nothing (idle)",
+    ):
+        assert f"actuator: {line}" in report
 
 
 TURNED = '<body pos="1 2 3" quat="1 .2 .3 .4"><joint type="{}" {}/><geom size=".1" pos=".1 .2 .3" mass="1"/></body>'
@@ -160,7 +249,7 @@ ON_SITES = """
   <motor name="up" site="c" gear="0 0 5 0 0 0"/>
   <velocity name="fin" site="free" kv=".7" gear=".1 -.2 .3 2 1 -1" forcerange="-2 1.5"/>
   <position name="brake" site="tip" kp="3" kv=".4" gear="0 0 0 0 0 2"/>
-  <motor name="still" site="a" gear="0"/><motor name="fixed" site="w"/><motor name="held" site="a" refsite="w"/>
+  <motor name="still" site="a" gear="0"/><motor name="fixed" site="w"/><motor name="held" site="a" refsite="b"/>
 </actuator>
 """
 FREE = """
@@ -179,7 +268,7 @@ def test_actuators_on_sites_exert_what_those_of_mujoco_do(tmp_path):
     report = str(model.import_report)
     assert "actuator: its gear is 0, so that it exerts nothing (still)" in report
     assert "actuator: it pushes the world, which does not move (fixed)" in report
-    assert "actuator: MuJoCo's force relative to a reference site acts on other bodies too (held)" in report
+    assert "actuator: its reference site moves, where MuJoCo's force follows from no length (held)" in report
     data, random, saturated = mujoco.MjData(robot), np.random.default_rng(8), 0
     system, without = (mbvi.assemble(each) for each in (model, model.model_copy(update={"forces": {}})))
     for _ in range(20):
@@ -228,21 +317,25 @@ def test_what_tendons_drop_is_told(tmp_path):
         fixed("sum", 'stiffness="1" damping="1" frictionloss="1" armature="1"', a=1, b=1)
         + over("long", "wab", 'stiffness="1" limited="true" range=".1 5"')
         + over("loose", "ab", 'stiffness="1" springlength=".5 2"')
+        + '<spatial name="bend" stiffness="1"><site site="a"/><geom geom="ball"/><site site="w"/></spatial>'
         + '<spatial name="around" damping="1"><site site="a"/><geom geom="ball"/><site site="b"/></spatial>'
     )
     equality = '<equality><tendon tendon1="long" tendon2="sum"/></equality>'
+    equality += '<actuator><motor name="wire" tendon="around"/></actuator>'
     text = scene(extra='<geom name="ball" size=".1" pos="0 5 0"/>', more=f"<tendon>{tendons}</tendon>{equality}")
     report = str(load(tmp_path, text, stops=True).import_report)
     for line in (
         "  - geoms and sites of the world: those of a body 'scene', welded to the world",
-        "  - spring of a tendon: mbvi has them on one coordinate, and between two points (sum, long)",
-        "  - damper of a tendon: mbvi has them on one coordinate, and between two points (sum, around)",
+        "  - spring of a tendon: mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms "
+        "(bend)",
+        "  - damper of a tendon: mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms "
+        "(around)",
+        "  - actuator: mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms (wire)",
         "  - frictionloss of a tendon: mbvi has friction of single coordinates (sum)",
         "  - armature of a tendon: mbvi has inertias of single coordinates (sum)",
         "  - lower limit of a tendon: a rope stops where it is taut alone (long)",
-        "  - spring of a tendon: it has a range of lengths without force (loose)",
         "  - equality of tendons: mbvi has those of one to three coordinates, and of one rope over points (equality 0)",
-        "  - 3 × look of a spatial tendon: what it becomes is drawn",
+        "  - 4 × look of a spatial tendon: what it becomes is drawn",
     ):
         assert line in report
 

@@ -11,7 +11,7 @@ from mbvi.kernels import layout
 from mbvi.kernels.algebra.saddle import JACOBIAN, MASS, block_place
 from mbvi.model.constraints import AnyConstraint
 from mbvi.model.fields import Kind, RotationCoordinates, Triple, kinds
-from mbvi.model.forces import AnyForce
+from mbvi.model.forces import AnyForce, OnTendon
 from mbvi.model.joints import AnyJoint, Joint
 from mbvi.system.given import body_motions, nearest_joint_state
 from mbvi.system.initial import find_start, joint_states
@@ -212,17 +212,21 @@ FORCES = {
     **{
         kind: (force, {})
         for kind, force in types_of(AnyForce).items()
-        if kind not in ("force", "torque", "frame actuator", "ball spring")
+        if kind not in ("force", "torque", "frame actuator", "ball spring") and not kind.startswith("tendon")
     },
     "bushing with dampers": (mbvi.Bushing, {"more": ("damping", "turning_damping")}),
     "frame actuator": (mbvi.FrameActuator, {"more": ("orientation", "force", "torque", "damping")}),
+    "tendon spring": (mbvi.TendonSpring, {"more": ("rest_length",)}),
+    "tendon damper": (mbvi.TendonDamper, {"length": ""}),
+    "tendon potential": (mbvi.TendonPotential, {"length": ""}),
+    "tendon actuator": (mbvi.TendonActuator, {"more": ("stiffness", "damping")}),
     "weight": (mbvi.Force, {"vector": (0.3, -0.7, 1.1)}),
     "world force": (mbvi.Force, {"vector": ("sin(t)", 0.6, "t**2")}),
     "body force": (mbvi.Force, {"vector": (TABLE, -0.4, "t**2"), "frame": "body"}),
     "world torque": (mbvi.Torque, {"vector": (TABLE, 0.8, "t**2")}),
     "body torque": (mbvi.Torque, {"vector": ("cos(t)", -0.5, "t**2"), "frame": "body"}),
 }
-"""All forces, and those on a body in both frames."""
+"""All forces, and those on a body in both frames; of forces along tendons some over points, others along an expression."""
 
 
 def random_force(random, kind, bodies, on):
@@ -238,11 +242,23 @@ def random_force(random, kind, bodies, on):
         given = given | {"point": random.normal(size=3)}
     if "joint" in force.model_fields:
         given = given | dict(zip(("joint", "coordinate"), on[random.integers(len(on))], strict=True))
+    if issubclass(force, OnTendon):
+        given = given | random_tendon(random, [str(each) for each in bodies], on, "length" in given)
     if kind == "joint force":
         given = given | {"value": random.choice([TABLE, "exp(-t) * cos(3*t)"])}
     if "input" in force.model_fields:
         given = given | {"input": "exp(-t) * cos(3*t)"}
     return force(**random_values(random, force, given))
+
+
+def random_tendon(random, bodies, on, is_expression):
+    """The points of a tendon from the world over two bodies, or its length: a product of coordinates, a wave, and places."""
+    a, b = random.choice(bodies, 2, replace=len(bodies) < 2)
+    if not is_expression:
+        ends = (("world", 3.0), (a, 0.0), ("world", -2.0), (b, 1.0))
+        return {"points": [{"body": str(body), "point": at + random.normal(size=3)} for body, at in ends]}
+    first, second = (f"q{on[random.integers(len(on))]}" if on else "0.7" for _ in range(2))
+    return {"length": f"0.5*{first}*{second} + sin({second}) + 0.3*x('{a}')*z('{b}') - y('{b}')"}
 
 
 def derives_from_potential(kind):

@@ -221,15 +221,15 @@ def test_what_is_no_actuator_of_a_frame(fields, message):
     assert str(error.value).startswith(message)
 
 
-def test_who_may_tell_actuators_of_frames():
+def test_laws_of_controllers_are_for_actuators_on_coordinates():
     model = floating(PROPELLER)
-    with pytest.raises(mbvi.ModelError) as error:
-        mbvi.simulate(model, step=0.1, duration=0.1, inputs={"a": lambda t, q, v: 1.0})
-    assert str(error.value) == (
-        "inputs: expected actuators on coordinates for functions of the state, found 'a', which acts at a frame; "
-        "let a controller tell it, with a period"
-    )
     law = mbvi.Controller(PD(["a"], 0.0, stiffness=1, damping=1), period=0.1)
     with pytest.raises(mbvi.ModelError) as error:
         mbvi.simulate(model, step=0.1, duration=0.1, controllers={"law": law})
     assert "expected actuators on coordinates, found 'a', which acts at a frame" in str(error.value)
+    tendon = mbvi.TendonActuator(points=[{"body": "world"}, {"body": "b", "point": (1, 0, 0)}])
+    with pytest.raises(mbvi.ModelError) as error:
+        mbvi.simulate(floating(tendon), step=0.1, duration=0.1, controllers={"law": law})
+    assert "expected actuators on coordinates, found 'a', which acts along a tendon; write a law of your own" in str(
+        error.value
+    )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.model.forces import HasLaw, OnJoint
+from mbvi.model.forces import HasLaw, OnJoint, OnTendon
 from mbvi.system.assemble import Builder
 
 from . import mechanisms
@@ -25,6 +25,8 @@ def model_with(force):
 def random_law(kind):
     force, _ = mechanisms.FORCES[kind]
     ends = {"joint": "slide"} if issubclass(force, OnJoint) else {"body_a": "world", "body_b": "a"}
+    if issubclass(force, OnTendon):
+        ends = {"points": [{"body": "world"}, {"body": "a"}]}
     return force(**mechanisms.random_values(np.random.default_rng(3), force, ends))
 
 

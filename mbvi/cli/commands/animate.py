@@ -16,8 +16,6 @@ from mbvi.cli.terminal import one_line_errors, say
 if TYPE_CHECKING:
     from mbvi.model import Model
 
-LARGE = 20e6  # bytes of meshes
-
 
 def animate(
     file: TrajectoryPath,
@@ -41,8 +39,7 @@ def animate(
     """Write a trajectory as a page with a 3D view and plots, a 3D file, or a video."""
     with one_line_errors():
         path = out or Path(f"{file.stem}.html")
-        numbers = whole_number(rate, "--rate"), whole_number(triangles, "--triangles")
-        say(animated(file, path, speed, trail, *numbers, force))
+        say(animated(file, path, speed, trail, whole_number(rate, "--rate"), triangles, force))
 
 
 def animated(
@@ -51,29 +48,32 @@ def animated(
     speed: str | None,
     trails: list[str] | None,
     pictures: int | None,
-    triangles: int | None,
+    triangles: str | None,
     force: bool,
 ) -> str:
     """Write an animation, and say so."""
-    from mbvi.animation.animate import picture_rate, speed_report
+    from mbvi.animation.animate import checked_triangles, picture_rate, speed_report
     from mbvi.animation.motion import check, fastest_spin, natural_speed
+    from mbvi.model.expressions import as_number
     from mbvi.text import file_size
 
+    most = checked_triangles(triangles and (as_number(triangles) or triangles), "--triangles")
     trajectory = mbvi.read(file)
     check(trajectory)
     spin, rate = fastest_spin(trajectory), picture_rate(path, pictures)
     given = number_of(speed, "--speed", None, unit="")
     factor = natural_speed(spin, rate) if given is None else given
-    options: dict[str, Any] = {"speed": factor, "trails": trails or None, "rate": pictures, "triangles": triangles}
+    options: dict[str, Any] = {"speed": factor, "trails": trails or None, "rate": pictures, "triangles": most or "all"}
     mbvi.animate(trajectory, path, **options, force=force, progress=progress_of(trajectory.system.name, "pictures"))
     written = f"{path} written ({file_size(path.stat().st_size)}): {speed_report(factor, spin, rate)}"
-    return f"{written}{_hint(trajectory.system.model, triangles)}"
+    return f"{written}{_simplified(trajectory.system.model, most)}"
 
 
-def _hint(model: Model | None, triangles: int | None) -> str:
-    """What to do where meshes are large."""
-    from mbvi.model.meshes import mesh_files
+def _simplified(model: Model | None, most: int | None) -> str:
+    """What became of large meshes."""
+    from mbvi.animation.scene import triangles_of
 
-    if model is None or triangles is not None or sum(map(len, mesh_files(model).values())) < LARGE:
+    total = 0 if model is None else triangles_of(model)
+    if most is None or total <= most:
         return ""
-    return "\nits meshes are large: if it opens or turns slowly, --triangles 200000 simplifies them"
+    return f"\nits meshes, of {total} triangles, are simplified to about {most}: --triangles all shows them as they are"

@@ -11,7 +11,7 @@ import typer
 
 import mbvi
 from mbvi.cli.commands.animate import animated
-from mbvi.cli.options import MostTriangles, Search, Speed, Trails, number_of, whole_number
+from mbvi.cli.options import MostTriangles, Search, Speed, Trails, number_of
 from mbvi.cli.terminal import one_line_errors, say
 from mbvi.errors import ModelError
 
@@ -41,7 +41,7 @@ def view(
         if search is not None:
             raise ModelError("--search: expected none without --follow; leave it out")
         path = Path(tempfile.mkdtemp(prefix="mbvi-")) / f"{file.stem}.html"
-        say(animated(file, path, speed, trail, None, whole_number(triangles, "--triangles"), force=False))
+        say(animated(file, path, speed, trail, None, triangles, force=False))
         if not _is_opened(path.as_uri()):
             say(f"no browser could be opened here; open {path.as_uri()} in one, or take the file to where there is one")
 

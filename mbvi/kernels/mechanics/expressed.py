@@ -11,7 +11,8 @@ Work.express and Work.express_columns have what the expression that was evaluate
 
 Arguments of the kernels, with u the unit of a coordinate and E entries of the Jacobian:
 
-c         int           row of System.expressions
+table     (., 5)        System.expressions, or System.tendons, which has the same columns
+c         int           row of the table, by default of System.expressions
 q, v      (n,)          configuration and velocity  [u, u/s]
 g, g_t    (k,)          in and out: values and ∂g/∂t, of expressions alone
 G         (E,)          in and out: entries of the Jacobian, of expressions alone
@@ -43,15 +44,15 @@ from mbvi.kernels.mechanics.several import jet_along
 from mbvi.kernels.mechanics.tree import anchor_place, columns_origin
 from mbvi.kernels.mechanics.wrenches import column_rate, place_from_anchor, set_nine, times_column
 
-# Rows of Work.express (4, .): variables, a direction, ψ_a, and work.
-AT, WAY, SLOPE = 0, 1, 2
+# Rows of Work.express (5, .): variables, a direction, ψ_a, work, and the rates of the variables of a tendon.
+AT, WAY, SLOPE, RATE = 0, 1, 2, 4
 
 
 @kernel
-def fill_variables(system, work, c, t, q):
-    """The variables of expression c into work.express. Arguments: see the head of this file."""
-    first = system.expressions[c, FIRST_VARIABLE]
-    for a in range(system.expressions[c, VARIABLES]):
+def fill_variables(system, work, table, c, t, q):
+    """The variables of expression c of a table into work.express. Arguments: see the head of this file."""
+    first = table[c, FIRST_VARIABLE]
+    for a in range(table[c, VARIABLES]):
         kind, of = system.variables[first + a, VARIABLE_KIND], system.variables[first + a, VARIABLE_OF]
         if kind == OF_TIME:
             work.express[AT, a] = t
@@ -66,20 +67,20 @@ def fill_variables(system, work, c, t, q):
 
 
 @kernel
-def jet(system, work, c):
-    """The jet (ψ, ψ′, ψ″) of expression c along the direction in work.express. Arguments: see the head of this file."""
-    start, end = system.expressions[c, EXPRESSION_START], system.expressions[c, EXPRESSION_END]
+def jet(system, work, table, c):
+    """The jet (ψ, ψ′, ψ″) of expression c of a table along work.express[WAY]. Arguments: see the head of this file."""
+    start, end = table[c, EXPRESSION_START], table[c, EXPRESSION_END]
     return jet_along(system.operations[start:end], system.numbers, work.stack, work.express[AT], work.express[WAY])
 
 
 @kernel
-def fill_slopes(system, work, c):
-    """ψ_a into work.express; the value ψ. Arguments: see the head of this file."""
+def fill_slopes(system, work, table, c):
+    """ψ_a of expression c of a table into work.express; the value ψ. Arguments: see the head of this file."""
     value = 0.0
     work.express[WAY, :] = 0.0
-    for a in range(system.expressions[c, VARIABLES]):
+    for a in range(table[c, VARIABLES]):
         work.express[WAY, a] = 1.0
-        value, work.express[SLOPE, a], _ = jet(system, work, c)
+        value, work.express[SLOPE, a], _ = jet(system, work, table, c)
         work.express[WAY, a] = 0.0
     return value
 
@@ -123,8 +124,8 @@ def fill_expressed_rows(g, G, g_t, system, work, t, q):
     """Values, rows of the Jacobian and derivatives by the time. Arguments: see the head of this file."""
     for c in range(system.expressions.shape[0]):
         i = system.expressions[c, EXPRESSION_ROW]
-        fill_variables(system, work, c, t, q)
-        g[i] = fill_slopes(system, work, c)
+        fill_variables(system, work, system.expressions, c, t, q)
+        g[i] = fill_slopes(system, work, system.expressions, c)
         g_t[i] = work.express[SLOPE, 0]
         fill_variable_columns(system, work, c)
         first = system.constraints[i, FIRST_ENTRY]
@@ -139,9 +140,9 @@ def fill_expressed_rows(g, G, g_t, system, work, t, q):
 def fill_expressed_values(g, system, work, t, q):
     """Values alone, of which columns are not needed. Arguments: see the head of this file."""
     for c in range(system.expressions.shape[0]):
-        fill_variables(system, work, c, t, q)
+        fill_variables(system, work, system.expressions, c, t, q)
         work.express[WAY, :] = 0.0
-        g[system.expressions[c, EXPRESSION_ROW]] = jet(system, work, c)[0]
+        g[system.expressions[c, EXPRESSION_ROW]] = jet(system, work, system.expressions, c)[0]
 
 
 @kernel
@@ -166,7 +167,7 @@ def second_along(system, work, q, c, v):
     row, first = system.expressions[c, EXPRESSION_ROW], system.expressions[c, FIRST_VARIABLE]
     begin, count = system.constraints[row, FIRST_ENTRY], system.expressions[c, VARIABLES]
     set_way(system, work, c, v)
-    total = jet(system, work, c)[2]
+    total = jet(system, work, system.expressions, c)[2]
     for a in range(count):
         if system.variables[first + a, VARIABLE_KIND] <= OF_COORDINATE:
             continue
@@ -193,17 +194,17 @@ def add_expressed_curvature(out, system, work, t, q, lam):
     for c in range(system.expressions.shape[0]):
         row, count = system.expressions[c, EXPRESSION_ROW], system.expressions[c, VARIABLES]
         first, entries = system.constraints[row, FIRST_ENTRY], system.constraints[row, ENTRIES]
-        fill_variables(system, work, c, t, q)
-        fill_slopes(system, work, c)
+        fill_variables(system, work, system.expressions, c, t, q)
+        fill_slopes(system, work, system.expressions, c)
         fill_variable_columns(system, work, c)
         for j in range(entries):
             for k in range(entries):
                 for a in range(count):
                     way[a] = 0.5 * (columns[a, j] + columns[a, k])
-                value = jet(system, work, c)[2]
+                value = jet(system, work, system.expressions, c)[2]
                 for a in range(count):
                     way[a] = 0.5 * (columns[a, j] - columns[a, k])
-                value -= jet(system, work, c)[2]
+                value -= jet(system, work, system.expressions, c)[2]
                 out[system.entries[first + j], system.entries[first + k]] += lam[row] * value
         for a in range(count):
             if system.variables[system.expressions[c, FIRST_VARIABLE] + a, VARIABLE_KIND] > OF_COORDINATE:
@@ -239,12 +240,12 @@ def fill_expressed_time_rates(out, system, work, t, q, v):
     out       (k,)    in and out, rows of expressions alone
     """
     for c in range(system.expressions.shape[0]):
-        fill_variables(system, work, c, t, q)
+        fill_variables(system, work, system.expressions, c, t, q)
         fill_variable_columns(system, work, c)
         set_way(system, work, c, v)
-        still = jet(system, work, c)[2]
+        still = jet(system, work, system.expressions, c)[2]
         work.express[WAY, 0] = 1.0
-        out[system.expressions[c, EXPRESSION_ROW]] = jet(system, work, c)[2] - still
+        out[system.expressions[c, EXPRESSION_ROW]] = jet(system, work, system.expressions, c)[2] - still
 
 
 @kernel
@@ -265,7 +266,7 @@ def fill_expressed_curvature_rates(out, system, work, t, q, v):
     out       (k,)    in and out, rows of expressions alone
     """
     for c in range(system.expressions.shape[0]):
-        fill_variables(system, work, c, t, q)
-        fill_slopes(system, work, c)
+        fill_variables(system, work, system.expressions, c, t, q)
+        fill_slopes(system, work, system.expressions, c)
         fill_variable_columns(system, work, c)
         out[system.expressions[c, EXPRESSION_ROW]] = second_along(system, work, q, c, v)

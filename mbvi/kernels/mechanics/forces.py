@@ -64,6 +64,7 @@ from mbvi.kernels.layout import (
     LENGTH_POTENTIAL,
     LOWEST,
     NODE_COORDINATES,
+    NUMBER,
     PARENT,
     PITCH,
     PRISMATIC,
@@ -71,6 +72,7 @@ from mbvi.kernels.layout import (
     REVOLUTE,
     SPRING,
     TABLE,
+    TOLD,
     TORQUE_BODY,
     TORQUE_WORLD,
     TRANSLATION,
@@ -134,14 +136,29 @@ def actuator_force(system, work, i, t, x, rate):
 
     φ = α u + β + σ x + δ x′ with its input u, but within its lowest and highest force.
     """
-    data, function = system.joint_force_data, system.joint_forces[i, 2]
-    u = system.inputs[system.joint_forces[i, INPUT]] if function < 0 else value_of(system, work, function, t)
+    data, u = system.joint_force_data, input_of(system, work, i, t)
     force = data[i, BY_INPUT] * u + data[i, BIAS] + data[i, BY_PLACE] * x + data[i, BY_RATE] * rate
     if force < data[i, LOWEST]:
         return data[i, LOWEST], 0.0, 0.0
     if force > data[i, HIGHEST]:
         return data[i, HIGHEST], 0.0, 0.0
     return force, data[i, BY_PLACE], data[i, BY_RATE]
+
+
+@kernel
+def input_of(system, work, i, t):
+    """The input of an actuator, joint force i: at a time, a number, or what the function force told it last, in work.own."""
+    function = system.joint_forces[i, 2]
+    if function <= TOLD:
+        return work.own[system.n + TOLD - function]
+    return system.inputs[system.joint_forces[i, INPUT]] if function == NUMBER else value_of(system, work, function, t)
+
+
+@kernel
+def by_input(system, i, force):
+    """How much the force of an actuator, joint force i, which is known, changes with its input; not at all at its limits."""
+    data = system.joint_force_data
+    return data[i, BY_INPUT] if data[i, LOWEST] < force < data[i, HIGHEST] else 0.0
 
 
 @kernel
@@ -328,7 +345,8 @@ def force_potential(system, work, q):
     """
     V, world = 0.0, work.world
     for i in range(system.joint_forces.shape[0]):
-        if system.joint_forces[i, 0] == JOINT_SPRING or system.joint_forces[i, 0] == JOINT_POTENTIAL:
+        kind = system.joint_forces[i, 0]
+        if (kind == JOINT_SPRING or kind == JOINT_POTENTIAL) and system.joint_forces[i, 1] >= 0:
             V += joint_force(system, work, i, 0.0, q[system.joint_forces[i, 1]], 0.0)[3]
     for i in range(system.body_forces.shape[0]):
         kind = system.body_forces[i, 0]
@@ -398,6 +416,12 @@ def second_place(system, j, k):
     a, b = system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]
     place = second_block(system, a, b)
     return place + system.coordinate_nodes[j, 1] * system.nodes[b, NODE_COORDINATES] + system.coordinate_nodes[k, 1]
+
+
+@kernel
+def has_second_place(system, j, k):
+    """Whether the block of two coordinates in second derivatives is stored."""
+    return second_block(system, system.coordinate_nodes[j, 0], system.coordinate_nodes[k, 0]) >= 0
 
 
 @late_kernel()

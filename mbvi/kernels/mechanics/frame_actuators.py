@@ -25,11 +25,12 @@ Source: Featherstone 2008, chapter 2 (forces as wrenches, and their power).
 
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.layout import DOF, PARENT
+from mbvi.kernels.layout import DOF, PARENT, TOLD
 from mbvi.kernels.mechanics.forces import (
     actuator_force,
     add_wrench,
     at_point,
+    by_input,
     column_derivative,
     from_columns_origin,
     point_motion,
@@ -124,6 +125,27 @@ def add_frame_actuators_hessian(Kqv, Kqq, system, work, t, q):
                         Kqv[place] += moved * by_rate * times_wrench(work.S, k, point, force, torque)
                     k_link = links[k_link, PARENT]
             j_link = links[j_link, PARENT]
+
+
+@kernel
+def fill_frame_drives(drives, system, work, t):
+    """Generalized forces per input of the actuators that a function of the state tells. Arguments: see the head of this file.
+
+    drives    (told, n)    out, rows of actuators of frames alone
+    """
+    for i in range(system.frame_actuators.shape[0]):
+        link, motor = system.frame_actuators[i, LINK], system.frame_actuators[i, MOTOR]
+        if link < 0 or system.joint_forces[motor, 2] > TOLD:
+            continue
+        data, row = system.frame_actuator_data, TOLD - system.joint_forces[motor, 2]
+        per_input = by_input(system, motor, pull_of(system, work, i, t)[0])
+        b = point_motion(work.world, link, data[i, POINT], data[i, POINT + 1], data[i, POINT + 2])
+        point = from_columns_origin(system.links, work.world, link, b)
+        force, torque = along_world(system, work, i, ALONG), along_world(system, work, i, ABOUT)
+        while link >= 0:
+            for j in range(system.links[link, DOF], system.links[link, DOF] + link_width(system.links, link)):
+                drives[row, j] = per_input * times_wrench(work.D, j, point, force, torque)
+            link = system.links[link, PARENT]
 
 
 @kernel

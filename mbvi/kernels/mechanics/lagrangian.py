@@ -43,6 +43,7 @@ from mbvi.kernels.layout import (
     BLOCK_ROW,
     BLOCK_SECOND,
     CONSTRAINT_KIND,
+    COORDINATES_OF_TENDON,
     ENTRIES,
     EXPRESSION_ROW,
     FIRST_ENTRY,
@@ -53,6 +54,7 @@ from mbvi.kernels.layout import (
     NODE_COORDINATES,
     NODE_LANES,
     POINT_B,
+    TOLD,
     TOUCH_ROW,
     VARIABLES,
     System,
@@ -86,9 +88,10 @@ from mbvi.kernels.mechanics.forces import (
     add_force_hessian,
     add_joint_forces,
     force_potential,
+    has_second_place,
     second_place,
 )
-from mbvi.kernels.mechanics.frame_actuators import add_frame_actuators, add_frame_actuators_hessian
+from mbvi.kernels.mechanics.frame_actuators import add_frame_actuators, add_frame_actuators_hessian, fill_frame_drives
 from mbvi.kernels.mechanics.functions import STACK_SIZE
 from mbvi.kernels.mechanics.planar_tree import (
     fill_directions,
@@ -99,6 +102,7 @@ from mbvi.kernels.mechanics.planar_tree import (
 from mbvi.kernels.mechanics.rolling import TOUCH_WIDTH, fill_touch_wrenches
 from mbvi.kernels.mechanics.rotation import cross
 from mbvi.kernels.mechanics.sines import ANGLE_WIDTH
+from mbvi.kernels.mechanics.tendons import add_tendons, add_tendons_hessian, fill_tendon_drives, tendon_potential
 from mbvi.kernels.mechanics.tree import (
     INERTIA_WIDTH,
     SWEEP_WIDTH,
@@ -193,6 +197,10 @@ def make_work(system: System) -> Work:
     n, k, count = system.n, system.k, len(system.links)
     width = WIDTH * int(system.nodes[:, NODE_LANES].max(initial=0))
     run = int(np.diff(np.unique(system.links[:, LAST_OF_RUN]), prepend=-1).max(initial=0))
+    variables = max(int(each[:, VARIABLES].max(initial=0)) for each in (system.expressions, system.tendons))
+    of_constraints = int(system.constraints[system.expressions[:, EXPRESSION_ROW], ENTRIES].max(initial=0))
+    told = int((system.joint_forces[:, 2] <= TOLD).sum())  # inputs by functions of the state, of what acts on bodies
+    of_tendons = int(system.tendons[:, COORDINATES_OF_TENDON].max(initial=0))
     return Work(
         row=np.zeros((run, SWEEP_WIDTH)),
         lane_row=np.zeros((run, SWEEP_WIDTH, WIDTH)),
@@ -211,7 +219,10 @@ def make_work(system: System) -> Work:
         step=np.full(2, np.nan),
         base=np.zeros(n),
         side=np.zeros(n),
-        own=np.zeros(n),
+        own=np.zeros(n + told),
+        own_ahead=np.zeros(n + told),
+        own_behind=np.zeros(n + told),
+        drives=np.zeros((told, n)),
         lane_q=np.zeros(n),
         lane_v=np.zeros(n),
         zero=np.zeros(n),
@@ -233,15 +244,9 @@ def make_work(system: System) -> Work:
         bushing_rate=np.zeros(6),
         touch=np.zeros(TOUCH_WIDTH),
         touch_matrix=np.zeros(int(system.constraints[system.touches[:, TOUCH_ROW], ENTRIES].max(initial=0)) ** 2),
-        express=np.zeros(
-            (4, max(3, int(system.expressions[:, VARIABLES].max(initial=0))) if len(system.expressions) else 0)
-        ),
-        express_columns=np.zeros(
-            (
-                int(system.expressions[:, VARIABLES].max(initial=0)),
-                int(system.constraints[system.expressions[:, EXPRESSION_ROW], ENTRIES].max(initial=0)),
-            )
-        ),
+        express=np.zeros((5, max(3, variables) if variables else 0)),
+        express_columns=np.zeros((variables, max(of_constraints, of_tendons))),
+        tendon=np.zeros((3, of_tendons)),
         functions=np.zeros((k, 3)),
         low=np.zeros(n),
         g=np.zeros(k),
@@ -312,6 +317,9 @@ def add_forces(f, system, work, t, q, v):
 
     f         (n,)    in and out  [J/u]
     """
+    if system.force != 0:
+        work.own[:] = 0.0  # so a function that sets F, and does not add to it, leaves the other forces unchanged
+        call(system.force, t, (q, v, system.force_parameters, work.own))
     if system.joint_forces.shape[0] > 0:
         add_joint_forces(f, system, work, t, q, v)
     if acts_on_links(system):
@@ -321,10 +329,10 @@ def add_forces(f, system, work, t, q, v):
             add_bushing_wrenches(work.wrench, system, work, q)
         if system.frame_actuators.shape[0] > 0:
             add_frame_actuators(work.wrench, system, work, t)
+        if system.tendons.shape[0] > 0:
+            add_tendons(f, work.wrench, system, work, t, q, v)
         add_body_forces(f, system, work, t, q)
     if system.force != 0:
-        work.own[:] = 0.0  # so a function that sets F, and does not add to it, leaves the other forces unchanged
-        call(system.force, t, (q, v, system.force_parameters, work.own))
         for a in range(system.n):
             f[a] += work.own[a]
 
@@ -364,12 +372,16 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
 @kernel
 def add_hessian_of_forces(Kqv, Kqq, system, work, t, q, v):
     """Derivatives of the forces F other than gravity. Arguments: see the head of this file; columns of links are known."""
+    if work.drives.shape[0] > 0:
+        call(system.force, t, (q, v, system.force_parameters, work.own))  # which tells inputs
     if system.is_tree == 1 and has_element_forces(system):
         add_force_hessian(Kqv, Kqq, system, work, t, q, v)
         if system.bushings.shape[0] > 0:
             add_bushing_hessian(Kqv, Kqq, system, work, q, v)
         if system.frame_actuators.shape[0] > 0:
             add_frame_actuators_hessian(Kqv, Kqq, system, work, t, q)
+        if system.tendons.shape[0] > 0:
+            add_tendons_hessian(Kqv, Kqq, system, work, t, q, v)
     if system.force != 0:
         add_force_function_hessian(Kqv, Kqq, system, work, t, q, v)
 
@@ -401,9 +413,9 @@ def has_element_forces(system):
 
 @copied_kernel
 def acts_on_links(system):
-    """Whether elements of the model are forces on bodies."""
+    """Whether elements of the model are forces on bodies, or along tendons, which may be."""
     on_bodies, at_frames = system.body_forces.shape[0], system.frame_actuators.shape[0]
-    return on_bodies > 0 or at_frames > 0 or system.bushings.shape[0] > 0
+    return on_bodies > 0 or at_frames > 0 or system.bushings.shape[0] > 0 or system.tendons.shape[0] > 0
 
 
 @kernel
@@ -446,13 +458,14 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
     Arguments: see the head of this file.
 
     Most schemes only steer Newton's method by them; those of `parabola` have them in their equations. q and v are
-    changed meanwhile, and restored.
+    changed meanwhile, and restored. Derivatives between coordinates whose block is not stored are left out.
 
     Kqv, Kqq   (second_size,)    in and out
     q, v       (n,)              in and out
     """
     n = system.n
-    base, side = work.base, work.side
+    base, side = work.own_behind, work.own_ahead
+    fill_drives(work.drives, system, work, t, q, v)
     for j in range(2 * n):
         x = q if j < n else v
         K = Kqq if j < n else Kqv
@@ -467,7 +480,25 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
         call(system.force, t, (q, v, system.force_parameters, base))
         x[column] = kept
         for i in range(n):
-            K[second_place(system, i, column)] += (side[i] - base[i]) / (2.0 * step)
+            change = side[i] - base[i]
+            for told in range(work.drives.shape[0]):
+                change += work.drives[told, i] * (side[n + told] - base[n + told])
+            if change != 0.0 and has_second_place(system, i, column):
+                K[second_place(system, i, column)] += change / (2.0 * step)
+
+
+@kernel
+def fill_drives(drives, system, work, t, q, v):
+    """The generalized forces per input of actuators at frames and along tendons that the function force tells.
+
+    drives    (told, n)    out
+    t         float        [s]
+    q, v      (n,)         configuration and velocity
+    """
+    drives[:] = 0.0
+    if drives.shape[0] > 0:
+        fill_frame_drives(drives, system, work, t)
+        fill_tendon_drives(drives, system, work, t, q, v)
 
 
 @kernel
@@ -538,6 +569,8 @@ def potential(system, work, t, q):
             V += force_potential(system, work, q)
         if system.bushings.shape[0] > 0:
             V += bushing_potential(system, work, q)
+        if system.tendons.shape[0] > 0:
+            V += tendon_potential(system, work, q)
         return V
     return call(system.potential, t, (q,))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -28,10 +29,11 @@ from mbvi.model.forces import (
     JointSpring,
     Motor,
     PositionServo,
+    TendonActuator,
     VelocityServo,
 )
 from mbvi.model.imports.robot import Robot
-from mbvi.model.imports.tendons import Tendons, polynomial
+from mbvi.model.imports.tendons import AROUND, Tendons, polynomial, quoted, unnamed
 from mbvi.model.imports.xml import LARGEST, Node, parse_xml
 from mbvi.model.joints import Ball, Free, Prismatic, Revolute, Weld
 from mbvi.model.limits import Limits
@@ -590,7 +592,7 @@ class _Reader:
     # ------------------------------------------------------------------------------------------ actuators
 
     def add_actuator(self, i: int) -> None:
-        """Add an actuator on a joint or a site, or on a fixed tendon if it is a motor without feedback."""
+        """Add an actuator on a joint, a tendon or a site."""
         m, name = self.m, self.actuator_names[i]
         if why := self.what_lacks(i):
             self.notes.add("dropped", "actuator", why, name)
@@ -600,14 +602,27 @@ class _Reader:
             why = "mbvi has inertia and damping of single coordinates"
             self.notes.add("dropped", f"armature or damping of an actuator on a {where}", why, name)
         if m.actuator_trntype[i] == SITE:
-            self.push_site(i, name)
+            if m.actuator_trnid[i, 1] >= 0:
+                self.push_from_reference(i, name)
+            else:
+                self.push_site(i, name)
             return
         law, ends = self.law(i), self.ends(i)
-        for j, factor in ends:
-            joint = self.joint_names[j]
-            key = self.robot.free_name(name if len(ends) == 1 else f"{name} on {joint}", self.robot.forces)
-            fields = {"joint": joint, "gear": factor, "input": self.input(i), "effort": self.effort(i, j, factor)}
-            self.robot.forces[key] = actuator(law, fields)
+        if len(ends) != 1:
+            gear = float(m.actuator_gear[i, 0])
+            self.note_efforts(i, ends)
+            drive = partial(TendonActuator, gear=gear, input=self.input(i), effort=self.range_of(i), **self.law(i))
+            self.tendons.add_along(name, self.tendons.all[int(m.actuator_trnid[i, 0])], drive)
+            return
+        ((j, factor),) = ends
+        key = self.robot.free_name(name, self.robot.forces)
+        fields = {
+            "joint": self.joint_names[j],
+            "gear": factor,
+            "input": self.input(i),
+            "effort": self.effort(i, j, factor),
+        }
+        self.robot.forces[key] = actuator(law, fields)
 
     def drives(self, j: int) -> list[int]:
         """The actuators on a joint itself, whose rotors and dampers turn with it."""
@@ -625,14 +640,17 @@ class _Reader:
             SLIDE,
             HINGE,
         )
-        is_tendon = transmission == TENDON and bool(self.tendons.all[int(m.actuator_trnid[i, 0])].factors)
-        is_site = transmission == SITE
-        if is_site and m.actuator_trnid[i, 1] >= 0:
-            return "MuJoCo's force relative to a reference site acts on other bodies too"
-        if is_site and m.site_bodyid[m.actuator_trnid[i, 0]] == 0:
+        is_tendon, is_site = transmission == TENDON, transmission == SITE
+        if is_site and m.body_weldid[m.site_bodyid[m.actuator_trnid[i, 0]]] == 0:
             return "it pushes the world, which does not move"
+        if is_site and m.actuator_trnid[i, 1] >= 0 and (why := self.what_lacks_reference(i)):
+            return why
+        if is_tendon and not self.tendons.all[int(m.actuator_trnid[i, 0])].has_length:
+            return AROUND
         if not (is_of_coordinate or is_tendon or is_site):
-            return "mbvi has them on single coordinates, fixed tendons of hinges and slides, and sites"
+            return "mbvi has them on single coordinates, tendons and sites"
+        if not is_site and not m.actuator_gear[i, 0]:
+            return "its gear is 0, so that it exerts nothing"
         if m.actuator_dyntype[i] != 0 or m.actuator_delay[i] > 0:
             return "it has a state of its own, which mbvi lacks"
         if (
@@ -641,15 +659,47 @@ class _Reader:
             or m.actuator_gainprm[i, 1:3].any()
         ):
             return "mbvi has forces that are linear in input, place and rate"
-        has_feedback = bool(self.law(i)["stiffness"] or self.law(i)["damping"])
-        if has_feedback and is_tendon and len(self.ends(i)) > 1:
-            return "mbvi has none with feedback of several joints"
         return ""
+
+    def what_lacks_reference(self, i: int) -> str:
+        """Why an actuator on a site cannot be taken relative to its reference site; empty if it can."""
+        m, (s, r) = self.m, map(int, self.m.actuator_trnid[i])
+        if m.body_weldid[m.site_bodyid[r]]:
+            return "its reference site moves, where MuJoCo's force follows from no length"
+        if m.actuator_gear[i, 3:].any():
+            return "it turns relative to a reference site, where MuJoCo's torque follows from no length"
+        if self.frame_name(s) is None:
+            return "no expression has the name of its site"
+        return ""
+
+    def frame_name(self, s: int) -> str | None:
+        """A site as BODY.FRAME in the quotes of an expression; None if it has no such name."""
+        body, frame = self.body_names[self.m.site_bodyid[s]], self.m.site(s).name
+        name = f"{body}.{frame}"
+        return None if frame not in self.robot.bodies[body].frames or unnamed([name]) else quoted(name)
+
+    def push_from_reference(self, i: int, name: str) -> None:
+        """Add an actuator on a site along axes of a site that does not move: its length is Σ gear_k e_k·(x − x_reference)."""
+        import mujoco
+
+        m, (s, r) = self.m, map(int, self.m.actuator_trnid[i])
+        data = mujoco.MjData(m)
+        mujoco.mj_kinematics(m, data)
+        along = data.site_xmat[r].reshape(3, 3) @ m.actuator_gear[i, :3]
+        if not along.any():
+            self.notes.add("dropped", "actuator", "its gear is 0, so that it exerts nothing", name)
+            return
+        parts = [
+            f"({each!r})*{axis}({self.frame_name(s)})" for axis, each in zip("xyz", _tuple(along), strict=True) if each
+        ]
+        length = f"{' + '.join(parts)} - ({float(along @ data.site_xpos[r])!r})"
+        self.robot.forces[self.robot.free_name(name, self.robot.forces)] = TendonActuator(
+            length=length, input=self.input(i), effort=self.range_of(i), **self.law(i)
+        )
 
     def push_site(self, i: int, name: str) -> None:
         """Add an actuator on a site, along the axes of the site. MuJoCo's length of it is 0, so that it has no stiffness."""
         m, s, law = self.m, int(self.m.actuator_trnid[i, 0]), self.law(i)
-        low, high = m.actuator_forcerange[i] if m.actuator_forcelimited[i] else (-np.inf, np.inf)
         gear = m.actuator_gear[i]
         if not gear.any():
             self.notes.add("dropped", "actuator", "its gear is 0, so that it exerts nothing", name)
@@ -661,7 +711,7 @@ class _Reader:
             force=_tuple(gear[:3]),
             torque=_tuple(gear[3:]),
             input=self.input(i),
-            effort=(float(low), float(high)) if np.isfinite((low, high)).all() else None,
+            effort=self.range_of(i),
             gain=law["gain"],
             bias=law["bias"],
             damping=law["damping"],
@@ -672,11 +722,11 @@ class _Reader:
         m, at, gear = self.m, int(self.m.actuator_trnid[i, 0]), float(self.m.actuator_gear[i, 0])
         found = [(at, gear)]
         if m.actuator_trntype[i] == TENDON:
-            factors = self.tendons.all[at].factors
+            factors = self.tendons.all[at].factors  # none of one over points
             found = [(self.joint_names.index(joint), gear * factor) for joint, factor in factors.items()]
         return [(joint, factor) for joint, factor in found if factor]
 
-    def law(self, i: int) -> dict[str, float]:
+    def law(self, i: int) -> dict[str, Any]:
         """The law of an actuator: force per input, bias, stiffness and damping."""
         m = self.m
         bias, by_place, by_rate = m.actuator_biasprm[i, :3] if m.actuator_biastype[i] else (0.0, 0.0, 0.0)
@@ -694,6 +744,18 @@ class _Reader:
         value = float(m.key_ctrl[names.index(start), at]) if start in names else 0.0
         return float(np.clip(value, *m.actuator_ctrlrange[i])) if m.actuator_ctrllimited[i] else value
 
+    def range_of(self, i: int) -> tuple[float, float] | None:
+        """The range of an actuator's own force; None if it has none."""
+        low, high = map(float, self.m.actuator_forcerange[i])
+        return (low, high) if self.m.actuator_forcelimited[i] and np.isfinite((low, high)).all() else None
+
+    def note_efforts(self, i: int, ends: list[tuple[int, float]]) -> None:
+        """Note limits of joints that several actuators, or one along a tendon, may reach."""
+        for j, _ in ends:
+            if self.m.jnt_actfrclimited[j]:
+                why = "a limit of the sum of several actuators; kept with the joint, and reported"
+                self.notes.add("approximated", "actuatorfrcrange", why, f"joint {self.joint_names[j]!r}")
+
     def effort(self, i: int, j: int, gear: float) -> tuple[float, float] | None:
         """The range of an actuator's force; what a joint takes at most of all actuators counts if there is one alone."""
         m = self.m
@@ -703,8 +765,7 @@ class _Reader:
             others = [k for k in taken if m.actuator_trntype[k] != SITE and any(each == j for each, _ in self.ends(k))]
             bounds = np.sort(m.jnt_actfrcrange[j] / gear)
             if others or m.actuator_trntype[i] == TENDON:
-                why = "a limit of the sum of several actuators; kept with the joint, and reported"
-                self.notes.add("approximated", "actuatorfrcrange", why, f"joint {self.joint_names[j]!r}")
+                self.note_efforts(i, [(j, gear)])
             else:
                 low, high = max(low, bounds[0]), min(high, bounds[1])
         return (float(low), float(high)) if np.isfinite((low, high)).all() else None

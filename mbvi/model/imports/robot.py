@@ -76,6 +76,8 @@ class Robot:
         self.starts: dict[str, Any] = {}
         self.rates: dict[str, Any] = {}
         self.late: list[Callable[[], None]] = []  # what adds contacts, once it is known which joints move
+        self.lengths: list[Callable[[], None]] = []  # what adds forces along sums of coordinates, likewise
+        self.held: dict[str, float] = {}  # coordinates of joints that were locked elsewhere than at 0
 
     # --------------------------------------------------------------------------------------------- bodies
 
@@ -211,6 +213,7 @@ class Robot:
             expected = f"{count(len(start), 'number')} ({', '.join(joint.coordinate_names) or 'it has no coordinates'})"
             raise ModelError(f"{self.path}: locked.{name}: {wrong(expected, show(given))}")
         self.joints[name] = locked(joint, q)
+        self.held |= {name: float(q[0])} if len(q) == 1 else {}
         self.hold_coupled(name, q)
         self.drop_joint(name)
         self.notes.add(
@@ -279,6 +282,8 @@ class Robot:
             self.lock(joint, given)
         self.hold_still()
         self.close_couplings()
+        for add in self.lengths:
+            add()
         if self.options.stops:
             self.let_stop()
         nouns = [each.type.removeprefix("joint_").replace("_", " ") for each in self.forces.values()]

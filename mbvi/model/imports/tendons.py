@@ -1,22 +1,38 @@
 """Tendons of MJCF: sums of coordinates, and ropes over sites, as springs, dampers, constraints and stops where mbvi has them.
 
-The length of a fixed tendon is Σ factor × coordinate, that of a spatial one Σ |x_{i+1} − x_i| over its sites. What goes around
-bodies or over pulleys with a divisor is dropped.
+The length of a fixed tendon is Σ factor × coordinate, that of a spatial one Σ |x_{i+1} − x_i|/divisor over its sites, with the
+divisor of the pulley before. What goes around bodies is dropped.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from mbvi.model.constraints import Coupling, Differential, Distance, PrescribedCoordinate
 from mbvi.model.contacts import DistanceStop, ExpressionStop, RopeStop
-from mbvi.model.forces import Damper, JointDamper, JointSpring, Spring
+from mbvi.model.forces import (
+    Damper,
+    DistancePotential,
+    JointDamper,
+    JointPotential,
+    JointSpring,
+    Spring,
+    TendonDamper,
+    TendonPotential,
+    TendonSpring,
+)
 from mbvi.model.imports.robot import Robot
 from mbvi.model.ropes import Rope, RopePoint
 
 Point = tuple[float, float, float]
-IS_JOINT, IS_SITE = 1, 3
+IS_JOINT, IS_PULLEY, IS_SITE = 1, 2, 3
+UNNAMED = "", "origin", "center_of_mass"  # names of sites that are those of no frame
 ACT = "limits of a tendon"
+AROUND = "mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms"
+LARGEST = 1e10  # size of lengths beyond which MuJoCo means none
 
 
 class Tendon(NamedTuple):
@@ -26,12 +42,19 @@ class Tendon(NamedTuple):
     factors  of a fixed tendon, how much longer it becomes per coordinate of these joints; none of a spatial one
     points   of a spatial one over sites alone, of several bodies, the bodies and places; none of any other
     length   at zero coordinates of the file [rad or m]
+    text     of a spatial one over pulleys, its length as an expression of places; empty of any other
     """
 
     name: str
     factors: dict[str, float]
     points: tuple[tuple[str, Point], ...]
     length: float
+    text: str = ""
+
+    @property
+    def has_length(self) -> bool:
+        """Whether mbvi has its length."""
+        return bool(self.factors or self.points or self.text)
 
     @property
     def rope(self) -> tuple[RopePoint, ...]:
@@ -75,11 +98,46 @@ class Tendons:
                 factors[joint] = factors.get(joint, 0.0) + float(m.wrap_prm[w])
         elif kinds == {IS_SITE}:
             sites = [int(m.wrap_objid[w]) for w in parts]
-            points = [(self.bodies[m.site_bodyid[s]], self.place(s)) for s in sites]
+            every = [(self.bodies[m.site_bodyid[s]], self.place(s)) for s in sites]
+            points = [each for i, each in enumerate(every) if i == 0 or each != every[i - 1]]
         if len({body for body, _ in points}) < 2:
             points = []
         moved = {joint: factor for joint, factor in factors.items() if factor}
-        return Tendon(name, moved, tuple(points), float(m.tendon_length0[t]))
+        text = self.over_pulleys(parts) if kinds == {IS_SITE, IS_PULLEY} else ""
+        return Tendon(name, moved, tuple(points), float(m.tendon_length0[t]), text)
+
+    def over_pulleys(self, parts: range) -> str:
+        """The length of a path over sites and pulleys as an expression of places; empty if nothing of it moves or has a name."""
+        m, spans, divisor, before = self.m, list[str](), 1.0, -1
+        sites = {int(m.wrap_objid[w]) for w in parts if m.wrap_type[w] == IS_SITE}
+        moving = {s for s in sites if m.site_bodyid[s]}
+        if not moving or any(m.site(s).name in UNNAMED or unnamed([self.frame(s)]) for s in moving):
+            return ""
+        for w in parts:
+            s = -1 if m.wrap_type[w] == IS_PULLEY else int(m.wrap_objid[w])
+            if s < 0:
+                divisor = float(m.wrap_prm[w])
+            elif before >= 0:
+                spans.append(f"{self.distance(before, s)}/{divisor!r}")
+            before = s
+        return " + ".join(spans)
+
+    def distance(self, r: int, s: int) -> str:
+        """The distance of two sites as an expression: a number on one body."""
+        if self.m.site_bodyid[r] == self.m.site_bodyid[s]:
+            return repr(math.dist(self.place(r), self.place(s)))
+        ways = [f"({a} - {b})**2" for a, b in zip(self.coordinates(s), self.coordinates(r), strict=True)]
+        return f"sqrt({' + '.join(ways)})"
+
+    def coordinates(self, s: int) -> list[str]:
+        """The coordinates of a site in an expression: numbers of one of the world."""
+        if not self.m.site_bodyid[s]:
+            return [f"({x!r})" for x in self.place(s)]
+        return [f"{axis}({quoted(self.frame(s))})" for axis in "xyz"]
+
+    def frame(self, s: int) -> str:
+        """A site as BODY.FRAME."""
+        return f"{self.bodies[self.m.site_bodyid[s]]}.{self.m.site(s).name}"
 
     def place(self, s: int) -> Point:
         """The place of a site in its body."""
@@ -110,38 +168,76 @@ class Tendons:
     # ------------------------------------------------------------------------------------ springs, dampers
 
     def add_spring(self, t: int, tendon: Tendon) -> None:
-        """Add the spring of a tendon that is a multiple of one coordinate, or between two points."""
+        """Add the spring of a tendon: of one coordinate, between two points, or along a length."""
         low, high = map(float, self.m.tendon_lengthspring[t])
-        stiffness = float(self.m.tendon_stiffness[t])
-        if low != high:
-            self.notes.add("dropped", "spring of a tendon", "it has a range of lengths without force", tendon.name)
+        stiffness, name = float(self.m.tendon_stiffness[t]), f"{tendon.name} spring"
+        if not tendon.has_length:
+            self.note_shape("spring of a tendon", tendon)
+        elif low != high:
+            self.add_slack_spring(tendon, name, stiffness, low, high)
         elif len(tendon.factors) == 1:
             ((joint, factor),) = tendon.factors.items()
-            spring = JointSpring(joint=joint, stiffness=stiffness * factor**2, rest=low / factor)
-            self.add_force(f"{tendon.name} spring", spring)
+            self.add_force(name, JointSpring(joint=joint, stiffness=stiffness * factor**2, rest=low / factor))
         elif len(tendon.points) == 2:
-            spring_between = Spring(**tendon.ends, stiffness=stiffness, rest_length=low)
-            self.add_force(f"{tendon.name} spring", spring_between)
+            self.add_force(name, Spring(**tendon.ends, stiffness=stiffness, rest_length=low))
         else:
-            self.note_shape("spring of a tendon", tendon)
+            self.add_along(name, tendon, partial(TendonSpring, stiffness=stiffness, rest_length=low))
 
-    def add_damper(self, tendon: Tendon, damping: float) -> None:
-        """Add the damper of a tendon that is a multiple of one coordinate, or between two points."""
+    def add_slack_spring(self, tendon: Tendon, name: str, stiffness: float, low: float, high: float) -> None:
+        """Add a spring that exerts nothing between two lengths."""
+
+        def potential(factor: float) -> str:
+            length = f"{factor!r}*x" if factor != 1 else "x"
+            ends = [f"max({low!r} - {length}, 0)**2" if low > -LARGEST else "", f"max({length} - {high!r}, 0)**2"]
+            return f"{stiffness / 2!r}*({' + '.join(filter(None, ends))})"
+
         if len(tendon.factors) == 1:
             ((joint, factor),) = tendon.factors.items()
-            self.add_force(f"{tendon.name} damping", JointDamper(joint=joint, damping=damping * factor**2))
+            self.add_force(name, JointPotential(joint=joint, potential=potential(factor)))
         elif len(tendon.points) == 2:
-            self.add_force(f"{tendon.name} damping", Damper(**tendon.ends, damping=damping))
+            self.add_force(name, DistancePotential(**tendon.ends, potential=potential(1.0)))
         else:
+            self.add_along(name, tendon, partial(TendonPotential, potential=potential(1.0)))
+
+    def add_damper(self, tendon: Tendon, damping: float) -> None:
+        """Add the damper of a tendon: of one coordinate, between two points, or along a length."""
+        name = f"{tendon.name} damping"
+        if not tendon.has_length:
             self.note_shape("damper of a tendon", tendon)
+        elif len(tendon.factors) == 1:
+            ((joint, factor),) = tendon.factors.items()
+            self.add_force(name, JointDamper(joint=joint, damping=damping * factor**2))
+        elif len(tendon.points) == 2:
+            self.add_force(name, Damper(**tendon.ends, damping=damping))
+        else:
+            self.add_along(name, tendon, partial(TendonDamper, damping=damping))
 
     def add_force(self, name: str, force: Any) -> None:
         """Add a force by a name that no other one has."""
         self.robot.forces[self.robot.free_name(name, self.robot.forces, self.robot.constraints)] = force
 
+    def add_along(self, name: str, tendon: Tendon, force: Any) -> None:
+        """Add a force along a tendon, which is given without its length; of a sum of coordinates once it is known which move."""
+        if tendon.points:
+            self.add_force(name, force(points=tendon.rope))
+        elif tendon.text:
+            self.add_force(name, force(length=tendon.text))
+        else:
+            self.robot.lengths.append(lambda: self.add_along_sum(name, tendon, force))
+
+    def add_along_sum(self, name: str, tendon: Tendon, force: Any) -> None:
+        """Add a force along a sum of coordinates, of which those of locked joints are numbers."""
+        still = [joint for joint in tendon.factors if not self.robot.joints[joint].coordinate_names]
+        moving = {joint: factor for joint, factor in tendon.factors.items() if joint not in still}
+        if why := unnamed(moving) if moving else "none of its joints moves":
+            self.notes.add("dropped", "force along a tendon", why, tendon.name)
+            return
+        start = sum(tendon.factors[joint] * self.robot.held.get(joint, 0.0) for joint in still)
+        self.add_force(name, force(length=total(moving) + (f" + ({start!r})" if start else "")))
+
     def note_shape(self, what: str, tendon: Tendon) -> None:
-        """Note that a tendon has not the shape of what mbvi has."""
-        self.notes.add("dropped", what, "mbvi has them on one coordinate, and between two points", tendon.name)
+        """Note that a tendon has a length that mbvi lacks."""
+        self.notes.add("dropped", what, AROUND, tendon.name)
 
     # ---------------------------------------------------------------------------------------------- limits
 
@@ -164,13 +260,12 @@ class Tendons:
     def stop_sum(self, tendon: Tendon, low: float, high: float) -> None:
         """Stop a sum of coordinates, of joints that all have one."""
         still = [joint for joint in tendon.factors if not self.robot.joints[joint].coordinate_names]
-        if still or any("'" in joint and '"' in joint for joint in tendon.factors):
-            why = f"{still[0]!r} does not move" if still else "the name of a joint has both kinds of quotes"
+        if why := f"{still[0]!r} does not move" if still else unnamed(tendon.factors):
             self.notes.add("dropped", ACT, why, tendon.name)
             return
-        total = " + ".join(f"({factor!r})*q({quoted(joint)})" for joint, factor in tendon.factors.items())
-        self.add_stop(f"{tendon.name} lower", ExpressionStop(gap=f"{total} - ({low!r})", restitution=0.0))
-        self.add_stop(f"{tendon.name} upper", ExpressionStop(gap=f"{high!r} - ({total})", restitution=0.0))
+        length = total(tendon.factors)
+        self.add_stop(f"{tendon.name} lower", ExpressionStop(gap=f"{length} - ({low!r})", restitution=0.0))
+        self.add_stop(f"{tendon.name} upper", ExpressionStop(gap=f"{high!r} - ({length})", restitution=0.0))
 
     def add_stop(self, name: str, stop: Any) -> None:
         """Add a contact by a name that no other one has."""
@@ -205,6 +300,17 @@ class Tendons:
         scaled = [factor * d**i / c for i, factor in enumerate(data)]
         text = polynomial(scaled, second.length / d, first.length / c)
         return Coupling(joint_a=leader, joint_b=follower, function=text)
+
+
+def unnamed(joints: Iterable[str]) -> str:
+    """Why no expression names some joints; empty if one does."""
+    has_both = any("'" in joint and '"' in joint for joint in joints)
+    return "the name of a joint has both kinds of quotes" if has_both else ""
+
+
+def total(factors: Mapping[str, float]) -> str:
+    """Σ factor × coordinate as the text of an expression."""
+    return " + ".join(f"({factor!r})*q({quoted(joint)})" for joint, factor in factors.items())
 
 
 def related(terms: dict[str, float], total: float) -> Any:

@@ -1,11 +1,13 @@
 """Derivatives by differences, and the power of forces, on random trees of all joints with all forces."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import mbvi
 from mbvi.model.expressions import evaluate
-from mbvi.model.forces import Between, OnJoint
+from mbvi.model.forces import Between, OnJoint, OnTendon
 from mbvi.model.rotations import rotation_matrix
 
 from ...system import mechanisms
@@ -113,6 +115,27 @@ def distance_and_rate(system, force, q, v):
     return np.linalg.norm(r), r @ rate / np.linalg.norm(r)
 
 
+def length_and_rate(system, force, q, v):
+    """Length of a tendon and its rate, by differences along q + s v."""
+    names = list(system.coordinate_names)
+
+    def place(body, q, point=(0, 0, 0)):
+        if body == "world":
+            return np.array(point)
+        places, rotations = system.poses(body, q[None])
+        return places[0] + rotations[0] @ np.array(point)
+
+    def length(s):
+        x = q + s * v
+        if force.points:
+            ends = [place(each.body, x, each.point) for each in force.points]
+            return sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(ends))
+        known = {axis: lambda body, i=i: place(body, x)[i] for i, axis in enumerate("xyz")}
+        return eval(force.length, known | {"sin": np.sin, "q": lambda *name: x[names.index(".".join(name))]})
+
+    return length(0.0), derivative(length)
+
+
 def power_of_bushing(system, force, q, v):
     """Power of the dampers of a bushing [W], along and about axes of its first body."""
     (xa, Ra, ua, wa), (xb, Rb, ub, wb) = (body_motion(system, body, q, v) for body in (force.body_a, force.body_b))
@@ -130,8 +153,10 @@ def power(system, force, q, v, t):
         rate = v[list(system.coordinate_names).index(f"{force.joint}.{force.coordinate}")]
     elif isinstance(force, Between):
         _, rate = distance_and_rate(system, force, q, v)
+    elif isinstance(force, OnTendon):
+        length, rate = length_and_rate(system, force, q, v)
     match force.type:
-        case "joint_damper" | "damper":
+        case "joint_damper" | "damper" | "tendon_damper":
             return -force.damping * rate**2
         case "joint_force":
             return value(force.value, t) * rate
@@ -139,6 +164,10 @@ def power(system, force, q, v, t):
             at = list(system.coordinate_names).index(f"{force.joint}.{force.coordinate}")
             by_input, bias, by_place, by_rate = force.factors()
             pull = by_input * np.exp(-t) * np.cos(3 * t) + bias + force.gear * (by_place * q[at] + by_rate * rate)
+            return force.gear * pull * rate
+        case "tendon_actuator":
+            by_input, bias, by_place, by_rate = force.factors()
+            pull = by_input * np.exp(-t) * np.cos(3 * t) + bias + force.gear * (by_place * length + by_rate * rate)
             return force.gear * pull * rate
         case "frame_actuator":
             _, R, u, w = body_motion(system, force.body, q, v)

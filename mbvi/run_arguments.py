@@ -35,7 +35,7 @@ from mbvi.steppers.conditions import check_rates
 from mbvi.steppers.control import NEAR
 from mbvi.system.assemble import assemble
 from mbvi.system.chart import Chart
-from mbvi.system.controllers import CheckedController
+from mbvi.system.controllers import CheckedController, refuse_controllers
 from mbvi.system.driven import driven_names, is_in_reach
 from mbvi.system.events import CheckedEvent
 from mbvi.system.feedback import with_functions_again
@@ -105,6 +105,7 @@ def resumed_inputs(system: System, inputs: Any, header: storage.Header, path: Pa
     """The system with the functions that told actuators when the run began, which its file cannot hold."""
     remedy = "pass them as to simulate: mbvi.resume(path, inputs=…)"
     try:
+        refuse_controllers(inputs)
         return with_functions_again(system, inputs, header.labels.get("input", ()), remedy)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None

@@ -49,7 +49,7 @@ from mbvi.steppers.event_watch import stepper_with_events
 from mbvi.steppers.loop import Stepper, advance
 from mbvi.steppers.run import Run
 from mbvi.system.chart import Chart
-from mbvi.system.controllers import Controller, checked_controllers
+from mbvi.system.controllers import Controller, checked_controllers, refuse_controllers
 from mbvi.system.copies import as_run
 from mbvi.system.events import Event, checked_events
 from mbvi.system.feedback import check_values, split_inputs, with_functions
@@ -162,6 +162,7 @@ def simulate(
     (101, 1)
     """
     system = as_run(as_system(model, formulation))
+    refuse_controllers(inputs)
     over_time, functions = split_inputs(inputs)
     system = system if over_time is None else with_inputs(system, over_time)
     system = with_functions(system, functions) if functions else system

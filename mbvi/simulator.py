@@ -43,6 +43,7 @@ from mbvi.steppers import stepper_of
 from mbvi.steppers.audit import Audit
 from mbvi.steppers.carried import counts_of, take_back, to_bytes
 from mbvi.steppers.run import Run
+from mbvi.system.controllers import refuse_controllers
 from mbvi.system.copies import as_run
 from mbvi.system.feedback import Feedback, check_values, split_inputs, with_feedback, with_functions, without_feedback
 from mbvi.system.held import free_joints, held_coordinates, with_held_joints
@@ -690,6 +691,7 @@ class Simulator:
 
 def _told(system: System, inputs: Any) -> tuple[System, Feedback | None]:
     """The system with inputs over time, and what tells its actuators by functions of the state, which it does not have yet."""
+    refuse_controllers(inputs)
     over_time, functions = split_inputs(inputs)
     given = without_feedback(system)
     given = given if over_time is None else with_inputs(given, over_time)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.control import PD
 
 H, START = 0.02, {"initial_q": [1.0, 0.5]}
 SECOND = ([0.0, 0.3, 1.0], [0.0, 0.4, 0.1])
@@ -196,7 +197,15 @@ def test_a_value_that_changed_before_the_run_is_refused_with_functions_too():
         ),
         ({("first", "first"): law}, "inputs: expected one function for each actuator, found two for 'first'"),
         ([law], "inputs: expected a mapping of actuators to their inputs"),
-        ({"first": mbvi.Controller(law, period=0.1)}, "inputs.first: "),
+        (
+            {"first": mbvi.Controller(law, period=0.1)},
+            r"inputs.first: expected an input over time, or a function input\(t, q, v\), found Controller\(.*; simulate calls "
+            r"objects between steps, as controllers={NAME: mbvi.Controller\(…, period=…\)}; a loop calls them itself, as simul",
+        ),
+        (
+            {("first", "second"): PD(["first", "second"], 0.0, stiffness=1, damping=1)},
+            r"inputs.first, second: expected an input over time, or a function inputs\(t, q, v, u\), found .*PD object",
+        ),
     ],
 )
 def test_inputs_that_cannot_be(inputs, message):

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.control import CompiledModel
+from mbvi.control import PD, CompiledModel
 from mbvi.system.feedback import with_functions
-
-from .system import mechanisms
+from tests.system import mechanisms
 
 H, START = 0.02, {"initial_q": [1.0, 0.5]}
 
@@ -322,6 +321,9 @@ def infinite(t, q, v):
         ({"frist": law}, r"inputs: expected an actuator, found 'frist'; did you mean 'first'\?"),
         ({(): law}, r"inputs: expected at least one actuator for a function, found none"),
         ({"first": law, ("first",): both}, r"inputs: expected one function for each actuator, found two for 'first'"),
+        ({"first": mbvi.Controller(law, period=0.1)}, r"inputs.first: expected an input over time, or a function input\(t, q, v"
+         r"\), found Controller\(.*; simulate calls objects between steps, as controllers={NAME: mbvi.Controller\(…, period="),
+        ({"first": PD(["first"], 0.0, stiffness=1, damping=1)}, r"inputs.first: expected .*, found .*PD object.* controllers="),
         ({"first": infinite}, r"inputs.first: expected a finite number, found inf at the start, t = 0 s"),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from mbvi.errors import ModelError
 from mbvi.floats import as_floats
 from mbvi.model.arguments import checked_names, checked_number
 from mbvi.model.expressions import show, wrong
+from mbvi.system.feedback import ONE, SEVERAL
 from mbvi.system.inputs import check_told, told_inputs
 from mbvi.system.sensors import system_sensors
 from mbvi.system.system import System
@@ -145,6 +147,26 @@ def checked_controllers(given: Any, system: System) -> tuple[CheckedController, 
                 raise ModelError(f"controllers.{name}: inputs: {wrong(expected, show(key))}")
             owners[key] = name
     return tuple(found)
+
+
+def refuse_controllers(inputs: Any) -> None:
+    """Refuse, among inputs of actuators, what is called between steps and not compiled: controllers, and other objects.
+
+    Raises
+    ------
+    ModelError
+        Saying where they are given.
+    """
+    for key, each in inputs.items() if isinstance(inputs, Mapping) else ():
+        is_function = isinstance(getattr(each, "py_func", each), FunctionType)
+        if isinstance(each, Controller) or (callable(each) and not is_function):
+            expected = f"an input over time, or a function {SEVERAL if isinstance(key, tuple) else ONE}"
+            remedy = (
+                "simulate calls objects between steps, as controllers={NAME: mbvi.Controller(…, period=…)}; a loop calls them "
+                "itself, as simulator.step(law(simulator.t, simulator.q, simulator.v))"
+            )
+            names = ", ".join(map(str, key)) if isinstance(key, tuple) else key
+            raise ModelError(f"inputs.{names}: {wrong(expected, show(each), remedy)}")
 
 
 def _checked(name: str, given: Controller, system: System) -> CheckedController:

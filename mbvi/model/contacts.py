@@ -17,10 +17,10 @@ from mbvi.model.constraints import Coupling, Distance, PointOnPlane, PrescribedC
 from mbvi.model.directions import direction_problems, unit
 from mbvi.model.expressions import Problem, show, wrong
 from mbvi.model.fields import Direction, JointRef, Kind, Law, Motion, OptionalMotion, OptionalScalar, Scalar
-from mbvi.model.forces import Between, Look, OnJoint
+from mbvi.model.forces import Between, OnJoint
 from mbvi.model.limits import REST_SPEED, stopping_problems
 from mbvi.model.rolling import RollingBall, RollingEllipsoid, RollingWheel
-from mbvi.model.ropes import OverPoints
+from mbvi.model.ropes import Look, OverPoints
 from mbvi.recording import plain
 
 __all__ = [

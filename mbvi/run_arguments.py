@@ -49,7 +49,7 @@ MOST_SAMPLES = 10_000
 SAME = 1e-6  # relative difference of energies up to which a given system is that of a file
 LONGEST = 1e20  # step [s]: its square, and products with it, are far from an overflow
 RESOLVED = 100  # number of different times that a step near the start must contain
-EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0}  # [s]
+EXAMPLES = {"step": 0.01, "steps": 0.01, "duration": 10, "start_time": 0, "period": 0.1}  # [s]
 
 
 def check_same_system(system: System, header: storage.Header, columns: Mapping[str, np.ndarray], path: Path) -> None:

@@ -24,7 +24,7 @@ from mbvi.kernels.mechanics.expressed import add_expressed_curvature, fill_expre
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.rolling import fill_touch_derivatives
 from mbvi.model.arguments import checked_number, checked_vector
-from mbvi.model.expressions import show, wrong
+from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.forces import HasInput
 from mbvi.model.model import Model
 from mbvi.model.rotations import rotation_matrix
@@ -662,8 +662,9 @@ class BaseSystem:
         """
         frame = self._frame(body) if isinstance(body, str) else None
         if frame is None:
-            known = ", ".join(name for name in self.frames if name != "world") or "none: it has no bodies"
-            raise ModelError(f"pose: expected the name of a body, found {body!r}; known: {known}")
+            known = [name for name in self.frames if name != "world"]
+            remedy = nearest(str(body), known) if known else "it has no bodies"
+            raise ModelError(f"body: {wrong('the name of a body, or BODY.FRAME', show(body), remedy)}")
         q = self._states(q, "q")
         places, rotations = np.zeros((len(q), 3)), np.tile(np.eye(3), (len(q), 1, 1))
         if frame.link >= 0:

@@ -140,6 +140,8 @@ def test_starts_of_loops_are_moved_onto_them(models):
         ({"starts": {"length": (0, 1)}}, "starts: expected initial values as q.…, found the parameter 'length'"),
         ({"starts": [1]}, "starts: expected a mapping of names to pairs"),
         ({"period": 0.025}, r"period: expected a multiple of the step, found 2.5 steps; write for example 0.02"),
+        ({"period": float("nan")}, r"period: expected a time greater than 0, found nan; write for example 0\.1 \[s\]"),
+        ({"period": 0}, r"period: expected a time greater than 0, found 0; write for example 0\.1 \[s\]"),
         ({"observations": ["w('a')"]}, r"observations\[0\]: expected"),
         ({"observations": []}, "observations: expected at least one expression, found none"),
         ({"observations": lambda t, q, v: 1.0}, r"observations: expected a function that returns an array \(k,\)"),

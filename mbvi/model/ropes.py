@@ -1,4 +1,4 @@
-"""Ropes over several points: Σ |x_{i+1} − x_i|, the distances between consecutive points, is a length, or at most that."""
+"""Ropes over several points: Σ f_{i+1} |x_{i+1} − x_i|, with factors f that are mostly 1, is a length, or at most that."""
 
 from __future__ import annotations
 
@@ -28,10 +28,19 @@ class RopePoint(Element):
         The body, or world.
     point : vector or str
         Place in its frame [m], or the name of one of its points.
+    factor : number
+        How much the part from the point before counts in the length, by default 1; with 0 there is none, and another branch
+        begins here.
     """
 
     body: FrameRef
     point: Annotated[Place, Kind("place", "body")] = (0.0, 0.0, 0.0)
+    factor: Scalar = 1.0
+
+    @property
+    def begins(self) -> bool:
+        """Whether a branch begins here, so that no part comes from the point before."""
+        return self.factor == 0
 
 
 class OverPoints(Element):
@@ -59,7 +68,7 @@ class OverPoints(Element):
         return spans(self.points)
 
     def slack(self) -> ByExpression:
-        """What is left of the length: length − Σ |x_{i+1} − x_i|."""
+        """What is left of the length: length − Σ f_{i+1} |x_{i+1} − x_i|."""
         return over_points(self.points, self.length, "-")
 
     def problems(self) -> Iterator[Problem]:
@@ -69,29 +78,43 @@ class OverPoints(Element):
         yield from point_problems(self.points)
 
 
+def parts(points: tuple[RopePoint, ...]) -> Iterator[tuple[RopePoint, RopePoint]]:
+    """The points at both ends of every straight part that counts."""
+    return ((a, b) for a, b in pairwise(points) if not b.begins)
+
+
 def spans(points: tuple[RopePoint, ...]) -> list[Span]:
     """The ends, bodies and their points, of every straight part of a rope over points."""
-    return list(pairwise((each.body, each.point) for each in points))
+    return [((a.body, a.point), (b.body, b.point)) for a, b in parts(points)]
 
 
 def over_points(points: tuple[RopePoint, ...], start: Any, sign: Literal["+", "-"]) -> ByExpression:
-    """start ± Σ |x_{i+1} − x_i|."""
+    """start ± Σ f_{i+1} |x_{i+1} − x_i|."""
     found: dict[Any, Variable] = {"t": Variable("t")}
     program: list[Any] = [start]
-    for a, b in spans(points):
-        for axis, after in (("x", ()), ("y", ("+",)), ("z", ("+", "sqrt", sign))):
-            program += [_coordinate(found, axis, *b), _coordinate(found, axis, *a), "-", 2.0, "**", *after]
+    for a, b in parts(points):
+        for axis, after in (("x", ()), ("y", ("+",)), ("z", ("+", "sqrt"))):
+            ends = (_coordinate(found, axis, end.body, end.point) for end in (b, a))
+            program += [*ends, "-", 2.0, "**", *after]
+        program += [sign] if b.factor == 1 else [b.factor, "*", sign]
     return ByExpression(tuple(program), tuple(found.values()))
 
 
 def point_problems(points: tuple[RopePoint, ...]) -> Iterator[Problem]:
-    """Points of one body alone, and a point that follows itself."""
-    if len({each.body for each in points}) < 2:
-        found = f"{len(points)} of {points[0].body!r}" if points else "none"
+    """Points of one body alone, a point that follows itself, and factors that are negative or of no part."""
+    for i, each in enumerate(points):
+        if plain(each.factor) < 0:
+            found = show(plain(each.factor))
+            yield Problem(("points", i, "factor"), wrong("a factor of at least 0", found, "change its sign"))
+    if points and plain(points[0].factor) != 1:
+        found, remedy = show(plain(points[0].factor)), "give it to the point at the end of the part"
+        yield Problem(("points", 0, "factor"), wrong("no factor at the first point, which ends no part", found, remedy))
+    if not any(a.body != b.body for a, b in parts(points)):
+        found = f"{len(points)} of {points[0].body!r}" if len({each.body for each in points}) == 1 else "none"
         remedy = "write for example [{body: world}, {body: load}]"
         yield Problem(("points",), wrong("points of two or more bodies", found, remedy))
-    for i, (one, other) in enumerate(spans(points)):
-        if one == other:
+    for i, (a, b) in enumerate(pairwise(points)):
+        if (a.body, a.point) == (b.body, b.point) and not b.begins:
             remedy = "name it once; where the rope comes back, another point is between"
             yield Problem(("points", i + 1), wrong("another point than the one before", "the same", remedy))
 

@@ -5,6 +5,7 @@ come from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from mbvi.model.fields import WORLD, Kind, Table, expressions, kinds
 from mbvi.model.joints import Joint
 from mbvi.model.mass_properties import checked_properties
 from mbvi.model.model import Model
+from mbvi.model.ropes import RopePoint
 from mbvi.model.shapes import AnyShape
 from mbvi.symbolic.frames import Frame, world
+from mbvi.symbolic.short import short
 from mbvi.symbolic.values import Values, cross_matrix, exact, number
 from mbvi.system.assemble import Builder
 
@@ -105,6 +108,17 @@ class Bodies:
             frame = self.turned_freely(f"{body}", frame, first + 3)
         return frame.moved(-self.masses[body].center)
 
+    def point(self, body: str, place: Any) -> Any:
+        """A point of a body in the world (3, 1)."""
+        return self.frames[body].moved(self.values.place(body, place)).place
+
+    def path_length(self, raw: Sequence[RopePoint], points: Sequence[RopePoint]) -> Any:
+        """Σ f_{i+1} |x_{i+1} − x_i| over points, as a model has them and resolved, of the parts that count."""
+        places = [self.point(b.body, a.point) for a, b in zip(raw, points, strict=True)]
+        ways = zip(pairwise(places), raw[1:], points[1:], strict=True)
+        counted = [(b - a, self.values.scalar(each.factor)) for (a, b), each, known in ways if not known.begins]
+        return sum(factor * sympy.sqrt(short(sum(each**2 for each in way))) for way, factor in counted)
+
     def turned_freely(self, name: str, frame: Frame, first: int) -> Frame:
         """Behind the quaternion of a joint or body, whose norm is a constraint."""
         a = self.q[first : first + 4]
@@ -151,8 +165,8 @@ class Bodies:
     def armatures(self) -> Iterator[tuple[int, Any]]:
         """Coordinates whose joints have rotors, with the inertias of these."""
         for name, joint in self.model.joints.items():
-            for short, value in joint.armatures.items():
-                yield self.builder.coordinate(name, short), self.values.scalar(value)
+            for coordinate, value in joint.armatures.items():
+                yield self.builder.coordinate(name, coordinate), self.values.scalar(value)
 
     # ------------------------------------------------------------------------------------------ masses
 

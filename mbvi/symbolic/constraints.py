@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,10 +116,7 @@ def _of_element(bodies: Bodies, name: str, motion: Motion) -> Named:
 
 def _slack(bodies: Bodies, raw: Any, rope: Rope) -> Any:
     """What is left of the length of a rope."""
-    given = zip(raw.points, rope.points, strict=True)
-    places = [bodies.frames[b.body].moved(bodies.values.place(b.body, a.point)).place for a, b in given]
-    ways = [b - a for a, b in pairwise(places)]
-    return bodies.values.scalar(raw.length) - sum(sympy.sqrt(sum(each**2 for each in way)) for way in ways)
+    return bodies.values.scalar(raw.length) - bodies.path_length(raw.points, rope.points)
 
 
 def _rows(bodies: Bodies, name: str, holds: Sequence[Hold], ends: Any) -> Named:

@@ -311,7 +311,9 @@ class _Finder:
             return self.law("potential", raw, force, x)
         if isinstance(force, Force):
             vector = self.values.vector(raw.vector)
-            return sympy.Integer(0) if self.is_still(force.body) else -vector.dot(self.point(force.body, raw.point))
+            return (
+                sympy.Integer(0) if self.is_still(force.body) else -vector.dot(self.bodies.point(force.body, raw.point))
+            )
         raise ModelError(f"forces.{name}: {wrong('a force of which the potential is known', repr(force))}")
 
     def force_of(self, name: str, force: Any) -> Any:
@@ -337,7 +339,7 @@ class _Finder:
             rate = (r.T * by_q * self.displacements())[0] / length
             return by_q.T * r * (self.law("force_of_rate", raw, force, rate) / length)
         if isinstance(force, Force):
-            place = self.point(force.body, raw.point)
+            place = self.bodies.point(force.body, raw.point)
             return place.jacobian(list(self.q)).T * self.vector_of(name, raw, force)
         if isinstance(force, Torque):
             frame, torque = self.bodies.frames[force.body], self.functions_of(name, raw, force)
@@ -376,9 +378,7 @@ class _Finder:
             return _length(self.way(raw, force))
         if force.length is not None:
             return self.measured(raw.length, length_of(force, self.values.resolved))
-        ends = zip(raw.spans(), force.spans(), strict=True)
-        ways = [self.point(b, p) - self.point(a, o) for ((_, o), (_, p)), ((a, _), (b, _)) in ends]
-        return sum(map(_length, ways))
+        return self.bodies.path_length(raw.points, force.points)
 
     def measured(self, text: str, found: ByExpression) -> Any:
         """An expression of coordinates and of places of bodies and frames."""
@@ -390,13 +390,13 @@ class _Finder:
                 values[f"{MARK}{i}"] = self.q[at]
             elif variable.kind != "t":
                 frame = quantity.name[len(variable.body) + 1 :]
-                place = self.point(variable.body, frame or variable.point)
+                place = self.bodies.point(variable.body, frame or variable.point)
                 values[f"{MARK}{i}"] = place["xyz".index(variable.kind)]
         return self.values.of_several(text, values)
 
     def of_frame(self, name: str, raw: Any, force: FrameActuator) -> Any:
         """The generalized forces (n, 1) of an actuator of a frame."""
-        frame, place = self.bodies.frames[force.body], self.point(force.body, raw.point)
+        frame, place = self.bodies.frames[force.body], self.bodies.point(force.body, raw.point)
         axes = self.values.rotation(raw.orientation)
         along, about = (axes * self.values.vector(each) for each in (raw.force, raw.torque))
         by_force = place.jacobian(list(self.q)).T * frame.rotation * along
@@ -444,15 +444,11 @@ class _Finder:
         """The symbol of the coordinate that a force acts on."""
         return self.q[self.bodies.builder.coordinate(force.joint, str(force.coordinate))]
 
-    def point(self, body: str, place: Any) -> Any:
-        """A point of a body in the world (3, 1)."""
-        return self.bodies.frames[body].moved(self.values.place(body, place)).place
-
     def way(self, raw: Any, force: Any) -> Any:
         """From the first to the second point of a force (3, 1)."""
         (a, _), (b, _) = force.ends()
         (_, place_a), (_, place_b) = raw.ends()
-        return self.point(b, place_b) - self.point(a, place_a)
+        return self.bodies.point(b, place_b) - self.bodies.point(a, place_a)
 
     def functions_of(self, name: str, raw: Any, force: Any) -> Any:
         """The components of a force or torque, (3, 1)."""

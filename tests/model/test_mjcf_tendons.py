@@ -77,6 +77,15 @@ def test_springs_and_dampers_of_tendons(tmp_path):
     np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
 
 
+def test_parts_of_a_tendon_over_pulleys_are_drawn(tmp_path):
+    """But for the way from one branch to the next; what begins behind a pulley has its divisor too."""
+    branches = over_pulley("tackle", "aw", 2, "bca", 'stiffness="4"')
+    model = load(tmp_path, scene(more=f"<tendon>{branches}</tendon>"))
+    spans = model.forces["tackle spring"].spans()
+    assert [(a, b) for (a, _), (b, _) in spans] == [("a", "world"), ("b", "c"), ("c", "a")]
+    assert [each.factor for each in model.forces["tackle spring"].points] == [1, 1, 0, 0.5, 0.5]
+
+
 def test_springs_and_dampers_along_sums_and_over_sites(tmp_path):
     """Of several coordinates, over several sites, and with a range of lengths without force, on both sides of it."""
     tendons = (
@@ -184,6 +193,7 @@ TIES = (
     + fixed("a", "", a=-2)
     + over("rope", "wabc")
     + over("rod", "wc")
+    + over_pulley("tackle", "wa", 0.5, "wc")
 )
 
 
@@ -198,6 +208,7 @@ TIES = (
         ('<tendon tendon1="c" tendon2="a" polycoef=".1 .3 -.2 .1 .05"/>', ["coupling"]),
         ('<tendon tendon1="rope"/><tendon tendon1="ab"/>', ["rope", "coupling"]),
         ('<tendon tendon1="rod" polycoef=".01 0 0 0 0"/>', ["distance"]),
+        ('<tendon tendon1="tackle"/>', ["rope"]),
     ],
 )
 def test_equalities_of_tendons_hold_where_those_of_mujoco_do(equality, kinds, tmp_path):
@@ -221,10 +232,11 @@ def test_equalities_of_tendons_hold_where_those_of_mujoco_do(equality, kinds, tm
         (fixed("both", 'limited="true" range="-.1 .2"', a=0.5, b=2), {"both lower", "both upper"}),
         (over("rope", "wab", 'limited="true" range="0 {}"'), {"rope"}),
         (over("rod", "wb", 'limited="true" range="{} {}"'), {"rod"}),
+        (over_pulley("tackle", "wa", 2, "wb", 'limited="true" range="0 {}"'), {"tackle"}),
     ],
 )
 def test_limits_of_tendons_stop_if_they_are_asked_to(tendon, limits, tmp_path):
-    bounds = {"rope": ["2.7"], "rod": ["1.7", "1.9"]}.get(next(iter(limits)), [])
+    bounds = {"rope": ["2.7"], "rod": ["1.7", "1.9"], "tackle": ["2.4"]}.get(next(iter(limits)), [])
     text = scene(more=f"<tendon>{tendon.format(*bounds)}</tendon>")
     assert "limits of a tendon: they act only on import with stops" in str(load(tmp_path, text).import_report)
     model = load(tmp_path, text, stops=True)

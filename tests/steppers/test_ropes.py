@@ -16,9 +16,11 @@ KINDS = {"constraints": mbvi.Rope, "contacts": mbvi.RopeStop}
 
 
 def hung(masses: dict[str, float], points: list, length: float, kind: str = "contacts", **other) -> Model:
-    """Loads that move along z, each with a start of a place and a velocity, on a rope over points (body, place)."""
+    """Loads that move along z, each with a start of a place and a velocity, on a rope over points (body, place, factor)."""
     start = other.pop("start")
-    fields = {"points": [RopePoint(body=body, point=point) for body, point in points], "length": length, **other}
+    names = "body", "point", "factor"
+    fields = {"points": [RopePoint(**dict(zip(names, each, strict=False))) for each in points], "length": length}
+    fields |= other
     joints = {f"{name} slide": mbvi.Prismatic(parent="world", child=name, axis=(0, 0, 1)) for name in masses}
     return Model(
         name="hung",
@@ -55,11 +57,18 @@ def test_atwoods_machine(kind, formulation, left, right):
 
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("is_drawn", [True, False])
 @pytest.mark.parametrize("turns", [1, 2])
-def test_a_block_and_tackle(kind, formulation, turns):
-    """A block on 2 n parts of a rope, which goes up and down n times, and a load at its end: x is what the block sinks."""
+def test_a_block_and_tackle(kind, formulation, turns, is_drawn):
+    """A block on 2 n parts of a rope, which goes up and down n times, or in one part that counts as often, and a load.
+
+    The parts may be two branches. x is what the block sinks.
+    """
     block, load, parts = 5.0, 1.5, 2 * turns
-    points = [("world", (0, 0, 2)), ("block", (0, 0, 0))] * turns + [("world", (0, 0, 2)), ("load", (0, 0, 0))]
+    above = ("world", (0, 0, 2))
+    points = [above, ("block", (0, 0, 0))] * turns + [above, ("load", (0, 0, 0))]
+    if not is_drawn:
+        points = [above, ("load", (0, 0, 0)), (*above, 0), ("block", (0, 0, 0), parts)]
     start = {"block": (0.0, 0.0), "load": (0.5, 0.0)}
     model = hung({"block": block, "load": load}, points, 2.0 * parts + 1.5, kind, start=start)
     run = mbvi.simulate(model, "simpson", step=0.01, duration=0.3, formulation=formulation)
@@ -205,6 +214,18 @@ def test_what_is_not_known_of_ropes_is_said():
     [
         ({"length": 0}, "length: expected a length greater than 0, found 0"),
         ({"points": []}, "points: expected points of two or more bodies, found none"),
+        (
+            {"points": [{"body": "world"}, {"body": "load", "factor": -2}]},
+            "points.1.factor: expected a factor of at least 0, found -2; change its sign",
+        ),
+        (
+            {"points": [{"body": "world", "factor": 2}, {"body": "load"}]},
+            "points.0.factor: expected no factor at the first point, which ends no part, found 2; give it to the point at",
+        ),
+        (
+            {"points": [{"body": "world"}, {"body": "load", "factor": 0}]},
+            "points: expected points of two or more bodies, found none; write for example",
+        ),
         (
             {"points": [{"body": "load"}, {"body": "load", "point": [1, 0, 0]}]},
             "points: expected points of two or more bodies, found 2 of 'load'; write for example [{body: world}, {body: load}]",

@@ -6,7 +6,6 @@ divisor of the pulley before. What goes around bodies is dropped.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,11 +24,10 @@ from mbvi.model.forces import (
     TendonSpring,
 )
 from mbvi.model.imports.robot import Robot
-from mbvi.model.ropes import Rope, RopePoint
+from mbvi.model.ropes import Rope, RopePoint, parts
 
 Point = tuple[float, float, float]
 IS_JOINT, IS_PULLEY, IS_SITE = 1, 2, 3
-UNNAMED = "", "origin", "center_of_mass"  # names of sites that are those of no frame
 ACT = "limits of a tendon"
 AROUND = "mbvi has the lengths of sums of coordinates and of ropes over several bodies, not around geoms"
 LARGEST = 1e10  # size of lengths beyond which MuJoCo means none
@@ -40,32 +38,27 @@ class Tendon(NamedTuple):
 
     name     for what becomes of it
     factors  of a fixed tendon, how much longer it becomes per coordinate of these joints; none of a spatial one
-    points   of a spatial one over sites alone, of several bodies, the bodies and places; none of any other
+    points   of a spatial one over sites and pulleys, of several bodies; none of any other
     length   at zero coordinates of the file [rad or m]
-    text     of a spatial one over pulleys, its length as an expression of places; empty of any other
     """
 
     name: str
     factors: dict[str, float]
-    points: tuple[tuple[str, Point], ...]
+    points: tuple[RopePoint, ...]
     length: float
-    text: str = ""
 
     @property
     def has_length(self) -> bool:
         """Whether mbvi has its length."""
-        return bool(self.factors or self.points or self.text)
-
-    @property
-    def rope(self) -> tuple[RopePoint, ...]:
-        """The points, as elements have them."""
-        return tuple(RopePoint(body=body, point=point) for body, point in self.points)
+        return bool(self.factors or self.points)
 
     @property
     def ends(self) -> dict[str, Any]:
-        """The two points, as elements between them have them."""
-        (a, at_a), (b, at_b) = self.points
-        return {"body_a": a, "point_a": at_a, "body_b": b, "point_b": at_b}
+        """The two points of a single part that counts as it is, as elements between them have them; none of any other."""
+        if len(self.points) != 2 or self.points[1].factor != 1:
+            return {}
+        a, b = self.points
+        return {"body_a": a.body, "point_a": a.point, "body_b": b.body, "point_b": b.point}
 
 
 class Tendons:
@@ -88,56 +81,32 @@ class Tendons:
     def tendon(self, t: int, name: str) -> Tendon:
         """A tendon by its number."""
         m, first = self.m, int(self.m.tendon_adr[t])
-        parts = range(first, first + int(m.tendon_num[t]))
-        kinds = {int(m.wrap_type[w]) for w in parts}
+        wraps = range(first, first + int(m.tendon_num[t]))
+        kinds = {int(m.wrap_type[w]) for w in wraps}
         factors: dict[str, float] = {}
-        points: list[tuple[str, Point]] = []
         if kinds == {IS_JOINT}:
-            for w in parts:
+            for w in wraps:
                 joint = self.joints[m.wrap_objid[w]]
                 factors[joint] = factors.get(joint, 0.0) + float(m.wrap_prm[w])
-        elif kinds == {IS_SITE}:
-            sites = [int(m.wrap_objid[w]) for w in parts]
-            every = [(self.bodies[m.site_bodyid[s]], self.place(s)) for s in sites]
-            points = [each for i, each in enumerate(every) if i == 0 or each != every[i - 1]]
-        if len({body for body, _ in points}) < 2:
-            points = []
+        points = self.path(wraps) if kinds <= {IS_SITE, IS_PULLEY} else ()
         moved = {joint: factor for joint, factor in factors.items() if factor}
-        text = self.over_pulleys(parts) if kinds == {IS_SITE, IS_PULLEY} else ""
-        return Tendon(name, moved, tuple(points), float(m.tendon_length0[t]), text)
+        return Tendon(name, moved, points, float(m.tendon_length0[t]))
 
-    def over_pulleys(self, parts: range) -> str:
-        """The length of a path over sites and pulleys as an expression of places; empty if nothing of it moves or has a name."""
-        m, spans, divisor, before = self.m, list[str](), 1.0, -1
-        sites = {int(m.wrap_objid[w]) for w in parts if m.wrap_type[w] == IS_SITE}
-        moving = {s for s in sites if m.site_bodyid[s]}
-        if not moving or any(m.site(s).name in UNNAMED or unnamed([self.frame(s)]) for s in moving):
-            return ""
-        for w in parts:
-            s = -1 if m.wrap_type[w] == IS_PULLEY else int(m.wrap_objid[w])
-            if s < 0:
-                divisor = float(m.wrap_prm[w])
-            elif before >= 0:
-                spans.append(f"{self.distance(before, s)}/{divisor!r}")
-            before = s
-        return " + ".join(spans)
-
-    def distance(self, r: int, s: int) -> str:
-        """The distance of two sites as an expression: a number on one body."""
-        if self.m.site_bodyid[r] == self.m.site_bodyid[s]:
-            return repr(math.dist(self.place(r), self.place(s)))
-        ways = [f"({a} - {b})**2" for a, b in zip(self.coordinates(s), self.coordinates(r), strict=True)]
-        return f"sqrt({' + '.join(ways)})"
-
-    def coordinates(self, s: int) -> list[str]:
-        """The coordinates of a site in an expression: numbers of one of the world."""
-        if not self.m.site_bodyid[s]:
-            return [f"({x!r})" for x in self.place(s)]
-        return [f"{axis}({quoted(self.frame(s))})" for axis in "xyz"]
-
-    def frame(self, s: int) -> str:
-        """A site as BODY.FRAME."""
-        return f"{self.bodies[self.m.site_bodyid[s]]}.{self.m.site(s).name}"
+    def path(self, wraps: range) -> tuple[RopePoint, ...]:
+        """The points of a path over sites and pulleys, of which each begins another branch; none if none of its parts moves."""
+        m, points, divisor, begins = self.m, list[RopePoint](), 1.0, True
+        for w in wraps:
+            if m.wrap_type[w] == IS_PULLEY:
+                divisor, begins = float(m.wrap_prm[w]), True
+                continue
+            s = int(m.wrap_objid[w])
+            body, place = self.bodies[m.site_bodyid[s]], self.place(s)
+            if begins:
+                points.append(RopePoint(body=body, point=place, factor=0.0 if points else 1.0))
+            elif (points[-1].body, points[-1].point) != (body, place):
+                points.append(RopePoint(body=body, point=place, factor=1 / divisor))
+            begins = False
+        return tuple(points) if any(a.body != b.body for a, b in parts(tuple(points))) else ()
 
     def place(self, s: int) -> Point:
         """The place of a site in its body."""
@@ -178,7 +147,7 @@ class Tendons:
         elif len(tendon.factors) == 1:
             ((joint, factor),) = tendon.factors.items()
             self.add_force(name, JointSpring(joint=joint, stiffness=stiffness * factor**2, rest=low / factor))
-        elif len(tendon.points) == 2:
+        elif tendon.ends:
             self.add_force(name, Spring(**tendon.ends, stiffness=stiffness, rest_length=low))
         else:
             self.add_along(name, tendon, partial(TendonSpring, stiffness=stiffness, rest_length=low))
@@ -194,7 +163,7 @@ class Tendons:
         if len(tendon.factors) == 1:
             ((joint, factor),) = tendon.factors.items()
             self.add_force(name, JointPotential(joint=joint, potential=potential(factor)))
-        elif len(tendon.points) == 2:
+        elif tendon.ends:
             self.add_force(name, DistancePotential(**tendon.ends, potential=potential(1.0)))
         else:
             self.add_along(name, tendon, partial(TendonPotential, potential=potential(1.0)))
@@ -207,7 +176,7 @@ class Tendons:
         elif len(tendon.factors) == 1:
             ((joint, factor),) = tendon.factors.items()
             self.add_force(name, JointDamper(joint=joint, damping=damping * factor**2))
-        elif len(tendon.points) == 2:
+        elif tendon.ends:
             self.add_force(name, Damper(**tendon.ends, damping=damping))
         else:
             self.add_along(name, tendon, partial(TendonDamper, damping=damping))
@@ -219,9 +188,7 @@ class Tendons:
     def add_along(self, name: str, tendon: Tendon, force: Any) -> None:
         """Add a force along a tendon, which is given without its length; of a sum of coordinates once it is known which move."""
         if tendon.points:
-            self.add_force(name, force(points=tendon.rope))
-        elif tendon.text:
-            self.add_force(name, force(length=tendon.text))
+            self.add_force(name, force(points=tendon.points))
         else:
             self.robot.lengths.append(lambda: self.add_along_sum(name, tendon, force))
 
@@ -247,13 +214,13 @@ class Tendons:
             self.notes.add("approximated", ACT, "they act only on import with stops", tendon.name)
         elif tendon.factors:
             self.robot.late.append(lambda: self.stop_sum(tendon, low, high))
-        elif len(tendon.points) == 2:
+        elif tendon.ends:
             lower = low if low > 0 else None
             self.add_stop(tendon.name, DistanceStop(**tendon.ends, lower=lower, upper=high, restitution=0.0))
         elif tendon.points:
             if low > 0:
                 self.notes.add("dropped", "lower limit of a tendon", "a rope stops where it is taut alone", tendon.name)
-            self.add_stop(tendon.name, RopeStop(points=tendon.rope, length=high, restitution=0.0))
+            self.add_stop(tendon.name, RopeStop(points=tendon.points, length=high, restitution=0.0))
         else:
             self.notes.add("dropped", ACT, "mbvi has ropes over points alone", tendon.name)
 
@@ -280,9 +247,9 @@ class Tendons:
         if first.points:
             if second is not None:
                 return None
-            if len(first.points) == 2:
+            if first.ends:
                 return Distance(**first.ends, length=length)
-            return Rope(points=first.rope, length=length)
+            return Rope(points=first.points, length=length)
         if not first.factors or (second is not None and not second.factors):
             return None
         if second is None or not any(data[2:]):

@@ -180,13 +180,27 @@ def test_pickled_ones_go_on_as_those_they_were():
 def test_wrong_actions_and_starts(models):
     environment = Environment(MODEL, "1", **OPTIONS)
     for action in ([], [np.nan], [1, 2], "a"):
-        with pytest.raises(mbvi.ModelError, match=r"action: expected finite numbers for motor, of shape \(1, 1\)"):
+        with pytest.raises(mbvi.ModelError, match=r"action: expected finite numbers for motor, of shape \(1,\), found"):
             environment.step(action)
+        assert environment.simulator.steps == 0
     with pytest.raises(mbvi.ModelError, match=r"options: expected one of the starts, found 'q.hinge'; did you mean"):
         environment.reset(options={"q.hinge": 0.1})
+    with pytest.raises(mbvi.ModelError, match=r"options.q.hinge.angle: expected a finite number, found 'up'"):
+        environment.reset(options={"q.hinge.angle": "up"})
+    with pytest.raises(mbvi.ModelError, match=r"options: expected a mapping of initial values to numbers, found \[1\]"):
+        environment.reset(options=[1])
+    with pytest.raises(mbvi.ModelError, match="seed: expected a whole number of at least 0, found -1"):
+        environment.reset(seed=-1)
     many = VectorEnvironment(2, MODEL, "1", **OPTIONS)
-    with pytest.raises(mbvi.ModelError, match="seed: expected 2 numbers, one for each"):
-        many.reset(seed=[1])
+    with pytest.raises(
+        mbvi.ModelError, match=r"action: expected finite numbers for motor, of shape \(2, 1\), found \[1\]"
+    ):
+        many.step([1])
+    for seed in ([1], 1.5, "ab"):
+        with pytest.raises(mbvi.ModelError, match="seed: expected a whole number, or 2 of them, one for each, found"):
+            many.reset(seed=seed)
+    with pytest.raises(mbvi.ModelError, match=r"seed\[1\]: expected a whole number of at least 0, found 0.5"):
+        many.reset(seed=[1, 0.5])
     with pytest.raises(
         mbvi.ModelError, match="actions: expected a model with actuators whose inputs are numbers, found"
     ):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, StepError
 from mbvi.gym.task import Task
 from mbvi.model import Model
 from mbvi.model.arguments import checked_count
@@ -260,14 +260,17 @@ class VectorEnvironment(VectorEnv):
         ModelError
             If the actions cannot be used.
         StepError
-            If a step does not converge.
+            If a step does not converge, of the simulator that it names; those before it have gone on.
         """
         inputs = self._task.inputs(actions, self.num_envs)
         for i, simulator in enumerate(self.simulators):
             if self._is_over[i]:
                 self._task.begin(simulator, self._random[i], None)
             else:
-                self._task.go_on(simulator, inputs[i])
+                try:
+                    self._task.go_on(simulator, inputs[i])
+                except StepError as error:
+                    raise StepError(f"simulators[{i}]: {error}", error.trajectory) from error.__cause__
         states = self._task.states(self.simulators)
         rewards, ended, late = self._task.judge(self.simulators, states, inputs)
         began = self._is_over

@@ -167,6 +167,8 @@ def _actions(system: System, given: Any) -> tuple[tuple[str, ...], Array, Array]
         if name not in known:
             expected = "an actuator whose input is a number"
             raise ModelError(f"actions: {wrong(expected, show(name), nearest(str(name), known))}")
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ModelError(f"actions: {wrong('at least one actuator, and each once', show(list(chosen)))}")
     limits = dict(_ranges(given, "actions")) if isinstance(given, Mapping) else {}
     found = [limits[name] if name in limits else _own_limits(name, known[name]) for name in chosen]
     low, high = np.array(found, dtype=float).reshape(-1, 2).T

@@ -136,6 +136,11 @@ def test_starts_of_loops_are_moved_onto_them(models):
             {"actions": {"motor": (1, -1)}},
             r"actions.motor: expected a pair of numbers, the lower first, found \[1, -1\]",
         ),
+        ({"actions": []}, r"actions: expected at least one actuator, and each once, found \[\]"),
+        (
+            {"actions": ["motor"] * 2},
+            r"actions: expected at least one actuator, and each once, found \['motor', 'motor'\]",
+        ),
         ({"starts": {"q.hing.angle": (0, 1)}}, "starts: expected a parameter, or an initial value as q"),
         ({"starts": {"length": (0, 1)}}, "starts: expected initial values as q.…, found the parameter 'length'"),
         ({"starts": [1]}, "starts: expected a mapping of names to pairs"),
@@ -205,6 +210,25 @@ def test_wrong_actions_and_starts(models):
         mbvi.ModelError, match="actions: expected a model with actuators whose inputs are numbers, found"
     ):
         Environment(mbvi.load(models / "pendulum.yaml"), "1")
+
+
+def test_the_one_of_many_that_fails_is_named():
+    """By a force without a value beyond some place, which one of two carts reaches."""
+    force = mbvi.JointPotential(joint="track", potential="sqrt(1.5 - x)")
+    model = MODEL.model_copy(update={"forces": {**MODEL.forces, "edge": force}})
+    many = VectorEnvironment(
+        2, model, "1", **OPTIONS | {"starts": {"q.track.displacement": (0, 1.4)}, "initial_v": [1.0, 0.0]}
+    )
+    first, _ = many.reset(seed=3)
+    assert first[0, 0] + 0.2 < first[1, 0]
+
+    def go_on():
+        while True:
+            many.step(np.zeros((2, 1)))
+
+    with pytest.raises(mbvi.StepError, match=r"simulators\[1\]: step \d+ \(t = ") as caught:
+        go_on()
+    assert len(caught.value.trajectory) == many.simulators[1].steps + 1 <= many.simulators[0].steps
 
 
 def test_without_gymnasium(monkeypatch):

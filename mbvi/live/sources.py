@@ -62,9 +62,14 @@ class Source:
         for thread in self._threads:
             thread.join()
 
+    @property
+    def controls(self) -> list[dict[str, Any]]:
+        """None."""
+        return []
+
     def page(self) -> str:
         """The page, with the newest state."""
-        return self.screen.page(self._last, 1.0, {"window": None, "paced": False, "controls": []})
+        return self.screen.page(self._last, 1.0, {"window": None, "paced": False, "controls": self.controls})
 
     def change(self, changes: Any) -> None:
         """Refuse changes."""
@@ -122,15 +127,19 @@ class SimulatorSource(Source):
         super().__init__(simulator.system, _snapshot(simulator), trails)
         self._begin(self._watch, *([self._drive] if speed else []))
 
-    def page(self) -> str:
-        """The page, with the state now and the controls."""
-        controls = [
+    @property
+    def controls(self) -> list[dict[str, Any]]:
+        """The inputs and parameters that can be changed, with the values that they have, and the ranges of sliders."""
+        return [
             {"kind": kind, "name": name, "value": value, "low": low, "high": high}
             for kind, found in (("inputs", self._inputs), ("parameters", self._parameters))
             for name, (value, low, high) in found.items()
         ]
+
+    def page(self) -> str:
+        """The page, with the state now and the controls."""
         speed = self._speed or 1.0
-        live = {"window": WINDOW * speed, "paced": self._speed is not None, "controls": controls}
+        live = {"window": WINDOW * speed, "paced": self._speed is not None, "controls": self.controls}
         return self.screen.page(_snapshot(self.simulator), speed, live)
 
     # -------------------------------------------------------------------------------------------------- going on
@@ -143,7 +152,9 @@ class SimulatorSource(Source):
                 with self._lock:
                     shown, system = (self.simulator, self.simulator.steps), self.simulator.system
                     if system.model is not self.screen.system.model:
-                        self.screen = Screen(system, self.simulator.q, self._trails)
+                        self.screen = Screen(
+                            system, self._start[0], self._trails
+                        )  # the page goes along with what is elsewhere
                         self.frames.look += 1
                     self._show(_snapshot(self.simulator))
 

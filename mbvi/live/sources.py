@@ -80,11 +80,8 @@ class FileSource(Source):
     """A file that a run writes."""
 
     def __init__(self, path: Path, trails: Sequence[str] | None) -> None:
-        self._path, first = path, read(path)
-        if not isinstance(first.system, System):
-            remedy = "build it, and follow a Simulator of it"
-            raise ModelError(f"{path}: {wrong('a system with bodies', f'only {first.system!r}', remedy)}")
-        self._rows = 0
+        self._path, self._trails, self._rows = path, trails, 0
+        first = _read(path)
         super().__init__(first.system, _state(first, 0), trails)
         self._begin(self._watch)
 
@@ -93,10 +90,21 @@ class FileSource(Source):
         while not self._ended.wait(POLL):
             if self.frames.are_watched:
                 try:
-                    self._look(read(self._path, self.screen.system))
+                    self._look(self._now())
                     self.frames.status = ""
                 except ModelError as error:
                     self.frames.status = str(error)
+
+    def _now(self) -> Trajectory:
+        """What the file has by now; a run of another model may have written it anew."""
+        try:
+            return read(self._path, self.screen.system)
+        except ModelError:
+            found = _read(self._path)
+        self._last, self.screen = _state(found, 0), Screen(found.system, found.q[0], self._trails)
+        self.frames.look += 1
+        self._rows = 0
+        return found
 
     def _look(self, trajectory: Trajectory) -> None:
         """Show what is new, or some of it, to the last state."""
@@ -240,6 +248,15 @@ class SimulatorSource(Source):
         now = self.simulator
         self.simulator = Simulator(system, now.scheme, now.step_size, initial_q=q, initial_v=v, start_time=t, every=0)
         self._put_inputs()
+
+
+def _read(path: Path) -> Trajectory:
+    """The trajectory in a file, of a system with bodies."""
+    found = read(path)
+    if not isinstance(found.system, System):
+        remedy = "build it, and follow a Simulator of it"
+        raise ModelError(f"{path}: {wrong('a system with bodies', f'only {found.system!r}', remedy)}")
+    return found
 
 
 def _state(trajectory: Trajectory, row: int) -> State:

@@ -165,6 +165,23 @@ def test_a_file_while_a_run_writes_it(tmp_path):
         assert ask(page, "controls", method="POST", body=b"{}")[0] == 400
 
 
+def test_a_file_that_another_run_writes_anew(tmp_path):
+    """Of the same model with another step, and of another model."""
+    path, model = tmp_path / "a.h5", mbvi.load(MODELS / "double_pendulum.yaml")
+    mbvi.simulate(model, step=0.01, duration=0.05, path=path)
+    shorter = model.replaced({"simulation": mbvi.Simulation(step=0.005, duration=1)})
+    with mbvi.follow(path) as page, stream(page) as answer:
+        assert next_frames(answer)[0][0] == 0
+        for number, (other, end) in enumerate([(shorter, 0.03), (CART, 0.02)]):
+            mbvi.simulate(other, step=0.005, duration=end, path=path, force=True)
+            eventually(lambda number=number: page._source.frames.look == number + 1)
+            eventually(lambda end=end: page._source._last.t == pytest.approx(end))
+            assert page._source.frames.status == ""
+        assert "cart-pole" in ask(page)[1].lower() and len(json.loads(ask(page, "scene")[1])["things"]) > 2
+        path.write_bytes(b"")
+        eventually(lambda: str(path) in page._source.frames.status)
+
+
 # ------------------------------------------------------------------------------------------- no browser slows a run
 
 

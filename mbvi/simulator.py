@@ -376,6 +376,8 @@ class Simulator:
         self._steps, self._turn = first + 1, turn
         if self._every:
             self._stored.add_one(first + 1, self._flat[turn])
+        elif (contacts := self._stepper.contacts) is not None:
+            contacts.forget()
 
     def _note_inputs(self, told: bytes) -> None:
         """Note what the actuators are told from now on, all inputs as bytes, which are others than before."""
@@ -426,6 +428,8 @@ class Simulator:
         self._steps = done
         if self._every:
             self._stored.add(first + 1, *states)
+        elif (contacts := self._stepper.contacts) is not None:
+            contacts.forget()
         if status != OK:
             self._fail(done, status)
 

@@ -108,9 +108,12 @@ def test_lengths_of_loops_may_change(models):
     [
         ({"moter": 1.0}, "u: expected an input of an actuator, found 'moter'; did you mean 'motor'?"),
         ({"friction": 1.0}, "u: expected an input that is a number, found 'friction', a function of time"),
-        ([1.0], "u: expected 2 numbers, found an array of shape \\(1,\\)"),
+        ([1.0], r"u: expected numbers for motor, trim in this order, found \[1\]; or tell some by their names"),
+        (2.0, "u: expected numbers for motor, trim in this order, found 2; or"),
+        (np.zeros((1, 2)), "u: expected numbers for motor, trim in this order, found array"),
         ([1.0, np.nan], "u: expected finite numbers, found nan for trim"),
-        ({"motor": "fast"}, "u: expected 1 number"),
+        (np.ma.masked_array([1.0, 2.0], [True, False]), "u: expected finite numbers, found nan for motor"),
+        ({"trim": 1.0, "motor": "fast"}, "u.motor: expected a finite number, found 'fast'"),
     ],
 )
 def test_inputs_that_cannot_be_told(u, message, cart_pole):
@@ -119,6 +122,15 @@ def test_inputs_that_cannot_be_told(u, message, cart_pole):
     with pytest.raises(mbvi.ModelError, match=message):
         simulator.step(u)
     assert simulator.inputs == {"motor": 0.0, "trim": 0.01} and simulator.steps == 0
+
+
+def test_a_model_without_actuators_is_told_nothing(models):
+    simulator = mbvi.Simulator(mbvi.load(models / "pendulum.yaml"), step=0.02)
+    with pytest.raises(
+        mbvi.ModelError, match=r"u: expected none, since no actuator takes a number, found \[1\]; add an"
+    ):
+        simulator.step([1.0])
+    assert simulator.steps == 0
 
 
 def test_parameters_that_cannot_be(cart_pole):

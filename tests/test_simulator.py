@@ -1,6 +1,9 @@
 """`Simulator`: the states of `simulate`, to the last bit, however they are asked for."""
 
+import gc
 import io
+import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -73,6 +76,41 @@ def test_begun_anew(models):
         simulator.trajectory()
     simulator.reset()
     assert simulator.steps == 0 and simulator.q.tolist() == mbvi.assemble(model).initial_q.tolist()
+
+
+def bouncing():
+    """A ball that never comes to rest, with an impact in every 20 steps."""
+    limits = {"displacement": mbvi.Limits(lower=0, restitution=1)}
+    return mbvi.Model(
+        name="bouncing",
+        bodies={"ball": mbvi.Body(mass=1.2)},
+        joints={"fall": mbvi.Prismatic(parent="world", child="ball", axis=(0, 0, 1), limits=limits)},
+        initial={"fall": {"position": 0.05}},
+    )
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "bouncing"])
+def test_nothing_grows_where_no_states_are_stored(name, models):
+    """Python keeps up to 4096 names of attributes that compiled code has asked for, until it is told to forget them."""
+    model = bouncing() if name == "bouncing" else mbvi.load(models / f"{name}.yaml")
+    simulator = mbvi.Simulator(model, "lobatto4", step=0.01 if name == "bouncing" else 0.002, every=0)
+
+    def used_after_steps():
+        for _ in range(2000):
+            simulator.step()
+        simulator.run(1000 * simulator.step_size)
+        gc.collect()
+        sys._clear_type_cache()
+        return tracemalloc.get_traced_memory()[0]
+
+    used_after_steps()
+    tracemalloc.start()
+    try:
+        used_after_steps()
+        before = used_after_steps()
+        assert abs(used_after_steps() - before) < 500
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ function receive({ data: text }) {
 
 /** The camera, the light and the floor go along with what goes away. */
 let reach = radius;
-const gone = new THREE.Vector3(), middle = new THREE.Vector3(), place = new THREE.Vector3();
+const middle = new THREE.Vector3(), place = new THREE.Vector3();
 const homeOfSun = sun.position.clone();
 let homeOfGround = placeOfFloor();
 function keepInView() {
@@ -82,8 +82,13 @@ function keepInView() {
   off.setLength(far);
   for (const each of [gone, camera.position, controls.target, sun.target.position]) each.add(off);
   sun.position.copy(homeOfSun).add(gone);
+  layGround();
+}
+
+/** By whole cells from home, so that the grid stands still. */
+function layGround() {
   if (!ground) return;
-  place.copy(gone).applyQuaternion(ground.quaternion.clone().invert());  // by whole cells, so that the grid stands still
+  place.copy(gone).applyQuaternion(ground.quaternion.clone().invert());
   place.set(CELL * Math.round(place.x / CELL), CELL * Math.round(place.y / CELL), 0).applyQuaternion(ground.quaternion);
   ground.position.copy(homeOfGround).add(place);
 }
@@ -99,9 +104,8 @@ async function redraw() {
   bound();
   data.floor = answer.floor;
   homeOfGround = placeOfFloor();
-  ground?.position.copy(homeOfGround);
+  layGround();
   reach = low.distanceTo(high) / 2;
-  gone.set(0, 0, 0);
   if (!isTouched) fit();
   needsDrawing = true;
 }
@@ -135,10 +139,23 @@ async function send(changes) {
     try {
       const answer = await fetch('controls', { method: 'POST', body });
       report(answer.ok ? '' : await answer.text());
+      if (!answer.ok) await showAll();
     } catch { report('The run does not answer; it may have ended.'); }
   }
   isSending = false;
 }
+
+const fields = { inputs: {}, parameters: {} };
+
+/** Show a value that the run has. */
+function show({ kind, name, value }) {
+  const { range, number } = fields[kind][name];
+  range.value = value;
+  number.value = +value.toPrecision(6);
+}
+
+/** Show the values that the run has. */
+async function showAll() { (await (await fetch('controls')).json()).forEach(show); }
 
 const panel = document.createElement('section');
 panel.id = 'controls';
@@ -149,12 +166,18 @@ for (const kind of ['inputs', 'parameters']) {
     const row = document.createElement('label'), title = document.createElement('span');
     const range = document.createElement('input'), number = document.createElement('input');
     title.textContent = name;
-    Object.assign(range, { type: 'range', min: low, max: high, step: (high - low) / 1000, value });
-    Object.assign(number, { type: 'number', step: 'any', value: +value.toPrecision(6) });
+    Object.assign(range, { type: 'range', min: low, max: high, step: (high - low) / 1000 });
+    Object.assign(number, { type: 'number', step: 'any' });
+    fields[kind][name] = { range, number };
+    show({ kind, name, value });
     range.setAttribute('aria-label', name);
     number.setAttribute('aria-label', `${name}, as a number`);
     range.oninput = () => { number.value = +range.valueAsNumber.toPrecision(6); send({ [kind]: { [name]: range.valueAsNumber } }); };
-    number.onchange = () => { range.value = number.value; if (Number.isFinite(number.valueAsNumber)) send({ [kind]: { [name]: number.valueAsNumber } }); };
+    number.onchange = () => {
+      if (!Number.isFinite(number.valueAsNumber)) return void showAll();
+      range.value = number.value;
+      send({ [kind]: { [name]: number.valueAsNumber } });
+    };
     row.append(title, range, number);
     panel.append(row);
   }

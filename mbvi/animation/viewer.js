@@ -48,9 +48,10 @@ stage.append(renderer.domElement);
 
 const scene = new THREE.Scene(), up = vector(data.up), size = data.size;
 let extent = floats(data.extent);
-const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = new THREE.Vector3(-Infinity, -Infinity, -Infinity);
-const corner = new THREE.Vector3(), center = new THREE.Vector3();
+const low = new THREE.Vector3(), high = new THREE.Vector3(), corner = new THREE.Vector3(), center = new THREE.Vector3();
 function bound() {
+  low.setScalar(Infinity);
+  high.setScalar(-Infinity);
   for (let i = 0; i < extent.length; i += 3) {
     low.min(corner.fromArray(extent, i));
     high.max(corner);
@@ -232,6 +233,7 @@ const controls = new THREE.OrbitControls(camera, renderer.domElement);
 controls.enableDamping = true;
 controls.minDistance = 0.05 * radius;
 controls.maxDistance = 25 * radius;
+const gone = new THREE.Vector3();  // as far as what a page follows has gone away
 
 /** So far away, and aimed so, that all is in view at all times, below the title. */
 function fit() {
@@ -254,8 +256,8 @@ function fit() {
     if (turn < 3) target.addScaledVector(right, (edge.left + edge.right) / 2 * distance).addScaledVector(above, (edge.low + edge.high) / 2 * distance);
   }
   target.addScaledVector(above, 0.04 * distance * Math.tan(camera.fov * Math.PI / 360));
-  controls.target.copy(target);
-  camera.position.copy(target).addScaledVector(view, distance);
+  controls.target.copy(target).add(gone);
+  camera.position.copy(controls.target).addScaledVector(view, distance);
   controls.update();
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, StepError
 from mbvi.gym.task import Task
 from mbvi.model import Model
 from mbvi.model.arguments import checked_count
@@ -143,7 +143,7 @@ class Environment(Env):
         ModelError
             If there is no such start.
         """
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else checked_count(seed, "seed", 0))
         self._task.begin(self.simulator, self.np_random, options)
         return self._task.observe(self._task.states([self.simulator]))[0], {}
 
@@ -173,10 +173,10 @@ class Environment(Env):
         StepError
             If a step does not converge.
         """
-        inputs = self._task.inputs([action], 1)
-        self._task.go_on(self.simulator, inputs[0])
+        inputs = self._task.inputs(action)
+        self._task.go_on(self.simulator, inputs)
         states = self._task.states([self.simulator])
-        rewards, ended, late = self._task.judge([self.simulator], states, inputs)
+        rewards, ended, late = self._task.judge([self.simulator], states, inputs[None])
         return self._task.observe(states)[0], float(rewards[0]), bool(ended[0]), bool(late[0]), {}
 
 
@@ -260,14 +260,17 @@ class VectorEnvironment(VectorEnv):
         ModelError
             If the actions cannot be used.
         StepError
-            If a step does not converge.
+            If a step does not converge, of the simulator that it names; those before it have gone on.
         """
         inputs = self._task.inputs(actions, self.num_envs)
         for i, simulator in enumerate(self.simulators):
             if self._is_over[i]:
                 self._task.begin(simulator, self._random[i], None)
             else:
-                self._task.go_on(simulator, inputs[i])
+                try:
+                    self._task.go_on(simulator, inputs[i])
+                except StepError as error:
+                    raise StepError(f"simulators[{i}]: {error}", error.trajectory) from error.__cause__
         states = self._task.states(self.simulators)
         rewards, ended, late = self._task.judge(self.simulators, states, inputs)
         began = self._is_over
@@ -283,8 +286,11 @@ def _spaces(task: Task) -> tuple[Box, Box]:
 
 def _seeds(given: Any, count: int) -> list[int | None]:
     """A seed for each of so many."""
-    if given is None or isinstance(given, int | np.integer):
-        return [None if given is None else int(given) + i for i in range(count)]
-    if len(given) != count:
-        raise ModelError(f"seed: {wrong(f'{count} numbers, one for each', show(list(given)))}")
-    return list(given)
+    if given is None:
+        return [None] * count
+    if isinstance(given, int | np.integer):
+        first = checked_count(given, "seed", 0)
+        return [first + i for i in range(count)]
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str) or len(given) != count:
+        raise ModelError(f"seed: {wrong(f'a whole number, or {count} of them, one for each', show(given))}")
+    return [None if each is None else checked_count(each, f"seed[{i}]", 0) for i, each in enumerate(given)]

@@ -12,7 +12,7 @@ from mbvi.ensembles.variation import Variation
 from mbvi.errors import ModelError
 from mbvi.floats import as_floats
 from mbvi.model import Model
-from mbvi.model.arguments import checked_names, checked_vector
+from mbvi.model.arguments import checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.forces import HasInput
 from mbvi.run_arguments import as_system, positive_time
@@ -94,10 +94,12 @@ class Task:
     def begin(self, simulator: Simulator, random: np.random.Generator, given: Mapping[str, float] | None) -> None:
         """Begin an episode: at random within the ranges, but for what is given."""
         values = {name: float(random.uniform(low, high)) for name, (low, high) in self._starts.items()}
+        if given is not None and not isinstance(given, Mapping):
+            raise ModelError(f"options: {wrong('a mapping of initial values to numbers', show(given))}")
         for name, value in (given or {}).items():
             if name not in values:
                 raise ModelError(f"options: {wrong('one of the starts', show(name), nearest(str(name), values))}")
-            values[name] = float(checked_vector([value], f"options.{name}", [name])[0])
+            values[name] = checked_number(value, f"options.{name}")
         if not values:
             return simulator.reset()
         row, system = np.array([list(values.values())]), self.system
@@ -107,15 +109,15 @@ class Task:
         started = self._variation.starting(system, values)
         return simulator.reset(started.initial_q, started.initial_v)
 
-    def inputs(self, actions: Any, count: int) -> Array:
-        """Actions of so many simulators (count, actions), within the limits.
+    def inputs(self, actions: Any, *count: int) -> Array:
+        """Actions of one simulator (actions,), or of so many (count, actions), within the limits.
 
         Raises
         ------
         ModelError
             If they are of another shape, or not finite.
         """
-        array, shape = as_floats(actions), (count, len(self.low))
+        array, shape = as_floats(actions), (*count, len(self.low))
         if array is None or array.shape != shape or not np.isfinite(array).all():
             names = ", ".join(self._inputs)
             raise ModelError(f"action: {wrong(f'finite numbers for {names}, of shape {shape}', show(actions))}")
@@ -165,6 +167,8 @@ def _actions(system: System, given: Any) -> tuple[tuple[str, ...], Array, Array]
         if name not in known:
             expected = "an actuator whose input is a number"
             raise ModelError(f"actions: {wrong(expected, show(name), nearest(str(name), known))}")
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ModelError(f"actions: {wrong('at least one actuator, and each once', show(list(chosen)))}")
     limits = dict(_ranges(given, "actions")) if isinstance(given, Mapping) else {}
     found = [limits[name] if name in limits else _own_limits(name, known[name]) for name in chosen]
     low, high = np.array(found, dtype=float).reshape(-1, 2).T

@@ -1,8 +1,8 @@
 """A server for pages on this machine alone: it answers only those that know its token.
 
 It listens on the loopback interface, at a port that is free. The token stands in the address: /TOKEN/ is the page,
-/TOKEN/frames a stream of frames (server-sent events), /TOKEN/scene what bodies look like, and /TOKEN/controls takes changes. All
-else is refused.
+/TOKEN/frames a stream of frames (server-sent events), /TOKEN/scene what bodies look like, and /TOKEN/controls takes changes, and
+tells what the controls are. All else is refused.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ class Shown(Protocol):
 
     def page(self) -> str:
         """The page."""
+
+    @property
+    def controls(self) -> list[dict[str, Any]]:
+        """What can be changed."""
 
     def change(self, changes: dict[str, Any]) -> None:
         """Take changes of controls."""
@@ -83,6 +87,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(200, "text/html", self.shown.page())
             case "scene":
                 self._answer(200, "application/json", json.dumps(self.shown.screen.look(), allow_nan=False))
+            case "controls":
+                self._answer(200, "application/json", json.dumps(self.shown.controls, allow_nan=False))
             case "frames":
                 self._stream()
             case str():

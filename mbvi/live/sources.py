@@ -62,9 +62,14 @@ class Source:
         for thread in self._threads:
             thread.join()
 
+    @property
+    def controls(self) -> list[dict[str, Any]]:
+        """None."""
+        return []
+
     def page(self) -> str:
         """The page, with the newest state."""
-        return self.screen.page(self._last, 1.0, {"window": None, "paced": False, "controls": []})
+        return self.screen.page(self._last, 1.0, {"window": None, "paced": False, "controls": self.controls})
 
     def change(self, changes: Any) -> None:
         """Refuse changes."""
@@ -75,11 +80,8 @@ class FileSource(Source):
     """A file that a run writes."""
 
     def __init__(self, path: Path, trails: Sequence[str] | None) -> None:
-        self._path, first = path, read(path)
-        if not isinstance(first.system, System):
-            remedy = "build it, and follow a Simulator of it"
-            raise ModelError(f"{path}: {wrong('a system with bodies', f'only {first.system!r}', remedy)}")
-        self._rows = 0
+        self._path, self._trails, self._rows = path, trails, 0
+        first = _read(path)
         super().__init__(first.system, _state(first, 0), trails)
         self._begin(self._watch)
 
@@ -88,10 +90,21 @@ class FileSource(Source):
         while not self._ended.wait(POLL):
             if self.frames.are_watched:
                 try:
-                    self._look(read(self._path, self.screen.system))
+                    self._look(self._now())
                     self.frames.status = ""
                 except ModelError as error:
                     self.frames.status = str(error)
+
+    def _now(self) -> Trajectory:
+        """What the file has by now; a run of another model may have written it anew."""
+        try:
+            return read(self._path, self.screen.system)
+        except ModelError:
+            found = _read(self._path)
+        self._last, self.screen = _state(found, 0), Screen(found.system, found.q[0], self._trails)
+        self.frames.look += 1
+        self._rows = 0
+        return found
 
     def _look(self, trajectory: Trajectory) -> None:
         """Show what is new, or some of it, to the last state."""
@@ -122,15 +135,19 @@ class SimulatorSource(Source):
         super().__init__(simulator.system, _snapshot(simulator), trails)
         self._begin(self._watch, *([self._drive] if speed else []))
 
-    def page(self) -> str:
-        """The page, with the state now and the controls."""
-        controls = [
+    @property
+    def controls(self) -> list[dict[str, Any]]:
+        """The inputs and parameters that can be changed, with the values that they have, and the ranges of sliders."""
+        return [
             {"kind": kind, "name": name, "value": value, "low": low, "high": high}
             for kind, found in (("inputs", self._inputs), ("parameters", self._parameters))
             for name, (value, low, high) in found.items()
         ]
+
+    def page(self) -> str:
+        """The page, with the state now and the controls."""
         speed = self._speed or 1.0
-        live = {"window": WINDOW * speed, "paced": self._speed is not None, "controls": controls}
+        live = {"window": WINDOW * speed, "paced": self._speed is not None, "controls": self.controls}
         return self.screen.page(_snapshot(self.simulator), speed, live)
 
     # -------------------------------------------------------------------------------------------------- going on
@@ -143,7 +160,9 @@ class SimulatorSource(Source):
                 with self._lock:
                     shown, system = (self.simulator, self.simulator.steps), self.simulator.system
                     if system.model is not self.screen.system.model:
-                        self.screen = Screen(system, self.simulator.q, self._trails)
+                        self.screen = Screen(
+                            system, self._start[0], self._trails
+                        )  # the page goes along with what is elsewhere
                         self.frames.look += 1
                     self._show(_snapshot(self.simulator))
 
@@ -229,6 +248,15 @@ class SimulatorSource(Source):
         now = self.simulator
         self.simulator = Simulator(system, now.scheme, now.step_size, initial_q=q, initial_v=v, start_time=t, every=0)
         self._put_inputs()
+
+
+def _read(path: Path) -> Trajectory:
+    """The trajectory in a file, of a system with bodies."""
+    found = read(path)
+    if not isinstance(found.system, System):
+        remedy = "build it, and follow a Simulator of it"
+        raise ModelError(f"{path}: {wrong('a system with bodies', f'only {found.system!r}', remedy)}")
+    return found
 
 
 def _state(trajectory: Trajectory, row: int) -> State:

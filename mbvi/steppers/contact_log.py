@@ -50,6 +50,10 @@ class ContactLog:
         first, last = np.searchsorted(rows[:, 0], [step, step + 1]).tolist()
         self.count = first + int(np.sum(rows[first:last, 3] <= t))
 
+    def forget(self) -> None:
+        """Forget all."""
+        self.count = 0
+
     def rows(self, first: int = 0) -> Array:
         """What a file keeps of all from number `first` on, (rows, 7 + 2 n)."""
         return self._rows[first : self.count]

@@ -17,7 +17,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.floats import as_floats
 from mbvi.kernels import layout
-from mbvi.model.arguments import checked_vector, is_number
+from mbvi.model.arguments import checked_number, checked_vector, is_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.forces import FrameActuator, OnTendon
 from mbvi.model.inputs import with_inputs as replaced_inputs
@@ -96,17 +96,26 @@ class ToldInputs:
         elif isinstance(given, Mapping):
             self._set_some(given, where)
             return
-        array = as_floats(given)
-        if array is None or array.shape != self._shape or not all(map(isfinite, array.tolist())):
-            array = checked_vector([given] if is_number(given) else given, where, self.names)
+        array = as_floats([given] if is_number(given) else given)
+        if array is None or array.shape != self._shape:
+            raise ModelError(f"{where}: {self._wrong(given)}")
+        if not all(map(isfinite, array.tolist())):
+            checked_vector(array, where, self.names)
         self._inputs[self._of_all] = array
+
+    def _wrong(self, given: Any) -> str:
+        """What is said of what are no numbers for all inputs."""
+        if not self.names:
+            remedy = "add an actuator to the forces of the model"
+            return wrong("none, since no actuator takes a number", show(given), remedy)
+        return wrong(f"numbers for {', '.join(self.names)} in this order", show(given), "or tell some by their names")
 
     def _set_some(self, given: Mapping, where: str) -> None:
         for name in given:
             if name not in self._places:
                 check_told(name, self._system, where)
-        values = checked_vector(list(given.values()), where, list(given)).tolist()
-        for name, value in zip(given, values, strict=True):
+        values = {name: checked_number(value, f"{where}.{name}") for name, value in given.items()}
+        for name, value in values.items():
             self._inputs[self._places[name]] = value
 
 

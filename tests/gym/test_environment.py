@@ -136,6 +136,11 @@ def test_starts_of_loops_are_moved_onto_them(models):
             {"actions": {"motor": (1, -1)}},
             r"actions.motor: expected a pair of numbers, the lower first, found \[1, -1\]",
         ),
+        ({"actions": []}, r"actions: expected at least one actuator, and each once, found \[\]"),
+        (
+            {"actions": ["motor"] * 2},
+            r"actions: expected at least one actuator, and each once, found \['motor', 'motor'\]",
+        ),
         ({"starts": {"q.hing.angle": (0, 1)}}, "starts: expected a parameter, or an initial value as q"),
         ({"starts": {"length": (0, 1)}}, "starts: expected initial values as q.…, found the parameter 'length'"),
         ({"starts": [1]}, "starts: expected a mapping of names to pairs"),
@@ -180,17 +185,50 @@ def test_pickled_ones_go_on_as_those_they_were():
 def test_wrong_actions_and_starts(models):
     environment = Environment(MODEL, "1", **OPTIONS)
     for action in ([], [np.nan], [1, 2], "a"):
-        with pytest.raises(mbvi.ModelError, match=r"action: expected finite numbers for motor, of shape \(1, 1\)"):
+        with pytest.raises(mbvi.ModelError, match=r"action: expected finite numbers for motor, of shape \(1,\), found"):
             environment.step(action)
+        assert environment.simulator.steps == 0
     with pytest.raises(mbvi.ModelError, match=r"options: expected one of the starts, found 'q.hinge'; did you mean"):
         environment.reset(options={"q.hinge": 0.1})
+    with pytest.raises(mbvi.ModelError, match=r"options.q.hinge.angle: expected a finite number, found 'up'"):
+        environment.reset(options={"q.hinge.angle": "up"})
+    with pytest.raises(mbvi.ModelError, match=r"options: expected a mapping of initial values to numbers, found \[1\]"):
+        environment.reset(options=[1])
+    with pytest.raises(mbvi.ModelError, match="seed: expected a whole number of at least 0, found -1"):
+        environment.reset(seed=-1)
     many = VectorEnvironment(2, MODEL, "1", **OPTIONS)
-    with pytest.raises(mbvi.ModelError, match="seed: expected 2 numbers, one for each"):
-        many.reset(seed=[1])
+    with pytest.raises(
+        mbvi.ModelError, match=r"action: expected finite numbers for motor, of shape \(2, 1\), found \[1\]"
+    ):
+        many.step([1])
+    for seed in ([1], 1.5, "ab"):
+        with pytest.raises(mbvi.ModelError, match="seed: expected a whole number, or 2 of them, one for each, found"):
+            many.reset(seed=seed)
+    with pytest.raises(mbvi.ModelError, match=r"seed\[1\]: expected a whole number of at least 0, found 0.5"):
+        many.reset(seed=[1, 0.5])
     with pytest.raises(
         mbvi.ModelError, match="actions: expected a model with actuators whose inputs are numbers, found"
     ):
         Environment(mbvi.load(models / "pendulum.yaml"), "1")
+
+
+def test_the_one_of_many_that_fails_is_named():
+    """By a force without a value beyond some place, which one of two carts reaches."""
+    force = mbvi.JointPotential(joint="track", potential="sqrt(1.5 - x)")
+    model = MODEL.model_copy(update={"forces": {**MODEL.forces, "edge": force}})
+    many = VectorEnvironment(
+        2, model, "1", **OPTIONS | {"starts": {"q.track.displacement": (0, 1.4)}, "initial_v": [1.0, 0.0]}
+    )
+    first, _ = many.reset(seed=3)
+    assert first[0, 0] + 0.2 < first[1, 0]
+
+    def go_on():
+        while True:
+            many.step(np.zeros((2, 1)))
+
+    with pytest.raises(mbvi.StepError, match=r"simulators\[1\]: step \d+ \(t = ") as caught:
+        go_on()
+    assert len(caught.value.trajectory) == many.simulators[1].steps + 1 <= many.simulators[0].steps
 
 
 def test_without_gymnasium(monkeypatch):

@@ -94,7 +94,8 @@ def test_nothing_without_the_token(simulator):
             "/%C3%A9/",
             address.path.swapcase(),
         ):
-            for way, method in (("", "GET"), ("frames", "GET"), ("scene", "GET"), ("controls", "POST")):
+            ways = ("", "GET"), ("frames", "GET"), ("scene", "GET"), ("controls", "GET"), ("controls", "POST")
+            for way, method in ways:
                 code, text, _ = ask(page, way, token=token, method=method, body=b"{}" if method == "POST" else None)
                 assert code == 403 and "cart" not in text
         assert ask(page, Host=f"evil.example:{address.port}")[0] == 403
@@ -162,6 +163,23 @@ def test_a_file_while_a_run_writes_it(tmp_path):
             assert t == sorted(t) and t[0] > last
         np.testing.assert_allclose(rows[-2:], mbvi.read(path).q[-1], rtol=1e-6)
         assert ask(page, "controls", method="POST", body=b"{}")[0] == 400
+
+
+def test_a_file_that_another_run_writes_anew(tmp_path):
+    """Of the same model with another step, and of another model."""
+    path, model = tmp_path / "a.h5", mbvi.load(MODELS / "double_pendulum.yaml")
+    mbvi.simulate(model, step=0.01, duration=0.05, path=path)
+    shorter = model.replaced({"simulation": mbvi.Simulation(step=0.005, duration=1)})
+    with mbvi.follow(path) as page, stream(page) as answer:
+        assert next_frames(answer)[0][0] == 0
+        for number, (other, end) in enumerate([(shorter, 0.03), (CART, 0.02)]):
+            mbvi.simulate(other, step=0.005, duration=end, path=path, force=True)
+            eventually(lambda number=number: page._source.frames.look == number + 1)
+            eventually(lambda end=end: page._source._last.t == pytest.approx(end))
+            assert page._source.frames.status == ""
+        assert "cart-pole" in ask(page)[1].lower() and len(json.loads(ask(page, "scene")[1])["things"]) > 2
+        path.write_bytes(b"")
+        eventually(lambda: str(path) in page._source.frames.status)
 
 
 # ------------------------------------------------------------------------------------------- no browser slows a run
@@ -258,6 +276,7 @@ def test_controls(simulator):
         for each in (now, expected):
             each.step()
         np.testing.assert_allclose(now.q, expected.q, rtol=1e-12, atol=1e-13)
+        assert [each["value"] for each in json.loads(ask(page, "controls")[1])] == [3.0, 0.25, 0.1]
         assert post(page, restart=True, playing=False)[0] == 204
         np.testing.assert_allclose(page.simulator.q, [0, 0.3], atol=1e-2)
         for changes, message in (
@@ -364,6 +383,40 @@ def test_the_page_in_a_browser(browser, simulator):
             tab.locator("#controls [type=number]").last.fill("-1")
             tab.keyboard.press("Enter")
             eventually(lambda: tab.evaluate("message.textContent").startswith("bodies.pole.mass: expected"))
+            values = "[...document.querySelectorAll('#controls [type=number]')].map(each => each.valueAsNumber)"
+            eventually(lambda: tab.evaluate(values) == [6.0, 0.8, 0.1])  # those of the run again
+            tab.locator("#controls [type=number]").first.fill("")
+            tab.keyboard.press("Enter")
+            eventually(lambda: tab.evaluate(values) == [6.0, 0.8, 0.1])
             assert [each for each in problems if "400 (Bad Request)" not in each] == []
         steps = page.simulator.steps
         eventually(lambda: page.simulator.steps > steps)
+
+
+def test_what_is_far_away_stays_in_view(browser):
+    """Where a parameter changes, and the window."""
+    free = CART.model_copy(update={"forces": {}})
+    away = mbvi.Simulator(free, "midpoint", step=0.01, initial_v=[20.0, 0.0])
+    with mbvi.follow(away, speed=5.0) as page, browser() as driver:
+        tab = driver.new_page(viewport={"width": 1200, "height": 800})
+        tab.goto(page.address, timeout=120_000)
+
+        def is_in_view():
+            x, y = tab.evaluate("viewer.pixel('cart', [0, 0, 0])")
+            return 0 < x < tab.evaluate("stage.clientWidth") and 0 < y < tab.evaluate("stage.clientHeight")
+
+        eventually(lambda: page.simulator.q[0] > 100)
+        tab.locator("#play").click()
+        eventually(lambda: not page._source._is_playing)
+        eventually(is_in_view)
+        tab.locator("#controls [type=number]").first.fill("0.3")
+        tab.keyboard.press("Enter")
+        eventually(lambda: page._source.frames.look == 1)
+        tab.set_viewport_size({"width": 1000, "height": 700})
+        tab.locator("#play").click()
+        reached = page.simulator.t + 2
+        eventually(lambda: tab.evaluate("data.end") > reached)
+        tab.locator("#play").click()
+        eventually(lambda: not page._source._is_playing)
+        eventually(is_in_view)
+        assert max(map(abs, tab.evaluate("camera.position.clone().sub(center).sub(gone).toArray()"))) < 20

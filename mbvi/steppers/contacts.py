@@ -18,7 +18,6 @@ Sources: Fetecau, Marsden, Ortiz & West 2003 (nonsmooth Lagrangian mechanics and
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.errors import ModelError, ModelWarning, StepError, stack_level
+from mbvi.errors import KEPT, ModelError, ModelWarning, StepError, stack_level
 from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
 from mbvi.results.contacts import IMPACT, RELEASE, REST, SLIP, STICK
@@ -167,7 +166,7 @@ class ContactSteps:
         if system.slides:
             is_near = float(system.regularity(np.array([t]), self._now[0][None])[0]) < NEAR_PARADOX
             why = paradox(self.contacts.rubbing_names(system.slides), t) if is_near else ""
-            return f"step {step} (t = {t:.6g} s): {why}" if why else self._run.failure(step, REASONS[status])
+            return f"{self._run.head(step)}{why}. {KEPT}" if why else self._run.failure(step, REASONS[status])
         run = replace(self._run, system=self._mode_system().system)
         return step_message(run, self._method, self._loop.space, status, step)
 
@@ -206,9 +205,9 @@ class ContactSteps:
         return layout.OK, step
 
     def _fail(self, step: int, error: Exception) -> tuple[int, int]:
-        """What a step that failed returns; a part of it is no step 0."""
-        why = re.sub(r"^step 0 \(t = \S+ s\): ", "", str(error))
-        self._reason = f"step {step} (t = {self._run.start_time + step * self._run.step:.6g} s): {why}"
+        """What a step that failed returns."""
+        why = str(error) if KEPT in str(error) else f"{error}. {KEPT}"
+        self._reason = f"{self._run.head(step)}{why}"
         self._step = -1
         return layout.NOT_CONVERGED, step
 

@@ -50,7 +50,7 @@ Array = np.ndarray
 ARMED, CLOSED, LEAVING, IDLE = range(4)
 """What a stop is: open, closed, just bounced, or at zero without a force."""
 HELD, FRESH = 0, 2
-"""A coordinate's friction: 0 where it holds, or the sign of its rate, twice that where it has just begun to slide."""
+"""A friction: 0 where it holds, or the sign of its rate, twice that where it has just begun; FREE where it does nothing."""
 FIRST_LOOK, MOST_STEPS, ANCHORED = 8, 1024, 4096  # steps that are looked at together, and after which loops begin anew
 PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(5) / 4)  # of Chebyshev's points in a step
 POLYNOMIAL = np.linalg.inv(np.vander(PLACES, increasing=True))
@@ -63,6 +63,7 @@ PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is 
 PASSED = 1e-6  # gap below zero [m or rad] after a step, from which an open stop has been passed
 SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
+MOVES = 1e-9  # rate [m/s or rad/s] from which what was locked moves
 ACROSS = 1e-9  # slip across the direction of a friction that is rounding, as part of the largest speed and of 1 [m/s]
 NEAR_PARADOX = 0.1  # regularity of what slides, below which a step that fails comes near Painlevé's case
 START = -1
@@ -147,14 +148,14 @@ class ContactSteps:
         closed, numbers = np.flatnonzero(self._is == CLOSED).tolist(), range(len(self._is), len(self.contacts.names))
         slides = zip(numbers, self._mode.slides, strict=True)
         found: list[tuple[float, ...]] = [(START, i, REST, t, 0.0, 0.0, 0.0) for i in closed]
-        acting = ((i, sign) for i, sign in slides if sign != FREE)
-        return found + [(START, i, SLIP if sign else STICK, t, 0.0, 0.0, float(sign)) for i, sign in acting]
+        acting = ((i, sign) for i, sign in slides if sign != FREE or i < len(self._is) + len(self.contacts.frictions))
+        return found + [(START, i, _kind_of(sign), t, 0.0, 0.0, float(sign)) for i, sign in acting]
 
     @property
     def carried(self) -> list[Carried]:
         """What is carried from one call of `advance` to the next."""
         stops, slides = np.ones_like(self._is), np.ones_like(self._slides)
-        least, most = ([0], 0 * stops, -FRESH * slides), ([MOST_COUNTED], IDLE * stops, FRESH * slides)
+        least, most = ([0], 0 * stops, -FRESH * slides), ([MOST_COUNTED], IDLE * stops, FREE * slides)
         numbers = Carried(self.numbers, np.concatenate(least), np.concatenate(most))
         return [Carried(self.anchor), Carried(self.places), Carried(self.told), numbers]
 
@@ -270,7 +271,8 @@ class ContactSteps:
 
     @property
     def _mode(self) -> Mode:
-        closed, slides = (self._is == CLOSED).tolist(), np.sign(self._slides).tolist()
+        closed = (self._is == CLOSED).tolist()
+        slides = np.where(self._slides == FREE, FREE, np.sign(self._slides)).tolist()
         count = len(self.contacts.frictions)
         free = (slides[count + j] if closed[i] else FREE for j, i in enumerate(self.contacts.rubbing.tolist()))
         return Mode(tuple(closed), (*slides[:count], *free))
@@ -486,16 +488,20 @@ class ContactSteps:
             j = which - len(contacts.stops)
             is_at_rest[j] = kind == STICK
             if kind == SLIP:
-                slides[j] = -np.sign(self._holding_force(instant.t, instant.q, p, j))
+                is_locked = self._slides[j] == FREE
+                slides[j] = np.sign(v[j]) if is_locked else -np.sign(self._holding_force(instant.t, instant.q, p, j))
         return instant.settled(near, np.flatnonzero(is_at_rest), slides)
 
     def _note_stops(
         self, instant: Instant, touching: Array, gaps: Array, closed: Array, taken: tuple[Array, Array], notes: _Notes
     ) -> None:
-        """Note what becomes of stops that touch, some of which are closed then by impulses that took energies."""
+        """Note what becomes of stops that touch, some of which are closed then by impulses that took energies.
+
+        One that was closed may have let go, in an impact of others, with a speed too small to leave.
+        """
         was_closed, rates = self._is == CLOSED, instant.rates()
         for i, impulse, energy in zip(closed.tolist(), *(each.tolist() for each in taken), strict=True):
-            if not was_closed[i] or notes.has(i):
+            if not was_closed[i] or notes.has(i) or impulse:
                 notes.add(i, REST, impulse, energy)
         self._is[self._is == LEAVING] = ARMED
         for i in touching.tolist():
@@ -508,19 +514,19 @@ class ContactSteps:
 
     def _note_frictions(self, instant: Instant, held: Array, slides: Array, is_start: bool, notes: _Notes) -> None:
         """Note which frictions hold, and how the others slide."""
-        contacts, did_slide, count = self.contacts, np.sign(self._slides), len(self.contacts.frictions)
+        contacts, count = self.contacts, len(self.contacts.frictions)
+        did_slide = np.where(self._slides == FREE, FREE, np.sign(self._slides))
         rates = np.concatenate([instant.v[contacts.coordinates], instant.slips()]).tolist()
         places = contacts.places(instant.t, instant.q)
         for j, (rate, sign) in enumerate(zip(rates, slides.tolist(), strict=True)):
-            if sign == FREE:
+            if sign == FREE and j >= count:
                 continue
             begins = is_start or (j >= count and notes.has(int(contacts.rubbing[j - count])))
             if j in held and (did_slide[j] or begins):
                 self._holds_at[j] = places[j]
-                notes.add(len(self._is) + j, STICK)
-            elif sign and (sign != did_slide[j] or begins):
-                notes.add(len(self._is) + j, SLIP, sign=float(sign))
-            self._slides[j] = FRESH * sign if abs(rate) <= instant.still else sign
+            if sign != did_slide[j] or begins:
+                notes.add(len(self._is) + j, _kind_of(sign), sign=float(sign))
+            self._slides[j] = FRESH * sign if abs(rate) <= instant.still and sign != FREE else sign
 
     def _note_unfinished(self, t: float, touching: Array, left: float) -> None:
         """Let the run tell of an impact of several whose rounds did not end, and what part of the first speed was left."""
@@ -538,6 +544,11 @@ class ContactSteps:
         v = part.velocity(t, q, p)
         forces = system.forces(np.array([t]), q[None], v[None])[1][0]
         return float(forces[system.held.tolist().index(j)])
+
+
+def _kind_of(sign: int) -> int:
+    """What happens to a friction that holds, is locked, or slides with a sign from now on."""
+    return STICK if sign in (HELD, FREE) else SLIP
 
 
 class _Notes:
@@ -610,6 +621,11 @@ def monitors(steps: ContactSteps) -> list[_Monitor]:
                             most - sign * hold[..., place]
                         ),
                     )
+                )
+        elif modes[j] == FREE and j < count:
+            for sign in (1.0, -1.0):
+                found.append(
+                    _Monitor(SLIP, number, lambda gaps, push, hold, rates, j=j, sign=sign: MOVES - sign * rates[..., j])
                 )
         elif modes[j] != FREE:
             margin = STILL if abs(slides) == FRESH else 0.0

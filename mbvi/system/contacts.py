@@ -270,7 +270,7 @@ class ModeSystem:
                 joint=each.held.joint, coordinate=each.held.coordinate, value=-sign * each.kinetic
             )
             for each, sign in zip(contacts.frictions, mode.slides[:count], strict=True)
-            if sign != 0 and each.kinetic > 0
+            if sign not in (0, FREE) and each.kinetic > 0
         }
         held: list[Any] = [*taken, *frictions, *tangents]
         self.system = self._of = contacts.system

@@ -79,6 +79,7 @@ class Instant:
         self.units = np.eye(len(q))[contacts.coordinates]
         self.T = contacts.slip_gradients(t, q) if contacts.rubs else np.zeros((0, len(q)))
         self.still = STILL * max(1.0, float(np.abs(v).max(initial=0.0)))
+        self._shares = np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0)
 
     def responses(self, rows: Array) -> Array:
         """The change of velocity (m, n) by impulses along rows (m, n), on the constraints: none along what these hold."""
@@ -256,11 +257,27 @@ class Instant:
                 j for j, force, bound in zip(held, forces, most, strict=True) if abs(force) >= bound * (1.0 - EDGE)
             ]
             if not loose:
+                chosen = np.flatnonzero(is_pressed)
+                self._shares = stops[chosen], law[0][np.ix_(chosen, chosen)], x[chosen]
                 return stops[is_pressed], np.array(held, np.int64), slides
             for j, force in zip(held, forces, strict=True):
                 if j in loose:
                     slides[j] = -np.sign(force) or 1
             held = [j for j in held if j not in loose]
+
+    def fewest(self) -> Array:
+        """Those of the stops that `settled` found to be pressed which suffice: their forces are independent, and push."""
+        stops, W, x = self._shares
+        while True:
+            size = np.sqrt(np.diag(W))
+            values, vectors = np.linalg.eigh(W / np.outer(size, size))
+            if not len(stops) or values[0] > FLAT:
+                return stops
+            shift = vectors[:, 0] / size  # of forces, which moves nothing
+            shift = shift if shift.max() > 0.0 else -shift
+            ends = np.where(shift > 0.0, x / np.where(shift > 0.0, shift, 1.0), np.inf)
+            kept = np.arange(len(stops)) != np.argmin(ends)
+            stops, W, x = stops[kept], W[np.ix_(kept, kept)], (x - ends.min() * shift)[kept]
 
     def _movable(self, frictions: list[int], slides: Array, a: Array) -> list[int]:
         """The frictions, of coordinates at rest, that may hold them, since no constraint does; their `slides` are 0.

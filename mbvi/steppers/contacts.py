@@ -440,6 +440,7 @@ class ContactSteps:
         contacts = self.contacts
         instant = Instant(contacts, t, q, self._base.velocity(t, q, p))
         gaps = contacts.gaps(np.array([t]), q[None])[0]
+        self._is[(self._is == IDLE) & (gaps > TOUCH)] = ARMED  # else it would be deeper at every impact within a step
         if touching is None:
             touching = self._touching(what, gaps)
         notes = _Notes(step, t)
@@ -490,7 +491,16 @@ class ContactSteps:
             if kind == SLIP:
                 is_locked = self._slides[j] == FREE
                 slides[j] = np.sign(v[j]) if is_locked else -np.sign(self._holding_force(instant.t, instant.q, p, j))
-        return instant.settled(near, np.flatnonzero(is_at_rest), slides)
+        closed, held, slides = instant.settled(near, np.flatnonzero(is_at_rest), slides)
+        return instant.fewest() if self._would_pull(instant, closed, slides) else closed, held, slides
+
+    def _would_pull(self, instant: Instant, closed: Array, slides: Array) -> bool:
+        """Whether some of several stops would pull, as they share their forces in a mode: then these may be shared otherwise."""
+        if self.contacts.rubs or len(closed) < 2:
+            return False
+        mode = Mode(tuple(np.isin(np.arange(len(self._is)), closed).tolist()), tuple(slides.tolist()))
+        push = self.contacts.of_mode(mode).forces(np.array([instant.t]), instant.q[None], instant.v[None])[0]
+        return bool((push < -STILL * np.abs(push).max()).any())
 
     def _note_stops(
         self, instant: Instant, touching: Array, gaps: Array, closed: Array, taken: tuple[Array, Array], notes: _Notes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbvi.errors import ModelError
+from mbvi.errors import ModelError, StepError
 from mbvi.floats import as_floats
 from mbvi.model.arguments import check_flag, check_kind
 from mbvi.model.expressions import show, wrong
@@ -180,7 +180,12 @@ def _along(trajectory: Trajectory, arc: Arc, time: float) -> tuple[Array, Array]
     for each in _parts(trajectory, arc.t, arc.h):
         length = min(each, time - at)
         if length > 0.0:
-            q, p = arc.part(at, length, q, p)
+            try:
+                q, p = arc.part(at, length, q, p)
+            except StepError as error:
+                raise StepError(
+                    f"the part of a step from t = {at:.6g} s to {at + length:.6g} s: {error.reason}"
+                ) from None
         at += each
     return q, p
 

@@ -39,7 +39,7 @@ class StepError(ArithmeticError):
     @property
     def reason(self) -> str:
         """The message without where the states are, for those who do not keep them."""
-        return str(self).replace(f"{KEPT} ", "")
+        return str(self).replace(f" {KEPT}", "")
 
 
 class EventError(StepError):

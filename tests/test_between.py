@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.errors import StepError
 from mbvi.exact.pendulum import Pendulum
+from mbvi.steppers.part_step import PartStep
 
 TIMES = [0.017, 0.333, 0.81, 1.3971]
 
@@ -63,3 +65,16 @@ def test_times_that_are_none(times, message, models):
     run = mbvi.simulate(mbvi.load(models / "pendulum.yaml"), step=0.1, duration=1.0)
     with pytest.raises(mbvi.ModelError, match=message):
         run.at(times)
+
+
+def test_a_part_of_a_step_that_fails_says_where(models, monkeypatch):
+    def fail(*_):
+        raise StepError(
+            "Newton's iteration did not converge. The stored states before it are in error.trajectory. Try less."
+        )
+
+    run = mbvi.simulate(mbvi.load(models / "pendulum.yaml"), "gauss4", step=0.1, duration=0.4)
+    monkeypatch.setattr(PartStep, "__call__", fail)
+    expected = r"^the part of a step from t = 0\.2 s to 0\.25 s: Newton's iteration did not converge\. Try less\.$"
+    with pytest.raises(StepError, match=expected):
+        run.at(0.25)

@@ -12,7 +12,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.touching import frictions_of, stops_of
-from mbvi.system.contacts import FREE, Contacts, Mode, ModeSystem
+from mbvi.system.contacts import FREE, Contacts, Mode, ModeSystem, pushing
 from mbvi.system.cubics import on_cubics
 from mbvi.system.rubbing import rubs_of
 
@@ -91,7 +91,7 @@ class ContactEvents:
 
     @property
     def sign(self) -> Array:
-        """Signs of the rates after a slip (m,)."""
+        """Signs of the rates after a slip (m,); 3 after a stick of what is locked without its friction, which has no force."""
         return self.rows[:, 6]
 
     @property
@@ -186,7 +186,9 @@ class ContactEvent:
             return f"{text}: impulse {self.impulse:.4g} {self.unit} s, took {self.energy:.4g} J"
         if self.kind == "rest" and self.energy:
             return f"{text}: took {self.energy:.4g} J"
-        return text + (f", {'forwards' if self.sign > 0 else 'backwards'}" if self.kind == "slip" else "")
+        if self.kind == "slip":
+            return f"{text}, {'forwards' if self.sign > 0 else 'backwards'}"
+        return f"{text}, without force since other elements hold it" if self.sign == FREE else text
 
 
 def contact_names(system: System) -> tuple[str, ...]:
@@ -212,7 +214,7 @@ def energy_taken(system: System, rows: Array, t: Array, q: Array) -> Array:
         if not len(own):
             continue
         coordinate = names.index(f"{friction.held.joint}.{friction.held.coordinate}")
-        places, signs = own[:, WIDTH + coordinate], own[:, 6]
+        places, signs = own[:, WIDTH + coordinate], pushing(own[:, 6])
         losses = np.concatenate([[0.0], np.cumsum(friction.kinetic * signs[:-1] * np.diff(places))])
         last = np.searchsorted(own[:, 3], t, side="right") - 1
         at, has_begun = last[last >= 0], last >= 0
@@ -328,7 +330,7 @@ def contact_forces(events: ContactEvents, t: Array, q: Array, v: Array) -> dict[
     for i, happened in enumerate(np.searchsorted(events.rows[:, 3], t, side="right").tolist()):
         mode, places = modes.after(events.rows, happened)
         system = contacts.of_mode(mode)
-        out[i, stops : stops + count] = -np.array(mode.slides[:count]) * contacts.kinetic
+        out[i, stops : stops + count] = -pushing(np.array(mode.slides[:count])) * contacts.kinetic
         if len(system.closed) or len(system.held):
             system.hold_at(places[system.held])
             push, hold = system.forces(t[i : i + 1], q[i : i + 1], v[i : i + 1])

@@ -30,7 +30,7 @@ import numpy as np
 
 from mbvi.errors import ModelError
 from mbvi.steppers.rubbing_laws import BACKWARDS, FORWARDS, SIGN, STICK, Found, Law, Solution, solve, ways
-from mbvi.system.contacts import FREE, Contacts
+from mbvi.system.contacts import FREE, Contacts, pushing
 
 Array = np.ndarray
 MOST_ROUNDS = 200
@@ -38,7 +38,6 @@ STILL = 1e-12
 """Speeds and accelerations that are rounding, as part of the largest and of 1 [m/s, rad/s, m/s² or rad/s²]."""
 LEANS = 1e-6  # part of a direction, or of the accelerations, that is none
 FLAT = 1e-9  # curvature, as part of the largest, in the place of none
-LOCKED = 1e-12  # mobility of a direction, as part of the least that it has where no constraint holds it, that is none
 EDGE = 1e-13  # how far a force may be from its bound, as part of it, and be at it
 
 
@@ -80,14 +79,11 @@ class Instant:
         self.units = np.eye(len(q))[contacts.coordinates]
         self.T = contacts.slip_gradients(t, q) if contacts.rubs else np.zeros((0, len(q)))
         self.still = STILL * max(1.0, float(np.abs(v).max(initial=0.0)))
+        self._shares = np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0)
 
     def responses(self, rows: Array) -> Array:
         """The change of velocity (m, n) by impulses along rows (m, n), on the constraints: none along what these hold."""
-        X = self.contacts.responses(self.t, self.q, rows)
-        if self.contacts.system.constraint_count:
-            most = np.trace(self.contacts.system.mass_matrix(self.q, self.t))  # no direction has a larger mass
-            X[np.einsum("in,in->i", rows, X) * most <= LOCKED * np.einsum("in,in->i", rows, rows)] = 0.0
-        return X
+        return self.contacts.responses(self.t, self.q, rows)
 
     def rates(self) -> Array:
         """φ̇ (stops,)."""
@@ -207,15 +203,19 @@ class Instant:
         return ", ".join(self.contacts.names[i] for i in stops.tolist())
 
     def stopped(self, closed: Array, held: Array) -> tuple[Array, Array]:
-        """Impulses (closed,) and energies (closed,) that take the last speed from stops and from frictions that hold."""
+        """Impulses (closed,) and energies (closed,) that take the last speed from stops and from frictions that hold.
+
+        What is rounding is 0.
+        """
         count = len(self.units)
         rows = np.concatenate([self.J[closed], self.units[held[held < count]], self.T[held[held >= count] - count]])
         X = self.responses(rows)
         before = rows @ self.v + np.concatenate([self.J_t[closed], np.zeros(len(held))])
         impulses = -np.linalg.lstsq(rows @ X.T, before, rcond=None)[0]
         self.v = self.v + impulses @ X
-        count = len(closed)
-        return impulses[:count], -0.5 * impulses[:count] * before[:count]
+        least = STILL * float(np.abs(impulses).max(initial=0.0)) if (np.abs(before) > self.still).any() else np.inf
+        stops = np.where(np.abs(impulses) > least, impulses, 0.0)[: len(closed)]
+        return stops, -0.5 * stops * before[: len(closed)]
 
     def settled(self, stops: Array, frictions: Array, slides: Array) -> tuple[Array, Array, Array]:
         """Which stops are pressed, of some that touch, which frictions hold, of coordinates at rest, and how all others slide.
@@ -230,14 +230,13 @@ class Instant:
         contacts, slides = self.contacts, slides.copy()
         if contacts.rubs:
             return self._settled_with_friction(stops, frictions, slides)
-        slides[frictions] = 0
-        held = list(frictions)
         state = np.array([self.t]), self.q[None], self.v[None]
         free = contacts.system.accelerations_and_multipliers(*state)[0][0]
+        held = self._movable(frictions.tolist(), slides, free)
         bends = contacts.gap_curvatures(self.t, self.q, self.v)
         X_of_frictions = self.responses(self.units)
         while True:
-            a = free - (slides * contacts.kinetic) @ X_of_frictions
+            a = free - (pushing(slides) * contacts.kinetic) @ X_of_frictions
             rows = np.concatenate([self.J[stops], self.units[held]])
             X = self.responses(rows)
             b = rows @ a + np.concatenate([bends[stops], np.zeros(len(held))])
@@ -246,19 +245,51 @@ class Instant:
                 np.concatenate([np.zeros(len(stops)), -most]),
                 np.concatenate([np.full(len(stops), np.inf), most]),
             )
-            x = bounded(rows @ X.T, b, low, high)
+            law = rows @ X.T, b, low, high
+            x = bounded(*law)
             forces = x[len(stops) :]
+            pressed = x[: len(stops)] * np.diag(law[0])[: len(stops)]
+            is_pressed = pressed > STILL * max(1.0, float(np.abs(b).max(initial=0.0)))
+            if (place := _needless(law, x, is_pressed)) >= 0:
+                slides[held.pop(place)] = FREE
+                continue
             loose = [
                 j for j, force, bound in zip(held, forces, most, strict=True) if abs(force) >= bound * (1.0 - EDGE)
             ]
             if not loose:
-                pressed = x[: len(stops)] * np.diag(rows @ X.T)[: len(stops)]
-                is_pressed = pressed > STILL * max(1.0, float(np.abs(b).max(initial=0.0)))
+                chosen = np.flatnonzero(is_pressed)
+                self._shares = stops[chosen], law[0][np.ix_(chosen, chosen)], x[chosen]
                 return stops[is_pressed], np.array(held, np.int64), slides
             for j, force in zip(held, forces, strict=True):
                 if j in loose:
                     slides[j] = -np.sign(force) or 1
             held = [j for j in held if j not in loose]
+
+    def fewest(self) -> Array:
+        """Those of the stops that `settled` found to be pressed which suffice: their forces are independent, and push."""
+        stops, W, x = self._shares
+        while True:
+            size = np.sqrt(np.diag(W))
+            values, vectors = np.linalg.eigh(W / np.outer(size, size))
+            if not len(stops) or values[0] > FLAT:
+                return stops
+            shift = vectors[:, 0] / size  # of forces, which moves nothing
+            shift = shift if shift.max() > 0.0 else -shift
+            ends = np.where(shift > 0.0, x / np.where(shift > 0.0, shift, 1.0), np.inf)
+            kept = np.arange(len(stops)) != np.argmin(ends)
+            stops, W, x = stops[kept], W[np.ix_(kept, kept)], (x - ends.min() * shift)[kept]
+
+    def _movable(self, frictions: list[int], slides: Array, a: Array) -> list[int]:
+        """The frictions, of coordinates at rest, that may hold them, since no constraint does; their `slides` are 0.
+
+        What constraints lock slides as they move it, by the accelerations a (n,), or is locked: FREE of friction.
+        """
+        coordinates = self.contacts.coordinates[frictions]
+        mobilities = self.responses(self.units[frictions])[np.arange(len(frictions)), coordinates]
+        least = LEANS * max(1.0, float(np.abs(a).max(initial=0.0)))
+        for j, mobility, rate in zip(frictions, mobilities, a[coordinates], strict=True):
+            slides[j] = 0 if mobility > 0.0 else np.sign(rate) if abs(rate) > least else FREE
+        return [j for j in frictions if slides[j] == 0]
 
     def _settled_with_friction(self, stops: Array, frictions: Array, slides: Array) -> tuple[Array, Array, Array]:
         """What `settled` does where stops have friction: those of frictions that do not touch are FREE.
@@ -271,7 +302,10 @@ class Instant:
         contacts, count, slides = self.contacts, len(self.units), slides.copy()
         touches = np.isin(contacts.rubbing, stops)
         slides[count:][~touches] = FREE
-        held = [int(j) for j in frictions if j < count or touches[j - count]]
+        state = np.array([self.t]), self.q[None], self.v[None]
+        a = contacts.system.accelerations_and_multipliers(*state)[0][0]
+        held = self._movable([int(j) for j in frictions if j < count], slides, a)
+        held += [int(j) for j in frictions if j >= count and touches[j - count]]
         slides[held] = 0
         while True:
             best, states = self._rest(stops, slides)
@@ -305,9 +339,8 @@ class Instant:
         contacts, count = self.contacts, len(self.units)
         of_rub = [self._rub_of(i) for i in stops.tolist()]
         state = np.array([self.t]), self.q[None], self.v[None]
-        sliding = np.where(slides[:count] == 0, 0, slides[:count])
         a = contacts.system.accelerations_and_multipliers(*state)[0][0]
-        a = a - (sliding * contacts.kinetic) @ self.responses(self.units)
+        a = a - (pushing(slides[:count]) * contacts.kinetic) @ self.responses(self.units)
         bends, turns = contacts.gap_curvatures(self.t, self.q, self.v), contacts.slip_curvatures(self.t, self.q, self.v)
         laws = []
         for i, j in zip(stops.tolist(), of_rub, strict=True):
@@ -351,6 +384,40 @@ def paradox(names: str, t: float, motions: int | None = None) -> str:
         f"Painlevé's paradox at {names}, at t = {t:.6g} s: expected one motion of rigid bodies by Coulomb's law of friction, "
         f"found {found}; take a smaller friction, or a spring and a damper instead of the stop"
     )
+
+
+def _needless(law: tuple[Array, ...], x: Array, is_pressed: Array) -> int:
+    """The first friction without which the stops that are pressed hold the same, by its place among frictions; −1 of none.
+
+    Forces that both share are any, and by those of a mode a stop might seem to pull, or a friction to exceed its bound.
+
+    law          W, b and bounds of `bounded`, of stops first and of frictions behind
+    x            (m,)       its solution
+    is_pressed   (stops,)
+    """
+    W, b, low, high = law
+    first, motion = len(is_pressed), W @ x + b
+    needed = np.concatenate([is_pressed, np.ones(len(b) - first, bool)])
+    others = needed & (np.arange(len(b)) >= first)
+    if not is_pressed.any() or _rank(W, needed) == np.sum(is_pressed) + np.sum(others):
+        return -1
+    if _rank(W, needed) == _rank(W, needed & ~others) + _rank(W, others):
+        return -1
+    still = FLAT * max(1.0, float(np.abs(b).max()))
+    for place in range(first, len(b)):
+        fewer = needed.copy()
+        fewer[place] = False
+        less = bounded(W[np.ix_(fewer, fewer)], b[fewer], low[fewer], high[fewer])
+        if abs(motion[place]) <= still and np.abs(W[:, fewer] @ less + b - motion).max() <= still:
+            return place - first
+    return -1
+
+
+def _rank(W: Array, chosen: Array) -> int:
+    """How many of the chosen rows of a symmetric W (m, m) are independent."""
+    part = W[np.ix_(chosen, chosen)]
+    size = np.sqrt(np.diag(part))
+    return int(np.sum(np.linalg.eigvalsh(part / np.outer(size, size)) > FLAT))
 
 
 def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Array:

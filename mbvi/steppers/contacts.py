@@ -18,7 +18,6 @@ Sources: Fetecau, Marsden, Ortiz & West 2003 (nonsmooth Lagrangian mechanics and
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.errors import ModelError, ModelWarning, StepError, stack_level
+from mbvi.errors import KEPT, ModelError, ModelWarning, StepError, stack_level
 from mbvi.kernels import layout
 from mbvi.model.expressions import wrong
 from mbvi.results.contacts import IMPACT, RELEASE, REST, SLIP, STICK
@@ -51,7 +50,7 @@ Array = np.ndarray
 ARMED, CLOSED, LEAVING, IDLE = range(4)
 """What a stop is: open, closed, just bounced, or at zero without a force."""
 HELD, FRESH = 0, 2
-"""A coordinate's friction: 0 where it holds, or the sign of its rate, twice that where it has just begun to slide."""
+"""A friction: 0 where it holds, or the sign of its rate, twice that where it has just begun; FREE where it does nothing."""
 FIRST_LOOK, MOST_STEPS, ANCHORED = 8, 1024, 4096  # steps that are looked at together, and after which loops begin anew
 PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(5) / 4)  # of Chebyshev's points in a step
 POLYNOMIAL = np.linalg.inv(np.vander(PLACES, increasing=True))
@@ -64,6 +63,7 @@ PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is 
 PASSED = 1e-6  # gap below zero [m or rad] after a step, from which an open stop has been passed
 SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
+MOVES = 1e-9  # rate [m/s or rad/s] from which what was locked moves
 ACROSS = 1e-9  # slip across the direction of a friction that is rounding, as part of the largest speed and of 1 [m/s]
 NEAR_PARADOX = 0.1  # regularity of what slides, below which a step that fails comes near Painlevé's case
 START = -1
@@ -148,14 +148,14 @@ class ContactSteps:
         closed, numbers = np.flatnonzero(self._is == CLOSED).tolist(), range(len(self._is), len(self.contacts.names))
         slides = zip(numbers, self._mode.slides, strict=True)
         found: list[tuple[float, ...]] = [(START, i, REST, t, 0.0, 0.0, 0.0) for i in closed]
-        acting = ((i, sign) for i, sign in slides if sign != FREE)
-        return found + [(START, i, SLIP if sign else STICK, t, 0.0, 0.0, float(sign)) for i, sign in acting]
+        acting = ((i, sign) for i, sign in slides if sign != FREE or i < len(self._is) + len(self.contacts.frictions))
+        return found + [(START, i, _kind_of(sign), t, 0.0, 0.0, float(sign)) for i, sign in acting]
 
     @property
     def carried(self) -> list[Carried]:
         """What is carried from one call of `advance` to the next."""
         stops, slides = np.ones_like(self._is), np.ones_like(self._slides)
-        least, most = ([0], 0 * stops, -FRESH * slides), ([MOST_COUNTED], IDLE * stops, FRESH * slides)
+        least, most = ([0], 0 * stops, -FRESH * slides), ([MOST_COUNTED], IDLE * stops, FREE * slides)
         numbers = Carried(self.numbers, np.concatenate(least), np.concatenate(most))
         return [Carried(self.anchor), Carried(self.places), Carried(self.told), numbers]
 
@@ -167,7 +167,7 @@ class ContactSteps:
         if system.slides:
             is_near = float(system.regularity(np.array([t]), self._now[0][None])[0]) < NEAR_PARADOX
             why = paradox(self.contacts.rubbing_names(system.slides), t) if is_near else ""
-            return f"step {step} (t = {t:.6g} s): {why}" if why else self._run.failure(step, REASONS[status])
+            return f"{self._run.head(step)}{why}. {KEPT}" if why else self._run.failure(step, REASONS[status])
         run = replace(self._run, system=self._mode_system().system)
         return step_message(run, self._method, self._loop.space, status, step)
 
@@ -206,9 +206,9 @@ class ContactSteps:
         return layout.OK, step
 
     def _fail(self, step: int, error: Exception) -> tuple[int, int]:
-        """What a step that failed returns; a part of it is no step 0."""
-        why = re.sub(r"^step 0 \(t = \S+ s\): ", "", str(error))
-        self._reason = f"step {step} (t = {self._run.start_time + step * self._run.step:.6g} s): {why}"
+        """What a step that failed returns."""
+        why = str(error) if KEPT in str(error) else f"{error}. {KEPT}"
+        self._reason = f"{self._run.head(step)}{why}"
         self._step = -1
         return layout.NOT_CONVERGED, step
 
@@ -271,7 +271,8 @@ class ContactSteps:
 
     @property
     def _mode(self) -> Mode:
-        closed, slides = (self._is == CLOSED).tolist(), np.sign(self._slides).tolist()
+        closed = (self._is == CLOSED).tolist()
+        slides = np.where(self._slides == FREE, FREE, np.sign(self._slides)).tolist()
         count = len(self.contacts.frictions)
         free = (slides[count + j] if closed[i] else FREE for j, i in enumerate(self.contacts.rubbing.tolist()))
         return Mode(tuple(closed), (*slides[:count], *free))
@@ -439,6 +440,7 @@ class ContactSteps:
         contacts = self.contacts
         instant = Instant(contacts, t, q, self._base.velocity(t, q, p))
         gaps = contacts.gaps(np.array([t]), q[None])[0]
+        self._is[(self._is == IDLE) & (gaps > TOUCH)] = ARMED  # else it would be deeper at every impact within a step
         if touching is None:
             touching = self._touching(what, gaps)
         notes = _Notes(step, t)
@@ -487,16 +489,29 @@ class ContactSteps:
             j = which - len(contacts.stops)
             is_at_rest[j] = kind == STICK
             if kind == SLIP:
-                slides[j] = -np.sign(self._holding_force(instant.t, instant.q, p, j))
-        return instant.settled(near, np.flatnonzero(is_at_rest), slides)
+                is_locked = self._slides[j] == FREE
+                slides[j] = np.sign(v[j]) if is_locked else -np.sign(self._holding_force(instant.t, instant.q, p, j))
+        closed, held, slides = instant.settled(near, np.flatnonzero(is_at_rest), slides)
+        return instant.fewest() if self._would_pull(instant, closed, slides) else closed, held, slides
+
+    def _would_pull(self, instant: Instant, closed: Array, slides: Array) -> bool:
+        """Whether some of several stops would pull, as they share their forces in a mode: then these may be shared otherwise."""
+        if self.contacts.rubs or len(closed) < 2:
+            return False
+        mode = Mode(tuple(np.isin(np.arange(len(self._is)), closed).tolist()), tuple(slides.tolist()))
+        push = self.contacts.of_mode(mode).forces(np.array([instant.t]), instant.q[None], instant.v[None])[0]
+        return bool((push < -STILL * np.abs(push).max()).any())
 
     def _note_stops(
         self, instant: Instant, touching: Array, gaps: Array, closed: Array, taken: tuple[Array, Array], notes: _Notes
     ) -> None:
-        """Note what becomes of stops that touch, some of which are closed then by impulses that took energies."""
+        """Note what becomes of stops that touch, some of which are closed then by impulses that took energies.
+
+        One that was closed may have let go, in an impact of others, with a speed too small to leave.
+        """
         was_closed, rates = self._is == CLOSED, instant.rates()
         for i, impulse, energy in zip(closed.tolist(), *(each.tolist() for each in taken), strict=True):
-            if not was_closed[i] or notes.has(i):
+            if not was_closed[i] or notes.has(i) or impulse:
                 notes.add(i, REST, impulse, energy)
         self._is[self._is == LEAVING] = ARMED
         for i in touching.tolist():
@@ -509,19 +524,19 @@ class ContactSteps:
 
     def _note_frictions(self, instant: Instant, held: Array, slides: Array, is_start: bool, notes: _Notes) -> None:
         """Note which frictions hold, and how the others slide."""
-        contacts, did_slide, count = self.contacts, np.sign(self._slides), len(self.contacts.frictions)
+        contacts, count = self.contacts, len(self.contacts.frictions)
+        did_slide = np.where(self._slides == FREE, FREE, np.sign(self._slides))
         rates = np.concatenate([instant.v[contacts.coordinates], instant.slips()]).tolist()
         places = contacts.places(instant.t, instant.q)
         for j, (rate, sign) in enumerate(zip(rates, slides.tolist(), strict=True)):
-            if sign == FREE:
+            if sign == FREE and j >= count:
                 continue
             begins = is_start or (j >= count and notes.has(int(contacts.rubbing[j - count])))
             if j in held and (did_slide[j] or begins):
                 self._holds_at[j] = places[j]
-                notes.add(len(self._is) + j, STICK)
-            elif sign and (sign != did_slide[j] or begins):
-                notes.add(len(self._is) + j, SLIP, sign=float(sign))
-            self._slides[j] = FRESH * sign if abs(rate) <= instant.still else sign
+            if sign != did_slide[j] or begins:
+                notes.add(len(self._is) + j, _kind_of(sign), sign=float(sign))
+            self._slides[j] = FRESH * sign if abs(rate) <= instant.still and sign != FREE else sign
 
     def _note_unfinished(self, t: float, touching: Array, left: float) -> None:
         """Let the run tell of an impact of several whose rounds did not end, and what part of the first speed was left."""
@@ -539,6 +554,11 @@ class ContactSteps:
         v = part.velocity(t, q, p)
         forces = system.forces(np.array([t]), q[None], v[None])[1][0]
         return float(forces[system.held.tolist().index(j)])
+
+
+def _kind_of(sign: int) -> int:
+    """What happens to a friction that holds, is locked, or slides with a sign from now on."""
+    return STICK if sign in (HELD, FREE) else SLIP
 
 
 class _Notes:
@@ -611,6 +631,11 @@ def monitors(steps: ContactSteps) -> list[_Monitor]:
                             most - sign * hold[..., place]
                         ),
                     )
+                )
+        elif modes[j] == FREE and j < count:
+            for sign in (1.0, -1.0):
+                found.append(
+                    _Monitor(SLIP, number, lambda gaps, push, hold, rates, j=j, sign=sign: MOVES - sign * rates[..., j])
                 )
         elif modes[j] != FREE:
             margin = STILL if abs(slides) == FRESH else 0.0

@@ -62,7 +62,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
     size = space.measure[workspace.MOMENTUM_SIZE]
     worst = int(np.argmax(np.abs(np.nan_to_num(space.delta[: tableau.stages * system.dimension])))) // tableau.stages
     name = system.coordinate_names[worst]
-    head = f"step {step} (t = {t:.6g} s): {REASONS[status]}"
+    head = f"{run.head(step)}{REASONS[status]}"
     smaller = f"A smaller step may help: try step={h / 2:.3g}{_other_remedies(system, tableau)}."
     with np.errstate(over="ignore", invalid="ignore"):
         move = h * start_velocity(system, space, t)
@@ -86,7 +86,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
         remedy = f"Write coordinates: quaternion in joints.{locked[0]}, or start elsewhere."
         return f"{head}: the Euler angles of {_listed(locked)} are in gimbal lock. {KEPT} {remedy}"
     if comes_near_singular(system, space, t, h):
-        return f"{head}: {_singular_loops(system, space.q, t, driven, step)}"
+        return f"{head}: {_singular_loops(system, space.q, t, driven, step == 0 and not run.is_part)}"
     if light := weightless_near(system, (run.q, run.start_time), space.q, move, t):
         cause, remedy = almost_no_inertia(system, light)
         return (
@@ -101,7 +101,7 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
     )
 
 
-def _singular_loops(system: System, q: np.ndarray, t: float, driven: str, step: int) -> str:
+def _singular_loops(system: System, q: np.ndarray, t: float, driven: str, is_first: bool) -> str:
     """A message that loops are near a singular configuration at q, where a step starts, or within that step, and what to do."""
     if names := system.mobility.first_order:
         return (
@@ -109,7 +109,7 @@ def _singular_loops(system: System, q: np.ndarray, t: float, driven: str, step: 
             f"{_listed([*names])} fit to first order alone. {KEPT} No step passes that; let one of them hold less, as a "
             "point_on_line instead of a revolute joint."
         )
-    if step == 0 and is_nearly_singular(system, q, t):
+    if is_first and is_nearly_singular(system, q, t):
         return (
             f"the loops start in a singular configuration, in which more motions are possible than nearby. {KEPT} Start near it, "
             "but not in it, with initial coordinates for which the bars are not in line."

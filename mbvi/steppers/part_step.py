@@ -67,7 +67,7 @@ class PartStep:
             self.system.arrays.numbers[:] = self._given.arrays.numbers
         ends = np.empty((2, 1, len(q)))
         if not (isinstance(self._method, Tableau) and self._is_solved(t, h, q, p, ends)):
-            run = Run(self.system, self._method, h, None, 1, 1, t, q, self.velocity(t, q, p), p)
+            run = Run(self.system, self._method, h, None, 1, 1, t, q, self.velocity(t, q, p), p, is_part=True)
             stepper = stepper_of(run, is_smooth=True)
             status, _ = stepper.piece(0, 1, *ends)
             if status != layout.OK:

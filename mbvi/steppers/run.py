@@ -76,6 +76,8 @@ class Run:
         What controllers told actuators until now, in rows as a file keeps them.
     done : int
         Number of the steps from the start time on after which the run starts.
+    is_part : bool
+        Whether it is a part of a step of another run: its messages leave it to others to say where that is.
     """
 
     system: System
@@ -98,6 +100,7 @@ class Run:
     controllers: tuple[CheckedController, ...] = ()
     samples: list[Array] = field(default_factory=list)
     done: int = 0
+    is_part: bool = False
 
     def clock(self, first: int, last: int) -> tuple[Array, Array]:
         """Times at which the steps from `first` to before `last` begin, and their sizes."""
@@ -119,6 +122,14 @@ class Run:
 
     def failure(self, step: int, reason: str, remedy: str = "") -> str:
         """What a `StepError` says of a step; by default the remedy is a smaller one."""
-        t, h = (float(each[0]) for each in self.clock(step, step + 1))
-        remedy = remedy or f"A smaller step may help: try step={h / 2:g}."
-        return f"step {step} (t = {t:g} s): {reason}. {KEPT} {remedy}"
+        h = float(self.clock(step, step + 1)[1][0])
+        return f"{self.head(step)}{reason}. {KEPT} {remedy or smaller_step(h)}"
+
+    def head(self, step: int) -> str:
+        """What messages about a step begin with: where it is."""
+        return "" if self.is_part else f"step {step} (t = {self.clock(step, step + 1)[0][0]:.6g} s): "
+
+
+def smaller_step(h: float) -> str:
+    """The remedy for a step of length h that failed."""
+    return f"A smaller step may help: try step={h / 2:g}."

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbvi.errors import StepError
+from mbvi.errors import KEPT, StepError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.loop import REASONS
 from mbvi.steppers.part_step import PartStep
+from mbvi.steppers.run import smaller_step
 from mbvi.system.contacts import ModeSystem
 from mbvi.system.scheme import scheme_arrays
 
@@ -79,7 +80,7 @@ class SlidingPart:
         self._steps.begin(q, p)
         states, status, _ = self._steps.advance(t, h, 0, 1)
         if status != layout.OK:
-            raise StepError(REASONS[status])
+            raise StepError(f"{REASONS[status]}. {KEPT} {smaller_step(h)}")
         return states[0, 0], states[1, 0]
 
 

@@ -36,8 +36,14 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 FREE = 3
-"""How a friction of an open stop slides: without any."""
+"""How a friction slides that does nothing: of an open stop, or of what is locked without it."""
+LOCKED = 1e-12  # mobility of a direction, as part of the least that it has where no constraint holds it, that is none
 INDEPENDENT = 1e-9  # least part of a row of G that those before it do not span
+
+
+def pushing(slides: Array) -> Array:
+    """The signs of the rates of frictions that slide, and 0 of those that hold or do nothing."""
+    return np.where(slides == FREE, 0, slides)
 
 
 class Mode(NamedTuple):
@@ -134,12 +140,16 @@ class Contacts:
         self._set_gauge()
 
     def responses(self, t: float, q: Array, rows: Array) -> Array:
-        """The change of velocity (m, n) by impulses along rows (m, n), on the constraints of the model."""
+        """The change of velocity (m, n) by impulses along rows (m, n), on the model's constraints: none along what these hold."""
         if not len(rows):
             return rows
         p = np.concatenate([rows, np.zeros((1, len(q)))])
         v = self.system.velocities(np.full(len(p), t), np.tile(q, (len(p), 1)), p)
-        return v[:-1] - v[-1]
+        X: Array = v[:-1] - v[-1]
+        if self.system.constraint_count:
+            most = np.trace(self.system.mass_matrix(q, t))  # no direction has a larger mass
+            X[np.einsum("in,in->i", rows, X) * most <= LOCKED * np.einsum("in,in->i", rows, rows)] = 0.0
+        return X
 
     def rubbing_names(self, rubs: Iterable[int]) -> str:
         """The names of the stops of some rubs."""
@@ -206,7 +216,7 @@ class Contacts:
         if not has_slips:
             return np.concatenate([rates, np.zeros((len(t), len(self.rubs)))], axis=1)
         slips = [self.slip_gradients(float(t_i), q_i) @ v_i for t_i, q_i, v_i in zip(t, q, v, strict=True)]
-        return np.concatenate([rates, np.reshape(slips, (len(t), -1))], axis=1)
+        return np.concatenate([rates, np.reshape(slips, (len(t), len(self.rubs)))], axis=1)
 
     def places(self, t: float, q: Array) -> Array:
         """Where frictions (frictions,) are held: coordinates, and places of points along their tangents; 0 of what is round."""
@@ -260,7 +270,7 @@ class ModeSystem:
                 joint=each.held.joint, coordinate=each.held.coordinate, value=-sign * each.kinetic
             )
             for each, sign in zip(contacts.frictions, mode.slides[:count], strict=True)
-            if sign != 0 and each.kinetic > 0
+            if sign not in (0, FREE) and each.kinetic > 0
         }
         held: list[Any] = [*taken, *frictions, *tangents]
         self.system = self._of = contacts.system

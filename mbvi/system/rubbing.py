@@ -97,7 +97,7 @@ def slip_parts(rub: Rub, T: Array, responses: Callable[[Array], Array]) -> Array
     sizes, vectors = np.linalg.eigh(0.5 * (mobility + mobility.T))
     where = f"contacts.{rub.name}"
     if not sizes[1] > 0.0:
-        found = "one whose sides do not slip against each other"
+        found = "one whose sides do not slip against each other, or only as drives move them"
         raise ModelError(f"{where}: {wrong('a stop that slips', found, 'leave the friction out')}")
     if sizes[0] > ONE_WAY * sizes[1]:
         found = "one that slips along both tangents of its surface"

@@ -357,3 +357,87 @@ def test_rounds_without_end_come_to_the_edge_of_a_wedge(bounces):
         first, other = start @ normals[1], start @ normals[0]
         left = (other + first * math.cos(0.2)) / first * math.cos(0.2) ** 199
         assert f"took the {left:.2g} of the first speed that was left" in finding.text
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_what_a_closed_stop_takes_after_an_impact_of_others_is_told(formulation):
+    """A ball in a box strikes its lid: the floor keeps the box, whose speed then is below that of rest."""
+    model = from_yaml("""
+name: box
+gravity: [0, 0, -10]
+bodies: {box: {mass: 10}, ball: {mass: 0.1}}
+joints:
+  floor: {type: prismatic, parent: world, child: box, axis: [0, 0, 1], limits: {displacement: {lower: 0, restitution: 0,
+    rest_speed: 0.1}}}
+  lid: {type: prismatic, parent: box, child: ball, axis: [0, 0, 1], limits: {displacement: {upper: 1, restitution: 1}}}
+initial: {lid: {velocity: 6}}
+""")
+    run = mbvi.simulate(mbvi.assemble(model, formulation), "simpson", step=0.03, duration=0.3)
+    impact, rest = list(run.contacts)[1:]
+    assert (impact.name, impact.kind, impact.t) == ("lid.displacement.upper", "impact", pytest.approx(0.2, abs=1e-14))
+    assert (rest.name, rest.kind) == ("floor.displacement.lower", "rest")
+    speed = 2 * 0.1 / 10.1 * 4  # of the box, from the 4 m/s of the ball
+    assert rest.energy == pytest.approx(5 * speed**2, rel=1e-12)
+    assert np.ptp(run.energy() + run.energy_taken()) < 1e-13
+
+
+BRAKED = """
+name: a driven hinge with dry friction
+bodies: {arm: {mass: 1, center_of_mass: [0, 0, -0.5], inertia: [0.1, 0.1, 0.1]}}
+joints: {hinge: {type: revolute, parent: world, child: arm, axis: [0, 1, 0]}}
+constraints: {drive: {type: prescribed_coordinate, joint: hinge, value: "%s"}}
+contacts: {rub: {type: dry_friction, joint: hinge, kinetic: 0.3, static: 0.5}}
+initial: {hinge: {position: 0.2, velocity: %s}}
+"""
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_a_drive_turns_against_dry_friction(formulation):
+    """Where it turns friction cannot hold it: its torque has the other sign from then on."""
+    model = from_yaml(BRAKED % ("0.2 + 0.1*sin(3*t)", 0.3))
+    run = mbvi.simulate(mbvi.assemble(model, formulation), "simpson", step=0.01, duration=2)
+    assert [each.kind for each in run.contacts] == ["slip"] * 3
+    np.testing.assert_allclose(run.contacts.t, [0, math.pi / 6, math.pi / 2], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(run.contacts.sign, [1, -1, 1])
+    np.testing.assert_array_equal(run.contact_forces()["rub"][[10, 100, 190]], [-0.3, 0.3, -0.3])
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_what_a_drive_holds_slips_when_it_moves(formulation):
+    """From rest, without an acceleration at first: until then the friction has no force."""
+    model = from_yaml(BRAKED % ("0.2 + 0.3*max(t - 0.5, 0)**4", 0))
+    run = mbvi.simulate(mbvi.assemble(model, formulation), "simpson", step=0.01, duration=1)
+    first, then = run.contacts
+    assert str(first) == "stick of rub at t = 0 s, without force since other elements hold it"
+    assert (then.kind, then.sign) == ("slip", 1)
+    assert then.t == pytest.approx(0.5 + (1e-9 / 1.2) ** (1 / 3), abs=1e-5)
+    forces = run.contact_forces()["rub"]
+    assert (forces[:50] == 0).all()
+    assert (forces[51:] == -0.3).all()
+
+
+def test_what_constraints_hold_does_not_slip():
+    run = mbvi.simulate(from_yaml(LOCKED), "simpson", step=0.01, duration=0.2)
+    assert [each.kind for each in run.contacts] == ["stick"]
+    np.testing.assert_array_equal(run.contact_forces()["rub"], 0)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("static", [2, 8, 14])
+def test_what_a_stop_holds_does_not_slip(static, formulation):
+    """A ball that is pressed against its stop: the stop has all of its weight, and friction none, until a force lifts it."""
+    rub = {"rub": mbvi.DryFriction(joint="fall", kinetic=1, static=static)}
+    lift = {"lift": mbvi.JointForce(joint="fall", value="30*t")}
+    model = from_yaml(BALL).replaced({"contacts": rub, "forces": lift, "initial": {}})
+    run = mbvi.simulate(mbvi.assemble(model, formulation), "simpson", step=0.03, duration=0.9)
+    assert [(each.name, each.kind) for each in run.contacts] == [
+        ("fall.displacement.lower", "rest"),
+        ("rub", "stick"),
+        ("fall.displacement.lower", "release"),
+        ("rub", "stick"),
+        ("rub", "slip"),
+    ]
+    np.testing.assert_allclose(run.contacts.t, [0, 0, 1 / 3, 1 / 3, (10 + static) / 30], rtol=0, atol=1e-13)
+    forces = run.contact_forces()
+    np.testing.assert_allclose(forces["fall.displacement.lower"], np.maximum(10 - 30 * run.t, 0), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(forces["rub"][:11], 0)

@@ -181,7 +181,7 @@ def test_a_ball_that_would_roll_ends_with_the_schemes_that_can():
         mbvi.simulate(model, "simpson", step=0.01, duration=1)
     assert str(error.value) == (
         "step 43 (t = 0.43 s): contacts.floor: expected a scheme with a place for what rolls, as it begins to do, found simpson; "
-        "take midpoint, suzuki4, kahan_li6 or kahan_li8"
+        "take midpoint, suzuki4, kahan_li6 or kahan_li8. The stored states before it are in error.trajectory."
     )
 
 
@@ -527,5 +527,30 @@ def test_a_motion_that_comes_into_the_paradox_ends(monkeypatch):
         mbvi.simulate(model, "simpson", step=0.1, duration=1)
     assert str(error.value).endswith(
         "Painlevé's paradox at plane, at t = 0.3 s: expected one motion of rigid bodies by Coulomb's law of friction, found none "
-        "or several; take a smaller friction, or a spring and a damper instead of the stop"
+        "or several; take a smaller friction, or a spring and a damper instead of the stop. The stored states before it are in "
+        "error.trajectory."
     )
+
+
+@pytest.mark.parametrize("spin", [0, 1])
+def test_a_step_that_is_too_long_while_a_stop_slides_says_so(spin):
+    """With a spin the loop's step fails, and without one a part of it."""
+    expected = (
+        r"^step 0 \(t = 0 s\): Newton's iteration did not converge\. The stored states before it are in error\.trajectory\. "
+        r"A smaller step may help: try step=[0-9.]+\.$"
+    )
+    with pytest.raises(StepError, match=expected):
+        mbvi.simulate(from_yaml(ROD).with_parameters({"mu": 0.2, "spin": spin}), "simpson", step=1, duration=2)
+
+
+@BOTH
+def test_friction_of_what_a_drive_moves_is_refused(formulation):
+    drive = {"drive": mbvi.PrescribedCoordinate(joint="along", value="sin(t)")}
+    model = from_yaml(SLED).replaced({"constraints": drive})
+    expected = (
+        "contacts.plane.friction: expected a stop that slips, found one whose sides do not slip against each other, or only as "
+        "drives move them; leave the friction out"
+    )
+    with pytest.raises(ModelError) as error:
+        mbvi.simulate(mbvi.assemble(model, formulation), "simpson", step=0.1, duration=1)
+    assert str(error.value) == expected

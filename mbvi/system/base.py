@@ -19,7 +19,7 @@ from mbvi.kernels.algebra.saddle import JACOBIAN, block_place
 from mbvi.kernels.mechanics import lagrangian as kernels
 from mbvi.kernels.mechanics.acceleration import fill_accelerations, fill_time_rates
 from mbvi.kernels.mechanics.bushings import DAMPING, TURNING_DAMPING
-from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints
+from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints, fill_curvature_rate
 from mbvi.kernels.mechanics.expressed import add_expressed_curvature, fill_expressed_time_rates
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.kernels.mechanics.rolling import fill_touch_derivatives
@@ -32,6 +32,7 @@ from mbvi.model.touching import has_contacts
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes
 from mbvi.system.kept import Kept
+from mbvi.system.null_motions import null_acceleration
 from mbvi.system.own_functions import OwnForce, OwnValues
 from mbvi.system.quaternions import check_quaternions, quaternion_places
 from mbvi.system.tables import BodyFrame, driven_rows
@@ -528,9 +529,9 @@ class BaseSystem:
         for what, values in (("q", q), ("v", v)):
             for i in np.flatnonzero(~np.isfinite(values).all(axis=1)):
                 self._vector(values[i], what)
-        a, lam, regular = self._solved(t, q, v)
-        if regular < len(q):
-            where = f"t = {t[regular]:g}, q = {q[regular]}"
+        a, lam, singular = self._solved(t, q, v)
+        if singular:
+            where = f"t = {t[singular[0]]:g}, q = {q[singular[0]]}"
             raise ModelError(f"the equations of motion of {self.name!r} are singular at {where}")
         return a, lam
 
@@ -552,15 +553,37 @@ class BaseSystem:
             of_forces = np.sum(a * self._quaternions(f), axis=2)
         return -(of_momenta + of_forces) / np.sum(a * a, axis=2)
 
-    def _solved(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, int]:
-        """Accelerations, multipliers, and before which state the equations are regular."""
+    def _solved(self, t: Array, q: Array, v: Array) -> tuple[Array, Array, list[int]]:
+        """Accelerations, multipliers, and the states of which they are not a number, since the equations are singular."""
         n, k = self.dimension, self.constraint_count
         a, lam = np.empty_like(q), np.empty((len(q), k))
         is_moving = self.arrays.time_rates != 0 or self.is_driven
         p_t, g_tt = np.zeros((len(q) if is_moving else 1, n)), np.zeros((len(q) if is_moving else 1, k))
         for i in range(len(q) if is_moving else 0):
             p_t[i], g_tt[i] = self._time_rates(t[i], q[i], v[i])
-        return a, lam, fill_accelerations(a, lam, self.arrays, self.work, np.empty((n, k)), p_t, g_tt, t, q, v)
+        lost = np.empty(len(q), np.int64)
+        fill_accelerations(a, lam, lost, self.arrays, self.work, np.empty((n, k)), p_t, g_tt, t, q, v)
+        singular = []
+        for i in map(int, np.flatnonzero(lost)):
+            found = (
+                self._along_null_motions(float(t[i]), q[i], v[i], np.zeros(n))
+                if np.isfinite(q[i] + v[i]).all()
+                else None
+            )
+            if found is None:
+                singular.append(i)
+            else:
+                a[i], lam[i] = found
+        return a, lam, singular
+
+    def _along_null_motions(self, t: float, q: Array, v: Array, forces: Array) -> tuple[Array, Array] | None:
+        """The acceleration (n,) and the multipliers (k,) by `null_acceleration`, with forces (n,) beside those of the system."""
+        if not self.constraint_count:
+            return None
+        rate = np.empty(self.constraint_count)
+        fill_curvature_rate(rate, self.arrays, self.work, t, q, v)
+        f, r = forces - self.guiding_forces([t], [q], [v], [np.zeros_like(q)])[0], -rate - self._time_rates(t, q, v)[1]
+        return null_acceleration(self.mass_matrix(q, t), self.constraint_jacobian(q, t), f, r, self._quaternion_places)
 
     def guiding_forces(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The generalized forces (states, n) that the environment must exert to enforce a path: inverse dynamics.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.kernels.mechanics import closed_loops as kernels
-from mbvi.kernels.mechanics.tangent import KINDS, OFF_CONSTRAINTS, OVERDRIVEN, UNDRIVEN
+from mbvi.kernels.mechanics.tangent import KINDS, OFF_CONSTRAINTS, OVERDRIVEN, SINGULAR_MASS, UNDRIVEN, fill_rates
 from mbvi.model.arguments import checked_names, checked_number
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.system.base import BaseSystem
@@ -97,7 +97,13 @@ def drive_derivatives(system: BaseSystem, state: Given, actuated: Sequence[str])
 
 
 def accelerations(system: BaseSystem, state: Given, tolerance: float = CONSTRAINT_TOLERANCE) -> tuple[Array, Array]:
-    """The accelerations (states, nv) that forces cause on the constraints, and multipliers (states, k)."""
+    """The accelerations (states, nv) that forces cause on the constraints, and multipliers (states, k).
+
+    Raises
+    ------
+    ModelError
+        If a state is off the constraints by more than the tolerance, or a motion that they leave has no inertia.
+    """
     out, lam = np.empty_like(state.v), np.empty((len(state.q), system.constraint_count))
     arrays = system.arrays
 
@@ -106,6 +112,16 @@ def accelerations(system: BaseSystem, state: Given, tolerance: float = CONSTRAIN
         return kernels.fill_constrained_motion(out, lam, *of, *at)
 
     check_constraints(system, state, (out, lam), run)
+    for i in map(int, np.flatnonzero(np.isnan(out).any(axis=1))):
+        rates, forces, q = np.empty(system.dimension), np.empty(system.dimension), state.q[i]
+        fill_rates(rates, arrays, q, state.v[i])
+        kernels.fill_covector(forces, arrays, q, state.a[i])
+        found = system._along_null_motions(float(state.t[min(i, len(state.t) - 1), 0]), q, rates, forces)
+        if found is None:
+            state.check(SINGULAR_MASS + KINDS * i)
+        else:
+            kernels.fill_tangent_acceleration(out[i], arrays, q, found[0])
+            lam[i] = found[1]
     return out, lam
 
 

@@ -4,8 +4,8 @@ At the acceleration a and the multipliers λ of forces τ, for changes dq, dv an
 
     M da − Gᵀ dλ = dτ − (∂τ/∂q − ∂(Gᵀλ)/∂q) dq − (∂τ/∂v) dv,      G da = −(∂g̈/∂q) dq − (∂g̈/∂v) dv,
 
-with ∂τ of inverse dynamics of the tree, at a. The second derivative g̈ of a constraint by the time consists of places r and
-directions d of frames, and so its derivatives of theirs:
+with ∂τ of inverse dynamics of the tree, at a; `null_motions` solves them. The second derivative g̈ of a constraint by the time
+consists of places r and directions d of frames, and so its derivatives of theirs:
 
     along     g̈ = d̈·r + 2 ḋ·ṙ + d·r̈ − f̈          across    g̈ = d̈·e + 2 ḋ·ė + d·ë
     distance  g̈ = (r·r̈ + ṙ·ṙ)/f − 2 r·ṙ ḟ/f² + |r|² (ḟ²/f³ − f̈/(2 f²)) − f̈/2
@@ -25,16 +25,14 @@ from mbvi.kernels.mechanics import frames
 from mbvi.kernels.mechanics.closed_loops import fill_equation_derivatives
 from mbvi.kernels.mechanics.functions import function_of
 from mbvi.system.base import BaseSystem
-from mbvi.system.closed import check_constraints, loop_work
+from mbvi.system.closed import accelerations, loop_work
 from mbvi.system.jets import Jet, jet_of_function, jet_of_program
-from mbvi.system.projection import CONSTRAINT_TOLERANCE
-from mbvi.system.states import Given, dynamics_work
+from mbvi.system.null_motions import null_motions
+from mbvi.system.states import Given, dynamics_work, shared
 from mbvi.system.tangent import velocity_index
 from mbvi.system.touching import TINY, Moving, moved, slip_derivatives
 
 Array = np.ndarray
-ROUNDING = 1e-11  # a singular value of the equations, relative to the largest, that is none
-MASSLESS = 1e-12  # an inertia, relative to the largest, that is none
 
 
 class _Change(NamedTuple):
@@ -55,29 +53,21 @@ def acceleration_derivatives(system: BaseSystem, state: Given) -> tuple[Array, A
     """Derivatives (states, nv, nv) of accelerations by q, v and forces, along motions that the constraints leave."""
     (count, nv), k, arrays = state.v.shape, system.constraint_count, system.arrays
     by_q, by_v, M = np.empty((count, nv, nv)), np.empty((count, nv, nv)), np.empty((count, nv, nv))
-    G, a, lam = np.empty((count, k, nv)), np.empty((count, nv)), np.empty((count, k))
+    G, (a, lam) = np.empty((count, k, nv)), accelerations(system, state)
 
-    def run(*arguments: Array) -> int:
-        of = arrays, system.work, dynamics_work(system), loop_work(system), CONSTRAINT_TOLERANCE
-        return fill_equation_derivatives(*arguments[:6], *of, *arguments[6:])
+    def run(*of: Array) -> int:
+        *outs, t, q, v, _ = of
+        work = system.work, dynamics_work(system), loop_work(system)
+        status: int = fill_equation_derivatives(*outs, arrays, *work, t, q, v)
+        return status
 
-    check_constraints(system, state, (by_q, by_v, M, G, a, lam), run)
+    shared(run, (by_q, by_v, M, G, a, lam), state)
     bends = [np.zeros((count, k, nv)), np.zeros((count, k, nv))]
     for row in range(k):
         for out, what in zip(bends, (0, 1), strict=True):
             out[:, row] = _bend(system, row, what, state, a)
-    inertias, largest = np.diagonal(M, axis1=1, axis2=2), np.abs(M).max()
-    scale = 1.0 / np.sqrt(np.where(inertias > MASSLESS * largest, inertias, largest))[:, :, None]
-    sizes = np.abs(G * np.swapaxes(scale, 1, 2)).max(axis=2, keepdims=True)
-    weight = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
-    matrix = np.zeros((count, nv + k, nv + k))
-    matrix[:, :nv, :nv] = scale * M * np.swapaxes(scale, 1, 2)
-    matrix[:, nv:, :nv] = weight * G * np.swapaxes(scale, 1, 2)
-    matrix[:, :nv, nv:] = np.swapaxes(matrix[:, nv:, :nv], 1, 2)
-    inverse = np.linalg.pinv(matrix, rcond=ROUNDING)
-    force, motion = scale * inverse[:, :nv, :nv] * np.swapaxes(scale, 1, 2), scale * inverse[:, :nv, nv:]
-    motion = motion * np.swapaxes(weight, 1, 2)
-    return -force @ by_q - motion @ bends[0], -force @ by_v - motion @ bends[1], force
+    P, H, *_ = null_motions(M, G)
+    return -P @ by_q - H @ bends[0], -P @ by_v - H @ bends[1], P
 
 
 def _bend(system: BaseSystem, row: int, what: int, state: Given, a: Array) -> Array:

@@ -14,8 +14,9 @@ from mbvi.kernels.mechanics.inverse_dynamics import WITHOUT_FORCES
 from mbvi.model.expressions import wrong
 from mbvi.system import closed
 from mbvi.system.base import BaseSystem
-from mbvi.system.dynamics import derivatives
+from mbvi.system.dynamics import derivatives, tangent_mass_matrix
 from mbvi.system.kinematics import frame_jacobian, frame_jacobian_derivative
+from mbvi.system.null_motions import unit_rates
 from mbvi.system.states import Given, dynamics_work
 
 Array = np.ndarray
@@ -58,7 +59,7 @@ def operational_inertia(system: BaseSystem, frame: str, q: ArrayLike, reference:
     ModelError
         As for `System.frame_jacobian`, or if the frame cannot move in all six ways.
     """
-    return _inverse(system, frame, operational_mobility(system, frame, q, reference))
+    return _inverse(system, frame, q, frame_jacobian(system, frame, q, reference), _responses(system, q))
 
 
 def operational_inertia_derivative(
@@ -78,7 +79,7 @@ def operational_inertia_derivative(
     turned = np.einsum("...rik,...si->...rsk", frame_jacobian_derivative(system, frame, q, reference), JP)
     by_mass = np.einsum("...ri,...ijk,...sj->...rsk", JP, tangent_mass_matrix_derivative(system, q), JP)
     change = turned + np.swapaxes(turned, -3, -2) - by_mass
-    inertia = _inverse(system, frame, JP @ np.swapaxes(J, -1, -2))
+    inertia = _inverse(system, frame, q, J, P)
     found: Array = -np.einsum("...ri,...ijk,...js->...rsk", inertia, change, inertia)
     return found
 
@@ -91,13 +92,21 @@ def _responses(system: BaseSystem, q: ArrayLike) -> Array:
     return derivatives(system, state, True, WITHOUT_FORCES)[2]
 
 
-def _inverse(system: BaseSystem, frame: str, mobility: Array) -> Array:
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(mobility, axis1=-2, axis2=-1), 1e-300))
+def _inverse(system: BaseSystem, frame: str, q: ArrayLike, J: Array, P: Array) -> Array:
+    """(J P Jᵀ)⁻¹, where no motion has only what rounding leaves of one that constraints forbid."""
+    mobility = J @ P @ np.swapaxes(J, -1, -2)
+    own, of_tree = np.diagonal(mobility, axis1=-2, axis2=-1), _square(J, unit_rates(tangent_mass_matrix(system, q)))
+    scale = 1.0 / np.sqrt(np.maximum(own, 1e-300))
     scaled = mobility * scale[..., :, None] * scale[..., None, :]
-    if mobility.size and not np.linalg.eigvalsh(scaled).min() > SINGULAR:
+    if mobility.size and not (np.linalg.eigvalsh(scaled).min() > SINGULAR and (own > SINGULAR * of_tree).all()):
         found = "one that constraints or its joints keep from some"
         raise ModelError(
             f"{system.name}: {wrong(f'{frame} as a frame that can move in six ways', found, 'take System.operational_mobility')}"
         )
     found_inverse: Array = np.linalg.inv(scaled) * scale[..., :, None] * scale[..., None, :]
     return found_inverse
+
+
+def _square(J: Array, rates: Array) -> Array:
+    """The squares (…, 6) of the largest velocities of a frame that rates (…, nv) of either sign cause."""
+    return (np.abs(J) @ rates[..., None])[..., 0] ** 2

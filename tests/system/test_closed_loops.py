@@ -360,4 +360,31 @@ def test_inertia_at_a_frame_is_that_of_a_closed_mechanism(four_bar):
         )
     )
     turned = driven.given_q + 0.1 * (np.arange(driven.dimension) == 0)
-    assert not driven.operational_mobility("crank", turned).any()
+    np.testing.assert_allclose(driven.operational_mobility("crank", turned), 0.0, rtol=0, atol=1e-30)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_rounding_leaves_of_a_motion_is_no_mobility(seed, formulation):
+    """Of a tool on a gantry whose first guide is driven: its mobility along that is some 1e-17 or 1e-33, of either sign."""
+    random, body = (
+        np.random.default_rng(seed),
+        mbvi.Body(mass=1.3, center_of_mass=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.3)),
+    )
+    joints = {
+        f"guide {i}": mbvi.Prismatic(parent=f"b{i - 1}" if i else "world", child=f"b{i}", axis=tuple(axis))
+        for i, axis in enumerate(np.eye(3))
+    }
+    model = mbvi.Model(
+        name="gantry",
+        bodies=dict.fromkeys(("b0", "b1", "b2", "tool"), body),
+        joints={**joints, "hand": mbvi.Ball(parent="b2", child="tool", position=tuple(random.normal(size=3)))},
+        constraints={"drive": mbvi.PrescribedCoordinate(joint="guide 0", value="0.3 + t")},
+    )
+    system = mbvi.assemble(model, formulation)
+    q = system.initial_q
+    if formulation == "tree":
+        q = system.integrate(q, [0.0, *random.normal(size=5)])
+    text = "gantry: expected tool as a frame that can move in six ways, found one that constraints or its joints keep from some"
+    with pytest.raises(mbvi.ModelError, match=text):
+        system.operational_inertia("tool", q)

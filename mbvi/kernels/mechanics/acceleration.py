@@ -5,8 +5,12 @@
 Where constraints are redundant, many λ give the same force Gᵀ λ. The one of least norm is taken: it has no part N with
 Gᵀ N = 0, and so lies in the span of the columns of G.
 
+Near a singular configuration a pivot of elimination is as small as the square of the distance from it. One step of iterative
+refinement gives back the digits that this costs.
+
 Sources: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section VII.1 (constrained mechanical
-systems); Higham, Accuracy and Stability of Numerical Algorithms (2002), section 19.8 (the method of Gram and Schmidt).
+systems); Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 12 (iterative refinement) and section 19.8 (the
+method of Gram and Schmidt).
 """
 
 import numpy as np
@@ -14,9 +18,14 @@ import numpy as np
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.packed import call
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NODE_COORDINATES
-from mbvi.kernels.mechanics.lagrangian import solve_acceleration, solve_mass_saddle
+from mbvi.kernels.mechanics.lagrangian import (
+    solve_acceleration,
+    solve_mass_saddle,
+    subtract_second_product,
+)
 
-REMAINDER = 1e-4  # part of G above which what is left is no row that elimination left out near a singular configuration
+REMAINDER = 1e-9  # part of a row of G that is left, from which on it does not follow from the others
+LEAST_ROW = 1e-3  # size of a row of G, relative to the largest, below which parts are those of this
 
 
 @kernel
@@ -53,56 +62,66 @@ def fill_time_rates(p_t, g_tt, system, t, q, v):
 
 
 @kernel
-def fill_accelerations(a, lam, system, work, rows, p_t, g_tt, t, q, v):
-    """Accelerations and multipliers of many states, not a number where the equations are singular.
+def fill_accelerations(a, lam, lost, system, work, rows, p_t, g_tt, t, q, v):
+    """Accelerations and multipliers of many states, but of those where elimination leaves out more than rows that follow from
+    others: where the equations are singular, and near singular configurations of loops (`system.null_motions`).
 
     a         (states, n)    out  [u/s²]
     lam       (states, k)    out  [J/unit of g]
+    lost      (states,)      out: 1 where elimination leaves out more, and a and λ are not a number; else 0
     rows      (n, k)         work: overwritten by G transposed, where constraints are redundant
     p_t       (states, n)    ∂p/∂t; or (1, n) where it is 0
     g_tt      (states, k)    2 (∂G/∂t) v + ∂²g/∂t²; or (1, k) where it is 0
     t         (states,)      [s]
     q, v      (states, n)    [u, u/s]
-
-    Returns the number of states before the first whose equations are singular.
     """
-    n, k, regular = system.n, system.k, q.shape[0]
+    n, k = system.n, system.k
     for i in range(q.shape[0]):
-        row = min(i, p_t.shape[0] - 1)
+        row, lost[i] = min(i, p_t.shape[0] - 1), 0
         if not solve_acceleration(system, work, t[i], q[i], v[i], g_tt[row]):
-            a[i, :], lam[i, :] = np.nan, np.nan
-            regular = min(regular, i)
+            a[i, :], lam[i, :], lost[i] = np.nan, np.nan, 1
             continue
         for c in range(n):
             a[i, c] = work.solution[c]
         for b in range(k):
             lam[i, b] = -work.solution[n + b]
+            work.rate[b] += g_tt[row, b]
         if system.time_rates != 0:
-            add_momentum_rate(a[i], lam[i], system, work, p_t[row])
+            for c in range(n):
+                work.side[c] -= p_t[row, c]
+            refine(a[i], lam[i], system, work)
+        if k > 0:
+            refine(a[i], lam[i], system, work)
         rank = count_independent(system, work)
         if rank < k and not keep_least(lam[i], rows, min(rank, n), system, work):
-            a[i, :], lam[i, :] = np.nan, np.nan
-            regular = min(regular, i)
-    return regular
+            a[i, :], lam[i, :], lost[i] = np.nan, np.nan, 1
 
 
 @kernel
-def add_momentum_rate(a, lam, system, work, p_t):
-    """Add to accelerations and multipliers the part that is due to ∂p/∂t, with the factors of `factor_mass_saddle`.
+def refine(a, lam, system, work):
+    """Add to a and λ what the equations, solved with the factors of `factor_mass_saddle`, make of what is left of them.
 
     a         (n,)    in and out  [u/s²]
     lam       (k,)    in and out
-    p_t       (n,)    ∂p/∂t  [J/u]
+
+    The forces are in work.side, and −G a in work.rate.
     """
-    for c in range(system.n):
-        work.solution[c] = -p_t[c]
+    n, x = system.n, work.solution
+    for c in range(n):
+        x[c] = work.side[c]
+    subtract_second_product(x, work.M, system, a)
     for b in range(system.k):
-        work.solution[system.n + b] = 0.0
+        x[n + b] = -work.rate[b]
+        first = system.constraints[b, FIRST_ENTRY]
+        for e in range(first, first + system.constraints[b, ENTRIES]):
+            c = system.entries[e]
+            x[c] += work.G[e] * lam[b]
+            x[n + b] -= work.G[e] * a[c]
     solve_mass_saddle(system, work)
-    for c in range(system.n):
-        a[c] += work.solution[c]
+    for c in range(n):
+        a[c] += x[c]
     for b in range(system.k):
-        lam[b] -= work.solution[system.n + b]
+        lam[b] -= x[n + b]
 
 
 @kernel
@@ -126,8 +145,8 @@ def keep_least(lam, columns, rank, system, work):
     columns   (n, k)    work: G transposed, overwritten from the first row on by the basis
     rank      int       number of independent constraints
 
-    G is that in work.G; work.rate is overwritten. Returns False where G has more independent rows than that: what moves without
-    inertia has no pivot in elimination either, and was counted among the rows that follow from others.
+    G is that in work.G; work.rate is overwritten. Returns False where G has more independent rows than that: elimination has no
+    pivot for what moves without inertia either, nor for some rows near a singular configuration.
     """
     n, k = system.n, system.k
     columns[:, :] = 0.0
@@ -161,18 +180,21 @@ def keep_least(lam, columns, rank, system, work):
 
 @kernel
 def is_nothing_left(columns, rank, system, work):
-    """Whether the remainders of G's columns, from a rank on, are next to nothing beside the largest entry of G.
+    """Whether the remainders of G's rows, from a rank on, are next to nothing beside these; of a small row, beside the largest.
 
     columns   (n, k)    as `keep_least` leaves them
     """
-    size = remainder = 0.0
+    largest = 0.0
+    for e in range(system.entries.shape[0]):
+        largest = max(largest, abs(work.G[e]))
     for b in range(system.k):
-        first = system.constraints[b, FIRST_ENTRY]
+        first, size = system.constraints[b, FIRST_ENTRY], LEAST_ROW * largest
         for e in range(first, first + system.constraints[b, ENTRIES]):
             size = max(size, abs(work.G[e]))
         for c in range(max(rank, 0), system.n):
-            remainder = max(remainder, abs(columns[c, b]))
-    return remainder <= REMAINDER * size
+            if not abs(columns[c, b]) <= REMAINDER * size:
+                return False
+    return True
 
 
 @kernel

@@ -36,6 +36,7 @@ from mbvi.kernels.layout import (
     UNIT_QUATERNION,
     System,
 )
+from mbvi.kernels.mechanics.acceleration import refine
 from mbvi.kernels.mechanics.constraints import add_curvature, fill_constraints, fill_curvature_rate, function_at
 from mbvi.kernels.mechanics.dynamics_derivatives import fill_dynamics_derivatives
 from mbvi.kernels.mechanics.expressed import add_expressed_curvature
@@ -44,7 +45,7 @@ from mbvi.kernels.mechanics.inverse_dynamics import (
     subtract_force_derivatives,
     subtract_forces,
 )
-from mbvi.kernels.mechanics.lagrangian import has_forces, solve_acceleration, solve_mass_saddle
+from mbvi.kernels.mechanics.lagrangian import has_forces, solve_acceleration
 from mbvi.kernels.mechanics.rolling import add_touch_curvature
 from mbvi.kernels.mechanics.rotation import conjugate_product_vector, product_with_vector
 from mbvi.kernels.mechanics.tangent import (
@@ -53,7 +54,6 @@ from mbvi.kernels.mechanics.tangent import (
     NOT_FINITE,
     OFF_CONSTRAINTS,
     OVERDRIVEN,
-    SINGULAR_MASS,
     UNDRIVEN,
     add_product,
     add_turn_of_covector,
@@ -234,11 +234,11 @@ def take_pivots(loops, system, own):
 
 
 @kernel
-def is_mass_regular(loops, system, work, own):
+def is_none_lost(loops, system, work, own):
     """Whether elimination of [M Gᵀ; G 0] has left out no more than the rows of G that follow from others.
 
-    What moves without inertia has no pivot either, and would get no acceleration whatever acts on it. `fill_loops` and
-    `solve_acceleration` were called at the same state.
+    What moves without inertia has no pivot either, and would get no acceleration whatever acts on it; nor have some rows near a
+    singular configuration. `fill_loops` and `solve_acceleration` were called at the same state.
     """
     left_out = dependent = 0
     for a in range(system.nodes.shape[0]):
@@ -423,22 +423,18 @@ def fill_driven_derivatives(by_q, by_v, by_a, lam, system, work, own, loops, tol
 
 
 @kernel
-def fill_equation_derivatives(by_q, by_v, M, G, a, lam, system, work, own, loops, tolerance, t, q, v, tau):
-    """How the forces of a motion of the tree less those of constraints change, at the motion that forces τ cause.
+def fill_equation_derivatives(by_q, by_v, M, G, a, lam, system, work, own, loops, t, q, v):
+    """How the forces of a motion of the tree less those of constraints change, in many states on the constraints.
 
     by_q, by_v, M    (states, nv, nv)    out: ∂τ/∂q − ∂(Gᵀλ)/∂q, ∂τ/∂v, M
     G         (states, k, nv)     out
-    a, lam    (states, nv), (states, k)    out
+    a, lam    (states, nv), (states, k)    the motion, with multipliers that become 0 for unit quaternions
     work, own, loops    Work, DynamicsWork, LoopWork
-    tolerance float           by which a state may be off the constraints
     t         (states, 1)     times  [s]; or (1, 1), one of all
-    q, v, tau (states, nq), (states, nv), (states, nv)
+    q, v      (states, nq), (states, nv)
 
-    Returns FINE, or what is wrong with the first bad state.
+    Returns FINE.
     """
-    status = fill_constrained_motion(a, lam, system, work, own, loops, tolerance, t, q, v, tau)
-    if status != FINE:
-        return status
     for i in range(q.shape[0]):
         now = t[min(i, t.shape[0] - 1), 0]
         fill_loops(loops, own, system, work, now, q[i], v[i])
@@ -505,8 +501,8 @@ def reduce_rows(D, loops, nv):
 def fill_constrained_motion(a, lam, system, work, own, loops, tolerance, t, q, v, tau):
     """The accelerations that forces cause on constraints, in many states.
 
-    a         (states, nv)    out
-    lam       (states, k)     out: multipliers, with M a + bias = τ + Gᵀ λ
+    a         (states, nv)    out, not a number where elimination loses what `system.null_motions` may find
+    lam       (states, k)     out: multipliers, with M a + bias = τ + Gᵀ λ; not a number there
     work, own, loops    Work, DynamicsWork, LoopWork
     tolerance float           by which a state may be off the constraints
     t         (states, 1)     times  [s]; or (1, 1), one of all
@@ -522,21 +518,20 @@ def fill_constrained_motion(a, lam, system, work, own, loops, tolerance, t, q, v
         fill_loops(loops, own, system, work, now, q[i], v[i])
         if not is_on_constraints(loops, system, own, v[i], own.zero, tolerance, False):
             return OFF_CONSTRAINTS + KINDS * i
-        if not solve_acceleration(system, work, now, q[i], own.rates, loops.driven):
-            return SINGULAR_MASS + KINDS * i
-        if not is_mass_regular(loops, system, work, own):
-            return SINGULAR_MASS + KINDS * i
+        is_solved = solve_acceleration(system, work, now, q[i], own.rates, loops.driven)
+        if not is_solved or not is_none_lost(loops, system, work, own):
+            a[i, :], lam[i, :] = np.nan, np.nan
+            continue
         for c in range(n):
             own.force[c] = x[c]
         for b in range(system.k):
             lam[i, b] = -x[n + b]
-            x[n + b] = 0.0
+            work.rate[b] += loops.driven[b]
         fill_covector(x, system, q[i], tau[i])
-        solve_mass_saddle(system, work)
         for c in range(n):
-            own.force[c] += x[c]
-        for b in range(system.k):
-            lam[i, b] -= x[n + b]
+            work.side[c] += x[c]
+        for _ in range(2):  # forces are added by the first
+            refine(own.force, lam[i], system, work)
         fill_tangent_acceleration(a[i], system, q[i], own.force)
     return FINE
 

@@ -193,7 +193,7 @@ def random_tie(random, kind, a, b, bodies, on):
     if "point_a" in constraint.model_fields:
         given |= {"point_a": random.normal(size=3)}
     if "points" in constraint.model_fields:
-        ends = ((a, 1.0), ("world", 1.0), (b, 0.5), (a, 1.5))
+        ends = ((a, 1.0), ("world", 1.0), (b, 0.0), (a, 1.5))
         points = [{"body": body, "point": random.normal(size=3), "factor": factor} for body, factor in ends]
         given |= {"points": points, "length": 12.0}
     if "orientation" in constraint.model_fields:
@@ -256,7 +256,7 @@ def random_tendon(random, bodies, on, is_expression):
     """The points of a tendon from the world over two bodies, or its length: a product of coordinates, a wave, and places."""
     a, b = random.choice(bodies, 2, replace=len(bodies) < 2)
     if not is_expression:
-        ends = (("world", 3.0, 1.0), (a, 0.0, 1.0), ("world", -2.0, 0.0), (b, 1.0, 0.4))
+        ends = (("world", 3.0, 1.0), (a, 0.0, 1.0), ("world", -2.0, 0.5), (b, 1.0, 1.5))
         points = [(str(body), at + random.normal(size=3), factor) for body, at, factor in ends]
         return {"points": [dict(zip(("body", "point", "factor"), each, strict=True)) for each in points]}
     first, second = (f"q{on[random.integers(len(on))]}" if on else "0.7" for _ in range(2))

@@ -128,8 +128,8 @@ def length_and_rate(system, force, q, v):
     def length(s):
         x = q + s * v
         if force.points:
-            ends = [place(each.body, x, each.point) for each in force.points]
-            return sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(ends))
+            ends = [(place(each.body, x, each.point), each.factor) for each in force.points]
+            return sum(factor * np.linalg.norm(b - a) for (a, _), (b, factor) in itertools.pairwise(ends))
         known = {axis: lambda body, i=i: place(body, x)[i] for i, axis in enumerate("xyz")}
         return eval(force.length, known | {"sin": np.sin, "q": lambda *name: x[names.index(".".join(name))]})
 

@@ -60,7 +60,8 @@ class Equilibrium:
     multipliers : ndarray (k,)
         λ, of least norm where constraints are redundant.
     stiffnesses : ndarray (m,)
-        Eigenvalues of the reduced stiffness, increasing; none where nothing can move.
+        Eigenvalues of the reduced stiffness, increasing, for motions of length 1 in the coordinates of the system; none where
+        nothing can move.
     """
 
     system: System
@@ -263,11 +264,14 @@ class _Rest:
         for _ in range(MOST_STEPS):
             basis, f, lam = self.basis(q), self.forces(q), self.multipliers(q)
             along = basis.T @ f
-            if np.abs(along).max(initial=0.0) <= BALANCED * self.size(q, f, lam):
+            is_found = np.abs(along).max(initial=0.0) <= BALANCED * self.size(q, f, lam)
+            if is_found and not along.any():
                 return q
             step = basis @ self.step(basis.T @ self.stiffness(q, lam) @ basis, along)
             step *= min(1.0, LONGEST_STEP / float(np.abs(step).max()))
             q_next = self.better(q, step, float(np.linalg.norm(along)))
+            if is_found:  # and one step more leaves rounding alone
+                return q if q_next is None else q_next
             if q_next is None:
                 break
             q = q_next

@@ -24,6 +24,8 @@ from mbvi.floats import as_floats
 from mbvi.model.arguments import check_flag, check_kind, checked_count, checked_number, checked_vector
 from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.rotations import quaternion, rotation_matrix
+from mbvi.system.initial import tree_system
+from mbvi.system.reactions import embedded_coordinates
 from mbvi.system.redundancy import null_space
 from mbvi.system.system import System
 
@@ -224,13 +226,22 @@ class _Search:
         self.lower, self.upper = limits(system)
 
     def starts(self, first: Array, count: int, seed: int) -> Iterator[Array]:
-        """The first start, and random ones: angles of a turn, displacements and places near the first, quaternions of any."""
+        """The first start, and random ones, in the embedding those of the joints of its tree: else hardly any loop closes."""
         yield np.clip(first, self.lower, self.upper)
-        random = np.random.default_rng(seed)
+        if count == 1:
+            return
+        system, random = self.system, np.random.default_rng(seed)
+        tree = system if system.model is None or system.homes is None else tree_system(system)
+        search = self if tree.coordinate_names == system.coordinate_names else _Search(tree, self.targets, self.t)
+        for q in search.random_starts(first if search is self else tree.initial_q, count - 1, random):
+            yield q if search is self else embedded_coordinates(tree, system, q[None])[0]
+
+    def random_starts(self, first: Array, count: int, random: np.random.Generator) -> Iterator[Array]:
+        """Angles of a turn, displacements and places near the first, quaternions of any; within the limits."""
         reach = np.array([np.pi if unit == "rad" else 1.0 for unit in self.system.coordinate_units])
         lower = np.where(np.isfinite(self.lower), self.lower, first - reach)
         upper = np.where(np.isfinite(self.upper), self.upper, first + reach)
-        for _ in range(count - 1):
+        for _ in range(count):
             q = random.uniform(lower, upper)
             for place in self.quaternions():
                 a = random.standard_normal(4)

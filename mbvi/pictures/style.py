@@ -38,6 +38,8 @@ SUFFIXES = ("png", "svg", "pdf")
 LONG = 300.0  # ratio of the ends of a logarithmic axis from which only powers of ten have numbers
 BOLD = 14.0  # size of the usual font whose letters are as wide as those of a title
 MOST_LETTERS = 400  # number of letters of a title
+LONGEST_LABEL = 30  # number of letters of a line of the label of an axis
+NO_BREAK = "\u00a0"
 RESOLUTION = 200  # resolution of a png [dots per inch]
 
 
@@ -198,13 +200,20 @@ def label_axis(axis: Any, label: str) -> None:
     largest = max(map(abs, axis.get_view_interval()))
     exponent = math.floor(math.log10(largest)) if 0 < largest < math.inf else 0
     if -2 <= exponent <= 4:
-        axis.set_label_text(label)
+        axis.set_label_text(_in_lines(label))
         return
     power = f"10{str(exponent).translate(RAISED)}"
     has_unit = label.endswith("]")
-    axis.set_label_text(f"{label[:-1].replace('[', f'[{power} ')}]" if has_unit else f"{label} [{power}]")
+    axis.set_label_text(_in_lines(f"{label[:-1].replace('[', f'[{power} ')}]" if has_unit else f"{label} [{power}]"))
     ticker = matplotlib("ticker")
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value / 10.0**exponent:.4g}".replace("-", "−")))
+
+
+def _in_lines(label: str) -> str:
+    """A label in lines that are no longer than a panel over time is high, its unit in one of them."""
+    text, bracket, unit = label.partition("[")
+    whole = f"{text}{bracket}{unit.replace(' ', NO_BREAK)}"
+    return "\n".join(textwrap.wrap(whole, LONGEST_LABEL)).replace(NO_BREAK, " ")
 
 
 def plain_log(axis: Any) -> None:

@@ -158,14 +158,16 @@ def embedded_states(system: System, whole: System, q: Array, v: Array) -> tuple[
     Velocities are differences of order 4 of the places along q + ε v, exact to about 1e-12.
     """
     step = DIFFERENCE / np.maximum(1.0, np.abs(v).max(axis=1, keepdims=True))
-    middle = _coordinates(system, whole, q)
+    middle = embedded_coordinates(system, whole, q)
     after, before, far_after, far_before = (
-        _on_one_side(whole, _coordinates(system, whole, q + factor * step * v), middle) for factor in (1, -1, 2, -2)
+        _on_one_side(whole, embedded_coordinates(system, whole, q + factor * step * v), middle)
+        for factor in (1, -1, 2, -2)
     )
     return middle, (8.0 * (after - before) - (far_after - far_before)) / (12.0 * step)
 
 
-def _coordinates(system: System, whole: System, q: Array) -> Array:
+def embedded_coordinates(system: System, whole: System, q: Array) -> Array:
+    """Coordinates (states, n') of a system of the same model with all joints cut, at coordinates (states, n)."""
     homes, own, poses = whole.homes, system.homes, all_poses(system, q)
     assert homes is not None and own is not None and whole.model is not None
     out = np.zeros((len(q), whole.dimension))

@@ -38,6 +38,16 @@ def test_a_pendulum_hangs():
     assert upright.q[0] == pytest.approx(np.pi) and upright.stability == "unstable" and not upright.is_stable
 
 
+def test_nothing_is_left_at_rest():
+    """Acceleration of what is found, of which Newton's method has more digits than its tolerance asks for."""
+    spring = mbvi.Spring(
+        body_a="world", point_a=(1, 0, 1), body_b="bob", point_b=(0, 0, -0.5), stiffness=7.0, rest_length=0.3
+    )
+    found = find_equilibrium(pendulum(-1.35, forces={"spring": spring}))
+    assert abs(found.q[0]) > 0.1
+    np.testing.assert_allclose(found.system.acceleration(found.q, [0.0]), 0.0, rtol=0, atol=1e-13)
+
+
 def test_a_torque_and_a_spring():
     """A motor's torque, which derives from no potential, and a torsion spring: k q = τ − m g l sin q."""
     forces = {

@@ -78,6 +78,40 @@ def test_several_starts():
     assert found.is_reached and found.starts > 1 and np.array_equal(found.q, again.q)
 
 
+FIVE_BAR = """
+name: five-bar
+bodies:
+  left crank: {mass: 1, inertia: [1, 1, 1]}
+  right crank: {mass: 1, inertia: [1, 1, 1]}
+  left rod: {mass: 1, inertia: [1, 1, 1], frames: {pen: {position: [0.7, 0, 0.1]}}}
+  right rod: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  left: {type: revolute, parent: world, child: left crank, axis: [0, -1, 0]}
+  right: {type: revolute, parent: world, child: right crank, axis: [0, -1, 0], position: [0.5, 0, 0]}
+  left elbow: {type: revolute, parent: left crank, child: left rod, axis: [0, -1, 0], position: [0.4, 0, 0]}
+  right elbow: {type: revolute, parent: right crank, child: right rod, axis: [0, -1, 0], position: [0.4, 0, 0]}
+  pin: {type: revolute, parent: left rod, child: right rod, axis: [0, -1, 0], position: [0.7, 0, 0], offset: [0.7, 0, 0]}
+initial:
+  left: {position: 120 deg}
+  right: {position: 60 deg}
+  left elbow: {position: -70 deg}
+  right elbow: {position: 70 deg}
+"""
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_random_starts_of_a_loop(formulation):
+    """Below the line of its drives, where a five-bar comes from above only by passing it."""
+    system, target = mbvi.assemble(mbvi.from_yaml(FIVE_BAR), formulation), {"left rod.pen": (0.25, 0, -0.4)}
+    assert not system.inverse_kinematics(target, nearest_if_missed=True).is_reached
+    for seed in range(3):
+        found = system.inverse_kinematics(target, starts=20, seed=seed)
+        np.testing.assert_allclose(
+            system.frame_pose("left rod.pen", found.q)[0], target["left rod.pen"], rtol=0, atol=1e-9
+        )
+        np.testing.assert_allclose(system.constraint(found.q), 0.0, rtol=0, atol=1e-12)
+
+
 def test_wrong_arguments():
     system = mbvi.assemble(mbvi.from_yaml(ARM))
 

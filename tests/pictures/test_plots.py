@@ -53,6 +53,22 @@ def drawn(axes):
     return {line.get_label(): line.get_xydata() for line in axes.lines}
 
 
+def test_long_labels_do_not_reach_into_those_of_other_panels():
+    """They have several lines, and the unit is in one of them."""
+    frames = {"point of the pencil": {"position": (1, 0, 0)}}
+    bodies = {"wheel": mbvi.Body(mass=1, inertia=(1, 1, 1), frames=frames)}
+    axle = mbvi.Revolute(parent="world", child="wheel", axis=(0, 0, 1))
+    start = {"axle": mbvi.Initial(velocity=1.0)}
+    run = mbvi.simulate(
+        mbvi.Model(name="rotor", bodies=bodies, joints={"axle": axle}, initial=start), step=0.1, duration=1
+    )
+    figure = run.plot("places", "speeds", "accelerations", names=["wheel.point of the pencil"])
+    figure.draw_without_rendering()
+    boxes = [axes.yaxis.label.get_window_extent() for axes in figure.axes]
+    assert not [box for i, box in enumerate(boxes) if box.count_overlaps(boxes[:i])]
+    assert figure.axes[-1].get_ylabel() == "angular acceleration of\nwheel.point of the pencil\n[rad/s²]"
+
+
 # --------------------------------------------------------------------------------------------- numbers
 
 

@@ -118,6 +118,9 @@ def test_what_cannot_be_an_input(given, message, arm):
             "expected rows at most 0.2 s apart, found 0.4 s from t = 0.1 s in row 1 to the next",
         ),
         ("", "expected a line of names, and rows of numbers, found an empty file"),
+        ("t,elbow\n", "elbow: expected at least 2 rows, found 0"),
+        ("t,elbow\n0,1\n", "elbow: expected at least 2 rows, found 1"),
+        ("t\n0\n1\n", "expected columns of inputs besides the times, found none"),
     ],
 )
 def test_files_with_gaps(text, message, tmp_path):

@@ -84,7 +84,9 @@ def table_of(times: Any, values: Any, interpolation: Any, where: str) -> Table:
 
 
 def _check_series(t: Array, x: Array, where: str) -> None:
-    """Refuse what is no number, and times that go back, naming the first such place."""
+    """Refuse fewer than 2 rows, what is no number, and times that go back, naming the first such place."""
+    if len(t) < 2:
+        raise ModelError(f"{where}: {wrong('at least 2 rows', str(len(t)))}")
     if not np.isfinite(t).all():
         row = int(np.argmin(np.isfinite(t)))
         raise ModelError(f"{where}: {wrong('finite times', f'{t[row]} in row {row}')}")
@@ -140,6 +142,8 @@ def read_inputs(
     source = Path(source) if isinstance(source, str | os.PathLike) else source
     where = str(source) if isinstance(source, Path) else "source"
     times, columns = _columns(source)
+    if not columns:
+        raise ModelError(f"{where}: {wrong('columns of inputs besides the times', 'none')}")
     chosen = list(columns) if names is None else checked_names(names, "names")
     for name in chosen:
         if name not in columns:

@@ -8,6 +8,7 @@ The parts of a divided step are steps of the scheme of other lengths, and the ne
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from mbvi.errors import KEPT, ModelError, StepError
 from mbvi.floats import as_floats
 from mbvi.kernels import layout
-from mbvi.model.expressions import show
+from mbvi.model.expressions import show, wrong
 from mbvi.results.phases import RunStates, measured_in
 from mbvi.results.samples import ABOUT
 from mbvi.steppers.audit import Audit
@@ -74,15 +75,17 @@ class _Loop:
         self.schedule, names = Schedule(controller, run.step, run.steps), run.system.input_names
         self.places = [names.index(name) for name in controller.inputs]
         self._tables = [held_values(run.system, place) for place in self.places]
-        self.buffers = {key: np.array(value) for key, value in self._state().items()}
-        for key, each in self.buffers.items():
-            if each.dtype.kind not in "fiubc":
-                raise ModelError(
-                    f"controllers.{controller.name}: state: {key}: expected an array of numbers, found {show(each)}"
-                )
+        where = f"controllers.{controller.name}: state"
+        given = self._state()
+        if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+            raise ModelError(f"{where}: {wrong('a mapping of names to arrays', show(given))}")
+        for key, value in given.items():
+            if not _is_array(value):
+                raise ModelError(f"{where}: {key}: {wrong('an array of numbers', show(value))}")
+        self.buffers = {key: np.array(value) for key, value in given.items()}
 
-    def _state(self) -> dict[str, Any]:
-        return dict(self.controller.law.state()) if hasattr(self.controller.law, "state") else {}
+    def _state(self) -> Any:
+        return self.controller.law.state() if hasattr(self.controller.law, "state") else {}
 
     @property
     def carried(self) -> list[Carried]:
@@ -96,12 +99,15 @@ class _Loop:
         Raises
         ------
         ValueError
-            If it has become one of other arrays.
+            If it has become one of other arrays, or of a type that those at first do not hold.
         """
         state = {key: np.asarray(value) for key, value in self._state().items()}
         if {key: each.shape for key, each in state.items()} != {key: each.shape for key, each in self.buffers.items()}:
             raise ValueError("its state became one of other names or shapes")
         for key, each in state.items():
+            if not np.can_cast(each.dtype, self.buffers[key].dtype, "same_kind"):
+                kinds = f"{self.buffers[key].dtype} at first, and {each.dtype} now"
+                raise ValueError(f"{key} is of the type {kinds}; let it begin with the latter, as 0.0 instead of 0")
             self.buffers[key][...] = each
 
     def put_back(self) -> None:
@@ -113,6 +119,14 @@ class _Loop:
         """Let values (m,) act from a call on, and until it is known better, also from the next."""
         for table, value in zip(self._tables, values, strict=True):
             table[call : call + 2] = value
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is an array of numbers, and no list of unequal lengths."""
+    try:
+        return np.asarray(value).dtype.kind in "fiubc"
+    except ValueError:
+        return False
 
 
 class _Sampled:

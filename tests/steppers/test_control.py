@@ -157,6 +157,53 @@ def test_what_are_no_inputs(given, found, double_pendulum):
     assert str(raised.value).startswith(f"{text} {found}. "), raised.value
 
 
+class Stateful:
+    """A law that has a state, and begins another."""
+
+    def __init__(self, first, then):
+        self.now, self.then = first, then
+
+    def __call__(self, t, q, v):
+        self.now = self.then
+        return [0.0, 0.0]
+
+    def state(self):
+        return self.now
+
+    def set_state(self, state):
+        self.now = state
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "message"),
+    [
+        (3, 3, r"controllers.hold: state: expected a mapping of names to arrays, found 3"),
+        (
+            {1: 2.0},
+            None,
+            r"controllers.hold: state: expected a mapping of names to arrays, found a mapping with the keys 1",
+        ),
+        ({"a": "b"}, None, r"controllers.hold: state: a: expected an array of numbers, found 'b'"),
+        (
+            {"a": [[1], [1, 2]]},
+            None,
+            r"controllers.hold: state: a: expected an array of numbers, found \[\[1\], \[1, 2\]\]",
+        ),
+        (
+            {"a": 0},
+            {"a": 0.5},
+            r"state: ValueError: a is of the type int64 at first, and float64 now; let it begin with",
+        ),
+        ({"a": 0.0}, {"a": [0.5]}, r"state: ValueError: its state became one of other names or shapes"),
+    ],
+)
+def test_what_is_no_state(first, then, message, double_pendulum):
+    """Whole numbers that become others would lose what is behind the point."""
+    controllers = {"hold": mbvi.Controller(Stateful(first, then), 0.02)}
+    with pytest.raises((mbvi.ModelError, mbvi.StepError), match=message):
+        mbvi.simulate(double_pendulum, step=0.01, duration=0.1, controllers=controllers)
+
+
 def zero(t, q, v):
     """A law."""
     return 0.0

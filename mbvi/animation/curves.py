@@ -51,11 +51,14 @@ def thinned(motion: Motion) -> Motion:
 
 
 def curves(trajectory: Trajectory, motion: Motion) -> list[Curve]:
-    """Energy, or its error where it is conserved, and the coordinates, if these are not too many the first of them."""
+    """Energy, or its error where it is conserved, and the coordinates, if these are not too many the first of them.
+
+    What impacts and dry friction took is no error.
+    """
     energy = np.interp(motion.t, trajectory.t, trajectory.energy())
     system, change = trajectory.system, energy - energy[0]
     if system.is_conservative:
-        first = Curve("energy error", "J", change)
+        first = Curve("energy error", "J", change + np.interp(motion.t, trajectory.t, trajectory.energy_taken()))
     elif np.abs(change).max() < SMALL * np.abs(energy).max():
         first = Curve("change of energy", "J", change)
     else:

@@ -253,17 +253,17 @@ class Instant:
             if (place := _needless(law, x, is_pressed)) >= 0:
                 slides[held.pop(place)] = FREE
                 continue
-            loose = [
-                j for j, force, bound in zip(held, forces, most, strict=True) if abs(force) >= bound * (1.0 - EDGE)
-            ]
-            if not loose:
+            is_loose = np.abs(forces) >= most * (1.0 - EDGE)
+            moves = np.abs((law[0] @ x + b)[len(stops) :]) > FLAT * max(1.0, float(np.abs(b).max(initial=0.0)))
+            if (is_loose & moves).any():
+                is_loose &= moves  # others may be at their bounds since a stop shares their force
+            if not is_loose.any():
                 chosen = np.flatnonzero(is_pressed)
                 self._shares = stops[chosen], law[0][np.ix_(chosen, chosen)], x[chosen]
                 return stops[is_pressed], np.array(held, np.int64), slides
-            for j, force in zip(held, forces, strict=True):
-                if j in loose:
-                    slides[j] = -np.sign(force) or 1
-            held = [j for j in held if j not in loose]
+            for j, force in zip(np.array(held)[is_loose].tolist(), forces[is_loose].tolist(), strict=True):
+                slides[j] = -np.sign(force) or 1
+            held = [j for j in held if slides[j] == 0]
 
     def fewest(self) -> Array:
         """Those of the stops that `settled` found to be pressed which suffice: their forces are independent, and push."""

@@ -63,7 +63,7 @@ PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is 
 PASSED = 1e-6  # gap below zero [m or rad] after a step, from which an open stop has been passed
 SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
-MOVES = 1e-9  # rate [m/s or rad/s] from which what was locked moves
+MOVES = 1e-9  # rate [m/s or rad/s] from which what was at rest moves
 ACROSS = 1e-9  # slip across the direction of a friction that is rounding, as part of the largest speed and of 1 [m/s]
 NEAR_PARADOX = 0.1  # regularity of what slides, below which a step that fails comes near Painlevé's case
 START = -1
@@ -484,7 +484,8 @@ class ContactSteps:
         rates, v = instant.rates(), np.concatenate([instant.v[contacts.coordinates], instant.slips()])
         near = touching[rates[touching] <= contacts.rest_speeds[touching]]
         near = near[(near != which) | (kind != RELEASE)]
-        is_at_rest, slides = np.abs(v) <= instant.still, np.sign(v).astype(int)
+        did_rest = (self._slides == HELD) | (self._slides == FREE)
+        is_at_rest, slides = np.abs(v) <= np.where(did_rest, MOVES, instant.still), np.sign(v).astype(int)
         if kind in (STICK, SLIP):
             j = which - len(contacts.stops)
             is_at_rest[j] = kind == STICK

@@ -264,3 +264,15 @@ def test_the_page_in_a_browser(browser, page, double_pendulum, tmp_path):
     assert texts[1] == ["−2·10⁻⁵", "0", "2·10⁻⁵"]
     assert texts[2] == ["0", "0.2", "0.4", "0.6", "0.8"]
     assert found["played"] > 0.1 and max(found["moved"]) > 5
+
+
+def test_what_impacts_took_is_no_error_of_the_energy():
+    fall = mbvi.Prismatic(
+        parent="world", child="ball", axis=(0, 0, 1), limits={"displacement": mbvi.Limits(lower=0, restitution=0.5)}
+    )
+    model = mbvi.Model(name="ball", bodies={"ball": mbvi.Body(mass=1)}, joints={"fall": fall})
+    trajectory = mbvi.simulate(model, "simpson", step=0.01, duration=1, initial_q=[1.0])
+    assert np.ptp(trajectory.energy()) > 5
+    error, _ = curves.curves(trajectory, pictures(trajectory, 1.0))
+    assert error.name == "energy error"
+    np.testing.assert_allclose(error.values, 0, rtol=0, atol=1e-12)

@@ -141,10 +141,12 @@ def trial(seed: int) -> str:
         return "ran with a motor"
     if off <= ENERGY:
         return "ran"
-    finer = _checked(mbvi.simulate(system, scheme, step=STEP / 4, duration=DURATION))
-    if finer > max(off / 2 ** SCHEMES[scheme], ENERGY):
-        raise AssertionError(f"the energy balance of {scheme} errs by {off:g}, by {finer:g} with a quarter of the step")
-    return "ran with a coarse step"
+    for part in (4, 16):  # a wheel that almost falls flat needs the smaller one
+        finer = _checked(mbvi.simulate(system, scheme, step=STEP / part, duration=DURATION))
+        if finer <= max(off / 2 ** SCHEMES[scheme], ENERGY):
+            return "ran with a coarse step"
+        coarser, off = off, finer
+    raise AssertionError(f"the energy balance of {scheme} errs by {coarser:g}, by {off:g} with a quarter of the step")
 
 
 def _checked(run: mbvi.Trajectory) -> float:

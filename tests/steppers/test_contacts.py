@@ -441,3 +441,36 @@ def test_what_a_stop_holds_does_not_slip(static, formulation):
     forces = run.contact_forces()
     np.testing.assert_allclose(forces["fall.displacement.lower"], np.maximum(10 - 30 * run.t, 0), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(forces["rub"][:11], 0)
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_what_a_stop_holds_does_not_slip_when_others_do(formulation):
+    """Its rate is that of rounding then, which is larger where coordinates are those of bodies."""
+    model = from_yaml(DOUBLE).replaced(
+        {
+            "joints": {
+                "pivot": mbvi.Revolute(parent="world", child="a", axis=(0, 1, 0)),
+                "elbow": mbvi.Revolute(
+                    parent="a",
+                    child="b",
+                    axis=(0, 1, 0),
+                    position=(0, 0, -1),
+                    limits={"angle": mbvi.Limits(lower=-0.3, upper=0.4, restitution=0.5)},
+                ),
+            },
+            "contacts": {
+                "at pivot": mbvi.DryFriction(joint="pivot", kinetic=1.5, static=3),
+                "at elbow": mbvi.DryFriction(joint="elbow", kinetic=0.4),
+            },
+            "initial": {"pivot": mbvi.Initial(position=1.2)},
+        }
+    )
+    run = mbvi.simulate(mbvi.assemble(model, formulation), "gauss4", step=0.01, duration=1.7)
+    assert [(each.name, each.kind) for each in run.contacts][-6:] == [
+        ("elbow.angle.lower", "rest"),
+        ("at elbow", "stick"),
+        ("at pivot", "slip"),
+        ("elbow.angle.lower", "release"),
+        ("at elbow", "stick"),
+        ("at elbow", "slip"),
+    ]

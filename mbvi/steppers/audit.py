@@ -46,7 +46,7 @@ MOST = 0.5  # part of what a balance gained that the work of forces must leave u
 COARSE = 16  # number of parts in which such a place is looked at first
 MOST_STATES = 1 << 16  # number of states that are looked at in such a place
 MOST_LOOKS, LITTLE = 16, 1e-6  # states that are looked at for inertia, and what is little of it, relative to the start
-ROW = 0  # the first of what is kept of a sample: number of its row, U, T, V, and what is round-off
+ROW, BALANCE = 0, 1  # the first of what is kept of a sample: number of its row, U, T, V, and what is round-off
 
 
 def _may_push(system: System) -> bool:
@@ -121,11 +121,14 @@ class Audit:
             self._keep(rows, found, balances)
             self._last[:], self._sums[0] = np.ravel(found.last()), balances[-1]
 
+    def _columns(self, rows: Array, found: Energies, balances: Array) -> Array:
+        """What is kept of samples (5, samples)."""
+        rounding = self._noise + ROUNDING * (np.abs(found.kinetic) + np.abs(found.potential))
+        return np.stack([rows, balances, found.kinetic, found.potential, rounding])
+
     def _keep(self, rows: Array, found: Energies, balances: Array) -> None:
         """Keep samples; where they are too many, every second one is dropped."""
-        rounding = self._noise + ROUNDING * (np.abs(found.kinetic) + np.abs(found.potential))
-        columns = np.stack([rows, balances, found.kinetic, found.potential, rounding])
-        kept = np.concatenate([self._kept(), columns], axis=1)
+        kept = np.concatenate([self._kept(), self._columns(rows, found, balances)], axis=1)
         kept = kept[:, kept[ROW] % self._sums[1] == 0]
         while kept.shape[1] > MOST_SAMPLES:
             self._sums[1] *= 2
@@ -140,17 +143,24 @@ class Audit:
         """All findings of the run, of which `trajectory` has the states; the last are looked at closely."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self._is_known:
-                self._look_at_end(trajectory)
                 self._find_departure(trajectory)
             self._find_light(trajectory)
         return tuple(self.findings)
 
-    def _look_at_end(self, trajectory: Trajectory) -> None:
-        """Take the last samples."""
-        last = len(trajectory) - 1
+    def _with_end(self, trajectory: Trajectory) -> Array:
+        """The samples (5, samples), of which the last are as many near the end as make a level, whatever its number."""
+        kept, last = self._kept(), len(trajectory) - 1
         rows = last - max(1, last // EVERY) * np.arange(SAMPLES - 1, -1, -1)
-        rows = rows[rows > np.max(self._kept()[ROW], initial=0)]
-        self._sample(rows, trajectory.t[rows], trajectory.q[rows], trajectory.p[rows])
+        kept = kept[:, kept[ROW] <= last]
+        before = kept[:, kept[ROW] < max(1, rows[0])]
+        rows = np.append(before[ROW, -1:].astype(int), rows[rows > before[ROW, -1]])
+        found = self._energies(trajectory, rows)
+        are_known = np.isfinite(np.array(found)).all(axis=0)
+        if kept.shape[1] - before.shape[1] >= SAMPLES or not are_known[0]:
+            return kept
+        found = Energies(*np.array(found)[:, are_known])
+        balances = before[BALANCE, -1] + np.cumsum(found.gains())
+        return np.concatenate([before, self._columns(rows[are_known], found, np.append(0.0, balances))[:, 1:]], axis=1)
 
     def _find_light(self, trajectory: Trajectory) -> None:
         """Look at some states for motions almost without inertia."""
@@ -171,8 +181,7 @@ class Audit:
 
     def _find_departure(self, trajectory: Trajectory) -> None:
         """Look whether the balance left its level, and where."""
-        kept = self._kept()
-        rows, balance, kinetic, potential, rounding = kept[:, kept[ROW] < len(trajectory)]
+        rows, balance, kinetic, potential, rounding = self._with_end(trajectory)
         are_known = np.zeros(balance.shape, bool)  # gains before which samples were looked at closely
         claimed = confirmed = 0.0
         for _ in range(MOST_CORRECTIONS):

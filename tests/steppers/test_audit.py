@@ -1,5 +1,6 @@
 """What runs are watched for: a run that cannot be trusted says so, and one that can does not."""
 
+import math
 import warnings
 from pathlib import Path
 
@@ -108,6 +109,15 @@ def test_a_fall_into_a_center(scheme: str, aside: float) -> None:
     with pytest.warns(mbvi.AccuracyWarning, match="a collision or a force without bound"):
         run = mbvi.simulate(kepler(), scheme, step=1e-3, duration=1.5, initial_q=[1, aside])
     assert run.findings[0].t == pytest.approx(np.pi / np.sqrt(8), abs=2e-3)
+
+
+@pytest.mark.parametrize("steps", [80, 83, 96, 256, 1000, 1024, 2048])
+def test_a_jump_near_the_end_is_found_whatever_the_number_of_steps(steps: int) -> None:
+    """The center is passed seven samples of the end before it, at t = π/√8 of a fall from rest."""
+    step = math.pi / math.sqrt(8) / (steps - 7 * max(1, steps // 256))
+    with pytest.warns(mbvi.AccuracyWarning, match="is off its level"):
+        run = mbvi.simulate(kepler(), "rk4", step=step, duration=steps * step, initial_q=[1, 1e-6])
+    assert len(run) == steps + 1
 
 
 def test_close_passages_that_a_step_resolves_say_nothing() -> None:

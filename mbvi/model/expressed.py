@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from mbvi.errors import ModelError
@@ -51,4 +52,13 @@ def _place(name: str, model: Description) -> tuple[str, Any]:
         body, frame = name[:end], name[end + 1 :]
         if body in model.bodies and frame in model.bodies[body].frames:
             return body, model.bodies[body].frames[frame].position
-    raise ModelError(wrong("a body, or a frame as BODY.FRAME", show(name), nearest(name, model.bodies)))
+    raise ModelError(wrong("a body, or a frame as BODY.FRAME", show(name), frame_remedy(name, model, model.bodies)))
+
+
+def frame_remedy(name: str, model: Description, known: Iterable[str]) -> str:
+    """What to write instead of a name of no body and no frame: the nearest of those known, or a frame where a point is meant."""
+    body, _, point = name.rpartition(".")
+    if body in model.bodies and point in model.bodies[body].points:
+        place = ", ".join(f"{plain(x):g}" for x in model.bodies[body].points[point])
+        return f"make the point a frame: frames: {{{point}: {{position: [{place}]}}}} in bodies.{body}"
+    return nearest(name, known)

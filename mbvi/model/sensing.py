@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mbvi.errors import ModelError
 from mbvi.model.contacts import ExpressionStop
 from mbvi.model.description import Description
+from mbvi.model.expressed import frame_remedy
 from mbvi.model.expressions import Problem, nearest, show, wrong
 from mbvi.model.quantities import Quantity, measure, names_in_measure
 from mbvi.model.sensors import ExpressionSensor, InJoint, OnFrame
@@ -19,7 +20,7 @@ def sensor_problems(model: Description) -> Iterator[Problem]:
         if isinstance(sensor, OnFrame):
             known = [*frames_of(model)]
             if sensor.frame not in known:
-                text = wrong("a body or BODY.FRAME", show(sensor.frame), nearest(sensor.frame, known))
+                text = wrong("a body or BODY.FRAME", show(sensor.frame), frame_remedy(sensor.frame, model, known))
                 yield Problem(("sensors", name, "frame"), text)
         elif isinstance(sensor, InJoint) and model.joints[sensor.joint].is_free:
             text = wrong("a joint that holds its child", f"{sensor.joint!r}, which is free")
@@ -58,7 +59,9 @@ def check_quantity(model: Description, quantity: Quantity) -> None:
     kind, name, coordinate = quantity
     if kind in ("x", "y", "z"):
         if name not in (known := [*frames_of(model)]):
-            raise ModelError(f"{kind}({name!r}): {wrong('a body or BODY.FRAME', show(name), nearest(name, known))}")
+            raise ModelError(
+                f"{kind}({name!r}): {wrong('a body or BODY.FRAME', show(name), frame_remedy(name, model, known))}"
+            )
     elif kind != "t":
         if name not in model.joints:
             raise ModelError(f"{kind}({name!r}): {wrong('a joint', show(name), nearest(name, model.joints))}")

@@ -143,6 +143,16 @@ def test_wrong_expressions_are_refused(gap, message):
     assert f"contacts.table.gap: {message}" in str(error.value)
 
 
+@pytest.mark.parametrize("key", ["contacts", "sensors"])
+def test_a_point_is_no_frame(key):
+    model = shaken("z('ball')")
+    bodies = {"ball": model.bodies["ball"].replaced({"points": {"tip": (0.5, 0, 1)}})}
+    stop, sensor = mbvi.ExpressionStop(gap="z('ball.tip')"), mbvi.ExpressionSensor(expression="z('ball.tip')")
+    remedy = r"found 'ball.tip'; make the point a frame: frames: {tip: {position: \[0.5, 0, 1\]}} in bodies.ball"
+    with pytest.raises(ModelError, match=remedy):
+        model.replaced({"bodies": bodies, key: {"wrong": stop if key == "contacts" else sensor}}).resolved()
+
+
 def cart(gap, start):
     rail = mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))
     return Model(

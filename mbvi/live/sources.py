@@ -101,9 +101,10 @@ class FileSource(Source):
             return read(self._path, self.screen.system)
         except ModelError:
             found = _read(self._path)
-        self._last, self.screen = _state(found, 0), Screen(found.system, found.q[0], self._trails)
-        self.frames.look += 1
-        self._rows = 0
+        if found.system.model != self.screen.system.model:  # else only what was read while it was replaced was wrong
+            self._last, self.screen = _state(found, 0), Screen(found.system, found.q[0], self._trails)
+            self.frames.look += 1
+            self._rows = 0
         return found
 
     def _look(self, trajectory: Trajectory) -> None:

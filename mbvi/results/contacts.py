@@ -208,7 +208,8 @@ def energy_taken(system: System, rows: Array, t: Array, q: Array) -> Array:
     if not len(rows):
         return np.zeros(len(t))
     taken = np.concatenate([[0.0], np.cumsum(rows[:, 5])])
-    out = taken[np.searchsorted(rows[:, 3], t, side="right")]
+    times = np.where(rows[:, 0] < 0, np.nextafter(rows[:, 3], np.inf), rows[:, 3])  # at the start, after its state
+    out = taken[np.searchsorted(times, t, side="right")]
     for j, friction in enumerate(frictions_of(model)):
         own = rows[rows[:, 1] == stops + j]
         if not len(own):

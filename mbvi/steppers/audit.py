@@ -153,10 +153,12 @@ class Audit:
         rows = last - max(1, last // EVERY) * np.arange(SAMPLES - 1, -1, -1)
         kept = kept[:, kept[ROW] <= last]
         before = kept[:, kept[ROW] < max(1, rows[0])]
+        if not before.size or kept.shape[1] - before.shape[1] >= SAMPLES:
+            return kept
         rows = np.append(before[ROW, -1:].astype(int), rows[rows > before[ROW, -1]])
         found = self._energies(trajectory, rows)
         are_known = np.isfinite(np.array(found)).all(axis=0)
-        if kept.shape[1] - before.shape[1] >= SAMPLES or not are_known[0]:
+        if not are_known[0]:
             return kept
         found = Energies(*np.array(found)[:, are_known])
         balances = before[BALANCE, -1] + np.cumsum(found.gains())

@@ -352,6 +352,7 @@ def test_rounds_without_end_come_to_the_edge_of_a_wedge(bounces):
         run = mbvi.simulate(model, "simpson", step=0.1, duration=0.2, initial_v=start)
     np.testing.assert_allclose(run.v[-1], [0, 0, 0.5], rtol=0, atol=1e-14)
     assert run.energy_taken()[-1] == pytest.approx(0.11**2 + 1, rel=1e-12)
+    assert np.ptp(run.energy() + run.energy_taken()) < 1e-12  # the first state is that before the impact at the start
     (finding,) = (each for each in run.findings if each.kind == "impact")
     if bounces == (0, 0):
         first, other = start @ normals[1], start @ normals[0]

@@ -161,9 +161,8 @@ class SimulatorSource(Source):
                 with self._lock:
                     shown, system = (self.simulator, self.simulator.steps), self.simulator.system
                     if system.model is not self.screen.system.model:
-                        self.screen = Screen(
-                            system, self._start[0], self._trails
-                        )  # the page goes along with what is elsewhere
+                        # at the start: the page goes along with what is elsewhere
+                        self.screen = Screen(system, self._start[0], self._trails)
                         self.frames.look += 1
                     self._show(_snapshot(self.simulator))
 

@@ -80,9 +80,8 @@ def null_acceleration(M: Array, G: Array, f: Array, r: Array, quaternions: Array
     if not found.is_regular:
         return None
     a = found.P @ f + found.H @ r
-    rows = np.linalg.svd(G * unit_rates(M, quaternions))[0][
-        :, : int(found.rank)
-    ]  # span those of which the least λ consists
+    left = np.linalg.svd(G * unit_rates(M, quaternions))[0]
+    rows = left[:, : int(found.rank)]  # span those of which the least λ consists
     return a, rows @ (rows.T @ (found.G_plus.T @ (M @ a - f)))
 
 
